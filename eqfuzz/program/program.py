@@ -1,0 +1,67 @@
+"""What a program is: source text, how to make the callable, how to make its inputs."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from enum import StrEnum
+from typing import Any
+
+
+class Format(StrEnum):
+    """The seed formats that eqfuzz recognises by content."""
+
+    EQFUZZ = "eqfuzz"
+    PTMODULE = "ptmodule"
+    TORCHFUZZ = "torchfuzz"
+    KERNELBENCH = "kernelbench"
+    WHITEFOX = "whitefox"
+
+
+class InvalidSeed(Exception):
+    """A file that cannot be a seed. ``str()`` is one line: where, what is wrong, what to do."""
+
+    def __init__(self, name: str, reason: str, line: int | None = None) -> None:
+        self.name = name
+        self.reason = reason
+        self.line = line
+        super().__init__(f"{name}:{line}: {reason}" if line else f"{name}: {reason}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A runnable program.
+
+    ``source`` keeps the line numbers of the file it came from: statements that must not run are blanked.
+    ``construct`` is an expression that gives the callable (``"program"``, ``"Model()"``) and ``inputs`` one that
+    gives the arguments, both evaluated in the module's namespace; ``rng`` is in scope of ``inputs``.
+    """
+
+    name: str
+    source: str
+    format: Format
+    entry: str
+    construct: str
+    inputs: str
+
+    @property
+    def digest(self) -> str:
+        """Sixteen hex digits that name this program's text and entry."""
+        text = "\0".join((self.source, self.construct, self.inputs))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def is_module(self) -> bool:
+        """Whether the entry is an ``nn.Module`` class (else a function)."""
+        return self.construct != self.entry
+
+    def with_source(self, source: str) -> Program:
+        """The same program with other text: how a variant is made."""
+        return dataclasses.replace(self, source=source)
+
+    def to_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Program:
+        return cls(**{**data, "format": Format(data["format"])})
