@@ -1,0 +1,88 @@
+"""What the judge says, with the numbers that it said it from."""
+
+from __future__ import annotations
+
+import dataclasses
+from enum import StrEnum
+from typing import Any
+
+
+class Kind(StrEnum):
+    """The kinds of verdict. Those in ``FINDINGS`` are reported as bugs once confirmed."""
+
+    AGREE = "agree"
+    WRONG_RESULT = "wrong-result"
+    WRONG_METADATA = "wrong-metadata"
+    WRONG_GRADIENT = "wrong-gradient"
+    WRONG_SIDE_EFFECT = "wrong-side-effect"
+    EXCEPTION_MISMATCH = "exception-mismatch"
+    COMPILER_CRASH = "compiler-crash"
+    PROCESS_CRASH = "process-crash"
+    HANG = "hang"
+    OUT_OF_MEMORY = "out-of-memory"
+    FLAKY = "flaky"
+    SUSPECT_RULE = "suspect-rule"
+    INCONCLUSIVE = "inconclusive"
+    UNSUPPORTED = "unsupported"
+    INVALID_SEED = "invalid-seed"
+
+
+FINDINGS = frozenset(
+    {
+        Kind.WRONG_RESULT,
+        Kind.WRONG_METADATA,
+        Kind.WRONG_GRADIENT,
+        Kind.WRONG_SIDE_EFFECT,
+        Kind.EXCEPTION_MISMATCH,
+        Kind.COMPILER_CRASH,
+        Kind.PROCESS_CRASH,
+        Kind.HANG,
+        Kind.OUT_OF_MEMORY,
+    }
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """The worst place found and the numbers there.
+
+    ``call`` counts input sets from 0; ``path`` is the Python expression of the leaf (``output[0]['a']``,
+    ``gradient of args[1]``, ``buffer running_mean``, ``args[0] after the call``); ``index`` is the element in it.
+    Values are Python scalars or strings, so that evidence travels as JSON. ``allowed`` is the largest
+    |compiled − reference| that would have been accepted (0.0 where equality was demanded).
+    """
+
+    call: int = 0
+    path: str = ""
+    index: tuple[int, ...] | None = None
+    eager: Any = None
+    compiled: Any = None
+    reference: Any = None
+    allowed: float | None = None
+    wrong_elements: int = 0
+    elements: int = 0
+    unstable_elements: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """One comparison's outcome; ``message`` is one plain line for people."""
+
+    kind: Kind
+    message: str
+    evidence: Evidence | None = None
+
+    @property
+    def is_finding(self) -> bool:
+        return self.kind in FINDINGS
+
+    def to_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Verdict:
+        evidence = data.get("evidence")
+        if evidence is not None:
+            index = evidence.get("index")
+            evidence = Evidence(**{**evidence, "index": tuple(index) if index is not None else None})
+        return cls(Kind(data["kind"]), data["message"], evidence)

@@ -1,0 +1,130 @@
+"""Executing a program's module text: from source to a callable and its arguments. Runs seed code."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import linecache
+import random
+import sys
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import torch
+
+from eqfuzz.program.inputs import Rng
+from eqfuzz.program.program import Format, InvalidSeed, Program
+
+STATE_SEED = 20250101
+"""What every generator is seeded with before a module is built and before every cell."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """One call of the program: the arguments of one input set."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def copy(self) -> Call:
+        """A deep copy that keeps strides, offsets and aliasing between the arguments."""
+        args, kwargs = copy.deepcopy((self.args, self.kwargs))
+        return Call(args, kwargs)
+
+
+def reseed(seed: int = STATE_SEED) -> None:
+    """Put every generator a program may draw from into one state."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    torch.manual_seed(seed)
+
+
+class Loaded:
+    """A program whose module text has been executed.
+
+    Raises InvalidSeed when the text does not execute, the entry is missing or no inputs come out.
+    """
+
+    def __init__(self, program: Program, extra_globals: dict[str, Any] | None = None) -> None:
+        self.program = program
+        self.module = _execute(program, extra_globals or {})
+
+    def instance(self) -> Callable[..., Any]:
+        """A fresh callable: a new module with the same parameters every time, or the function.
+
+        Globals that the program changes live as long as this object: load it again to start afresh.
+        """
+        reseed()
+        if self.program.format is Format.KERNELBENCH:
+            return _construct_kernelbench(self.module)
+        return eval(self.program.construct, self.module.__dict__)
+
+    def calls(self, seed: int) -> list[Call]:
+        """The input sets, in order; equal for equal ``seed``."""
+        reseed(seed)
+        namespace = self.module.__dict__
+        namespace["rng"] = Rng(seed)
+        value = eval(self.program.inputs, namespace)
+        if self.program.format is Format.EQFUZZ:
+            calls = _from_hook(value)
+        elif self.program.format is Format.PTMODULE:
+            calls = _from_list(value, self.instance())
+        else:
+            calls = [Call(tuple(value), {})]
+        if not calls:
+            raise InvalidSeed(self.program.name, f"`{self.program.inputs}` gave no input set: yield at least one")
+        return calls
+
+
+def _execute(program: Program, extra_globals: dict[str, Any]) -> types.ModuleType:
+    name = f"eqfuzz_seed_{program.digest}"
+    filename = f"<{program.name}>"
+    module = types.ModuleType(name)
+    module.__dict__.update(extra_globals)
+    module.__file__ = filename
+    # dataclasses, pickling and Dynamo look the defining module up by name; inspect reads linecache.
+    sys.modules[name] = module
+    linecache.cache[filename] = (len(program.source), None, program.source.splitlines(True), filename)
+    reseed()
+    exec(compile(program.source, filename, "exec"), module.__dict__)
+    return module
+
+
+def _construct_kernelbench(module: types.ModuleType) -> Callable[..., Any]:
+    """``Model(*get_init_inputs())``; KernelBook's ``[args, kwargs]`` pair is accepted too."""
+    given = module.__dict__["get_init_inputs"]() if "get_init_inputs" in module.__dict__ else []
+    model = module.__dict__["Model"]
+    if len(given) == 2 and isinstance(given[0], (list, tuple)) and isinstance(given[1], dict):
+        return model(*given[0], **given[1])
+    return model(*given)
+
+
+def _from_hook(value: Any) -> list[Call]:
+    """One set per yielded item; a tuple returned directly is one set."""
+    if isinstance(value, (tuple, dict, torch.Tensor)) or not isinstance(value, Iterable):
+        return [_one_call(value)]
+    return [_one_call(item) for item in value]
+
+
+def _one_call(item: Any) -> Call:
+    if isinstance(item, tuple):
+        return Call(item, {})
+    if isinstance(item, dict):
+        return Call((), item)
+    return Call((item,), {})
+
+
+def _from_list(tensors: Any, model: Callable[..., Any]) -> list[Call]:
+    """The paper's ``input_tensors``: one set when forward takes them all, else one set per item."""
+    items = list(tensors)
+    forward = getattr(model, "forward", model)
+    parameters = inspect.signature(forward).parameters.values()
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = sum(p.default is p.empty for p in positional)
+    takes_any = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    if takes_any or (required <= len(items) <= len(positional) and len(positional) > 1):
+        return [Call(tuple(items), {})]
+    return [Call(tuple(item) if isinstance(item, (list, tuple)) else (item,), {}) for item in items]

@@ -1,0 +1,98 @@
+"""The probe: the program with every expression recorded, run once in eager. Runs seed code."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from eqfuzz.program.load import Call, Loaded, reseed
+from eqfuzz.program.program import Program
+from eqfuzz.rewrite.fact import Fact, fact_of
+from eqfuzz.rewrite.syntax import Span, Syntax
+
+RECORDER = "__eqfuzz_record__"
+MAX_VISITS = 256
+"""An expression that ran more often than this has no facts: its sites are passed over."""
+
+
+class Facts:
+    """What each expression of a program was seen to be: span → one fact per visit, over all input sets."""
+
+    def __init__(self, visits: dict[Span, list[Fact]]) -> None:
+        self._visits = visits
+
+    def at(self, span: Span) -> Sequence[Fact]:
+        """The facts in order of evaluation; empty when it never ran or ran too often."""
+        visits = self._visits.get(span, [])
+        return visits if len(visits) <= MAX_VISITS else ()
+
+    def __len__(self) -> int:
+        return len(self._visits)
+
+
+def instrument(syntax: Syntax) -> str:
+    """The source text with every expression wrapped in a call that records its value; same line numbers."""
+    edits: list[tuple[int, int, int, str]] = []
+    for number, expression in enumerate(syntax.expressions):
+        start, end = expression.span
+        edits.append((start, 1, -end, f"{RECORDER}({number}, "))
+        edits.append((end, 0, -start, ")"))
+    # At one offset: closings first, inner before outer; then openings, outer before inner.
+    edits.sort(key=lambda e: (e[0], e[1], e[2]))
+    pieces: list[str] = []
+    position = 0
+    for offset, _, _, text in edits:
+        pieces += (syntax.text[position:offset], text)
+        position = offset
+    pieces.append(syntax.text[position:])
+    return "".join(pieces)
+
+
+def probe(program: Program, syntax: Syntax, calls: Sequence[Call]) -> tuple[Facts, list[Any]]:
+    """Run ``program`` instrumented over ``calls``; the facts, and what each call returned.
+
+    Raises whatever the program raises. The caller compares the returned values with an uninstrumented run.
+    """
+    recorder = _Recorder(syntax)
+    loaded = Loaded(dataclasses.replace(program, source=instrument(syntax)), {RECORDER: recorder.record})
+    instance = loaded.instance()
+    returned: list[Any] = []
+    for call in calls:
+        mine = call.copy()
+        reseed()
+        returned.append(instance(*mine.args, **mine.kwargs))
+        recorder.settle()
+    return Facts(recorder.visits), returned
+
+
+@dataclasses.dataclass
+class _Recorder:
+    """Facts are copied at once, since tensors change later; whether they did is known from the version counter."""
+
+    syntax: Syntax
+
+    def __post_init__(self) -> None:
+        self.visits: dict[Span, list[Fact]] = {}
+        self._watched: list[tuple[Span, int, torch.Tensor, int]] = []
+
+    def record(self, number: int, value: Any) -> Any:
+        span = self.syntax.expressions[number].span
+        visits = self.visits.setdefault(span, [])
+        if len(visits) > MAX_VISITS:
+            return value
+        fact = fact_of(value)
+        if fact.is_tensor and not value.is_inference():
+            self._watched.append((span, len(visits), value, value._version))
+        visits.append(fact)
+        return value
+
+    def settle(self) -> None:
+        """After a call: mark what was written to since it was seen."""
+        for span, index, tensor, version in self._watched:
+            if tensor._version != version:
+                visits = self.visits[span]
+                visits[index] = dataclasses.replace(visits[index], mutated=True)
+        self._watched.clear()

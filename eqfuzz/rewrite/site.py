@@ -1,0 +1,141 @@
+"""Sites: the places of a program where a rule applies, and why it does not elsewhere."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+
+from eqfuzz.rewrite.equation import Equation, Match, Replacement
+from eqfuzz.rewrite.fact import Fact
+from eqfuzz.rewrite.guard import Visit
+from eqfuzz.rewrite.library import equation_of
+from eqfuzz.rewrite.probe import Facts
+from eqfuzz.rewrite.rule import Rule
+from eqfuzz.rewrite.syntax import Expression, Span, Syntax
+
+
+@dataclasses.dataclass(frozen=True)
+class Site:
+    """One place where ``rule`` applies; ``text`` is what will stand at ``span`` instead."""
+
+    rule: Rule
+    span: Span
+    line: int
+    before: str
+    text: str
+    imports: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class NearMiss:
+    """A place where the left side fits and the rule still does not apply, with the reason."""
+
+    rule: Rule
+    line: int
+    before: str
+    reason: str
+
+
+def find_sites(syntax: Syntax, facts: Facts, rules: Sequence[Rule]) -> Iterator[Site | NearMiss]:
+    """Every site and near miss, in source order, rules by name within one place."""
+    by_root: dict[type[cst.CSTNode], list[Equation]] = {}
+    for rule in rules:
+        equation = equation_of(rule)
+        by_root.setdefault(equation.root, []).append(equation)
+    anywhere = by_root.get(cst.CSTNode, [])
+    for expression in syntax.expressions:
+        for equation in (*by_root.get(type(expression.node), ()), *anywhere):
+            match = equation.match(expression.node, syntax, expression.locals)
+            if match is not None:
+                yield _consider(equation, match, expression, syntax, facts)
+
+
+def _consider(
+    equation: Equation, match: Match, expression: Expression, syntax: Syntax, facts: Facts
+) -> Site | NearMiss:
+    rule, (start, end) = equation.rule, expression.span
+    line, before = syntax.line(start), syntax.text[start:end]
+
+    def miss(reason: str) -> NearMiss:
+        return NearMiss(rule, line, before, reason)
+
+    visits = _visits(equation, match, expression, syntax, facts)
+    if isinstance(visits, str):
+        return miss(visits)
+    for visit in visits:
+        for name, sort in rule.sorts.items():
+            if not fits_sort(visit[name], sort):
+                return miss(f"{name} is {visit[name].describe()}, not a {sort}")
+        for guard in rule.where:
+            reason = guard.check(visit)
+            if reason is not None:
+                return miss(reason)
+    written = equation.write(match, syntax, expression.locals)
+    if isinstance(written, str):
+        return miss(written)
+    text = _bracketed(written, expression)
+    if text.strip("()") == before.strip("()"):
+        return miss("the right side is the same text")
+    return Site(rule, expression.span, line, before, text, written.imports)
+
+
+def fits_sort(fact: Fact, sort: str) -> bool:
+    """Whether a value with this fact may be bound to a parameter of that sort."""
+    match sort:
+        case "Tensor":
+            return fact.is_tensor
+        case "Number":
+            return fact.is_number
+        case "Operand":
+            return fact.is_tensor or fact.is_number
+        case "Int" | "Float" | "Bool" | "Ints" | "Dtype":
+            return fact.kind == sort.lower()
+        case _:
+            return True
+
+
+def _visits(
+    equation: Equation, match: Match, expression: Expression, syntax: Syntax, facts: Facts
+) -> Sequence[Visit] | str:
+    """The facts of all parameters together, visit by visit, or why they are not known."""
+    whole = facts.at(expression.span)
+    if not whole:
+        return "it did not run, or ran too often to be followed"
+    columns: dict[str, Sequence[Fact]] = {"result": whole}
+    for name in equation.rule.sorts:
+        node = match.bindings[name]
+        known = _constant(node)
+        columns[name] = [known] * len(whole) if known is not None else facts.at(syntax.span(node))
+        if len(columns[name]) != len(whole):
+            return f"{name} was not evaluated once for each evaluation of the whole"
+    return [{name: column[i] for name, column in columns.items()} for i in range(len(whole))]
+
+
+def _constant(node: cst.BaseExpression) -> Fact | None:
+    """The fact of a literal, which no probe records."""
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+        inner = _constant(node.expression)
+        return Fact(inner.kind, -inner.value) if inner is not None and inner.is_number else None
+    if isinstance(node, (cst.Integer, cst.Float)):
+        value = node.evaluated_value
+        return Fact(type(value).__name__, value)
+    if isinstance(node, cst.Name) and node.value in ("True", "False"):
+        return Fact("bool", node.value == "True")
+    if isinstance(node, cst.Name) and node.value == "None":
+        return Fact("none")
+    if isinstance(node, cst.SimpleString):
+        return Fact("str", node.evaluated_value)
+    if isinstance(node, (cst.Tuple, cst.List)):
+        items = [_constant(e.value) for e in node.elements]
+        if all(i is not None and i.kind == "int" for i in items):
+            return Fact("ints", tuple(i.value for i in items if i is not None))
+    return None
+
+
+def _bracketed(written: Replacement, expression: Expression) -> str:
+    if written.atom or expression.enclosed:
+        # ``f(x)(y)`` needs none either; a walrus always carries its own brackets.
+        return written.text
+    return f"({written.text})"

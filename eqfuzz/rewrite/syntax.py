@@ -1,0 +1,287 @@
+"""A parsed source text: its expressions with their positions, scopes and imports. Never executes anything."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+HOOKS = frozenset({"inputs", "get_inputs", "get_init_inputs", "__init__", "__post_init__"})
+"""Functions that are not the code under test: they make the program or its inputs."""
+
+_NOT_VALUES = frozenset("True False None super locals globals eval exec vars __class__".split())
+
+Span = tuple[int, int]
+"""Start and end offsets in the source text, in characters."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Expression:
+    """One expression of the code under test.
+
+    ``locals`` are the names bound in the enclosing functions; ``enclosed`` says that no brackets are needed
+    whatever is put in its place (a whole argument, right-hand side, returned value or bracketed item).
+    """
+
+    node: cst.BaseExpression
+    span: Span
+    locals: frozenset[str]
+    enclosed: bool
+
+
+class Syntax:
+    """Parses ``text`` once. Raises ``libcst.ParserSyntaxError`` when it is not Python."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
+        self.module = wrapper.module
+        self._positions = wrapper.resolve(PositionProvider)
+        self._line_starts = _line_starts(text)
+        self.imports = imports_of(self.module)
+        self.expressions: list[Expression] = []
+        self.names = {n.value for n in _walk(self.module) if isinstance(n, cst.Name)}
+        _Collector(self).collect()
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Offsets of ``node`` without brackets around it."""
+        position = self._positions[node]
+        start = self._line_starts[position.start.line - 1] + position.start.column
+        end = self._line_starts[position.end.line - 1] + position.end.column
+        return start, end
+
+    def line(self, offset: int) -> int:
+        """The line (from 1) that ``offset`` lies on."""
+        return self.text.count("\n", 0, offset) + 1
+
+    def fresh_name(self, stem: str, taken: Sequence[str] = ()) -> str:
+        """A name that the text does not use."""
+        number = 1
+        while (name := f"{stem}{number}") in self.names or name in taken:
+            number += 1
+        return name
+
+
+def imports_of(module: cst.Module) -> dict[str, str]:
+    """Module-level imported names, each with the dotted path that it stands for."""
+    found: dict[str, str] = {}
+    for statement in module.body:
+        if not isinstance(statement, cst.SimpleStatementLine):
+            continue
+        for small in statement.body:
+            if isinstance(small, cst.Import):
+                for alias in small.names:
+                    path = dotted(alias.name) or ""
+                    if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+                        found[alias.asname.name.value] = path
+                    else:
+                        root = path.split(".")[0]
+                        found[root] = root
+            elif isinstance(small, cst.ImportFrom) and small.module is not None and not small.relative:
+                if isinstance(small.names, cst.ImportStar):
+                    continue
+                base = dotted(small.module)
+                for alias in small.names:
+                    bound = alias.asname.name if alias.asname is not None else alias.name
+                    if isinstance(bound, cst.Name):
+                        found[bound.value] = f"{base}.{dotted(alias.name)}"
+    return found
+
+
+def dotted(node: cst.CSTNode) -> str | None:
+    """``a.b.c`` of a chain of names, else None."""
+    if isinstance(node, cst.Name):
+        return node.value
+    if isinstance(node, cst.Attribute):
+        base = dotted(node.value)
+        return f"{base}.{node.attr.value}" if base else None
+    return None
+
+
+def _line_starts(text: str) -> list[int]:
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    return starts
+
+
+def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    yield node
+    for child in node.children:
+        yield from _walk(child)
+
+
+class _Collector(cst.CSTVisitor):
+    """Finds the expressions whose value a probe may record and a rule may replace.
+
+    Left alone, because wrapping or replacing them changes meaning or is not valid Python: targets, callees, attribute
+    names, keyword names, annotations, decorators, parameter defaults, f-strings, ``super``, generator expressions,
+    bare tuples, starred items, lambdas, ``del``/``global``/``nonlocal`` names, exception types, parts of chained
+    comparisons' operators, and everything outside the code under test.
+    """
+
+    def __init__(self, syntax: Syntax) -> None:
+        super().__init__()
+        self.syntax = syntax
+        self.scopes: list[frozenset[str]] = []
+        self.scope_owners: list[cst.CSTNode] = []
+        self.skipped: set[int] = set()
+        self.enclosed: set[int] = set()
+
+    def collect(self) -> None:
+        self.syntax.module.visit(self)
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, cst.FunctionDef):
+            return self._enter_function(node)
+        if isinstance(node, cst.ClassDef):
+            for part in (*node.bases, *node.keywords, *node.decorators):
+                self._skip(part)
+            return True
+        if not self.scopes and not isinstance(
+            node, (cst.Module, cst.IndentedBlock, cst.SimpleStatementSuite, cst.If, cst.Else)
+        ):
+            return False  # module and class level: not the code under test
+        self._mark_children(node)
+        if id(node) in self.skipped:
+            return not isinstance(node, (cst.Annotation, cst.Decorator, cst.FormattedString))
+        if isinstance(node, cst.Lambda):
+            self._enter_scope(node, _parameter_names(node.params))
+            self._skip(node.params)
+            return True
+        if isinstance(node, cst.BaseExpression) and _recordable(node):
+            self._record(node)
+        return True
+
+    def on_leave(self, original_node: cst.CSTNode) -> None:
+        if self.scope_owners and self.scope_owners[-1] is original_node:
+            self.scope_owners.pop()
+            self.scopes.pop()
+
+    def _enter_scope(self, owner: cst.CSTNode, names: frozenset[str]) -> None:
+        outer = self.scopes[-1] if self.scopes else frozenset()
+        self.scopes.append(outer | names)
+        self.scope_owners.append(owner)
+
+    def _enter_function(self, node: cst.FunctionDef) -> bool:
+        if node.name.value in HOOKS:
+            return False
+        self._enter_scope(node, _bound_names(node))
+        for part in (node.name, *node.decorators, *_defaults_and_annotations(node)):
+            self._skip(part)
+        return True
+
+    def _skip(self, node: cst.CSTNode | None) -> None:
+        if node is not None:
+            for inner in _walk(node):
+                self.skipped.add(id(inner))
+
+    def _mark_children(self, node: cst.CSTNode) -> None:
+        """Mark which children of ``node`` must be left alone, and which need no brackets."""
+        skip, enclosed = self.skipped, self.enclosed
+        match node:
+            case cst.AssignTarget() | cst.CompFor() | cst.For():
+                self._skip_stores(node.target)
+                if isinstance(node, (cst.For, cst.CompFor)):
+                    enclosed.add(id(node.iter))
+            case cst.Assign():
+                enclosed.add(id(node.value))
+            case cst.AugAssign():
+                self._skip_stores(node.target)
+                enclosed.add(id(node.value))
+            case cst.AnnAssign():
+                self._skip_stores(node.target)
+                self._skip(node.annotation)
+            case cst.NamedExpr():
+                skip.add(id(node.target))
+            case cst.WithItem() if node.asname is not None:
+                self._skip_stores(node.asname.name)
+            case cst.ExceptHandler():
+                self._skip(node.type)
+                self._skip(node.name)
+            case cst.Del() | cst.Global() | cst.Nonlocal() | cst.Import() | cst.ImportFrom() | cst.Annotation():
+                self._skip(node)
+            case cst.FormattedString():
+                self._skip(node)
+            case cst.Attribute():
+                skip.add(id(node.attr))
+            case cst.Call():
+                skip.add(id(node.func))
+                if isinstance(node.func, cst.Attribute):
+                    skip.add(id(node.func.attr))
+            case cst.Arg():
+                if node.keyword is not None:
+                    skip.add(id(node.keyword))
+                if node.star == "":
+                    enclosed.add(id(node.value))
+            case cst.Return() if node.value is not None:
+                enclosed.add(id(node.value))
+            case cst.Index():
+                enclosed.add(id(node.value))
+            case cst.Raise() | cst.Assert() | cst.Match():
+                self._skip(node)
+            case cst.ConcatenatedString():
+                self._skip(node)
+            case _:
+                pass
+
+    def _skip_stores(self, target: cst.BaseExpression | cst.CSTNode) -> None:
+        """Skip the stored names of a target; indices and objects inside it are read and may be probed."""
+        match target:
+            case cst.Tuple() | cst.List():
+                self.skipped.add(id(target))
+                for element in target.elements:
+                    self._skip_stores(element.value)
+            case cst.StarredElement():
+                self._skip_stores(target.value)
+            case _:
+                self.skipped.add(id(target))
+
+    def _record(self, node: cst.BaseExpression) -> None:
+        self.syntax.expressions.append(
+            Expression(node, self.syntax.span(node), self.scopes[-1], bool(node.lpar) or id(node) in self.enclosed)
+        )
+
+
+def _recordable(node: cst.BaseExpression) -> bool:
+    if isinstance(node, cst.Name):
+        return node.value not in _NOT_VALUES
+    return isinstance(
+        node,
+        (
+            cst.Call,
+            cst.BinaryOperation,
+            cst.UnaryOperation,
+            cst.Comparison,
+            cst.BooleanOperation,
+            cst.Subscript,
+            cst.IfExp,
+            cst.Attribute,
+        ),
+    )
+
+
+def _bound_names(function: cst.FunctionDef) -> frozenset[str]:
+    """Parameters and every name stored anywhere inside the function."""
+    names = set(_parameter_names(function.params))
+    for node in _walk(function.body):
+        match node:
+            case cst.AssignTarget() | cst.AugAssign() | cst.AnnAssign() | cst.For() | cst.CompFor() | cst.NamedExpr():
+                names |= {n.value for n in _walk(node.target) if isinstance(n, cst.Name)}
+            case cst.AsName():
+                names |= {n.value for n in _walk(node.name) if isinstance(n, cst.Name)}
+            case cst.FunctionDef() | cst.ClassDef():
+                names.add(node.name.value)
+            case _:
+                pass
+    return frozenset(names)
+
+
+def _parameter_names(parameters: cst.Parameters) -> frozenset[str]:
+    return frozenset(n.name.value for n in _walk(parameters) if isinstance(n, cst.Param))
+
+
+def _defaults_and_annotations(function: cst.FunctionDef) -> list[cst.CSTNode]:
+    return [function.params, *([function.returns] if function.returns is not None else [])]

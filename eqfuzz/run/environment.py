@@ -1,0 +1,50 @@
+"""Where a run writes, and what the processes below it see of the outside."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+from pathlib import Path
+
+
+@dataclasses.dataclass(frozen=True)
+class Environment:
+    """The folder of a run, and a file to execute in every process that touches torch.
+
+    ``out``: everything written lands below it. ``preload``: Python source executed right after ``import torch``
+    and before anything compiles, as a module named ``eqfuzz_preload``.
+    """
+
+    out: Path
+    preload: Path | None = None
+
+    def cache_dir(self) -> Path:
+        """Where compiled kernels are kept: one folder for each preload file's content, since it may change them.
+
+        Raises ``OSError`` where the preload file cannot be read.
+        """
+        if self.preload is None:
+            name = "plain"
+        else:
+            name = hashlib.sha256(self.preload.read_bytes()).hexdigest()[:12]
+        return self.out.absolute() / "cache" / name
+
+    def temporary_dir(self) -> Path:
+        """The absolute folder that processes have as TMPDIR."""
+        return self.out.absolute() / "tmp"
+
+    def variables(self, *, cuda: bool, cache: Path | None = None) -> dict[str, str]:
+        """The complete environment of a process that may import torch.
+
+        One thread: a child forked from a process whose OpenMP pool has run with two hangs in its first parallel
+        region, and Inductor's compile workers would be such a pool too.
+        """
+        variables = dict(os.environ)
+        variables["OMP_NUM_THREADS"] = "1"
+        variables["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+        variables["TORCHINDUCTOR_CACHE_DIR"] = str((cache or self.cache_dir()).absolute())
+        variables["TMPDIR"] = str(self.temporary_dir())
+        if not cuda:
+            variables["CUDA_VISIBLE_DEVICES"] = ""
+        return variables

@@ -1,0 +1,170 @@
+"""What crosses a process border: JSON lines for events, JSON packets with file descriptors for requests.
+
+Never pickle: the other side runs untrusted programs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+from collections.abc import Sequence
+from typing import Any
+
+Event = dict[str, Any]
+
+MAX_LINE = 64 * 2**20
+MAX_PACKET = 2**17
+MAX_DESCRIPTORS = 8
+
+# The events that processes tell each other and that no case may emit.
+FINISHED = "finished"
+EXIT = "exit"
+RESTART = "restart"
+RESERVED = frozenset({FINISHED, EXIT, RESTART})
+
+# The exit status of a child that could not write to its own event pipe any more.
+PIPE_LOST = 86
+
+
+class BadEvent(ValueError):
+    """Something on an event pipe that is not an event. ``str()`` is one line."""
+
+
+class RunnerFailed(RuntimeError):
+    """The processes that run cases cannot be started. ``str()`` says why, naming file and line where known."""
+
+
+class ServerLost(Exception):
+    """The process that children are forked from has died or stopped answering."""
+
+
+def encode(event: Event) -> bytes:
+    """One line. Raises ``ValueError`` without a name, ``TypeError`` for what JSON cannot say."""
+    if not isinstance(event.get("event"), str):
+        raise ValueError(f"an event needs a name under 'event': {one_line(repr(event))}")
+    return json.dumps(event).encode() + b"\n"
+
+
+class Lines:
+    """Bytes in, events out: what arrives on an event pipe, in pieces of any size."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that ``data`` completes, in order. Raises ``BadEvent`` at the first line that is none."""
+        *complete, rest = data.split(b"\n")
+        events = []
+        for line in complete:
+            events.append(_decode(b"".join([*self._pieces, line])))
+            self._pieces, self._size = [], 0
+        if rest:
+            self._pieces.append(rest)
+            self._size += len(rest)
+            if self._size > MAX_LINE:
+                raise BadEvent(f"an event of more than {MAX_LINE} bytes")
+        return events
+
+    def finish(self) -> None:
+        """Say that nothing more comes. Raises ``BadEvent`` if a line was begun and not ended."""
+        if self._pieces:
+            raise BadEvent(f"half an event: {_excerpt(b''.join(self._pieces))}")
+
+
+def _decode(line: bytes) -> Event:
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        raise BadEvent(f"not an event: {_excerpt(line)}") from None
+    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+        raise BadEvent(f"not an event: {_excerpt(line)}")
+    if event["event"] == "stage" and not _is_stage(event):
+        raise BadEvent(f"a stage without a name or a limit: {_excerpt(line)}")
+    return event
+
+
+def _is_stage(event: Event) -> bool:
+    seconds = event.get("seconds")
+    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    return isinstance(event.get("stage"), str) and number and 0 < seconds < 1e6
+
+
+def _excerpt(line: bytes) -> str:
+    return one_line(repr(line[:80]))
+
+
+def one_line(text: str, limit: int = 300) -> str:
+    """``text`` with runs of white space made one blank, cut at ``limit`` characters."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def describe_status(status: int) -> tuple[str, str]:
+    """A wait status as (reason, detail) of a process that did not say it had finished."""
+    if not os.WIFSIGNALED(status):
+        code = os.WEXITSTATUS(status)
+        if code == PIPE_LOST:
+            return "error", "the program closed the event pipe"
+        return "crash", f"exited with code {code} on its own"
+    number = os.WTERMSIG(status)
+    if number == signal.SIGKILL:
+        return "memory", "killed by SIGKILL from outside: most likely the machine is out of memory"
+    if number == signal.SIGXCPU:
+        return "hang", "used up its CPU seconds"
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    return "crash", f"killed by {name}"
+
+
+class Channel:
+    """A socket that keeps packets apart and carries file descriptors (unix, seqpacket)."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self.socket = end
+
+    @classmethod
+    def pair(cls) -> tuple[Channel, Channel]:
+        """Two connected ends, neither of which survives an exec."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        return cls(ours), cls(theirs)
+
+    @classmethod
+    def of(cls, descriptor: int) -> Channel:
+        """The channel whose socket is ``descriptor``, which is closed to children from here on."""
+        os.set_inheritable(descriptor, False)
+        return cls(socket.socket(fileno=descriptor))
+
+    def fileno(self) -> int:
+        """The socket's file descriptor."""
+        return self.socket.fileno()
+
+    def send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+        """Send one packet. Raises ``OSError`` when nobody is there, ``ValueError`` when it is too long."""
+        packet = json.dumps(message).encode()
+        if len(packet) > MAX_PACKET:
+            raise ValueError(f"a message of {len(packet)} bytes, at most {MAX_PACKET} fit")
+        socket.send_fds(self.socket, [packet], list(descriptors))
+
+    def receive(self, timeout: float | None = None) -> tuple[dict[str, Any], list[int]] | None:
+        """The next packet and its descriptors; None when the other side is gone. Raises ``TimeoutError``."""
+        self.socket.settimeout(timeout)
+        try:
+            packet, descriptors, _, _ = socket.recv_fds(
+                self.socket, MAX_PACKET, MAX_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
+            )
+        except ConnectionResetError:
+            return None
+        finally:
+            self.socket.settimeout(None)
+        if not packet:
+            return None
+        return json.loads(packet), descriptors
+
+    def close(self) -> None:
+        """Close this end."""
+        self.socket.close()
