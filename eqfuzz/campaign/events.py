@@ -1,0 +1,153 @@
+"""What a campaign tells its handlers, as typed events. ``to_json`` gives the line that ``--format json`` prints."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from eqfuzz.judge.verdict import Verdict
+from eqfuzz.triage.finding import Finding
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """``index`` is the seed file's place in the run (from 0), None for events about the whole run."""
+
+    @property
+    def name(self) -> str:
+        return _NAMES[type(self)]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"event": self.name, **dataclasses.asdict(self)}
+
+
+@dataclasses.dataclass(frozen=True)
+class RunStarted(Event):
+    seed: int
+    seeds: int
+    strategy: str
+    rules: int
+    devices: list[str]
+    configs: list[str]
+    jobs: int
+    runner: str
+    out: str
+    versions: dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class SeedStarted(Event):
+    index: int
+    seed: str
+
+
+@dataclasses.dataclass(frozen=True)
+class SeedInvalid(Event):
+    """One line says what is wrong, where, and what to do."""
+
+    index: int
+    seed: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class SeedRewritten(Event):
+    """``variants`` counts those that will run; ``cells`` the compiled cells that will be judged."""
+
+    index: int
+    seed: str
+    sites: int
+    variants: int
+    cells: int
+
+
+@dataclasses.dataclass(frozen=True)
+class CellJudged(Event):
+    """``variant`` 0 is the original. ``config`` and ``device`` are empty for the eager check of a variant."""
+
+    index: int
+    seed: str
+    variant: int
+    rules: list[str]
+    device: str
+    config: str
+    verdict: Verdict
+    seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
+class FindingMade(Event):
+    """``folder`` holds the reproducer; ``known`` when an earlier run had already written it."""
+
+    index: int
+    finding: Finding
+    folder: str
+    known: bool
+
+    def to_json(self) -> dict[str, Any]:
+        finding = self.finding
+        return {
+            "event": self.name,
+            "index": self.index,
+            "id": finding.id,
+            "seed": finding.original.name,
+            "verdict": finding.verdict.to_json(),
+            "derivation": [dataclasses.asdict(step) for step in finding.derivation],
+            "device": finding.device,
+            "config": finding.config,
+            "cells": finding.cells,
+            "also": finding.also,
+            "folder": self.folder,
+            "known": self.known,
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class SeedDone(Event):
+    index: int
+    seed: str
+    seconds: float
+    cpu_seconds: float
+    timings: dict[str, float]
+
+
+@dataclasses.dataclass(frozen=True)
+class RuleTally:
+    """How one rule fared: variants that applied it, and its compiled cells by verdict."""
+
+    variants: int = 0
+    verdicts: dict[str, int] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary(Event):
+    """The last event of every run, an interrupted one too."""
+
+    seed: int
+    seeds: int
+    invalid: int
+    sites: int
+    variants: int
+    cells: int
+    verdicts: dict[str, int]
+    findings: int
+    rules: dict[str, RuleTally]
+    interrupted: bool
+    out_of_time: bool
+    seconds: float
+    cpu_seconds: float
+
+
+_NAMES: dict[type[Event], str] = {
+    RunStarted: "start",
+    SeedStarted: "seed",
+    SeedInvalid: "invalid",
+    SeedRewritten: "rewritten",
+    CellJudged: "cell",
+    FindingMade: "finding",
+    SeedDone: "done",
+    Summary: "summary",
+}
+
+Handler = Callable[[Event], None]

@@ -1,0 +1,33 @@
+"""What a bounded campaign is asked to do."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from eqfuzz.run.configs import DEFAULT_CONFIG, Config
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """The options of ``eqfuzz mutate``; ``seed`` alone decides every random choice.
+
+    ``time`` is a wall budget in seconds (None: until all seeds are done); ``variants`` and ``depth`` are per seed and
+    per derivation; ``rules`` a selection as in ``library.select``.
+    """
+
+    paths: tuple[Path, ...]
+    out: Path
+    seed: int = 0
+    strategy: str = "each"
+    depth: int = 4
+    variants: int = 12
+    rules: str = ""
+    devices: tuple[str, ...] = ("cpu",)
+    configs: tuple[Config, ...] = (DEFAULT_CONFIG,)
+    jobs: int = 1
+    time: float | None = None
+    preload: Path | None = None
+    runner: str = "fork"
+    compile_seconds: float = 90.0
+    dry_run: bool = False

@@ -1,0 +1,99 @@
+"""Compile configurations by name: what ``torch.compile`` is called with, and under which compiler options."""
+
+from __future__ import annotations
+
+import contextlib
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pydantic
+
+
+class Config(pydantic.BaseModel):
+    """One configuration. ``dynamo`` and ``inductor`` are patched into torch's config modules for the cell."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    backend: str = "inductor"
+    mode: str | None = None
+    fullgraph: bool = False
+    dynamic: bool | None = None
+    options: dict[str, Any] = {}
+    dynamo: dict[str, Any] = {}
+    inductor: dict[str, Any] = {}
+
+    def arguments(self) -> dict[str, Any]:
+        """The keyword arguments of ``torch.compile`` that differ from its defaults."""
+        given: dict[str, Any] = {}
+        for key in ("backend", "mode", "fullgraph", "dynamic", "options"):
+            value = getattr(self, key)
+            if value != type(self).model_fields[key].default and value != {}:
+                given[key] = value
+        return given
+
+    def compile(self, target: Callable[..., Any]) -> Callable[..., Any]:
+        """``torch.compile(target)`` under this configuration; call it within ``patched()``."""
+        import torch
+
+        return torch.compile(target, **self.arguments())
+
+    @contextlib.contextmanager
+    def patched(self) -> Iterator[None]:
+        """The compiler options of this configuration, put back afterwards.
+
+        ``fallback_random`` is always on, so that compiled programs draw the same random numbers as eager ones.
+        """
+        import torch._dynamo.config as dynamo_config
+        import torch._inductor.config as inductor_config
+
+        inductor = {"fallback_random": True, **self.inductor}
+        with dynamo_config.patch(self.dynamo), inductor_config.patch(inductor):  # type: ignore[attr-defined]
+            yield
+
+
+BUILT_IN = {
+    config.name: config
+    for config in (
+        Config(name="inductor"),
+        Config(name="inductor-dynamic", dynamic=True),
+        Config(name="inductor-fullgraph", fullgraph=True),
+        Config(
+            name="inductor-scalar-outputs",
+            dynamo={"capture_scalar_outputs": True, "capture_dynamic_output_shape_ops": True},
+        ),
+        Config(name="aot_eager", backend="aot_eager"),
+        Config(name="eager", backend="eager"),
+    )
+}
+DEFAULT_CONFIG = BUILT_IN["inductor"]
+
+
+def choose(names: Sequence[str], known: dict[str, Config]) -> tuple[Config, ...]:
+    """The named configurations. Raises ValueError that lists the known names."""
+    unknown = [n for n in names if n not in known]
+    if unknown:
+        raise ValueError(f"unknown configuration {unknown[0]!r}; known: {', '.join(known)}")
+    return tuple(known[n] for n in dict.fromkeys(names))
+
+
+def read_configs(path: Path) -> dict[str, Config]:
+    """The built-in configurations and those of a TOML file with ``[configs.NAME]`` tables.
+
+    Raises ValueError with file and place when the file is not valid.
+    """
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8")).get("configs", {})
+        return BUILT_IN | {name: Config(**{**table, "name": name}) for name, table in tables.items()}
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path}: not valid TOML: {error}") from None
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{path}: {place}: {first['msg']} (known keys: {', '.join(Config.model_fields)})") from None
+    except TypeError as error:
+        raise ValueError(f"{path}: {error}") from None

@@ -1,0 +1,73 @@
+"""Parents and children: who dies with whom, and who is left over (Linux)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+from pathlib import Path
+
+# linux/prctl.h
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when ``parent``, which forked it, dies; do so now if it already has."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant whose own parent dies, so that none gets out of sight."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _prctl(option: int, argument: int) -> None:
+    if _libc.prctl(option, ctypes.c_ulong(argument), 0, 0, 0) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"prctl({option}, {argument}): {os.strerror(number)}")
+
+
+def children_of(pid: int) -> set[int]:
+    """The direct children of a process; empty when it is gone or the kernel does not list them."""
+    found: set[int] = set()
+    try:
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found.update(map(int, (task / "children").read_text().split()))
+    except (FileNotFoundError, ProcessLookupError):
+        return found
+    return found
+
+
+def kill_family(pid: int) -> None:
+    """Kill a process that leads its group, its group, and the descendants that have left the group."""
+    generations = [{pid}]
+    seen = {pid}
+    while generations[-1]:
+        below = set().union(*(children_of(member) for member in generations[-1])) - seen
+        seen |= below
+        generations.append(below)
+    kill_group(pid)
+    for member in seen:
+        kill(member)
+
+
+def kill_group(leader: int) -> None:
+    """Kill every member of a process group; nothing happens when there is none."""
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        # Nobody left, or only a program that runs as somebody else.
+        return
+
+
+def kill(pid: int) -> None:
+    """Kill one process; nothing happens when it is gone."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return

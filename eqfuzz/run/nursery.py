@@ -1,0 +1,136 @@
+"""A process that forks children on request, and sees to it that none of them outlives its welcome."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from eqfuzz.run.family import adopt_orphans, children_of, die_with_parent, kill, kill_group
+from eqfuzz.run.limits import forbid_core_dumps
+from eqfuzz.run.protocol import Channel
+
+# Exit status of a child whose own preparations failed; the traceback is in what it printed.
+CHILD_BROKEN = 70
+
+Born = Callable[[dict[str, Any], list[int]], None]
+
+
+class Nursery:
+    """Serves one channel. A request is a packet; its first descriptor takes the child's fate, as JSON lines.
+
+    The lines: ``{"pid": n}``, then ``{"status": wait status, "cpu_seconds": x}``, or ``{"failed": why}`` where
+    the fork itself failed. Its closing without a status means that this process is dead.
+    """
+
+    def __init__(self, channel: Channel, born: Born) -> None:
+        self._channel = channel
+        self._born = born
+        self._fates: dict[int, int] = {}
+        self._parent = os.getppid()
+        self._woken, self._wake = os.pipe()
+
+    def serve(self) -> None:
+        """Until the parent is gone. Then kill all children. Does not return in a child."""
+        adopt_orphans()
+        os.set_blocking(self._wake, False)
+        os.set_blocking(self._woken, False)
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        # Helpers that the preload or a library has started; everybody else under this process came from a case.
+        self._helpers = children_of(os.getpid())
+        while os.getppid() == self._parent:
+            readable, _, _ = select.select([self._channel, self._woken], [], [], 1.0)
+            if self._woken in readable:
+                os.read(self._woken, 4096)
+            self._reap()
+            if self._channel in readable:
+                packet = self._channel.receive()
+                if packet is None:
+                    break
+                self._fork(*packet)
+        self._end()
+
+    def _fork(self, message: dict[str, Any], descriptors: list[int]) -> None:
+        fate = descriptors.pop(0)
+        try:
+            pid = os.fork()
+        except OSError as error:
+            self._tell(fate, {"failed": f"cannot fork: {error}"})
+            os.close(fate)
+        else:
+            if pid == 0:
+                self._become_child(fate, message, descriptors)
+            self._fates[pid] = fate
+            self._tell(fate, {"pid": pid})
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+    def _become_child(self, fate: int, message: dict[str, Any], descriptors: list[int]) -> NoReturn:
+        server = os.getppid()
+        try:
+            os.setsid()
+            die_with_parent(server)
+            adopt_orphans()
+            forbid_core_dumps()
+            reset_signals()
+            for descriptor in (fate, self._woken, self._wake, *self._fates.values()):
+                os.close(descriptor)
+            self._channel.close()
+            self._born(message, descriptors)
+        except BaseException:  # noqa: BLE001 - the child must end here, not return into the server's loop
+            traceback.print_exc()
+        os._exit(CHILD_BROKEN)
+
+    def _reap(self) -> None:
+        """Collect the dead, and kill what they leave behind: their group, and orphans that have left it."""
+        while True:
+            try:
+                dead = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                return
+            if dead is not None:
+                if dead.si_pid in self._fates:
+                    # While it is a zombie nobody else can have its number.
+                    kill_group(dead.si_pid)
+                _, status, usage = os.wait4(dead.si_pid, 0)
+                fate = self._fates.pop(dead.si_pid, None)
+                if fate is not None:
+                    self._tell(fate, {"status": status, "cpu_seconds": usage.ru_utime + usage.ru_stime})
+                    os.close(fate)
+            for orphan in children_of(os.getpid()) - self._helpers - self._fates.keys():
+                kill(orphan)
+            if dead is None:
+                return
+
+    def _tell(self, fate: int, line: dict[str, Any]) -> None:
+        try:
+            os.write(fate, json.dumps(line).encode() + b"\n")
+        except BrokenPipeError:
+            # The parent's thread has given this child up: nobody is waiting to hear how it ended.
+            return
+
+    def _end(self) -> None:
+        patience = time.monotonic() + 3.0
+        while time.monotonic() < patience:
+            for pid in self._fates:
+                kill_group(pid)
+                kill(pid)
+            self._reap()
+            if not self._fates and not children_of(os.getpid()) - self._helpers:
+                return
+            time.sleep(0.01)
+
+
+def reset_signals() -> None:
+    """Signal handling as in a program that Python has just started."""
+    signal.set_wakeup_fd(-1)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    for number in (signal.SIGCHLD, signal.SIGALRM, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,48 @@
+"""The user's file that runs in every process that touches torch, before anything compiles."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import traceback
+import types
+from pathlib import Path
+
+from eqfuzz.run.protocol import one_line
+
+NAME = "eqfuzz_preload"
+
+
+def execute_preload(path: Path) -> types.ModuleType:
+    """Execute the file at ``path`` as a module named ``eqfuzz_preload``. Whatever it raises comes through.
+
+    Its text is given to ``linecache`` for good, so that tracebacks and ``inspect.getsource`` (which Inductor
+    calls on patterns and custom passes) work even if the file changes or goes.
+    """
+    path = path.absolute()
+    source = path.read_text()
+    linecache.cache[str(path)] = (len(source), None, source.splitlines(keepends=True), str(path))
+    code = compile(source, str(path), "exec", dont_inherit=True)
+    module = types.ModuleType(NAME)
+    module.__file__ = str(path)
+    # Dataclasses, pickling and inspect look a module up by its name.
+    sys.modules[NAME] = module
+    exec(code, module.__dict__)
+    return module
+
+
+def blame(error: BaseException, preload: Path | None) -> str:
+    """One line on why a start failed: ``file:line: Type: message``, at the preload's line where it is involved."""
+    message = one_line("".join(traceback.format_exception_only(error)[-1:]))
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}: {message}"
+    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    if preload is not None:
+        own = [frame for frame in frames if frame[0] == str(preload.absolute())]
+        if own:
+            return f"{own[-1][0]}:{own[-1][1]}: {message}"
+        if isinstance(error, OSError) and error.filename == str(preload.absolute()):
+            return f"{preload}: {message}"
+    if frames:
+        return f"{frames[-1][0]}:{frames[-1][1]}: {message}"
+    return message

@@ -1,0 +1,132 @@
+"""What a process does once, before its first case: import, preload, compile something tiny."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import os
+import signal
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from eqfuzz.run.preload import blame, execute_preload
+from eqfuzz.run.protocol import Channel, Event
+
+Target = Callable[[dict[str, Any], Callable[[Event], None]], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Hello:
+    """What the parent tells a new process: the first packet on its channel.
+
+    ``path`` is the parent's ``sys.path``; ``target`` is ``module:function``; ``memory_bytes`` is None where
+    address space must not be limited (CUDA reserves terabytes of it).
+    """
+
+    target: str
+    path: list[str]
+    folder: str
+    preload: str | None
+    memory_bytes: int | None
+    cuda: bool
+
+
+def receive_hello(channel: Channel) -> Hello:
+    """Read it, and take over the parent's import path and the folder to be in. Raises ``EOFError``."""
+    packet = channel.receive()
+    if packet is None:
+        raise EOFError("the parent is gone")
+    hello = Hello(**packet[0])
+    sys.path[:] = hello.path
+    os.chdir(hello.folder)
+    return hello
+
+
+def prepare(hello: Hello) -> Target:
+    """Import torch, run the preload, import the compiler and the target, compile once. Anything may be raised."""
+    import torch
+
+    torch.set_num_threads(1)
+    if hello.preload is not None:
+        execute_preload(Path(hello.preload))
+    for name in ("torch._dynamo", "torch._inductor.compile_fx", "libcst"):
+        importlib.import_module(name)
+    target = resolve(hello.target)
+    warm_up("cuda" if hello.cuda and torch.cuda.is_available() else "cpu")
+    return target
+
+
+def resolve(name: str) -> Target:
+    """The function called ``module:function``. Raises ``ImportError``, ``AttributeError`` or ``TypeError``."""
+    module, _, function = name.partition(":")
+    target = getattr(importlib.import_module(module), function)
+    if not callable(target):
+        raise TypeError(f"{name} is a {type(target).__name__}, not a function")
+    return target
+
+
+def warm_up(device: str) -> None:
+    """Compile a program of a few operators with and without gradients, so that no child pays for a first time.
+
+    What is paid: the pattern matchers' tables, the probes for the CPU's vector width, the precompiled header,
+    the hash of torch's sources. The graph caches are off, because a hit would skip the passes; they are not
+    patched by name where this torch does not have them.
+    """
+    import torch
+
+    functorch_config: Any = importlib.import_module("torch._functorch.config")
+    inductor_config: Any = importlib.import_module("torch._inductor.config")
+
+    def tiny(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return torch.sin(x @ w).sum()
+
+    with (
+        _patched(inductor_config, fx_graph_cache=False, fx_graph_remote_cache=False),
+        _patched(functorch_config, enable_autograd_cache=False, enable_remote_autograd_cache=False),
+    ):
+        x = torch.ones(4, 4, device=device)
+        w = torch.full((4, 4), 0.5, device=device, requires_grad=True)
+        torch.compile(tiny)(x, w).backward()
+        torch.compile(tiny)(x, w.detach())
+    torch._dynamo.reset()
+
+
+def _patched(config: Any, **values: Any) -> Any:
+    return config.patch({name: value for name, value in values.items() if hasattr(config, name)})
+
+
+def report_start(channel: Channel, hello: Hello) -> Target | None:
+    """``prepare``, with the outcome told to the parent. None when it failed."""
+    with parent_watched():
+        try:
+            target = prepare(hello)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the parent raises it as RunnerFailed
+            message = blame(error, Path(hello.preload) if hello.preload else None)
+            channel.send({"event": "failed", "message": message})
+            return None
+    channel.send({"event": "ready", "threads": len(os.listdir("/proc/self/task"))})  # noqa: PTH208
+    return target
+
+
+class parent_watched:  # noqa: N801 - a context manager that reads like a statement
+    """While inside, look once a second whether the parent is still there; if not, kill the own group (g++ too).
+
+    Starting takes long enough for the parent to die meanwhile, and nobody reads the channel then. The kernel's
+    parent-death signal is no help: it fires when the *thread* that made this process ends.
+    """
+
+    def __enter__(self) -> None:
+        self._parent = os.getppid()
+        signal.signal(signal.SIGALRM, self._look)
+        signal.setitimer(signal.ITIMER_REAL, 1.0, 1.0)
+
+    def __exit__(self, *_: object) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+    def _look(self, number: int, frame: types.FrameType | None) -> None:
+        if os.getppid() != self._parent:
+            os.killpg(0, signal.SIGKILL)

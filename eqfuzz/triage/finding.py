@@ -1,0 +1,62 @@
+"""A finding: a verdict that survived confirmation, with all that a report needs."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from typing import Any
+
+from eqfuzz.judge.verdict import Verdict
+from eqfuzz.program.program import Program
+from eqfuzz.rewrite.derive import Step
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One defect as seen on one cell.
+
+    ``derivation`` is empty when the original itself shows it. ``cells`` says for each of the four cells
+    (``P``, ``C(P)``, ``P'``, ``C(P')``) what was seen, in a few words. ``also`` counts the other cells of the same seed
+    that showed the same (kind, place, configuration, device).
+    """
+
+    id: str
+    original: Program
+    transformed: Program
+    derivation: tuple[Step, ...]
+    verdict: Verdict
+    device: str
+    config: str
+    settings: dict[str, Any]
+    cells: dict[str, str]
+    also: int
+    environment: dict[str, Any]
+
+    @property
+    def only_transformed(self) -> bool:
+        """Whether the original compiles right: the find that no other tool makes."""
+        return bool(self.derivation)
+
+    def to_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Finding:
+        return cls(
+            **{
+                **data,
+                "original": Program.from_json(data["original"]),
+                "transformed": Program.from_json(data["transformed"]),
+                "derivation": tuple(Step(**step) for step in data["derivation"]),
+                "verdict": Verdict.from_json(data["verdict"]),
+            }
+        )
+
+
+def finding_id(
+    original: Program, transformed: Program, verdict: Verdict, device: str, settings: dict[str, Any], preload: str
+) -> str:
+    """Ten hex digits: the same finding gets the same id in every run."""
+    what = [original.digest, transformed.digest, str(verdict.kind), device, settings, preload]
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:10]
