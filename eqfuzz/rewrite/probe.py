@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -51,21 +51,33 @@ def instrument(syntax: Syntax) -> str:
     return "".join(pieces)
 
 
-def probe(program: Program, syntax: Syntax, calls: Sequence[Call]) -> tuple[Facts, list[Any]]:
-    """Run ``program`` instrumented over ``calls``; the facts, and what each call returned.
+class Probe:
+    """A program loaded with every expression recorded; run ``instance()`` like any other and then ask ``facts()``."""
 
-    Raises whatever the program raises. The caller compares the returned values with an uninstrumented run.
-    """
-    recorder = _Recorder(syntax)
-    loaded = Loaded(dataclasses.replace(program, source=instrument(syntax)), {RECORDER: recorder.record})
-    instance = loaded.instance()
-    returned: list[Any] = []
+    def __init__(self, program: Program, syntax: Syntax) -> None:
+        self._recorder = _Recorder(syntax)
+        instrumented = dataclasses.replace(program, source=instrument(syntax))
+        self._loaded = Loaded(instrumented, {RECORDER: self._recorder.record})
+
+    def instance(self) -> Callable[..., Any]:
+        """A fresh instrumented callable."""
+        return self._loaded.instance()
+
+    def facts(self) -> Facts:
+        """What was seen in all calls so far; call it once, after the last."""
+        self._recorder.settle()
+        return Facts(self._recorder.visits)
+
+
+def take_facts(program: Program, syntax: Syntax, calls: Sequence[Call]) -> Facts:
+    """The facts of one eager run over ``calls``. Raises whatever the program raises."""
+    probe = Probe(program, syntax)
+    instance = probe.instance()
     for call in calls:
         mine = call.copy()
         reseed()
-        returned.append(instance(*mine.args, **mine.kwargs))
-        recorder.settle()
-    return Facts(recorder.visits), returned
+        instance(*mine.args, **mine.kwargs)
+    return probe.facts()
 
 
 @dataclasses.dataclass
@@ -90,7 +102,7 @@ class _Recorder:
         return value
 
     def settle(self) -> None:
-        """After a call: mark what was written to since it was seen."""
+        """After the last call: mark what was written to since it was seen."""
         for span, index, tensor, version in self._watched:
             if tensor._version != version:
                 visits = self.visits[span]

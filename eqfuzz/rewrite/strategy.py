@@ -11,8 +11,8 @@ from eqfuzz.rewrite.rule import Rule
 from eqfuzz.rewrite.site import Site, find_sites
 from eqfuzz.rewrite.syntax import Syntax
 
-Probe = Callable[[Variant], tuple[Syntax, Facts]]
-"""Takes facts of a variant again: parses it and runs it instrumented."""
+Study = Callable[[Variant], tuple[Syntax, Facts]]
+"""Parses a variant and takes its facts again."""
 
 STRATEGIES = ("each", "random", "all")
 
@@ -48,14 +48,14 @@ def every(start: Variant, sites: Sequence[Site], limit: int, rng: random.Random)
 
 
 def walk(
-    start: Variant, probe: Probe, rules: Sequence[Rule], depth: int, limit: int, rng: random.Random
+    start: Variant, study: Study, rules: Sequence[Rule], depth: int, limit: int, rng: random.Random
 ) -> Iterator[Variant]:
     """Random derivations of ``depth`` rewrites, at most ``limit`` (at least one); facts are taken again after each."""
     seen = {start.program.source}
     for _ in range(max(limit, 1)):
         variant = start
         for _ in range(depth):
-            syntax, facts = probe(variant)
+            syntax, facts = study(variant)
             for site in alternate_families(sites_of(syntax, facts, rules), rng):
                 try:
                     variant = apply(variant, [site])

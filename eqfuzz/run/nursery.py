@@ -6,6 +6,7 @@ import json
 import os
 import select
 import signal
+import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -32,6 +33,7 @@ class Nursery:
         self._channel = channel
         self._born = born
         self._fates: dict[int, int] = {}
+        self._pid = os.getpid()
         self._parent = os.getppid()
         self._woken, self._wake = os.pipe()
 
@@ -43,7 +45,7 @@ class Nursery:
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         # Helpers that the preload or a library has started; everybody else under this process came from a case.
-        self._helpers = children_of(os.getpid())
+        self._helpers = children_of(self._pid)
         while os.getppid() == self._parent:
             readable, _, _ = select.select([self._channel, self._woken], [], [], 1.0)
             if self._woken in readable:
@@ -58,6 +60,9 @@ class Nursery:
 
     def _fork(self, message: dict[str, Any], descriptors: list[int]) -> None:
         fate = descriptors.pop(0)
+        # Else the child would write them out too.
+        sys.stdout.flush()
+        sys.stderr.flush()
         try:
             pid = os.fork()
         except OSError as error:
@@ -72,10 +77,9 @@ class Nursery:
             os.close(descriptor)
 
     def _become_child(self, fate: int, message: dict[str, Any], descriptors: list[int]) -> NoReturn:
-        server = os.getppid()
         try:
             os.setsid()
-            die_with_parent(server)
+            die_with_parent(self._pid)
             adopt_orphans()
             forbid_core_dumps()
             reset_signals()
@@ -103,7 +107,7 @@ class Nursery:
                 if fate is not None:
                     self._tell(fate, {"status": status, "cpu_seconds": usage.ru_utime + usage.ru_stime})
                     os.close(fate)
-            for orphan in children_of(os.getpid()) - self._helpers - self._fates.keys():
+            for orphan in children_of(self._pid) - self._helpers - self._fates.keys():
                 kill(orphan)
             if dead is None:
                 return
@@ -122,7 +126,7 @@ class Nursery:
                 kill_group(pid)
                 kill(pid)
             self._reap()
-            if not self._fates and not children_of(os.getpid()) - self._helpers:
+            if not self._fates and not children_of(self._pid) - self._helpers:
                 return
             time.sleep(0.01)
 

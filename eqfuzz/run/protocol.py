@@ -9,7 +9,7 @@ import json
 import os
 import signal
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 Event = dict[str, Any]
@@ -54,24 +54,18 @@ class Lines:
         self._pieces: list[bytes] = []
         self._size = 0
 
-    def feed(self, data: bytes) -> list[Event]:
+    def feed(self, data: bytes) -> Iterator[Event]:
         """The events that ``data`` completes, in order. Raises ``BadEvent`` at the first line that is none."""
         *complete, rest = data.split(b"\n")
-        events = []
         for line in complete:
-            events.append(_decode(b"".join([*self._pieces, line])))
+            whole = b"".join([*self._pieces, line])
             self._pieces, self._size = [], 0
+            yield _decode(whole)
         if rest:
             self._pieces.append(rest)
             self._size += len(rest)
             if self._size > MAX_LINE:
                 raise BadEvent(f"an event of more than {MAX_LINE} bytes")
-        return events
-
-    def finish(self) -> None:
-        """Say that nothing more comes. Raises ``BadEvent`` if a line was begun and not ended."""
-        if self._pieces:
-            raise BadEvent(f"half an event: {_excerpt(b''.join(self._pieces))}")
 
 
 def _decode(line: bytes) -> Event:

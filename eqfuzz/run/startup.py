@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from eqfuzz.run.limits import used_cpu_seconds
 from eqfuzz.run.preload import blame, execute_preload
 from eqfuzz.run.protocol import Channel, Event
 
@@ -107,7 +108,7 @@ def report_start(channel: Channel, hello: Hello) -> Target | None:
             message = blame(error, Path(hello.preload) if hello.preload else None)
             channel.send({"event": "failed", "message": message})
             return None
-    channel.send({"event": "ready", "threads": len(os.listdir("/proc/self/task"))})  # noqa: PTH208
+    channel.send({"event": "ready", "cpu_total": used_cpu_seconds()})
     return target
 
 

@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 from eqfuzz.run.child import Request, raise_descriptor, run_request
+from eqfuzz.run.limits import used_cpu_seconds
 from eqfuzz.run.nursery import Nursery
 from eqfuzz.run.protocol import Channel
 from eqfuzz.run.restore import Snapshot
@@ -46,7 +47,7 @@ def work(channel: Channel, hello: Hello) -> None:
         if damage:
             channel.send({"event": "retire", "detail": damage})
             return
-        channel.send({"event": "idle"})
+        channel.send({"event": "idle", "cpu_total": used_cpu_seconds()})
 
 
 if __name__ == "__main__":

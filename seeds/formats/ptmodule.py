@@ -19,7 +19,7 @@ class PMbodule(nn.Module):
         if x.dim() == 4:
             y = y.transpose(1, 2)
         z = y @ y.transpose(-2, -1)
-        z = F.relu(-z) ** 0.5 + z * 2
+        z = (F.relu(-z) + 0.25) ** 0.5 + z * 2
         return z.sum(dim=-1)
 
 

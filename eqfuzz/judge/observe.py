@@ -1,0 +1,156 @@
+"""Observing a cell: call a program once per input set and keep everything that an equal program must share."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from eqfuzz.judge import gradients
+from eqfuzz.judge.leaves import is_tensor_like, leaves, structure
+from eqfuzz.judge.observation import CallObservation, Observation
+from eqfuzz.judge.raised import describe
+from eqfuzz.program.load import STATE_SEED, Call, reseed
+
+Scope = Callable[[], contextlib.AbstractContextManager[Any]]
+Keep = Callable[[Any], Any]
+Transform = Callable[[Any], Any]
+
+
+def observe(
+    make_callable: Callable[[], Any],
+    calls: Sequence[Call],
+    *,
+    transform: Transform | None = None,
+    seed: int = STATE_SEED,
+) -> Observation:
+    """Run a fresh callable on every input set, in order, and record what it did.
+
+    ``transform`` (such as ``torch.compile``) wraps the callable once. The first exception ends the observation: what a
+    program does after a failure depends on how far it came, which compiled code may legally change.
+    Raises only what ``make_callable`` raises.
+    """
+    return execute(make_callable, calls, transform=transform, seed=seed, scope=contextlib.nullcontext, keep=snapshot)
+
+
+def execute(
+    make_callable: Callable[[], Any],
+    calls: Sequence[Call],
+    *,
+    transform: Transform | None,
+    seed: int,
+    scope: Scope,
+    keep: Keep,
+) -> Observation:
+    """The one driver behind ``observe`` and the reference: program code runs in ``scope()``, leaves pass ``keep``."""
+    target = make_callable()
+    model = target if isinstance(target, torch.nn.Module) else None
+    observed: list[CallObservation] = []
+    started = time.perf_counter()
+    function = target
+    for number, call in enumerate(calls):
+        record = CallObservation()
+        observed.append(record)
+        try:
+            if number == 0 and transform is not None:
+                function = transform(target)
+            _one_call(function, model, call.copy(), seed, scope, keep, record)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a program raises is its observation
+            record.raised = describe(error)
+            break
+    return Observation(observed, time.perf_counter() - started)
+
+
+def snapshot(value: Any) -> Any:
+    """The leaf as it is now, detached from later mutation; ``requires_grad`` and strides are kept."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if not isinstance(value, torch.Tensor):
+        return value
+    with torch.no_grad():
+        tensor = value.detach()
+        if tensor.layout is not torch.strided:
+            kept = tensor.to_dense()
+        elif tensor.is_conj() or tensor.is_neg():
+            kept = tensor.resolve_conj().resolve_neg()
+        else:
+            kept = _copy_strided(tensor)
+    return kept.requires_grad_() if value.requires_grad else kept
+
+
+def _copy_strided(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy with the same strides, expanded (stride 0) dimensions included."""
+    if tensor.numel() == 0 or tensor.is_meta:
+        return torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+    span = 1 + sum((size - 1) * stride for size, stride in zip(tensor.size(), tensor.stride(), strict=True))
+    if span > 4 * tensor.numel():
+        # A thin slice of something large: keep the values rather than the whole extent.
+        return tensor.clone()
+    flat = tensor.as_strided((span,), (1,), tensor.storage_offset()).clone()
+    return flat.as_strided(tensor.size(), tensor.stride())
+
+
+def _one_call(
+    function: Any,
+    model: torch.nn.Module | None,
+    call: Call,
+    seed: int,
+    scope: Scope,
+    keep: Keep,
+    record: CallObservation,
+) -> None:
+    """Fill ``record`` part by part, so that what was seen before an exception stays."""
+    arguments: dict[str, Any] = {"args": call.args, "kwargs": call.kwargs}
+    wrt = gradients.differentiable(arguments, model)
+    reseed(seed)
+    with scope():
+        result = function(*call.args, **call.kwargs)
+    record.structure = structure(result)
+    record.outputs = [(path, keep(leaf)) for path, leaf in leaves(result, "output")]
+    record.inputs_after = [
+        (path, keep(leaf)) for prefix, value in arguments.items() for path, leaf in leaves(value, prefix)
+    ]
+    if any(not _is_flat(value) for value in (*call.args, *call.kwargs.values())):
+        record.inputs_after.append(("structure of args", structure(call.args) + structure(call.kwargs)))
+    record.state_after = [(path, keep(leaf)) for path, leaf in _state(model)]
+    record.gradients = [(path, keep(leaf)) for path, leaf in gradients.accumulated(wrt)]
+    backward = gradients.plan(result, wrt)
+    if backward is not None:
+        with scope():
+            found = gradients.run(backward)
+        record.gradients += [(path, keep(leaf)) for path, leaf in found]
+
+
+def _is_flat(value: Any) -> bool:
+    return is_tensor_like(value) or isinstance(value, (bool, int, float, complex, str, type(None)))
+
+
+def _state(model: torch.nn.Module | None) -> list[tuple[str, Any]]:
+    """Parameters, buffers and the plain attributes that the program's own classes keep, by name."""
+    if model is None:
+        return []
+    named: list[tuple[str, Any]] = [(f"model.{name}", value) for name, value in model.named_parameters()]
+    named += [(f"model.{name}", value) for name, value in model.named_buffers()]
+    for prefix, module in model.named_modules():
+        if type(module).__module__.split(".")[0] == "torch":
+            continue
+        owner = f"model.{prefix}" if prefix else "model"
+        for name, value in vars(module).items():
+            if not name.startswith("_") and _is_plain_state(value):
+                named += leaves(value, f"{owner}.{name}")
+    return named
+
+
+def _is_plain_state(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(_is_plain_state(item) for item in value)
+    if isinstance(value, dict):
+        return all(_is_plain_state(item) for item in value.values())
+    if dataclasses.is_dataclass(value):
+        return False
+    return _is_flat(value)

@@ -1,0 +1,159 @@
+"""Exceptions: who raised them, and what they say once addresses and paths are taken out."""
+
+from __future__ import annotations
+
+import dis
+import re
+import traceback
+import types
+from pathlib import Path
+
+import torch
+
+from eqfuzz.judge.observation import Raised
+
+_TORCH = str(Path(torch.__file__).parent)
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_PATH = re.compile(r"(?:/[\w.+-]+){2,}/?")
+_OUT_OF_MEMORY = re.compile(r"can't allocate memory|not enough memory|CUDA out of memory", re.IGNORECASE)
+_TRACEBACK_LIMIT = 8000
+
+# Names, not classes: importing Dynamo and Inductor here would cost every eager run a second.
+_UNSUPPORTED = {
+    "Unsupported",
+    "UserError",
+    "UncapturedHigherOrderOpError",
+    "CondOpArgsMismatchError",
+    "UnsafeScriptObjectError",
+    "FailOnRecompileLimitHit",
+    "RecompileLimitExceeded",
+    "MissingOperatorWithoutDecomp",
+    "MissingOperatorWithDecomp",
+    "DataDependentOutputException",
+    "DynamicOutputShapeException",
+    "UnsupportedFakeTensorException",
+    "UnsupportedOperatorException",
+    "GuardOnDataDependentSymNode",
+    "ConstraintViolationError",
+}
+_COMPILER = {
+    "InternalTorchDynamoError",
+    "BackendCompilerFailed",
+    "InductorError",
+    "LoweringException",
+    "SubgraphLoweringException",
+    "CppCompileError",
+    "CUDACompileError",
+    "CppWrapperCodegenError",
+    "InvalidCxxCompiler",
+    "TritonMissing",
+    "ResumePrologueTracingError",
+    "UnknownPropertiesDuringBackwardTrace",
+}
+_COMPILER_MODULES = ("torch._dynamo", "torch._inductor", "torch._functorch", "torch.fx", "torch._subclasses")
+# What fake-tensor code raises when it is itself wrong; its argument checks raise RuntimeError, TypeError, ValueError.
+_OWN_FAILURES = (AssertionError, AttributeError, KeyError, NameError, NotImplementedError, RecursionError)
+
+
+def describe(error: BaseException) -> Raised:
+    """The exception as an observation: class, first line, origin, whether memory ran out."""
+    origin = _origin(error)
+    shown = error if origin != "program" else _innermost_wrapped(error)
+    text = "".join(traceback.format_exception(error))
+    return Raised(
+        type=type(shown).__name__,
+        message=first_line(str(shown)),
+        origin=origin,
+        out_of_memory=any(_is_out_of_memory(link) for link in _chain(error)),
+        traceback=text[-_TRACEBACK_LIMIT:],
+        by_statement=origin == "program" and _raised_by_own_statement(shown),
+    )
+
+
+def first_line(message: str) -> str:
+    """The first line that says something, without addresses and file-system paths."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return _PATH.sub("<path>", _ADDRESS.sub("0x…", lines[0]))[:500] if lines else ""
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """The exception and everything it was raised from or while handling, outermost first."""
+    found: list[BaseException] = []
+    queue: list[BaseException | None] = [error]
+    while queue:
+        link = queue.pop(0)
+        if link is None or any(link is seen for seen in found):
+            continue
+        found.append(link)
+        inner = getattr(link, "inner_exception", None)
+        queue.append(inner if isinstance(inner, BaseException) else None)
+        queue.append(link.__cause__)
+        queue.append(None if link.__suppress_context__ else link.__context__)
+    return found
+
+
+def _origin(error: BaseException) -> str:
+    chain = _chain(error)
+    if any(_named(link, _UNSUPPORTED) for link in chain):
+        # A context only says what was being handled; the wrappers below carry the refusal as their cause.
+        outermost_is_compilers = _is_compilers(error) or _named(error, _UNSUPPORTED)
+        if outermost_is_compilers:
+            return "unsupported"
+    if _named(error, _COMPILER):
+        return "compiler"
+    if type(error).__name__ == "TorchRuntimeError":
+        return "compiler" if any(_failed_inside_the_compiler(link) for link in chain[1:]) else "program"
+    if _named(error, {"TorchDynamoException"}) or _failed_inside_the_compiler(error):
+        return "compiler"
+    return "program"
+
+
+def _named(error: BaseException, names: set[str]) -> bool:
+    return any(base.__name__ in names and base.__module__.startswith("torch.") for base in type(error).__mro__)
+
+
+def _is_compilers(error: BaseException) -> bool:
+    return type(error).__module__.startswith(_COMPILER_MODULES)
+
+
+def _failed_inside_the_compiler(error: BaseException) -> bool:
+    """A Python error that broke out of the compiler's own code (not one that an operator's checks gave)."""
+    if not isinstance(error, _OWN_FAILURES):
+        return False
+    frame = _last_frame(error)
+    if frame is None:
+        return False
+    module = str(frame.tb_frame.f_globals.get("__name__", ""))
+    return module.startswith((*_COMPILER_MODULES, "torch._refs", "torch._meta_registrations", "torch._decomp"))
+
+
+def _innermost_wrapped(error: BaseException) -> BaseException:
+    """What TorchRuntimeError wraps: the error that eager would show."""
+    if type(error).__name__ != "TorchRuntimeError":
+        return error
+    return error.__cause__ or error
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        return True
+    return isinstance(error, RuntimeError) and _OUT_OF_MEMORY.search(str(error)) is not None
+
+
+def _last_frame(error: BaseException) -> types.TracebackType | None:
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    return frame
+
+
+def _raised_by_own_statement(error: BaseException) -> bool:
+    """Whether a ``raise`` or ``assert`` in the program's own Python raised it, and no operator."""
+    frame = _last_frame(error)
+    if frame is None:
+        return False
+    code = frame.tb_frame.f_code
+    if code.co_filename.startswith(_TORCH) or "site-packages" in code.co_filename:
+        return False
+    # CPython keeps the failing instruction; only a raise statement stands at RAISE_VARARGS.
+    return any(step.offset == frame.tb_lasti and step.opname == "RAISE_VARARGS" for step in dis.get_instructions(code))

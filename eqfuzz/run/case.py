@@ -1,0 +1,285 @@
+"""A case: one seed with its variants and all their cells. Runs in a child process, which a seed may kill.
+
+The original's eager run, reference and facts are made once and shared by all variants. What is about to happen is
+announced before it happens, so that the parent knows which cell a dead child was in.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from eqfuzz.judge.judge import judge_compiled, judge_rewrite, judge_self
+from eqfuzz.judge.observation import Observation
+from eqfuzz.judge.observe import observe
+from eqfuzz.judge.shadow import Reference, reference
+from eqfuzz.judge.verdict import Kind, Verdict
+from eqfuzz.program.literal import CannotDescribe, Writer
+from eqfuzz.program.load import Call, Loaded
+from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.rewrite import strategy
+from eqfuzz.rewrite.derive import Variant, original
+from eqfuzz.rewrite.library import shipped_rules
+from eqfuzz.rewrite.probe import Facts, Probe, take_facts
+from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.run.configs import Config
+from eqfuzz.run.devices import on_device, to_cpu
+
+Emit = Callable[[dict[str, Any]], None]
+
+STATE_BYTES = 65536
+"""Module state up to this size is written into a reproducer; larger state is made again from the seed."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """What a child is asked to do; travels as JSON.
+
+    ``skip`` names compiled cells ``(variant, device, config)`` that are judged already, ``skip_variants`` variants
+    whose eager run killed an earlier child, ``no_reference`` variants whose reference did.
+    """
+
+    program: Program
+    seed: int
+    rules: tuple[str, ...]
+    strategy: str
+    depth: int
+    variants: int
+    devices: tuple[str, ...]
+    configs: tuple[Config, ...]
+    load_seconds: float
+    eager_seconds: float
+    compile_seconds: float
+    dry_run: bool = False
+    skip: tuple[tuple[int, str, str], ...] = ()
+    skip_variants: tuple[int, ...] = ()
+    no_reference: tuple[int, ...] = ()
+    describe_only: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        shallow = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return {**shallow, "program": self.program.to_json(), "configs": [c.model_dump() for c in self.configs]}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Case:
+        lists = {k: tuple(v) for k, v in data.items() if isinstance(v, list)}
+        return cls(
+            **{
+                **data,
+                **lists,
+                "program": Program.from_json(data["program"]),
+                "configs": tuple(Config(**c) for c in data["configs"]),
+                "skip": tuple((v, d, c) for v, d, c in data["skip"]),
+            }
+        )
+
+
+def run_case(data: dict[str, Any], emit: Emit) -> None:
+    """Run one case and emit what is found; an invalid seed is told and ends it."""
+    case = Case.from_json(data)
+    runner = _Runner(case, emit)
+    try:
+        runner.describe() if case.describe_only else runner.run()
+    except InvalidSeed as error:
+        emit({"event": "invalid", "reason": error.reason, "line": error.line})
+
+
+class _Subject:
+    """A variant that is loaded, with its eager observation and, when somebody asks, its reference."""
+
+    def __init__(self, number: int, variant: Variant, loaded: Loaded, eager: Observation) -> None:
+        self.number = number
+        self.variant = variant
+        self.loaded = loaded
+        self.eager = eager
+        self.reference: Reference | None = None
+        self.has_reference = False
+
+
+class _Runner:
+    def __init__(self, case: Case, emit: Emit) -> None:
+        self.case = case
+        self.emit = emit
+        self.timings: dict[str, float] = {}
+        self._entered = ("start", time.perf_counter())
+
+    def run(self) -> None:
+        loaded, calls = self._load()
+        first = self._enter_eager(0, loaded, calls)
+        second = observe(loaded.instance, calls)
+        _demand_valid(self.case.program, first, judge_self(first, second))
+        start = _Subject(0, original(self.case.program), loaded, first)
+
+        self._enter("probe", 2 * self.case.eager_seconds + 5, variant=0)
+        syntax = Syntax(self.case.program.source)
+        probe = Probe(self.case.program, syntax)
+        probed = judge_self(first, observe(probe.instance, calls))
+        if probed.kind is not Kind.AGREE:
+            raise InvalidSeed(self.case.program.name, f"behaves differently when observed: {probed.message}")
+        facts = probe.facts()
+
+        self._enter("rewrite", 60 + self.case.depth * self.case.eager_seconds, variant=0)
+        sites, variants = self._variants(start.variant, syntax, facts, calls)
+        cells = 0 if self.case.dry_run else (1 + len(variants)) * len(self.case.devices) * len(self.case.configs)
+        self.emit({"event": "rewritten", "sites": sites, "cells": cells, "variants": [_told(v) for v in variants]})
+
+        if not self.case.dry_run:
+            self._judge_cells(start, calls)
+        for number, variant in enumerate(variants, 1):
+            if number not in self.case.skip_variants:
+                self._run_variant(number, variant, start, calls)
+        self._enter("end", 30)
+        self.timings.pop("start", None)
+        self.emit({"event": "timings", "seconds": self.timings})
+
+    def describe(self) -> None:
+        """Emit the inputs and, for small modules, the state as Python source for a reproducer."""
+        loaded, calls = self._load()
+        writer = Writer()
+        instance = loaded.instance()
+        state = instance.state_dict() if isinstance(instance, torch.nn.Module) else {}
+        try:
+            body = writer.calls(calls)
+            small = sum(t.nbytes for t in state.values()) <= STATE_BYTES
+            weights = writer.value(dict(state)) if state and small else None
+            problem = ""
+        except CannotDescribe as error:
+            body, weights, problem = "", None, str(error)
+        self.emit({"event": "described", "calls": body, "state": weights, "packs": writer.packs, "problem": problem})
+
+    def _enter(self, stage: str, seconds: float, **where: Any) -> None:
+        """Tell the parent what comes next and how long it may take; keep how long the last stage took."""
+        now = time.perf_counter()
+        last, since = self._entered
+        self.timings[last] = self.timings.get(last, 0.0) + now - since
+        self._entered = (stage, now)
+        self.emit({"event": "stage", "stage": stage, "seconds": seconds, **where})
+
+    def _load(self) -> tuple[Loaded, list[Call]]:
+        self._enter("load", self.case.load_seconds, variant=0)
+        program = self.case.program
+        try:
+            loaded = Loaded(program)
+            loaded.instance()
+            return loaded, loaded.calls(self.case.seed)
+        except InvalidSeed:
+            raise
+        except (Exception, SystemExit) as error:  # whatever a seed raises while loading makes it invalid
+            line = line_in(error, program)
+            raise InvalidSeed(program.name, f"does not load: {_words(error)}", line) from error
+
+    def _enter_eager(self, number: int, loaded: Loaded, calls: Sequence[Call]) -> Observation:
+        self._enter("eager", self.case.eager_seconds, variant=number)
+        return observe(loaded.instance, calls)
+
+    def _variants(
+        self, start: Variant, syntax: Syntax, facts: Facts, calls: Sequence[Call]
+    ) -> tuple[int, list[Variant]]:
+        """How many sites the seed has, and the variants that the strategy makes."""
+        case = self.case
+        rules = [r for r in shipped_rules() if r.name in set(case.rules)]
+        rng = random.Random(f"{case.seed} {case.program.digest}")
+        sites = strategy.sites_of(syntax, facts, rules)
+        if case.strategy == "each":
+            return len(sites), strategy.each(start, sites, case.variants, rng)
+        if case.strategy == "all":
+            return len(sites), strategy.every(start, sites, case.variants, rng)
+
+        def study(variant: Variant) -> tuple[Syntax, Facts]:
+            if variant is start:
+                return syntax, facts
+            parsed = Syntax(variant.program.source)
+            return parsed, take_facts(variant.program, parsed, calls)
+
+        return len(sites), list(strategy.walk(start, study, rules, case.depth, case.variants, rng))
+
+    def _run_variant(self, number: int, variant: Variant, start: _Subject, calls: Sequence[Call]) -> None:
+        began = time.perf_counter()
+        self._enter("eager", self.case.eager_seconds, variant=number)
+        try:
+            loaded = Loaded(variant.program)
+        except Exception as error:  # a rewrite that breaks loading is the rule's fault, and is told as such
+            self._tell(number, "", "", Verdict(Kind.SUSPECT_RULE, f"does not load: {_words(error)}"), began)
+            return
+        subject = _Subject(number, variant, loaded, observe(loaded.instance, calls))
+        exactness = str(variant.exactness)
+        verdict = judge_rewrite(start.eager, subject.eager, None, None, exactness)
+        if verdict.kind is not Kind.AGREE:
+            references = (self._reference(start, calls), self._reference(subject, calls))
+            verdict = judge_rewrite(start.eager, subject.eager, *references, exactness)
+        self._tell(number, "", "", verdict, began)
+        if verdict.kind in (Kind.AGREE, Kind.INCONCLUSIVE) and not self.case.dry_run:
+            self._judge_cells(subject, calls)
+
+    def _judge_cells(self, subject: _Subject, calls: Sequence[Call]) -> None:
+        for device in self.case.devices:
+            eager = subject.eager
+            for config in self.case.configs:
+                if (subject.number, device, config.name) in self.case.skip:
+                    continue
+                began = time.perf_counter()
+                where = {"variant": subject.number, "device": device, "config": config.name}
+                self._enter("compile", self.case.compile_seconds, **where)
+                if device != "cpu" and eager is subject.eager:
+                    eager = self._observe(subject, calls, device, None)
+                torch._dynamo.reset()
+                with config.patched():
+                    compiled = self._observe(subject, calls, device, config)
+                verdict = judge_compiled(eager, compiled, None)
+                if verdict.kind is Kind.INCONCLUSIVE:
+                    verdict = judge_compiled(eager, compiled, self._reference(subject, calls))
+                self._tell(subject.number, device, config.name, verdict, began)
+
+    def _observe(self, subject: _Subject, calls: Sequence[Call], device: str, config: Config | None) -> Observation:
+        transform = config.compile if config is not None else None
+        if device == "cpu":
+            return observe(subject.loaded.instance, calls, transform=transform)
+        make = lambda: on_device(subject.loaded.instance(), device)  # noqa: E731
+        moved = [on_device(call, device) for call in calls]
+        return to_cpu(observe(make, moved, transform=transform))
+
+    def _reference(self, subject: _Subject, calls: Sequence[Call]) -> Reference | None:
+        if not subject.has_reference and subject.number not in self.case.no_reference:
+            self._enter("reference", 10 * self.case.eager_seconds, variant=subject.number)
+            subject.reference = reference(subject.loaded.instance, calls, seed=self.case.seed)
+            subject.has_reference = True
+        return subject.reference
+
+    def _tell(self, number: int, device: str, config: str, verdict: Verdict, began: float) -> None:
+        where = {"variant": number, "device": device, "config": config}
+        seconds = time.perf_counter() - began
+        self.emit({"event": "cell", **where, "verdict": verdict.to_json(), "seconds": seconds})
+
+
+def line_in(error: BaseException, program: Program) -> int | None:
+    """The line of the program's own text that ``error`` came from, if any."""
+    name = f"<{program.name}>"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == name]
+    return lines[-1] if lines else None
+
+
+def _demand_valid(program: Program, eager: Observation, repeated: Verdict) -> None:
+    for call in eager.calls:
+        if call.raised is not None:
+            raise InvalidSeed(program.name, f"raises in eager: {call.raised.type}: {call.raised.message}")
+    if repeated.kind is not Kind.AGREE:
+        raise InvalidSeed(program.name, repeated.message)
+
+
+def _words(error: BaseException) -> str:
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+
+
+def _told(variant: Variant) -> dict[str, Any]:
+    return {
+        "source": variant.program.source,
+        "derivation": [dataclasses.asdict(step) for step in variant.derivation],
+        "exactness": str(variant.exactness),
+    }

@@ -1,0 +1,238 @@
+"""Cases in, events out: the parent's view of all the processes that run cases."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.protocol import EXIT, RESTART, Channel, Event, RunnerFailed, ServerLost
+from eqfuzz.run.server import Process, Server, await_ready
+from eqfuzz.run.startup import Hello
+from eqfuzz.run.watch import Watch, Wires
+
+_MODULES = {"fork": "eqfuzz.run.zygote", "spawn": "eqfuzz.run.worker"}
+_PATIENCE_TO_SETTLE = 30.0
+
+
+class Worker:
+    """A process that runs one case after another. Raises ``RunnerFailed`` or ``ServerLost`` at its start."""
+
+    def __init__(self, server: Server, start_s: float, closing: threading.Event) -> None:
+        self.channel, theirs = Channel.pair()
+        try:
+            self.process: Process = server.fork({}, [theirs.fileno()])
+        except BaseException:
+            self.channel.close()
+            raise
+        finally:
+            theirs.close()
+        try:
+            self.cpu_total: float = await_ready(self.channel, start_s, closing, server.last_words)["cpu_total"]
+        except BaseException as error:
+            self.close()
+            if self.process.lost:
+                raise ServerLost("it died while a worker started") from error
+            raise
+
+    def settled(self) -> bool:
+        """Whether it has put everything back since its last case and can take another."""
+        self.process.read()
+        if self.process.over:
+            return False
+        try:
+            packet = self.channel.receive(_PATIENCE_TO_SETTLE)
+        except TimeoutError:
+            return False
+        if packet is None or packet[0].get("event") != "idle":
+            return False
+        self.cpu_total = packet[0]["cpu_total"]
+        return True
+
+    def close(self) -> None:
+        """Kill it."""
+        self.channel.close()
+        self.process.close()
+
+
+class Pool:
+    """Runs cases in children that can hang, crash or eat their memory without harm to anybody else.
+
+    ``runner="fork"`` forks a child for each case from one warm process (CPU only); ``"spawn"`` keeps ``jobs``
+    processes that run many cases each (for CUDA, which cannot be forked). At most ``jobs`` cases run at a time;
+    further calls of ``run`` wait. ``target`` names ``run_case(case, emit)`` as ``module:function``.
+
+    ``run`` may be called from several threads. Use as a context manager, or call ``close``.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        limits: Limits,
+        *,
+        runner: Literal["fork", "spawn"] = "fork",
+        jobs: int,
+        cuda: bool = False,
+        target: str = "eqfuzz.run.case:run_case",
+    ) -> None:
+        if runner not in _MODULES:
+            raise ValueError(f"runner is 'fork' or 'spawn', not {runner!r}")
+        if runner == "fork" and cuda:
+            raise ValueError("CUDA cannot be used in a forked process: runner='spawn' it must be")
+        if jobs < 1:
+            raise ValueError(f"jobs is at least 1, not {jobs}")
+        self._environment = environment
+        self._limits = limits
+        self._runner = runner
+        self._cuda = cuda
+        self._target = target
+        self._slots = threading.BoundedSemaphore(jobs)
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._server: Server | None = None
+        self._idle: list[Worker] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def run(self, case: dict[str, Any]) -> Iterator[Event]:
+        """The events of one case as they come. The last is ``exit``::
+
+            {"event": "exit", "reason": "done"|"crash"|"hang"|"output"|"memory"|"error", "detail": one line,
+             "stage": name or None, "cpu_seconds": x, "wall_seconds": x, "output": last 4 KiB printed, and stack}
+
+        If the process that children are forked from dies, the case is run again, once, after an event
+        ``{"event": "restart", "detail": ...}``: what came before it is void. Stopping early kills the case.
+        Raises ``RunnerFailed`` when the processes do not start, ``TypeError`` for a case that is no JSON.
+        """
+        with self._slots:
+            if self._closing.is_set():
+                raise RunnerFailed("the pool is closed")
+            started = time.monotonic()
+            try:
+                yield from self._attempt(case)
+                return
+            except ServerLost as lost:
+                yield {"event": RESTART, "detail": str(lost)}
+            try:
+                yield from self._attempt(case)
+            except (ServerLost, RunnerFailed) as lost:
+                yield {
+                    "event": EXIT,
+                    "reason": "error",
+                    "detail": f"the process that runs the cases was lost twice: {lost}",
+                    "stage": None,
+                    "cpu_seconds": 0.0,
+                    "wall_seconds": time.monotonic() - started,
+                    "output": "",
+                }
+
+    def close(self) -> None:
+        """Kill everything. Threads that are inside ``run`` get an ``exit`` event with reason ``error``."""
+        self._closing.set()
+        with self._lock:
+            for worker in self._idle:
+                worker.close()
+            self._idle.clear()
+            if self._server is not None:
+                self._server.close()
+                self._server = None
+
+    def _attempt(self, case: dict[str, Any]) -> Iterator[Event]:
+        wires = Wires(case, self._environment.temporary_dir())
+        with contextlib.closing(wires):
+            server = self._serving()
+            try:
+                if self._runner == "fork":
+                    yield from self._run_forked(server, wires)
+                else:
+                    yield from self._run_spawned(server, wires)
+            except ServerLost as lost:
+                if self._closing.is_set():
+                    raise RunnerFailed("the pool was closed while the case ran") from lost
+                words = self._discard(server)
+                raise ServerLost(f"{lost}: {words}") from lost
+
+    def _run_forked(self, server: Server, wires: Wires) -> Iterator[Event]:
+        process = server.fork(wires.message(), wires.descriptors())
+        wires.sent()
+        with contextlib.closing(process):
+            yield from Watch(wires, process, self._limits, self._closing, alone=True).events()
+
+    def _run_spawned(self, server: Server, wires: Wires) -> Iterator[Event]:
+        worker = self._take_worker(server)
+        keep = False
+        try:
+            try:
+                worker.channel.send(wires.message(), wires.descriptors())
+            except OSError as error:
+                raise ServerLost("a worker died between two cases") from error
+            wires.sent()
+            watch = Watch(wires, worker.process, self._limits, self._closing, alone=False, cpu_before=worker.cpu_total)
+            yield from watch.events()
+            keep = watch.finished is not None and not worker.process.over
+        finally:
+            with self._lock:
+                keep = keep and not self._closing.is_set()
+                if keep:
+                    self._idle.append(worker)
+            if not keep:
+                worker.close()
+
+    def _take_worker(self, server: Server) -> Worker:
+        while True:
+            with self._lock:
+                worker = self._idle.pop() if self._idle else None
+            if worker is None:
+                return Worker(server, self._limits.start_s, self._closing)
+            if worker.settled():
+                return worker
+            worker.close()
+
+    def _serving(self) -> Server:
+        """The process that forks, started if there is none."""
+        with self._lock:
+            if self._closing.is_set():
+                raise RunnerFailed("the pool is closed")
+            if self._server is not None and not self._server.alive:
+                self._server.close()
+                self._server = None
+            if self._server is None:
+                self._server = Server(
+                    _MODULES[self._runner], self._hello(), self._environment, self._limits.start_s, self._closing
+                )
+            return self._server
+
+    def _hello(self) -> Hello:
+        preload = self._environment.preload
+        temporary = self._environment.temporary_dir()
+        return Hello(
+            target=self._target,
+            path=list(sys.path),
+            folder=str(temporary),
+            preload=str(preload.absolute()) if preload is not None else None,
+            memory_bytes=None if self._cuda else self._limits.memory_bytes,
+            cuda=self._cuda,
+        )
+
+    def _discard(self, server: Server) -> str:
+        """Give up a lost server and its workers, unless another thread has. Returns how it ended."""
+        with self._lock:
+            if self._server is server:
+                server.close()
+                self._server = None
+                for worker in self._idle:
+                    worker.close()
+                self._idle.clear()
+        return server.last_words()

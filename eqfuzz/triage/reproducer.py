@@ -1,0 +1,312 @@
+"""The stand-alone reproducer: a script that imports only torch and exits 1 while the bug is there."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+import textwrap
+from typing import Any
+
+from eqfuzz.judge.verdict import Evidence, Kind
+from eqfuzz.program import script
+from eqfuzz.program.literal import UNPACK
+from eqfuzz.program.load import STATE_SEED
+from eqfuzz.program.program import Program
+from eqfuzz.run.configs import Config
+from eqfuzz.triage.finding import Finding
+
+HANG_SECONDS = 120
+"""How long the reproducer of a hang waits before it says that the bug is there."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Described:
+    """A program's inputs and state as Python source, made in a child: ``calls`` is a function body."""
+
+    calls: str
+    state: str | None
+    packs: bool
+
+
+def write_reproducer(finding: Finding, config: Config, described: Described, preloaded: bool) -> str:
+    """The script's text."""
+    dies = finding.verdict.kind in (Kind.PROCESS_CRASH, Kind.HANG, Kind.OUT_OF_MEMORY)
+    evidence = finding.verdict.evidence or Evidence()
+    parts = [
+        _docstring(finding, config),
+        _imports(finding, config, described, dies, preloaded),
+        f"# The program\n{program_text(finding.transformed)}",
+        _inputs(finding.transformed, described),
+    ]
+    if dies:
+        parts += [_RUN, _watch(finding, config)]
+    elif finding.verdict.kind in (Kind.COMPILER_CRASH, Kind.EXCEPTION_MISMATCH):
+        parts += [_RUN, _raises(config)]
+    else:
+        parts += _compares(finding, config, evidence)
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def program_text(program: Program) -> str:
+    """The program's definitions alone: no input hooks, no blank runs where statements were taken out."""
+    tree = ast.parse(program.source)
+    kept = script.keep_definitions(program.source, tree, "", program.construct)
+    hooks = [s for s in ast.parse(kept).body if isinstance(s, ast.FunctionDef) and s.name in ("inputs", "get_inputs")]
+    lines = kept.splitlines()
+    for hook in hooks:
+        for number in range(hook.lineno, (hook.end_lineno or hook.lineno) + 1):
+            lines[number - 1] = ""
+    body = ast.parse("\n".join(lines)).body
+    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        for number in range(body[0].lineno, (body[0].end_lineno or 1) + 1):
+            lines[number - 1] = ""
+    return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).strip("\n")
+
+
+def _docstring(finding: Finding, config: Config) -> str:
+    arguments = ", ".join(f"{k}={v!r}" for k, v in config.arguments().items())
+    lines = [
+        f"{finding.verdict.kind} of torch.compile({arguments}) on {finding.device}: eqfuzz finding {finding.id}.",
+        "",
+        *textwrap.wrap(finding.verdict.message, 110),
+        "",
+        "Exit status: 1 while the bug is there, 0 once it is fixed, anything else when this script itself fails.",
+        f"Seen with torch {finding.environment.get('torch', '?')}, Python {finding.environment.get('python', '?')}.",
+    ]
+    if finding.derivation:
+        lines += ["", f"The original, {finding.original.name}, compiles right; this is what it was rewritten to:"]
+        lines += [f"  line {s.line}: {_one_line(s.before)}  ->  {_one_line(s.after)}  [{s.rule}]" for s in finding.derivation]
+    else:
+        lines += ["", f"The program is {finding.original.name} as it is."]
+    text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
+    return f'"""{text}\n"""'
+
+
+def _imports(finding: Finding, config: Config, described: Described, dies: bool, preloaded: bool) -> str:
+    modules = {"copy", "sys"}
+    if described.packs:
+        modules |= {"base64", "zlib"}
+    if dies:
+        modules |= {"subprocess"}
+    if preloaded:
+        modules |= {"pathlib"}
+    if finding.verdict.kind is Kind.WRONG_GRADIENT:
+        modules |= {"dataclasses"}
+    lines = [f"import {m}" for m in sorted(modules)] + ["", "import torch", "import torch._dynamo.config"]
+    lines += ["import torch._inductor.config", ""]
+    if preloaded:
+        lines += [_PRELOAD]
+    lines += ["# Compiled programs draw the same random numbers as eager ones.", ""]
+    lines[-1] = "torch._inductor.config.fallback_random = True"
+    lines += [f"torch._dynamo.config.{key} = {value!r}" for key, value in config.dynamo.items()]
+    lines += [f"torch._inductor.config.{key} = {value!r}" for key, value in config.inductor.items()]
+    return "\n".join(lines)
+
+
+def _inputs(program: Program, described: Described) -> str:
+    parts = ["# Inputs: (args, kwargs) of each call, made anew each time"]
+    if described.packs:
+        parts.append(UNPACK)
+    parts.append("def make_calls():\n" + textwrap.indent(described.calls, "    "))
+    build = [f"torch.manual_seed({STATE_SEED})", f"model = {program.construct}"]
+    if described.state is not None:
+        build.append(f"model.load_state_dict({described.state})")
+    build.append("return model")
+    parts.append("def make_model():\n" + textwrap.indent("\n".join(build), "    "))
+    return "\n\n\n".join(p.strip("\n") for p in parts)
+
+
+def _compile_line(config: Config) -> str:
+    arguments = "".join(f", {k}={v!r}" for k, v in config.arguments().items())
+    return f"torch.compile(make_model(){arguments})"
+
+
+def _raises(config: Config) -> str:
+    return f'''
+def outcome(model):
+    """What running the program raises, or None."""
+    try:
+        run(model)
+    except Exception as error:
+        return error
+    return None
+
+
+eager = outcome(make_model())
+compiled = outcome({_compile_line(config)})
+print("eager:   ", "returns" if eager is None else f"raises {{type(eager).__name__}}: {{eager}}")
+print("compiled:", "returns" if compiled is None else f"raises {{type(compiled).__name__}}: {{compiled}}")
+sys.exit((eager is None) != (compiled is None))
+'''
+
+
+def _watch(finding: Finding, config: Config) -> str:
+    """Crashes, hangs and exhausted memory happen in a child of the script."""
+    limit = ""
+    if finding.verdict.kind is Kind.OUT_OF_MEMORY:
+        size = finding.environment.get("memory_bytes", 8 << 30)
+        limit = f"    import resource\n\n    resource.setrlimit(resource.RLIMIT_AS, ({size} + 16 * 2**30, -1))\n"
+        limit = ""
+    return f'''
+if sys.argv[1:] == ["eager"]:
+    run(make_model())
+elif sys.argv[1:] == ["compiled"]:
+{limit}    run({_compile_line(config)})
+else:
+
+    def ends(mode):
+        """How a fresh process that runs the program ends, and whether it ends well."""
+        try:
+            status = subprocess.run([sys.executable, __file__, mode], timeout={HANG_SECONDS}).returncode
+        except subprocess.TimeoutExpired:
+            return "does not end within {HANG_SECONDS} s", False
+        return (f"is killed by signal {{-status}}" if status < 0 else f"exits with status {{status}}"), status == 0
+
+    eager, eager_well = ends("eager")
+    print("eager:   ", eager)
+    compiled, compiled_well = ends("compiled")
+    print("compiled:", compiled)
+    sys.exit(eager_well and not compiled_well)
+'''
+
+
+def _compares(finding: Finding, config: Config, evidence: Evidence) -> list[str]:
+    kind = finding.verdict.kind
+    path = evidence.path or "output"
+    leaf = path.removeprefix("gradient of ").removesuffix(" after the call")
+    gradient = kind is Kind.WRONG_GRADIENT
+    parts = [_GRADIENT_HELPERS] if gradient else []
+    if gradient:
+        body = f"""
+            wrt = {leaf}
+            output = model(*args, **kwargs)
+            outputs = [t for t in tensors(output) if t.requires_grad]
+            seen = torch.autograd.grad(outputs, [wrt], [cotangent(t) for t in outputs], allow_unused=True)[0]
+        """
+    else:
+        body = f"""
+            output = model(*args, **kwargs)
+            seen = copy.deepcopy({leaf}.detach() if isinstance({leaf}, torch.Tensor) else {leaf})
+        """
+        if kind is Kind.WRONG_METADATA:
+            body = f"""
+                output = model(*args, **kwargs)
+                seen = {leaf}
+            """
+    parts.append(
+        f"def observe(model):\n"
+        f'    """{path} of call {evidence.call}."""\n'
+        f"    seen = None\n"
+        f"    for args, kwargs in make_calls()[: {evidence.call + 1}]:\n"
+        f"        torch.manual_seed({STATE_SEED})\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "        ") + "\n"
+        "    return seen"
+    )
+    if kind is Kind.WRONG_METADATA:
+        parts.append(_metadata(config))
+    elif evidence.allowed and evidence.index is not None and evidence.reference is not None:
+        parts.append(_element(config, evidence))
+    else:
+        parts.append(_exact(config))
+    return parts
+
+
+def _metadata(config: Config) -> str:
+    return f'''
+def metadata(value):
+    """What must be equal besides values; strides count only where a size is above 1."""
+    if not isinstance(value, torch.Tensor):
+        return type(value)
+    strides = [s for n, s in zip(value.shape, value.stride()) if n > 1] if value.numel() else []
+    return value.dtype, tuple(value.shape), strides, value.device.type, value.requires_grad
+
+
+eager = metadata(observe(make_model()))
+compiled = metadata(observe({_compile_line(config)}))
+print("eager:   ", eager)
+print("compiled:", compiled)
+sys.exit(eager != compiled)
+'''
+
+
+def _exact(config: Config) -> str:
+    return f'''
+def same(a, b):
+    """Equal in value; NaN equals NaN."""
+    if not isinstance(a, torch.Tensor):
+        return type(a) is type(b) and (a == b or a != a and b != b)
+    return bool(a.shape == b.shape and ((a == b) | ((a != a) & (b != b))).all())
+
+
+eager = observe(make_model())
+compiled = observe({_compile_line(config)})
+print("eager:   ", eager)
+print("compiled:", compiled)
+sys.exit(not same(eager, compiled))
+'''
+
+
+def _element(config: Config, evidence: Evidence) -> str:
+    index = "".join(f"{i}, " for i in evidence.index or ())
+    return f'''
+# The worst element. The reference was computed in float64; rounding explains a difference up to `allowed`.
+index = ({index})
+reference = {_number(evidence.reference)}
+allowed = {_number(evidence.allowed)}
+
+eager = observe(make_model())[index].item()
+compiled = observe({_compile_line(config)})[index].item()
+print("reference:", reference, " allowed difference:", allowed)
+print("eager:    ", eager, " difference:", abs(eager - reference))
+print("compiled: ", compiled, " difference:", abs(compiled - reference))
+agrees = compiled == reference or (compiled != compiled and reference != reference)
+close = abs(compiled - reference) <= allowed or abs(compiled - reference) <= 3 * abs(eager - reference)
+sys.exit(not (agrees or close))
+'''
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, str):
+        return f"complex({value!r})" if "j" in value else f"float({value!r})"
+    return repr(value) if value == value and abs(value) != float("inf") else f'float("{value}")'
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+_PRELOAD = '''\
+# Settings of the run, when they lie beside this script.
+preload = pathlib.Path(__file__).with_name("preload.py")
+if preload.exists():
+    exec(compile(preload.read_text(), str(preload), "exec"), {"__name__": "eqfuzz_preload", "__file__": str(preload)})
+'''
+
+_RUN = f'''
+def run(model):
+    """The program on every input set, with the backward pass where there is one."""
+    for args, kwargs in make_calls():
+        torch.manual_seed({STATE_SEED})
+        output = model(*args, **kwargs)
+        leaves = [t for t in torch.utils._pytree.tree_leaves(output) if isinstance(t, torch.Tensor) and t.requires_grad]
+        if leaves:
+            torch.autograd.backward(leaves, [torch.ones_like(t) for t in leaves])
+'''
+
+_GRADIENT_HELPERS = '''
+def tensors(value):
+    """Every tensor of a nested value, in order."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if dataclasses.is_dataclass(value):
+        value = [getattr(value, field.name) for field in dataclasses.fields(value)]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [t for item in value for t in tensors(item)] if isinstance(value, (list, tuple)) else []
+
+
+def cotangent(output):
+    """A fixed gradient for an output, different for each element."""
+    ramp = torch.linspace(0.5, 1.5, output.numel(), dtype=torch.float64, device=output.device)
+    return ramp.reshape(output.shape).to(output.dtype)
+'''
