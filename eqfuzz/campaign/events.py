@@ -122,7 +122,7 @@ class RuleTally:
 
 @dataclasses.dataclass(frozen=True)
 class Summary(Event):
-    """The last event of every run, an interrupted one too."""
+    """The last event of every run, an interrupted one too. ``errors`` are eqfuzz's own breakdowns, a line each."""
 
     seed: int
     seeds: int
@@ -133,6 +133,7 @@ class Summary(Event):
     verdicts: dict[str, int]
     findings: int
     rules: dict[str, RuleTally]
+    errors: list[str]
     interrupted: bool
     out_of_time: bool
     seconds: float

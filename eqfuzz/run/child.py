@@ -104,7 +104,7 @@ def run_request(target: Target, request: Request, memory_bytes: int | None) -> N
     error = detail = None
     try:
         target(case, emit)
-    except BaseException as raised:  # noqa: BLE001 - the parent is told, whatever it was, SystemExit included
+    except BaseException as raised:  # the parent is told, whatever it was, SystemExit included
         unlimit_memory()
         error = one_line("".join(traceback.format_exception_only(raised)[-1:]))
         detail = traceback.format_exc()[-_TRACEBACK_CHARACTERS:]
@@ -168,6 +168,6 @@ def _take_output(descriptor: int) -> None:
     os.close(descriptor)
     # Line by line, so that little is lost when the process dies; new objects, since what the server has
     # buffered in its own is not this child's.
-    sys.stdin = sys.__stdin__ = open(0, closefd=False)
-    sys.stdout = sys.__stdout__ = open(1, "w", buffering=1, closefd=False, errors="backslashreplace")
-    sys.stderr = sys.__stderr__ = open(2, "w", buffering=1, closefd=False, errors="backslashreplace")
+    sys.stdin = sys.__stdin__ = os.fdopen(0, closefd=False)
+    sys.stdout = sys.__stdout__ = os.fdopen(1, "w", buffering=1, closefd=False, errors="backslashreplace")
+    sys.stderr = sys.__stderr__ = os.fdopen(2, "w", buffering=1, closefd=False, errors="backslashreplace")

@@ -87,7 +87,7 @@ class Nursery:
                 os.close(descriptor)
             self._channel.close()
             self._born(message, descriptors)
-        except BaseException:  # noqa: BLE001 - the child must end here, not return into the server's loop
+        except BaseException:  # the child must end here, not return into the server's loop
             traceback.print_exc()
         os._exit(CHILD_BROKEN)
 

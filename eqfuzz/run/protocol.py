@@ -82,8 +82,9 @@ def _decode(line: bytes) -> Event:
 
 def _is_stage(event: Event) -> bool:
     seconds = event.get("seconds")
-    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-    return isinstance(event.get("stage"), str) and number and 0 < seconds < 1e6
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        return False
+    return isinstance(event.get("stage"), str) and 0 < seconds < 1e6
 
 
 def _excerpt(line: bytes) -> str:

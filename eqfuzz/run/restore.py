@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import faulthandler
+import fcntl
 import gc
 import importlib
 import json
@@ -26,6 +27,7 @@ from typing import Any
 from eqfuzz.run.child import HIGH_DESCRIPTOR
 from eqfuzz.run.family import children_of, kill
 from eqfuzz.run.limits import GIB, mapped_bytes
+from eqfuzz.run.startup import forget_compiles
 
 # A worker that maps this much more than at its start, or holds this many more files open, is replaced.
 _TOLERATED_GROWTH = 8 * GIB
@@ -41,7 +43,7 @@ _CONFIGURATIONS = (
 )
 _PATCHABLE = ("torch", "torch.nn", "torch.nn.functional", "torch.Tensor", "torch.nn.Module", "torch.linalg")
 
-Undo = Callable[[], None]
+Undo = Callable[[], object]
 
 
 class Snapshot:
@@ -58,7 +60,7 @@ class Snapshot:
         self._helpers = children_of(os.getpid())
         self._mapped = mapped_bytes()
         self._files = _open_files()
-        self._signals = {number: _handler(number) for number in signal.valid_signals()}
+        self._signals = {number: signal.getsignal(number) for number in signal.valid_signals()}
 
     @classmethod
     def take(cls) -> Snapshot:
@@ -79,7 +81,7 @@ class Snapshot:
             except Exception as error:  # noqa: BLE001 - a program can break anything; then this process retires
                 problems.append(f"{type(error).__name__} while putting things back: {error}")
         for number, handler in self._signals.items():
-            if handler is not None and _handler(number) != handler:
+            if handler is not None and signal.getsignal(number) != handler:
                 signal.signal(number, handler)
         gc.collect()
         problems += self._left_over()
@@ -151,7 +153,6 @@ def _is_plain_container(value: object) -> bool:
 def _torch_switches() -> Iterator[Undo]:
     """Torch's global state. Private names are marked; each has been there since torch 2.6 at least."""
     torch: Any = importlib.import_module("torch")
-    dynamo: Any = importlib.import_module("torch._dynamo")
 
     def keep(read: Callable[[], Any], write: Callable[[Any], Any]) -> Undo:
         value = read()
@@ -162,7 +163,7 @@ def _torch_switches() -> Iterator[Undo]:
 
         return undo
 
-    yield dynamo.reset
+    yield forget_compiles
     yield keep(torch.get_default_dtype, torch.set_default_dtype)
     # An explicit set_default_device pushes a mode; None takes it away again.
     yield lambda: torch.set_default_device(None)
@@ -336,13 +337,7 @@ def _streams() -> Undo:
 
 
 def _copy(descriptor: int) -> int:
-    import fcntl
-
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR)
-
-
-def _handler(number: int) -> Any:
-    return signal.getsignal(number)
 
 
 def _open_files() -> int:

@@ -63,10 +63,10 @@ def prepare(hello: Hello) -> Target:
 def resolve(name: str) -> Target:
     """The function called ``module:function``. Raises ``ImportError``, ``AttributeError`` or ``TypeError``."""
     module, _, function = name.partition(":")
-    target = getattr(importlib.import_module(module), function)
-    if not callable(target):
-        raise TypeError(f"{name} is a {type(target).__name__}, not a function")
-    return target
+    target: Any = getattr(importlib.import_module(module), function)
+    if callable(target):
+        return target
+    raise TypeError(f"{name} is a {type(target).__name__}, not a function")
 
 
 def warm_up(device: str) -> None:
@@ -92,7 +92,16 @@ def warm_up(device: str) -> None:
         w = torch.full((4, 4), 0.5, device=device, requires_grad=True)
         torch.compile(tiny)(x, w).backward()
         torch.compile(tiny)(x, w.detach())
+    forget_compiles()
+
+
+def forget_compiles() -> None:
+    """Drop what Dynamo and Inductor have compiled in this process, and their counts of it."""
+    import torch
+
     torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    importlib.import_module("torch._inductor.metrics").reset()
 
 
 def _patched(config: Any, **values: Any) -> Any:
@@ -101,10 +110,10 @@ def _patched(config: Any, **values: Any) -> Any:
 
 def report_start(channel: Channel, hello: Hello) -> Target | None:
     """``prepare``, with the outcome told to the parent. None when it failed."""
-    with parent_watched():
+    with ParentWatched():
         try:
             target = prepare(hello)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the parent raises it as RunnerFailed
+        except BaseException as error:  # whatever it is, the parent raises it as RunnerFailed
             message = blame(error, Path(hello.preload) if hello.preload else None)
             channel.send({"event": "failed", "message": message})
             return None
@@ -112,7 +121,7 @@ def report_start(channel: Channel, hello: Hello) -> Target | None:
     return target
 
 
-class parent_watched:  # noqa: N801 - a context manager that reads like a statement
+class ParentWatched:
     """While inside, look once a second whether the parent is still there; if not, kill the own group (g++ too).
 
     Starting takes long enough for the parent to die meanwhile, and nobody reads the channel then. The kernel's

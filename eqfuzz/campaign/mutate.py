@@ -1,0 +1,196 @@
+"""The bounded campaign behind ``eqfuzz mutate``: every seed once, all its variants, one summary."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import resource
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+
+import eqfuzz
+from eqfuzz.campaign.events import Event, Handler, RunStarted, Summary
+from eqfuzz.campaign.seed_run import InternalError, OutOfTime, SeedRun
+from eqfuzz.campaign.settings import Settings
+from eqfuzz.campaign.tally import Tally
+from eqfuzz.rewrite.library import select, shipped_rules
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.pool import Pool
+
+
+class UsageError(Exception):
+    """Something that the user asked for cannot be done; ``str()`` is one line with what to do instead."""
+
+
+def run(settings: Settings, handler: Handler) -> Summary:
+    """Run all seeds and hand every event to ``handler``, one at a time; the last is the returned summary.
+
+    Ctrl-C ends the run early with a partial summary. Raises UsageError, and RunnerFailed when no process
+    that imports torch can be started.
+    """
+    paths = seed_files(settings.paths)
+    try:
+        rules = tuple(r.name for r in select(shipped_rules(), settings.rules))
+    except ValueError as error:
+        raise UsageError(f"--rules: {error}") from None
+    environment = _environment(settings)
+    return _Run(settings, paths, rules, environment, handler).run()
+
+
+def seed_files(paths: Sequence[Path]) -> list[Path]:
+    """Every Python file named or below a named folder, in order, once. Raises UsageError."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(p for p in path.rglob("*.py") if "__pycache__" not in p.parts)
+            if not inside:
+                raise UsageError(f"{path}: no Python files in this folder")
+            found += inside
+        elif path.exists():
+            found.append(path)
+        else:
+            raise UsageError(f"{path}: no such file or folder")
+    return list(dict.fromkeys(found))
+
+
+def _environment(settings: Settings) -> Environment:
+    if settings.preload is not None and not settings.preload.is_file():
+        raise UsageError(f"--preload: {settings.preload}: no such file")
+    try:
+        settings.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--out: {settings.out}: {error.strerror}") from None
+    return Environment(settings.out.resolve(), settings.preload.resolve() if settings.preload else None)
+
+
+class _Run:
+    def __init__(
+        self,
+        settings: Settings,
+        paths: list[Path],
+        rules: tuple[str, ...],
+        environment: Environment,
+        handler: Handler,
+    ) -> None:
+        self.settings = settings
+        self.paths = paths
+        self.rules = rules
+        self.environment = environment
+        self.handler = handler
+        self.tally = Tally()
+        self.stop = threading.Event()
+        self.out_of_time = False
+        self.lock = threading.Lock()
+        self.began = time.monotonic()
+        self.cpu_before = _cpu_seconds()
+        self.deadline = self.began + settings.time if settings.time is not None else None
+        self.versions = _versions()
+
+    def run(self) -> Summary:
+        settings = self.settings
+        self._emit(
+            RunStarted(
+                seed=settings.seed,
+                seeds=len(self.paths),
+                strategy=settings.strategy,
+                rules=len(self.rules),
+                devices=list(settings.devices),
+                configs=[c.name for c in settings.configs],
+                jobs=settings.jobs,
+                runner=settings.runner,
+                out=str(settings.out),
+                versions=self.versions,
+            )
+        )
+        limits = Limits(compile_s=settings.compile_seconds)
+        interrupted = False
+        cuda = "cuda" in settings.devices
+        runner = "spawn" if cuda or settings.runner == "spawn" else "fork"
+        with Pool(self.environment, limits, runner=runner, jobs=settings.jobs, cuda=cuda) as pool:
+            threads = ThreadPoolExecutor(settings.jobs, thread_name_prefix="seed")
+            futures = [threads.submit(self._run_seed, i, p, pool, limits) for i, p in enumerate(self.paths)]
+            try:
+                self._await(futures)
+            except KeyboardInterrupt:
+                interrupted = True
+            finally:
+                self.stop.set()
+                threads.shutdown(wait=False, cancel_futures=True)
+                pool.close()
+                threads.shutdown(wait=True)
+        summary = self.tally.summary(
+            seed=settings.seed,
+            interrupted=interrupted,
+            out_of_time=self.out_of_time,
+            seconds=time.monotonic() - self.began,
+            cpu_seconds=_cpu_seconds() - self.cpu_before,
+        )
+        self.handler(summary)
+        return summary
+
+    def _await(self, futures: Sequence[Future[None]]) -> None:
+        """Until all seeds are done; the first exception of a seed ends the run."""
+        pending = set(futures)
+        while pending:
+            done, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
+            for future in done:
+                future.result()
+
+    def _run_seed(self, index: int, path: Path, pool: Pool, limits: Limits) -> None:
+        if self.stop.is_set() or (self.deadline is not None and time.monotonic() > self.deadline):
+            self.out_of_time = self.out_of_time or not self.stop.is_set()
+            return
+        seed = SeedRun(
+            index=index,
+            path=path,
+            settings=self.settings,
+            rules=self.rules,
+            pool=pool,
+            environment=self.environment,
+            limits=limits,
+            versions=self.versions,
+            emit=self._emit,
+            stop=self.stop,
+            deadline=self.deadline,
+        )
+        try:
+            seed.run()
+        except OutOfTime:
+            self.out_of_time = self.out_of_time or not self.stop.is_set()
+        except InternalError as error:
+            if not self.stop.is_set():
+                self._keep_error(index, error)
+
+    def _keep_error(self, index: int, error: InternalError) -> None:
+        folder = self.environment.out / "errors"
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"seed-{index}.txt"
+        file.write_text(f"{error}\n\n{error.details}\n", encoding="utf-8")
+        with self.lock:
+            self.tally.errors.append(f"{error} (details in {file})")
+
+    def _emit(self, event: Event) -> None:
+        with self.lock:
+            if self.stop.is_set():
+                return  # what comes after Ctrl-C belongs to cases that were cut off
+            self.tally.count(event)
+            self.handler(event)
+
+
+def _cpu_seconds() -> float:
+    """CPU seconds of this process and of every process below it that has ended."""
+    usages = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "eqfuzz": eqfuzz.__version__,
+        "torch": importlib.metadata.version("torch"),
+        "libcst": importlib.metadata.version("libcst"),
+        "python": platform.python_version(),
+    }

@@ -1,0 +1,302 @@
+"""One seed from file to findings: its case run (and run again when a child dies), its verdicts grouped and confirmed."""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from eqfuzz.campaign.events import (
+    CellJudged,
+    Event,
+    FindingMade,
+    SeedDone,
+    SeedInvalid,
+    SeedRewritten,
+    SeedStarted,
+)
+from eqfuzz.campaign.settings import Settings
+from eqfuzz.judge.verdict import Kind, Verdict
+from eqfuzz.program.formats import read_program
+from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.rewrite.derive import Step
+from eqfuzz.run.case import Case
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.pool import Pool
+from eqfuzz.triage.finding import Finding, finding_id
+from eqfuzz.triage.folder import flaky_folder, write_folder
+from eqfuzz.triage.replay import STILL_FAILING, replay
+from eqfuzz.triage.reproducer import Described, write_reproducer
+
+DEATHS = {"crash": Kind.PROCESS_CRASH, "hang": Kind.HANG, "output": Kind.HANG, "memory": Kind.OUT_OF_MEMORY}
+"""What the death of a child in a compiled cell counts as, by the pool's reason."""
+
+
+class InternalError(Exception):
+    """eqfuzz itself broke down in a child; ``str()`` is one line, ``details`` what the child left."""
+
+    def __init__(self, message: str, details: str) -> None:
+        super().__init__(message)
+        self.details = details
+
+
+class OutOfTime(Exception):
+    """The run's wall budget is spent, or it was stopped."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """One judged compiled cell; the fields up to ``config`` name it."""
+
+    variant: int
+    device: str
+    config: str
+    verdict: Verdict
+    seconds: float
+
+    @property
+    def symptom(self) -> tuple[str, ...]:
+        """Equal for cells of one seed that show the same thing."""
+        verdict = self.verdict
+        place = verdict.evidence.path if verdict.evidence is not None else verdict.message.split(":")[0]
+        return self.device, self.config, str(verdict.kind), place
+
+
+class SeedRun:
+    """Runs the seed file at ``path`` and tells everything through ``emit``."""
+
+    def __init__(
+        self,
+        index: int,
+        path: Path,
+        settings: Settings,
+        rules: tuple[str, ...],
+        pool: Pool,
+        environment: Environment,
+        limits: Limits,
+        versions: dict[str, str],
+        emit: Callable[[Event], None],
+        stop: threading.Event,
+        deadline: float | None,
+    ) -> None:
+        self.index = index
+        self.path = path
+        self.name = str(path)
+        self.settings = settings
+        self.rules = rules
+        self.pool = pool
+        self.environment = environment
+        self.limits = limits
+        self.versions = versions
+        self.emit = emit
+        self.stop = stop
+        self.deadline = deadline
+        self.variants: list[dict[str, Any]] = []
+        self.cells: dict[tuple[int, str, str], Cell] = {}
+        self.judged_variants: set[int] = set()
+        self.rewritten = False
+        self.cpu_seconds = 0.0
+        self.timings: dict[str, float] = {}
+
+    def run(self) -> None:
+        """Raises InternalError, OutOfTime or RunnerFailed; an invalid seed is an event."""
+        began = time.monotonic()
+        self.emit(SeedStarted(self.index, self.name))
+        try:
+            program = read_program(self.path, self.name)
+            self._run_case(self._case(program))
+            if self.rewritten:
+                self._make_findings(program)
+        except InvalidSeed as error:
+            self.emit(SeedInvalid(self.index, self.name, str(error)))
+        self.emit(SeedDone(self.index, self.name, time.monotonic() - began, self.cpu_seconds, self.timings))
+
+    def _case(self, program: Program) -> Case:
+        settings = self.settings
+        return Case(
+            program=program,
+            seed=settings.seed,
+            rules=self.rules,
+            strategy=settings.strategy,
+            depth=settings.depth,
+            variants=settings.variants,
+            devices=settings.devices,
+            configs=settings.configs,
+            load_seconds=self.limits.load_s,
+            eager_seconds=self.limits.eager_s,
+            compile_seconds=settings.compile_seconds,
+            dry_run=settings.dry_run,
+        )
+
+    def _run_case(self, case: Case) -> None:
+        """Run the case until a child comes through; each death takes one more cell or variant out of it."""
+        while True:
+            ended = self._run_child(case)
+            self.cpu_seconds += ended["cpu_seconds"]
+            if ended["reason"] == "done":
+                return
+            if ended["reason"] == "error":
+                raise InternalError(f"{self.name}: {ended['detail']}", ended.get("output", ""))
+            case = self._without_the_deadly(case, ended)
+
+    def _run_child(self, case: Case) -> dict[str, Any]:
+        for event in self.pool.run(case.to_json()):
+            if self.stop.is_set() or (self.deadline is not None and time.monotonic() > self.deadline):
+                raise OutOfTime
+            match event["event"]:
+                case "invalid":
+                    raise InvalidSeed(self.name, event["reason"], event["line"])
+                case "rewritten" if not self.rewritten:
+                    self.rewritten = True
+                    self.variants = event["variants"]
+                    told = SeedRewritten(self.index, self.name, event["sites"], len(self.variants), event["cells"])
+                    self.emit(told)
+                case "cell":
+                    self._on_cell(event)
+                case "timings":
+                    self.timings = event["seconds"]
+                case "exit":
+                    return event
+        raise InternalError(f"{self.name}: the runner ended without saying how", "")
+
+    def _on_cell(self, event: dict[str, Any]) -> None:
+        cell = Cell(
+            event["variant"],
+            event["device"],
+            event["config"],
+            Verdict.from_json(event["verdict"]),
+            event["seconds"],
+        )
+        if not cell.config:  # the eager check of a variant; an earlier child may have told it already
+            if cell.variant not in self.judged_variants:
+                self.judged_variants.add(cell.variant)
+                self._tell(cell)
+            return
+        key = (cell.variant, cell.device, cell.config)
+        if key not in self.cells:  # a runner that lost its zygote starts the case again
+            self.cells[key] = cell
+            if not cell.verdict.is_finding:
+                self._tell(cell)
+
+    def _without_the_deadly(self, case: Case, ended: dict[str, Any]) -> Case:
+        """The case without what killed the child; the death itself is judged here."""
+        stage = ended.get("stage") or {}
+        name, variant = stage.get("stage", "start"), stage.get("variant", 0)
+        words = _death_in_words(name, ended)
+        done = tuple(self.cells)
+        if name == "compile":
+            key = (variant, stage["device"], stage["config"])
+            self.cells[key] = Cell(*key, Verdict(DEATHS[ended["reason"]], words), ended["wall_seconds"])
+            return dataclasses.replace(case, skip=(*done, key))
+        if name == "reference":
+            return dataclasses.replace(case, skip=done, no_reference=(*case.no_reference, variant))
+        if name == "eager" and variant > 0:
+            self.judged_variants.add(variant)
+            self._tell(Cell(variant, "", "", Verdict(Kind.SUSPECT_RULE, words), ended["wall_seconds"]))
+            return dataclasses.replace(case, skip=done, skip_variants=(*case.skip_variants, variant))
+        raise InvalidSeed(self.name, words)
+
+    def _make_findings(self, original: Program) -> None:
+        """Group the cells that show a defect, confirm one of each group, and tell."""
+        groups: dict[tuple[str, ...], list[Cell]] = {}
+        for _, cell in sorted(self.cells.items()):
+            if cell.verdict.is_finding:
+                groups.setdefault(cell.symptom, []).append(cell)
+        for cells in groups.values():
+            confirmed = self._confirm(original, cells)
+            for cell in cells:
+                if isinstance(confirmed, Verdict):
+                    cell = dataclasses.replace(cell, verdict=confirmed)
+                self._tell(cell)
+            if isinstance(confirmed, FindingMade):
+                self.emit(confirmed)
+
+    def _confirm(self, original: Program, cells: list[Cell]) -> FindingMade | Verdict:
+        """A finding whose reproducer fails in a fresh process, or the verdict that takes its place."""
+        cell = cells[0]
+        finding = self._finding(original, cell, len(cells) - 1)
+        config = next(c for c in self.settings.configs if c.name == cell.config)
+        described = self._describe(finding.transformed)
+        if isinstance(described, str):
+            return Verdict(Kind.INCONCLUSIVE, f"no stand-alone reproducer: {described}; {cell.verdict.message}")
+        preload = self.environment.preload
+        findings = self.environment.out / "findings"
+        known = (findings / finding.id).exists()
+        text = write_reproducer(finding, config, described, preload is not None)
+        folder = write_folder(findings, finding, text, preload)
+        outcome = replay(folder, environment=self._replay_variables())
+        if outcome.status == STILL_FAILING:
+            return FindingMade(self.index, finding, str(folder), known)
+        (folder / "replay.txt").write_text(f"{outcome.status}\n{outcome.output}", encoding="utf-8")
+        kept = flaky_folder(folder)
+        return Verdict(Kind.FLAKY, f"does not reproduce in a fresh process ({kept}): {cell.verdict.message}")
+
+    def _finding(self, original: Program, cell: Cell, also: int) -> Finding:
+        told = self.variants[cell.variant - 1] if cell.variant else None
+        transformed = original.with_source(told["source"]) if told else original
+        steps = tuple(Step(**step) for step in told["derivation"]) if told else ()
+        config = next(c for c in self.settings.configs if c.name == cell.config)
+        settings = config.model_dump(exclude_defaults=True)
+        preload = self.environment.cache_dir().name
+        identifier = finding_id(original, transformed, cell.verdict, cell.device, settings, preload)
+        first = self.cells.get((0, cell.device, cell.config))
+        shown = {"P": "runs", "C(P)": str(first.verdict.kind) if first is not None else "not run"}
+        if told:
+            shown |= {"P'": f"equals P ({told['exactness']})", "C(P')": str(cell.verdict.kind)}
+        return Finding(
+            id=identifier,
+            original=original,
+            transformed=transformed,
+            derivation=steps,
+            verdict=cell.verdict,
+            device=cell.device,
+            config=cell.config,
+            settings=settings,
+            cells=shown,
+            also=also,
+            environment={**self.versions, "platform": platform.platform(), "seed": self.settings.seed},
+        )
+
+    def _describe(self, program: Program) -> Described | str:
+        """The program's inputs as source, from a child of their own, or why there is none."""
+        case = dataclasses.replace(self._case(program), describe_only=True)
+        for event in self.pool.run(case.to_json()):
+            if event["event"] == "described":
+                if event["problem"]:
+                    return event["problem"]
+                return Described(event["calls"], event["state"], event["packs"])
+            if event["event"] == "exit":
+                return f"its inputs could not be read again: {event['detail']}"
+        return "its inputs could not be read again"
+
+    def _replay_variables(self) -> dict[str, str]:
+        """The stock environment: the run's temp folder only for the precompiled header's sake."""
+        variables = self.environment.variables(cuda="cuda" in self.settings.devices)
+        variables.pop("OMP_NUM_THREADS", None)
+        return variables
+
+    def _tell(self, cell: Cell) -> None:
+        rules = [s["rule"] for s in self.variants[cell.variant - 1]["derivation"]] if cell.variant else []
+        self.emit(
+            CellJudged(
+                self.index, self.name, cell.variant, rules, cell.device, cell.config, cell.verdict, cell.seconds
+            )
+        )
+
+
+def _death_in_words(stage: str, ended: dict[str, Any]) -> str:
+    while_ = {
+        "start": "before it was loaded",
+        "load": "while loading",
+        "eager": "in eager",
+        "probe": "while being observed in eager",
+        "rewrite": "while being rewritten",
+        "reference": "while its reference was computed",
+        "compile": "compiled",
+    }.get(stage, f"at stage {stage}")
+    return f"{ended['detail']} {while_}"

@@ -1,0 +1,205 @@
+"""What rounding an ATen operator may legally do: exact or not, how many terms it adds up, where it can hide noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+FRESH = _names(
+    """empty empty_like empty_strided empty_permuted zeros zeros_like ones ones_like full full_like eye new_empty
+    new_empty_strided new_zeros new_ones new_full scalar_tensor tril_indices triu_indices complex_tensor"""
+)
+"""Operators whose result does not depend on the values of their tensor operands."""
+
+_MOVES = _names(
+    """clone copy _to_copy to cat stack gather index _unsafe_index index_select take embedding where masked_fill
+    masked_scatter masked_select index_fill select_scatter slice_scatter diagonal_scatter as_strided_scatter index_copy
+    roll flip rot90 repeat repeat_interleave constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d
+    replication_pad1d replication_pad2d replication_pad3d im2col pixel_shuffle pixel_unshuffle channel_shuffle
+    tril triu diag_embed _reshape_copy _unsafe_view _reshape_alias alias lift lift_fresh lift_fresh_copy lift_copy
+    fill zero contiguous _conj _conj_physical conj_physical _neg_view resolve_conj resolve_neg block_diag
+    slice_backward select_backward diagonal_backward zero_ fill_ set_data view_as_real view_as_complex _copy_from
+    complex polar_none real imag split_with_sizes_copy split_copy unbind_copy view_copy expand_copy permute_copy
+    transpose_copy t_copy slice_copy select_copy squeeze_copy unsqueeze_copy as_strided_copy diagonal_copy unfold_copy
+    alias_copy detach_copy narrow_copy view_as_real_copy view_as_complex_copy _foreach_copy _foreach_zero
+    _nested_tensor_from_mask_none upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d
+    _upsample_nearest_exact2d _upsample_nearest_exact3d swap_none sum_none bernoulli"""
+)
+
+_CHOICES = _names(
+    """relu relu6 clamp clamp_min clamp_max clip hardtanh threshold hardshrink maximum minimum fmax fmin max min amax amin
+    aminmax max_pool2d_with_indices max_pool3d_with_indices adaptive_max_pool2d adaptive_max_pool3d cummax cummin
+    _cummax_helper _cummin_helper sort topk kthvalue median nanmedian mode msort argsort argmax argmin searchsorted
+    bucketize abs neg positive sign sgn floor ceil trunc fix round frac copysign heaviside signbit isnan isinf isfinite
+    isposinf isneginf eq ne lt le gt ge equal logical_and logical_or logical_not logical_xor any all nonzero
+    count_nonzero _unique2 unique_dim unique_consecutive nan_to_num threshold_backward hardtanh_backward is_nonzero isin
+    _foreach_abs _foreach_neg _foreach_maximum _foreach_minimum _foreach_clamp_min _foreach_clamp_max _foreach_sign
+    _foreach_floor _foreach_ceil _foreach_trunc _foreach_round _foreach_frac _foreach_max isclose"""
+)
+
+_STEPPED = _names("floor_divide remainder fmod leaky_relu softshrink elu celu selu nextafter leaky_relu_backward __floordiv__")
+"""Inexact operators with a jump or a kink, where a few noisy samples may all fall on one side."""
+
+RANKING = _names(
+    """argmax argmin max min sort topk kthvalue median nanmedian mode msort argsort cummax cummin _cummax_helper
+    _cummin_helper max_pool2d_with_indices max_pool3d_with_indices adaptive_max_pool2d adaptive_max_pool3d searchsorted
+    bucketize _unique2 unique_dim unique_consecutive"""
+)
+"""Choices among elements of one operand: pushing them all one way would change nothing."""
+
+_SCATTERS = _names(
+    """index_add scatter_add scatter_reduce scatter index_put _index_put_impl _unsafe_index_put index_reduce put
+    embedding_dense_backward _embedding_bag _embedding_bag_backward segment_reduce col2im unfold_backward
+    max_pool2d_with_indices_backward max_pool3d_with_indices_backward grid_sampler_2d_backward"""
+)
+"""Accumulations made in the tensor's own dtype, even where reductions widen."""
+
+_INTERPOLATIONS = ("upsample_", "_upsample_", "grid_sampler", "affine_grid")
+
+_ABSOLUTE = {"logsumexp": 1.0, "_log_softmax": 1.0, "log_softmax": 1.0, "lgamma": 1.0, "digamma": 1.0, "polygamma": 1.0}
+"""Error relative to this number rather than to the result: the formula passes through it and cancels."""
+
+_ABSOLUTE_IN_OPERAND = _names("gelu mish gelu_backward silu_backward mish_backward hardswish_backward softplus logit erfcx")
+"""Error relative to the first operand: ``x * (1 + erf(x))`` cancels where the result is tiny."""
+
+
+def base_name(func: torch._ops.OpOverload) -> str:
+    """The operator's name without namespace and in-place underscore: ``add`` for ``aten.add_.Tensor``."""
+    name = func._schema.name.partition("::")[2]
+    if name.startswith("__i") and name.endswith("__"):
+        return "__" + name[3:]
+    return name if name.endswith("__") else name.removesuffix("_")
+
+
+def is_exact(name: str, func: torch._ops.OpOverload, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether every legal implementation gives the same bits for the same float operands."""
+    if name in {"index_put", "_index_put_impl", "_unsafe_index_put"}:
+        return not (args[3] if len(args) > 3 else kwargs.get("accumulate", False))
+    if name == "scatter":
+        return "reduce" not in kwargs and not func._overloadname.endswith("reduce")
+    if name == "round":
+        return func._overloadname in {"default", "out", ""}
+    if name == "arange":
+        return all(float(value).is_integer() for value in args if isinstance(value, (int, float)))
+    if name in {"abs", "sgn"}:
+        return not any(isinstance(value, torch.Tensor) and value.is_complex() for value in args)
+    return name in _MOVES or name in _CHOICES or name in FRESH
+
+
+def may_hide_noise(name: str, args: Sequence[Any], kwargs: dict[str, Any], results: Sequence[torch.Tensor]) -> bool:
+    """Whether a kink, a jump or a choice can make noisy operands give the clean result by luck."""
+    if name in _CHOICES or name in _STEPPED:
+        return True
+    if name == "div":
+        return kwargs.get("rounding_mode") is not None
+    if name in {"_to_copy", "copy"}:
+        return any(not result.is_floating_point() and not result.is_complex() for result in results)
+    return False
+
+
+def unit(dtype: torch.dtype) -> float:
+    """Half the epsilon; a whole one for float64, whose noise the shadow itself can only just hold."""
+    eps = torch.finfo(dtype).eps
+    return eps if dtype is torch.float64 else eps / 2
+
+
+def smallest(dtype: torch.dtype) -> float:
+    """The absolute noise: the smallest normal, below which results may be flushed to zero; float16 is never flushed."""
+    info = torch.finfo(dtype)
+    return info.tiny * info.eps if dtype is torch.float16 else info.tiny
+
+
+def opmath(dtype: torch.dtype) -> torch.dtype:
+    """What kernels compute in: float32 for the half types."""
+    return dtype if dtype in (torch.float32, torch.float64) else torch.float32
+
+
+def component(dtype: torch.dtype) -> torch.dtype:
+    """The real dtype of a complex dtype's parts; other dtypes as they are."""
+    return _PARTS.get(dtype, dtype)
+
+
+_PARTS = {torch.complex64: torch.float32, torch.complex128: torch.float64, torch.complex32: torch.float16}
+
+
+def relative_noise(name: str, dtype: torch.dtype, terms: int) -> float:
+    """The relative noise of one operand or result: one rounding, more when ``terms`` numbers are added up."""
+    if terms <= 1:
+        return unit(dtype)
+    adding = dtype if name in _SCATTERS else opmath(dtype)
+    return unit(dtype) + unit(adding) * math.sqrt(terms) / 4
+
+
+def absolute_noise(name: str, operand: torch.Tensor | None) -> float | torch.Tensor | None:
+    """A magnitude that the result's error is relative to besides the result itself, None for most operators."""
+    if name in _ABSOLUTE:
+        return _ABSOLUTE[name]
+    if name in _ABSOLUTE_IN_OPERAND and operand is not None:
+        return operand.abs()
+    return None
+
+
+def terms_added(
+    name: str, func: torch._ops.OpOverload, args: Sequence[Any], operands: Sequence[torch.Tensor], results: Sequence[Any]
+) -> int:
+    """How many numbers one result element is accumulated from; 1 for pointwise operators."""
+    if torch.Tag.pointwise in func.tags:
+        return 1
+    floating = [value for value in operands if value.is_floating_point() or value.is_complex()] or list(operands)
+    if not floating:
+        return 1
+    if "convolution" in name or "conv" in name:
+        return _convolution_terms(floating, results)
+    if name in {"mm", "bmm", "matmul", "mv", "dot", "vdot", "addmm", "addbmm", "baddbmm", "addmv", "addr", "_addmm_activation"}:
+        left = floating[1] if name.startswith(("add", "badd", "_add")) and len(floating) > 2 else floating[0]
+        return max(left.shape[-1] if left.dim() else 1, 1) * (left.shape[0] if name == "addbmm" else 1)
+    if name.startswith(_INTERPOLATIONS):
+        return max(floating[0].shape[2:], default=1) ** 2
+    outputs = [value.numel() for value in results if isinstance(value, torch.Tensor) and value.numel()]
+    largest = max(value.numel() for value in floating)
+    ratio = largest // max(min(outputs, default=1), 1)
+    along = _dimension_length(name, args, floating[0])
+    return max(ratio, along, 1)
+
+
+_ALONG_DIM = _names(
+    """_softmax _log_softmax _softmax_backward_data _log_softmax_backward_data cumsum cumprod logcumsumexp softmax
+    log_softmax renorm"""
+)
+
+
+def _dimension_length(name: str, args: Sequence[Any], operand: torch.Tensor) -> int:
+    if name in _ALONG_DIM:
+        dims = [value for value in args[1:] if isinstance(value, int) and not isinstance(value, bool)]
+        dim = dims[0] if dims else -1
+        return operand.shape[dim] if operand.dim() and -operand.dim() <= dim < operand.dim() else 1
+    if name.startswith("_scaled_dot_product") or name == "_cdist_forward":
+        return max(operand.shape[-1], operand.shape[-2])
+    if name.startswith(("linalg_", "_linalg", "triangular_solve", "cholesky", "_fft")):
+        return max(operand.shape, default=1)
+    if "layer_norm" in name or "rms_norm" in name:
+        shape = next((value for value in args[1:] if isinstance(value, (list, tuple)) and value), [1])
+        return math.prod(size for size in shape if isinstance(size, int))
+    if "batch_norm" in name:
+        return operand.numel() // max(operand.shape[1], 1) if operand.dim() > 1 else 1
+    if "group_norm" in name:
+        return math.prod(operand.shape[1:])
+    return 1
+
+
+def _convolution_terms(floating: Sequence[torch.Tensor], results: Sequence[Any]) -> int:
+    """Forward: the weight's inputs. Backward: also batch times space, for the weight's and bias's gradients."""
+    shapes = [value.shape for value in floating if value.dim() >= 2]
+    forward = max((math.prod(shape[1:]) for shape in shapes[1:2]), default=1)
+    if len([value for value in results if isinstance(value, torch.Tensor)]) < 2:
+        return max(forward, 1)
+    gradient = floating[0]
+    return max(forward, gradient.numel() // max(gradient.shape[1], 1), math.prod(floating[-1].shape[:1]), 1)

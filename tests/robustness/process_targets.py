@@ -1,0 +1,346 @@
+"""What the tests of the process layer run in children: small programs, most of them bad."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Emit = Callable[[dict[str, Any]], None]
+
+
+def run(case: dict[str, Any], emit: Emit) -> None:
+    """Do what ``case["do"]`` names."""
+    globals()[case["do"]](case, emit)
+
+
+def good(case: dict[str, Any], emit: Emit) -> None:
+    import torch
+
+    emit({"event": "stage", "stage": "eager", "seconds": 10, "why": "sum"})
+    print("adding")
+    emit({"event": "sum", "value": torch.arange(case["n"]).sum().item(), "random": random.random()})
+    emit({"event": "drawn", "value": torch.rand(()).item()})
+
+
+def echo(case: dict[str, Any], emit: Emit) -> None:
+    emit({"event": "echo", "case": case})
+
+
+def read_stdin(case: dict[str, Any], emit: Emit) -> None:
+    emit({"event": "stdin", "text": sys.stdin.read()})
+
+
+def look(case: dict[str, Any], emit: Emit) -> None:
+    """Tell what this process sees of its surroundings."""
+    import torch
+
+    preload = sys.modules.get("eqfuzz_preload")
+    emit(
+        {
+            "event": "seen",
+            "pid": os.getpid(),
+            "group": os.getpgid(0),
+            "session": os.getsid(0),
+            "parent": os.getppid(),
+            "folder": str(Path.cwd()),
+            "variables": dict(os.environ),
+            "threads": torch.get_num_threads(),
+            "cuda": torch.cuda.is_available(),
+            "preload": getattr(preload, "MARK", None),
+            "descriptors": sorted(int(entry.name) for entry in Path("/proc/self/fd").iterdir()),
+        }
+    )
+
+
+def wait(case: dict[str, Any], emit: Emit) -> None:
+    """Say who it is, start a program in the same group, then sleep."""
+    child = subprocess.Popen(["sleep", "1000"])
+    emit({"event": "stage", "stage": "eager", "seconds": case.get("seconds", 60)})
+    emit({"event": "here", "pid": os.getpid(), "child": child.pid, "server": os.getppid()})
+    time.sleep(1000)
+
+
+def escape(case: dict[str, Any], emit: Emit) -> None:
+    """Leave behind a program that has its own session and no parent."""
+    script = "import os, time\nif os.fork(): os._exit(0)\nos.setsid()\ntime.sleep(1000)"
+    subprocess.run([sys.executable, "-c", script], check=True)
+    emit({"event": "escaped"})
+    if case.get("then") == "hang":
+        emit({"event": "stage", "stage": "eager", "seconds": 1})
+        time.sleep(1000)
+
+
+def segfault(case: dict[str, Any], emit: Emit) -> None:
+    emit({"event": "stage", "stage": "compile", "seconds": 20})
+    print("about to fall")
+    ctypes.string_at(0)
+
+
+def abort(case: dict[str, Any], emit: Emit) -> None:
+    os.abort()
+
+
+def leave(case: dict[str, Any], emit: Emit) -> None:
+    os._exit(3)
+
+
+def leave_with_zero(case: dict[str, Any], emit: Emit) -> None:
+    os._exit(0)
+
+
+def system_exit(case: dict[str, Any], emit: Emit) -> None:
+    sys.exit(4)
+
+
+def loop(case: dict[str, Any], emit: Emit) -> None:
+    emit({"event": "stage", "stage": "eager", "seconds": 1})
+    while True:
+        pass
+
+
+def loop_in_c(case: dict[str, Any], emit: Emit) -> None:
+    """Sleep with the GIL held: no Python code can run meanwhile."""
+    emit({"event": "stage", "stage": "compile", "seconds": 1})
+    ctypes.PyDLL(None).sleep(1000)
+
+
+def loop_deaf(case: dict[str, Any], emit: Emit) -> None:
+    """Ignore every signal that can be ignored."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_IGN)
+    emit({"event": "stage", "stage": "eager", "seconds": 1})
+    while True:
+        time.sleep(1)
+
+
+def loop_before_any_stage(case: dict[str, Any], emit: Emit) -> None:
+    time.sleep(1000)
+
+
+def burn_cpu(case: dict[str, Any], emit: Emit) -> None:
+    """Meet the limit of CPU seconds, which in a real case takes longer than the wall limit."""
+    import resource
+
+    emit({"event": "stage", "stage": "eager", "seconds": 30})
+    used = int(resource.getrusage(resource.RUSAGE_SELF).ru_utime) + 1
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    emit({"event": "cpu", "soft": soft, "used": used})
+    resource.setrlimit(resource.RLIMIT_CPU, (used + 1, hard))
+    while True:
+        pass
+
+
+def flood_events(case: dict[str, Any], emit: Emit) -> None:
+    emit({"event": "stage", "stage": "eager", "seconds": 1})
+    while True:
+        emit({"event": "tick"})
+
+
+def print_forever(case: dict[str, Any], emit: Emit) -> None:
+    emit({"event": "stage", "stage": "eager", "seconds": 60})
+    while True:
+        print("x" * 1000)
+
+
+def print_and_finish(case: dict[str, Any], emit: Emit) -> None:
+    sys.stdout.write("out-" + "y" * 10_000 + "\nlast line")
+    os.write(2, b"\nraw \xff")
+    subprocess.run(["echo", "from a program"], check=True)
+
+
+def allocate(case: dict[str, Any], emit: Emit) -> None:
+    import torch
+
+    emit({"event": "stage", "stage": "eager", "seconds": 20})
+    torch.empty(100 * 2**30, dtype=torch.uint8).fill_(1)
+
+
+def catch_allocation(case: dict[str, Any], emit: Emit) -> None:
+    try:
+        bytearray(100 * 2**30)
+    except MemoryError:
+        emit({"event": "caught"})
+
+
+def kill_itself(case: dict[str, Any], emit: Emit) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kill_group(case: dict[str, Any], emit: Emit) -> None:
+    os.killpg(0, signal.SIGTERM)
+    time.sleep(1000)
+
+
+def kill_parent(case: dict[str, Any], emit: Emit) -> None:
+    emit({"event": "killing"})
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(1000)
+
+
+def kill_parent_once(case: dict[str, Any], emit: Emit) -> None:
+    mark = Path(case["mark"])
+    if mark.exists():
+        emit({"event": "second"})
+        return
+    mark.touch()
+    kill_parent(case, emit)
+
+
+def raise_error(case: dict[str, Any], emit: Emit) -> None:
+    print("before")
+    raise ValueError("no such\nluck")
+
+
+def write_garbage(case: dict[str, Any], emit: Emit) -> None:
+    _write_everywhere(case["garbage"].encode())
+    emit({"event": "after"})
+
+
+def _write_everywhere(data: bytes) -> None:
+    for entry in list(Path("/proc/self/fd").iterdir()):
+        try:
+            if int(entry.name) > 2 and str(entry.readlink()).startswith("pipe:"):
+                os.write(int(entry.name), data)
+        except OSError:
+            continue
+
+
+def close_everything(case: dict[str, Any], emit: Emit) -> None:
+    os.closerange(0, 4096)
+    if case.get("then") == "stay":
+        time.sleep(1000)
+
+
+def close_streams(case: dict[str, Any], emit: Emit) -> None:
+    sys.stdout.close()
+    os.close(2)
+    os.close(1)
+    emit({"event": "quiet"})
+
+
+def fork_and_return(case: dict[str, Any], emit: Emit) -> None:
+    """A program that forks: both processes come back here."""
+    os.fork()
+    emit({"event": "one of us"})
+
+
+def bad_event(case: dict[str, Any], emit: Emit) -> None:
+    refused = []
+    for event in ({"no": "name"}, {"event": "finished"}, {"event": "exit"}, {"event": "x", "value": object()}):
+        try:
+            emit(event)
+        except (TypeError, ValueError) as error:
+            refused.append(type(error).__name__)
+    emit({"event": "refused", "errors": refused})
+
+
+def compile_program(case: dict[str, Any], emit: Emit) -> None:
+    """Really compile, forward and backward, something that the warm-up has not compiled."""
+    import torch
+
+    emit({"event": "stage", "stage": "compile", "seconds": case["seconds"]})
+    constant = case["constant"]
+
+    def program(x):
+        return torch.tanh(x * constant).sum(0) + x.cos().mean()
+
+    x = torch.linspace(-2, 2, 4000).reshape(40, 100).requires_grad_()
+    outcomes = []
+    for function in (program, torch.compile(program)):
+        value = function(x)
+        (gradient,) = torch.autograd.grad(value.sum(), x)
+        outcomes.append((value.detach(), gradient))
+    from torch._inductor import metrics
+
+    equal = all(torch.allclose(a, b, atol=1e-5) for a, b in zip(*outcomes, strict=True))
+    emit({"event": "compiled", "equal": equal, "kernels": metrics.generated_kernel_count})
+
+
+def disturb(case: dict[str, Any], emit: Emit) -> None:
+    """Change everything that a process keeps between two cases."""
+    import torch
+
+    torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
+    torch.set_grad_enabled(False)
+    torch.use_deterministic_algorithms(True)
+    torch.autograd.set_detect_anomaly(True)
+    torch.set_autocast_enabled("cpu", True)
+    torch.set_num_threads(2)
+    torch.set_float32_matmul_precision("medium")
+    torch.manual_seed(77)
+    random.seed(77)
+    torch._dynamo.config.cache_size_limit = 1
+    torch._inductor.config.max_fusion_size = 1
+    torch._inductor.config.cpp.simdlen = 1
+    torch._inductor.config.aggressive_fusion = True
+    torch.sin = torch.cos
+    torch.Tensor.relu = torch.Tensor.sin
+    os.environ["DISTURBED"] = "yes"
+    os.environ.pop("OMP_NUM_THREADS", None)
+    os.chdir("/")
+    sys.modules["disturber"] = type(sys)("disturber")
+    sys.path.insert(0, "/nowhere")
+    sys.setrecursionlimit(5000)
+    sys.stdout = None
+    warnings.simplefilter("error")
+    signal.signal(signal.SIGUSR1, lambda *_: None)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    gc.disable()
+
+
+def state(case: dict[str, Any], emit: Emit) -> None:
+    """Tell what ``disturb`` changes."""
+    import torch
+
+    emit(
+        {
+            "event": "state",
+            "dtype": str(torch.get_default_dtype()),
+            "device": str(torch.empty(0).device),
+            "grad": torch.is_grad_enabled(),
+            "deterministic": torch.are_deterministic_algorithms_enabled(),
+            "anomaly": torch.is_anomaly_enabled(),
+            "autocast": torch.is_autocast_enabled("cpu"),
+            "threads": torch.get_num_threads(),
+            "precision": torch.get_float32_matmul_precision(),
+            "rand": torch.rand(()).item(),
+            "random": random.random(),
+            "cache_size_limit": torch._dynamo.config.cache_size_limit,
+            "max_fusion_size": torch._inductor.config.max_fusion_size,
+            "simdlen": torch._inductor.config.cpp.simdlen,
+            "aggressive_fusion": torch._inductor.config.aggressive_fusion,
+            "sin": torch.sin(torch.tensor(0.0)).item(),
+            "relu": torch.tensor(-1.0).relu().item(),
+            "disturbed": os.environ.get("DISTURBED"),
+            "omp": os.environ.get("OMP_NUM_THREADS"),
+            "folder": Path.cwd().name.split("-")[0],
+            "module": "disturber" in sys.modules,
+            "path": "/nowhere" in sys.path,
+            "recursion": sys.getrecursionlimit(),
+            "stdout": sys.stdout is not None,
+            "filters": warnings.filters[0][0] if warnings.filters else None,
+            "usr1": signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL,
+            "term": signal.getsignal(signal.SIGTERM) == signal.SIG_DFL,
+            "gc": gc.isenabled(),
+        }
+    )
+
+
+def leave_thread(case: dict[str, Any], emit: Emit) -> None:
+    threading.Thread(target=time.sleep, args=(1000,), daemon=True, name="straggler").start()
+
+
+def who(case: dict[str, Any], emit: Emit) -> None:
+    emit({"event": "who", "pid": os.getpid(), "server": os.getppid()})
