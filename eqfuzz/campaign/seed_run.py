@@ -1,4 +1,4 @@
-"""One seed from file to findings: its case run (and run again when a child dies), its verdicts grouped and confirmed."""
+"""One seed from file to findings: its case run, again when a child dies; its verdicts grouped and confirmed."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils._pytree import tree_leaves
 
 from eqfuzz.program.load import Call
 
@@ -63,15 +64,18 @@ class Writer:
             return repr(value)
         if type(value) in (list, tuple, set):
             items = ", ".join(self.value(v) for v in value)
-            comma = "," if type(value) is tuple and len(value) == 1 else ""
-            return {list: f"[{items}]", tuple: f"({items}{comma})", set: f"{{{items}}}" if items else "set()"}[type(value)]
+            if type(value) is tuple:
+                return f"({items},)" if len(value) == 1 else f"({items})"
+            if type(value) is list:
+                return f"[{items}]"
+            return f"{{{items}}}" if items else "set()"
         if isinstance(value, dict):
             return "{" + ", ".join(f"{self.value(k)}: {self.value(v)}" for k, v in value.items()) + "}"
         raise CannotDescribe(f"a {type(value).__name__} has no source form")
 
     def _find_shared(self, values: Sequence[Any]) -> None:
         """Name every storage that more than one tensor argument looks into."""
-        tensors = [t for v in values for t in torch.utils._pytree.tree_leaves(v) if isinstance(t, torch.Tensor)]
+        tensors = [t for v in values for t in tree_leaves(v) if isinstance(t, torch.Tensor)]
         keys = [t.untyped_storage()._cdata for t in tensors]
         for tensor, key in zip(tensors, keys, strict=True):
             if keys.count(key) > 1 and key not in self._storages and tensor.layout is torch.strided:
@@ -97,7 +101,8 @@ class Writer:
         whole = _storage_of(tensor)
         raw = whole.contiguous().view(torch.uint8).numpy().tobytes()
         data = base64.b64encode(zlib.compress(raw, 9)).decode()
-        return f'unpack("{data}", {tensor.dtype}, {size}, {stride}, {offset}){device}{grad}'
+        lines = "\n".join(f'    "{data[i : i + 100]}"' for i in range(0, max(len(data), 1), 100))
+        return f"unpack(\n{lines},\n    {tensor.dtype}, {size}, {stride}, {offset}\n){device}{grad}"
 
 
 def _storage_of(tensor: torch.Tensor) -> torch.Tensor:
@@ -108,7 +113,7 @@ def _storage_of(tensor: torch.Tensor) -> torch.Tensor:
 
 def _readable(tensor: torch.Tensor) -> str:
     if tensor.numel() == 0:
-        return f"torch.empty({tuple(tensor.shape)}, dtype={tensor.dtype})"
+        return f"torch.empty_strided({tuple(tensor.shape)}, {tensor.stride()}, dtype={tensor.dtype})"
     # repr of float64 round-trips, so every narrower float does too; NaN and inf need float("…").
     values = tensor.tolist() if tensor.is_complex() or not tensor.dtype.is_floating_point else tensor.double().tolist()
     text = repr(values)

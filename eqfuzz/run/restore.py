@@ -65,6 +65,9 @@ class Snapshot:
     @classmethod
     def take(cls) -> Snapshot:
         """Remember everything. Torch and its compiler have to be imported."""
+        # So that the collection after each case looks at that case's objects only.
+        gc.collect()
+        gc.freeze()
         return cls([*_torch_switches(), *_configurations(), *_patched_names(), _modules(), *_python(), _streams()])
 
     def put_back(self) -> str | None:
@@ -78,7 +81,7 @@ class Snapshot:
         for undo in self._undo:
             try:
                 undo()
-            except Exception as error:  # noqa: BLE001 - a program can break anything; then this process retires
+            except Exception as error:  # a program can break anything; then this process retires
                 problems.append(f"{type(error).__name__} while putting things back: {error}")
         for number, handler in self._signals.items():
             if handler is not None and signal.getsignal(number) != handler:
@@ -119,18 +122,16 @@ def _configurations() -> Iterator[Undo]:
         except ImportError:
             # torch.compiler.config is younger than torch 2.6.
             continue
-        if not hasattr(config, "shallow_copy_dict"):
-            continue
         yield _keep_config(config)
 
 
 def _keep_config(config: Any) -> Undo:
-    saved = config.shallow_copy_dict()
+    saved = config.get_config_copy()
     # Values such as lists and dicts may be changed in place, so keep their spelling to copy from.
     mutable = {key: json.dumps(value) for key, value in saved.items() if _is_plain_container(value)}
 
     def undo() -> None:
-        for key, value in config.shallow_copy_dict().items():
+        for key, value in config.get_config_copy().items():
             if key in mutable:
                 if not _is_plain_container(value) or json.dumps(value) != mutable[key]:
                     setattr(config, key, json.loads(mutable[key]))
@@ -235,11 +236,17 @@ def _keep_names(holder: Any) -> Undo:
     # What a module merely counts or caches is its own business: only things that are called are kept.
     saved = {name: value for name, value in vars(holder).items() if callable(value) or isinstance(value, property)}
 
+    every = frozenset(vars(holder))
+
     def undo() -> None:
         now = vars(holder)
         for name, value in saved.items():
             if now.get(name) is not value:
                 setattr(holder, name, value)
+        if isinstance(holder, type):
+            for name in now.keys() - every:
+                if any(name in vars(base) for base in holder.__mro__[1:]):
+                    delattr(holder, name)
 
     return undo
 

@@ -124,8 +124,10 @@ class Watch:
 
         Raises ``ServerLost`` when the process went because the one that it was forked from did.
         """
-        while not (self._ended or self.finished or self._process.over):
+        while not (self._ended or self.finished or self._process.over or self._closing.is_set()):
             yield from self._listen()
+        if self._closing.is_set() and not self.finished:
+            self._ended = ("error", "the pool was closed while the case ran")
         if self._ended:
             if self._ended[0] == "hang":
                 self._process.ask_where()
@@ -150,9 +152,7 @@ class Watch:
             yield from self._read_events()
         if self._ended or self.finished or self._process.over:
             return
-        if self._closing.is_set():
-            self._ended = ("error", "the pool was closed while the case ran")
-        elif time.monotonic() > self._deadline:
+        if time.monotonic() > self._deadline:
             self._ended = ("hang", f"no end of {self._place()} after {self._seconds:g} seconds")
 
     def _read_output(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -29,7 +28,7 @@ def write_folder(findings: Path, finding: Finding, reproducer: str, preload: Pat
         (making / f"{name}.json").write_text(json.dumps(whole[name], indent=2) + "\n", encoding="utf-8")
     (making / "finding.json").write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
     try:
-        os.rename(making, target)
+        making.rename(target)
     except OSError:  # another run wrote the same finding first
         shutil.rmtree(making)
     return target
@@ -47,5 +46,5 @@ def flaky_folder(folder: Path) -> Path:
     if target.exists():
         shutil.rmtree(folder)
     else:
-        os.rename(folder, target)
+        folder.rename(target)
     return target

@@ -19,6 +19,9 @@ from eqfuzz.triage.finding import Finding
 HANG_SECONDS = 120
 """How long the reproducer of a hang waits before it says that the bug is there."""
 
+MEMORY_BYTES = 16 << 30
+"""The address space that the reproducer of exhausted memory allows itself."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Described:
@@ -76,7 +79,10 @@ def _docstring(finding: Finding, config: Config) -> str:
     ]
     if finding.derivation:
         lines += ["", f"The original, {finding.original.name}, compiles right; this is what it was rewritten to:"]
-        lines += [f"  line {s.line}: {_one_line(s.before)}  ->  {_one_line(s.after)}  [{s.rule}]" for s in finding.derivation]
+        lines += [
+            f"  line {step.line}: {_one_line(step.before)}  ->  {_one_line(step.after)}  [{step.rule}]"
+            for step in finding.derivation
+        ]
     else:
         lines += ["", f"The program is {finding.original.name} as it is."]
     text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
@@ -88,7 +94,7 @@ def _imports(finding: Finding, config: Config, described: Described, dies: bool,
     if described.packs:
         modules |= {"base64", "zlib"}
     if dies:
-        modules |= {"subprocess"}
+        modules |= {"subprocess"} | ({"resource"} if finding.verdict.kind is Kind.OUT_OF_MEMORY else set())
     if preloaded:
         modules |= {"pathlib"}
     if finding.verdict.kind is Kind.WRONG_GRADIENT:
@@ -97,8 +103,10 @@ def _imports(finding: Finding, config: Config, described: Described, dies: bool,
     lines += ["import torch._inductor.config", ""]
     if preloaded:
         lines += [_PRELOAD]
-    lines += ["# Compiled programs draw the same random numbers as eager ones.", ""]
-    lines[-1] = "torch._inductor.config.fallback_random = True"
+    lines += [
+        "# Compiled programs draw the same random numbers as eager ones.",
+        "torch._inductor.config.fallback_random = True",
+    ]
     lines += [f"torch._dynamo.config.{key} = {value!r}" for key, value in config.dynamo.items()]
     lines += [f"torch._inductor.config.{key} = {value!r}" for key, value in config.inductor.items()]
     return "\n".join(lines)
@@ -143,16 +151,13 @@ sys.exit((eager is None) != (compiled is None))
 
 def _watch(finding: Finding, config: Config) -> str:
     """Crashes, hangs and exhausted memory happen in a child of the script."""
-    limit = ""
-    if finding.verdict.kind is Kind.OUT_OF_MEMORY:
-        size = finding.environment.get("memory_bytes", 8 << 30)
-        limit = f"    import resource\n\n    resource.setrlimit(resource.RLIMIT_AS, ({size} + 16 * 2**30, -1))\n"
-        limit = ""
+    exhausts = finding.verdict.kind is Kind.OUT_OF_MEMORY
+    limit = f"resource.setrlimit(resource.RLIMIT_AS, ({MEMORY_BYTES}, {MEMORY_BYTES}))\n" if exhausts else ""
     return f'''
-if sys.argv[1:] == ["eager"]:
+{limit}if sys.argv[1:] == ["eager"]:
     run(make_model())
 elif sys.argv[1:] == ["compiled"]:
-{limit}    run({_compile_line(config)})
+    run({_compile_line(config)})
 else:
 
     def ends(mode):
@@ -194,13 +199,15 @@ def _compares(finding: Finding, config: Config, evidence: Evidence) -> list[str]
                 output = model(*args, **kwargs)
                 seen = {leaf}
             """
+    body = textwrap.indent(textwrap.dedent(body).strip("\n"), " " * 8)
     parts.append(
         f"def observe(model):\n"
         f'    """{path} of call {evidence.call}."""\n'
         f"    seen = None\n"
         f"    for args, kwargs in make_calls()[: {evidence.call + 1}]:\n"
-        f"        torch.manual_seed({STATE_SEED})\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "        ") + "\n"
-        "    return seen"
+        f"        torch.manual_seed({STATE_SEED})\n"
+        f"{body}\n"
+        f"    return seen"
     )
     if kind is Kind.WRONG_METADATA:
         parts.append(_metadata(config))

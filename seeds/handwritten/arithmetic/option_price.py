@@ -1,4 +1,4 @@
-"""Black-Scholes call and put prices with the error function, and their derivatives by the spot price (delta)."""
+"""Black-Scholes call and put prices with the error function, and their deltas as gradients."""
 
 import math
 

@@ -7,10 +7,10 @@ def program(batch, options):
     layers = []
     for i, item in enumerate(batch["items"]):
         value = item["x"] * (i + 1) + options.get("shift", 0)
-        layers.append({"name": item["name"].upper(), "value": value, "top": value.amax(dim=-1)})
+        layers.append({"name": item["name"].upper(), "value": value, "top": torch.amax(value, dim=-1)})
     total = sum(layer["value"] for layer in layers)
     extra = {key: total - value for key, value in batch["extra"].items()} if options["extra"] else None
-    return {"layers": layers, "total": (total, total.mean()), "extra": extra, "count": len(layers)}
+    return {"layers": layers, "total": (total, torch.mean(total)), "extra": extra, "count": len(layers)}
 
 
 def inputs(rng):

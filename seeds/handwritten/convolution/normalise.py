@@ -8,7 +8,7 @@ def program(x, scale, shift):
     n, c, h, w = x.shape
     grouped = x.reshape(n, 2, -1)
     centred = grouped - grouped.mean(-1, keepdim=True)
-    hand = centred / (centred.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt()
+    hand = centred / torch.sqrt(centred.pow(2).mean(-1, keepdim=True) + 1e-5)
     hand = hand.view(n, c, h, w) * scale[:, None, None] + shift[:, None, None]
     library = F.group_norm(x, 2, scale, shift, eps=1e-5)
     rows = F.layer_norm(x, (w,))

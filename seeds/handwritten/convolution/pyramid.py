@@ -18,4 +18,3 @@ def program(image):
 
 def inputs(rng):
     yield rng.uniform(2, 3, 16, 16)
-    yield rng.uniform(1, 2, 12, 24)

@@ -1,10 +1,10 @@
-"""Conway's game of life on a torus: rolls, sums of bool as int8, logical operators."""
+"""Conway's game of life on a torus: rolls, sums of bool as int32, logical operators."""
 
 import torch
 
 
 def step(alive):
-    cells = alive.to(torch.int8)
+    cells = alive.to(torch.int32)
     around = torch.zeros_like(cells)
     for dy in (-1, 0, 1):
         for dx in (-1, 0, 1):

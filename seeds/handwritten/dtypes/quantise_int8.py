@@ -1,4 +1,8 @@
-"""Integer quantisation with a zero point; amin of int8 is 0 where compiled by torch 2.13 on a CPU (pytorch #191499)."""
+"""Integer quantisation with a zero point.
+
+A known compiler defect is found from it: on a CPU, torch 2.13 compiles ``amin`` of 16 or more positive
+int8 values to 0 (pytorch #191499).
+"""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Causal and banded masks from tril, triu and comparisons of positions, applied with where and masked_fill."""
+"""Causal and banded masks from tril, triu and comparisons of positions, used in where and masked_fill."""
 
 import torch
 
@@ -12,7 +12,7 @@ def program(scores):
     tril = torch.tril(torch.ones(n, n, dtype=torch.bool, device=scores.device))
     soft = torch.softmax(scores.masked_fill(~causal, float("-inf")), dim=-1)
     local = torch.where(band, scores, scores.new_zeros(())) @ soft.transpose(-1, -2)
-    return soft * band, local / n, (tril == causal).all(), torch.triu(scores, 1).sum(-1)
+    return soft * band, local / n, (tril & causal).sum(dim=0), torch.triu(scores, 1).sum(-1)
 
 
 def inputs(rng):

@@ -1,4 +1,4 @@
-"""Eight steps of power iteration on a positive matrix, the Rayleigh quotient, and gradients through all of it."""
+"""Eight steps of power iteration on a positive matrix, and gradients of the Rayleigh quotient."""
 
 import torch
 

@@ -18,7 +18,7 @@ class Program(nn.Module):
         n, t, d = x.shape
         q, k, v = self.qkv(x).reshape(n, t, 3, 4, d // 4).permute(2, 0, 3, 1, 4).unbind(0)
         weights = F.softmax(q @ k.transpose(-2, -1) / (d // 4) ** 0.5, dim=-1)
-        return self.proj((weights @ v).transpose(1, 2).reshape(n, t, d))
+        return self.proj(torch.matmul(weights, v).transpose(1, 2).reshape(n, t, d))
 
     def forward(self, x):
         x = x + self.attend(self.norm1(x))

@@ -15,7 +15,7 @@ class Program(nn.Module):
     def forward(self, x):
         hidden = self.act(self.up(x))
         out = self.norm(x + self.down(hidden) * 0.5)
-        return out, (hidden**2).mean(dim=-1)
+        return out, torch.mean(hidden**2, dim=-1)
 
 
 def inputs(rng):

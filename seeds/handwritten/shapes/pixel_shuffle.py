@@ -20,4 +20,3 @@ def program(x):
 
 def inputs(rng):
     yield rng.normal(2, 8, 5, 6)
-    yield rng.normal(1, 4, 3, 3)

@@ -1,0 +1,431 @@
+"""The measured error bound: a program run once for real, with clean and noisy float64 shadows beside it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from eqfuzz.judge import operands as operands_of
+from eqfuzz.judge.arithmetic import (
+    FRESH,
+    absolute_noise,
+    base_name,
+    is_exact,
+    may_hide_noise,
+    relative_noise,
+    terms_added,
+)
+from eqfuzz.judge.noise import Noise
+from eqfuzz.judge.observe import execute, snapshot
+from eqfuzz.judge.operands import Operation
+from eqfuzz.judge.reference import LeafReference, Reference, leaf_reference
+from eqfuzz.judge.shadows import Shadows, shadow_dtype, storage_key
+from eqfuzz.program.load import STATE_SEED, Call
+
+_HALVES = (torch.float16, torch.bfloat16)
+_BATCH_NORMS = {"native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"}
+
+
+def reference(
+    make_callable: Callable[[], Any], calls: Sequence[Call], *, seed: int = STATE_SEED, samples: int = 6
+) -> Reference:
+    """Run a fresh callable in eager on every input set and measure each leaf's error bound.
+
+    Every operator runs in its real dtype, which steers shapes, branches and indices; beside it run one clean and
+    ``samples`` noisy float64 copies. Deterministic for equal ``seed``. Raises only what ``make_callable`` raises.
+    """
+    mode = _ShadowMode(seed, samples)
+    observed = execute(make_callable, calls, transform=None, seed=seed, scope=mode.scope, keep=mode.leaf)
+    return Reference(observed.calls, mode.steered, mode.opaque, mode.opaque_ops)
+
+
+class _ShadowMode(TorchDispatchMode):
+    # Without this torch refuses higher-order operators under any mode.
+    supports_higher_order_operators = True
+
+    def __init__(self, seed: int, samples: int) -> None:
+        super().__init__()
+        self.shadows = Shadows(samples)
+        self.noise = Noise(seed)
+        self.steered = ""
+        self.opaque = ""
+        self.opaque_ops = 0
+        self.exported = False
+        self.paused = False
+        self._known: dict[int, torch.UntypedStorage] = {}
+        self._items: dict[float, torch.Tensor] = {}
+        self._item_spread = 0.0
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[None]:
+        """Where the program's own code runs."""
+        with _plain_control_flow(), _Exits(self), self:
+            yield
+
+    def leaf(self, value: Any) -> LeafReference:
+        """The reference of one leaf as it is now."""
+        if isinstance(value, torch.Tensor) and self._noisy(value):
+            if self.shadows.reinterprets(value):
+                return LeafReference(snapshot(value), opaque="rounded numbers are read as another dtype")
+            rows = self.shadows.view(value)
+            assert rows is not None
+            return self._leaf_of_rows(rows.detach(), value.dtype)
+        if isinstance(value, np.ndarray) and self.exported:
+            return self._leaf_of_array(value)
+        if isinstance(value, (float, np.floating)) and self._item_spread:
+            rows = self._items.get(float(value))
+            if rows is None:
+                return LeafReference(value, opaque="a Python number computed from rounded tensor values")
+            return self._leaf_of_rows(rows, torch.float64)
+        return LeafReference(snapshot(value))
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if self.paused:
+            return func(*args, **kwargs)
+        if not isinstance(func, torch._ops.OpOverload):
+            return self._higher_order(func, args, kwargs)
+        name = base_name(func)
+        found = operands_of.tensors((args, kwargs))
+        if self.exported and any(storage_key(value) not in self._known for value in found if _has_storage(value)):
+            self.opaque = self.opaque or f"numbers that went through numpy come back into {name}"
+        for value in found:
+            if _has_storage(value):
+                self._remember(value)
+        written = operands_of.written(func, args, kwargs)
+        if name in _BATCH_NORMS and args[5]:
+            # The schema does not admit it, but training mode writes the running statistics.
+            written = [value for value in args[3:5] if value is not None]
+        if written:
+            return self._mutate(name, func, args, kwargs, found, written)
+        return self._compute(name, func, args, kwargs, found)
+
+    def _compute(self, name: str, func: Any, args: tuple, kwargs: dict, found: list[torch.Tensor]) -> Any:
+        real, drew = _run_real(func, args, kwargs)
+        outputs = operands_of.tensors(real)
+        inside = {storage_key(value) for value in found if _has_storage(value)}
+        fresh = [value for value in outputs if _has_storage(value) and storage_key(value) not in inside]
+        for value in fresh:
+            self._remember(value)
+        noisy = any(self._noisy(value) for value in found)
+        if not outputs:
+            if noisy:
+                self._leave_torch(name, func, args, kwargs, found, real)
+            return real
+        spread = self._item_spread if operands_of.has_python_float((args, kwargs)) else 0.0
+        if name == "lift_fresh" and self._item_spread:
+            self._lift(outputs[0])
+            return real
+        if not fresh or name in FRESH:
+            if spread and name in FRESH:
+                for value in fresh:
+                    self._store(value, self._spread(self._real_rows(value), value, spread))
+            return real
+        if drew:
+            if noisy and any(value.is_floating_point() for value in fresh) and not name.startswith("bernoulli"):
+                self.opaque = self.opaque or f"{name} draws numbers that depend on rounded ones"
+            return real
+        exact = is_exact(name, func, args, kwargs)
+        if not noisy and not spread and (exact or not any(_is_inexact_dtype(value) for value in fresh)):
+            return real
+        operation = self._operation(name, func, args, kwargs, found, [], outputs, exact, spread)
+        results = self._shadow_results(operation, outputs)
+        for value, rows in zip(outputs, results, strict=True):
+            if any(value is other for other in fresh):
+                self._store(value, rows)
+        return real
+
+    def _mutate(
+        self, name: str, func: Any, args: tuple, kwargs: dict, found: list[torch.Tensor], written: list[torch.Tensor]
+    ) -> Any:
+        if torch.Tag.inplace_view in func.tags or name in {"set", "resize", "resize_as"}:
+            real = func(*args, **kwargs)
+            for value in operands_of.tensors(real):
+                self._remember(value)
+            return real
+        noisy = any(self._noisy(value) for value in found)
+        exact = is_exact(name, func, args, kwargs)
+        spread = self._item_spread if operands_of.has_python_float((args, kwargs)) else 0.0
+        fresh_possible = len(func._schema.returns) > len(written) or name in _BATCH_NORMS
+        reaches_floats = fresh_possible or any(_is_inexact_dtype(value) for value in written)
+        operation = None
+        if noisy or spread or (not exact and reaches_floats):
+            if torch.Tag.nondeterministic_seeded not in func.tags:
+                for value in written:
+                    self._ensure(value)
+                operation = self._operation(name, func, args, kwargs, found, written, written, exact, spread)
+        real, drew = _run_real(func, args, kwargs)
+        for value in written:
+            self._remember(value)
+        if operation is None:
+            if drew or torch.Tag.nondeterministic_seeded in func.tags:
+                self._random_write(name, found, written)
+            return real
+        keys = {storage_key(value) for value in written}
+        # Written operands are also returned; what is new beside them comes back too (batch norm's statistics).
+        outputs = [value for value in operands_of.tensors(real) if storage_key(value) not in keys]
+        results = self._shadow_results(operation, outputs)
+        for value, rows in zip(outputs, results, strict=True):
+            self._remember(value)
+            self._store(value, rows)
+        for value in written:
+            self._write_back(value, operation)
+        return real
+
+    def _random_write(self, name: str, found: list[torch.Tensor], written: list[torch.Tensor]) -> None:
+        sources = [value for value in found if not any(value is target for target in written)]
+        if name != "bernoulli" and any(self._noisy(value) for value in sources):
+            self.opaque = self.opaque or f"{name} draws numbers that depend on rounded ones"
+        for value in written:
+            self.shadows.refresh(value)
+
+    def _operation(
+        self,
+        name: str,
+        func: Any,
+        args: tuple,
+        kwargs: dict,
+        found: list[torch.Tensor],
+        written: list[torch.Tensor],
+        outputs: list[torch.Tensor],
+        exact: bool,
+        spread: float,
+    ) -> Operation:
+        """Collect the rows of every operand, with an inexact operator's noise on them."""
+        terms = 1 if exact else terms_added(name, func, args, found, outputs)
+        operation = Operation(name, func, args, kwargs, self.shadows.rows, exact, terms, spread)
+        for value in found:
+            if id(value) in operation.rows:
+                continue
+            if self.shadows.holds(value) and self.shadows.reinterprets(value):
+                self.opaque = self.opaque or f"{name} reads rounded numbers as another dtype"
+            seen = self.shadows.view(value) if _has_storage(value) else None
+            rows = seen.detach() if seen is not None else self._real_rows(value)
+            if _is_inexact_dtype(value) and not exact:
+                relative = relative_noise(name, _part_dtype(value), terms) + spread
+                operation.plain[id(value)] = rows
+                rows = self.noise.operand(rows, value.dtype, relative)
+            elif written:
+                rows = rows.clone(memory_format=torch.contiguous_format)
+            operation.rows[id(value)] = rows
+            operation.noisy.update({id(value)} if seen is not None or not exact else ())
+        operation.written = written
+        return operation
+
+    def _shadow_results(self, operation: Operation, outputs: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Rows for every output; the real numbers where the operator has no float64 form or another shape comes out."""
+        before = None
+        hides = may_hide_noise(operation.name, operation.args, operation.kwargs, [*outputs, *operation.written])
+        if hides and operation.noisy and operation.written:
+            before = operation.copy_rows()
+        attempt = operands_of.attempt(operation, outputs)
+        if attempt is None:
+            self.opaque_ops += 1
+            attempt = [self._real_rows(value) for value in outputs]
+            operation.failed = True
+        results = []
+        for value, rows in zip(outputs, attempt, strict=True):
+            if rows is None or tuple(rows.shape[1:]) != tuple(value.shape):
+                self.steered = self.steered or f"the shape of {operation.name}'s result may change with rounding"
+                results.append(self._real_rows(value))
+                continue
+            results.append(rows)
+        if hides and operation.noisy and not operation.failed:
+            operands_of.push_to_edges(operation, before, results, outputs, self.noise)
+        return [self._finish(operation, value, rows) for value, rows in zip(outputs, results, strict=True)]
+
+    def _finish(self, operation: Operation, value: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        """One rounding of a result to its real dtype."""
+        if not _is_inexact_dtype(value):
+            return rows.to(value.dtype)
+        rows = rows.to(shadow_dtype(value.dtype))
+        rows = rows.clone(memory_format=torch.contiguous_format) if not rows.is_contiguous() or operation.exact else rows
+        dtype = value.dtype
+        if operation.failed or operation.exact:
+            rows = self.noise.narrow(rows, dtype) if operation.narrows(value) or operation.failed else rows
+            if operation.spread:
+                rows = self._spread(rows, value, operation.spread)
+        else:
+            relative = relative_noise(operation.name, _part_dtype(value), operation.terms) + operation.spread
+            magnitude = absolute_noise(operation.name, operation.first_floats())
+            if isinstance(magnitude, torch.Tensor) and magnitude.shape != rows.shape:
+                magnitude = None
+            rows = self.noise.result(rows, dtype, relative, magnitude)
+        return self.noise.overflow(rows, dtype, everywhere=_part_dtype(value) not in _HALVES)
+
+    def _write_back(self, value: torch.Tensor, operation: Operation) -> None:
+        """Put what an in-place operator did to its copies into the shadow."""
+        seen = self.shadows.view(value)
+        if seen is None:
+            return
+        if operation.failed:
+            seen.copy_(value)
+            return
+        rows = operation.rows[id(value)]
+        if tuple(rows.shape[1:]) != tuple(value.shape):
+            rows = rows.reshape(seen.shape) if rows.numel() == seen.numel() else self._real_rows(value)
+        seen.copy_(self._finish(operation, value, rows))
+
+    def _leave_torch(
+        self, name: str, func: Any, args: tuple, kwargs: dict, found: list[torch.Tensor], real: Any
+    ) -> None:
+        """A tensor's value becomes a Python value: control flow may hang on it."""
+        operation = self._operation(name, func, args, kwargs, found, [], [], True, 0.0)
+        values = operands_of.python_results(operation)
+        if values is None:
+            self.opaque = self.opaque or f"{name} takes rounded numbers out of torch"
+        elif isinstance(real, (bool, int, str)) or real is None:
+            if any(value != real for value in values):
+                self.steered = self.steered or f"{name} gives {real} here and another value under legal rounding"
+        elif isinstance(real, float):
+            rows = torch.tensor(values, dtype=torch.float64)
+            self._items[real] = rows
+            spread = float((rows[1:] - rows[0]).abs().max()) / max(abs(float(rows[0])), torch.finfo(torch.float64).tiny)
+            self._item_spread = max(self._item_spread, spread if np.isfinite(spread) else 1.0)
+        else:
+            self.opaque = self.opaque or f"{name} takes rounded numbers out of torch"
+
+    def _lift(self, value: torch.Tensor) -> None:
+        """``torch.tensor(number)``, the number having come out of a rounded tensor."""
+        if _is_inexact_dtype(value):
+            self._store(value, self._spread(self._real_rows(value), value, self._item_spread))
+
+    def _spread(self, rows: torch.Tensor, value: torch.Tensor, spread: float) -> torch.Tensor:
+        return self.noise.operand(rows, value.dtype, spread) if _is_inexact_dtype(value) else rows
+
+    def _store(self, value: torch.Tensor, rows: torch.Tensor) -> None:
+        if not _is_inexact_dtype(value) and bool((rows == value).all()):
+            self.shadows.forget(value)
+            return
+        self.shadows.store(value, rows)
+
+    def _ensure(self, value: torch.Tensor) -> None:
+        """A shadow of ``value``'s storage in ``value``'s dtype, made from the real numbers if there is none."""
+        if self.shadows.reinterprets(value):
+            self.opaque = self.opaque or "rounded numbers are overwritten through another dtype"
+            self.shadows.forget(value)
+        if not self.shadows.holds(value):
+            self.shadows.adopt(value)
+
+    def _real_rows(self, value: torch.Tensor) -> torch.Tensor:
+        """The real numbers in every row (expanded: copy before writing)."""
+        with torch.no_grad():
+            plain = value.detach()
+            plain = plain if plain.layout is torch.strided else plain.to_dense()
+            return plain.to("cpu", shadow_dtype(value.dtype), copy=True).expand(self.shadows.rows, *plain.shape)
+
+    def _noisy(self, value: torch.Tensor) -> bool:
+        return _has_storage(value) and self.shadows.holds(value)
+
+    def _remember(self, value: torch.Tensor) -> None:
+        if _has_storage(value):
+            self._known[storage_key(value)] = value.untyped_storage()
+
+    def _higher_order(self, func: Any, args: tuple, kwargs: dict) -> Any:
+        if any(self._noisy(value) for value in operands_of.tensors((args, kwargs))):
+            self.opaque = self.opaque or f"the higher-order operator {func} hides what it computes"
+        real = func(*args, **kwargs)
+        self.opaque_ops += 1
+        for value in operands_of.tensors(real):
+            self._remember(value)
+            if _has_storage(value) and _is_inexact_dtype(value) and not self._noisy(value):
+                self.opaque = self.opaque or f"the higher-order operator {func} hides what it computes"
+        return real
+
+    def _leaf_of_rows(self, rows: torch.Tensor, dtype: torch.dtype) -> LeafReference:
+        held = rows.clone(memory_format=torch.contiguous_format).resolve_conj()
+        if dtype.is_floating_point or dtype.is_complex:
+            held = self.noise.overflow(held, dtype, everywhere=True)
+        return leaf_reference(held, dtype)
+
+    def _leaf_of_array(self, value: np.ndarray) -> LeafReference:
+        unknown = LeafReference(value.copy(), opaque="an array computed by numpy from rounded tensor values")
+        if value.dtype.kind not in "biufc":
+            return unknown
+        rows = self.shadows.of_array(value)
+        if rows is None:
+            return LeafReference(value.copy()) if value.dtype.kind in "b" and value.size == 0 else unknown
+        real = torch.from_numpy(value.copy())
+        found = self._leaf_of_rows(rows, real.dtype)
+        assert found.bound is not None
+        near = (real.to(found.value.dtype) - found.value).abs() <= 1e3 * found.bound
+        # numpy may have written into the memory it shares with the tensor: then the rows are out of date.
+        return found if bool((near | ~torch.isfinite(found.value)).all()) else unknown
+
+
+class _Exits(TorchFunctionMode):
+    """Watches the doors that the dispatcher does not see: numpy, lists and printing."""
+
+    def __init__(self, mode: _ShadowMode) -> None:
+        super().__init__()
+        self._mode = mode
+
+    def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        name = getattr(func, "__name__", "")
+        mode = self._mode
+        if name in ("numpy", "__array__", "tolist") and args and isinstance(args[0], torch.Tensor):
+            if mode._noisy(args[0]):
+                mode.exported = True
+                if name == "tolist":
+                    mode.opaque = mode.opaque or "rounded numbers leave torch through tolist()"
+        elif name in ("__repr__", "__format__", "__str__"):
+            mode.paused, before = True, mode.paused
+            try:
+                return func(*args, **(kwargs or {}))
+            finally:
+                mode.paused = before
+        return func(*args, **(kwargs or {}))
+
+
+@contextlib.contextmanager
+def _plain_control_flow() -> Iterator[None]:
+    """``torch.cond`` and ``while_loop`` as plain Python: in eager they go through Dynamo, where no mode can follow."""
+
+    def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
+        return true_fn(*operands) if bool(pred) else false_fn(*operands)
+
+    def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
+        carried = tuple(carried_inputs)
+        while bool(cond_fn(*carried)):
+            carried = body_fn(*carried)
+            carried = tuple(carried) if isinstance(carried, (list, tuple)) else (carried,)
+        return carried
+
+    with (
+        mock.patch.object(torch, "cond", cond),
+        mock.patch("torch._higher_order_ops.cond.cond", cond),
+        mock.patch("torch._higher_order_ops.while_loop.while_loop", while_loop),
+    ):
+        yield
+
+
+def _run_real(func: Any, args: tuple, kwargs: dict) -> tuple[Any, bool]:
+    """The real result, and whether random numbers were drawn for it."""
+    if torch.Tag.nondeterministic_seeded not in func.tags:
+        return func(*args, **kwargs), False
+    before = torch.random.get_rng_state()
+    real = func(*args, **kwargs)
+    return real, not torch.equal(before, torch.random.get_rng_state())
+
+
+def _has_storage(value: torch.Tensor) -> bool:
+    return value.layout is torch.strided and not value.is_meta
+
+
+def _is_inexact_dtype(value: torch.Tensor) -> bool:
+    return value.dtype.is_floating_point or value.dtype.is_complex
+
+
+def _part_dtype(value: torch.Tensor) -> torch.dtype:
+    return {torch.complex64: torch.float32, torch.complex128: torch.float64, torch.complex32: torch.float16}.get(
+        value.dtype, value.dtype
+    )
