@@ -35,8 +35,8 @@ _MOVES = _names(
 )
 
 _CHOICES = _names(
-    """relu relu6 clamp clamp_min clamp_max clip hardtanh threshold hardshrink maximum minimum fmax fmin max min amax amin
-    aminmax max_pool2d_with_indices max_pool3d_with_indices adaptive_max_pool2d adaptive_max_pool3d cummax cummin
+    """relu relu6 clamp clamp_min clamp_max clip hardtanh threshold hardshrink maximum minimum fmax fmin max min amax
+    amin aminmax max_pool2d_with_indices max_pool3d_with_indices adaptive_max_pool2d adaptive_max_pool3d cummax cummin
     _cummax_helper _cummin_helper sort topk kthvalue median nanmedian mode msort argsort argmax argmin searchsorted
     bucketize abs neg positive sign sgn floor ceil trunc fix round frac copysign heaviside signbit isnan isinf isfinite
     isposinf isneginf eq ne lt le gt ge equal logical_and logical_or logical_not logical_xor any all nonzero
@@ -45,7 +45,9 @@ _CHOICES = _names(
     _foreach_floor _foreach_ceil _foreach_trunc _foreach_round _foreach_frac _foreach_max isclose"""
 )
 
-_STEPPED = _names("floor_divide remainder fmod leaky_relu softshrink elu celu selu nextafter leaky_relu_backward __floordiv__")
+_STEPPED = _names(
+    "floor_divide remainder fmod leaky_relu softshrink elu celu selu nextafter leaky_relu_backward __floordiv__"
+)
 """Inexact operators with a jump or a kink, where a few noisy samples may all fall on one side."""
 
 RANKING = _names(
@@ -67,7 +69,9 @@ _INTERPOLATIONS = ("upsample_", "_upsample_", "grid_sampler", "affine_grid")
 _ABSOLUTE = {"logsumexp": 1.0, "_log_softmax": 1.0, "log_softmax": 1.0, "lgamma": 1.0, "digamma": 1.0, "polygamma": 1.0}
 """Error relative to this number rather than to the result: the formula passes through it and cancels."""
 
-_ABSOLUTE_IN_OPERAND = _names("gelu mish gelu_backward silu_backward mish_backward hardswish_backward softplus logit erfcx")
+_ABSOLUTE_IN_OPERAND = _names(
+    "gelu mish gelu_backward silu_backward mish_backward hardswish_backward softplus logit erfcx"
+)
 """Error relative to the first operand: ``x * (1 + erf(x))`` cancels where the result is tiny."""
 
 
@@ -148,7 +152,11 @@ def absolute_noise(name: str, operand: torch.Tensor | None) -> float | torch.Ten
 
 
 def terms_added(
-    name: str, func: torch._ops.OpOverload, args: Sequence[Any], operands: Sequence[torch.Tensor], results: Sequence[Any]
+    name: str,
+    func: torch._ops.OpOverload,
+    args: Sequence[Any],
+    operands: Sequence[torch.Tensor],
+    results: Sequence[Any],
 ) -> int:
     """How many numbers one result element is accumulated from; 1 for pointwise operators."""
     if torch.Tag.pointwise in func.tags:
@@ -158,7 +166,20 @@ def terms_added(
         return 1
     if "convolution" in name or "conv" in name:
         return _convolution_terms(floating, results)
-    if name in {"mm", "bmm", "matmul", "mv", "dot", "vdot", "addmm", "addbmm", "baddbmm", "addmv", "addr", "_addmm_activation"}:
+    if name in {
+        "mm",
+        "bmm",
+        "matmul",
+        "mv",
+        "dot",
+        "vdot",
+        "addmm",
+        "addbmm",
+        "baddbmm",
+        "addmv",
+        "addr",
+        "_addmm_activation",
+    }:
         left = floating[1] if name.startswith(("add", "badd", "_add")) and len(floating) > 2 else floating[0]
         return max(left.shape[-1] if left.dim() else 1, 1) * (left.shape[0] if name == "addbmm" else 1)
     if name.startswith(_INTERPOLATIONS):

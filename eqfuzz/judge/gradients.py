@@ -18,7 +18,7 @@ def cotangent(output: torch.Tensor) -> torch.Tensor:
 
 @dataclasses.dataclass(frozen=True)
 class Backward:
-    """One backward pass about to be run: ``outputs`` along ``cotangents``, with respect to ``wrt`` named by ``paths``."""
+    """A backward pass about to be run: ``outputs`` along ``cotangents`` with respect to ``wrt``, named by ``paths``."""
 
     outputs: list[torch.Tensor]
     cotangents: list[torch.Tensor]

@@ -12,8 +12,8 @@ class Raised:
 
     ``origin`` says who raised it: ``program`` (the seed's own Python or an eager operator), ``compiler``
     (Dynamo, AOTAutograd, Inductor or the C++ compiler broke down) or ``unsupported`` (the compiler says in plain
-    words that it does not do this). ``out_of_memory`` is set for failed allocations, ``by_statement`` when a ``raise`` or
-    ``assert`` of the seed's own Python raised it (only then must the class agree).
+    words that it does not do this). ``out_of_memory`` is set for failed allocations, ``by_statement`` when a ``raise``
+    or ``assert`` of the seed's own Python raised it (only then must the class agree).
     """
 
     type: str

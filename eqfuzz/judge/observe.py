@@ -60,7 +60,8 @@ def execute(
             if number == 0 and transform is not None:
                 function = transform(target)
             _one_call(function, model, call.copy(), seed, scope, keep, record)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a program raises is its observation
+        except (Exception, SystemExit) as error:
+            # Whatever a program raises is its observation.
             record.raised = describe(error)
             break
     return Observation(observed, time.perf_counter() - started)

@@ -24,8 +24,8 @@ class Operation:
     """An operator about to run on shadows.
 
     ``rows`` maps ``id(operand)`` to its rows, shape (count, *operand.shape): with the operator's own noise where it is
-    inexact, and copies where the operator writes. ``noisy`` names the operands that are not exact; ``failed`` is set when
-    no float64 form ran. ``spread`` is the relative noise of Python numbers that came out of rounded tensors.
+    inexact, and copies where the operator writes. ``noisy`` names the operands that are not exact; ``failed`` is set
+    when no float64 form ran. ``spread`` is the relative noise of Python numbers that came out of rounded tensors.
     """
 
     name: str
@@ -185,7 +185,7 @@ def _with_edges(rows: torch.Tensor, edge: torch.Tensor) -> torch.Tensor:
 
 
 def _aligned(results: list[Any], outputs: list[torch.Tensor], operation: Operation) -> list[torch.Tensor | None]:
-    """Results of new tensors; the operator's written operands come back as themselves and are left out by the caller."""
+    """Results of new tensors; written operands, which come back first and as themselves, are left out."""
     skip = len(results) - len(outputs)
     return results[skip:] if skip > 0 else [*results, *([None] * -skip)]
 
@@ -280,7 +280,8 @@ def _out_arguments(operation: Operation) -> list[torch.Tensor]:
     for position, argument in enumerate(operation.func._schema.arguments):
         if argument.is_out:
             _collect(
-                operation.args[position] if position < len(operation.args) else operation.kwargs.get(argument.name), found
+                operation.args[position] if position < len(operation.args) else operation.kwargs.get(argument.name),
+                found,
             )
     return found
 

@@ -69,5 +69,7 @@ def classes(values: torch.Tensor) -> torch.Tensor:
     if values.is_complex():
         return torch.isfinite(values).logical_not().to(torch.int8) * 3
     return (
-        torch.isposinf(values).to(torch.int8) + 2 * torch.isneginf(values).to(torch.int8) + 3 * torch.isnan(values).to(torch.int8)
+        torch.isposinf(values).to(torch.int8)
+        + 2 * torch.isneginf(values).to(torch.int8)
+        + 3 * torch.isnan(values).to(torch.int8)
     )

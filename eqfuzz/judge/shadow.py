@@ -158,16 +158,16 @@ class _ShadowMode(TorchDispatchMode):
         fresh_possible = len(func._schema.returns) > len(written) or name in _BATCH_NORMS
         reaches_floats = fresh_possible or any(_is_inexact_dtype(value) for value in written)
         operation = None
-        if noisy or spread or (not exact and reaches_floats):
-            if torch.Tag.nondeterministic_seeded not in func.tags:
-                for value in written:
-                    self._ensure(value)
-                operation = self._operation(name, func, args, kwargs, found, written, written, exact, spread)
+        random = torch.Tag.nondeterministic_seeded in func.tags
+        if not random and (noisy or spread or (not exact and reaches_floats)):
+            for value in written:
+                self._ensure(value)
+            operation = self._operation(name, func, args, kwargs, found, written, written, exact, spread)
         real, drew = _run_real(func, args, kwargs)
         for value in written:
             self._remember(value)
         if operation is None:
-            if drew or torch.Tag.nondeterministic_seeded in func.tags:
+            if drew or random:
                 self._random_write(name, found, written)
             return real
         keys = {storage_key(value) for value in written}
@@ -248,7 +248,9 @@ class _ShadowMode(TorchDispatchMode):
         if not _is_inexact_dtype(value):
             return rows.to(value.dtype)
         rows = rows.to(shadow_dtype(value.dtype))
-        rows = rows.clone(memory_format=torch.contiguous_format) if not rows.is_contiguous() or operation.exact else rows
+        rows = (
+            rows.clone(memory_format=torch.contiguous_format) if not rows.is_contiguous() or operation.exact else rows
+        )
         dtype = value.dtype
         if operation.failed or operation.exact:
             rows = self.noise.narrow(rows, dtype) if operation.narrows(value) or operation.failed else rows

@@ -54,7 +54,7 @@ class Shadows:
         size = (self.rows, *tensor.size())
         if not tensor.is_complex():
             seen = shadow.rows.as_strided(size, (stride, *tensor.stride()), tensor.storage_offset())
-            return torch._neg_view(seen) if tensor.is_neg() else seen
+            return torch.ops.aten._neg_view(seen) if tensor.is_neg() else seen
         doubled = tuple(2 * step for step in tensor.stride())
         parts = shadow.rows.as_strided((*size, 2), (stride, *doubled, 1), 2 * tensor.storage_offset())
         seen = torch.view_as_complex(parts)
@@ -104,7 +104,7 @@ class Shadows:
                 shared = torch.as_tensor(array)
                 if component(shared.dtype) is not shadow.dtype:
                     return None
-                whole = torch.empty(0, dtype=shared.dtype).set_(shadow.storage)  # type: ignore[call-overload]
+                whole = torch.empty(0, dtype=shared.dtype).set_(shadow.storage)
                 offset = (address - start) // shared.element_size()
                 return self.view(whole.as_strided(shared.size(), shared.stride(), offset))
         return None
@@ -129,4 +129,4 @@ def shadow_dtype(dtype: torch.dtype) -> torch.dtype:
 def _whole_storage(tensor: torch.Tensor) -> torch.Tensor:
     """The storage as a flat tensor of the real component's dtype, without conjugation."""
     flat = torch.empty(0, dtype=component(tensor.dtype), device=tensor.device)
-    return flat.set_(tensor.untyped_storage())  # type: ignore[call-overload]
+    return flat.set_(tensor.untyped_storage())

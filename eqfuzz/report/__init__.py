@@ -1,0 +1,1 @@
+"""Events and findings for people and programs: the console and JSON lines."""

@@ -68,7 +68,8 @@ class Snapshot:
         # So that the collection after each case looks at that case's objects only.
         gc.collect()
         gc.freeze()
-        return cls([*_torch_switches(), *_configurations(), *_patched_names(), _modules(), *_python(), _streams()])
+        # Python's own first: a program may have turned warnings into errors.
+        return cls([*_python(), _streams(), _modules(), *_patched_names(), *_configurations(), *_torch_switches()])
 
     def put_back(self) -> str | None:
         """Restore. Returns why this process had better be replaced, in one line, or None."""

@@ -16,7 +16,7 @@ from eqfuzz.run.limits import used_cpu_seconds
 from eqfuzz.run.preload import blame, execute_preload
 from eqfuzz.run.protocol import Channel, Event
 
-Target = Callable[[dict[str, Any], Callable[[Event], None]], None]
+Target = Callable[[dict[str, Any], Callable[[Event], None]], object]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -58,7 +58,7 @@ def look(case: dict[str, Any], emit: Emit) -> None:
             "threads": torch.get_num_threads(),
             "cuda": torch.cuda.is_available(),
             "preload": getattr(preload, "MARK", None),
-            "descriptors": sorted(int(entry.name) for entry in Path("/proc/self/fd").iterdir()),
+            "descriptors": {name: os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")[:-1]},
         }
     )
 

@@ -23,6 +23,8 @@ def round_trip(*args):
 
 
 def bits(tensor: torch.Tensor) -> bytes:
+    if tensor.numel() == 0:
+        return b""
     return tensor.detach().resolve_conj().reshape(-1).contiguous().view(torch.uint8).numpy().tobytes()
 
 

@@ -1,0 +1,289 @@
+"""Two values of one leaf: the same, wrong, or beyond what the reference can decide, with the worst element."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import torch
+
+from eqfuzz.judge.leaves import is_tensor_like
+from eqfuzz.judge.reference import LeafReference, classes
+
+_HALVES = (torch.float16, torch.bfloat16)
+_TOO_UNSTABLE = 0.2
+_TIMES_EAGER = 3.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """How two leaves part. ``unsure`` says in words why the reference cannot decide; empty means really wrong.
+
+    ``allowed`` is the largest distance from the reference (or between the two) that would have passed at ``index``.
+    """
+
+    index: tuple[int, ...] | None
+    first: Any
+    second: Any
+    reference: Any = None
+    allowed: float | None = None
+    wrong: int = 1
+    elements: int = 1
+    unstable: int = 0
+    unsure: str = ""
+
+
+def metadata_difference(first: Any, second: Any, *, strict: bool) -> str:
+    """What differs besides values, in words; "" when nothing. ``strict`` adds requires_grad and strides."""
+    if not (isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)):
+        return _loose_metadata(first, second)
+    for name in ("dtype", "shape", "device"):
+        left, right = getattr(first, name), getattr(second, name)
+        if left != right:
+            return f"{name} is {_plain(left)} in the first and {_plain(right)} in the second"
+    if not strict:
+        return ""
+    if first.requires_grad != second.requires_grad:
+        return f"requires_grad is {first.requires_grad} in the first and {second.requires_grad} in the second"
+    if first.numel() and _strides(first) != _strides(second):
+        return f"stride is {first.stride()} in the first and {second.stride()} in the second"
+    return ""
+
+
+def identical(first: Any, second: Any, *, signed_zero: bool) -> bool:
+    """Equal in every element; NaN equals NaN whatever its payload. Shapes and dtypes must agree."""
+    if is_tensor_like(first) and is_tensor_like(second):
+        left, right = _tensor(first), _tensor(second)
+        if left is None or right is None:
+            return bool(np.array_equal(np.asarray(first), np.asarray(second)))
+        if left.dtype != right.dtype or left.shape != right.shape:
+            return False
+        return bool(_equal_elements(left, right, signed_zero=signed_zero).all())
+    if is_tensor_like(first) or is_tensor_like(second):
+        return _unused(first, second)
+    if _is_number(first) and _is_number(second):
+        left, right = torch.tensor(first), torch.tensor(second)
+        return left.dtype == right.dtype and bool(_equal_elements(left, right, signed_zero=signed_zero).all())
+    return type(first) is type(second) and bool(first == second)
+
+
+def against_reference(eager: Any, compiled: Any, reference: LeafReference | None, reason: str) -> Difference | None:
+    """Judge ``compiled`` by the measured bound; None when it agrees. ``reason`` says why there is no reference.
+
+    Metadata must have been found equal. Equal to eager is right at once; else an element is wrong when it lies beyond
+    c·T from the reference and more than three times farther from it than eager.
+    """
+    if identical(eager, compiled, signed_zero=False):
+        return None
+    first, second = _tensor(eager), _tensor(compiled)
+    if first is None or second is None:
+        return Difference(None, _plain(eager), _plain(compiled), allowed=0.0)
+    same = _equal_elements(first, second, signed_zero=False)
+    why = reason if reference is None else reference.opaque
+    target = None if reference is None else _tensor(reference.value)
+    if reference is not None and not why and (target is None or target.shape != first.shape):
+        why = "the reference took another path than the eager run"
+    if why or reference is None or target is None:
+        return _first_difference(first, second, same, why)
+    if reference.bound is None:
+        target = target.to(first.dtype)
+        right = _equal_elements(second, target, signed_zero=False)
+        trusted = _equal_elements(first, target, signed_zero=False)
+        zeros = torch.zeros(first.shape, dtype=torch.float64)
+        return _summed(first, second, target, zeros, ~same & ~right & trusted, ~same & ~trusted, same)
+    wrong, unstable, allowed = _judge_elements(first, second, same, target, reference)
+    return _summed(first, second, target, allowed, wrong, unstable, same)
+
+
+def between_two(
+    first: Any, second: Any, left: LeafReference | None, right: LeafReference | None, reason: str
+) -> Difference | None:
+    """Judge two eager runs of equal programs: each may lie c·T from its own reference."""
+    if identical(first, second, signed_zero=False):
+        return None
+    one, other = _tensor(first), _tensor(second)
+    if one is None or other is None:
+        return Difference(None, _plain(first), _plain(second), allowed=0.0)
+    same = _equal_elements(one, other, signed_zero=False)
+    why = reason
+    for reference in (left, right):
+        why = why or ("no reference" if reference is None else reference.opaque)
+        if not why and reference is not None and getattr(_tensor(reference.value), "shape", None) != one.shape:
+            why = "the reference took another path than the eager run"
+    if why or left is None or right is None:
+        return _first_difference(one, other, same, why or "no reference")
+    zeros = torch.zeros(one.shape, dtype=torch.float64)
+    bounds = [zeros if reference.bound is None else reference.bound for reference in (left, right)]
+    unstable = torch.zeros(one.shape, dtype=torch.bool)
+    for reference in (left, right):
+        if reference.unstable is not None:
+            unstable |= reference.unstable
+    allowed = _factor(one.dtype) * (bounds[0] + bounds[1])
+    distance = _distance(one, other)
+    wrong = ~same & ~unstable & ~(distance <= allowed)
+    return _summed(one, other, one, allowed, wrong, unstable, same)
+
+
+def _judge_elements(
+    eager: torch.Tensor, compiled: torch.Tensor, same: torch.Tensor, target: torch.Tensor, reference: LeafReference
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    assert reference.bound is not None and reference.exact is not None and reference.unstable is not None
+    exact, unstable = reference.exact, reference.unstable
+    right = _equal_elements(_wide(compiled), _wide(target), signed_zero=False)
+    trusted = _equal_elements(_wide(eager), _wide(target), signed_zero=False)
+    # Where eager itself misses an exact value the noise model has failed: nothing can be said there.
+    unstable = unstable | (exact & ~same & ~right & ~trusted)
+    wrong_exact = exact & ~same & ~right & trusted
+    allowed = (_factor(eager.dtype) * reference.bound).masked_fill(exact, 0.0)
+    if not (eager.dtype.is_floating_point or eager.dtype.is_complex):
+        return wrong_exact & ~unstable, unstable, allowed
+    of_eager, of_compiled, of_target = (classes(_wide(value)) for value in (eager, compiled, target))
+    finite = (of_eager == 0) & (of_compiled == 0) & (of_target == 0)
+    far = _distance(compiled, target)
+    beyond = finite & (far > allowed) & (far > _TIMES_EAGER * _distance(eager, target))
+    class_wrong = (of_compiled != of_target) & (of_eager == of_target)
+    unstable = unstable | ((of_eager != of_target) & (of_compiled != of_eager) & (of_compiled != of_target))
+    wrong = wrong_exact | (~exact & ~same & (beyond | class_wrong))
+    return wrong & ~unstable, unstable, allowed
+
+
+def _summed(
+    first: torch.Tensor,
+    second: torch.Tensor,
+    target: torch.Tensor,
+    allowed: torch.Tensor,
+    wrong: torch.Tensor,
+    unstable: torch.Tensor,
+    same: torch.Tensor,
+) -> Difference | None:
+    """One difference out of the element masks: the element farthest beyond what is allowed."""
+    total = max(first.numel(), 1)
+    loose = int(unstable.sum())
+    if loose > _TOO_UNSTABLE * total and bool((unstable & ~same).any()):
+        where = _worst(first, second, allowed, unstable & ~same)
+        why = f"{loose} of {total} elements can be flipped by rounding alone"
+        return _at(first, second, target, allowed, where, int(wrong.sum()), loose, why)
+    if not bool(wrong.any()):
+        return None
+    return _at(first, second, target, allowed, _worst(target, second, allowed, wrong), int(wrong.sum()), loose, "")
+
+
+def _worst(first: torch.Tensor, second: torch.Tensor, allowed: torch.Tensor, among: torch.Tensor) -> tuple[int, ...]:
+    distance = _distance(first, second).nan_to_num(float("inf"), float("inf"), float("inf"))
+    score = (distance - allowed).masked_fill(~among, float("-inf"))
+    flat = int(score.reshape(-1).argmax())
+    return tuple(int(part) for part in np.unravel_index(flat, tuple(first.shape))) if first.dim() else ()
+
+
+def _at(
+    first: torch.Tensor,
+    second: torch.Tensor,
+    target: torch.Tensor,
+    allowed: torch.Tensor,
+    where: tuple[int, ...],
+    wrong: int,
+    unstable: int,
+    unsure: str,
+) -> Difference:
+    return Difference(
+        index=where,
+        first=_plain(first[where].item()),
+        second=_plain(second[where].item()),
+        reference=_plain(target[where].item()),
+        allowed=float(allowed[where]),
+        wrong=wrong,
+        elements=first.numel(),
+        unstable=unstable,
+        unsure=unsure,
+    )
+
+
+def _first_difference(first: torch.Tensor, second: torch.Tensor, same: torch.Tensor, why: str) -> Difference:
+    zeros = torch.zeros(first.shape, dtype=torch.float64)
+    where = _worst(first, second, zeros, ~same)
+    count = int((~same).sum())
+    found = _at(first, second, first, zeros, where, count, 0, why)
+    return dataclasses.replace(found, reference=None, allowed=None)
+
+
+def _equal_elements(first: torch.Tensor, second: torch.Tensor, *, signed_zero: bool) -> torch.Tensor:
+    if first.is_complex():
+        parts = _equal_elements(torch.view_as_real(first), torch.view_as_real(second), signed_zero=signed_zero)
+        return parts.all(-1)
+    first, second = _comparable(first), _comparable(second)
+    equal = first == second
+    if not first.is_floating_point():
+        return equal
+    if signed_zero:
+        equal = equal & (torch.signbit(first) == torch.signbit(second))
+    return equal | (torch.isnan(first) & torch.isnan(second))
+
+
+def _comparable(value: torch.Tensor) -> torch.Tensor:
+    """Comparison kernels do not exist for 8-bit floats; float32 holds them exactly."""
+    return value.to(torch.float32) if value.is_floating_point() and value.element_size() == 1 else value
+
+
+def _wide(value: torch.Tensor) -> torch.Tensor:
+    if value.is_complex():
+        return value.to(torch.complex128)
+    return value.to(torch.float64) if value.is_floating_point() else value
+
+
+def _distance(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    if first.is_complex() or second.is_complex():
+        return (first.to(torch.complex128) - second.to(torch.complex128)).abs()
+    return (first.to(torch.float64) - second.to(torch.float64)).abs()
+
+
+def _factor(dtype: torch.dtype) -> float:
+    return 8.0 if dtype in _HALVES else 4.0
+
+
+def _strides(value: torch.Tensor) -> list[int]:
+    return [stride for size, stride in zip(value.shape, value.stride(), strict=True) if size > 1]
+
+
+def _loose_metadata(first: Any, second: Any) -> str:
+    if _unused(first, second):
+        return ""
+    left, right = _kind(first), _kind(second)
+    return "" if left == right else f"type is {left} in the first and {right} in the second"
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"ndarray of {value.dtype} with shape {value.shape}"
+    return type(value).__name__
+
+
+def _unused(first: Any, second: Any) -> bool:
+    """No gradient and a gradient of zeros say the same."""
+    if first is None and isinstance(second, torch.Tensor):
+        return not bool(second.count_nonzero())
+    if second is None and isinstance(first, torch.Tensor):
+        return not bool(first.count_nonzero())
+    return False
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (float, complex)) and not isinstance(value, np.generic)
+
+
+def _tensor(value: Any) -> torch.Tensor | None:
+    """The leaf as a detached CPU tensor; None for what is not numeric."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().cpu()
+    if isinstance(value, np.generic):
+        value = np.asarray(value)
+    if isinstance(value, np.ndarray):
+        return (
+            torch.from_numpy(np.ascontiguousarray(value).reshape(value.shape)) if value.dtype.kind in "biufc" else None
+        )
+    return torch.tensor(value, dtype=torch.float64) if isinstance(value, float) else None
+
+
+def _plain(value: Any) -> Any:
+    """A Python scalar or string, as evidence needs."""
+    return value if isinstance(value, (bool, int, float, str, type(None))) else str(value)

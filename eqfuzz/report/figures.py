@@ -1,0 +1,38 @@
+"""Numbers as people read them: counts, durations, rates, values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """``1 seed``, ``1,204 seeds``."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def duration(seconds: float) -> str:
+    """``4.2 s``, ``3 min 05 s``, ``2 h 07 min``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def rate(cells: int, seconds: float) -> str:
+    """Compiled cells per minute of wall time; ``-`` before any time has passed."""
+    return f"{60 * cells / seconds:,.0f} cells/min" if seconds > 0 else "- cells/min"
+
+
+def value(given: Any) -> str:
+    """A Python scalar with all its digits; a string as it is."""
+    return given if isinstance(given, str) else repr(given)
+
+
+def by_kind(verdicts: Mapping[str, int]) -> str:
+    """``agree 12, wrong-result 1``; empty for no verdict."""
+    return ", ".join(f"{kind} {number:,}" for kind, number in verdicts.items())

@@ -1,0 +1,115 @@
+"""The main job on shipped seeds: formats, known defects, planted faults, determinism."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commandline import eqfuzz, mutate, write
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+SEEDS = Path(__file__).parents[2] / "seeds"
+AMIN = [p for p in (SEEDS / "handwritten").rglob("*.py") if "amin" in p.read_text() and "int8" in p.read_text()]
+
+
+def test_every_format_runs_and_nothing_at_module_level_does(tmp_path):
+    run = mutate(SEEDS / "formats", "--variants", 2, out=tmp_path / "out")
+    assert run.code == 0, run.errors
+    files = list((SEEDS / "formats").glob("*.py"))
+    assert run.summary["seeds"] == len(files) >= 6
+    assert run.summary["invalid"] == 0 and run.of("invalid") == []
+    for file in files:
+        assert run.kinds(file.name) == {"agree"}, file.name
+
+
+def test_the_int8_amin_defect_is_found_and_replayed(tmp_path):
+    """pytorch #191499, live in torch 2.13 on the CPU."""
+    assert AMIN
+    out = tmp_path / "out"
+    run = mutate(*AMIN, "--variants", 2, out=out)
+    findings = run.of("finding")
+    assert run.code == 1 and findings, run.errors
+    for finding in findings:
+        assert finding["verdict"]["kind"] == "wrong-result" and not finding["known"]
+        folder = Path(finding["folder"])
+        names = {"repro.py", "original.py", "variant.py", "derivation.json", "verdict.json", "environment.json"}
+        assert names <= {p.name for p in folder.iterdir()}
+        alone = subprocess.run([sys.executable, folder / "repro.py"], capture_output=True, text=True, cwd=tmp_path)
+        assert alone.returncode == 1, alone.stdout + alone.stderr
+        assert "eqfuzz" not in [line for line in (folder / "repro.py").read_text().splitlines() if "import" in line]
+    again = mutate(*AMIN, "--variants", 2, out=out)
+    assert [f["id"] for f in again.of("finding")] == [f["id"] for f in findings]
+    assert all(f["known"] for f in again.of("finding"))
+    replay = eqfuzz("replay", findings[0]["id"][:6], "--out", out)
+    assert replay.returncode == 1 and "STILL FAILING" in replay.stdout
+
+
+RELU = """
+    import torch
+    import torch.nn.functional as F
+    def program(x, y):
+        z = F.relu(x * y) + x
+        return z * 2 - y
+    def inputs(rng): yield rng.normal(8, 16), rng.normal(8, 16)
+"""
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [("accuracy", "wrong-result"), ("compile_error", "compiler-crash"), ("runtime_error", "exception-mismatch")],
+)
+def test_inductors_own_planted_relu_bugs(tmp_path, fault, kind):
+    seed = write(tmp_path, "relu.py", RELU)
+    line = f"import torch._inductor.config as c\nc.cpp.inject_relu_bug_TESTING_ONLY = {fault!r}\n"
+    preload = write(tmp_path, "plant.py", line)
+    run = mutate(seed, "--variants", 2, "--preload", preload, out=tmp_path / "out")
+    assert kind in run.kinds() and run.code == 1, run.errors
+    (finding,) = run.of("finding")
+    assert finding["verdict"]["kind"] == kind
+    clean = mutate(seed, "--variants", 2, out=tmp_path / "out")
+    assert clean.kinds() == {"agree"} and clean.code == 0
+    folder = Path(finding["folder"])
+    assert eqfuzz("replay", finding["id"], "--out", tmp_path / "out").returncode == 1
+    (folder / "preload.py").unlink()
+    fixed = eqfuzz("replay", finding["id"], "--out", tmp_path / "out")
+    assert fixed.returncode == 0 and "FIXED" in fixed.stdout
+
+
+def without_times(events):
+    """Events with everything dropped that may differ between two equal runs."""
+    dropped = {"seconds", "cpu_seconds", "timings", "out", "folder", "known"}
+    return [{k: v for k, v in e.items() if k not in dropped} for e in events]
+
+
+def test_two_runs_with_one_seed_agree_in_everything_but_times(tmp_path):
+    chosen = sorted((SEEDS / "handwritten").rglob("*.py"))[::17]
+    runs = []
+    for number, hashseed in enumerate(("1", "77")):
+        environment = {**os.environ, "PYTHONHASHSEED": hashseed}
+        command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, chosen), "--format", "json", "--seed", "5"]
+        command += ["--variants", "3", "--out", str(tmp_path / str(number))]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        runs.append([json.loads(line) for line in done.stdout.splitlines()])
+    assert without_times(runs[0]) == without_times(runs[1])
+    assert runs[0][-1]["variants"] > 0
+
+
+def test_strategies(tmp_path):
+    seed = write(tmp_path, "seed.py", RELU)
+    every = mutate(seed, "--strategy", "all", "--variants", 1, "--config", "eager", out=tmp_path / "all")
+    walk = mutate(
+        seed, "--strategy", "random", "--depth", 3, "--variants", 3, "--config", "aot_eager", out=tmp_path / "walk"
+    )
+    assert {len(e["rules"]) > 3 for e in every.of("cell") if e["variant"]} == {True}
+    assert {len(e["rules"]) for e in walk.of("cell") if e["variant"]} == {3}
+    assert every.kinds() == walk.kinds() == {"agree"}
+
+
+def test_dry_run_compiles_nothing(tmp_path):
+    run = mutate(SEEDS / "formats", "--dry-run", "--variants", 0, out=tmp_path / "out")
+    assert run.code == 0 and run.summary["cells"] == 0
+    assert run.summary["sites"] >= run.summary["variants"] > 20

@@ -1,0 +1,165 @@
+"""Every kind of verdict through the command line, with the compiler tampered with where nature gives no example."""
+
+import pytest
+
+from tests.commandline import eqfuzz, mutate, write
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+PLAIN = """
+    import torch
+    def program(x, y):
+        z = torch.sinh(x) * y
+        return z + x
+    def inputs(rng): yield rng.normal(40), rng.normal(40)
+"""
+
+TRAINED = """
+    import torch
+    class Program(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.linspace(0.5, 2, 30))
+            self.register_buffer("seen", torch.zeros(30))
+        def forward(self, x):
+            self.seen += torch.sinh(x.detach())
+            return torch.sinh(x) * self.weight + x
+    def inputs(rng): yield rng.normal(30)
+"""
+
+TAMPER = '''
+    """Wrap what Inductor compiles: ``tamper(outputs, backward)`` changes what graphs with sinh or cosh return."""
+    import os
+    import torch
+    import torch._inductor.compile_fx as compile_fx
+    original = compile_fx.compile_fx_inner
+
+    def tamper(outputs, backward):
+        {body}
+
+    def inner(gm, *args, **kwargs):
+        hit = any("sinh" in str(n.target) or "cosh" in str(n.target) for n in gm.graph.nodes)
+        compiled = original(gm, *args, **kwargs)
+        if not hit:
+            return compiled
+        def call(inputs):
+            return tamper(list(compiled(inputs)), bool(kwargs.get("is_backward")))
+        call._boxed_call = True
+        return call
+    compile_fx.compile_fx_inner = inner
+'''
+
+FORWARD = "return outputs if backward else {}"
+
+CASES = {
+    "wrong-result": (PLAIN, "outputs[0][3] *= 1.001; return outputs"),
+    "wrong-metadata": (PLAIN, "return [outputs[0].double(), *outputs[1:]]"),
+    "wrong-gradient": (TRAINED, "return [o * 1.01 if backward and o is not None else o for o in outputs]"),
+    "compiler-crash": (PLAIN, "raise torch._inductor.exc.InductorError(ValueError('broken'))"),
+    "exception-mismatch": (PLAIN, "raise ValueError('broken')"),
+    "flaky": (PLAIN, "outputs[0][3] *= 1 + (os.environ.get('OMP_NUM_THREADS') == '1'); return outputs"),
+}
+
+
+def run_tampered(tmp_path, source, body, *arguments):
+    seed = write(tmp_path / "seeds", "seed.py", source)
+    preload = write(tmp_path, "tamper.py", TAMPER.replace("{body}", body))
+    return mutate(seed, "--variants", 2, "--preload", preload, *arguments, out=tmp_path / "out")
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_tampered_compilers_are_told_on(tmp_path, kind):
+    source, body = CASES[kind]
+    run = run_tampered(tmp_path, source, body)
+    assert run.kinds() == {kind}, run.errors
+    if kind == "flaky":
+        assert run.code == 0 and run.summary["findings"] == 0
+        assert list((tmp_path / "out" / "flaky").iterdir())
+        return
+    assert run.code == 1 and run.summary["findings"] == 1
+    (finding,) = run.of("finding")
+    assert finding["cells"]["C(P)"] == kind
+    replay = eqfuzz("replay", finding["id"], "--out", tmp_path / "out")
+    assert replay.returncode == 1 and "STILL FAILING" in replay.stdout, replay.stdout + replay.stderr
+
+
+def test_side_effects_that_compilation_loses(tmp_path):
+    source = """
+        import torch
+        def program(x, y):
+            x.add_(torch.sinh(y))
+            return y * 2
+        def inputs(rng): yield rng.normal(40), rng.normal(40)
+    """
+    body = "outputs[0] = outputs[0] + 1; return outputs"
+    run = run_tampered(tmp_path, source, body)
+    assert run.kinds() == {"wrong-side-effect"}, [e["verdict"] for e in run.of("cell")]
+    assert run.code == 1
+
+
+def test_a_rule_that_is_wrong_in_eager_is_suspected_and_no_compiler_bug_is_claimed(tmp_path):
+    seed = write(tmp_path, "seed.py", PLAIN)
+    preload = write(
+        tmp_path,
+        "tamper.py",
+        """
+        import torch
+        right = torch.add
+        torch.add = lambda x, y, **options: right(x, y, **options) * (1 + 2**-20)
+        """,
+    )
+    run = mutate(seed, "--rules", "operators/add*", "--preload", preload, out=tmp_path / "out")
+    suspected = [e for e in run.of("cell") if e["verdict"]["kind"] == "suspect-rule"]
+    assert suspected and all(not e["config"] for e in suspected)
+    assert run.code == 0 and run.summary["findings"] == 0
+    assert run.summary["verdicts"]["suspect-rule"] == len(suspected)
+
+
+def test_what_the_compiler_declines_is_counted_not_reported(tmp_path):
+    seed = write(
+        tmp_path,
+        "seed.py",
+        """
+        import torch
+        def program(x):
+            torch._dynamo.graph_break()
+            return x * 2
+        def inputs(rng): yield rng.normal(4)
+        """,
+    )
+    run = mutate(seed, "--variants", 1, "--config", "inductor-fullgraph", out=tmp_path / "out")
+    assert run.kinds() == {"unsupported"} and run.code == 0
+
+
+def test_differences_that_rounding_alone_can_make_are_inconclusive(tmp_path):
+    source = """
+        import torch
+        def program(x):
+            y = torch.sinh(x)
+            return (y * 3.1 + 1e8) - 1e8
+        def inputs(rng): yield rng.normal(40)
+    """
+    run = run_tampered(tmp_path, source, "outputs[0] = outputs[0] + 8.0; return outputs", "--variants", 1)
+    assert run.kinds() == {"inconclusive"} and run.code == 0, [e["verdict"] for e in run.of("cell")]
+
+
+def test_exceptions_of_the_seed_itself_agree(tmp_path):
+    seed = write(
+        tmp_path,
+        "seed.py",
+        """
+        import torch
+        def program(x):
+            try:
+                if x.shape[0] > 2:
+                    raise KeyError("too long")
+                return x + 1
+            except KeyError:
+                return x * 2
+        def inputs(rng):
+            yield rng.normal(2)
+            yield rng.normal(5)
+        """,
+    )
+    run = mutate(seed, "--variants", 2, out=tmp_path / "out")
+    assert run.kinds() == {"agree"} and run.code == 0

@@ -1,0 +1,132 @@
+"""Seeds that kill, hang, flood or lie: each costs itself alone and is told in one line."""
+
+
+import pytest
+
+from tests.commandline import mutate, write
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+GOOD = """
+    import torch
+    def program(x, y): return torch.sinh(x) * y + x
+    def inputs(rng): yield rng.normal(7), rng.normal(7)
+"""
+
+PROGRAM = "import ctypes, os, time, torch\n{extra}\ndef program(x):\n    {body}\n    return x * 2 + 1\n{hook}\n"
+HOOK = "def inputs(rng):\n    yield rng.normal(5)\n"
+
+
+def seed(body="pass", extra="", hook=HOOK):
+    return PROGRAM.format(body=body, extra=extra, hook=hook)
+
+
+INVALID = {
+    "segfault.py": (seed("ctypes.string_at(0)"), "killed by SIGSEGV"),
+    "exit.py": (seed("os._exit(0)"), "exited with code 0"),
+    "exit_at_import.py": (seed(extra="os._exit(7)"), "exited with code 7"),
+    "system_exit.py": (seed(extra="raise SystemExit(3)"), "SystemExit"),
+    "endless_loop.py": (seed("while True: pass"), "10 s"),
+    "endless_sleep.py": (seed(extra="time.sleep(10_000)"), "20 s"),
+    "endless_print.py": (seed("while True: print('x' * 10_000)"), "printed more than"),
+    "huge_allocation.py": (seed("torch.empty(100 * 2**30, dtype=torch.uint8).fill_(1)"), "alloc"),
+    "raises_at_import.py": (seed(extra="raise ValueError('not today')"), "ValueError: not today"),
+    "missing_module.py": (seed(extra="import surely_not_installed"), "surely_not_installed"),
+    "syntax_error.py": ("def program(:\n", "syntax_error.py:1"),
+    "no_inputs.py": ("import torch\ndef program(x): return x\n", "no inputs"),
+    "empty_inputs.py": (seed(hook="def inputs(rng): return []"), "no input set"),
+    "wrong_arity.py": (seed(hook="def inputs(rng): yield rng.normal(5), 1"), "TypeError"),
+    "not_deterministic.py": (seed("x = x + time.perf_counter_ns() % 1000"), "deterministic"),
+    "binary.py": (None, "not UTF-8"),
+}
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hostile")
+    for name, (source, _) in INVALID.items():
+        if source is None:
+            (folder / name).write_bytes(b"\xff\xfe\x00")
+        else:
+            write(folder, name, source)
+    write(folder, "a_good.py", GOOD)
+    write(folder, "z_good.py", GOOD.replace("sinh", "tanh"))
+    return folder
+
+
+@pytest.mark.parametrize("runner", ["fork", "spawn"])
+def test_hostile_seeds_cost_themselves_alone(hostile, tmp_path, runner):
+    common = ("--variants", 2, "--runner", runner, "--jobs", 2)
+    run = mutate(hostile, *common, out=tmp_path / "together", timeout=800)
+    assert run.code == 0, run.errors
+    told = {e["seed"].rsplit("/", 1)[-1]: e["reason"] for e in run.of("invalid")}
+    assert set(told) == set(INVALID)
+    for name, (_, words) in INVALID.items():
+        assert words in told[name], (name, told[name])
+        assert "\n" not in told[name] and name in told[name]
+    assert run.summary["invalid"] == len(INVALID) and run.summary["findings"] == 0
+
+    alone = mutate(hostile / "a_good.py", hostile / "z_good.py", *common, out=tmp_path / "alone")
+    for name in ("a_good.py", "z_good.py"):
+        beside = [(e["variant"], e["config"], e["verdict"]) for e in run.of("cell", name)]
+        assert beside == [(e["variant"], e["config"], e["verdict"]) for e in alone.of("cell", name)]
+        assert beside and run.kinds(name) == {"agree"}
+
+
+PRELOAD = """
+    import ctypes, os
+    import torch
+    import torch._inductor.graph as graph
+    original = graph.GraphLowering.run
+    def run(self, *args):
+        if any("sinh" in str(node.target) for node in self.module.graph.nodes):
+            {fault}
+        return original(self, *args)
+    graph.GraphLowering.run = run
+"""
+
+FAULTS = {
+    "segfault": ("ctypes.string_at(0)", "process-crash"),
+    "exit": ("os._exit(0)", "process-crash"),
+    "loop": ("while True: pass", "hang"),
+    "print": ("while True: print('x' * 10_000)", "hang"),
+    "allocation": ("torch.empty(100 * 2**30, dtype=torch.uint8).fill_(1)", "out-of-memory"),
+    "exception": ("raise AssertionError('broken pass')", "compiler-crash"),
+}
+
+
+@pytest.mark.parametrize("runner", ["fork", "spawn"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_same_faults_under_compilation_are_findings(tmp_path, fault, runner):
+    statement, kind = FAULTS[fault]
+    preload = write(tmp_path, "plant.py", PRELOAD.format(fault=statement))
+    folder = tmp_path / "seeds"
+    write(folder, "bad.py", GOOD)
+    write(folder, "good.py", GOOD.replace("sinh", "tanh"))
+    arguments = (folder, "--variants", 1, "--preload", preload, "--runner", runner, "--timeout", 20)
+    run = mutate(*arguments, out=tmp_path / "out", timeout=800)
+    assert run.code == 1, run.errors
+    assert run.kinds("good.py") == {"agree"}
+    assert run.kinds("bad.py") == {kind}
+    assert {e["verdict"]["kind"] for e in run.of("finding")} == {kind}
+    assert run.summary["findings"] == 1, "the original shows it too: one finding, not one per variant"
+
+
+SEED_LEVEL = {
+    "segfault": ("ctypes.string_at(0)", "process-crash"),
+    "loop": ("while True: x = x + 1", "hang"),
+    "value": ("x = x + os.getpid() % 1000 + 1", "wrong-result"),
+    "raise": ("raise ValueError('only compiled')", "exception-mismatch"),
+}
+
+
+@pytest.mark.parametrize("fault", SEED_LEVEL)
+def test_seeds_that_misbehave_only_when_compiled(tmp_path, fault):
+    statement, kind = SEED_LEVEL[fault]
+    source = seed(f"if torch.compiler.is_compiling(): {statement}")
+    if statement.startswith("while"):
+        source = seed(f"\n    if torch.compiler.is_compiling():\n        {statement}")
+    write(tmp_path, "bad.py", source)
+    run = mutate(tmp_path / "bad.py", "--variants", 1, "--timeout", 20, out=tmp_path / "out", timeout=800)
+    assert run.kinds("bad.py") == {kind}, run.errors
+    assert run.code == 1 and run.summary["findings"] == 1

@@ -1,0 +1,545 @@
+"""Whatever a program does to its process, the parent hears of it in one event and the next case is unharmed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+import uuid
+from pathlib import Path
+
+import psutil
+import pytest
+
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import MIB, Limits
+from eqfuzz.run.pool import Pool
+from eqfuzz.run.protocol import BadEvent, Lines, RunnerFailed, encode
+
+TARGET = "process_targets:run"
+LIMITS = Limits(load_s=3, output_bytes=MIB)
+MARK = f"EQFUZZ_TEST_{uuid.uuid4().hex}"
+
+
+@pytest.fixture(scope="session")
+def out():
+    """A run's folder for all tests: Inductor's precompiled header in it takes 150 MB and seven seconds."""
+    folder = Path(tempfile.mkdtemp(prefix="eqfuzz-test-"))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def marked():
+    """Mark every process that the tests start, at whatever remove."""
+    os.environ[MARK] = "1"
+    yield
+    del os.environ[MARK]
+
+
+@pytest.fixture(scope="module")
+def pools(out):
+    """One pool of each kind for all tests that leave it usable, whatever they do."""
+    made: dict[str, Pool] = {}
+
+    def get(runner: str) -> Pool:
+        if runner not in made:
+            made[runner] = Pool(Environment(out), LIMITS, runner=runner, jobs=2, target=TARGET)
+        return made[runner]
+
+    yield get
+    for pool in made.values():
+        pool.close()
+
+
+@pytest.fixture(params=["fork", "spawn"])
+def pool(request, pools):
+    return pools(request.param)
+
+
+def events_of(pool, **case):
+    """All events of one case; the last is the exit."""
+    events = list(pool.run(case))
+    assert [event["event"] for event in events].index("exit") == len(events) - 1
+    assert set(events[-1]) >= {"reason", "detail", "stage", "cpu_seconds", "wall_seconds", "output"}
+    assert "\n" not in events[-1]["detail"]
+    return events
+
+
+def exit_of(pool, **case):
+    return events_of(pool, **case)[-1]
+
+
+def told(pool, **case):
+    """The events of a case that must succeed, without the exit."""
+    *events, end = events_of(pool, **case)
+    assert end["reason"] == "done", end
+    return events
+
+
+def marked_processes():
+    """Processes alive that were started below this test, whatever has become of their parents."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if MARK in process.environ() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+    return found
+
+
+def gone(pids, seconds=5.0):
+    """Whether all of these processes end in time."""
+    patience = time.monotonic() + seconds
+    while time.monotonic() < patience:
+        alive = [pid for pid in pids if psutil.pid_exists(pid) and not _is_zombie(pid)]
+        if not alive:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _is_zombie(pid):
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def test_good_case(pool):
+    stage, total, drawn, end = events_of(pool, do="good", n=5)
+    assert stage == {"event": "stage", "stage": "eager", "seconds": 10, "why": "sum"}
+    assert total["value"] == 10
+    assert (end["reason"], end["stage"], end["output"]) == ("done", "eager", "adding\n")
+    assert 0 <= end["cpu_seconds"] < 60
+    assert told(pool, do="good", n=5) == [stage, total, drawn], "every case draws the same random numbers"
+
+
+def garbage(text):
+    return {"do": "write_garbage", "garbage": text}
+
+
+# id: (case, reason, start of detail, part of output)
+BAD = {
+    "segfault": ({"do": "segfault"}, "crash", "killed by SIGSEGV", "string_at"),
+    "abort": ({"do": "abort"}, "crash", "killed by SIGABRT", "in abort"),
+    "exit 3": ({"do": "leave"}, "crash", "exited with code 3 on its own", ""),
+    "exit 0": ({"do": "leave_with_zero"}, "crash", "exited with code 0 on its own", ""),
+    "own group": ({"do": "kill_group"}, "crash", "killed by SIGTERM", ""),
+    "sigkill": ({"do": "kill_itself"}, "memory", "killed by SIGKILL", ""),
+    "loop": ({"do": "loop"}, "hang", "no end of stage eager after 1 seconds", "in loop"),
+    "loop in C": ({"do": "loop_in_c"}, "hang", "no end of stage compile after 1 seconds", "in loop_in_c"),
+    "deaf loop": ({"do": "loop_deaf"}, "hang", "no end of stage eager after 1 seconds", ""),
+    "no stage": ({"do": "loop_before_any_stage"}, "hang", "no end of loading, before the first stage after 3", ""),
+    "cpu": ({"do": "burn_cpu"}, "hang", "used up its CPU seconds in stage eager", "in burn_cpu"),
+    "event flood": ({"do": "flood_events"}, "hang", "no end of stage eager after 1 seconds", ""),
+    "sleeping program": ({"do": "wait", "seconds": 1}, "hang", "no end of stage eager", "in wait"),
+    "endless print": ({"do": "print_forever"}, "output", "printed more than 1048576 bytes", "xxx\nxxx"),
+    "allocation": ({"do": "allocate"}, "error", "RuntimeError: ", "can't allocate memory"),
+    "exception": ({"do": "raise_error"}, "error", "ValueError: no such luck", "before\nTraceback (most recent call"),
+    "SystemExit": ({"do": "system_exit"}, "error", "SystemExit: 4", "Traceback"),
+    "garbage line": (garbage("hello\n"), "error", "on the event pipe: not an event: b'hello'", ""),
+    "garbage half": (garbage("half"), "error", "on the event pipe: not an event: b'half{", ""),
+    "garbage long": (garbage("\0" * 9999 + "\n"), "error", "on the event pipe: not an event: b'", ""),
+    "forged exit": (garbage('{"event": "exit"}\n'), "error", "on the event pipe: not for a case to say", ""),
+    "forged stage": (garbage('{"event": "stage"}\n'), "error", "on the event pipe: a stage without", ""),
+    "closed": ({"do": "close_everything"}, "error", "the program closed the event pipe", ""),
+    "closed, looping": ({"do": "close_everything", "then": "stay"}, "hang", "no end of loading", "in close_everything"),
+}
+
+
+def check_bad(pool, name):
+    alone = told(pool, do="good", n=7)
+    case, reason, detail, output = BAD[name]
+    end = exit_of(pool, **case)
+    assert end["reason"] == reason, end
+    assert end["detail"].startswith(detail), end
+    assert output in end["output"]
+    assert told(pool, do="good", n=7) == alone
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_case_in_a_fork(pools, name):
+    check_bad(pools("fork"), name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BAD)
+def test_bad_case_in_a_worker(pools, name):
+    check_bad(pools("spawn"), name)
+
+
+def test_worker_survives_an_error_and_is_replaced_after_a_crash(pools):
+    pool = pools("spawn")
+    (first,) = told(pool, do="who")
+    assert exit_of(pool, do="raise_error")["reason"] == "error"
+    (second,) = told(pool, do="who")
+    assert second == first
+    assert exit_of(pool, do="segfault")["reason"] == "crash"
+    (third,) = told(pool, do="who")
+    assert third["pid"] != first["pid"]
+    assert third["server"] == first["server"]
+
+
+def test_worker_puts_everything_back(pools):
+    pool = pools("spawn")
+    (before,) = told(pool, do="state")
+    (first,) = told(pool, do="who")
+    told(pool, do="disturb")
+    (after,) = told(pool, do="state")
+    assert after == before
+    assert told(pool, do="who") == [first], "and it is still the same process"
+
+
+def test_worker_with_a_straggling_thread_is_replaced(pools):
+    pool = pools("spawn")
+    (first,) = told(pool, do="who")
+    told(pool, do="leave_thread")
+    (second,) = told(pool, do="who")
+    assert second["pid"] != first["pid"]
+
+
+def test_memory_error_is_the_case_s_own_matter(pool):
+    assert told(pool, do="catch_allocation") == [{"event": "caught"}]
+
+
+def test_printed_output_is_kept_at_its_end(pool):
+    end = exit_of(pool, do="print_and_finish")
+    assert end["reason"] == "done"
+    assert len(end["output"]) <= 4096
+    assert "y\nlast line" in end["output"]
+    assert "raw \ufffd" in end["output"]
+    assert "from a program\n" in end["output"]
+
+
+def test_closed_streams_do_no_harm(pool):
+    assert told(pool, do="close_streams") == [{"event": "quiet"}]
+
+
+def test_a_process_that_the_program_forks_has_no_voice(pool):
+    assert told(pool, do="fork_and_return") == [{"event": "one of us"}]
+
+
+def test_what_is_no_event_is_refused_where_it_is_made(pool):
+    (refused,) = told(pool, do="bad_event")
+    assert refused["errors"] == ["ValueError", "ValueError", "ValueError", "TypeError"]
+
+
+def test_stdin_is_empty(pool):
+    assert told(pool, do="read_stdin") == [{"event": "stdin", "text": ""}]
+
+
+def test_a_large_case_arrives_whole(pool):
+    case = {"do": "echo", "text": "ä\n\x00" * 500_000, "number": 1e300, "deep": [[[None, True]]]}
+    (echo,) = told(pool, **case)
+    assert echo["case"] == case
+
+
+def test_surroundings_of_a_case(pool, out):
+    (seen,) = told(pool, do="look")
+    assert seen["pid"] == seen["group"] == seen["session"]
+    assert seen["threads"] == 1
+    assert seen["cuda"] is False
+    assert seen["preload"] is None
+    assert Path(seen["folder"]).parent == out / "tmp"
+    assert not Path(seen["folder"]).exists(), "the folder of a case goes with it"
+    variables = Environment(out).variables(cuda=False)
+    for name in ("OMP_NUM_THREADS", "TORCHINDUCTOR_CACHE_DIR", "TMPDIR", "CUDA_VISIBLE_DEVICES", "PATH", MARK):
+        assert seen["variables"][name] == variables[name]
+    pipes = [number for number, target in seen["descriptors"].items() if target.startswith(("pipe:", "socket:"))]
+    assert all(int(number) < 3 or int(number) >= 200 for number in pipes), "nothing of ours is easily hit"
+
+
+def test_several_threads_share_a_pool(pool):
+    ends: dict[int, list] = {}
+
+    def work(n):
+        ends[n] = told(pool, do="good", n=n) if n % 3 else [exit_of(pool, do="raise_error")]
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(ends) == list(range(12))
+    for n, events in ends.items():
+        if n % 3:
+            assert events[1]["value"] == n * (n - 1) // 2
+        else:
+            assert events[0]["detail"] == "ValueError: no such luck"
+
+
+def test_stopping_early_kills_the_case(pool):
+    stream = pool.run({"do": "wait"})
+    next(stream)
+    here = next(stream)
+    stream.close()
+    assert gone([here["pid"], here["child"]])
+    assert not Path("/proc", str(here["pid"])).exists()
+    told(pool, do="good", n=3)
+
+
+@pytest.mark.parametrize("then", ["finish", "hang"])
+def test_programs_that_leave_the_group_are_killed_too(pool, then):
+    before = {process.pid for process in marked_processes() if "time.sleep(1000)" in " ".join(process.cmdline())}
+    events_of(pool, do="escape", then=then)
+    told(pool, do="good", n=3)
+    patience = time.monotonic() + 5
+    while time.monotonic() < patience:
+        left = [
+            process
+            for process in marked_processes()
+            if process.pid not in before and "time.sleep(1000)" in " ".join(process.cmdline())
+        ]
+        if not left:
+            break
+        time.sleep(0.05)
+    assert not left
+
+
+def test_kill_9_of_a_child(pool):
+    stream = pool.run({"do": "wait"})
+    next(stream)
+    here = next(stream)
+    os.kill(here["pid"], signal.SIGKILL)
+    (end,) = stream
+    assert end["reason"] == "memory"
+    assert gone([here["child"]])
+    told(pool, do="good", n=3)
+
+
+def test_kill_9_of_the_server_runs_the_case_again(pool, tmp_path):
+    events = events_of(pool, do="kill_parent_once", mark=str(tmp_path / "mark"))
+    assert [event["event"] for event in events] == ["killing", "restart", "second", "exit"]
+    assert events[-1]["reason"] == "done"
+    told(pool, do="good", n=3)
+
+
+def test_a_case_that_always_kills_the_server_is_an_error(pool):
+    events = events_of(pool, do="kill_parent")
+    assert [event["event"] for event in events] == ["killing", "restart", "killing", "exit"]
+    assert events[-1]["reason"] == "error"
+    assert "lost twice" in events[-1]["detail"]
+    told(pool, do="good", n=3)
+
+
+@pytest.mark.parametrize("runner", ["fork", "spawn"])
+def test_close_ends_everything(out, runner):
+    before = {process.pid for process in marked_processes()}
+    ends = []
+    started = threading.Barrier(3)
+
+    def work():
+        for event in pool.run({"do": "wait"}):
+            if event["event"] == "here":
+                started.wait()
+            ends.append(event)
+
+    with Pool(Environment(out), LIMITS, runner=runner, jobs=2, target=TARGET) as pool:
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        started.wait()
+    for thread in threads:
+        thread.join()
+    assert [end["detail"] for end in ends if end["event"] == "exit"] == ["the pool was closed while the case ran"] * 2
+    assert gone({process.pid for process in marked_processes()} - before)
+    with pytest.raises(RunnerFailed, match="closed"):
+        next(pool.run({"do": "good", "n": 1}))
+    pool.close()
+
+
+PARENT = """
+import sys, threading, time
+sys.path.insert(0, {tests!r})
+from pathlib import Path
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.pool import Pool
+
+pool = Pool(Environment(Path({out!r})), Limits(), runner={runner!r}, jobs=2, target="process_targets:run")
+
+def work():
+    for event in pool.run({{"do": "wait"}}):
+        print(event["event"], flush=True)
+
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("runner", ["fork", "spawn"])
+@pytest.mark.parametrize("moment", ["starting", "running"])
+def test_kill_9_of_the_parent(out, runner, moment):
+    before = {process.pid for process in marked_processes()}
+    script = PARENT.format(tests=str(Path(__file__).parent), out=str(out), runner=runner)
+    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    if moment == "running":
+        lines = [parent.stdout.readline().strip() for _ in range(4)]
+        assert sorted(lines) == ["here", "here", "stage", "stage"]
+    else:
+        while not psutil.Process(parent.pid).children():
+            time.sleep(0.01)
+        time.sleep(0.3)
+    below = {process.pid for process in marked_processes()} - before
+    assert len(below) > (4 if moment == "running" else 1)
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    assert gone(below)
+    assert not {process.pid for process in marked_processes()} - before
+
+
+def write_preload(folder, text):
+    path = folder / "plant.py"
+    path.write_text(textwrap.dedent(text))
+    return path
+
+
+@pytest.mark.parametrize("runner", ["fork", "spawn"])
+def test_preload_runs_where_torch_is(out, tmp_path, runner):
+    preload = write_preload(
+        tmp_path,
+        """
+        import inspect, sys
+        assert "torch" in sys.modules and "torch._inductor.compile_fx" not in sys.modules
+        def marked(): return "text"
+        MARK = [__name__, __file__, inspect.getsource(marked).strip()]
+        """,
+    )
+    environment = Environment(out, preload)
+    assert environment.cache_dir() != Environment(out).cache_dir()
+    with Pool(environment, LIMITS, runner=runner, jobs=1, target=TARGET) as pool:
+        (seen,) = told(pool, do="look")
+    assert seen["preload"] == ["eqfuzz_preload", str(preload), 'def marked(): return "text"']
+    assert seen["variables"]["TORCHINDUCTOR_CACHE_DIR"] == str(environment.cache_dir())
+
+
+BROKEN = {
+    "raises": (
+        "import torch\n\ndef f():\n    raise ValueError('not\\ntoday')\nf()\n",
+        r"plant\.py:4: ValueError: not today",
+    ),
+    "syntax": ("x = 1\ny = (\n", r"plant\.py:2: SyntaxError"),
+    "exits": (
+        "import os\nprint('so long')\nimport sys; sys.stdout.flush(); os._exit(9)",
+        r"exited with code 9 .*so long",
+    ),
+    "compile": (
+        "import torch._inductor.graph as g\ndef run(*_, **__):\n    raise KeyError('planted')\n"
+        "g.GraphLowering.run = run\n",
+        r"plant\.py:3: .*planted",
+    ),
+}
+
+
+@pytest.mark.parametrize("runner", ["fork", "spawn"])
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_preload_is_one_clear_failure(out, tmp_path, runner, name):
+    text, message = BROKEN[name]
+    before = {process.pid for process in marked_processes()}
+    environment = Environment(out, write_preload(tmp_path, text))
+    with (
+        Pool(environment, LIMITS, runner=runner, jobs=1, target=TARGET) as pool,
+        pytest.raises(RunnerFailed, match=message) as failure,
+    ):
+        next(pool.run({"do": "good", "n": 1}))
+    assert "\n" not in str(failure.value)
+    assert gone({process.pid for process in marked_processes()} - before)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("no_such_module:run", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("process_targets:no_such", "AttributeError: .*no_such"),
+        ("process_targets:Path.home", "AttributeError"),
+        ("process_targets:MARK", "AttributeError"),
+    ],
+)
+def test_unknown_target(out, target, message):
+    with (
+        Pool(Environment(out), LIMITS, jobs=1, target=target) as pool,
+        pytest.raises(RunnerFailed, match=message),
+    ):
+        next(pool.run({}))
+
+
+def test_a_process_that_does_not_get_ready_in_time(out):
+    with (
+        Pool(Environment(out), Limits(start_s=0.5), jobs=1, target=TARGET) as pool,
+        pytest.raises(RunnerFailed, match=r"not ready after 0\.5 seconds"),
+    ):
+        next(pool.run({"do": "good", "n": 1}))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"runner": "thread", "jobs": 1}, "'fork' or 'spawn'"),
+        ({"runner": "fork", "jobs": 1, "cuda": True}, "CUDA"),
+        ({"runner": "fork", "jobs": 0}, "at least 1"),
+    ],
+)
+def test_pool_options_are_checked(tmp_path, options, message):
+    with pytest.raises(ValueError, match=message):
+        Pool(Environment(tmp_path), Limits(), **options)
+
+
+def test_a_case_that_is_no_json_is_refused(pool):
+    with pytest.raises(TypeError):
+        next(pool.run({"do": object()}))
+    told(pool, do="good", n=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runner", ["fork", "spawn"])
+def test_child_compiles_from_an_empty_kernel_cache(out, runner):
+    """A warm cache would hide a child that hangs in g++'s or OpenMP's threads."""
+    environment = Environment(out)
+    with Pool(environment, Limits(), runner=runner, jobs=2, target=TARGET) as pool:
+        told(pool, do="good", n=3)
+        shutil.rmtree(environment.cache_dir())
+        (stage, compiled) = told(pool, do="compile_program", seconds=120, constant=time.time() % 7)
+        assert stage["stage"] == "compile"
+        assert compiled["equal"] is True
+        assert compiled["kernels"] >= 2
+        assert list(environment.cache_dir().rglob("*.so")), "and the kernels went where they belong"
+
+
+def test_variables_of_a_gpu_process(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
+    monkeypatch.setenv("OMP_NUM_THREADS", "8")
+    environment = Environment(Path(os.path.relpath(tmp_path)))
+    assert environment.variables(cuda=True)["CUDA_VISIBLE_DEVICES"] == "3"
+    variables = environment.variables(cuda=False, cache=tmp_path / "mine")
+    assert variables["CUDA_VISIBLE_DEVICES"] == ""
+    assert variables["OMP_NUM_THREADS"] == variables["TORCHINDUCTOR_COMPILE_THREADS"] == "1"
+    assert variables["TORCHINDUCTOR_CACHE_DIR"] == str(tmp_path / "mine")
+    assert variables["TMPDIR"] == os.path.normpath(tmp_path / "tmp") or Path(variables["TMPDIR"]).is_absolute()
+
+
+def test_lines_come_in_pieces():
+    events = [{"event": "a", "text": "x\ny"}, {"event": "b"}]
+    data = b"".join(encode(event) for event in events)
+    for size in (1, 3, len(data)):
+        lines = Lines()
+        pieces = [data[i : i + size] for i in range(0, len(data), size)]
+        assert [event for piece in pieces for event in lines.feed(piece)] == events
+
+
+@pytest.mark.parametrize("line", [b"x", b"[]", b"1", b"{}", b'{"event": 1}', b"\xff", b"[" * 100_000])
+def test_lines_that_are_no_events(line):
+    lines = Lines()
+    assert next(lines.feed(b'{"event": "fine"}\n' + line + b"\n")) == {"event": "fine"}
+    with pytest.raises(BadEvent):
+        list(Lines().feed(line + b"\n"))
