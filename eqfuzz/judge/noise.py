@@ -38,7 +38,7 @@ class Noise:
         return torch.rand(shape, generator=fresh, dtype=torch.float64).mul_(2).sub_(1)
 
     def operand(self, rows: torch.Tensor, dtype: torch.dtype, relative: float) -> torch.Tensor:
-        """A copy of ``rows`` (row 0 clean, rows 1…K noisy) with each noisy real part multiplied by ``1 + relative·ξ``."""
+        """A copy of ``rows`` (row 0 clean, rows 1…K noisy) with each noisy part multiplied by ``1 + relative·ξ``."""
         out = rows.clone(memory_format=torch.contiguous_format)
         noisy = _parts(out[1:])
         noisy.mul_(torch.add(1.0, self.take(tuple(noisy.shape)), alpha=relative))

@@ -27,6 +27,7 @@ from eqfuzz.judge.observe import execute, snapshot
 from eqfuzz.judge.operands import Operation
 from eqfuzz.judge.reference import LeafReference, Reference, leaf_reference
 from eqfuzz.judge.shadows import Shadows, shadow_dtype, storage_key
+from eqfuzz.judge.statistics import NORMALISING, with_own_statistics
 from eqfuzz.program.load import STATE_SEED, Call
 
 _HALVES = (torch.float16, torch.bfloat16)
@@ -239,6 +240,8 @@ class _ShadowMode(TorchDispatchMode):
                 results.append(self._real_rows(value))
                 continue
             results.append(rows)
+        if operation.name in NORMALISING and not operation.failed and len(results) > 1:
+            results = with_own_statistics(operation, results)
         if hides and operation.noisy and not operation.failed:
             operands_of.push_to_edges(operation, before, results, outputs, self.noise)
         return [self._finish(operation, value, rows) for value, rows in zip(outputs, results, strict=True)]

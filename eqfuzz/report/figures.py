@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+_CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if code != 10}
+
 
 def count(number: int, noun: str, plural: str = "") -> str:
     """``1 seed``, ``1,204 seeds``."""
@@ -30,7 +32,12 @@ def rate(cells: int, seconds: float) -> str:
 
 def value(given: Any) -> str:
     """A Python scalar with all its digits; a string as it is."""
-    return given if isinstance(given, str) else repr(given)
+    return printable(given if isinstance(given, str) else repr(given))
+
+
+def printable(text: str) -> str:
+    """``text`` with control characters but the line break as ``\ufffd``: what seeds print must not steer a terminal."""
+    return text.translate(_CONTROLS)
 
 
 def by_kind(verdicts: Mapping[str, int]) -> str:

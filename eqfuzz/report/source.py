@@ -1,4 +1,4 @@
-"""Source code for people: the diff from original to transformed with the rewritten expressions marked, or an excerpt."""
+"""Source code for people: the diff from original to transformed with the rewritten places marked, or an excerpt."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.program.program import Program
+from eqfuzz.report.figures import printable
 from eqfuzz.rewrite.derive import Step
 
 CONTEXT_LINES = 2
@@ -81,7 +82,7 @@ class _Rows:
 
     def __init__(self, original: str, transformed: str, steps: Sequence[Step], width: int) -> None:
         original, transformed = _tabless(original), _tabless(transformed)
-        self.old_lines, self.new_lines = original.splitlines(), transformed.splitlines()
+        self.old_lines, self.new_lines = original.split("\n"), transformed.split("\n")
         old_marks, new_marks = place_marks(original, transformed, steps)
         self.old_text = _highlighted(original, old_marks)
         self.new_text = _highlighted(transformed, new_marks)
@@ -222,8 +223,8 @@ def _mark_unexplained(changed: Sequence[tuple[int, int]], marks: list[Mark]) -> 
 
 
 def _tabless(source: str) -> str:
-    """Tabs as four spaces, so that columns can be counted; any line break as ``\\n``."""
-    return "\n".join(source.expandtabs(4).splitlines())
+    """Tabs as four spaces, so that columns can be counted; nothing that would steer a terminal."""
+    return printable(source.replace("\r\n", "\n").expandtabs(4)).rstrip("\n")
 
 
 def _entry_lines(program: Program, total: int) -> tuple[int, int]:

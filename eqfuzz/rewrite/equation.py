@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import inspect
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import libcst as cst
@@ -35,6 +36,53 @@ ALIASES = {
     "torch.less": "torch.lt",
 }
 """Other names of one function with one signature, by the name that patterns use."""
+
+_REDUCTION = ("input", "dim", "keepdim")
+SIGNATURES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        [f"torch.{n}" for n in "sum mean prod amax amin max min all any argmax argmin logsumexp std var".split()],
+        _REDUCTION,
+    ),
+    **dict.fromkeys(
+        [f"torch.{n}" for n in "softmax log_softmax cumsum cumprod unsqueeze unbind".split()], _REDUCTION[:2]
+    ),
+    **dict.fromkeys([f"torch.{n}" for n in "cat stack".split()], ("tensors", "dim")),
+    **dict.fromkeys(
+        [f"torch.{n}" for n in "matmul maximum minimum eq ne gt lt ge le mul div pow".split()], ("input", "other")
+    ),
+    "torch.count_nonzero": ("input", "dim"),
+    "torch.squeeze": ("input", "dim"),
+    "torch.transpose": ("input", "dim0", "dim1"),
+    "torch.clamp": ("input", "min", "max"),
+    "torch.select": ("input", "dim", "index"),
+    "torch.narrow": ("input", "dim", "start", "length"),
+    "torch.gather": ("input", "dim", "index"),
+    "torch.take_along_dim": ("input", "indices", "dim"),
+    "torch.index_select": ("input", "dim", "index"),
+    "torch.roll": ("input", "shifts", "dims"),
+    "torch.flip": ("input", "dims"),
+    "torch.diff": ("input", "n", "dim"),
+    "torch.repeat_interleave": ("input", "repeats", "dim"),
+    "torch.masked_fill": ("input", "mask", "value"),
+    "torch.linalg.vector_norm": ("x", "ord", "dim", "keepdim"),
+    "torch.nn.functional.linear": ("input", "weight", "bias"),
+    "torch.nn.functional.conv2d": ("input", "weight", "bias", "stride", "padding", "dilation", "groups"),
+    "torch.nn.functional.layer_norm": ("input", "normalized_shape", "weight", "bias", "eps"),
+    "torch.nn.functional.leaky_relu": ("input", "negative_slope"),
+    "torch.nn.functional.one_hot": ("tensor", "num_classes"),
+    "torch.nn.functional.max_pool2d": ("input", "kernel_size"),
+    "torch.nn.functional.normalize": ("input", "p", "dim"),
+    "torch.nn.functional.mse_loss": ("input", "target"),
+    "torch.nn.functional.l1_loss": ("input", "target"),
+    "torch.nn.functional.cross_entropy": ("input", "target"),
+    "torch.nn.functional.embedding": ("input", "weight"),
+    "torch.nn.functional.scaled_dot_product_attention": ("query", "key", "value"),
+}
+"""Parameter names in order, so that ``x.sum(1)`` and ``torch.sum(x, dim=1)`` are one; functions without one match
+argument by argument."""
+
+DEFAULTS = {"torch.cat": {"dim": "0"}, "torch.stack": {"dim": "0"}, "torch.unbind": {"dim": "0"}}
+"""Defaults that a pattern may bind although the seed does not write them."""
 
 NOT_METHODS = frozenset({"torch.where", "torch.cat", "torch.stack", "torch.full", "torch.einsum", "torch.tensor"})
 """Functions whose method form takes its arguments in another order, or does not exist."""
@@ -72,10 +120,14 @@ class Equation:
             raise RuleError(f"{rule.name}: {', '.join(sorted(missing))} stands on one side only: cannot be bound")
 
     @cached_property
+    def matches_anything(self) -> bool:
+        """Whether the left side is a bare parameter."""
+        return isinstance(self.left, cst.Name) and self.left.value in self.parameters
+
+    @cached_property
     def root(self) -> type[cst.CSTNode]:
         """The node type of the left side, for a quick first look; CSTNode when anything may match."""
-        matches_all = isinstance(self.left, cst.Name) and self.left.value in self.parameters
-        return cst.CSTNode if matches_all else type(self.left)
+        return cst.CSTNode if self.matches_anything else type(self.left)
 
     def match(self, node: cst.BaseExpression, syntax: Syntax, shadowed: frozenset[str]) -> Match | None:
         """Bind the left side to ``node``; syntax only, facts are the guards' matter."""
@@ -155,6 +207,7 @@ class _Matcher:
         self.parameters = equation.parameters
         self.pattern_imports = equation.imports
         self.imports = {name: path for name, path in syntax.imports.items() if name not in shadowed}
+        self.taken = shadowed | syntax.module_names | frozenset(syntax.imports)
         self.bindings = bindings
 
     def same(self, pattern: cst.CSTNode, node: cst.CSTNode) -> bool:
@@ -165,11 +218,14 @@ class _Matcher:
             return resolve(node, self.imports) == path
         if isinstance(pattern, cst.Call):
             return isinstance(node, cst.Call) and self._same_call(pattern, node)
+        if isinstance(pattern, (cst.List, cst.Tuple)) and isinstance(node, (cst.List, cst.Tuple)):
+            ours, theirs = _parts(pattern), _parts(node)  # torch.cat([x, y]) is torch.cat((x, y))
+            return len(ours) == len(theirs) and all(self.same(a, b) for a, b in zip(ours, theirs, strict=True))
         if type(pattern) is not type(node):
             return False
         match pattern:
-            case cst.Name():
-                return pattern.value == node.value  # type: ignore[attr-defined]
+            case cst.Name():  # True, None or a builtin function, unless the seed calls something else so
+                return pattern.value == node.value and pattern.value not in self.taken  # type: ignore[attr-defined]
             case cst.BinaryOperation() | cst.UnaryOperation() | cst.BooleanOperation():
                 if type(pattern.operator) is not type(node.operator):  # type: ignore[attr-defined]
                     return False
@@ -213,6 +269,14 @@ class _Matcher:
                 return False
         elif not self.same(pattern.func, node.func):
             return False
+        if wanted in SIGNATURES:
+            ours, theirs = _by_name(wanted, list(pattern.args)), _by_name(wanted, arguments)
+            if ours is None or theirs is None:
+                return False
+            for name, default in DEFAULTS.get(wanted, {}).items():
+                if name in ours and name not in theirs:
+                    theirs[name] = cst.Integer(default)
+            return ours.keys() == theirs.keys() and all(self.same(v, theirs[k]) for k, v in ours.items())
         return self._same_arguments(pattern.args, arguments)
 
     def _same_arguments(self, pattern: object, arguments: list[cst.Arg]) -> bool:
@@ -238,6 +302,24 @@ class _Matcher:
             self.bindings[name] = node
             return True
         return is_pure(node) and code_of(before).strip() == code_of(node).strip()
+
+
+def _by_name(function: str, arguments: Sequence[cst.Arg]) -> dict[str, cst.BaseExpression] | None:
+    """Arguments by parameter name; None when they are too many, unknown, or not in the order of the parameters."""
+    names = SIGNATURES[function]
+    found: dict[str, cst.BaseExpression] = {}
+    for position, argument in enumerate(arguments):
+        if argument.keyword is not None:
+            name = "dim" if argument.keyword.value == "axis" else argument.keyword.value
+        elif position < len(names):
+            name = names[position]
+        else:
+            return None
+        if name in found:
+            return None
+        found[name] = argument.value
+    written = [n for n in names if n in found]
+    return found if written == list(found) else None
 
 
 def resolve(node: cst.CSTNode, imports: Mapping[str, str]) -> str | None:
@@ -289,6 +371,7 @@ class _Writer(cst.CSTTransformer):
         self.syntax = syntax
         self.imports = {n: p for n, p in syntax.imports.items() if n not in shadowed}
         self.shadowed = shadowed
+        self.taken = shadowed | syntax.module_names | frozenset(syntax.imports)
         self.repeated = {p for p in used if used.count(p) > 1}
         self.temporaries: dict[str, str] = {}
         self.new_imports: list[str] = []
@@ -317,8 +400,11 @@ class _Writer(cst.CSTTransformer):
             return updated_node.with_changes(keyword=original_node.keyword)
         if isinstance(original_node, cst.Attribute):
             return updated_node.with_changes(attr=original_node.attr)
-        if isinstance(original_node, cst.Name) and original_node.value in self.equation.parameters:
-            return self._operand(original_node.value)
+        if isinstance(original_node, cst.Name):
+            if original_node.value in self.equation.parameters:
+                return self._operand(original_node.value)
+            if hasattr(builtins, original_node.value) and original_node.value in self.taken:
+                self.problem = f"the name {original_node.value} means something else here"
         return updated_node
 
     def _global(self, node: cst.CSTNode) -> cst.BaseExpression:

@@ -85,6 +85,11 @@ def full_precision(*names: str) -> Guard:
     return _dtype_guard(names, "float32 or float64", FLOATS[:2])
 
 
+def wide(*names: str) -> Guard:
+    """float32, float64 or bfloat16: float16 overflows at 65504, so other orders of evaluation differ."""
+    return _dtype_guard(names, "float32, float64 or bfloat16", FLOATS[:3])
+
+
 def integral(*names: str) -> Guard:
     """An integer dtype, not bool."""
     return _dtype_guard(names, "an integer tensor", INTEGERS)
@@ -135,6 +140,46 @@ def same_dtype(*names: str) -> Guard:
                 operand.dtypes = [chosen]
 
     return Guard(f"same dtype: {', '.join(names)}", check, propose)
+
+
+def sizes(**patterns: str) -> Guard:
+    """Shapes by letters: ``sizes(x="n k", y="k m")``; equal letters are equal sizes, digits stand for themselves.
+
+    A leading ``*`` takes any further dimensions in front.
+    """
+    text = ", ".join(f"{name}: [{pattern}]" for name, pattern in patterns.items())
+
+    def check(visit: Visit) -> str | None:
+        known: dict[str, int] = {}
+        for name, pattern in patterns.items():
+            letters, shape = pattern.split(), visit[name].shape
+            tail = letters[1:] if letters[:1] == ["*"] else letters
+            fits = len(shape) >= len(tail) if tail is not letters else len(shape) == len(tail)
+            sizes_of = shape[len(shape) - len(tail) :]
+            if not visit[name].is_tensor or not fits:
+                return f"{name} ({visit[name].describe()}) has not the shape [{pattern}]"
+            for letter, size in zip(tail, sizes_of, strict=True):
+                wanted = int(letter) if letter.isdigit() else known.setdefault(letter, size)
+                if wanted != size:
+                    return f"{name} ({visit[name].describe()}) has not the shape [{pattern}] in {text}"
+        return None
+
+    def propose(operands: Operands, rng: random.Random) -> None:
+        chosen: dict[str, int] = {}
+        lead = tuple(rng.choice((1, 2, 3)) for _ in range(rng.choice((0, 1, 1, 2))))
+        for name, pattern in patterns.items():
+            shape: list[int] = []
+            for letter in pattern.split():
+                if letter == "*":
+                    shape += lead
+                elif letter.isdigit():
+                    shape.append(int(letter))
+                else:
+                    shape.append(chosen.setdefault(letter, rng.choice((1, 2, 3, 4, 5, 8, 17))))
+            if name in operands:
+                operands[name].shape = tuple(shape)
+
+    return Guard(text, check, propose)
 
 
 def same_shape(*names: str) -> Guard:
@@ -257,6 +302,22 @@ def away_from_zero(name: str, bound: float = 1e-6) -> Guard:
     return Guard(f"|{name}| ≥ {bound:g}", check, propose)
 
 
+def moderate(*names: str, bound: float = 1e3) -> Guard:
+    """Finite, and no element larger than ``bound``: nothing overflows on the way."""
+
+    def test(fact: Fact) -> bool:
+        if fact.is_number:
+            return abs(fact.value) <= bound
+        extremes = [abs(v) for v in (fact.low, fact.high) if v is not None]
+        return not (fact.has_nan or fact.has_inf) and all(e <= bound for e in extremes)
+
+    def propose(operand: Operand) -> None:
+        operand.special = False
+        operand.low, operand.high = max(operand.low, -bound), min(operand.high, bound)
+
+    return all_of(names, f"at most {bound:g} in size", test, propose)
+
+
 def finite(*names: str) -> Guard:
     """No NaN and no infinity."""
 
@@ -285,6 +346,20 @@ def contiguous(*names: str) -> Guard:
         operand.strided = False
 
     return all_of(names, "contiguous", lambda f: f.contiguous, propose)
+
+
+def dense(*names: str) -> Guard:
+    """No gaps and no overlap between elements, in any order of dimensions: a pointwise copy has the same strides."""
+
+    def test(fact: Fact) -> bool:
+        expected = 1
+        for stride, size in sorted((st, si) for st, si in zip(fact.stride, fact.shape, strict=True) if si != 1):
+            if stride != expected:
+                return fact.numel == 0
+            expected *= size
+        return True
+
+    return all_of(names, "dense", test, lambda operand: None)
 
 
 def no_grad(*names: str) -> Guard:

@@ -16,6 +16,12 @@ from eqfuzz.rewrite.rule import Rule
 from eqfuzz.rewrite.syntax import Expression, Span, Syntax
 
 
+STRIDE_READERS = frozenset(
+    "view view_as as_strided stride is_contiguous storage storage_offset view_as_complex data_ptr numpy resize_".split()
+)
+"""A program with one of these names can tell strides: there a rule that changes them is not an equation."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Site:
     """One place where ``rule`` applies; ``text`` is what will stand at ``span`` instead."""
@@ -60,6 +66,11 @@ def _consider(
 
     def miss(reason: str) -> NearMiss:
         return NearMiss(rule, line, before, reason)
+
+    if expression.identity and equation.matches_anything:
+        return miss("the object itself matters here, not only its value")
+    if rule.layout and (reads := sorted(STRIDE_READERS & syntax.names)):
+        return miss(f"the rule changes strides and the program reads them ({reads[0]})")
 
     visits = _visits(equation, match, expression, syntax, facts)
     if isinstance(visits, str):

@@ -13,6 +13,13 @@ HOOKS = frozenset({"inputs", "get_inputs", "get_init_inputs", "__init__", "__pos
 
 _NOT_VALUES = frozenset("True False None super locals globals eval exec vars __class__".split())
 
+_IDENTITY_ATTRIBUTES = frozenset(
+    """grad grad_fn data is_leaf requires_grad retains_grad backward register_hook retain_grad data_ptr storage
+    untyped_storage storage_offset stride is_contiguous as_strided view share_memory _version is_set_to""".split()
+)
+_IDENTITY_CALLS = frozenset("id type isinstance grad vjp jvp as_strided append add setattr is_same_size".split())
+"""Where an object's autograd history, storage or strides are read, an equal copy is no equal."""
+
 Span = tuple[int, int]
 """Start and end offsets in the source text, in characters."""
 
@@ -22,13 +29,15 @@ class Expression:
     """One expression of the code under test.
 
     ``locals`` are the names bound in the enclosing functions; ``enclosed`` says that no brackets are needed
-    whatever is put in its place (a whole argument, right-hand side, returned value or bracketed item).
+    whatever is put in its place (a whole argument, right-hand side, returned value or bracketed item);
+    ``identity`` that the object matters here and not only its value (``x.grad``, ``x.add_(1)``, ``x is y``).
     """
 
     node: cst.BaseExpression
     span: Span
     locals: frozenset[str]
     enclosed: bool
+    identity: bool = False
 
 
 class Syntax:
@@ -43,6 +52,7 @@ class Syntax:
         self.imports = imports_of(self.module)
         self.expressions: list[Expression] = []
         self.names = {n.value for n in _walk(self.module) if isinstance(n, cst.Name)}
+        self.module_names = frozenset(_module_names(self.module))
         _Collector(self).collect()
 
     def span(self, node: cst.CSTNode) -> Span:
@@ -90,6 +100,19 @@ def imports_of(module: cst.Module) -> dict[str, str]:
     return found
 
 
+def _module_names(module: cst.Module) -> Iterator[str]:
+    """Names that the module level binds itself: definitions and stores, not imports."""
+    pending: list[cst.CSTNode] = list(module.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+            yield node.name.value
+            continue
+        if isinstance(node, (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.For, cst.NamedExpr)):
+            yield from (n.value for n in _walk(node.target) if isinstance(n, cst.Name))
+        pending.extend(node.children)
+
+
 def dotted(node: cst.CSTNode) -> str | None:
     """``a.b.c`` of a chain of names, else None."""
     if isinstance(node, cst.Name):
@@ -129,6 +152,7 @@ class _Collector(cst.CSTVisitor):
         self.scope_owners: list[cst.CSTNode] = []
         self.skipped: set[int] = set()
         self.enclosed: set[int] = set()
+        self.identities: set[int] = set()
 
     def collect(self) -> None:
         self.syntax.module.visit(self)
@@ -207,8 +231,15 @@ class _Collector(cst.CSTVisitor):
                 self._skip(node)
             case cst.Attribute():
                 skip.add(id(node.attr))
+                name = node.attr.value
+                if name in _IDENTITY_ATTRIBUTES or (name.endswith("_") and not name.endswith("__")):
+                    self.identities.add(id(node.value))
+            case cst.Comparison() if any(isinstance(c.operator, (cst.Is, cst.IsNot)) for c in node.comparisons):
+                self.identities.update(id(e) for e in (node.left, *(c.comparator for c in node.comparisons)))
             case cst.Call():
                 skip.add(id(node.func))
+                if (dotted(node.func) or "").split(".")[-1] in _IDENTITY_CALLS:
+                    self.identities.update(id(inner) for a in node.args for inner in _walk(a))
                 if isinstance(node.func, cst.Attribute):
                     skip.add(id(node.func.attr))
             case cst.Arg():
@@ -241,7 +272,13 @@ class _Collector(cst.CSTVisitor):
 
     def _record(self, node: cst.BaseExpression) -> None:
         self.syntax.expressions.append(
-            Expression(node, self.syntax.span(node), self.scopes[-1], bool(node.lpar) or id(node) in self.enclosed)
+            Expression(
+                node,
+                self.syntax.span(node),
+                self.scopes[-1],
+                bool(node.lpar) or id(node) in self.enclosed,
+                id(node) in self.identities,
+            )
         )
 
 

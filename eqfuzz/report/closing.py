@@ -1,0 +1,161 @@
+"""The end of a run: rules applied, verdicts, invalid seeds, totals, where the findings are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from eqfuzz.campaign.events import CellJudged, RuleTally, SeedInvalid, Summary
+from eqfuzz.judge.verdict import Kind
+from eqfuzz.report.figures import by_kind, count, duration, printable, rate
+from eqfuzz.report.words import MEANING, is_defect, style_of
+
+RULES_SHOWN = 20
+INVALID_SHOWN = 20
+NOTABLE_SHOWN = 10
+
+
+def print_closing(
+    console: Console,
+    summary: Summary,
+    invalid: Sequence[SeedInvalid],
+    notable: Sequence[CellJudged],
+    findings_folder: str,
+) -> None:
+    """All tables; ``notable`` are cells that no finding shows and somebody should look at."""
+    console.print()
+    if summary.rules:
+        console.print(_rules(summary.rules))
+    if summary.verdicts:
+        console.print(_verdicts(summary.verdicts, meanings=console.width >= 100))
+    _print_invalid(console, invalid)
+    _print_notable(console, notable)
+    print_totals(console, summary, findings_folder)
+
+
+def print_totals(console: Console, summary: Summary, findings_folder: str) -> None:
+    """The last lines of every run, ``--quiet`` or not."""
+    dot = Text("  ·  ", style="dim")
+    valid = summary.seeds - summary.invalid
+    seeds = count(summary.seeds, "seed") + (f" ({valid:,} valid)" if summary.invalid else "")
+    amounts = (
+        seeds,
+        count(summary.sites, "site"),
+        count(summary.variants, "variant"),
+        count(summary.cells, "compiled cell"),
+    )
+    costs = (
+        f"{duration(summary.seconds)} wall",
+        f"{duration(summary.cpu_seconds)} CPU",
+        rate(summary.cells, summary.seconds),
+        f"random seed {summary.seed}",
+    )
+    console.print()
+    for line in (amounts, costs):
+        console.print(dot.join(Text(word) for word in line))
+    if summary.interrupted:
+        console.print(Text("Interrupted: the figures above are what was done until then.", style="bold yellow"))
+    if summary.out_of_time:
+        console.print(Text("Out of time: not every seed was finished.", style="bold yellow"))
+    for error in summary.errors:
+        console.print(Text(f"Internal error: {printable(error)}", style="bold red"))
+    if summary.findings:
+        told = count(summary.findings, "finding")
+        console.print(Text.assemble((told, "bold red"), " in ", (findings_folder, "bold")), soft_wrap=True)
+    else:
+        console.print(Text("No findings.", style="bold green" if summary.cells else "bold yellow"))
+
+
+def _rules(rules: dict[str, RuleTally]) -> Table:
+    """Rules with something else than agreement first, then by number of variants."""
+
+    def rank(item: tuple[str, RuleTally]) -> tuple[int, int, str]:
+        name, tally = item
+        return -sum(_other(tally).values()), -tally.variants, name
+
+    table = _table("Rules applied", f"{len(rules):,}")
+    table.add_column("rule", overflow="fold")
+    table.add_column("variants", justify="right", no_wrap=True)
+    table.add_column("agree", justify="right", no_wrap=True, style="green")
+    table.add_column("other verdicts", overflow="fold")
+    ordered = sorted(rules.items(), key=rank)
+    for name, tally in ordered[:RULES_SHOWN]:
+        _add_rule(table, name, tally)
+    rest = [tally for _, tally in ordered[RULES_SHOWN:]]
+    if rest:
+        _add_rule(table, f"{count(len(rest), 'more rule')}", _together(rest), style="dim")
+    return table
+
+
+def _add_rule(table: Table, name: str, tally: RuleTally, style: str = "") -> None:
+    other = _other(tally)
+    worst = next((kind for kind in other if is_defect(kind)), next(iter(other), ""))
+    table.add_row(
+        Text(name, style=style),
+        f"{tally.variants:,}",
+        f"{tally.verdicts.get(Kind.AGREE, 0):,}",
+        Text(by_kind(other), style=style_of(worst) if worst else ""),
+    )
+
+
+def _other(tally: RuleTally) -> dict[str, int]:
+    return {kind: number for kind, number in tally.verdicts.items() if kind != Kind.AGREE}
+
+
+def _together(tallies: Sequence[RuleTally]) -> RuleTally:
+    verdicts: dict[str, int] = {}
+    for tally in tallies:
+        for kind, number in tally.verdicts.items():
+            verdicts[kind] = verdicts.get(kind, 0) + number
+    return RuleTally(sum(tally.variants for tally in tallies), verdicts)
+
+
+def _verdicts(verdicts: dict[str, int], meanings: bool) -> Table:
+    table = _table("Verdicts", "")
+    table.add_column("kind", no_wrap=True)
+    table.add_column("count", justify="right", no_wrap=True)
+    if meanings:
+        table.add_column("meaning", style="dim")
+    for kind in Kind:
+        if verdicts.get(kind):
+            row = [Text(kind, style=style_of(kind)), f"{verdicts[kind]:,}"]
+            table.add_row(*row, *([MEANING[kind]] if meanings else []))
+    return table
+
+
+def _print_invalid(console: Console, invalid: Sequence[SeedInvalid]) -> None:
+    if not invalid:
+        return
+    console.print()
+    console.print(Text(f"Invalid seeds: {len(invalid):,}", style="bold"))
+    for event in sorted(invalid, key=lambda e: e.index)[:INVALID_SHOWN]:
+        console.print(Text(f"  {printable(event.reason)}", style="yellow"), soft_wrap=True)
+    if len(invalid) > INVALID_SHOWN:
+        console.print(Text(f"  and {len(invalid) - INVALID_SHOWN:,} more (--format json tells all)", style="dim"))
+
+
+def _print_notable(console: Console, notable: Sequence[CellJudged]) -> None:
+    if not notable:
+        return
+    console.print()
+    console.print(Text("No finding, but to be looked at:", style="bold"))
+    for cell in sorted(notable, key=lambda c: (c.index, c.variant))[:NOTABLE_SHOWN]:
+        console.print(Text(f"  {notable_line(cell)}", style="yellow"), soft_wrap=True)
+    if len(notable) > NOTABLE_SHOWN:
+        console.print(Text(f"  and {len(notable) - NOTABLE_SHOWN:,} more (--format json tells all)", style="dim"))
+
+
+def notable_line(cell: CellJudged) -> str:
+    """``flaky seeds/a.py: rules, config on device: message``."""
+    how = " + ".join(cell.rules) or "the original"
+    where = f", {cell.config} on {cell.device}" if cell.config else ""
+    return printable(f"{cell.verdict.kind} {cell.seed}: {how}{where}: {cell.verdict.message}").replace("\n", " ")
+
+
+def _table(title: str, note: str) -> Table:
+    heading = Text.assemble((title, "bold"), (f"  {note}" if note else "", "dim"))
+    return Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)

@@ -1,0 +1,146 @@
+"""The console: progress while a run lasts, a panel for each finding at once, tables at the end."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from eqfuzz.campaign.events import CellJudged, Event, FindingMade, RunStarted, SeedInvalid, SeedRewritten, Summary
+from eqfuzz.judge.verdict import Kind
+from eqfuzz.report.closing import print_closing, print_totals
+from eqfuzz.report.figures import count, printable
+from eqfuzz.report.live import Progress
+from eqfuzz.report.panel import one_line, print_finding
+
+LINE_SECONDS = 30.0
+"""How often a line is written where there is no terminal to draw on."""
+
+NOTABLE = (Kind.SUSPECT_RULE, Kind.FLAKY)
+
+
+class ConsoleReport:
+    """A handler of events that writes to ``console``; a context manager, since it draws while it is open.
+
+    ``quiet``: one line per finding and the totals, nothing else. ``dry_run``: one line per seed.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        *,
+        quiet: bool = False,
+        dry_run: bool = False,
+        time_budget: float | None = None,
+        every: float = LINE_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.console = console
+        self._quiet = quiet
+        self._dry_run = dry_run
+        self._every = every
+        self._progress = Progress(time_budget, clock)
+        self._out = ""
+        self._invalid: list[SeedInvalid] = []
+        self._notable: list[CellJudged] = []
+        self._live: Live | None = None
+        self._ticker: threading.Thread | None = None
+        self._ended = threading.Event()
+
+    def __enter__(self) -> ConsoleReport:
+        if self._quiet:
+            return self
+        if self.console.is_terminal:
+            self._live = Live(
+                console=self.console,
+                get_renderable=self._progress.display,
+                refresh_per_second=4,
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=sys.stderr.isatty(),  # a log file must not get lost in the drawing
+            )
+            self._live.start()
+        else:
+            self._ticker = threading.Thread(target=self._tick, name="progress", daemon=True)
+            self._ticker.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop_drawing()
+
+    def handle(self, event: Event) -> None:
+        """Count and show one event. Not to be called by two threads at once."""
+        self._progress.count(event)
+        match event:
+            case RunStarted():
+                self._start(event)
+            case SeedInvalid():
+                self._invalid.append(event)
+            case SeedRewritten() if self._dry_run and not self._quiet:
+                self._print_rewritten(event)
+            case CellJudged(verdict=verdict) if verdict.kind in NOTABLE:
+                self._notable.append(event)
+            case FindingMade():
+                self._find(event)
+            case Summary():
+                self._close(event)
+            case _:
+                pass
+
+    def _start(self, event: RunStarted) -> None:
+        self._out = event.out
+        if self._quiet:
+            return
+        versions = ", ".join(f"{name} {version}" for name, version in event.versions.items())
+        parts = (
+            count(event.seeds, "seed file"),
+            f"strategy {event.strategy}",
+            count(event.rules, "rule"),
+            f"{', '.join(event.configs)} on {', '.join(event.devices)}",
+            f"{count(event.jobs, 'job')} ({event.runner})",
+            f"random seed {event.seed}",
+        )
+        self._print_line(versions, "dim")
+        self._print_line("  ·  ".join(parts), "")
+
+    def _print_rewritten(self, event: SeedRewritten) -> None:
+        text = f"{event.seed}  {count(event.sites, 'site')}, {count(event.variants, 'variant')}"
+        self._print_line(printable(text), "")
+
+    def _find(self, event: FindingMade) -> None:
+        if self._quiet:
+            self._print_line(one_line(event), "bold red")
+        else:
+            print_finding(self.console, event, self._out)
+
+    def _close(self, summary: Summary) -> None:
+        self._stop_drawing()
+        folder = f"{self._out}/findings"
+        if self._quiet:
+            print_totals(self.console, summary, folder)
+        else:
+            print_closing(self.console, summary, self._invalid, self._notable, folder)
+
+    def _print_line(self, text: str, style: str) -> None:
+        self.console.print(Text(text, style=style), soft_wrap=True)
+
+    def _tick(self) -> None:
+        while not self._ended.wait(self._every):
+            self._print_line(self._progress.line(), "")
+
+    def _stop_drawing(self) -> None:
+        self._ended.set()
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+        if self._ticker is not None:
+            self._ticker.join()
+            self._ticker = None

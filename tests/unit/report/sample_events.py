@@ -1,0 +1,175 @@
+"""Events built by hand: a whole small run, for the handlers' tests."""
+
+from __future__ import annotations
+
+from eqfuzz.campaign.events import (
+    CellJudged,
+    Event,
+    FindingMade,
+    RuleTally,
+    RunStarted,
+    SeedDone,
+    SeedInvalid,
+    SeedRewritten,
+    SeedStarted,
+    Summary,
+)
+from eqfuzz.judge.verdict import Evidence, Kind, Verdict
+from eqfuzz.program.program import Format, Program
+from eqfuzz.rewrite.derive import Step
+from eqfuzz.triage.finding import Finding
+
+SOURCE = '''"""Brightness of an image after a gamma curve."""
+
+import torch
+
+
+def shade(image, amount):
+    scaled = image * amount
+    return scaled.clamp(min=0.0)
+
+
+def program(image, amount):
+    shaded = shade(image, amount)
+    curve = shaded ** 0.5 + amount
+    if curve.mean() > 0.5:
+        curve = curve - 0.5
+    return curve.sum(dim=-1), curve.amax()
+
+
+def inputs(rng):
+    yield rng.uniform(8, 16), 0.75
+'''
+
+POW = Step("operators/pow_half_is_sqrt", 13, "shaded ** 0.5", "torch.sqrt(shaded)")
+CLAMP = Step(
+    "operators/clamp_min_is_where",
+    8,
+    "scaled.clamp(min=0.0)",
+    "torch.where(scaled < 0.0, torch.zeros_like(scaled), scaled)",
+)
+
+
+def program(source: str = SOURCE, name: str = "seeds/handwritten/arithmetic/gamma_curve.py") -> Program:
+    return Program(name, source, Format.EQFUZZ, "program", "program", "inputs(rng)")
+
+
+def rewritten(*steps: Step, source: str = SOURCE) -> str:
+    for step in steps:
+        source = source.replace(step.before, step.after)
+    return source
+
+
+EVIDENCE = Evidence(
+    call=0,
+    path="output[0]",
+    index=(3, 11),
+    eager=4.25,
+    compiled=float("nan"),
+    reference=4.250000123,
+    allowed=3.1e-6,
+    wrong_elements=3,
+    elements=1024,
+    unstable_elements=5,
+)
+
+
+def finding(
+    *steps: Step,
+    kind: Kind = Kind.WRONG_RESULT,
+    evidence: Evidence | None = EVIDENCE,
+    message: str = "output[0] differs: compiled nan, reference 4.250000123",
+    also: int = 0,
+) -> Finding:
+    cells = {"P": "runs", "C(P)": "agree" if steps else str(kind)}
+    if steps:
+        cells |= {"P'": "equals P (bitwise)", "C(P')": str(kind)}
+    return Finding(
+        id="1f2e3d4c5b" if steps else "00aa11bb22",
+        original=program(),
+        transformed=program(rewritten(*steps)),
+        derivation=steps,
+        verdict=Verdict(kind, message, evidence),
+        device="cpu",
+        config="inductor",
+        settings={"name": "inductor"},
+        cells=cells,
+        also=also,
+        environment={"torch": "2.13.0", "seed": 0},
+    )
+
+
+def found(made: Finding, index: int = 0, known: bool = False) -> FindingMade:
+    return FindingMade(index, made, f"eqfuzz-out/findings/{made.id}", known)
+
+
+def started(seeds: int = 3) -> RunStarted:
+    return RunStarted(
+        seed=7,
+        seeds=seeds,
+        strategy="each",
+        rules=49,
+        devices=["cpu"],
+        configs=["inductor"],
+        jobs=2,
+        runner="fork",
+        out="eqfuzz-out",
+        versions={"eqfuzz": "0.1.0", "torch": "2.13.0"},
+    )
+
+
+def cell(index: int, variant: int, kind: Kind = Kind.AGREE, evidence: Evidence | None = None) -> CellJudged:
+    rules = [POW.rule] if variant else []
+    return CellJudged(
+        index, f"seed{index}.py", variant, rules, "cpu", "inductor", Verdict(kind, f"it is {kind}", evidence), 0.5
+    )
+
+
+def done(index: int) -> SeedDone:
+    return SeedDone(index, f"seed{index}.py", 1.5, 1.25, {"load": 0.1, "eager": 0.02, "compile": 1.25})
+
+
+def summary(**changed: object) -> Summary:
+    given: dict[str, object] = {
+        "seed": 7,
+        "seeds": 3,
+        "invalid": 1,
+        "sites": 31,
+        "variants": 12,
+        "cells": 14,
+        "verdicts": {"agree": 12, "invalid-seed": 1, "wrong-result": 2},
+        "findings": 2,
+        "rules": {
+            "operators/add_function": RuleTally(3, {"agree": 3}),
+            POW.rule: RuleTally(9, {"agree": 8, "wrong-result": 1}),
+        },
+        "errors": [],
+        "interrupted": False,
+        "out_of_time": False,
+        "seconds": 61.5,
+        "cpu_seconds": 100.25,
+    }
+    return Summary(**{**given, **changed})  # type: ignore[arg-type]
+
+
+def whole_run() -> list[Event]:
+    """Three seeds, the second invalid, two findings; in the order that two jobs may well tell it."""
+    return [
+        started(),
+        SeedStarted(0, "seed0.py"),
+        SeedStarted(1, "seed1.py"),
+        SeedInvalid(1, "seed1.py", "seed1.py:3: no inputs: define `inputs(rng)`"),
+        done(1),
+        SeedStarted(2, "seed2.py"),
+        SeedRewritten(0, "seed0.py", 20, 8, 9),
+        SeedRewritten(2, "seed2.py", 11, 4, 5),
+        cell(2, 0),
+        cell(0, 0),
+        cell(0, 1, Kind.WRONG_RESULT, EVIDENCE),
+        found(finding(POW), index=0),
+        cell(2, 1, Kind.FLAKY),
+        found(finding(), index=2),
+        done(2),
+        done(0),
+        summary(),
+    ]
