@@ -76,7 +76,19 @@ class Loaded:
             calls = [Call(tuple(value), {})]
         if not calls:
             raise InvalidSeed(self.program.name, f"`{self.program.inputs}` gave no input set: yield at least one")
+        for call in calls:
+            self._demand_copyable(call)
         return calls
+
+    def _demand_copyable(self, call: Call) -> None:
+        """Every cell gets a copy of its own. Raises InvalidSeed where torch cannot copy an argument."""
+        try:
+            call.copy()
+        except RuntimeError as error:
+            if "support the deepcopy protocol" not in str(error):
+                raise
+            reason = "an input is the result of an operation on a tensor that requires grad: call .detach() on it"
+            raise InvalidSeed(self.program.name, reason) from None
 
 
 def _execute(program: Program, extra_globals: dict[str, Any]) -> types.ModuleType:

@@ -404,7 +404,7 @@ def value_in(name: str, *values: object) -> Guard:
 
 
 def where(text: str, test: Callable[..., bool], *names: str) -> Guard:
-    """Any other condition, told as ``text``: ``test(*facts)`` over the named facts; the sampler tries until it holds."""
+    """Any other condition, told as ``text``: ``test(*facts)`` over the named facts; the sampler tries till it holds."""
 
     def check(visit: Visit) -> str | None:
         if test(*(visit[n] for n in names)):

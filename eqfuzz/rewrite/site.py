@@ -15,7 +15,6 @@ from eqfuzz.rewrite.probe import Facts
 from eqfuzz.rewrite.rule import Rule
 from eqfuzz.rewrite.syntax import Expression, Span, Syntax
 
-
 STRIDE_READERS = frozenset(
     "view view_as as_strided stride is_contiguous storage storage_offset view_as_complex data_ptr numpy resize_".split()
 )

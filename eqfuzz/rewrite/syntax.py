@@ -15,9 +15,9 @@ _NOT_VALUES = frozenset("True False None super locals globals eval exec vars __c
 
 _IDENTITY_ATTRIBUTES = frozenset(
     """grad grad_fn data is_leaf requires_grad retains_grad backward register_hook retain_grad data_ptr storage
-    untyped_storage storage_offset stride is_contiguous as_strided view share_memory _version is_set_to""".split()
+    untyped_storage storage_offset as_strided share_memory _version is_set_to""".split()
 )
-_IDENTITY_CALLS = frozenset("id type isinstance grad vjp jvp as_strided append add setattr is_same_size".split())
+_IDENTITY_CALLS = frozenset("id type isinstance grad vjp jvp as_strided setattr".split())
 """Where an object's autograd history, storage or strides are read, an equal copy is no equal."""
 
 Span = tuple[int, int]

@@ -33,8 +33,13 @@ class Worker:
             raise
         finally:
             theirs.close()
+
+        def explain() -> str:
+            self.process.wait(0.5)
+            return server.explain(self.process.status)
+
         try:
-            self.cpu_total: float = await_ready(self.channel, start_s, closing, server.last_words)["cpu_total"]
+            self.cpu_total: float = await_ready(self.channel, start_s, closing, explain)["cpu_total"]
         except BaseException as error:
             self.close()
             if self.process.lost:

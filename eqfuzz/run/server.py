@@ -113,6 +113,7 @@ class Server:
         self, module: str, hello: Hello, environment: Environment, start_s: float, closing: threading.Event
     ) -> None:
         self._lock = threading.Lock()
+        self._ready = False
         temporary = environment.temporary_dir()
         temporary.mkdir(parents=True, exist_ok=True)
         self._log: IO[bytes] = tempfile.TemporaryFile(dir=temporary)  # noqa: SIM115 - lives as long as the server
@@ -138,6 +139,7 @@ class Server:
         try:
             self.channel.send(dataclasses.asdict(hello))
             await_ready(self.channel, start_s, closing, self.last_words)
+            self._ready = True
         except BaseException as error:
             self.close()
             if isinstance(error, OSError):
@@ -160,10 +162,12 @@ class Server:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(0.5)
         code = self._process.poll()
-        if code is None:
-            ended = "it is still running"
-        else:
-            ended = describe_status(-code if code < 0 else code << 8)[1]
+        status = None if code is None else -code if code < 0 else code << 8
+        return self.explain(status)
+
+    def explain(self, status: int | None) -> str:
+        """In one line, what a wait status says, and the end of what this process and idle workers printed."""
+        ended = "it is still running" if status is None else describe_status(status)[1]
         size = os.fstat(self._log.fileno()).st_size
         # The process writes at the file's own offset, so ours must not move it.
         tail = os.pread(self._log.fileno(), _LOG_BYTES, max(0, size - _LOG_BYTES))
@@ -195,7 +199,8 @@ class Server:
         """End it and, with it, its children. Nothing of it runs when this returns."""
         self.channel.close()
         try:
-            self._process.wait(_PATIENCE_TO_END)
+            # Before it is ready it does not listen.
+            self._process.wait(_PATIENCE_TO_END if self._ready else 0.0)
         except subprocess.TimeoutExpired:
             kill_family(self._process.pid)
             self._process.wait()

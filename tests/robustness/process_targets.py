@@ -58,9 +58,19 @@ def look(case: dict[str, Any], emit: Emit) -> None:
             "threads": torch.get_num_threads(),
             "cuda": torch.cuda.is_available(),
             "preload": getattr(preload, "MARK", None),
-            "descriptors": {name: os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")[:-1]},
+            "descriptors": _descriptors(),
         }
     )
+
+
+def _descriptors():
+    found = {}
+    for entry in list(Path("/proc/self/fd").iterdir()):
+        try:
+            found[entry.name] = str(entry.readlink())
+        except FileNotFoundError:
+            continue  # the one for reading the folder
+    return found
 
 
 def wait(case: dict[str, Any], emit: Emit) -> None:

@@ -151,7 +151,7 @@ BAD = {
     "forged exit": (garbage('{"event": "exit"}\n'), "error", "on the event pipe: not for a case to say", ""),
     "forged stage": (garbage('{"event": "stage"}\n'), "error", "on the event pipe: a stage without", ""),
     "closed": ({"do": "close_everything"}, "error", "the program closed the event pipe", ""),
-    "closed, looping": ({"do": "close_everything", "then": "stay"}, "hang", "no end of loading", "in close_everything"),
+    "closed, looping": ({"do": "close_everything", "then": "stay"}, "hang", "no end of loading", ""),
 }
 
 

@@ -223,3 +223,14 @@ def test_no_input_set_is_said():
 def test_programs_travel_as_json():
     program, _ = load("def program(x): return x\ndef inputs(rng): yield 1\n")
     assert Program.from_json(program.to_json()) == program
+
+
+def test_inputs_that_torch_cannot_copy_are_said():
+    _, loaded = load(
+        """
+        def program(x): return x
+        def inputs(rng): yield rng.normal(3, requires_grad=True) * 2
+        """
+    )
+    with pytest.raises(InvalidSeed, match="detach"):
+        loaded.calls(0)
