@@ -66,7 +66,16 @@ _SCATTERS = _names(
 
 _INTERPOLATIONS = ("upsample_", "_upsample_", "grid_sampler", "affine_grid")
 
-_ABSOLUTE = {"logsumexp": 1.0, "_log_softmax": 1.0, "log_softmax": 1.0, "lgamma": 1.0, "digamma": 1.0, "polygamma": 1.0}
+_ABSOLUTE = {
+    "logsumexp": 1.0,
+    "_log_softmax": 1.0,
+    "log_softmax": 1.0,
+    "lgamma": 1.0,
+    "digamma": 1.0,
+    "polygamma": 1.0,
+    "logaddexp": 1.0,
+    "logaddexp2": 1.0,
+}
 """Error relative to this number rather than to the result: the formula passes through it and cancels."""
 
 _ABSOLUTE_IN_OPERAND = _names(
@@ -146,6 +155,9 @@ def absolute_noise(name: str, operand: torch.Tensor | None) -> float | torch.Ten
     """A magnitude that the result's error is relative to besides the result itself, None for most operators."""
     if name in _ABSOLUTE:
         return _ABSOLUTE[name]
+    if name.startswith(_INTERPOLATIONS) and operand is not None and operand.numel():
+        # Weights come from coordinates rounded at the size of the picture.
+        return float(operand[0].abs().nan_to_num(0.0, 0.0, 0.0).amax()) * max(operand.shape[3:], default=1)
     if name in _ABSOLUTE_IN_OPERAND and operand is not None:
         return operand.abs()
     return None
@@ -182,8 +194,6 @@ def terms_added(
     }:
         left = floating[1] if name.startswith(("add", "badd", "_add")) and len(floating) > 2 else floating[0]
         return max(left.shape[-1] if left.dim() else 1, 1) * (left.shape[0] if name == "addbmm" else 1)
-    if name.startswith(_INTERPOLATIONS):
-        return max(floating[0].shape[2:], default=1) ** 2
     outputs = [value.numel() for value in results if isinstance(value, torch.Tensor) and value.numel()]
     largest = max(value.numel() for value in floating)
     ratio = largest // max(min(outputs, default=1), 1)

@@ -27,10 +27,11 @@ def print_closing(
     findings_folder: str,
 ) -> None:
     """All tables; ``notable`` are cells that no finding shows and somebody should look at."""
-    console.print()
     if summary.rules:
+        console.print()
         console.print(_rules(summary.rules))
     if summary.verdicts:
+        console.print()
         console.print(_verdicts(summary.verdicts, meanings=console.width >= 100))
     _print_invalid(console, invalid)
     _print_notable(console, notable)
@@ -39,7 +40,7 @@ def print_closing(
 
 def print_totals(console: Console, summary: Summary, findings_folder: str) -> None:
     """The last lines of every run, ``--quiet`` or not."""
-    dot = Text("  ·  ", style="dim")
+    dot = Text.assemble(("  ·  ", "dim"))
     valid = summary.seeds - summary.invalid
     seeds = count(summary.seeds, "seed") + (f" ({valid:,} valid)" if summary.invalid else "")
     amounts = (

@@ -130,7 +130,7 @@ class ConsoleReport:
             print_closing(self.console, summary, self._invalid, self._notable, folder)
 
     def _print_line(self, text: str, style: str) -> None:
-        self.console.print(Text(text, style=style), soft_wrap=True)
+        self.console.print(Text(text, style=style), soft_wrap=not self.console.is_terminal)
 
     def _tick(self) -> None:
         while not self._ended.wait(self._every):

@@ -92,7 +92,7 @@ class Progress:
                 rate(tally.cells, elapsed),
             ]
         found = Text(count(findings, "finding"), style="bold red" if findings else "dim")
-        dot = Text("  ·  ", style="dim")
+        dot = Text.assemble(("  ·  ", "dim"))
         lines: list[RenderableType] = [Text(), bar, dot.join([*map(Text, amounts), found])]
         if verdicts:
             lines.append(dot.join(Text(f"{kind} {number:,}", style=style_of(kind)) for kind, number in verdicts))

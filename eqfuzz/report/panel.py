@@ -88,7 +88,7 @@ def _body(event: FindingMade, width: int) -> list[RenderableType]:
         beside.add_row(cells, worst)
         parts.append(beside)
     else:
-        parts += [cells, worst]
+        parts += [cells, Text(), worst]
     return parts
 
 
@@ -101,7 +101,7 @@ def _headline(event: FindingMade) -> Table:
             Text.assemble((step.rule, "bold magenta"), (f"  line {step.line}", "dim")) for step in finding.derivation
         )
         rows.add_row("rule" if len(finding.derivation) == 1 else "rules", rules)
-    rows.add_row("compiled", Text.assemble((finding.config, "bold"), " on ", (finding.device, "bold")))
+    rows.add_row("config", Text.assemble((finding.config, "bold"), " on ", (finding.device, "bold")))
     if finding.also:
         rows.add_row("also", Text(f"{count(finding.also, 'more cell')} of this seed show the same"))
     if event.known:

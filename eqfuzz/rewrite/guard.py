@@ -253,10 +253,12 @@ def matmul_shapes(x: str, y: str, *, batch: bool = False) -> Guard:
 
 
 def at_least(name: str, bound: float) -> Guard:
-    """No element below ``bound``; NaN passes."""
+    """No element below ``bound`` and no infinity; NaN passes."""
 
     def check(visit: Visit) -> str | None:
         fact = visit[name]
+        if fact.has_inf:
+            return f"{name} has an infinity"
         low = fact.value if fact.is_number else fact.low
         return None if low is None or low >= bound else f"{name} has an element {low:g} below {bound:g}"
 
@@ -269,10 +271,12 @@ def at_least(name: str, bound: float) -> Guard:
 
 
 def at_most(name: str, bound: float) -> Guard:
-    """No element above ``bound``; NaN passes."""
+    """No element above ``bound`` and no infinity; NaN passes."""
 
     def check(visit: Visit) -> str | None:
         fact = visit[name]
+        if fact.has_inf:
+            return f"{name} has an infinity"
         high = fact.value if fact.is_number else fact.high
         return None if high is None or high <= bound else f"{name} has an element {high:g} above {bound:g}"
 

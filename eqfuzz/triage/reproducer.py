@@ -36,10 +36,11 @@ def write_reproducer(finding: Finding, config: Config, described: Described, pre
     """The script's text."""
     dies = finding.verdict.kind in (Kind.PROCESS_CRASH, Kind.HANG, Kind.OUT_OF_MEMORY)
     evidence = finding.verdict.evidence or Evidence()
+    program, future = _without_imports_of_torch(program_text(finding.transformed))
     parts = [
-        _docstring(finding, config),
-        _imports(finding, config, described, dies, preloaded),
-        f"# The program\n{program_text(finding.transformed)}",
+        "\n".join([_docstring(finding, config), *future]),
+        _imports(finding, config, described, dies, preloaded, bool(_RANDOM.search(program))),
+        f"# The program\n{program}",
         _inputs(finding.transformed, described),
     ]
     if dies:
@@ -48,7 +49,8 @@ def write_reproducer(finding: Finding, config: Config, described: Described, pre
         parts += [_RUN, _raises(config)]
     else:
         parts += _compares(finding, config, evidence)
-    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+    head, *body = [part.strip("\n") for part in parts]
+    return head + "\n\n" + "\n\n\n".join(body) + "\n"
 
 
 def program_text(program: Program) -> str:
@@ -67,10 +69,18 @@ def program_text(program: Program) -> str:
     return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).strip("\n")
 
 
+def _without_imports_of_torch(text: str) -> tuple[str, list[str]]:
+    """The program without ``import torch``, which the script has, and its ``__future__`` imports, which go first."""
+    lines = text.splitlines()
+    future = [line for line in lines if line.startswith("from __future__ import")]
+    kept = [line for line in lines if line.rstrip() != "import torch" and line not in future]
+    return "\n".join(kept).strip("\n"), future
+
+
 def _docstring(finding: Finding, config: Config) -> str:
     arguments = ", ".join(f"{k}={v!r}" for k, v in config.arguments().items())
     lines = [
-        f"{finding.verdict.kind} of torch.compile({arguments}) on {finding.device}: eqfuzz finding {finding.id}.",
+        f"{finding.verdict.kind} under torch.compile({arguments}) on {finding.device}: eqfuzz finding {finding.id}.",
         "",
         *textwrap.wrap(finding.verdict.message, 110),
         "",
@@ -89,8 +99,10 @@ def _docstring(finding: Finding, config: Config) -> str:
     return f'"""{text}\n"""'
 
 
-def _imports(finding: Finding, config: Config, described: Described, dies: bool, preloaded: bool) -> str:
-    modules = {"copy", "sys"}
+def _imports(
+    finding: Finding, config: Config, described: Described, dies: bool, preloaded: bool, draws: bool
+) -> str:
+    modules = {"sys"} if dies else {"copy", "sys"}
     if described.packs:
         modules |= {"base64", "zlib"}
     if dies:
@@ -99,14 +111,17 @@ def _imports(finding: Finding, config: Config, described: Described, dies: bool,
         modules |= {"pathlib"}
     if finding.verdict.kind is Kind.WRONG_GRADIENT:
         modules |= {"dataclasses"}
-    lines = [f"import {m}" for m in sorted(modules)] + ["", "import torch", "import torch._dynamo.config"]
-    lines += ["import torch._inductor.config", ""]
+    lines = [f"import {m}" for m in sorted(modules)] + ["", "import torch"]
+    if config.dynamo:
+        lines.append("import torch._dynamo.config")
+    if config.inductor or draws:
+        lines.append("import torch._inductor.config")
     if preloaded:
-        lines += [_PRELOAD]
-    lines += [
-        "# Compiled programs draw the same random numbers as eager ones.",
-        "torch._inductor.config.fallback_random = True",
-    ]
+        lines += ["", _PRELOAD.rstrip("\n")]
+    if config.dynamo or config.inductor or draws:
+        lines.append("")
+    if draws:
+        lines.append("torch._inductor.config.fallback_random = True  # compiled programs draw the same random numbers")
     lines += [f"torch._dynamo.config.{key} = {value!r}" for key, value in config.dynamo.items()]
     lines += [f"torch._inductor.config.{key} = {value!r}" for key, value in config.inductor.items()]
     return "\n".join(lines)
@@ -281,6 +296,12 @@ def _number(value: Any) -> str:
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
+
+_RANDOM = re.compile(
+    r"\b(rand\w*|dropout\w*|Dropout\w*|bernoulli_?|multinomial|normal_?|uniform_|poisson|exponential_|cauchy_|geometric_"
+    r"|log_normal_|random_?|shuffle|rrelu|RReLU|gumbel_softmax)\b"
+)
+"""What draws random numbers, by name; once too often costs one line in the script."""
 
 _PRELOAD = '''\
 # Settings of the run, when they lie beside this script.

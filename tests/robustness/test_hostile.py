@@ -116,7 +116,7 @@ SEED_LEVEL = {
     "segfault": ("ctypes.string_at(0)", "process-crash"),
     "loop": ("while True: x = x + 1", "hang"),
     "value": ("x = x + os.getpid() % 1000 + 1", "wrong-result"),
-    "raise": ("raise ValueError('only compiled')", "exception-mismatch"),
+    "raise": ("os.stat('/nowhere')", "exception-mismatch"),
 }
 
 

@@ -1,0 +1,71 @@
+"""The application ``eqfuzz``: its verbs, and one line instead of a usage screen for whatever the user got wrong."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any, NoReturn
+
+import typer
+import typer.core
+
+import eqfuzz
+from eqfuzz.cli import doctor, mutate, replay, rules
+from eqfuzz.cli.exits import INTERRUPTED, USAGE, complain
+
+
+class OneLineErrors(typer.core.TyperGroup):
+    """Says what is wrong in one line on stderr and exits 2; 130 when interrupted."""
+
+    def main(self, *arguments: Any, **named: Any) -> NoReturn:
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):  # paths and seeds may hold what the terminal cannot show
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            code = super().main(*arguments, **{**named, "standalone_mode": False})
+        except (typer.Abort, KeyboardInterrupt):
+            complain("interrupted")
+            sys.exit(INTERRUPTED)
+        except Exception as error:
+            # Typer's own usage errors: their class lies in click or in typer, by version, hence by what they can do.
+            if not hasattr(error, "format_message"):
+                raise
+            context = getattr(error, "ctx", None)
+            command = context.command_path if context is not None else "eqfuzz"
+            message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+            complain(f"{message}; see `{command} --help`")
+            sys.exit(USAGE)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"eqfuzz {eqfuzz.__version__}")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    name="eqfuzz",
+    cls=OneLineErrors,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # rich help costs a third of the start-up time
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def eqfuzz_command(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """A fuzzer for PyTorch's compiler: one computation written in many equal ways must give one answer.
+
+    Exit codes: 0 nothing found, 1 findings, 2 usage or bad input, 3 internal error, 130 interrupted.
+    """
+
+
+app.command("mutate")(mutate.mutate)
+app.command("replay")(replay.replay)
+app.command("rules")(rules.rules)
+app.command("doctor")(doctor.doctor)

@@ -1,0 +1,49 @@
+"""Logging to stderr: step timings per seed at DEBUG."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from eqfuzz.campaign.events import Event
+
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+_log = logging.getLogger("eqfuzz.mutate")
+
+
+class _Stderr(logging.Handler):
+    """Looks ``sys.stderr`` up for each record: a live display puts its own in place while it draws."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(self.format(record), file=sys.stderr)
+
+
+def start(level: str) -> None:
+    """Send the log of eqfuzz (not torch's) at ``level`` and above to stderr."""
+    handler = _Stderr()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", "%H:%M:%S"))
+    logger = logging.getLogger("eqfuzz")
+    logger.handlers = [handler]
+    logger.propagate = False
+    logger.setLevel(level)
+
+
+def log_event(event: Event) -> None:
+    """What a campaign's events say to the log."""
+    from eqfuzz.campaign.events import FindingMade, SeedDone, SeedInvalid, SeedStarted
+
+    match event:
+        case SeedStarted(seed=seed):
+            _log.info("%s: started", seed)
+        case SeedInvalid(reason=reason):
+            _log.info("invalid seed: %s", reason)
+        case FindingMade(folder=folder):
+            _log.info("finding in %s", folder)
+        case SeedDone(seed=seed, seconds=seconds, cpu_seconds=cpu, timings=timings):
+            steps = ", ".join(f"{step} {spent:.3f}" for step, spent in timings.items())
+            _log.debug("%s: %.3f s wall, %.3f s CPU (%s)", seed, seconds, cpu, steps)
+        case _:
+            pass

@@ -1,0 +1,58 @@
+"""Option values from text: durations, comma lists, compile configurations."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from eqfuzz.run.configs import Config
+
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+_PART = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
+
+
+def seconds_of(text: str) -> float:
+    """Seconds of ``90``, ``90s``, ``10m``, ``1h``, ``1h30m``. Raises ValueError that says how to write it."""
+    parts = _PART.findall(text.strip().lower())
+    if not parts or "".join(number + unit for number, unit in parts) != text.strip().lower():
+        raise ValueError(f"{text!r} is not a duration: write 90, 10m, 1h or 1h30m")
+    seconds = sum(float(number) * UNITS[unit] for number, unit in parts)
+    if seconds <= 0:
+        raise ValueError(f"{text!r} leaves no time: give more than 0 seconds")
+    return seconds
+
+
+def split_names(given: Sequence[str]) -> list[str]:
+    """``["a,b", "c"]`` as ``["a", "b", "c"]``."""
+    return [name.strip() for text in given for name in text.split(",") if name.strip()]
+
+
+def configs_of(given: Sequence[str], file: Path | None) -> tuple[Config, ...]:
+    """The configurations named in ``given`` (``all``: every known one; none named: ``inductor`` or those of ``file``).
+
+    Raises ValueError with a did-you-mean, or naming file and place.
+    """
+    from eqfuzz.run.configs import BUILT_IN, DEFAULT_CONFIG, choose, read_configs
+
+    known = read_configs(file) if file is not None else dict(BUILT_IN)
+    names = split_names(given)
+    if "all" in names:
+        return tuple(known.values())
+    if not names:
+        own = [config for name, config in known.items() if name not in BUILT_IN or config != BUILT_IN[name]]
+        return tuple(own) or (DEFAULT_CONFIG,)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no configuration {name!r}{did_you_mean(name, list(known))}; known: {', '.join(known)}")
+    return choose(names, known)
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """``, did you mean 'x'?`` or nothing."""
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f", did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,187 @@
+"""Reproducers are whole scripts: they run alone, exit 1 while something is wrong and 0 when nothing is."""
+
+import dataclasses
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from eqfuzz.judge.verdict import Evidence, Kind, Verdict
+from eqfuzz.program.formats import recognise
+from eqfuzz.program.literal import Writer
+from eqfuzz.program.load import Loaded
+from eqfuzz.rewrite.derive import Step
+from eqfuzz.run.configs import Config
+from eqfuzz.triage.finding import Finding, finding_id
+from eqfuzz.triage.folder import flaky_folder, read_finding, write_folder
+from eqfuzz.triage.replay import ERROR, FIXED, STILL_FAILING, replay
+from eqfuzz.triage.reproducer import Described, program_text, write_reproducer
+
+EAGER = Config(name="eager", backend="eager")
+
+SOURCE = '''
+"""A docstring."""
+from __future__ import annotations
+import torch
+import dataclasses
+
+LIMIT = 3
+
+@dataclasses.dataclass
+class Pair:
+    a: torch.Tensor
+    b: int
+
+class Program(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3))
+    def forward(self, x, n=1):
+        x.mul_(2)
+        return {"p": Pair(x * self.weight + BIAS, n)}
+
+def inputs(rng):
+    yield rng.normal(3), 2
+    yield {"x": rng.normal(70, 3), "n": LIMIT}
+'''
+
+
+def finding_of(kind, evidence=None, source=SOURCE, bias="0"):
+    program = recognise(textwrap.dedent(source.replace("BIAS", bias)), "seeds/some.py")
+    verdict = Verdict(kind, "a message with \\ and \"\"\" in it", evidence)
+    return Finding(
+        id=finding_id(program, program, verdict, "cpu", {}, "plain"),
+        original=program,
+        transformed=program,
+        derivation=(Step("algebra/some_rule", 12, "x *\n 1", "x"),),
+        verdict=verdict,
+        device="cpu",
+        config="eager",
+        settings={},
+        cells={"P": "runs"},
+        also=0,
+        environment={"torch": "2.13.0", "python": "3.11"},
+    )
+
+
+def described(finding):
+    loaded = Loaded(finding.transformed)
+    writer = Writer()
+    body = writer.calls(loaded.calls(0))
+    model = loaded.instance()
+    state = writer.value(dict(model.state_dict())) if hasattr(model, "state_dict") else None
+    return Described(body, state, writer.packs)
+
+
+def run(tmp_path, finding, config=EAGER):
+    text = write_reproducer(finding, config, described(finding), preloaded=False)
+    script = tmp_path / "repro.py"
+    script.write_text(text)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert "Traceback" not in done.stderr, text + done.stderr
+    return done.returncode, text, done.stdout
+
+
+# The eager backend compiles right, so a script that tells "broken" here would do so for ever; a program that asks
+# whether it is being compiled stands for the bug.
+BROKEN = "(1 if torch.compiler.is_compiling() else 0)"
+PLACES = {
+    "an element": (Kind.WRONG_RESULT, Evidence(1, "output['p'].a", (69, 2), 0, 0, None, 1e-6)),
+    "an exact leaf": (Kind.WRONG_RESULT, Evidence(0, "output['p'].a", (0,), 0, 1, None, 0.0)),
+    "a gradient": (Kind.WRONG_GRADIENT, Evidence(0, "gradient of model.weight", (0,), 0, 1, None, 0.0)),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_exit_codes_follow_the_program(tmp_path, place):
+    kind, evidence = PLACES[place]
+    fixed = finding_of(kind, evidence, bias="0")
+    if evidence.allowed:
+        import torch
+
+        call = Loaded(fixed.transformed).calls(0)[1]
+        value = (call.kwargs["x"] * 2)[69, 2].item()
+        evidence = dataclasses.replace(evidence, reference=value)
+        fixed = finding_of(kind, evidence)
+        assert isinstance(call.kwargs["x"], torch.Tensor)
+    assert run(tmp_path, fixed)[0] == 0
+    bias = f"self.weight * {BROKEN}" if kind is Kind.WRONG_GRADIENT else BROKEN
+    code, text, output = run(tmp_path, finding_of(kind, evidence, bias=bias))
+    assert code == 1, output
+    assert "import eqfuzz" not in text and "algebra/some_rule" in text and text.count("import torch\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        (Kind.WRONG_METADATA, "output['p'].a"),
+        (Kind.WRONG_SIDE_EFFECT, "args[0] after the call"),
+        (Kind.WRONG_SIDE_EFFECT, "model.weight"),
+        (Kind.EXCEPTION_MISMATCH, ""),
+        (Kind.COMPILER_CRASH, ""),
+    ],
+)
+def test_a_program_that_compiles_right_exits_0(tmp_path, kind, path):
+    evidence = Evidence(0, path, None) if path else None
+    assert run(tmp_path, finding_of(kind, evidence))[0] == 0
+
+
+def test_exceptions_only_when_compiled_exit_1(tmp_path):
+    bias = "(__import__('os').stat('/nowhere') if torch.compiler.is_compiling() else 0)"
+    code, _, output = run(tmp_path, finding_of(Kind.EXCEPTION_MISMATCH, bias=bias))
+    assert code == 1 and "FileNotFoundError" in output
+
+
+@pytest.mark.parametrize("kind", [Kind.PROCESS_CRASH, Kind.OUT_OF_MEMORY])
+def test_deaths_are_watched_from_outside(tmp_path, kind):
+    assert run(tmp_path, finding_of(kind))[0] == 0
+    dying = "(__import__('os')._exit(9) if torch.compiler.is_compiling() else 0)"
+    code, _, output = run(tmp_path, finding_of(kind, bias=dying))
+    assert code == 1 and "status 9" in output
+
+
+def test_program_text_drops_hooks_and_docstring():
+    text = program_text(finding_of(Kind.WRONG_RESULT).transformed)
+    assert "def inputs" not in text and "A docstring" not in text
+    assert "class Program" in text and "class Pair" in text
+
+
+def test_folders_are_written_once_and_read_back(tmp_path):
+    finding = finding_of(Kind.WRONG_RESULT, Evidence(0, "output", (1, 2), 1.0, 2.0, 1.0, 1e-6))
+    folder = write_folder(tmp_path / "findings", finding, "first", None)
+    assert write_folder(tmp_path / "findings", finding, "second", None) == folder
+    assert (folder / "repro.py").read_text() == "first"
+    assert read_finding(folder) == finding
+    assert [p.name for p in (tmp_path / "findings").iterdir()] == [finding.id]
+    assert flaky_folder(folder) == tmp_path / "flaky" / finding.id
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("import sys; print('compiled: x'); sys.exit(1)", STILL_FAILING),
+        ("pass", FIXED),
+        ("raise ValueError('the script itself')", ERROR),
+        ("import sys; sys.exit(5)", ERROR),
+        ("import os; os.abort()", ERROR),
+        ("import time; time.sleep(60)", ERROR),
+    ],
+)
+def test_replay_tells_bugs_from_broken_scripts(tmp_path, text, status):
+    (tmp_path / "repro.py").write_text(text)
+    assert replay(tmp_path, seconds=5).status == status
+
+
+def test_ids_depend_on_what_makes_a_finding():
+    a = finding_of(Kind.WRONG_RESULT)
+    program, verdict = a.transformed, a.verdict
+    same = finding_id(dataclasses.replace(program, name="elsewhere.py"), program, verdict, "cpu", {}, "plain")
+    assert same == a.id
+    others = {
+        finding_id(program, program, verdict, "cuda", {}, "plain"),
+        finding_id(program, program, verdict, "cpu", {"dynamic": True}, "plain"),
+        finding_id(program, program, verdict, "cpu", {}, "0123456789ab"),
+        finding_id(program, program.with_source("x"), verdict, "cpu", {}, "plain"),
+    }
+    assert len(others) == 4 and a.id not in others
