@@ -8,9 +8,7 @@ from eqfuzz.rewrite.guard import (
     FLOATS,
     arithmetic,
     at_least,
-    at_most,
     away_from_zero,
-    complex_,
     contiguous,
     dense,
     dtype_in,
@@ -31,9 +29,9 @@ from eqfuzz.rewrite.guard import (
 from eqfuzz.rewrite.rule import rule
 
 
-@rule(exact="bitwise", where=[contiguous("x", "y")])
+@rule(exact="bitwise", where=[real("x", "y"), contiguous("x", "y")])
 def add_commutes(x, y):
-    """``x + y`` is ``y + x``."""
+    """``x + y`` is ``y + x``; with complex infinities the order decides which parts are NaN."""
     return x + y, y + x
 
 
@@ -43,19 +41,19 @@ def mul_commutes(x, y):
     return x * y, y * x
 
 
-@rule(exact="bitwise", where=[arithmetic("x", "y"), same_dtype("y", "result")])
+@rule(exact="bitwise", where=[real("x", "y"), same_dtype("y", "result"), contiguous("x", "y")])
 def sub_adds_negation(x, y):
     """``x - y`` is ``x + (-y)``; y must not be promoted afterwards, for negation wraps in small integers."""
     return x - y, x + (-y)
 
 
-@rule(exact="bitwise", where=[arithmetic("x", "y"), same_dtype("y", "result")])
+@rule(exact="bitwise", where=[real("x", "y"), same_dtype("y", "result"), contiguous("x", "y")])
 def add_subtracts_negation(x, y):
     """``x + y`` is ``x - (-y)``."""
     return x + y, x - (-y)
 
 
-@rule(exact="bitwise", where=[real("x", "y")])
+@rule(exact="bitwise", where=[real("x", "y"), contiguous("x", "y")])
 def sub_with_alpha(x, y):
     """``x - y`` is an addition with ``alpha=-1``."""
     return x - y, torch.add(x, y, alpha=-1)
@@ -67,7 +65,7 @@ def negated_difference(x, y):
     return -(x - y), y - x
 
 
-@rule(exact="bitwise", where=[arithmetic("x"), dense("x"), unmutated("x")])
+@rule(exact="bitwise", where=[real("x"), dense("x"), unmutated("x")])
 def double_negation(x):
     """``x`` is ``-(-x)``."""
     return x, -(-x)
@@ -145,7 +143,10 @@ def negation_multiplies(x):
     return -x, x * -1
 
 
-@rule(exact="bitwise", where=[floating("x", "y"), same_dtype("x", "y"), moderate("x", "y"), value_in("k", 2, 4, 8)])
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y"), same_dtype("x", "y"), moderate("x", "y"), value_in("k", 2, 4, 8), contiguous("x", "y")],
+)
 def distribute_power_of_two(x, y, k: "Number"):
     """``(x + y) * k`` is ``x * k + y * k`` exactly when k is a power of two and nothing overflows."""
     return (x + y) * k, x * k + y * k
@@ -163,7 +164,10 @@ def division_by_number(x, k: "Number"):
     return x / k, x * (1 / k)
 
 
-@rule(exact="ulp", where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y"), away_from_zero("y", 1e-3)])
+@rule(
+    exact="ulp",
+    where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y"), away_from_zero("y", 1e-3), contiguous("x", "y")],
+)
 def division_by_reciprocal(x, y):
     """``x / y`` is ``x * torch.reciprocal(y)``."""
     return x / y, x * torch.reciprocal(y)
@@ -175,7 +179,11 @@ def reciprocal_root(x):
     return 1 / torch.sqrt(x), torch.rsqrt(x)
 
 
-@rule(exact="ulp", where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y", bound=20)], both_ways=True)
+@rule(
+    exact="ulp",
+    where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y", bound=20), contiguous("x", "y")],
+    both_ways=True,
+)
 def product_of_exponentials(x, y):
     """``exp(x) * exp(y)`` is ``exp(x + y)``."""
     return torch.exp(x) * torch.exp(y), torch.exp(x + y)
@@ -189,7 +197,14 @@ def exponential_of_negation(x):
 
 @rule(
     exact="real",
-    where=[wide("x", "y"), same_dtype("x", "y"), at_least("x", 1e-2), at_least("y", 1e-2), moderate("x", "y")],
+    where=[
+        wide("x", "y"),
+        same_dtype("x", "y"),
+        at_least("x", 1e-2),
+        at_least("y", 1e-2),
+        moderate("x", "y"),
+        contiguous("x", "y"),
+    ],
 )
 def logarithm_of_product(x, y):
     """``log(x * y)`` is ``log(x) + log(y)``; near 1 the sum cancels."""
@@ -214,19 +229,28 @@ def tanh_by_sigmoid(x):
     return torch.tanh(x), 2 * torch.sigmoid(2 * x) - 1
 
 
-@rule(exact="ulp", where=[wide("x", "y", "z"), same_dtype("x", "y", "z"), moderate("x", "y", "z")])
+@rule(
+    exact="ulp",
+    where=[wide("x", "y", "z"), same_dtype("x", "y", "z"), moderate("x", "y", "z"), contiguous("x", "y", "z")],
+)
 def fused_product_sum(x, y, z):
     """``x + y * z`` is ``torch.addcmul(x, y, z)``."""
     return x + y * z, torch.addcmul(x, y, z)
 
 
-@rule(exact="ulp", where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y"), moderate("k", bound=100)])
+@rule(
+    exact="ulp",
+    where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y"), moderate("k", bound=100), contiguous("x", "y")],
+)
 def scaled_addition(x, k: "Number", y):
     """``x + k * y`` is an addition with ``alpha=k``."""
     return x + k * y, torch.add(x, y, alpha=k)
 
 
-@rule(exact="ulp", where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y"), moderate("k", bound=100)])
+@rule(
+    exact="ulp",
+    where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y"), moderate("k", bound=100), contiguous("x", "y")],
+)
 def scaled_subtraction(x, k: "Number", y):
     """``x - k * y`` is a subtraction with ``alpha=k``."""
     return x - k * y, torch.sub(x, y, alpha=k)
@@ -234,14 +258,23 @@ def scaled_subtraction(x, k: "Number", y):
 
 @rule(
     exact="real",
-    where=[wide("x", "y", "z"), same_dtype("x", "y", "z"), same_shape("x", "y", "z"), moderate("x", "y", "z")],
+    where=[
+        wide("x", "y", "z"),
+        same_dtype("x", "y", "z"),
+        same_shape("x", "y", "z"),
+        moderate("x", "y", "z"),
+        contiguous("x", "y", "z"),
+    ],
 )
 def interpolation(x, y, z):
     """``x + y * (z - x)`` is ``torch.lerp(x, z, y)``."""
     return x + y * (z - x), torch.lerp(x, z, y)
 
 
-@rule(exact="real", where=[wide("x", "y", "z"), same_dtype("x", "y", "z"), moderate("x", "y", "z")])
+@rule(
+    exact="real",
+    where=[wide("x", "y", "z"), same_dtype("x", "y", "z"), moderate("x", "y", "z"), contiguous("x", "y", "z")],
+)
 def addition_associates(x, y, z):
     """``(x + y) + z`` is ``x + (y + z)``."""
     return (x + y) + z, x + (y + z)
@@ -253,7 +286,15 @@ def integer_addition_associates(x, y, z):
     return (x + y) + z, x + (y + z)
 
 
-@rule(exact="real", where=[wide("x", "y", "z"), same_dtype("x", "y", "z"), moderate("x", "y", "z", bound=100)])
+@rule(
+    exact="real",
+    where=[
+        wide("x", "y", "z"),
+        same_dtype("x", "y", "z"),
+        moderate("x", "y", "z", bound=100),
+        contiguous("x", "y", "z"),
+    ],
+)
 def multiplication_associates(x, y, z):
     """``(x * y) * z`` is ``x * (y * z)``."""
     return (x * y) * z, x * (y * z)
@@ -261,7 +302,12 @@ def multiplication_associates(x, y, z):
 
 @rule(
     exact="real",
-    where=[wide("x", "y", "z"), same_dtype("x", "y", "z"), moderate("x", "y", "z", bound=100)],
+    where=[
+        wide("x", "y", "z"),
+        same_dtype("x", "y", "z"),
+        moderate("x", "y", "z", bound=100),
+        contiguous("x", "y", "z"),
+    ],
     both_ways=True,
 )
 def distribution(x, y, z):
@@ -279,7 +325,7 @@ def integer_distribution(x, y, z):
     return x * (y + z), x * y + x * z
 
 
-@rule(exact="ulp", where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y")])
+@rule(exact="ulp", where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y"), contiguous("x", "y")])
 def hypotenuse(x, y):
     """``sqrt(x ** 2 + y ** 2)`` is ``torch.hypot(x, y)``."""
     return torch.sqrt(x**2 + y**2), torch.hypot(x, y)
@@ -309,15 +355,19 @@ def fraction(x):
     return torch.frac(x), x - torch.trunc(x)
 
 
-@rule(exact="bitwise", where=[real("x")])
+@rule(exact="bitwise", where=[dtype_in("x", *FLOATS, torch.int64, torch.int32), same_dtype("x", "result")])
 def clamp_in_two(x, k: "Number", j: "Number"):
-    """``clamp(x, k, j)`` raises to k first and then cuts at j, also when k > j."""
+    """``clamp(x, k, j)`` raises to k first and then cuts at j, also when k > j; not where a bound promotes."""
     return torch.clamp(x, k, j), torch.clamp_max(torch.clamp_min(x, k), j)
 
 
-@rule(exact="bitwise", where=[floating("x"), where("k ≤ j", lambda k, j: k.value <= j.value, "k", "j")])
+@rule(
+    exact="bitwise",
+    where=[floating("x"), where("k ≤ j", lambda k, j: k.value <= j.value, "k", "j")],
+    gradients=False,
+)
 def clamp_is_hardtanh(x, k: "Number", j: "Number"):
-    """``clamp(x, k, j)`` is ``hardtanh`` between the same bounds."""
+    """``clamp(x, k, j)`` is ``hardtanh`` between the same bounds, except for the gradient at them."""
     return torch.clamp(x, k, j), torch.nn.functional.hardtanh(x, k, j)
 
 
@@ -327,13 +377,7 @@ def scale_by_ldexp(x):
     return x * 2, torch.ldexp(x, torch.ones((), dtype=torch.int32, device=x.device))
 
 
-@rule(exact="bitwise", where=[real("x"), at_least("x", 0), at_most("x", 1e4), no_negative_zero("x")])
+@rule(exact="bitwise", where=[real("x"), at_least("x", 0), no_negative_zero("x")], gradients=False)
 def absolute_of_nonnegative(x):
-    """``torch.abs(x)`` changes nothing where no element is negative: ``x * 1``."""
+    """``torch.abs(x)`` changes nothing where no element is negative; the gradients at 0 differ."""
     return torch.abs(x), x * 1
-
-
-@rule(exact="bitwise", where=[complex_("x", "y"), contiguous("x", "y")])
-def complex_add_commutes(x, y):
-    """``x + y`` is ``y + x`` for complex numbers, with their real and imaginary parts."""
-    return x + y, torch.complex(y.real + x.real, y.imag + x.imag)

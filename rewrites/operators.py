@@ -69,9 +69,7 @@ def neg_function(x):
     return -x, torch.neg(x)
 
 
-@rule(
-    exact="bitwise", source=PAPER, breaks_graph=True, where=[where("a single element", lambda x: x.numel == 1, "x")]
-)
+@rule(exact="bitwise", source=PAPER, breaks_graph=True, where=[where("a single element", lambda x: x.numel == 1, "x")])
 def not_function(x):
     """``not x`` on one element is its ``logical_not`` as a Python bool; Dynamo breaks the graph at either."""
     return not x, bool(torch.logical_not(x))
@@ -233,7 +231,7 @@ def add_in_place(x, y: "Operand"):
     return x + y, x.clone().add_(y)
 
 
-@rule(exact="bitwise", where=[same_dtype("x", "result"), same_shape("x", "result")], layout=True)
+@rule(exact="bitwise", where=[real("x"), same_dtype("x", "result"), same_shape("x", "result")], layout=True)
 def mul_in_place(x, y: "Operand"):
     """``x * y`` multiplies into a copy of ``x``."""
     return x * y, x.clone().mul_(y)

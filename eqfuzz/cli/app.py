@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated, Any, NoReturn
 
@@ -18,7 +19,7 @@ class OneLineErrors(typer.core.TyperGroup):
 
     def main(self, *arguments: Any, **named: Any) -> NoReturn:
         for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):  # paths and seeds may hold what the terminal cannot show
+            if isinstance(stream, io.TextIOWrapper):  # paths and seeds may hold what the terminal cannot show
                 stream.reconfigure(errors="backslashreplace")
         try:
             code = super().main(*arguments, **{**named, "standalone_mode": False})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import traceback
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +14,7 @@ import typer
 
 from eqfuzz.cli import logs
 from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
-from eqfuzz.cli.options import configs_of, seconds_of
+from eqfuzz.cli.options import BadOption, configs_of, seconds_of
 
 if TYPE_CHECKING:
     from eqfuzz.campaign.events import Event, Summary
@@ -83,18 +83,17 @@ def mutate(
     runner: Annotated[Runner, typer.Option(help="How children start; cuda always spawns.")] = Runner.FORK,
     timeout: Annotated[str, typer.Option(metavar="TIME", help="Wall limit of one compiled cell.")] = "90",
 ) -> None:
-    """Rewrite seed programs into equal ones and compare eager with compiled on all of them.
+    """Rewrite seeds and compare eager with compiled.
 
     Exit codes: 0 nothing found, 1 findings, 2 usage or bad input, 3 internal error, 130 interrupted.
     """
     logs.start(log_level)
     try:
-        limit = seconds_of(time) if time is not None else None
-        compile_seconds = _named("--timeout", lambda: seconds_of(timeout))
-        configs = _named("--config", lambda: configs_of(config or [], configs_from))
-    except ValueError as error:
-        told = str(error)
-        complain(told if told.startswith("--") else f"--time: {told}")
+        limit = seconds_of(time, "--time") if time is not None else None
+        compile_seconds = seconds_of(timeout, "--timeout")
+        configs = configs_of(config or [], configs_from)
+    except BadOption as error:
+        complain(str(error))
         raise typer.Exit(USAGE) from None
     devices = tuple(dict.fromkeys(str(d) for d in device or [Device.CPU]))
     if "cuda" in devices and not _has_cuda():
@@ -123,8 +122,82 @@ def mutate(
     raise typer.Exit(_run(settings, as_json=format is Format.JSON, quiet=quiet))
 
 
-def _named[T](option: str, read: Callable[[], T]) -> T:
-    raise NotImplementedError
+def _run(settings: Settings, *, as_json: bool, quiet: bool) -> int:
+    """The exit code. Every way in which a run can end has its line on stderr here."""
+    try:
+        return _report_run(settings, as_json=as_json, quiet=quiet)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains again when it flushes stdout at its end
+        complain(f"stopped: nobody reads the output any more; what was found is in {settings.out}")
+        return INTERRUPTED
+    except Exception as error:  # whatever broke down, people get one line and the file with the rest
+        file = _keep_traceback(settings.out)
+        told = str(error).split("\n")[0]
+        complain(f"internal error: {type(error).__name__}: {told} (traceback in {file})")
+        return INTERNAL
+
+
+def _report_run(settings: Settings, *, as_json: bool, quiet: bool) -> int:
+    from eqfuzz.campaign.mutate import UsageError, run
+    from eqfuzz.report.console import ConsoleReport, make_console
+    from eqfuzz.report.json_lines import JsonLines
+    from eqfuzz.run.protocol import RunnerFailed
+
+    if as_json:
+        report = JsonLines(sys.stdout)
+    else:
+        report = ConsoleReport(make_console(), quiet=quiet, dry_run=settings.dry_run, time_budget=settings.time)
+    invalid: list[str] = []
+
+    def handle(event: Event) -> None:
+        logs.log_event(event)
+        if event.name == "invalid":
+            invalid.append(event.to_json()["reason"])
+        report.handle(event)
+
+    try:
+        with report:
+            summary = run(settings, handle)
+    except UsageError as error:
+        complain(str(error))
+        return USAGE
+    except RunnerFailed as error:
+        hint = "" if settings.preload is not None else "; `eqfuzz doctor` tells what is missing"
+        complain(f"no process that runs programs could be started: {error}{hint}")
+        return USAGE
+    return _exit_code(summary, invalid)
+
+
+def _exit_code(summary: Summary, invalid: list[str]) -> int:
+    if summary.interrupted:
+        complain("interrupted")
+        return INTERRUPTED
+    for error in summary.errors:
+        complain(f"internal error: {error}")
+    if summary.errors:
+        return INTERNAL
+    if summary.findings:
+        return FINDINGS
+    if summary.seeds and summary.invalid == summary.seeds:
+        more = f" (and {len(invalid) - 1} more)" if len(invalid) > 1 else ""
+        complain(f"no valid seed: {min(invalid, default='')}{more}")
+        return USAGE
+    return CLEAN
+
+
+def _keep_traceback(out: Path) -> Path:
+    """Where the traceback of the exception being handled was written: below ``out``, or in the temp folder."""
+    try:
+        folder = out / "errors"
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"run-{os.getpid()}.txt"
+        file.write_text(traceback.format_exc(), encoding="utf-8")
+    except OSError:
+        handle, name = tempfile.mkstemp(prefix="eqfuzz-error-", suffix=".txt", text=True)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(traceback.format_exc())
+        return Path(name)
+    return file
 
 
 def _has_cuda() -> bool:

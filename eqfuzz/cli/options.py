@@ -16,14 +16,21 @@ UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
 
 
-def seconds_of(text: str) -> float:
-    """Seconds of ``90``, ``90s``, ``10m``, ``1h``, ``1h30m``. Raises ValueError that says how to write it."""
+class BadOption(Exception):
+    """An option's value that cannot be used; ``str()`` is one line: which option, what is wrong, what to do."""
+
+    def __init__(self, option: str, message: str) -> None:
+        super().__init__(f"{option}: {message}")
+
+
+def seconds_of(text: str, option: str) -> float:
+    """Seconds of ``90``, ``90s``, ``10m``, ``1h``, ``1h30m``. Raises BadOption."""
     parts = _PART.findall(text.strip().lower())
     if not parts or "".join(number + unit for number, unit in parts) != text.strip().lower():
-        raise ValueError(f"{text!r} is not a duration: write 90, 10m, 1h or 1h30m")
+        raise BadOption(option, f"{text!r} is not a duration: write 90, 10m, 1h or 1h30m")
     seconds = sum(float(number) * UNITS[unit] for number, unit in parts)
     if seconds <= 0:
-        raise ValueError(f"{text!r} leaves no time: give more than 0 seconds")
+        raise BadOption(option, f"{text!r} leaves no time: give more than 0 seconds")
     return seconds
 
 
@@ -35,11 +42,14 @@ def split_names(given: Sequence[str]) -> list[str]:
 def configs_of(given: Sequence[str], file: Path | None) -> tuple[Config, ...]:
     """The configurations named in ``given`` (``all``: every known one; none named: ``inductor`` or those of ``file``).
 
-    Raises ValueError with a did-you-mean, or naming file and place.
+    Raises BadOption with a did-you-mean, or naming file and place.
     """
     from eqfuzz.run.configs import BUILT_IN, DEFAULT_CONFIG, choose, read_configs
 
-    known = read_configs(file) if file is not None else dict(BUILT_IN)
+    try:
+        known = read_configs(file) if file is not None else dict(BUILT_IN)
+    except ValueError as error:
+        raise BadOption("--configs-from", str(error)) from None
     names = split_names(given)
     if "all" in names:
         return tuple(known.values())
@@ -48,7 +58,8 @@ def configs_of(given: Sequence[str], file: Path | None) -> tuple[Config, ...]:
         return tuple(own) or (DEFAULT_CONFIG,)
     for name in names:
         if name not in known:
-            raise ValueError(f"no configuration {name!r}{did_you_mean(name, list(known))}; known: {', '.join(known)}")
+            hint = did_you_mean(name, list(known))
+            raise BadOption("--config", f"no configuration {name!r}{hint}; known: {', '.join(known)}")
     return choose(names, known)
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from eqfuzz.judge.compare import Difference, against_reference, between_two, identical, metadata_difference
+from eqfuzz.judge.compare import (
+    Difference,
+    against_reference,
+    between_two,
+    identical,
+    metadata_difference,
+    zero_sign_difference,
+)
 from eqfuzz.judge.observation import CallObservation, Observation, Raised
 from eqfuzz.judge.reference import LeafReference, Reference
 from eqfuzz.judge.verdict import Evidence, Kind, Verdict
@@ -70,7 +77,7 @@ def judge_rewrite(
                 return None
             # Only to find the place: with no reference every difference is reported at its worst element.
             found = against_reference(first, second, None, "")
-            return found or Difference(None, "a zero", "a zero of the other sign", allowed=0.0)
+            return found or zero_sign_difference(first, second)
         return between_two(first, second, None if reason else left, None if reason else right, reason)
 
     kinds = {group: Kind.SUSPECT_RULE for group, _ in _GROUPS}
@@ -99,7 +106,7 @@ def judge_self(first: Observation, second: Observation) -> Verdict:
 def _bit_for_bit(group: str, first: Any, second: Any, left: Any, right: Any) -> Difference | None:
     if identical(first, second, signed_zero=True):
         return None
-    return against_reference(first, second, None, "") or Difference(None, "a zero", "a zero of the other sign")
+    return against_reference(first, second, None, "") or zero_sign_difference(first, second)
 
 
 def _exceptions(eager: Observation, compiled: Observation) -> Verdict | None:

@@ -17,7 +17,7 @@ from eqfuzz.judge.observation import CallObservation, Observation
 from eqfuzz.judge.raised import describe
 from eqfuzz.program.load import STATE_SEED, Call, reseed
 
-Scope = Callable[[], contextlib.AbstractContextManager[Any]]
+Scope = Callable[[Any], contextlib.AbstractContextManager[Any]]
 Keep = Callable[[Any], Any]
 Transform = Callable[[Any], Any]
 
@@ -47,7 +47,10 @@ def execute(
     scope: Scope,
     keep: Keep,
 ) -> Observation:
-    """The one driver behind ``observe`` and the reference: program code runs in ``scope()``, leaves pass ``keep``."""
+    """The one driver behind ``observe`` and the reference: program code runs in ``scope(given)``, leaves pass ``keep``.
+
+    ``given`` holds every tensor that the program did not make: arguments, parameters, buffers, cotangents.
+    """
     target = make_callable()
     model = target if isinstance(target, torch.nn.Module) else None
     observed: list[CallObservation] = []
@@ -109,7 +112,8 @@ def _one_call(
     arguments: dict[str, Any] = {"args": call.args, "kwargs": call.kwargs}
     wrt = gradients.differentiable(arguments, model)
     reseed(seed)
-    with scope():
+    state = [] if model is None else [*model.parameters(), *model.buffers()]
+    with scope([arguments, state]):
         result = function(*call.args, **call.kwargs)
     record.structure = structure(result)
     record.outputs = [(path, keep(leaf)) for path, leaf in leaves(result, "output")]
@@ -117,12 +121,12 @@ def _one_call(
         (path, keep(leaf)) for prefix, value in arguments.items() for path, leaf in leaves(value, prefix)
     ]
     if any(not _is_flat(value) for value in (*call.args, *call.kwargs.values())):
-        record.inputs_after.append(("structure of args", structure(call.args) + structure(call.kwargs)))
+        record.inputs_after.append(("structure of args", keep(structure(call.args) + structure(call.kwargs))))
     record.state_after = [(path, keep(leaf)) for path, leaf in _state(model)]
     record.gradients = [(path, keep(leaf)) for path, leaf in gradients.accumulated(wrt)]
     backward = gradients.plan(result, wrt)
     if backward is not None:
-        with scope():
+        with scope(backward.cotangents):
             found = gradients.run(backward)
         record.gradients += [(path, keep(leaf)) for path, leaf in found]
 

@@ -30,7 +30,7 @@ class Operation:
 
     name: str
     func: Any
-    args: tuple
+    args: tuple[Any, ...]
     kwargs: dict[str, Any]
     count: int
     exact: bool

@@ -66,6 +66,8 @@ def leaf_reference(rows: torch.Tensor, dtype: torch.dtype) -> LeafReference:
 
 def classes(values: torch.Tensor) -> torch.Tensor:
     """0 finite, 1 +inf, 2 -inf, 3 NaN; a complex number is 0 or, any part not being finite, 3."""
+    if not values.is_floating_point() and not values.is_complex():
+        return torch.zeros(values.shape, dtype=torch.int8)
     if values.is_complex():
         return torch.isfinite(values).logical_not().to(torch.int8) * 3
     return (

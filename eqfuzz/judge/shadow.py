@@ -22,12 +22,13 @@ from eqfuzz.judge.arithmetic import (
     relative_noise,
     terms_added,
 )
+from eqfuzz.judge.measured import Measured
 from eqfuzz.judge.noise import Noise
 from eqfuzz.judge.observe import execute, snapshot
 from eqfuzz.judge.operands import Operation
 from eqfuzz.judge.reference import LeafReference, Reference, leaf_reference
 from eqfuzz.judge.shadows import Shadows, shadow_dtype, storage_key
-from eqfuzz.judge.statistics import NORMALISING, with_own_statistics
+from eqfuzz.judge.statistics import with_own_statistics
 from eqfuzz.program.load import STATE_SEED, Call
 
 _HALVES = (torch.float16, torch.bfloat16)
@@ -65,8 +66,10 @@ class _ShadowMode(TorchDispatchMode):
         self._item_spread = 0.0
 
     @contextlib.contextmanager
-    def scope(self) -> Iterator[None]:
-        """Where the program's own code runs."""
+    def scope(self, given: Any) -> Iterator[None]:
+        """Where the program's own code runs; the tensors ``given`` to it are known to be exact."""
+        for value in operands_of.tensors(given):
+            self._remember(value)
         with _plain_control_flow(), _Exits(self), self:
             yield
 
@@ -80,12 +83,22 @@ class _ShadowMode(TorchDispatchMode):
             return self._leaf_of_rows(rows.detach(), value.dtype)
         if isinstance(value, np.ndarray) and self.exported:
             return self._leaf_of_array(value)
+        if isinstance(value, Measured):
+            return self._leaf_of_rows(torch.tensor(value.rows, dtype=torch.float64), torch.float64)
         if isinstance(value, (float, np.floating)) and self._item_spread:
             rows = self._items.get(float(value))
             if rows is None:
                 return LeafReference(value, opaque="a Python number computed from rounded tensor values")
             return self._leaf_of_rows(rows, torch.float64)
         return LeafReference(snapshot(value))
+
+    def measured(self, number: Any) -> Any:
+        """What ``item`` gave, with its rows if it is a rounded float."""
+        rows = self._items.get(number) if isinstance(number, float) else None
+        return number if rows is None else Measured(number, rows.tolist(), self._steer)
+
+    def _steer(self, reason: str) -> None:
+        self.steered = self.steered or reason
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -236,11 +249,15 @@ class _ShadowMode(TorchDispatchMode):
         results = []
         for value, rows in zip(outputs, attempt, strict=True):
             if rows is None or tuple(rows.shape[1:]) != tuple(value.shape):
+                if rows is not None and torch.Tag.dynamic_output_shape not in operation.func.tags:
+                    # Another kernel's by-product (embedding_bag's offsets): its shape owes nothing to the numbers.
+                    results.append(self._real_rows(value))
+                    continue
                 self.steered = self.steered or f"the shape of {operation.name}'s result may change with rounding"
                 results.append(self._real_rows(value))
                 continue
             results.append(rows)
-        if operation.name in NORMALISING and not operation.failed and len(results) > 1:
+        if not operation.failed:
             results = with_own_statistics(operation, results)
         if hides and operation.noisy and not operation.failed:
             operands_of.push_to_edges(operation, before, results, outputs, self.noise)
@@ -382,6 +399,8 @@ class _Exits(TorchFunctionMode):
                 mode.exported = True
                 if name == "tolist":
                     mode.opaque = mode.opaque or "rounded numbers leave torch through tolist()"
+        elif name == "item":
+            return mode.measured(func(*args, **(kwargs or {})))
         elif name in ("__repr__", "__format__", "__str__"):
             mode.paused, before = True, mode.paused
             try:

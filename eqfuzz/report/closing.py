@@ -11,8 +11,8 @@ from rich.text import Text
 
 from eqfuzz.campaign.events import CellJudged, RuleTally, SeedInvalid, Summary
 from eqfuzz.judge.verdict import Kind
-from eqfuzz.report.figures import by_kind, count, duration, printable, rate
-from eqfuzz.report.words import MEANING, is_defect, style_of
+from eqfuzz.report.figures import count, duration, printable, rate
+from eqfuzz.report.words import MEANING, style_of
 
 RULES_SHOWN = 20
 INVALID_SHOWN = 20
@@ -29,7 +29,7 @@ def print_closing(
     """All tables; ``notable`` are cells that no finding shows and somebody should look at."""
     if summary.rules:
         console.print()
-        console.print(_rules(summary.rules))
+        console.print(_rules(summary.rules, judged=summary.cells > 0))
     if summary.verdicts:
         console.print()
         console.print(_verdicts(summary.verdicts, meanings=console.width >= 100))
@@ -62,45 +62,44 @@ def print_totals(console: Console, summary: Summary, findings_folder: str) -> No
         console.print(Text("Interrupted: the figures above are what was done until then.", style="bold yellow"))
     if summary.out_of_time:
         console.print(Text("Out of time: not every seed was finished.", style="bold yellow"))
-    for error in summary.errors:
-        console.print(Text(f"Internal error: {printable(error)}", style="bold red"))
+    if summary.errors:
+        told = count(len(summary.errors), "internal error")
+        console.print(Text(f"{told}: the figures above are not complete.", style="bold red"))
     if summary.findings:
         told = count(summary.findings, "finding")
         console.print(Text.assemble((told, "bold red"), " in ", (findings_folder, "bold")), soft_wrap=True)
+    elif summary.cells:
+        console.print(Text("No findings.", style="bold green"))
     else:
-        console.print(Text("No findings.", style="bold green" if summary.cells else "bold yellow"))
+        console.print(Text("Nothing was compiled.", style="bold yellow"))
 
 
-def _rules(rules: dict[str, RuleTally]) -> Table:
+def _rules(rules: dict[str, RuleTally], judged: bool) -> Table:
     """Rules with something else than agreement first, then by number of variants."""
 
     def rank(item: tuple[str, RuleTally]) -> tuple[int, int, str]:
         name, tally = item
         return -sum(_other(tally).values()), -tally.variants, name
 
+    ordered = sorted(rules.items(), key=rank)
+    rows = [(Text(name), tally) for name, tally in ordered[:RULES_SHOWN]]
+    rest = [tally for _, tally in ordered[RULES_SHOWN:]]
+    if rest:
+        rows.append((Text(count(len(rest), "more rule"), style="dim"), _together(rest)))
     table = _table("Rules applied", f"{len(rules):,}")
     table.add_column("rule", overflow="fold")
     table.add_column("variants", justify="right", no_wrap=True)
-    table.add_column("agree", justify="right", no_wrap=True, style="green")
-    table.add_column("other verdicts", overflow="fold")
-    ordered = sorted(rules.items(), key=rank)
-    for name, tally in ordered[:RULES_SHOWN]:
-        _add_rule(table, name, tally)
-    rest = [tally for _, tally in ordered[RULES_SHOWN:]]
-    if rest:
-        _add_rule(table, f"{count(len(rest), 'more rule')}", _together(rest), style="dim")
+    if judged:
+        table.add_column("agree", justify="right", no_wrap=True, style="green")
+        table.add_column("other verdicts", overflow="fold")
+    for name, tally in rows:
+        verdicts = (f"{tally.verdicts.get(Kind.AGREE, 0):,}", _in_colour(_other(tally))) if judged else ()
+        table.add_row(name, f"{tally.variants:,}", *verdicts)
     return table
 
 
-def _add_rule(table: Table, name: str, tally: RuleTally, style: str = "") -> None:
-    other = _other(tally)
-    worst = next((kind for kind in other if is_defect(kind)), next(iter(other), ""))
-    table.add_row(
-        Text(name, style=style),
-        f"{tally.variants:,}",
-        f"{tally.verdicts.get(Kind.AGREE, 0):,}",
-        Text(by_kind(other), style=style_of(worst) if worst else ""),
-    )
+def _in_colour(verdicts: dict[str, int]) -> Text:
+    return Text(", ").join(Text(f"{kind} {number:,}", style=style_of(kind)) for kind, number in verdicts.items())
 
 
 def _other(tally: RuleTally) -> dict[str, int]:

@@ -25,6 +25,18 @@ LINE_SECONDS = 30.0
 NOTABLE = (Kind.SUSPECT_RULE, Kind.FLAKY)
 
 
+class _Console(Console):
+    """Lets a closed pipe come through: rich would end the process with exit code 1, which means findings."""
+
+    def on_broken_pipe(self) -> None:
+        raise  # rich calls this while it handles the BrokenPipeError
+
+
+def make_console() -> Console:
+    """The console on stdout; colours, width and NO_COLOR as rich finds them."""
+    return _Console(highlight=False)
+
+
 class ConsoleReport:
     """A handler of events that writes to ``console``; a context manager, since it draws while it is open.
 

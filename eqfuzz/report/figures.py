@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if code != 10}
@@ -38,8 +37,3 @@ def value(given: Any) -> str:
 def printable(text: str) -> str:
     """``text`` with control characters but the line break as ``\ufffd``: what seeds print must not steer a terminal."""
     return text.translate(_CONTROLS)
-
-
-def by_kind(verdicts: Mapping[str, int]) -> str:
-    """``agree 12, wrong-result 1``; empty for no verdict."""
-    return ", ".join(f"{kind} {number:,}" for kind, number in verdicts.items())

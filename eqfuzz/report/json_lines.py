@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from types import TracebackType
 from typing import Any, TextIO
 
 from eqfuzz.campaign.events import Event, SeedDone, Summary
 
 
 class JsonLines:
-    """A handler of events that writes to ``stream``.
+    """A handler of events that writes to ``stream``; a context manager, so that nothing held back is lost.
 
     Events of a seed are held back until all seeds before it are done, so that two equal runs write the same lines
     (but for times) whatever order their jobs end in.
@@ -21,6 +22,15 @@ class JsonLines:
         self._turn = 0
         self._held: dict[int, list[Event]] = {}
         self._done: set[int] = set()
+
+    def __enter__(self) -> JsonLines:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not isinstance(error, BrokenPipeError):
+            self.flush()
 
     def handle(self, event: Event) -> None:
         """Write or hold one event. Not to be called by two threads at once."""

@@ -94,6 +94,8 @@ class Progress:
         found = Text(count(findings, "finding"), style="bold red" if findings else "dim")
         dot = Text.assemble(("  ·  ", "dim"))
         lines: list[RenderableType] = [Text(), bar, dot.join([*map(Text, amounts), found])]
+        if not tally.variants and not verdicts:
+            lines.append(Text("starting: torch is imported and compiles once before the first seed", style="dim"))
         if verdicts:
             lines.append(dot.join(Text(f"{kind} {number:,}", style=style_of(kind)) for kind, number in verdicts))
         for seed in running[:CURRENT_SHOWN]:

@@ -7,7 +7,8 @@ import dataclasses
 import inspect
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 
 import libcst as cst
 
@@ -112,9 +113,13 @@ def _sides(rule: Rule) -> tuple[cst.BaseExpression, cst.BaseExpression, dict[str
     sides = [element.value for element in value.elements]
     if rule.reverse:
         sides.reverse()
-    module = inspect.getmodule(rule.function)
-    source = inspect.getsource(module) if module is not None else ""
-    return sides[0], sides[1], imports_of(cst.parse_module(source))
+    return sides[0], sides[1], _module_imports(path or "")
+
+
+@cache
+def _module_imports(path: str) -> dict[str, str]:
+    """What a rule file imports; read once for all of its rules."""
+    return imports_of(cst.parse_module(Path(path).read_text(encoding="utf-8")))
 
 
 def _free_parameters(node: cst.CSTNode, parameters: frozenset[str]) -> Iterator[str]:

@@ -252,6 +252,28 @@ def matmul_shapes(x: str, y: str, *, batch: bool = False) -> Guard:
     return Guard(f"{x} @ {y}: {ranks}-D", check, propose)
 
 
+def index_into(index: str, name: str, dim: int) -> Guard:
+    """``index`` is an int64 tensor of valid non-negative indices into dimension ``dim`` of ``name``."""
+
+    def check(visit: Visit) -> str | None:
+        fact, shape = visit[index], visit[name].shape
+        if fact.dtype is not torch.int64:
+            return f"{index} ({fact.describe()}) is not int64"
+        if not -len(shape) <= dim < len(shape):
+            return f"{name} ({visit[name].describe()}) has no dimension {dim}"
+        inside = fact.low is None or fact.high is None or (fact.low >= 0 and fact.high < shape[dim])
+        return None if inside else f"{index} leaves 0 … {shape[dim] - 1}"
+
+    def propose(operands: Operands, rng: random.Random) -> None:
+        shape = operands[name].shape
+        operands[index].dtypes = [torch.int64]
+        operands[index].special = False
+        if -len(shape) <= dim < len(shape):
+            operands[index].low, operands[index].high = 0, max(0, shape[dim] - 1)
+
+    return Guard(f"{index} indexes dimension {dim} of {name}", check, propose)
+
+
 def at_least(name: str, bound: float) -> Guard:
     """No element below ``bound`` and no infinity; NaN passes."""
 
@@ -263,6 +285,8 @@ def at_least(name: str, bound: float) -> Guard:
         return None if low is None or low >= bound else f"{name} has an element {low:g} below {bound:g}"
 
     def propose(operands: Operands, rng: random.Random) -> None:
+        if name not in operands:
+            return
         operands[name].low = max(operands[name].low, bound)
         operands[name].high = max(operands[name].high, bound + 4)
         operands[name].special = False
@@ -281,6 +305,8 @@ def at_most(name: str, bound: float) -> Guard:
         return None if high is None or high <= bound else f"{name} has an element {high:g} above {bound:g}"
 
     def propose(operands: Operands, rng: random.Random) -> None:
+        if name not in operands:
+            return
         operands[name].high = min(operands[name].high, bound)
         operands[name].low = min(operands[name].low, bound - 4)
         operands[name].special = False
@@ -299,6 +325,8 @@ def away_from_zero(name: str, bound: float = 1e-6) -> Guard:
         return None
 
     def propose(operands: Operands, rng: random.Random) -> None:
+        if name not in operands:
+            return
         operands[name].low, operands[name].special = max(bound * 2, 0.5), False
         if not any(d.is_floating_point for d in operands[name].dtypes):
             operands[name].low = 1
@@ -389,7 +417,7 @@ def dim_of(dim: str, name: str) -> Guard:
         return None if fits else f"{dim} = {value!r} is no dimension of {name} ({visit[name].describe()})"
 
     def propose(operands: Operands, rng: random.Random) -> None:
-        ndim = len(operands[name].shape)
+        ndim = len(operands[name].shape) if name in operands else 2
         operands[dim].value = rng.randrange(-ndim, ndim) if ndim else 0
 
     return Guard(f"{dim} is a dimension of {name}", check, propose)

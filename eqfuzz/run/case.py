@@ -33,6 +33,8 @@ from eqfuzz.run.devices import on_device, to_cpu
 
 Emit = Callable[[dict[str, Any]], None]
 
+_RULES = {rule.name: rule for rule in shipped_rules()}  # parsed on import: once, in the process that children fork from
+
 STATE_BYTES = 65536
 """Module state up to this size is written into a reproducer; larger state is made again from the seed."""
 
@@ -183,7 +185,7 @@ class _Runner:
     ) -> tuple[int, list[Variant]]:
         """How many sites the seed has, and the variants that the strategy makes."""
         case = self.case
-        rules = [r for r in shipped_rules() if r.name in set(case.rules)]
+        rules = [_RULES[name] for name in case.rules]
         rng = random.Random(f"{case.seed} {case.program.digest}")
         sites = strategy.sites_of(syntax, facts, rules)
         if case.strategy == "each":

@@ -15,7 +15,7 @@ import traceback
 from typing import Any
 
 from eqfuzz.run.limits import limit_cpu, limit_memory, unlimit_memory, used_cpu_seconds
-from eqfuzz.run.protocol import FINISHED, PIPE_LOST, RESERVED, Event, encode, one_line
+from eqfuzz.run.protocol import FINISHED, PIPE_LOST, RESERVED, Event, encode, is_stage, one_line
 from eqfuzz.run.startup import Target
 
 # Far above what a program opens, so that a loop over "the first few" descriptors does not meet them.
@@ -43,8 +43,8 @@ class Emitter:
             raise ValueError(f"the event name {event['event']!r} is taken")
         line = encode(event)
         if event["event"] == "stage":
-            if not isinstance(event.get("stage"), str):
-                raise ValueError(f"a stage event needs a name under 'stage': {one_line(repr(event))}")
+            if not is_stage(event):
+                raise ValueError(f"a stage event needs 'stage', a name, and 'seconds': {one_line(repr(event))}")
             limit_cpu(float(event["seconds"]))
         self._write(line)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import sys
 import time
@@ -14,7 +13,7 @@ from typing import Any, NoReturn
 
 from eqfuzz.run.family import adopt_orphans, children_of, die_with_parent, kill, kill_group
 from eqfuzz.run.limits import forbid_core_dumps
-from eqfuzz.run.protocol import Channel
+from eqfuzz.run.protocol import Channel, readable
 
 # Exit status of a child whose own preparations failed; the traceback is in what it printed.
 CHILD_BROKEN = 70
@@ -47,11 +46,11 @@ class Nursery:
         # Helpers that the preload or a library has started; everybody else under this process came from a case.
         self._helpers = children_of(self._pid)
         while os.getppid() == self._parent:
-            readable, _, _ = select.select([self._channel, self._woken], [], [], 1.0)
-            if self._woken in readable:
+            ready = readable([self._channel.fileno(), self._woken], 1.0)
+            if self._woken in ready:
                 os.read(self._woken, 4096)
             self._reap()
-            if self._channel in readable:
+            if self._channel.fileno() in ready:
                 packet = self._channel.receive()
                 if packet is None:
                     break

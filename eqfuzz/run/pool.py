@@ -60,6 +60,14 @@ class Worker:
         self.cpu_total = packet[0]["cpu_total"]
         return True
 
+    def send(self, wires: Wires) -> bool:
+        """Give it a case. False when it is not there any more."""
+        try:
+            self.channel.send(wires.message(), wires.descriptors())
+        except OSError:
+            return False
+        return True
+
     def close(self) -> None:
         """Kill it."""
         self.channel.close()
@@ -90,6 +98,8 @@ class Pool:
             raise ValueError(f"runner is 'fork' or 'spawn', not {runner!r}")
         if runner == "fork" and cuda:
             raise ValueError("CUDA cannot be used in a forked process: runner='spawn' it must be")
+        if sys.platform != "linux":
+            raise RunnerFailed(f"running cases needs Linux (prctl, /proc, seqpacket sockets), not {sys.platform}")
         if jobs < 1:
             raise ValueError(f"jobs is at least 1, not {jobs}")
         self._environment = environment
@@ -179,10 +189,9 @@ class Pool:
         worker = self._take_worker(server)
         keep = False
         try:
-            try:
-                worker.channel.send(wires.message(), wires.descriptors())
-            except OSError as error:
-                raise ServerLost("a worker died between two cases") from error
+            while not worker.send(wires):
+                worker.close()
+                worker = self._take_worker(server)
             wires.sent()
             watch = Watch(wires, worker.process, self._limits, self._closing, alone=False, cpu_before=worker.cpu_total)
             yield from watch.events()

@@ -6,10 +6,12 @@ Never pickle: the other side runs untrusted programs.
 from __future__ import annotations
 
 import json
+import math
 import os
+import select
 import signal
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 Event = dict[str, Any]
@@ -75,12 +77,13 @@ def _decode(line: bytes) -> Event:
         raise BadEvent(f"not an event: {_excerpt(line)}") from None
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
         raise BadEvent(f"not an event: {_excerpt(line)}")
-    if event["event"] == "stage" and not _is_stage(event):
+    if event["event"] == "stage" and not is_stage(event):
         raise BadEvent(f"a stage without a name or a limit: {_excerpt(line)}")
     return event
 
 
-def _is_stage(event: Event) -> bool:
+def is_stage(event: Event) -> bool:
+    """Whether a ``stage`` event has a name and a limit in seconds of wall time."""
     seconds = event.get("seconds")
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
         return False
@@ -114,6 +117,17 @@ def describe_status(status: int) -> tuple[str, str]:
     except ValueError:
         name = f"signal {number}"
     return "crash", f"killed by {name}"
+
+
+def readable(descriptors: Iterable[int], seconds: float | None) -> set[int]:
+    """Those that can be read, or have ended, waiting at most so long; None waits for ever.
+
+    Like ``select.select``, which fails on descriptors above 1023.
+    """
+    poll = select.poll()
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
+    return {descriptor for descriptor, _ in poll.poll(None if seconds is None else math.ceil(seconds * 1000))}
 
 
 class Channel:

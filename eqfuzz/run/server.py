@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from typing import IO, Any
 import eqfuzz
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.family import kill, kill_family, kill_group
-from eqfuzz.run.protocol import Channel, RunnerFailed, ServerLost, describe_status, one_line
+from eqfuzz.run.protocol import Channel, RunnerFailed, ServerLost, describe_status, one_line, readable
 from eqfuzz.run.startup import Hello
 
 _PATIENCE_TO_FORK = 60.0
@@ -34,8 +33,9 @@ class Process:
     ``lost``: the server died first, so nobody knows how this one ended (the kernel kills it, too).
     """
 
-    def __init__(self, fate: int) -> None:
+    def __init__(self, fate: int, server: Server) -> None:
         self.fate = fate
+        self._server = server
         self.pid: int | None = None
         self.status: int | None = None
         self.cpu_seconds = 0.0
@@ -50,7 +50,7 @@ class Process:
 
     def read(self) -> None:
         """Take in what the server has said, without waiting."""
-        while not self.over and select.select([self.fate], [], [], 0)[0]:
+        while not self.over and readable([self.fate], 0):
             data = os.read(self.fate, 4096)
             if not data:
                 self.lost = True
@@ -65,6 +65,9 @@ class Process:
             self.pid = line["pid"]
         elif "failed" in line:
             self.failed = line["failed"]
+        elif self._server.closed:
+            # It was killed with its server, which says nothing about its case.
+            self.lost = True
         else:
             self.status, self.cpu_seconds = line["status"], line["cpu_seconds"]
 
@@ -73,7 +76,7 @@ class Process:
         patience = time.monotonic() + seconds
         while not self.over:
             left = patience - time.monotonic()
-            if left <= 0 or not select.select([self.fate], [], [], left)[0]:
+            if left <= 0 or not readable([self.fate], left):
                 break
             self.read()
         return self.over
@@ -114,6 +117,7 @@ class Server:
     ) -> None:
         self._lock = threading.Lock()
         self._ready = False
+        self.closed = False
         temporary = environment.temporary_dir()
         temporary.mkdir(parents=True, exist_ok=True)
         self._log: IO[bytes] = tempfile.TemporaryFile(dir=temporary)  # noqa: SIM115 - lives as long as the server
@@ -177,7 +181,7 @@ class Server:
     def fork(self, message: dict[str, Any], descriptors: list[int]) -> Process:
         """Have a child made that gets ``message`` and ``descriptors``. Raises ``ServerLost``."""
         fate, theirs = os.pipe()
-        process = Process(fate)
+        process = Process(fate, self)
         try:
             with self._lock:
                 self.channel.send(message, [theirs, *descriptors])
@@ -188,7 +192,7 @@ class Server:
             os.close(theirs)
         patience = time.monotonic() + _PATIENCE_TO_FORK
         while process.pid is None and not process.over and time.monotonic() < patience:
-            if select.select([fate], [], [], 1.0)[0]:
+            if readable([fate], 1.0):
                 process.read()
         if process.pid is None:
             os.close(fate)
@@ -197,6 +201,7 @@ class Server:
 
     def close(self) -> None:
         """End it and, with it, its children. Nothing of it runs when this returns."""
+        self.closed = True
         self.channel.close()
         try:
             # Before it is ready it does not listen.

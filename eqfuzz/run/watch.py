@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import shutil
 import tempfile
 import threading
@@ -24,6 +23,7 @@ from eqfuzz.run.protocol import (
     ServerLost,
     describe_status,
     one_line,
+    readable,
 )
 from eqfuzz.run.server import Process
 
@@ -143,7 +143,7 @@ class Watch:
     def _listen(self) -> Iterator[Event]:
         """Wait for one round of news, a second at most."""
         left = max(0.0, self._deadline - time.monotonic())
-        ready, _, _ = select.select([*self._open, self._process.fate], [], [], min(left, 1.0))
+        ready = readable([*self._open, self._process.fate], min(left, 1.0))
         if self._process.fate in ready:
             self._process.read()
         if self._wires.output in ready:
@@ -198,7 +198,7 @@ class Watch:
             left -= size
         rounds = _LAST_BYTES // _CHUNK
         while rounds and not self._ended and not self.finished and self._wires.events in self._open:
-            if not select.select([self._wires.events], [], [], 0)[0]:
+            if not readable([self._wires.events], 0):
                 break
             yield from self._read_events()
             rounds -= 1

@@ -1,0 +1,76 @@
+# Every verb sets up what it needs: system packages where it may, then .venv. Stamp files make repeats instant.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup mutate test check bench clean
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_NO_INPUT=1 $(PY) -m pip install -qq
+# make mutate ARGS="--strategy all --out /tmp/out", make test ARGS="tests/unit -k diff"
+ARGS ?=
+
+help:
+	@echo "make mutate   fuzz the compiler with all shipped seeds (ARGS=... adds options)"
+	@echo "make test     the whole test suite, on all cores"
+	@echo "make check    format, lint, types, layers, fast tests"
+	@echo "make bench    CPU seconds per case, beside one fresh process per cell"
+	@echo "make clean    remove what runs and tests left here, findings too; .venv stays"
+
+setup: $(VENV)/.ready
+
+# Exit 1 means findings: that is the job done.
+mutate: setup
+	@$(VENV)/bin/eqfuzz mutate seeds/ $(ARGS) || { code=$$?; [ $$code -eq 1 ] || exit $$code; }
+
+test: setup
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" $(ARGS)
+
+check: setup
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/pyright
+	@$(VENV)/bin/lint-imports
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" -m "not slow" $(ARGS)
+
+bench: setup
+	@$(PY) -m benchmarks.case $(ARGS)
+
+clean:
+	@rm -rf eqfuzz-out dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@find . -path ./$(VENV) -prune -o -type d \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +
+
+# g++ is needed by Inductor, the rest makes things faster, safer or prettier: without root they are told and left.
+$(VENV)/.system:
+	@mkdir -p $(VENV)
+	@missing=(); \
+	for pair in g++:g++ mold:mold bwrap:bubblewrap dot:graphviz; do \
+	    command -v "$${pair%%:*}" > /dev/null || missing+=("$${pair#*:}"); \
+	done; \
+	$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || missing+=(python3-venv); \
+	if [ $${#missing[@]} -gt 0 ]; then \
+	    as_root=(none); \
+	    if [ "$$(id -u)" -eq 0 ]; then as_root=(env); elif sudo -n true 2> /dev/null; then as_root=(sudo -n); fi; \
+	    apt=("$${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=1 \
+	        -o Acquire::http::Timeout=30); \
+	    if [ "$${as_root[0]}" = none ] || ! command -v apt-get > /dev/null; then \
+	        echo "set-up: not installed, and not allowed to install: $${missing[*]}; going on without"; \
+	    elif echo "set-up: installing $${missing[*]}" && "$${apt[@]}" update > $(VENV)/apt.log 2>&1 \
+	        && "$${apt[@]}" install -y --no-install-recommends "$${missing[@]}" >> $(VENV)/apt.log 2>&1; then :; \
+	    else \
+	        echo "set-up: could not install $${missing[*]} (see $(VENV)/apt.log); going on without"; \
+	    fi; \
+	fi
+	@touch $@
+
+$(VENV)/.torch: constraints.txt | $(VENV)/.system
+	@[ -x $(PY) ] || { echo "set-up: creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@echo "set-up: installing $$(head -n 1 constraints.txt) (the largest part)"
+	@$(PIP) -c constraints.txt "$$(head -n 1 constraints.txt)"
+	@touch $@
+
+$(VENV)/.ready: pyproject.toml constraints.txt $(VENV)/.torch
+	@echo "set-up: installing eqfuzz and its tools"
+	@$(PIP) -c constraints.txt -e '.[dev]'
+	@touch $@

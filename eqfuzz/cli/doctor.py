@@ -1,0 +1,161 @@
+"""``eqfuzz doctor``: is everything here that eqfuzz needs, and what is each thing for?"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer
+
+from eqfuzz.cli.exits import CLEAN, USAGE
+
+OLDEST_PYTHON = (3, 11)
+OLDEST_TORCH = (2, 6)
+LEAST_MEMORY = 4 << 30
+LEAST_SPACE = 1 << 30
+
+OK, MISSING, LOW, ABSENT = "ok", "missing", "low", "absent"
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """One thing looked at. ``state`` is ok, missing (needed and not there), low, or absent (can be done without)."""
+
+    name: str
+    state: str
+    found: str
+    purpose: str
+    remedy: str = ""
+
+    @property
+    def line(self) -> str:
+        text = f"{self.name:<12} {self.state:<8} {self.found}"
+        if self.state == OK:
+            return f"{text}  ({self.purpose})"
+        return f"{text}: {self.purpose}" + (f"; {self.remedy}" if self.remedy else "")
+
+
+def doctor() -> None:
+    """Check what this machine has.
+
+    One line per thing, with what it is for. Exits 2 when something needed is missing.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    needed: list[str] = []
+    for check in checks():
+        style = {OK: "green", MISSING: "bold red"}.get(check.state, "yellow")
+        line = Text(check.line)
+        line.stylize(style, 13, 13 + len(check.state))
+        console.print(line, soft_wrap=True)
+        if check.state == MISSING:
+            needed.append(check.name)
+    if needed:
+        console.print(Text(f"needed and missing: {', '.join(needed)}", style="bold red"))
+    raise typer.Exit(USAGE if needed else CLEAN)
+
+
+def checks() -> Iterator[Check]:
+    """Every check, the needed ones first."""
+    yield _python()
+    yield from _torch()
+    yield _compiler()
+    yield _temp_folder()
+    yield _cores()
+    yield _memory()
+    yield _tool("mold", ("mold",), "links compiled kernels faster", "mold")
+    yield _tool("bubblewrap", ("bwrap",), "shuts untrusted seeds in", "bubblewrap")
+    yield _tool("graphviz", ("dot", "-V"), "draws programs as graphs", "graphviz")
+
+
+def _python() -> Check:
+    wanted = ".".join(map(str, OLDEST_PYTHON))
+    state = OK if sys.version_info >= OLDEST_PYTHON else MISSING
+    return Check("python", state, platform.python_version(), f"{wanted} or newer is needed", "apt install python3")
+
+
+def _torch() -> Iterator[Check]:
+    """Torch and, since only torch can tell, CUDA."""
+    purpose = f"{OLDEST_TORCH[0]}.{OLDEST_TORCH[1]} or newer is needed"
+    try:
+        import torch
+    except Exception as error:  # a broken install raises whatever it likes, and saying so is this verb's job
+        found = f"cannot be imported: {type(error).__name__}: {' '.join(str(error).split())}"
+        yield Check("torch", MISSING, found, purpose, "pip install torch")
+        return
+    version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+    yield Check("torch", OK if version >= OLDEST_TORCH else MISSING, torch.__version__, purpose, "pip install -U torch")
+    purpose = "--device cuda"
+    if torch.cuda.is_available():
+        yield Check("CUDA", OK, torch.cuda.get_device_name(), purpose)
+    else:
+        found = f"built for {torch.version.cuda}, no device" if torch.version.cuda else "this torch is built without"
+        yield Check("CUDA", ABSENT, found, purpose, "the CPU works without")
+
+
+def _compiler() -> Check:
+    name = os.environ.get("CXX", "g++")
+    return _tool(name, (name,), "Inductor compiles its CPU kernels with it", "g++", needed=True)
+
+
+def _tool(name: str, command: tuple[str, ...], purpose: str, package: str, *, needed: bool = False) -> Check:
+    path = shutil.which(command[0])
+    if path is None:
+        return Check(name, MISSING if needed else ABSENT, "not found", purpose, f"apt install {package}")
+    version = (path, *(command[1:] or ("--version",)))
+    try:
+        ran = subprocess.run(version, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        state = MISSING if needed else ABSENT
+        return Check(name, state, f"{path} does not run: {error}", purpose, f"apt install --reinstall {package}")
+    lines = (ran.stdout or ran.stderr).strip().splitlines()
+    return Check(name, OK, lines[0] if lines else path, purpose)
+
+
+def _temp_folder() -> Check:
+    purpose = "compiled kernels and reproducers pass through it"
+    try:
+        folder = tempfile.gettempdir()
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"eqfuzz")
+    except OSError as error:
+        return Check("temp folder", MISSING, str(error), purpose, "set TMPDIR to a folder that can be written")
+    free = shutil.disk_usage(folder).free
+    found = f"{folder}, {_gib(free)} free"
+    state = OK if free >= LEAST_SPACE else LOW
+    return Check("temp folder", state, found, purpose, f"{_gib(LEAST_SPACE)} is comfortable: make room or set TMPDIR")
+
+
+def _cores() -> Check:
+    return Check("cores", OK, str(len(os.sched_getaffinity(0))), "one job each")
+
+
+def _memory() -> Check:
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = _group_limit()
+    usable = min(total, limit) if limit is not None else total
+    state = OK if usable >= LEAST_MEMORY else LOW
+    return Check("memory", state, _gib(usable), "shared by all jobs", f"below {_gib(LEAST_MEMORY)} use --jobs 1")
+
+
+def _group_limit() -> int | None:
+    """The container's memory limit in bytes, where there is one."""
+    for place in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        file = Path(place)
+        if file.is_file():
+            text = file.read_text().strip()
+            return int(text) if text.isdigit() else None
+    return None
+
+
+def _gib(size: int) -> str:
+    return f"{size / (1 << 30):.1f} GiB"

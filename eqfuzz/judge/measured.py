@@ -1,0 +1,113 @@
+"""Python floats that came out of rounded tensors: they remember how far rounding could have moved them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+_EDGE = 2.0
+
+
+class Measured(float):
+    """A float with its value in every row of the shadow (row 0 clean).
+
+    Arithmetic keeps the rows; a comparison or a conversion to int that rounding could turn calls ``steer``, with a
+    reason. Functions of ``math`` give plain floats: what they return is not followed.
+    """
+
+    rows: tuple[float, ...]
+    steer: Callable[[str], None]
+
+    def __new__(
+        cls, value: float = 0.0, rows: Sequence[float] = (), steer: Callable[[str], None] | None = None
+    ) -> Measured:
+        self = super().__new__(cls, value)
+        self.rows = tuple(rows) or (value,)
+        self.steer = steer or (lambda reason: None)
+        return self
+
+    __hash__ = float.__hash__
+
+    def __bool__(self) -> bool:
+        return self != 0.0
+
+    def __neg__(self) -> Measured:
+        return Measured(-float(self), [-row for row in self.rows], self.steer)
+
+    def __abs__(self) -> Measured:
+        return Measured(abs(float(self)), [abs(row) for row in self.rows], self.steer)
+
+    def __int__(self) -> int:
+        return self._whole(int)
+
+    __trunc__ = __int__
+
+    def __floor__(self) -> int:
+        return self._whole(lambda value: int(value // 1))
+
+    def __ceil__(self) -> int:
+        return self._whole(lambda value: -int(-value // 1))
+
+    def __round__(self, ndigits: Any = None) -> Any:
+        return self._whole(lambda value: round(value, ndigits))
+
+    def _whole(self, convert: Callable[[float], Any]) -> Any:
+        real = convert(float(self))
+        low, high = self._edges(0.0)
+        if convert(low) != real or convert(high) != real:
+            self.steer(f"a Python number near {float(self):.9g} becomes whole: rounding could change it")
+        return real
+
+    def _edges(self, other: float) -> tuple[float, float]:
+        """The least and greatest value under twice the measured noise; other rows are those of a second number."""
+        rows = getattr(other, "rows", None)
+        spread = max((abs(row - self.rows[0]) for row in self.rows), default=0.0)
+        if rows is not None:
+            spread += max((abs(row - rows[0]) for row in rows), default=0.0)
+        return float(self) - _EDGE * spread, float(self) + _EDGE * spread
+
+
+def _arithmetic(name: str, *, reflected: bool = False) -> Callable[[Measured, Any], Any]:
+    apply = getattr(operator, name)
+
+    def method(self: Measured, other: Any) -> Any:
+        if not isinstance(other, (int, float)):
+            return NotImplemented
+        others = other.rows if isinstance(other, Measured) else (float(other),) * len(self.rows)
+        pairs = zip(others, self.rows, strict=False) if reflected else zip(self.rows, others, strict=False)
+        real = (float(other), float(self)) if reflected else (float(self), float(other))
+        value = apply(*real)
+        try:
+            rows = [apply(left, right) for left, right in pairs]
+        except ArithmeticError:
+            # Some roundings of the number cannot be computed with: the program only just could.
+            self.steer(f"Python arithmetic on {float(self):.9g} fails under another rounding")
+            return value
+        if isinstance(value, complex):
+            return value
+        return Measured(value, rows, self.steer)
+
+    return method
+
+
+def _comparison(name: str) -> Callable[[Measured, Any], Any]:
+    apply = getattr(operator, name)
+
+    def method(self: Measured, other: Any) -> Any:
+        if not isinstance(other, (int, float)):
+            return NotImplemented
+        real = apply(float(self), float(other))
+        low, high = self._edges(other)
+        if low <= float(other) <= high and low != high:
+            self.steer(f"a Python comparison of {float(self):.9g} with {float(other):.9g} could turn under rounding")
+        return real
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    setattr(Measured, f"__{_name}__", _arithmetic(_name))
+    setattr(Measured, f"__r{_name}__", _arithmetic(_name, reflected=True))
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(Measured, f"__{_name}__", _comparison(_name))

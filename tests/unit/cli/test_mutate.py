@@ -1,0 +1,282 @@
+"""``eqfuzz mutate`` from its options to its exit code, with the campaign itself faked."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import eqfuzz.campaign.mutate as campaign
+from eqfuzz.campaign.events import FindingMade, RunStarted, SeedDone, SeedInvalid, SeedStarted, Summary
+from eqfuzz.campaign.settings import Settings
+from eqfuzz.cli.app import app
+from eqfuzz.judge.verdict import Kind, Verdict
+from eqfuzz.program.program import Format, Program
+from eqfuzz.run.protocol import RunnerFailed
+from eqfuzz.triage.finding import Finding
+
+SOURCE = "def program(x):\n    return x + 1\n\n\ndef inputs(rng):\n    yield (rng.uniform(4),)\n"
+
+
+def summary(**changed: object) -> Summary:
+    given: dict[str, object] = {
+        "seed": 0,
+        "seeds": 2,
+        "invalid": 0,
+        "sites": 4,
+        "variants": 2,
+        "cells": 4,
+        "verdicts": {"agree": 4},
+        "findings": 0,
+        "rules": {},
+        "errors": [],
+        "interrupted": False,
+        "out_of_time": False,
+        "seconds": 1.0,
+        "cpu_seconds": 1.0,
+    }
+    return Summary(**{**given, **changed})  # type: ignore[arg-type]
+
+
+def finding_made() -> FindingMade:
+    program = Program("a.py", SOURCE, Format.EQFUZZ, "program", "program", "inputs(rng)")
+    verdict = Verdict(Kind.WRONG_RESULT, "output differs")
+    cells = {"P": "runs", "C(P)": "wrong-result"}
+    made = Finding("ab12cd34ef", program, program, (), verdict, "cpu", "inductor", {}, cells, 0, {})
+    return FindingMade(0, made, "eqfuzz-out/findings/ab12cd34ef", False)
+
+
+class Faked:
+    """Stands in for ``run``: keeps the settings, tells some events, ends as asked."""
+
+    def __init__(self, end: Summary | BaseException, *events: object) -> None:
+        self.end = end
+        self.events = events
+        self.settings: Settings | None = None
+
+    def __call__(self, settings: Settings, handler) -> Summary:
+        self.settings = settings
+        started = RunStarted(0, 2, "each", 3, ["cpu"], ["inductor"], 1, "fork", str(settings.out), {"torch": "2.13.0"})
+        for event in (started, *self.events):
+            handler(event)
+        if isinstance(self.end, BaseException):
+            raise self.end
+        handler(self.end)
+        return self.end
+
+
+@pytest.fixture
+def mutate(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def call(end: Summary | BaseException, *arguments: str, events: tuple[object, ...] = ()):
+        faked = Faked(end, *events)
+        monkeypatch.setattr(campaign, "run", faked)
+        result = CliRunner().invoke(app, ["mutate", "seeds", *arguments])
+        return result, faked.settings
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({}, 0),
+        ({"findings": 2}, 1),
+        ({"invalid": 1}, 0),
+        ({"invalid": 2, "cells": 0}, 2),
+        ({"errors": ["a.py: broke"]}, 3),
+        ({"errors": ["a.py: broke"], "findings": 1}, 3),
+        ({"interrupted": True}, 130),
+        ({"interrupted": True, "findings": 1}, 130),
+        ({"out_of_time": True, "findings": 1}, 1),
+        ({"out_of_time": True, "seeds": 0, "cells": 0}, 0),
+    ],
+)
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_exit_codes(mutate, changed, code, format):
+    result, _ = mutate(summary(**changed), "--format", format)
+    assert result.exit_code == code
+    assert (result.stderr == "") == (code < 2)
+    assert len(result.stderr.splitlines()) <= 1
+
+
+def test_no_valid_seed_names_the_first_reason(mutate):
+    events = (
+        SeedInvalid(1, "b.py", "b.py: no inputs: define `inputs(rng)`"),
+        SeedInvalid(0, "a.py", "a.py:2: not valid Python: invalid syntax"),
+    )
+    result, _ = mutate(summary(invalid=2, cells=0), "--format", "json", events=events)
+    assert result.exit_code == 2
+    assert result.stderr == "eqfuzz: no valid seed: a.py:2: not valid Python: invalid syntax (and 1 more)\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (campaign.UsageError("seeds: no such file or folder"), "eqfuzz: seeds: no such file or folder\n"),
+        (RunnerFailed("fault.py:3: ValueError: no\nsecond line"), "fault.py:3: ValueError: no second line"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(mutate, error, told):
+    result, _ = mutate(error)
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_an_internal_error_is_one_line_with_the_place_of_its_traceback(mutate, tmp_path):
+    result, _ = mutate(KeyError("no such\nthing"), "--out", "there")
+    assert result.exit_code == 3
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("eqfuzz: internal error: KeyError: ")
+    (file,) = (tmp_path / "there" / "errors").iterdir()
+    assert str(file.relative_to(tmp_path)) in line
+    assert "Traceback (most recent call last)" in file.read_text()
+    assert "Traceback" not in result.output
+
+
+def test_an_internal_error_is_kept_even_where_out_cannot_be_written(mutate, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    result, _ = mutate(ValueError("odd"), "--out", "file")
+    assert result.exit_code == 3
+    kept = Path(result.stderr.partition("traceback in ")[2].strip().rstrip(")"))
+    assert "ValueError: odd" in kept.read_text()
+    kept.unlink()
+
+
+def test_ctrl_c_outside_of_the_run_is_130_without_a_traceback(mutate):
+    result, _ = mutate(KeyboardInterrupt())
+    assert result.exit_code == 130
+    assert "Traceback" not in result.output
+
+
+def test_a_reader_that_went_away_ends_the_run_without_a_traceback(mutate, monkeypatch):
+    monkeypatch.setattr(os, "dup2", lambda *_: None)  # not the test runner's own stdout
+    result, _ = mutate(BrokenPipeError())
+    assert result.exit_code == 130
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--config", "inducter"], "did you mean 'inductor'?"),
+        (["--config", "inductor,nonesuch"], "no configuration 'nonesuch'"),
+        (["--configs-from", "missing.toml"], "missing.toml"),
+        (["--time", "soon"], "--time: 'soon' is not a duration"),
+        (["--time", "0"], "--time: '0' leaves no time"),
+        (["--timeout", "-5"], "--timeout: '-5' is not a duration"),
+        (["--jobs", "0"], "--jobs"),
+        (["--variants", "many"], "--variants"),
+        (["--strategy", "every"], "'each'"),
+        (["--device", "tpu"], "'cuda'"),
+        (["--runner", "thread"], "'spawn'"),
+        (["--no-such-option"], "--no-such-option"),
+    ],
+)
+def test_bad_options_are_one_line_on_stderr_and_exit_2(mutate, arguments, told):
+    result, settings = mutate(summary(), *arguments)
+    assert result.exit_code == 2
+    assert settings is None
+    assert told in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stdout == ""
+
+
+def test_cuda_without_a_device_is_one_line_and_exit_2(mutate, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    result, settings = mutate(summary(), "--device", "cuda")
+    assert (result.exit_code, settings) == (2, None)
+    assert result.stderr.startswith("eqfuzz: --device cuda: torch finds no CUDA device")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_no_rule_fits_is_told_with_a_suggestion(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(SOURCE)
+    result = CliRunner().invoke(app, ["mutate", "a.py", "--rules", "operators/add_functoin"])
+    assert result.exit_code == 2
+    assert "did you mean 'operators/add_function'?" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_path_that_does_not_exist_is_named(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["mutate", "no-such-folder"])
+    assert (result.exit_code, result.stderr) == (2, "eqfuzz: no-such-folder: no such file or folder\n")
+
+
+def test_the_defaults_are_those_of_the_settings(mutate):
+    _, settings = mutate(summary())
+    cores = len(os.sched_getaffinity(0))
+    assert settings == Settings(paths=(Path("seeds"),), out=Path("eqfuzz-out"), jobs=cores)
+
+
+def test_every_option_reaches_the_settings(mutate, monkeypatch, tmp_path):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    (tmp_path / "more.toml").write_text("[configs.mine]\nfullgraph = true\n")
+    (tmp_path / "fault.py").write_text("")
+    words = (
+        "more --strategy random --depth 3 --variants 5 --rules operators --device cuda --device cpu --device cuda "
+        "--config mine,eager --config inductor --configs-from more.toml --seed 9 --jobs 3 --time 1h30m --out there "
+        "--dry-run --preload fault.py --runner spawn --timeout 2m"
+    )
+    _, settings = mutate(summary(), *words.split())
+    assert settings is not None
+    names = [config.name for config in settings.configs]
+    assert names == ["mine", "eager", "inductor"]
+    assert settings == Settings(
+        paths=(Path("seeds"), Path("more")),
+        out=Path("there"),
+        seed=9,
+        strategy="random",
+        depth=3,
+        variants=5,
+        rules="operators",
+        devices=("cuda", "cpu"),
+        configs=settings.configs,
+        jobs=3,
+        time=5400.0,
+        preload=Path("fault.py"),
+        runner="spawn",
+        compile_seconds=120.0,
+        dry_run=True,
+    )
+
+
+@pytest.mark.parametrize(("given", "count"), [("all", 6), ("aot_eager,aot_eager", 1)])
+def test_configurations_by_name(mutate, given, count):
+    _, settings = mutate(summary(), "--config", given)
+    assert settings is not None
+    assert len(settings.configs) == count
+
+
+def test_configurations_from_a_file_run_without_being_named(mutate, tmp_path):
+    (tmp_path / "more.toml").write_text("[configs.one]\n[configs.two]\ndynamic = true\n")
+    _, settings = mutate(summary(), "--configs-from", "more.toml")
+    assert settings is not None
+    assert [config.name for config in settings.configs] == ["one", "two"]
+
+
+def test_json_has_nothing_but_events_on_stdout(mutate):
+    result, _ = mutate(summary(findings=1), "--format", "json", "--log-level", "debug", events=(finding_made(),))
+    events = [json.loads(line)["event"] for line in result.stdout.splitlines()]
+    assert events == ["start", "finding", "summary"]
+
+
+def test_text_shows_the_finding_and_the_totals(mutate):
+    result, _ = mutate(summary(findings=1), events=(finding_made(),))
+    assert "eqfuzz replay ab12cd34ef --out eqfuzz-out" in result.stdout
+    assert "1 finding in eqfuzz-out/findings" in result.stdout
+
+
+@pytest.mark.parametrize(("level", "told"), [("debug", True), ("DEBUG", True), ("info", False)])
+def test_step_timings_are_logged_to_stderr_at_debug(mutate, level, told):
+    events = (SeedStarted(0, "a.py"), SeedDone(0, "a.py", 2.0, 1.5, {"load": 0.25, "compile": 1.0}))
+    result, _ = mutate(summary(), "--log-level", level, events=events)
+    assert ("a.py: 2.000 s wall, 1.500 s CPU (load 0.250, compile 1.000)" in result.stderr) == told
+    assert "load 0.250" not in result.stdout

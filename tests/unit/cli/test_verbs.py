@@ -1,0 +1,205 @@
+"""The other verbs, and what the command line costs before it does anything."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+import eqfuzz
+from eqfuzz.cli import doctor
+from eqfuzz.cli.app import app
+from eqfuzz.cli.options import BadOption, seconds_of
+
+HEAVY = ("torch", "libcst", "numpy", "rich", "eqfuzz.campaign", "eqfuzz.rewrite")
+
+
+def call(*arguments: str):
+    return CliRunner().invoke(app, list(arguments))
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["mutate", "--help"], ["replay", "--help"], ["--version"]])
+def test_help_imports_nothing_heavy(arguments):
+    script = (
+        "import sys\n"
+        "from eqfuzz.cli import main\n"
+        f"sys.argv[1:] = {arguments!r}\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    code = end.code\n"
+        f"print('loaded', [name for name in {HEAVY!r} if name in sys.modules], code)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stdout.splitlines()[-1] == "loaded [] 0"
+
+
+def test_help_names_every_verb_and_the_exit_codes():
+    result = call("--help")
+    assert result.exit_code == 0
+    for word in ("mutate", "replay", "rules", "doctor", "130 interrupted"):
+        assert word in result.stdout
+
+
+def test_the_version():
+    result = call("--version")
+    assert (result.exit_code, result.stdout) == (0, f"eqfuzz {eqfuzz.__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["mutat"], "Did you mean 'mutate'?"),
+        ([], "Missing command"),
+        (["mutate"], "PATHS"),
+        (["replay"], "ID"),
+        (["--nope"], "--nope"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_and_exit_2(arguments, told):
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert "--help" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("90", 90),
+        ("90s", 90),
+        ("10m", 600),
+        ("1h", 3600),
+        ("1h30m", 5400),
+        ("1.5h", 5400),
+        ("2d", 172800),
+        ("0.5", 0.5),
+    ],
+)
+def test_durations(text, seconds):
+    assert seconds_of(text, "--time") == seconds
+
+
+@pytest.mark.parametrize("text", ["", "m", "1x", "1h 30m!", "-1", "1e3", "ten", "0m", "nan"])
+def test_what_is_no_duration(text):
+    with pytest.raises(BadOption, match=r"^--time: "):
+        seconds_of(text, "--time")
+
+
+@pytest.fixture
+def findings(tmp_path):
+    """A run's folder with three findings: fixed, still failing, broken."""
+    scripts = {
+        "aaaa000001": "print('compiled: equal')",
+        "aaab000002": "print('compiled: differs')\nraise SystemExit(1)",
+        "bbbb000003": "import no_such_module",
+    }
+    for name, script in scripts.items():
+        folder = tmp_path / "findings" / name
+        folder.mkdir(parents=True)
+        (folder / "repro.py").write_text(script + "\n")
+        (folder / "verdict.json").write_text(json.dumps({"kind": "wrong-result", "message": "it\ndiffers"}))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("id", "told", "code"),
+    [
+        ("aaaa000001", "FIXED", 0),
+        ("aaab", "STILL FAILING", 1),
+        ("b", "ERROR", 3),
+    ],
+)
+def test_replay_tells_what_became_of_it(findings, id, told, code):
+    result = call("replay", id, "--out", str(findings))
+    assert result.exit_code == code
+    last = result.stdout.splitlines()[-1]
+    assert last.startswith(f"{told}  {id}")
+    assert last.endswith("wrong-result: it differs")
+
+
+def test_replay_shows_what_the_reproducer_printed(findings):
+    assert "compiled: differs" in call("replay", "aaab", "--out", str(findings)).stdout
+
+
+def test_replay_takes_another_interpreter(findings):
+    interpreter = findings / "python"
+    interpreter.write_text("#!/bin/sh\nexit 0\n")
+    interpreter.chmod(0o755)
+    result = call("replay", "aaab", "--out", str(findings), "--python", str(interpreter))
+    assert (result.exit_code, result.stdout.split()[0]) == (0, "FIXED")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["aaa"], "fits 2 findings: aaaa000001, aaab000002"),
+        (["aaac000002"], "close: aaab000002"),
+        (["zzzz"], "no finding 'zzzz'"),
+        (["aaab", "--python", "/no/such/python"], "/no/such/python"),
+        ([""], "fits 3 findings"),
+        (["../findings/aaab000002"], "no finding"),
+    ],
+)
+def test_replay_of_what_is_not_there_is_one_line_and_exit_2(findings, arguments, told):
+    result = call("replay", *arguments, "--out", str(findings))
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_replay_without_any_finding_names_the_option(tmp_path):
+    result = call("replay", "aaaa", "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert "--out" in result.stderr
+
+
+def test_rules_as_a_table_and_as_json():
+    table = call("rules", "operators/*")
+    assert table.exit_code == 0
+    assert re.search(r"operators +add_function +bitwise", table.stdout)
+    lines = [json.loads(line) for line in call("rules", "operators/*", "--format", "json").stdout.splitlines()]
+    assert {line["family"] for line in lines} == {"operators"}
+    by_name = {line["name"]: line for line in lines}
+    assert by_name["operators/add_function"]["exactness"] == "bitwise"
+    assert by_name["operators/add_function"]["doc"]
+    assert f"{len(lines):,} rules in 1 family" in table.stdout
+
+
+def test_rules_that_do_not_exist_are_one_line_with_a_suggestion():
+    result = call("rules", "operatrs")
+    assert result.exit_code == 2
+    assert "did you mean 'operators'?" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_doctor_has_a_line_for_everything():
+    result = call("doctor")
+    names = [line[:12].strip() for line in result.stdout.splitlines()]
+    for name in ("python", "torch", "CUDA", "temp folder", "cores", "memory", "mold", "bubblewrap", "graphviz"):
+        assert name in names
+    assert result.exit_code == (2 if "missing" in result.stdout else 0)
+
+
+def test_doctor_says_what_to_install_for_a_compiler_that_is_missing(monkeypatch):
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    result = call("doctor")
+    assert result.exit_code == 2
+    assert re.search(r"no-such-compiler missing +not found: .*apt install g\+\+", result.stdout)
+    assert "needed and missing: no-such-compiler" in result.stdout
+
+
+def test_doctor_can_do_without_what_is_optional(monkeypatch):
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
+    states = {check.name: check.state for check in doctor.checks()}
+    assert states["mold"] == states["bubblewrap"] == states["graphviz"] == doctor.ABSENT
+    assert doctor.MISSING in states.values()
+
+
+def test_doctor_tells_a_temp_folder_that_cannot_be_written(monkeypatch, tmp_path):
+    monkeypatch.setattr(doctor.tempfile, "gettempdir", lambda: str(tmp_path / "none"))
+    check = next(c for c in doctor.checks() if c.name == "temp folder")
+    assert check.state == doctor.MISSING
+    assert "TMPDIR" in check.line

@@ -1,0 +1,167 @@
+"""Observing: leaves and their paths, side effects, gradients, exceptions."""
+
+import collections
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+from eqfuzz.judge.gradients import cotangent
+from eqfuzz.judge.leaves import leaves, structure
+from eqfuzz.judge.observe import observe, snapshot
+from eqfuzz.judge.raised import describe, first_line
+from eqfuzz.program.load import Call
+
+Pair = collections.namedtuple("Pair", "left right")
+
+
+@dataclasses.dataclass
+class Box:
+    value: torch.Tensor
+    tag: str
+
+
+def one(function, *args, **kwargs):
+    return observe(lambda: function, [Call(args, kwargs)]).calls[0]
+
+
+def test_paths_are_python_expressions():
+    value = [Pair(torch.ones(1), 2), {"a": Box(torch.zeros(2), "t"), 3: (None, np.ones(2))}]
+    found = dict(leaves(value, "output"))
+    assert list(found) == [
+        "output[0].left",
+        "output[0].right",
+        "output[1]['a'].value",
+        "output[1]['a'].tag",
+        "output[1][3][0]",
+        "output[1][3][1]",
+    ]
+    for path, leaf in found.items():
+        assert eval(path, {"output": value}) is leaf
+
+
+def test_structure_names_types():
+    assert structure((torch.ones(1), {"a": [1, 2.0]})) == "tuple[Tensor, dict['a': list[int, float]]]"
+    assert structure([1]) != structure((1,))
+    assert structure({2, 1}) == "set"
+    assert leaves({2, 1}, "output") == [("output", "set({1, 2})")]
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.arange(6.0).reshape(2, 3).t(),
+        torch.ones(3, 1).expand(3, 4),
+        torch.empty(0, 3),
+        torch.tensor(1.5),
+        torch.arange(10)[2::3],
+        torch.randn(3, dtype=torch.complex64).conj(),
+    ],
+)
+def test_snapshot_keeps_layout_and_values_but_not_storage(tensor):
+    kept = snapshot(tensor)
+    assert kept.stride() == tensor.stride()
+    assert torch.equal(kept, tensor)
+    assert kept.numel() == 0 or kept.untyped_storage().data_ptr() != tensor.untyped_storage().data_ptr()
+
+
+def test_outputs_are_as_they_were_before_later_mutation():
+    def f(x):
+        y = x[:2]
+        x.add_(1)
+        return y
+
+    x = torch.zeros(4)
+    calls = [Call((x,), {}), Call((x,), {})]
+    seen = observe(lambda: f, calls)
+    assert torch.equal(x, torch.zeros(4)), "the given arguments must stay as they were"
+    for call in seen.calls:
+        assert torch.equal(call.outputs[0][1], torch.ones(2))
+        assert torch.equal(dict(call.inputs_after)["args[0]"], torch.ones(4))
+
+
+def test_state_gradients_and_requires_grad():
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.bn = torch.nn.BatchNorm1d(3)
+            self.count = 0
+
+        def forward(self, x, unused):
+            self.count += 1
+            return self.bn(x), x.detach()
+
+    x, unused = torch.randn(4, 3, requires_grad=True), torch.randn(2, requires_grad=True)
+    call = observe(Model, [Call((x, unused), {})]).calls[0]
+    state, grads = dict(call.state_after), dict(call.gradients)
+    assert state["model.count"] == 1
+    assert not torch.equal(state["model.bn.running_mean"], torch.zeros(3))
+    assert grads["gradient of args[1]"] is None
+    assert call.outputs[0][1].requires_grad and not call.outputs[1][1].requires_grad
+    out = Model()(x, unused)[0]
+    expected = torch.autograd.grad(out, x, cotangent(out))[0]
+    assert torch.equal(grads["gradient of args[0]"], expected)
+
+
+def test_cotangent_is_the_written_formula():
+    out = torch.zeros(2, 3, dtype=torch.float16)
+    assert torch.equal(cotangent(out), torch.linspace(0.5, 1.5, 6, dtype=torch.float64).reshape(2, 3).half())
+
+
+def test_first_exception_ends_the_observation():
+    def f(x):
+        if x.sum() > 0:
+            raise KeyError("no")
+        return x
+
+    seen = observe(lambda: f, [Call((torch.zeros(1),), {}), Call((torch.ones(1),), {}), Call((torch.zeros(1),), {})])
+    assert len(seen.calls) == 2
+    raised = seen.calls[1].raised
+    assert raised is not None and (raised.type, raised.origin, raised.by_statement) == ("KeyError", "program", True)
+
+
+def test_operator_errors_are_not_by_statement():
+    raised = one(lambda x: x @ x, torch.ones(2, 3)).raised
+    assert raised is not None and raised.origin == "program" and not raised.by_statement
+
+
+def test_errors_in_backward_are_observed():
+    class Bad(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            raise ZeroDivisionError("in backward")
+
+    call = one(lambda x: Bad.apply(x), torch.ones(1, requires_grad=True))
+    assert call.raised is not None and call.raised.type == "ZeroDivisionError"
+    assert len(call.outputs) == 1
+
+
+def test_origins():
+    import torch._dynamo.exc as exc
+    from torch._inductor.exc import InductorError, LoweringException
+
+    assert describe(MemoryError()).out_of_memory
+    assert describe(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried")).out_of_memory
+    assert describe(exc.InternalTorchDynamoError("x")).origin == "compiler"
+    assert describe(InductorError(AssertionError("inner"), None)).origin == "compiler"
+    assert describe(LoweringException(KeyError("k"), "target", [], {})).origin == "compiler"
+    assert describe(exc.UserError(exc.UserErrorType.INVALID_INPUT, "m")).origin == "unsupported"
+    assert describe(ValueError("m")).origin == "program"
+    wrapped = exc.TorchRuntimeError("Dynamo failed to run FX node", ["", ""]) if _two_arguments(exc) else None
+    if wrapped is not None:
+        assert describe(wrapped).origin == "program"
+
+
+def _two_arguments(exc):
+    import inspect
+
+    return len(inspect.signature(exc.TorchRuntimeError.__init__).parameters) > 2
+
+
+def test_messages_lose_addresses_and_paths():
+    assert first_line("\n<f at 0x7f00dead> in /home/me/x/y.py\nmore") == "<f at 0x…> in <path>"

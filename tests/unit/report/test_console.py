@@ -1,0 +1,233 @@
+"""The console report, on a terminal and off, wide and narrow, loud and quiet."""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+
+import pytest
+from rich.console import Console
+
+from eqfuzz.campaign.events import Event, RuleTally, SeedInvalid, SeedRewritten
+from eqfuzz.judge.verdict import Evidence, Kind
+from eqfuzz.report.console import ConsoleReport
+from eqfuzz.report.words import MEANING
+
+from . import sample_events as sample
+
+ANSI = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+COLOUR = re.compile(r"\x1b\[[0-9;]*(3[1-6]|9[1-6]|38;)[0-9;]*m")
+
+
+def shown(events: list[Event], *, width: int = 100, terminal: bool = False, **options: object) -> str:
+    stream = io.StringIO()
+    console = Console(
+        file=stream,
+        width=width,
+        force_terminal=terminal,
+        color_system="standard" if terminal else None,
+        highlight=False,
+    )
+    with ConsoleReport(console, **options) as report:  # type: ignore[arg-type]
+        for event in events:
+            report.handle(event)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 140])
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_finding_tells_everything_at_every_width(width, terminal):
+    text = ANSI.sub("", shown(sample.whole_run(), width=width, terminal=terminal))
+    for told in (
+        "1f2e3d4c5b",
+        "seeds/handwritten/arithmetic/gamma_curve.py",
+        "operators/pow_half_is_sqrt",
+        "inductor on cpu",
+        "ONLY THE TRANSFORMED PROGRAM SHOWS IT",
+        "original P",
+        "transformed P'",
+        "equals P (bitwise)",
+        "✗ wrong-result",
+        "at [3, 11]",
+        "4.250000123",
+        "nan",
+        "3.1e-06",
+        "3 of 1,024 elements (5 unstable, left out)",
+    ):
+        assert told in text, told
+    framed = [line for line in text.splitlines() if line[:1] in ("│", "╭", "╰")]
+    assert {len(line) for line in framed} == {width}
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_the_lines_to_paste_are_whole_lines_even_where_they_do_not_fit(width):
+    lines = shown(sample.whole_run(), width=width).splitlines()
+    assert "python eqfuzz-out/findings/1f2e3d4c5b/repro.py" in lines
+    assert "eqfuzz replay 1f2e3d4c5b --out eqfuzz-out" in lines
+
+
+def test_the_lines_to_paste_are_quoted_for_the_shell():
+    from eqfuzz.campaign.events import FindingMade
+    from eqfuzz.report.panel import paste_lines
+
+    made = sample.finding(sample.POW)
+    script, replay = paste_lines(FindingMade(0, made, f"my out/findings/{made.id}", False), "my out")
+    assert script == f"python 'my out/findings/{made.id}/repro.py'"
+    assert replay == f"eqfuzz replay {made.id} --out 'my out'"
+
+
+def test_a_finding_of_the_original_says_so_and_shows_its_code():
+    text = shown([sample.started(), sample.found(sample.finding())])
+    assert "The original shows it too, no rewrite needed." in text
+    assert "def program(image, amount):" in text
+    assert "ONLY THE TRANSFORMED" not in text
+    assert "transformed P'" not in text
+
+
+def test_it_claims_that_the_original_compiles_right_only_where_that_was_seen():
+    made = sample.finding(sample.POW)
+    made.cells["C(P)"] = "inconclusive"
+    text = shown([sample.started(), sample.found(made)])
+    assert "ONLY THE TRANSFORMED PROGRAM SHOWS IT" in text
+    assert "compiles right" not in text
+
+
+@pytest.mark.parametrize("kind", sorted(MEANING))
+@pytest.mark.parametrize("evidence", [None, Evidence(), Evidence(path="output", eager=True, compiled="x" * 300)])
+def test_every_kind_of_finding_renders_with_any_evidence(kind, evidence):
+    made = sample.finding(sample.POW, kind=kind, evidence=evidence, message="[bold]odd[/bold] [/] message")
+    text = shown([sample.started(), sample.found(made)], width=80)
+    assert kind in text
+    assert "[bold]odd[/bold] [/] message" in text
+
+
+def test_every_kind_has_a_meaning():
+    assert set(MEANING) == set(Kind)
+
+
+def test_the_closing_tables_count_rules_verdicts_and_totals():
+    text = shown(sample.whole_run())
+    assert re.search(r"operators/pow_half_is_sqrt +9 +8 +wrong-result 1", text)
+    assert re.search(r"operators/add_function +3 +3", text)
+    assert re.search(r"agree +12 ", text)
+    assert re.search(r"wrong-result +2 ", text)
+    assert "seed1.py:3: no inputs: define `inputs(rng)`" in text
+    assert "flaky seed2.py" in text
+    for told in ("3 seeds (2 valid)", "31 sites", "12 variants", "14 compiled cells", "1 min 02 s wall"):
+        assert told in text
+    for told in ("1 min 40 s CPU", "14 cells/min", "random seed 7", "2 findings in eqfuzz-out/findings"):
+        assert told in text
+
+
+def test_rules_with_other_verdicts_come_first_and_the_rest_is_one_line():
+    rules = {f"shape/rule_{i:02d}": RuleTally(100 - i, {"agree": 100 - i}) for i in range(30)}
+    rules["shape/last"] = RuleTally(1, {"hang": 1})
+    text = shown([sample.started(), sample.summary(rules=rules)])
+    assert text.index("shape/last") < text.index("shape/rule_00")
+    assert "shape/rule_18" in text
+    assert "shape/rule_19" not in text
+    assert re.search(r"11 more rules +836 +836", text)
+
+
+def test_at_most_twenty_invalid_seeds_are_listed():
+    events: list[Event] = [SeedInvalid(i, f"s{i}.py", f"s{i:02d}.py: no program") for i in range(25)]
+    text = shown([sample.started(25), *events, sample.summary(seeds=25, invalid=25, cells=0, findings=0)])
+    assert "s19.py: no program" in text
+    assert "s20.py: no program" not in text
+    assert "and 5 more" in text
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"interrupted": True}, "Interrupted"),
+        ({"out_of_time": True}, "Out of time"),
+        ({"findings": 0}, "No findings."),
+        ({"findings": 0, "cells": 0}, "Nothing was compiled."),
+        ({"errors": ["a.py: broke"]}, "1 internal error"),
+    ],
+)
+def test_the_last_lines_say_how_the_run_ended(changed, told):
+    assert told in shown([sample.started(), sample.summary(**changed)])
+    assert told in shown([sample.started(), sample.summary(**changed)], quiet=True)
+
+
+def test_quiet_is_one_line_per_finding_and_the_totals():
+    lines = [line for line in shown(sample.whole_run(), quiet=True).splitlines() if line]
+    assert lines[0].startswith(
+        "wrong-result 1f2e3d4c5b seeds/handwritten/arithmetic/gamma_curve.py: operators/pow_half"
+    )
+    assert lines[1].startswith("wrong-result 00aa11bb22 seeds/handwritten/arithmetic/gamma_curve.py: the original")
+    assert len(lines) == 5
+
+
+def test_a_dry_run_tells_each_seed():
+    events = [sample.started(), SeedRewritten(0, "a.py", 1200, 1, 0)]
+    assert "a.py  1,200 sites, 1 variant" in shown(events, dry_run=True)
+    assert "a.py" not in shown(events)
+
+
+def test_on_a_terminal_the_progress_is_drawn_and_taken_away_again():
+    drawn = shown(sample.whole_run()[:-1], terminal=True, width=80)
+    assert "\x1b[?25l" in drawn  # cursor hidden while drawing …
+    assert drawn.rindex("\x1b[?25h") > drawn.rindex("\x1b[?25l")  # … and given back
+    assert "/3 seeds" in ANSI.sub("", drawn)
+
+
+def test_off_a_terminal_nothing_is_drawn():
+    text = shown(sample.whole_run())
+    assert "\x1b" not in text
+    assert "\r" not in text
+
+
+def test_off_a_terminal_a_plain_line_tells_the_progress(monkeypatch):
+    stream = io.StringIO()
+    told = threading.Event()
+    console = Console(file=stream, width=80, highlight=False)
+    with ConsoleReport(console, every=0.01) as report:
+        for event in sample.whole_run()[:-1]:
+            report.handle(event)
+        monkeypatch.setattr(report._progress, "line", lambda: told.set() or "the line")
+        assert told.wait(20)
+    assert "the line\n" in stream.getvalue()
+
+
+def test_the_progress_line_adds_up_and_estimates():
+    from eqfuzz.report.live import Progress
+
+    now = [0.0]
+    progress = Progress(clock=lambda: now[0])
+    for event in sample.whole_run()[:-2]:
+        progress.count(event)
+    now[0] = 60.0
+    line = progress.line()
+    assert line.startswith("2/3 seeds, 12 variants, 4 cells, 4 cells/min, 2 findings")
+    assert "flaky 1" in line
+    assert line.endswith("1 min 00 s so far, about 30 s left")
+
+
+def test_the_time_budget_bounds_the_estimate():
+    from eqfuzz.report.live import Progress
+
+    now = [0.0]
+    progress = Progress(time_budget=70.0, clock=lambda: now[0])
+    for event in sample.whole_run()[:-2]:
+        progress.count(event)
+    now[0] = 60.0
+    assert progress.line().endswith("about 10 s left")
+
+
+def test_no_color_is_respected(monkeypatch):
+    def report() -> str:
+        stream = io.StringIO()
+        console = Console(file=stream, width=80, force_terminal=True, color_system="standard", highlight=False)
+        with ConsoleReport(console) as handler:
+            for event in sample.whole_run():
+                handler.handle(event)
+        return stream.getvalue()
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert COLOUR.search(report())
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not COLOUR.search(report())
