@@ -54,10 +54,10 @@ def relu_is_masked_fill(x):
     return torch.relu(x), x.masked_fill(x <= 0, 0)
 
 
-@rule(exact="ulp", where=[floating("x"), finite("x")])
+@rule(exact="bitwise", where=[floating("x"), finite("x"), no_negative_zero("x")])
 def relu_is_masked_product(x):
-    """``relu(x)`` is ``x * (x > 0)``, save for the sign of zero."""
-    return torch.relu(x), x * (x > 0)
+    """``relu(x)`` is ``x * (x > 0)``; adding 0 makes its negative zeros positive."""
+    return torch.relu(x), x * (x > 0) + 0
 
 
 @rule(exact="bitwise", where=[real("x"), no_negative_zero("x")])

@@ -113,6 +113,12 @@ def square_is_product(x):
     return x**2, x * x
 
 
+@rule(exact="bitwise", where=[real("x")])
+def second_power_is_product(x):
+    """``torch.pow(x, 2)`` is ``x * x``."""
+    return torch.pow(x, 2), x * x
+
+
 @rule(exact="bitwise", both_ways=True)
 def square_function(x):
     """``x ** 2`` is ``torch.square(x)``."""

@@ -25,6 +25,7 @@ from eqfuzz.rewrite.guard import (
     same_shape,
     signed,
     where,
+    wide,
 )
 from eqfuzz.rewrite.rule import rule
 
@@ -248,10 +249,10 @@ def where_is_lerp(c, x, y):
     exact="bitwise",
     where=[
         boolean("c"),
-        floating("x"),
-        same_shape("c", "x"),
+        wide("x"),
+        same_shape("x", "result"),
         contiguous("c", "x"),
-        where("infinite or below 1e4", lambda k: abs(k.value) <= 1e4 or math.isinf(k.value), "k"),
+        where("infinite or below 1e30", lambda k: abs(k.value) <= 1e30 or math.isinf(k.value), "k"),
     ],
     both_ways=True,
 )

@@ -72,7 +72,7 @@ def conversion_to_own_dtype(x):
     return x, x.to(x.dtype)
 
 
-@rule(exact="bitwise", where=[dtype_in("x", torch.float32), PLAIN])
+@rule(exact="bitwise", where=[dtype_in("x", torch.float32), PLAIN, unmutated("x")])
 def float_bits(x):
     """The bits of float32 seen as int32 and back; integers carry no gradient."""
     return x, x.view(torch.int32).view(torch.float32)

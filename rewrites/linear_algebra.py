@@ -328,7 +328,18 @@ def max_pool_by_windows(x, k: "Int"):
     return F.max_pool2d(x, k), x.unfold(2, k, k).unfold(3, k, k).amax((-2, -1))
 
 
-@rule(exact="real", where=[wide("x"), rank("x", 2), non_empty("x"), moderate("x"), contiguous("x"), unmutated("x")])
+@rule(
+    exact="real",
+    where=[
+        wide("x"),
+        rank("x", 2),
+        non_empty("x"),
+        moderate("x"),
+        no_negative_zero("x"),
+        contiguous("x"),
+        unmutated("x"),
+    ],
+)
 def product_with_identity(x):
     """``x`` is ``x @ I``; a product has no negative zero."""
     return x, x @ torch.eye(x.shape[1], dtype=x.dtype, device=x.device)

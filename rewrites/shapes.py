@@ -58,6 +58,12 @@ def flatten_is_reshape(x):
     return torch.flatten(x), torch.reshape(x, (-1,))
 
 
+@rule(exact="bitwise", where=[at_least_rank("x", 2), non_empty("x")], both_ways=True)
+def flatten_rows_is_reshape(x):
+    """``x.flatten(1)`` is ``x.reshape(x.shape[0], -1)``."""
+    return torch.flatten(x, 1), torch.reshape(x, (x.shape[0], -1))
+
+
 @rule(exact="bitwise")
 def reshape_to_line(x):
     """``x.reshape(-1)`` is ``x.flatten()``."""

@@ -139,7 +139,7 @@ def push_to_edges(
 ) -> None:
     """Bring out noise that a jump, a kink or a choice has hidden by luck.
 
-    Six samples on one side of a kink look exact one time in 64. So the operator runs twice more with its operands
+    Eight samples on one side of a kink look exact one time in 256. So the operator runs twice more with its operands
     pushed to both edges of their spread; where that changes what the samples agree on, samples 1 and 2 take it.
     """
     operands = before or operation.rows

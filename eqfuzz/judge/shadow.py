@@ -36,7 +36,7 @@ _BATCH_NORMS = {"native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"}
 
 
 def reference(
-    make_callable: Callable[[], Any], calls: Sequence[Call], *, seed: int = STATE_SEED, samples: int = 6
+    make_callable: Callable[[], Any], calls: Sequence[Call], *, seed: int = STATE_SEED, samples: int = 8
 ) -> Reference:
     """Run a fresh callable in eager on every input set and measure each leaf's error bound.
 

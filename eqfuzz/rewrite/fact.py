@@ -85,8 +85,13 @@ def fact_of(value: Any) -> Fact:
 def _of_tensor(tensor: torch.Tensor) -> Fact:
     if tensor.layout is not torch.strided:
         return Fact("sparse tensor")
-    values = tensor.detach()
-    numbers = _numbers(values)
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return Fact("tensor inside a function transform")  # its values cannot be read
+    try:
+        tensor.data_ptr()
+    except RuntimeError:  # inside torch.func transforms tensors are wrappers without storage: nothing to be known
+        return Fact("wrapped tensor")
+    numbers = _numbers(tensor.detach())
     return Fact(
         "tensor",
         dtype=tensor.dtype,

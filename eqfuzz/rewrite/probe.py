@@ -91,6 +91,8 @@ class _Recorder:
         self._watched: list[tuple[Span, int, torch.Tensor, int]] = []
 
     def record(self, number: int, value: Any) -> Any:
+        if torch.compiler.is_compiling():
+            return value  # torch.cond traces its branches in eager too; there are no values to see
         span = self.syntax.expressions[number].span
         visits = self.visits.setdefault(span, [])
         if len(visits) > MAX_VISITS:

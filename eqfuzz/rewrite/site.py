@@ -145,6 +145,8 @@ def _constant(node: cst.BaseExpression) -> Fact | None:
 
 
 def _bracketed(written: Replacement, expression: Expression) -> str:
+    if "\n" in written.text:
+        return f"({written.text})"  # the brackets that allowed an operand's line break may be gone
     if written.atom or expression.enclosed:
         # ``f(x)(y)`` needs none either; a walrus always carries its own brackets.
         return written.text

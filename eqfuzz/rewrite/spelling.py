@@ -36,6 +36,7 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
         [f"torch.{n}" for n in "matmul maximum minimum eq ne gt lt ge le mul div pow".split()], ("input", "other")
     ),
     "torch.count_nonzero": ("input", "dim"),
+    "torch.flatten": ("input", "start_dim", "end_dim"),
     "torch.squeeze": ("input", "dim"),
     "torch.transpose": ("input", "dim0", "dim1"),
     "torch.clamp": ("input", "min", "max"),
