@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import torch
-from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from eqfuzz.judge import operands as operands_of
@@ -17,11 +15,13 @@ from eqfuzz.judge.arithmetic import (
     FRESH,
     absolute_noise,
     base_name,
+    component,
     is_exact,
     may_hide_noise,
     relative_noise,
     terms_added,
 )
+from eqfuzz.judge.exits import Exits, plain_control_flow
 from eqfuzz.judge.measured import Measured
 from eqfuzz.judge.noise import Noise
 from eqfuzz.judge.observe import execute, snapshot
@@ -70,12 +70,12 @@ class _ShadowMode(TorchDispatchMode):
         """Where the program's own code runs; the tensors ``given`` to it are known to be exact."""
         for value in operands_of.tensors(given):
             self._remember(value)
-        with _plain_control_flow(), _Exits(self), self:
+        with plain_control_flow(), Exits(self), self:
             yield
 
     def leaf(self, value: Any) -> LeafReference:
         """The reference of one leaf as it is now."""
-        if isinstance(value, torch.Tensor) and self._noisy(value):
+        if isinstance(value, torch.Tensor) and self.noisy(value):
             if self.shadows.reinterprets(value):
                 return LeafReference(snapshot(value), opaque="rounded numbers are read as another dtype")
             rows = self.shadows.view(value)
@@ -130,7 +130,7 @@ class _ShadowMode(TorchDispatchMode):
         fresh = [value for value in outputs if _has_storage(value) and storage_key(value) not in inside]
         for value in fresh:
             self._remember(value)
-        noisy = any(self._noisy(value) for value in found)
+        noisy = any(self.noisy(value) for value in found)
         if not outputs:
             if noisy:
                 self._leave_torch(name, func, args, kwargs, found, real)
@@ -166,7 +166,7 @@ class _ShadowMode(TorchDispatchMode):
             for value in operands_of.tensors(real):
                 self._remember(value)
             return real
-        noisy = any(self._noisy(value) for value in found)
+        noisy = any(self.noisy(value) for value in found)
         exact = is_exact(name, func, args, kwargs)
         spread = self._item_spread if operands_of.has_python_float((args, kwargs)) else 0.0
         fresh_possible = len(func._schema.returns) > len(written) or name in _BATCH_NORMS
@@ -197,7 +197,7 @@ class _ShadowMode(TorchDispatchMode):
 
     def _random_write(self, name: str, found: list[torch.Tensor], written: list[torch.Tensor]) -> None:
         sources = [value for value in found if not any(value is target for target in written)]
-        if name != "bernoulli" and any(self._noisy(value) for value in sources):
+        if name != "bernoulli" and any(self.noisy(value) for value in sources):
             self.opaque = self.opaque or f"{name} draws numbers that depend on rounded ones"
         for value in written:
             self.shadows.refresh(value)
@@ -225,7 +225,7 @@ class _ShadowMode(TorchDispatchMode):
             seen = self.shadows.view(value) if _has_storage(value) else None
             rows = seen.detach() if seen is not None else self._real_rows(value)
             if _is_inexact_dtype(value) and not exact:
-                relative = relative_noise(name, _part_dtype(value), terms) + spread
+                relative = relative_noise(name, component(value.dtype), terms) + spread
                 operation.plain[id(value)] = rows
                 rows = self.noise.operand(rows, value.dtype, relative)
             elif written:
@@ -277,12 +277,12 @@ class _ShadowMode(TorchDispatchMode):
             if operation.spread:
                 rows = self._spread(rows, value, operation.spread)
         else:
-            relative = relative_noise(operation.name, _part_dtype(value), operation.terms) + operation.spread
+            relative = relative_noise(operation.name, component(value.dtype), operation.terms) + operation.spread
             magnitude = absolute_noise(operation.name, operation.first_floats())
             if isinstance(magnitude, torch.Tensor) and magnitude.shape != rows.shape:
                 magnitude = None
             rows = self.noise.result(rows, dtype, relative, magnitude)
-        return self.noise.overflow(rows, dtype, everywhere=_part_dtype(value) not in _HALVES)
+        return self.noise.overflow(rows, dtype, everywhere=component(value.dtype) not in _HALVES)
 
     def _write_back(self, value: torch.Tensor, operation: Operation) -> None:
         """Put what an in-place operator did to its copies into the shadow."""
@@ -345,7 +345,7 @@ class _ShadowMode(TorchDispatchMode):
             plain = plain if plain.layout is torch.strided else plain.to_dense()
             return plain.to("cpu", shadow_dtype(value.dtype), copy=True).expand(self.shadows.rows, *plain.shape)
 
-    def _noisy(self, value: torch.Tensor) -> bool:
+    def noisy(self, value: torch.Tensor) -> bool:
         return _has_storage(value) and self.shadows.holds(value)
 
     def _remember(self, value: torch.Tensor) -> None:
@@ -353,13 +353,13 @@ class _ShadowMode(TorchDispatchMode):
             self._known[storage_key(value)] = value.untyped_storage()
 
     def _higher_order(self, func: Any, args: tuple, kwargs: dict) -> Any:
-        if any(self._noisy(value) for value in operands_of.tensors((args, kwargs))):
+        if any(self.noisy(value) for value in operands_of.tensors((args, kwargs))):
             self.opaque = self.opaque or f"the higher-order operator {func} hides what it computes"
         real = func(*args, **kwargs)
         self.opaque_ops += 1
         for value in operands_of.tensors(real):
             self._remember(value)
-            if _has_storage(value) and _is_inexact_dtype(value) and not self._noisy(value):
+            if _has_storage(value) and _is_inexact_dtype(value) and not self.noisy(value):
                 self.opaque = self.opaque or f"the higher-order operator {func} hides what it computes"
         return real
 
@@ -384,54 +384,6 @@ class _ShadowMode(TorchDispatchMode):
         return found if bool((near | ~torch.isfinite(found.value)).all()) else unknown
 
 
-class _Exits(TorchFunctionMode):
-    """Watches the doors that the dispatcher does not see: numpy, lists and printing."""
-
-    def __init__(self, mode: _ShadowMode) -> None:
-        super().__init__()
-        self._mode = mode
-
-    def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
-        name = getattr(func, "__name__", "")
-        mode = self._mode
-        if name in ("numpy", "__array__", "tolist") and args and isinstance(args[0], torch.Tensor):
-            if mode._noisy(args[0]):
-                mode.exported = True
-                if name == "tolist":
-                    mode.opaque = mode.opaque or "rounded numbers leave torch through tolist()"
-        elif name == "item":
-            return mode.measured(func(*args, **(kwargs or {})))
-        elif name in ("__repr__", "__format__", "__str__"):
-            mode.paused, before = True, mode.paused
-            try:
-                return func(*args, **(kwargs or {}))
-            finally:
-                mode.paused = before
-        return func(*args, **(kwargs or {}))
-
-
-@contextlib.contextmanager
-def _plain_control_flow() -> Iterator[None]:
-    """``torch.cond`` and ``while_loop`` as plain Python: in eager they go through Dynamo, where no mode can follow."""
-
-    def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
-        return true_fn(*operands) if bool(pred) else false_fn(*operands)
-
-    def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
-        carried = tuple(carried_inputs)
-        while bool(cond_fn(*carried)):
-            carried = body_fn(*carried)
-            carried = tuple(carried) if isinstance(carried, (list, tuple)) else (carried,)
-        return carried
-
-    with (
-        mock.patch.object(torch, "cond", cond),
-        mock.patch("torch._higher_order_ops.cond.cond", cond),
-        mock.patch("torch._higher_order_ops.while_loop.while_loop", while_loop),
-    ):
-        yield
-
-
 def _run_real(func: Any, args: tuple, kwargs: dict) -> tuple[Any, bool]:
     """The real result, and whether random numbers were drawn for it."""
     if torch.Tag.nondeterministic_seeded not in func.tags:
@@ -447,9 +399,3 @@ def _has_storage(value: torch.Tensor) -> bool:
 
 def _is_inexact_dtype(value: torch.Tensor) -> bool:
     return value.dtype.is_floating_point or value.dtype.is_complex
-
-
-def _part_dtype(value: torch.Tensor) -> torch.dtype:
-    return {torch.complex64: torch.float32, torch.complex128: torch.float64, torch.complex32: torch.float16}.get(
-        value.dtype, value.dtype
-    )

@@ -59,6 +59,7 @@ class ConsoleReport:
         self._every = every
         self._progress = Progress(time_budget, clock)
         self._out = ""
+        self._findings: list[FindingMade] = []
         self._invalid: list[SeedInvalid] = []
         self._notable: list[CellJudged] = []
         self._live: Live | None = None
@@ -128,6 +129,7 @@ class ConsoleReport:
         self._print_line(printable(text), "")
 
     def _find(self, event: FindingMade) -> None:
+        self._findings.append(event)
         if self._quiet:
             self._print_line(one_line(event), "bold red")
         else:
@@ -139,7 +141,7 @@ class ConsoleReport:
         if self._quiet:
             print_totals(self.console, summary, folder)
         else:
-            print_closing(self.console, summary, self._invalid, self._notable, folder)
+            print_closing(self.console, summary, self._findings, self._invalid, self._notable, folder)
 
     def _print_line(self, text: str, style: str) -> None:
         self.console.print(Text(text, style=style), soft_wrap=not self.console.is_terminal)

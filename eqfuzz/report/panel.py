@@ -103,7 +103,8 @@ def _headline(event: FindingMade) -> Table:
         rows.add_row("rule" if len(finding.derivation) == 1 else "rules", rules)
     rows.add_row("config", Text.assemble((finding.config, "bold"), " on ", (finding.device, "bold")))
     if finding.also:
-        rows.add_row("also", Text(f"{count(finding.also, 'more cell')} of this seed show the same"))
+        told = f"{count(finding.also, 'more cell')} of this seed {'shows' if finding.also == 1 else 'show'} the same"
+        rows.add_row("also", Text(told))
     if event.known:
         rows.add_row("known", Text("an earlier run in this folder found it too"))
     return rows

@@ -11,6 +11,7 @@ import random
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -34,6 +35,9 @@ from eqfuzz.run.devices import on_device, to_cpu
 Emit = Callable[[dict[str, Any]], None]
 
 _RULES = {rule.name: rule for rule in shipped_rules()}  # parsed on import: once, in the process that children fork from
+
+SAMPLES = (8, 32)
+"""Noisy runs behind a bound: the first few settle nearly all cells; more make the bound of the rest smooth."""
 
 STATE_BYTES = 65536
 """Module state up to this size is written into a reproducer; larger state is made again from the seed."""
@@ -101,7 +105,7 @@ class _Subject:
         self.loaded = loaded
         self.eager = eager
         self.reference: Reference | None = None
-        self.has_reference = False
+        self.samples = 0
 
 
 class _Runner:
@@ -211,10 +215,8 @@ class _Runner:
             return
         subject = _Subject(number, variant, loaded, observe(loaded.instance, calls))
         exactness = str(variant.exactness)
-        verdict = judge_rewrite(start.eager, subject.eager, None, None, exactness)
-        if verdict.kind is not Kind.AGREE:
-            references = (self._reference(start, calls), self._reference(subject, calls))
-            verdict = judge_rewrite(start.eager, subject.eager, *references, exactness)
+        compare = partial(_compare_eager, start.eager, subject.eager, exactness)
+        verdict = self._judge(compare, [start, subject], calls)
         self._tell(number, "", "", verdict, began)
         if verdict.kind in (Kind.AGREE, Kind.INCONCLUSIVE) and not self.case.dry_run:
             self._judge_cells(subject, calls)
@@ -233,9 +235,7 @@ class _Runner:
                 torch._dynamo.reset()
                 with config.patched():
                     compiled = self._observe(subject, calls, device, config)
-                verdict = judge_compiled(eager, compiled, None)
-                if verdict.kind is Kind.INCONCLUSIVE:
-                    verdict = judge_compiled(eager, compiled, self._reference(subject, calls))
+                verdict = self._judge(partial(_compare_compiled, eager, compiled), [subject], calls)
                 self._tell(subject.number, device, config.name, verdict, began)
 
     def _observe(self, subject: _Subject, calls: Sequence[Call], device: str, config: Config | None) -> Observation:
@@ -246,17 +246,38 @@ class _Runner:
         moved = [on_device(call, device) for call in calls]
         return to_cpu(observe(make, moved, transform=transform))
 
-    def _reference(self, subject: _Subject, calls: Sequence[Call]) -> Reference | None:
-        if not subject.has_reference and subject.number not in self.case.no_reference:
-            self._enter("reference", 10 * self.case.eager_seconds, variant=subject.number)
-            subject.reference = reference(subject.loaded.instance, calls, seed=self.case.seed)
-            subject.has_reference = True
+    def _judge(self, compare: Callable[..., Verdict], subjects: Sequence[_Subject], calls: Sequence[Call]) -> Verdict:
+        """``compare`` with as much of a reference as it takes: none, a few noisy runs, many before a claim."""
+        verdict = compare(*(None for _ in subjects))
+        for samples in SAMPLES:
+            if verdict.kind in (Kind.AGREE, Kind.UNSUPPORTED):
+                break
+            verdict = compare(*(self._reference(s, calls, samples) for s in subjects))
+        return verdict
+
+    def _reference(self, subject: _Subject, calls: Sequence[Call], samples: int) -> Reference | None:
+        if subject.number in self.case.no_reference:
+            return None
+        if subject.samples < samples:
+            self._enter("reference", 20 * self.case.eager_seconds, variant=subject.number)
+            subject.reference = reference(subject.loaded.instance, calls, seed=self.case.seed, samples=samples)
+            subject.samples = samples
         return subject.reference
 
     def _tell(self, number: int, device: str, config: str, verdict: Verdict, began: float) -> None:
         where = {"variant": number, "device": device, "config": config}
         seconds = time.perf_counter() - began
         self.emit({"event": "cell", **where, "verdict": verdict.to_json(), "seconds": seconds})
+
+
+def _compare_compiled(eager: Observation, compiled: Observation, known: Reference | None) -> Verdict:
+    return judge_compiled(eager, compiled, known)
+
+
+def _compare_eager(
+    p: Observation, q: Observation, exactness: str, known_p: Reference | None, known_q: Reference | None
+) -> Verdict:
+    return judge_rewrite(p, q, known_p, known_q, exactness)
 
 
 def line_in(error: BaseException, program: Program) -> int | None:

@@ -183,10 +183,18 @@ def allocate(case: dict[str, Any], emit: Emit) -> None:
 
 
 def catch_allocation(case: dict[str, Any], emit: Emit) -> None:
+    """Ask for more than the limit of 8 GiB, though less than a machine may have, and for what no machine has."""
+    import torch
+
+    try:
+        torch.empty(9 * 2**30, dtype=torch.uint8)
+    except RuntimeError:
+        emit({"event": "caught", "by": "torch"})
     try:
         bytearray(100 * 2**30)
     except MemoryError:
-        emit({"event": "caught"})
+        emit({"event": "caught", "by": "python"})
+    torch.empty(2**30, dtype=torch.uint8)
 
 
 def kill_itself(case: dict[str, Any], emit: Emit) -> None:

@@ -120,6 +120,13 @@ def test_the_closing_tables_count_rules_verdicts_and_totals():
         assert told in text
 
 
+def test_every_finding_is_listed_once_more_at_the_end():
+    text = shown(sample.whole_run())
+    listed = text[text.rindex("Findings") :]
+    assert re.search(r"1f2e3d4c5b +wrong-result +seeds/.*gamma_curve.py +operators/pow_half_is_sqrt", listed)
+    assert re.search(r"00aa11bb22 +wrong-result +seeds/.*gamma_curve.py +the original", listed)
+
+
 def test_rules_with_other_verdicts_come_first_and_the_rest_is_one_line():
     rules = {f"shape/rule_{i:02d}": RuleTally(100 - i, {"agree": 100 - i}) for i in range(30)}
     rules["shape/last"] = RuleTally(1, {"hang": 1})
@@ -160,6 +167,13 @@ def test_quiet_is_one_line_per_finding_and_the_totals():
     )
     assert lines[1].startswith("wrong-result 00aa11bb22 seeds/handwritten/arithmetic/gamma_curve.py: the original")
     assert len(lines) == 5
+
+
+def test_the_other_cells_that_show_it_are_counted():
+    one, more = sample.finding(sample.POW, also=1), sample.finding(sample.POW, also=3)
+    assert "1 more cell of this seed shows the same" in shown([sample.started(), sample.found(one)])
+    assert "3 more cells of this seed show the same" in shown([sample.started(), sample.found(more, known=True)])
+    assert "an earlier run in this folder found it too" in shown([sample.started(), sample.found(more, known=True)])
 
 
 def test_a_dry_run_tells_each_seed():
