@@ -283,9 +283,7 @@ class SeedRun:
     def _tell(self, cell: Cell) -> None:
         rules = [s["rule"] for s in self.variants[cell.variant - 1]["derivation"]] if cell.variant else []
         self.emit(
-            CellJudged(
-                self.index, self.name, cell.variant, rules, cell.device, cell.config, cell.verdict, cell.seconds
-            )
+            CellJudged(self.index, self.name, cell.variant, rules, cell.device, cell.config, cell.verdict, cell.seconds)
         )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 import tempfile
 import traceback
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -125,7 +128,8 @@ def mutate(
 def _run(settings: Settings, *, as_json: bool, quiet: bool) -> int:
     """The exit code. Every way in which a run can end has its line on stderr here."""
     try:
-        return _report_run(settings, as_json=as_json, quiet=quiet)
+        with _term_as_interrupt():
+            return _report_run(settings, as_json=as_json, quiet=quiet)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains again when it flushes stdout at its end
         complain(f"stopped: nobody reads the output any more; what was found is in {settings.out}")
@@ -135,6 +139,16 @@ def _run(settings: Settings, *, as_json: bool, quiet: bool) -> int:
         told = str(error).split("\n")[0]
         complain(f"internal error: {type(error).__name__}: {told} (traceback in {file})")
         return INTERNAL
+
+
+@contextlib.contextmanager
+def _term_as_interrupt() -> Iterator[None]:
+    """SIGTERM (a nightly job's time limit) ends a run as Ctrl-C does: children stopped, partial summary told."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _report_run(settings: Settings, *, as_json: bool, quiet: bool) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from eqfuzz.judge.arithmetic import component
+from eqfuzz.program.torch_internals import storage_key
 
 
 @dataclasses.dataclass
@@ -113,11 +114,6 @@ class Shadows:
         real = _whole_storage(tensor).to(shadow.rows.dtype)
         rows = torch.cat([shadow.rows, real[shadow.rows.shape[1] : length].expand(self.rows, -1)], dim=1)
         shadow.rows = rows.contiguous()
-
-
-def storage_key(tensor: torch.Tensor) -> int:
-    # The StorageImpl's address: the one identity that views, detached tensors and parameters share (private, stable).
-    return tensor.untyped_storage()._cdata
 
 
 def shadow_dtype(dtype: torch.dtype) -> torch.dtype:

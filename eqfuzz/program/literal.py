@@ -13,6 +13,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from eqfuzz.program.load import Call
+from eqfuzz.program.torch_internals import storage_key
 
 _READABLE = 64
 """Tensors with at most this many elements are written as nested lists, larger ones as packed bytes."""
@@ -76,7 +77,7 @@ class Writer:
     def _find_shared(self, values: Sequence[Any]) -> None:
         """Name every storage that more than one tensor argument looks into."""
         tensors = [t for v in values for t in tree_leaves(v) if isinstance(t, torch.Tensor)]
-        keys = [t.untyped_storage()._cdata for t in tensors]
+        keys = [storage_key(t) for t in tensors]
         for tensor, key in zip(tensors, keys, strict=True):
             if keys.count(key) > 1 and key not in self._storages and tensor.layout is torch.strided:
                 name = f"base{len(self._storages)}"
@@ -91,7 +92,7 @@ class Writer:
         device = "" if tensor.device.type == "cpu" else f".to({str(tensor.device)!r})"
         tensor = tensor.detach().cpu()
         size, stride, offset = tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
-        shared = self._storages.get(tensor.untyped_storage()._cdata)
+        shared = self._storages.get(storage_key(tensor))
         if shared is not None:
             return f"{shared}.as_strided({size}, {stride}, {offset}){device}{grad}"
         dense = torch.empty(size).stride() == stride and offset == 0

@@ -96,9 +96,9 @@ def _is_constant(node: ast.expr) -> bool:
 
 
 def _is_definition(statement: ast.stmt) -> bool:
-    return isinstance(
-        statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    ) or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+    return isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or (
+        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    )
 
 
 def _is_setting(statement: ast.stmt) -> bool:

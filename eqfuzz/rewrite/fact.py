@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from eqfuzz.program.torch_internals import is_inside_transform
+
 
 @dataclasses.dataclass(frozen=True)
 class Fact:
@@ -85,7 +87,7 @@ def fact_of(value: Any) -> Fact:
 def _of_tensor(tensor: torch.Tensor) -> Fact:
     if tensor.layout is not torch.strided:
         return Fact("sparse tensor")
-    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    if is_inside_transform(tensor):
         return Fact("tensor inside a function transform")  # its values cannot be read
     try:
         tensor.data_ptr()

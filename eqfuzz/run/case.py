@@ -24,6 +24,7 @@ from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.literal import CannotDescribe, Writer
 from eqfuzz.program.load import Call, Loaded
 from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.program.torch_internals import forget_compiled_code
 from eqfuzz.rewrite import strategy
 from eqfuzz.rewrite.derive import Variant, original
 from eqfuzz.rewrite.library import shipped_rules
@@ -232,7 +233,7 @@ class _Runner:
                 self._enter("compile", self.case.compile_seconds, **where)
                 if device != "cpu" and eager is subject.eager:
                     eager = self._observe(subject, calls, device, None)
-                torch._dynamo.reset()
+                forget_compiled_code()
                 with config.patched():
                     compiled = self._observe(subject, calls, device, config)
                 verdict = self._judge(partial(_compare_compiled, eager, compiled), [subject], calls)

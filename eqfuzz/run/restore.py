@@ -92,6 +92,9 @@ class Snapshot:
         return "; ".join(problems) or None
 
     def _left_over(self) -> Iterator[str]:
+        # Here, not above: this module is loaded before torch, in the process that workers fork from.
+        from eqfuzz.program.torch_internals import modes_are_active
+
         torch: Any = sys.modules["torch"]
         for thread in set(threading.enumerate()) - self._threads:
             thread.join(_PATIENCE_WITH_THREADS)
@@ -105,10 +108,8 @@ class Snapshot:
                 yield f"the CUDA context is lost: {error}"
         if torch.is_inference_mode_enabled():
             yield "inference mode is still on"
-        if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
-            yield "a torch mode is still active"
-        if torch._C._functorch.peek_interpreter_stack() is not None:
-            yield "a torch.func transform is still active"
+        if modes_are_active():
+            yield "a torch mode or function transform is still active"
         grown = mapped_bytes() - self._mapped
         if grown > _TOLERATED_GROWTH and not torch.cuda.is_initialized():
             yield f"{grown / GIB:.1f} GiB were not given back"

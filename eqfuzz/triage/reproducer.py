@@ -99,9 +99,7 @@ def _docstring(finding: Finding, config: Config) -> str:
     return f'"""{text}\n"""'
 
 
-def _imports(
-    finding: Finding, config: Config, described: Described, dies: bool, preloaded: bool, draws: bool
-) -> str:
+def _imports(finding: Finding, config: Config, described: Described, dies: bool, preloaded: bool, draws: bool) -> str:
     modules = {"sys"} if dies else {"copy", "sys"}
     if described.packs:
         modules |= {"base64", "zlib"}
@@ -270,7 +268,7 @@ sys.exit(not same(eager, compiled))
 
 def _element(config: Config, evidence: Evidence) -> str:
     index = "".join(f"{i}, " for i in evidence.index or ())
-    return f'''
+    return f"""
 # The worst element. The reference was computed in float64; rounding explains a difference up to `allowed`.
 index = ({index})
 reference = {_number(evidence.reference)}
@@ -284,7 +282,7 @@ print("compiled: ", compiled, " difference:", abs(compiled - reference))
 agrees = compiled == reference or (compiled != compiled and reference != reference)
 close = abs(compiled - reference) <= allowed or abs(compiled - reference) <= 3 * abs(eager - reference)
 sys.exit(not (agrees or close))
-'''
+"""
 
 
 def _number(value: Any) -> str:
@@ -303,12 +301,12 @@ _RANDOM = re.compile(
 )
 """What draws random numbers, by name; once too often costs one line in the script."""
 
-_PRELOAD = '''\
+_PRELOAD = """\
 # Settings of the run, when they lie beside this script.
 preload = pathlib.Path(__file__).with_name("preload.py")
 if preload.exists():
     exec(compile(preload.read_text(), str(preload), "exec"), {"__name__": "eqfuzz_preload", "__file__": str(preload)})
-'''
+"""
 
 _RUN = f'''
 def run(model):

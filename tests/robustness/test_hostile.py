@@ -1,6 +1,5 @@
 """Seeds that kill, hang, flood or lie: each costs itself alone and is told in one line."""
 
-
 import pytest
 
 from tests.commandline import mutate, write

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -152,6 +154,23 @@ def test_ctrl_c_outside_of_the_run_is_130_without_a_traceback(mutate):
     result, _ = mutate(KeyboardInterrupt())
     assert result.exit_code == 130
     assert "Traceback" not in result.output
+
+
+def test_a_termination_signal_ends_the_run_as_ctrl_c_does(monkeypatch, tmp_path):
+    def run(settings, handler):
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(20)
+        except KeyboardInterrupt:
+            return summary(interrupted=True)
+        raise AssertionError("not interrupted")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(campaign, "run", run)
+    before = signal.getsignal(signal.SIGTERM)
+    result = CliRunner().invoke(app, ["mutate", "seeds"])
+    assert result.exit_code == 130
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_a_reader_that_went_away_ends_the_run_without_a_traceback(mutate, monkeypatch):

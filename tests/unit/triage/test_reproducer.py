@@ -49,7 +49,7 @@ def inputs(rng):
 
 def finding_of(kind, evidence=None, source=SOURCE, bias="0"):
     program = recognise(textwrap.dedent(source.replace("BIAS", bias)), "seeds/some.py")
-    verdict = Verdict(kind, "a message with \\ and \"\"\" in it", evidence)
+    verdict = Verdict(kind, 'a message with \\ and """ in it', evidence)
     return Finding(
         id=finding_id(program, program, verdict, "cpu", {}, "plain"),
         original=program,

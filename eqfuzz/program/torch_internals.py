@@ -1,0 +1,26 @@
+"""Torch's private names that eqfuzz relies on besides its config modules; a contract test watches them."""
+
+from __future__ import annotations
+
+import torch
+
+
+def storage_key(tensor: torch.Tensor) -> int:
+    """Equal for tensors that look into one storage, for as long as one of them lives."""
+    return tensor.untyped_storage()._cdata
+
+
+def is_inside_transform(tensor: torch.Tensor) -> bool:
+    """Whether ``torch.func`` has wrapped it (vmap, grad): its values cannot be read."""
+    return torch._C._functorch.is_functorch_wrapped_tensor(tensor)  # type: ignore[attr-defined]
+
+
+def modes_are_active() -> bool:
+    """Whether a torch-function mode, a dispatch mode or a function transform has been entered and not left."""
+    stacks = torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack()
+    return bool(stacks) or torch._C._functorch.peek_interpreter_stack() is not None  # type: ignore[attr-defined]
+
+
+def forget_compiled_code() -> None:
+    """Drop everything Dynamo has compiled in this process."""
+    torch._dynamo.reset()

@@ -1,0 +1,49 @@
+"""The contract with torch's private names: they exist and mean what eqfuzz takes them to mean."""
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from eqfuzz.program.torch_internals import (
+    forget_compiled_code,
+    is_inside_transform,
+    modes_are_active,
+    storage_key,
+)
+
+
+def test_storage_keys():
+    x = torch.ones(4, 4)
+    assert storage_key(x) == storage_key(x.t()) == storage_key(x[1:]) == storage_key(x.detach())
+    assert storage_key(x) != storage_key(x.clone())
+
+
+def test_function_transforms():
+    seen = []
+    torch.vmap(lambda t: seen.append(is_inside_transform(t)) or t)(torch.ones(3))
+    torch.func.grad(lambda t: seen.append(is_inside_transform(t)) or t.sum())(torch.ones(3))
+    assert seen == [True, True] and not is_inside_transform(torch.ones(3))
+
+
+def test_modes():
+    assert not modes_are_active()
+    with TorchDispatchMode():
+        assert modes_are_active()
+    seen = []
+    torch.func.grad(lambda t: seen.append(modes_are_active()) or t.sum())(torch.ones(3))
+    assert seen == [True] and not modes_are_active()
+
+
+def test_compiled_code_is_forgotten():
+    compiled = []
+
+    def backend(graph, inputs):
+        compiled.append(graph)
+        return graph.forward
+
+    function = torch.compile(lambda x: x + 1, backend=backend)
+    function(torch.ones(2))
+    function(torch.ones(2))
+    assert len(compiled) == 1
+    forget_compiled_code()
+    function(torch.ones(2))
+    assert len(compiled) == 2
