@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from eqfuzz.campaign.events import Event
 
-LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
-
 _log = logging.getLogger("eqfuzz.mutate")
 
 

@@ -355,7 +355,7 @@ class _Writer(cst.CSTTransformer):
             if names:
                 return cst.parse_expression(".".join([names[0], *parts[cut:]]))  # type: ignore[return-value]
         module = parts[0]
-        if module in self.shadowed or module in self.syntax.names:
+        if module in self.taken and self.imports.get(module) != module:
             self.problem = f"the name {module} means something else here"
         line = f"import {module}"
         if line not in self.new_imports:

@@ -169,12 +169,12 @@ class _Collector(cst.CSTVisitor):
         ):
             return False  # module and class level: not the code under test
         self._mark_children(node)
-        if id(node) in self.skipped:
-            return not isinstance(node, (cst.Annotation, cst.Decorator, cst.FormattedString))
-        if isinstance(node, cst.Lambda):
+        if isinstance(node, cst.Lambda):  # also where it is called at once, so before the look at what is skipped
             self._enter_scope(node, _parameter_names(node.params))
             self._skip(node.params)
             return True
+        if id(node) in self.skipped:
+            return not isinstance(node, (cst.Annotation, cst.Decorator, cst.FormattedString))
         if isinstance(node, cst.BaseExpression) and _recordable(node):
             self._record(node)
         return True

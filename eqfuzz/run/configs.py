@@ -54,6 +54,8 @@ class Config(pydantic.BaseModel):
             yield
 
 
+_TABLES = pydantic.TypeAdapter(dict[str, dict[str, Any]])
+
 BUILT_IN = {
     config.name: config
     for config in (
@@ -85,8 +87,8 @@ def read_configs(path: Path) -> dict[str, Config]:
     Raises ValueError with file and place when the file is not valid.
     """
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8")).get("configs", {})
-        return BUILT_IN | {name: Config(**{**table, "name": name}) for name, table in tables.items()}
+        tables = _TABLES.validate_python(tomllib.loads(path.read_text(encoding="utf-8")).get("configs", {}))
+        added = {name: Config(**{**table, "name": name}) for name, table in tables.items()}
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
     except tomllib.TOMLDecodeError as error:
@@ -95,5 +97,22 @@ def read_configs(path: Path) -> dict[str, Config]:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise ValueError(f"{path}: {place}: {first['msg']} (known keys: {', '.join(Config.model_fields)})") from None
-    except TypeError as error:
-        raise ValueError(f"{path}: {error}") from None
+    for config in added.values():
+        unknown = _unknown_option(config)
+        if unknown:
+            raise ValueError(f"{path}: configs.{config.name}: this torch has no option {unknown}")
+    return BUILT_IN | added
+
+
+def _unknown_option(config: Config) -> str:
+    """The first option that torch's config modules do not have, with its module; empty when all are known."""
+    import torch._dynamo.config
+    import torch._inductor.config
+
+    modules = {"dynamo": torch._dynamo.config, "inductor": torch._inductor.config}
+    for name, module in modules.items():
+        known = module.get_config_copy()  # type: ignore[attr-defined]
+        for option in getattr(config, name):
+            if option not in known:
+                return f"{name}.{option}"
+    return ""

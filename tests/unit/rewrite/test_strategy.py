@@ -1,0 +1,87 @@
+"""Which variants are made: families alternate, seeds decide, nothing comes twice."""
+
+import random
+import textwrap
+
+import torch
+
+from eqfuzz.program.formats import recognise
+from eqfuzz.program.load import Loaded
+from eqfuzz.rewrite.derive import original
+from eqfuzz.rewrite.library import shipped_rules
+from eqfuzz.rewrite.probe import take_facts
+from eqfuzz.rewrite.rule import Exactness
+from eqfuzz.rewrite.strategy import alternate_families, each, every, sites_of, walk
+from eqfuzz.rewrite.syntax import Syntax
+
+SOURCE = textwrap.dedent(
+    """
+    import torch
+    def program(x, y):
+        z = torch.relu(x * y) + x ** 2
+        return (z @ y.t()).sum(1) > z.mean(dim=1)
+    def inputs(rng): yield rng.normal(6, 5), rng.normal(6, 5)
+    """
+)
+PROGRAM = recognise(SOURCE, "seed.py")
+CALLS = Loaded(PROGRAM).calls(0)
+
+
+def study(variant):
+    syntax = Syntax(variant.program.source)
+    return syntax, take_facts(variant.program, syntax, CALLS)
+
+
+SITES = sites_of(*study(original(PROGRAM)), shipped_rules())
+
+
+def run(variant):
+    loaded = Loaded(variant.program)
+    return loaded.instance()(*CALLS[0].copy().args)
+
+
+def test_each_makes_one_rewrite_per_variant_and_families_alternate():
+    variants = each(original(PROGRAM), SITES, 6, random.Random(3))
+    assert len(variants) == 6 and all(len(v.derivation) == 1 for v in variants)
+    assert len({v.families for v in variants}) == 6
+    assert len({v.program.source for v in variants}) == 6
+
+
+def test_limit_zero_means_all_and_nothing_comes_twice():
+    variants = each(original(PROGRAM), SITES, 0, random.Random(3))
+    sources = [v.program.source for v in variants]
+    assert len(sources) == len(set(sources)) > 50 and PROGRAM.source not in sources
+
+
+def test_the_seed_decides():
+    def made(seed):
+        return [v.program.source for v in each(original(PROGRAM), SITES, 8, random.Random(seed))]
+
+    assert made(1) == made(1) != made(2)
+
+
+def test_every_rewrites_many_places_at_once():
+    (variant,) = every(original(PROGRAM), SITES, 1, random.Random(0))
+    assert len(variant.derivation) > 3
+    assert torch.equal(run(variant), run(original(PROGRAM)))
+
+
+def test_walks_have_the_depth_asked_for_and_compose_exactness():
+    walks = list(walk(original(PROGRAM), study, shipped_rules(), 4, 3, random.Random(0)))
+    assert [len(v.derivation) for v in walks] == [4, 4, 4]
+    effects = {rule.name: rule.effect for rule in shipped_rules()}
+    for variant in walks:
+        expected = Exactness.BITWISE
+        for step in variant.derivation:
+            expected = expected.compose(effects[step.rule])
+        assert variant.exactness is expected
+        run(variant)
+
+
+def test_alternation_keeps_every_site():
+    assert sorted(s.span for s in alternate_families(SITES, random.Random(0))) == sorted(s.span for s in SITES)
+
+
+def test_exactness_composes_to_the_weaker():
+    assert Exactness.BITWISE.compose(Exactness.ULP) is Exactness.ULP
+    assert Exactness.REAL.compose(Exactness.ULP) is Exactness.REAL

@@ -1,0 +1,107 @@
+"""A case in this process: what it emits, in which order, and what it leaves out when asked."""
+
+import dataclasses
+import textwrap
+
+import pytest
+import torch
+
+from eqfuzz.judge.observation import CallObservation, Observation
+from eqfuzz.program.formats import recognise
+from eqfuzz.program.load import Call
+from eqfuzz.rewrite.library import shipped_rules
+from eqfuzz.run.case import Case, run_case
+from eqfuzz.run.configs import BUILT_IN
+from eqfuzz.run.devices import on_device, to_cpu
+
+SOURCE = """
+import torch
+def program(x, y): return torch.sin(x) * y + 1
+def inputs(rng): yield rng.normal(5), rng.normal(5)
+"""
+
+
+def case_of(source=SOURCE, **changes):
+    case = Case(
+        program=recognise(textwrap.dedent(source), "seed.py"),
+        seed=0,
+        rules=tuple(r.name for r in shipped_rules()),
+        strategy="each",
+        depth=2,
+        variants=3,
+        devices=("cpu",),
+        configs=(BUILT_IN["eager"], BUILT_IN["aot_eager"]),
+        load_seconds=1,
+        eager_seconds=1,
+        compile_seconds=1,
+    )
+    return dataclasses.replace(case, **changes)
+
+
+def run(case):
+    events = []
+    run_case(case.to_json(), events.append)
+    return events
+
+
+def test_cases_travel_as_json():
+    case = case_of(skip=((1, "cpu", "eager"),), no_reference=(2,))
+    assert Case.from_json(case.to_json()) == case
+
+
+def test_all_four_cells_are_judged():
+    events = run(case_of())
+    cells = [(e["variant"], e["config"]) for e in events if e["event"] == "cell"]
+    expected = [(0, "eager"), (0, "aot_eager")]
+    for variant in (1, 2, 3):
+        expected += [(variant, ""), (variant, "eager"), (variant, "aot_eager")]
+    assert cells == expected
+    assert {e["verdict"]["kind"] for e in events if e["event"] == "cell"} == {"agree"}
+    stages = [e["stage"] for e in events if e["event"] == "stage"]
+    assert stages[:4] == ["load", "eager", "probe", "rewrite"] and all(
+        e["seconds"] > 0 for e in events if e["event"] == "stage"
+    )
+
+
+def test_what_is_done_is_not_done_again():
+    events = run(case_of(skip=((0, "cpu", "eager"), (2, "cpu", "aot_eager")), skip_variants=(1,)))
+    cells = {(e["variant"], e["config"]) for e in events if e["event"] == "cell"}
+    assert (0, "eager") not in cells and (2, "aot_eager") not in cells
+    assert not any(variant == 1 for variant, _ in cells) and (2, "eager") in cells
+
+
+def test_a_dry_run_stops_before_compiling():
+    events = run(case_of(dry_run=True))
+    assert all(not e["config"] for e in events if e["event"] == "cell")
+    (told,) = [e for e in events if e["event"] == "rewritten"]
+    assert told["cells"] == 0 and len(told["variants"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (SOURCE.replace("torch.sin(x)", "torch.zin(x)"), "AttributeError"),
+        (SOURCE + "1 / 0\n", "ZeroDivisionError"),
+        (SOURCE.replace("yield rng.normal(5), ", "yield "), "TypeError"),
+        (SOURCE.replace("torch.sin(x)", "torch.empty(5).copy_(x) * time.perf_counter()") + "import time\n", "determin"),
+    ],
+)
+def test_invalid_seeds_are_told(source, words):
+    (told,) = [e for e in run(case_of(source)) if e["event"] == "invalid"]
+    assert words in told["reason"] and "\n" not in told["reason"]
+
+
+def test_inputs_are_described():
+    events = run(case_of(describe_only=True))
+    (told,) = [e for e in events if e["event"] == "described"]
+    assert "return [" in told["calls"] and told["state"] is None and not told["problem"]
+
+
+def test_another_device_keeps_strides_and_comes_back():
+    call = Call((torch.ones(3, 4).t(), 2), {"k": [torch.zeros(2, requires_grad=True)]})
+    moved = on_device(call, "meta")
+    assert moved.args[0].device.type == "meta" and moved.args[0].stride() == (1, 4) and moved.args[1] == 2
+    assert moved.kwargs["k"][0].requires_grad
+    observation = Observation([CallObservation(outputs=[("output", torch.ones(2, 3).t())])])
+    back = to_cpu(observation).calls[0].outputs[0][1]
+    assert back.stride() == (1, 3) and torch.equal(back, torch.ones(3, 2))

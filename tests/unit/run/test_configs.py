@@ -1,0 +1,55 @@
+"""Compile configurations: named, extended by TOML, told clearly when wrong."""
+
+import pytest
+import torch
+
+from eqfuzz.run.configs import BUILT_IN, Config, choose, read_configs
+
+
+def test_the_promised_names_are_built_in():
+    promised = {"inductor", "inductor-dynamic", "inductor-fullgraph", "inductor-scalar-outputs", "aot_eager", "eager"}
+    assert promised <= set(BUILT_IN)
+    assert BUILT_IN["inductor"].arguments() == {}
+    assert BUILT_IN["inductor-dynamic"].arguments() == {"dynamic": True}
+
+
+def test_options_are_patched_and_put_back():
+    config = Config(name="x", dynamo={"capture_scalar_outputs": True}, inductor={"max_fusion_size": 3})
+    before = torch._dynamo.config.capture_scalar_outputs, torch._inductor.config.max_fusion_size
+    with config.patched():
+        assert torch._dynamo.config.capture_scalar_outputs and torch._inductor.config.max_fusion_size == 3
+        assert torch._inductor.config.fallback_random
+    assert (torch._dynamo.config.capture_scalar_outputs, torch._inductor.config.max_fusion_size) == before
+
+
+def test_a_file_adds_configurations(tmp_path):
+    file = tmp_path / "configs.toml"
+    file.write_text('[configs.small]\nbackend = "aot_eager"\ndynamic = false\n[configs.small.dynamo]\nverbose = true\n')
+    known = read_configs(file)
+    (config,) = choose(["small"], known)
+    assert config.arguments() == {"backend": "aot_eager", "dynamic": False} and config.dynamo == {"verbose": True}
+    assert "inductor" in known
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[configs.a]\nbackedn = 'eager'\n", ("backedn", "known keys")),
+        ("[configs.a]\nfullgraph = 'perhaps'\n", ("fullgraph",)),
+        ("[configs\n", ("not valid TOML",)),
+        ("configs = 3\n", ("valid dictionary",)),
+        ("[configs.a.inductor]\nmax_fusoin_size = 3\n", ("inductor.max_fusoin_size",)),
+    ],
+)
+def test_bad_files_are_told_in_one_line(tmp_path, text, words):
+    file = tmp_path / "configs.toml"
+    file.write_text(text)
+    with pytest.raises(ValueError) as caught:
+        read_configs(file)
+    message = str(caught.value)
+    assert "\n" not in message and str(file) in message and all(w in message for w in words), message
+
+
+def test_unknown_names_list_the_known_ones():
+    with pytest.raises(ValueError, match="aot_eager"):
+        choose(["inductr"], BUILT_IN)
