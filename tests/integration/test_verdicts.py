@@ -28,34 +28,28 @@ TRAINED = """
 """
 
 TAMPER = '''
-    """Wrap what Inductor compiles: ``tamper(outputs, backward)`` changes what graphs with sinh or cosh return."""
+    """Wrap what Inductor compiled: kernels with sinh or cosh in them give something else."""
     import os
     import torch
-    import torch._inductor.compile_fx as compile_fx
-    original = compile_fx.compile_fx_inner
+    from torch._inductor.output_code import CompiledFxGraph
+    original = CompiledFxGraph.__call__
 
-    def tamper(outputs, backward):
+    def tamper(inputs, outputs, backward):
         {body}
 
-    def inner(gm, *args, **kwargs):
-        hit = any("sinh" in str(n.target) or "cosh" in str(n.target) for n in gm.graph.nodes)
-        compiled = original(gm, *args, **kwargs)
-        if not hit:
-            return compiled
-        def call(inputs):
-            return tamper(list(compiled(inputs)), bool(kwargs.get("is_backward")))
-        call._boxed_call = True
-        return call
-    compile_fx.compile_fx_inner = inner
+    def call(self, inputs):
+        given = list(inputs)
+        outputs = original(self, inputs)
+        if "sinh" in self.source_code or "cosh" in self.source_code:
+            return tamper(given, list(outputs), bool(self.fx_kwargs.get("is_backward")))
+        return outputs
+    CompiledFxGraph.__call__ = call
 '''
-
-FORWARD = "return outputs if backward else {}"
 
 CASES = {
     "wrong-result": (PLAIN, "outputs[0][3] *= 1.001; return outputs"),
     "wrong-metadata": (PLAIN, "return [outputs[0].double(), *outputs[1:]]"),
     "wrong-gradient": (TRAINED, "return [o * 1.01 if backward and o is not None else o for o in outputs]"),
-    "compiler-crash": (PLAIN, "raise torch._inductor.exc.InductorError(ValueError('broken'))"),
     "exception-mismatch": (PLAIN, "raise ValueError('broken')"),
     "flaky": (PLAIN, "outputs[0][3] *= 1 + (os.environ.get('OMP_NUM_THREADS') == '1'); return outputs"),
 }
@@ -86,13 +80,12 @@ def test_tampered_compilers_are_told_on(tmp_path, kind):
 def test_side_effects_that_compilation_loses(tmp_path):
     source = """
         import torch
-        def program(x, y):
-            x.add_(torch.sinh(y))
-            return y * 2
-        def inputs(rng): yield rng.normal(40), rng.normal(40)
+        def program(x):
+            x.add_(torch.sinh(x))
+            return torch.zeros(3)
+        def inputs(rng): yield rng.normal(40)
     """
-    body = "outputs[0] = outputs[0] + 1; return outputs"
-    run = run_tampered(tmp_path, source, body)
+    run = run_tampered(tmp_path, source, "[t.add_(1) for t in inputs]; return outputs")
     assert run.kinds() == {"wrong-side-effect"}, [e["verdict"] for e in run.of("cell")]
     assert run.code == 1
 
@@ -139,7 +132,7 @@ def test_differences_that_rounding_alone_can_make_are_inconclusive(tmp_path):
             return (y * 3.1 + 1e8) - 1e8
         def inputs(rng): yield rng.normal(40)
     """
-    run = run_tampered(tmp_path, source, "outputs[0] = outputs[0] + 8.0; return outputs", "--variants", 1)
+    run = run_tampered(tmp_path, source, "outputs[0] = outputs[0] + 1000.0; return outputs", "--variants", 1)
     assert run.kinds() == {"inconclusive"} and run.code == 0, [e["verdict"] for e in run.of("cell")]
 
 

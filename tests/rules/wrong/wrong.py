@@ -2,8 +2,9 @@
 
 import torch
 
-from eqfuzz.rewrite.guard import at_least_rank, boolean, dim_of, floating, no_nan, non_empty, real, same_dtype
+from eqfuzz.rewrite.guard import boolean, floating, no_nan, real, same_dtype
 from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.shape import at_least_rank, dim_of, non_empty
 
 
 @rule(exact="bitwise", where=[real("x", "y")])
