@@ -6,26 +6,20 @@ import torch
 import torch.nn.functional as F
 
 from eqfuzz.rewrite.guard import (
-    at_least_rank,
     away_from_zero,
-    contiguous,
-    dim_of,
     dtype_in,
     finite,
     floating,
-    index_into,
     moderate,
     no_nan,
     no_negative_zero,
-    non_empty,
     real,
     same_dtype,
-    same_shape,
-    sizes,
     where,
     wide,
 )
 from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.shape import at_least_rank, contiguous, dim_of, index_into, non_empty, same_shape, sizes
 
 ALONG = [wide("x"), at_least_rank("x", 1), non_empty("x"), contiguous("x"), moderate("x"), dim_of("d", "x")]
 

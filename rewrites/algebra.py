@@ -9,8 +9,6 @@ from eqfuzz.rewrite.guard import (
     arithmetic,
     at_least,
     away_from_zero,
-    contiguous,
-    dense,
     dtype_in,
     finite,
     floating,
@@ -19,7 +17,6 @@ from eqfuzz.rewrite.guard import (
     no_negative_zero,
     real,
     same_dtype,
-    same_shape,
     signed,
     unmutated,
     value_in,
@@ -27,6 +24,7 @@ from eqfuzz.rewrite.guard import (
     wide,
 )
 from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.shape import contiguous, dense, same_shape
 
 
 @rule(exact="bitwise", where=[real("x", "y"), contiguous("x", "y")])

@@ -6,10 +6,7 @@ import torch
 
 from eqfuzz.rewrite.guard import (
     arithmetic,
-    at_least_rank,
     boolean,
-    contiguous,
-    dim_of,
     dtype_in,
     finite,
     floating,
@@ -19,15 +16,14 @@ from eqfuzz.rewrite.guard import (
     no_grad,
     no_nan,
     no_negative_zero,
-    non_empty,
     real,
     same_dtype,
-    same_shape,
     signed,
     where,
     wide,
 )
 from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.shape import at_least_rank, contiguous, dim_of, non_empty, same_shape
 
 
 @rule(exact="bitwise", where=[contiguous("x", "y")])

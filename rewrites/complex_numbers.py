@@ -2,21 +2,9 @@
 
 import torch
 
-from eqfuzz.rewrite.guard import (
-    at_least,
-    at_least_rank,
-    away_from_zero,
-    complex_,
-    contiguous,
-    dtype_in,
-    moderate,
-    non_empty,
-    same_dtype,
-    same_shape,
-    unmutated,
-    where,
-)
+from eqfuzz.rewrite.guard import at_least, away_from_zero, complex_, dtype_in, moderate, same_dtype, unmutated, where
 from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.shape import at_least_rank, contiguous, non_empty, same_shape
 
 
 def tame(*names):

@@ -4,11 +4,7 @@ import torch
 
 from eqfuzz.rewrite.guard import (
     FLOATS,
-    at_least_rank,
     boolean,
-    contiguous,
-    dense,
-    dim_of,
     dtype_in,
     floating,
     full_precision,
@@ -22,6 +18,7 @@ from eqfuzz.rewrite.guard import (
     wide,
 )
 from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.shape import at_least_rank, contiguous, dense, dim_of
 
 SMALL = where("within ±2**53", lambda x: x.low is None or (x.low > -(2**53) and x.high < 2**53), "x")
 PLAIN = where("free of autograd", lambda x: not x.requires_grad, "x")

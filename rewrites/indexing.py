@@ -5,27 +5,20 @@ import torch.nn.functional as F
 
 from eqfuzz.rewrite.guard import (
     at_least,
-    at_least_rank,
     boolean,
-    contiguous,
-    dim_of,
     dtype_in,
     finite,
     floating,
-    index_into,
     integral,
     moderate,
     no_negative_zero,
-    non_empty,
-    rank,
     same_dtype,
-    same_shape,
-    sizes,
     unmutated,
     where,
     wide,
 )
 from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.shape import at_least_rank, contiguous, dim_of, index_into, non_empty, rank, same_shape, sizes
 
 WITHIN = where("0 ≤ a ≤ b ≤ size", lambda x, a, b: 0 <= a.value <= b.value <= x.shape[0], "x", "a", "b")
 WITHIN_SECOND = where("0 ≤ a ≤ b ≤ size", lambda x, a, b: 0 <= a.value <= b.value <= x.shape[1], "x", "a", "b")

@@ -3,19 +3,9 @@
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.rewrite.guard import (
-    at_least_rank,
-    contiguous,
-    dense,
-    moderate,
-    non_empty,
-    rank,
-    real,
-    unmutated,
-    where,
-    wide,
-)
+from eqfuzz.rewrite.guard import moderate, real, unmutated, where, wide
 from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.shape import at_least_rank, contiguous, dense, non_empty, rank
 
 MATRIX = [rank("x", 2), unmutated("x")]
 

@@ -6,21 +6,17 @@ import torch.nn.functional as F
 from eqfuzz.rewrite.guard import (
     arithmetic,
     at_least,
-    contiguous,
     floating,
-    matmul_shapes,
     moderate,
     no_nan,
     no_negative_zero,
-    non_empty,
-    rank,
     same_dtype,
-    sizes,
     unmutated,
     where,
     wide,
 )
 from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.shape import contiguous, matmul_shapes, non_empty, rank, sizes
 
 PRODUCT = [wide("x", "y"), same_dtype("x", "y"), matmul_shapes("x", "y"), non_empty("x", "y"), moderate("x", "y")]
 BATCHED = [
@@ -105,7 +101,7 @@ def matmul_is_bmm(x, y):
     return x @ y, torch.bmm(x, y)
 
 
-@rule(exact="real", where=BATCHED)
+@rule(exact="real", where=[*BATCHED, contiguous("x", "y")])
 def batched_matmul_by_einsum(x, y):
     """``x @ y`` of batches as an einsum."""
     return x @ y, torch.einsum("bik,bkj->bij", x, y)

@@ -13,10 +13,10 @@ from eqfuzz.rewrite.guard import (
     no_negative_zero,
     real,
     same_dtype,
-    same_shape,
     where,
 )
 from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.shape import same_shape
 
 PAPER = "Jin & Wan 2025, §3.1"
 

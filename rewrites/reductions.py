@@ -4,24 +4,19 @@ import torch
 
 from eqfuzz.rewrite.guard import (
     arithmetic,
-    at_least_rank,
     away_from_zero,
-    contiguous,
-    dim_of,
     floating,
     integral,
     moderate,
     no_nan,
     no_negative_zero,
-    non_empty,
-    rank,
     real,
     same_dtype,
-    sizes,
     where,
     wide,
 )
 from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.shape import at_least_rank, contiguous, dim_of, non_empty, rank, sizes
 
 REDUCIBLE = [wide("x"), at_least_rank("x", 1), non_empty("x"), moderate("x"), dim_of("d", "x")]
 INTEGERS = [integral("x"), at_least_rank("x", 1), dim_of("d", "x")]

@@ -5,25 +5,9 @@ import math
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.rewrite.guard import (
-    Guard,
-    arithmetic,
-    at_least_rank,
-    contiguous,
-    dense,
-    dim_of,
-    floating,
-    no_negative_zero,
-    non_empty,
-    rank,
-    real,
-    same_dtype,
-    same_shape,
-    unmutated,
-    where,
-    wide,
-)
+from eqfuzz.rewrite.guard import Guard, arithmetic, floating, no_negative_zero, real, same_dtype, unmutated, where, wide
 from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.shape import at_least_rank, contiguous, dense, dim_of, non_empty, rank, same_shape
 
 
 def fills(name, *dims):
@@ -250,7 +234,7 @@ def pad_and_narrow(x):
     return x, F.pad(x, (1, 0))[..., 1:].contiguous()
 
 
-@rule(exact="bitwise", where=[same_shape("x", "y"), dim_of("d", "result")])
+@rule(exact="bitwise", where=[same_shape("x", "y"), contiguous("x", "y"), dim_of("d", "result")])
 def stack_is_cat(x, y, d: "Int"):
     """``stack((x, y), d)`` concatenates along a new dimension."""
     return torch.stack((x, y), dim=d), torch.cat((x.unsqueeze(d), y.unsqueeze(d)), dim=d)
@@ -294,15 +278,18 @@ def flip_is_index(x, d: "Int"):
 
 @rule(
     exact="bitwise",
-    where=[at_least_rank("x", 1), dim_of("d", "x"), in_dim("non-empty in d", lambda n: n > 0), contiguous("x")],
+    where=[
+        at_least_rank("x", 1),
+        dim_of("d", "x"),
+        contiguous("x"),
+        where("a true shift", lambda x, k, d: x.shape[d.value] > 0 and k.value % x.shape[d.value], "x", "k", "d"),
+    ],
 )
 def roll_is_cat(x, k: "Int", d: "Int"):
     """``roll(x, k, d)`` puts the tail in front."""
     return (
         torch.roll(x, shifts=k, dims=d),
-        torch.cat((x.narrow(d, -k % x.shape[d], k % x.shape[d]), x.narrow(d, 0, -k % x.shape[d])), dim=d)
-        if k % x.shape[d]
-        else x.clone(),
+        torch.cat((x.narrow(d, -k % x.shape[d], k % x.shape[d]), x.narrow(d, 0, -k % x.shape[d])), dim=d),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import dataclasses
 import inspect
 import textwrap
@@ -16,21 +15,9 @@ from eqfuzz.rewrite.purity import is_pure
 from eqfuzz.rewrite.rule import Rule, RuleError
 from eqfuzz.rewrite.spelling import ALIASES, DEFAULTS, NOT_METHODS, SIGNATURES
 from eqfuzz.rewrite.syntax import Syntax, dotted, imports_of
+from eqfuzz.rewrite.template import Replacement, Template, code_of
 
 Bindings = dict[str, cst.BaseExpression]
-
-_ATOMS = (
-    cst.Name,
-    cst.Call,
-    cst.Attribute,
-    cst.Subscript,
-    cst.Integer,
-    cst.Float,
-    cst.List,
-    cst.Dict,
-    cst.SimpleString,
-)
-_EMPTY = cst.Module([])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,9 +34,21 @@ class Equation:
         self.rule = rule
         self.left, self.right, self.imports = _sides(rule)
         self.parameters = frozenset(rule.sorts)
-        missing = self.parameters - set(_free_parameters(self.left, self.parameters))
+        self._order = list(dict.fromkeys(_free_parameters(self.left, self.parameters)))
+        missing = self.parameters - set(self._order)
         if missing:
             raise RuleError(f"{rule.name}: {', '.join(sorted(missing))} stands on one side only: cannot be bound")
+        if self.template.conditional:
+            raise RuleError(f"{rule.name}: the right side evaluates its operands conditionally; put it into a guard")
+
+    @cached_property
+    def template(self) -> Template:
+        """The right side, ready to be written."""
+        return Template(code_of(self.right), self.parameters, self.imports)
+
+    @cached_property
+    def _keeps_order(self) -> bool:
+        return list(dict.fromkeys(self.template.order)) == self._order
 
     @cached_property
     def matches_anything(self) -> bool:
@@ -69,31 +68,11 @@ class Equation:
 
     def write(self, match: Match, syntax: Syntax, shadowed: frozenset[str]) -> Replacement | str:
         """The right side as text for the place of the match, or the reason why it cannot be written there."""
-        order_left = list(dict.fromkeys(_free_parameters(self.left, self.parameters)))
-        used = list(_free_parameters(self.right, self.parameters))
-        order_right = list(dict.fromkeys(used))
-        impure = [p for p in order_left if not is_pure(match.bindings[p])]
-        if impure and order_left != order_right:
-            return f"{impure[0]} may have side effects and the rule changes when it is evaluated"
-        writer = _Writer(self, match, syntax, shadowed, used)
-        text = writer.render()
-        if writer.problem:
-            return writer.problem
-        return Replacement(text, writer.is_atom, tuple(writer.new_imports))
-
-
-@dataclasses.dataclass(frozen=True)
-class Replacement:
-    """Text of a right side; ``atom`` when it never needs brackets; import lines that it relies on."""
-
-    text: str
-    atom: bool
-    imports: tuple[str, ...]
-
-
-def code_of(node: cst.CSTNode) -> str:
-    """The source text of a node."""
-    return _EMPTY.code_for_node(node)
+        if not self._keeps_order or not self.template.at_once:
+            impure = [p for p in self._order if not is_pure(match.bindings[p])]
+            if impure and not (self._keeps_order and len(self._order) == 1):
+                return f"{impure[0]} may have side effects and the rule changes when it is evaluated"
+        return self.template.fill(match.bindings, syntax, shadowed)
 
 
 def _sides(rule: Rule) -> tuple[cst.BaseExpression, cst.BaseExpression, dict[str, str]]:
@@ -293,90 +272,3 @@ def _parts(node: cst.CSTNode) -> list[cst.CSTNode]:
     if isinstance(node, cst.Slice):  # absent bounds have a place: x[1:] is not x[:1]
         return [part or cst.Name("None") for part in (node.lower, node.upper, node.step)]
     return parts
-
-
-class _Writer(cst.CSTTransformer):
-    """Renders a right side with the match's operands in place of the parameters."""
-
-    def __init__(
-        self, equation: Equation, match: Match, syntax: Syntax, shadowed: frozenset[str], used: list[str]
-    ) -> None:
-        super().__init__()
-        self.equation = equation
-        self.match = match
-        self.syntax = syntax
-        self.imports = {n: p for n, p in syntax.imports.items() if n not in shadowed}
-        self.shadowed = shadowed
-        self.taken = shadowed | syntax.module_names | frozenset(syntax.imports)
-        self.repeated = {p for p in used if used.count(p) > 1}
-        self.temporaries: dict[str, str] = {}
-        self.new_imports: list[str] = []
-        self.problem = ""
-        self.is_atom = False
-
-    def render(self) -> str:
-        result = self._rewrite(self.equation.right)
-        self.is_atom = isinstance(result, _ATOMS) or bool(result.lpar)
-        return code_of(result)
-
-    def _rewrite(self, node: cst.BaseExpression) -> cst.BaseExpression:
-        out = node.visit(self)
-        assert isinstance(out, cst.BaseExpression)
-        return out
-
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        # Names inside are replaced by `on_leave` of the outermost resolvable chain only.
-        return resolve(node, self.equation.imports) is None
-
-    def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> cst.CSTNode:  # type: ignore[override]
-        path = resolve(original_node, self.equation.imports)
-        if path is not None:
-            return self._global(original_node)
-        if isinstance(original_node, cst.Arg) and original_node.keyword is not None:
-            return updated_node.with_changes(keyword=original_node.keyword)
-        if isinstance(original_node, cst.Attribute):
-            return updated_node.with_changes(attr=original_node.attr)
-        if isinstance(original_node, cst.Name):
-            if original_node.value in self.equation.parameters:
-                return self._operand(original_node.value)
-            if hasattr(builtins, original_node.value) and original_node.value in self.taken:
-                self.problem = f"the name {original_node.value} means something else here"
-        return updated_node
-
-    def _global(self, node: cst.CSTNode) -> cst.BaseExpression:
-        """A dotted name of the rule file as the seed would write it; asks for an import where it cannot."""
-        path = dotted(node) or ""
-        root, _, rest = path.partition(".")
-        full = self.equation.imports[root] + (f".{rest}" if rest else "")
-        parts = full.split(".")
-        for cut in range(len(parts), 0, -1):
-            prefix = ".".join(parts[:cut])
-            names = sorted(n for n, p in self.imports.items() if p == prefix)
-            if names:
-                return cst.parse_expression(".".join([names[0], *parts[cut:]]))  # type: ignore[return-value]
-        module = parts[0]
-        if module in self.taken and self.imports.get(module) != module:
-            self.problem = f"the name {module} means something else here"
-        line = f"import {module}"
-        if line not in self.new_imports:
-            self.new_imports.append(line)
-        return cst.parse_expression(full)  # type: ignore[return-value]
-
-    def _operand(self, name: str) -> cst.BaseExpression:
-        node = self.match.bindings[name]
-        if name in self.repeated and not isinstance(node, (cst.Name, cst.Integer, cst.Float)):
-            if name in self.temporaries:
-                return cst.Name(self.temporaries[name])
-            fresh = self.syntax.fresh_name("t", list(self.temporaries.values()))
-            self.temporaries[name] = fresh
-            return cst.parse_expression(f"({fresh} := {code_of(_without_brackets(node))})")  # type: ignore[return-value]
-        if isinstance(node, _ATOMS) and not node.lpar:
-            return node  # type: ignore[return-value]
-        bare = _without_brackets(node)
-        if isinstance(bare, _ATOMS):
-            return bare
-        return bare.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-
-
-def _without_brackets(node: cst.BaseExpression) -> cst.BaseExpression:
-    return node.with_changes(lpar=[], rpar=[]) if node.lpar else node

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from eqfuzz.rewrite.equation import code_of
 from eqfuzz.rewrite.fact import Fact, fact_of
 from eqfuzz.rewrite.guard import COMPLEXES, FLOATS, INTEGERS, Operand, Operands
 from eqfuzz.rewrite.library import equation_of
 from eqfuzz.rewrite.rule import Rule
 from eqfuzz.rewrite.site import fits_sort
+from eqfuzz.rewrite.template import code_of
 
 ALL_DTYPES = (*FLOATS, *INTEGERS, torch.bool, *COMPLEXES)
 """The dtypes that operands are drawn from where no guard narrows them."""

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from eqfuzz.rewrite.equation import Equation, Match, Replacement
+from eqfuzz.rewrite.equation import Equation, Match
 from eqfuzz.rewrite.fact import Fact
 from eqfuzz.rewrite.guard import Visit
 from eqfuzz.rewrite.library import equation_of
 from eqfuzz.rewrite.probe import Facts
 from eqfuzz.rewrite.rule import Rule
 from eqfuzz.rewrite.syntax import Expression, Span, Syntax
+from eqfuzz.rewrite.template import Replacement
 
 STRIDE_READERS = frozenset(
     "view view_as as_strided stride is_contiguous storage storage_offset view_as_complex data_ptr numpy resize_".split()

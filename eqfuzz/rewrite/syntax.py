@@ -62,6 +62,13 @@ class Syntax:
         end = self._line_starts[position.end.line - 1] + position.end.column
         return start, end
 
+    def text_of(self, node: cst.CSTNode) -> str:
+        """The source text of ``node`` without brackets around it; also of a node that the text does not contain."""
+        if node not in self._positions:
+            return cst.Module([]).code_for_node(node)
+        start, end = self.span(node)
+        return self.text[start:end]
+
     def line(self, offset: int) -> int:
         """The line (from 1) that ``offset`` lies on."""
         return self.text.count("\n", 0, offset) + 1

@@ -19,10 +19,10 @@ class PtModule(nn.Module):
 # Five inputs of three or four dimensions
 input_tensors = [
     torch.tensor([[[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]]]),
-    torch.tensor([[[0.5, 1.0, 2.0]], [[3.0, 1.0, 0.0]]]),
+    torch.tensor([[[0.5, 1.0, 2.0], [3.0, 1.0, 0.0]]]),
     torch.tensor([[[[1.0, -1.0, 2.0], [0.0, 2.0, -1.0]]]]),
-    torch.ones(2, 2, 3) * 1.25,
-    torch.tensor([[[[2.0, 2.0, 4.0]], [[-3.0, 1.0, 1.0]]]]),
+    torch.ones(1, 2, 3) * 1.25,
+    torch.tensor([[[[2.0, 2.0, 4.0], [-3.0, 1.0, 1.0]]]]),
 ]
 
 model = PtModule()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -14,8 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from eqfuzz.program.load import Call, Loaded
 from eqfuzz.program.program import Format, Program
 from eqfuzz.rewrite.derive import apply, original
-from eqfuzz.rewrite.library import select, shipped_rules
+from eqfuzz.rewrite.library import load_rules, select, shipped_rules
 from eqfuzz.rewrite.probe import take_facts
+from eqfuzz.rewrite.rule import RuleError
 from eqfuzz.rewrite.site import NearMiss, Site, find_sites
 from eqfuzz.rewrite.syntax import Syntax
 
@@ -142,7 +144,7 @@ def test_a_builtin_defined_by_the_seed_is_not_the_builtin() -> None:
     ],
 )
 def test_positional_and_keyword_arguments_are_one(expression: str) -> None:
-    assert texts(expression, "reductions/sum_by_einsum", X) == ['torch.einsum("ij->i", torch.movedim(x, 1, 1))']
+    assert texts(expression, "reductions/sum_by_einsum", X) == ["torch.einsum('ij->i', torch.movedim(x, 1, 1))"]
 
 
 @pytest.mark.parametrize("expression", ["x.sum()", "x.sum(1, True)", "x.sum((0, 1))", "x.sum(dim=1, keepdim=True)"])
@@ -233,6 +235,21 @@ def test_impure_operands_keep_their_order(operand: str) -> None:
     reasons = reasons_in(source, "comparison/greater_flips", X.clone(), Y.clone())
     assert any("side effects" in r for r in reasons)
     assert len(sites_in(source, "operators/gt_function", X.clone(), Y.clone())) == 1
+
+
+def test_an_impure_operand_is_not_put_between_reading_and_computing() -> None:
+    """``x + x.add_(1)`` adds the changed ``x``; ``x.clone().add_(x.add_(1))`` would add the old one."""
+    source = HEADER + "def program(x):\n    return x + x.add_(1)\n"
+    assert sites_in(source, "operators/add_in_place", X.clone()) == []
+    assert len(variants(source, "operators/add_function", X.clone())) == 1
+
+
+def test_conditional_right_sides_are_refused(tmp_path: Path) -> None:
+    text = "from eqfuzz.rewrite.rule import rule\n\n@rule(exact='bitwise')\ndef either(x):\n"
+    text += "    return -x, x if x is None else -x\n"
+    (tmp_path / "conditional.py").write_text(text)
+    with pytest.raises(RuleError, match="conditional/either: the right side"):
+        load_rules(tmp_path)
 
 
 def test_pure_operands_may_change_places() -> None:

@@ -15,13 +15,13 @@ import torch
 from eqfuzz.program.load import Call, Loaded
 from eqfuzz.program.program import Format, Program
 from eqfuzz.rewrite.derive import apply, original
-from eqfuzz.rewrite.equation import code_of
 from eqfuzz.rewrite.library import equation_of, load_rules, shipped_rules
 from eqfuzz.rewrite.probe import take_facts
 from eqfuzz.rewrite.rule import Exactness, Rule
 from eqfuzz.rewrite.sample import ALL_DTYPES, draw
 from eqfuzz.rewrite.site import NearMiss, Site, find_sites
 from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.rewrite.template import code_of
 from tests.rules.equality import compare_values, disagreement, same_bits
 
 RULES = shipped_rules()
