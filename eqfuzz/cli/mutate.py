@@ -53,7 +53,10 @@ class LogLevel(StrEnum):
 
 
 def mutate(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Seed files and folders of seed files.")],
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="PATHS...", help="Seed files and folders of seed files (default: the shipped seeds)."),
+    ] = None,
     strategy: Annotated[
         Strategy, typer.Option(help="each: one rewrite per variant; random: up to --depth; all: every match at once.")
     ] = Strategy.EACH,
@@ -104,9 +107,10 @@ def mutate(
         raise typer.Exit(USAGE)
 
     from eqfuzz.campaign.settings import Settings
+    from eqfuzz.program.shipped import folder
 
     settings = Settings(
-        paths=tuple(paths),
+        paths=tuple(paths) if paths else (folder("seeds"),),
         out=out,
         seed=seed,
         strategy=str(strategy),

@@ -52,7 +52,6 @@ def test_the_version():
     [
         (["mutat"], "Did you mean 'mutate'?"),
         ([], "Missing command"),
-        (["mutate"], "PATHS"),
         (["replay"], "ID"),
         (["--nope"], "--nope"),
     ],
