@@ -191,8 +191,12 @@ class SeedRun:
         done = tuple(self.cells)
         if name == "compile":
             key = (variant, stage["device"], stage["config"])
-            self.cells[key] = Cell(*key, Verdict(DEATHS[ended["reason"]], words), ended["wall_seconds"])
-            return dataclasses.replace(case, skip=(*done, key))
+            kind = DEATHS[ended["reason"]]
+            self.cells[key] = Cell(*key, Verdict(kind, words), ended["wall_seconds"])
+            skip = [*done, key]
+            if variant == 0 and kind is Kind.HANG:  # else every variant would wait out the same limit
+                skip += [(number, *key[1:]) for number in range(1, len(self.variants) + 1)]
+            return dataclasses.replace(case, skip=tuple(skip))
         if name == "reference":
             return dataclasses.replace(case, skip=done, no_reference=(*case.no_reference, variant))
         if name == "eager" and variant > 0:
@@ -259,7 +263,12 @@ class SeedRun:
             settings=settings,
             cells=shown,
             also=also,
-            environment={**self.versions, "platform": platform.platform(), "seed": self.settings.seed},
+            environment={
+                **self.versions,
+                "platform": platform.platform(),
+                "seed": self.settings.seed,
+                "compile_seconds": self.settings.compile_seconds,
+            },
         )
 
     def _describe(self, program: Program) -> Described | str:

@@ -16,8 +16,8 @@ from eqfuzz.program.program import Program
 from eqfuzz.run.configs import Config
 from eqfuzz.triage.finding import Finding
 
-HANG_SECONDS = 120
-"""How long the reproducer of a hang waits before it says that the bug is there."""
+COMPILE_SECONDS = 90.0
+"""The wall limit of a compiled cell where a finding does not say under which it was made."""
 
 MEMORY_BYTES = 16 << 30
 """The address space that the reproducer of exhausted memory allows itself."""
@@ -164,6 +164,7 @@ sys.exit((eager is None) != (compiled is None))
 
 def _watch(finding: Finding, config: Config) -> str:
     """Crashes, hangs and exhausted memory happen in a child of the script."""
+    patience = round(10 + 1.5 * finding.environment.get("compile_seconds", COMPILE_SECONDS))
     exhausts = finding.verdict.kind is Kind.OUT_OF_MEMORY
     limit = f"resource.setrlimit(resource.RLIMIT_AS, ({MEMORY_BYTES}, {MEMORY_BYTES}))\n" if exhausts else ""
     return f'''
@@ -175,10 +176,12 @@ else:
 
     def ends(mode):
         """How a fresh process that runs the program ends, and whether it ends well."""
+        command = [sys.executable, __file__, mode]
+        quiet = subprocess.DEVNULL
         try:
-            status = subprocess.run([sys.executable, __file__, mode], timeout={HANG_SECONDS}).returncode
+            status = subprocess.run(command, timeout={patience}, stdout=quiet, stderr=quiet).returncode
         except subprocess.TimeoutExpired:
-            return "does not end within {HANG_SECONDS} s", False
+            return "does not end within {patience} s", False
         return (f"is killed by signal {{-status}}" if status < 0 else f"exits with status {{status}}"), status == 0
 
     eager, eager_well = ends("eager")
