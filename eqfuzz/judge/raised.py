@@ -50,6 +50,7 @@ _COMPILER = {
     "ResumePrologueTracingError",
     "UnknownPropertiesDuringBackwardTrace",
 }
+_DECLINES = re.compile(r"does(?: not|n't) (?:yet |currently )?(?:handle|support)|not (?:yet|currently) (?:supported|handled)")
 _COMPILER_MODULES = ("torch._dynamo", "torch._inductor", "torch._functorch", "torch.fx", "torch._subclasses")
 # What fake-tensor code raises when it is itself wrong; its argument checks raise RuntimeError, TypeError, ValueError.
 _OWN_FAILURES = (AssertionError, AttributeError, KeyError, NameError, NotImplementedError, RecursionError)
@@ -71,8 +72,15 @@ def describe(error: BaseException) -> Raised:
 
 
 def first_line(message: str) -> str:
-    """The first line that says something, without addresses and file-system paths."""
+    """The first line that says something, without addresses and file-system paths.
+
+    Wrappers announce ("backend='inductor' raised:"), and a line may end in a colon with its matter on the next.
+    """
     lines = [line.strip() for line in message.splitlines() if line.strip()]
+    while len(lines) > 1 and lines[0].endswith("raised:"):
+        del lines[0]
+    if len(lines) > 1 and lines[0].endswith(":"):
+        lines[:2] = [f"{lines[0]} {lines[1]}"]
     return _PATH.sub("<path>", _ADDRESS.sub("0x…", lines[0]))[:500] if lines else ""
 
 
@@ -100,12 +108,19 @@ def _origin(error: BaseException) -> str:
         if outermost_is_compilers:
             return "unsupported"
     if _named(error, _COMPILER):
-        return "compiler"
+        return "unsupported" if _declines(chain) else "compiler"
     if type(error).__name__ == "TorchRuntimeError":
         return "compiler" if any(_failed_inside_the_compiler(link) for link in chain[1:]) else "program"
     if _named(error, {"TorchDynamoException"}) or _failed_inside_the_compiler(error):
         return "compiler"
     return "program"
+
+
+def _declines(chain: list[BaseException]) -> bool:
+    """Whether the compiler says in plain words that it does not do this; a C++ compiler's words do not count."""
+    if any(_named(link, {"CppCompileError"}) for link in chain):
+        return False
+    return any(_DECLINES.search(str(link)) for link in chain)
 
 
 def _named(error: BaseException, names: set[str]) -> bool:

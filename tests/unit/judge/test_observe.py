@@ -165,3 +165,10 @@ def _two_arguments(exc):
 
 def test_messages_lose_addresses_and_paths():
     assert first_line("\n<f at 0x7f00dead> in /home/me/x/y.py\nmore") == "<f at 0x…> in <path>"
+    assert first_line("backend='inductor' raised:\nTypeError: \nA Boolean argument") == "TypeError: A Boolean argument"
+
+
+def test_a_refusal_in_plain_words_is_no_crash():
+    words = "aot_autograd() does not yet handle non-differentiable view input mutations."
+    assert describe(InductorError(AssertionError(words), None)).origin == "unsupported"
+    assert describe(InductorError(AssertionError("reduce() of empty iterable"), None)).origin == "compiler"
