@@ -50,7 +50,9 @@ _COMPILER = {
     "ResumePrologueTracingError",
     "UnknownPropertiesDuringBackwardTrace",
 }
-_DECLINES = re.compile(r"does(?: not|n't) (?:yet |currently )?(?:handle|support)|not (?:yet|currently) (?:supported|handled)")
+_DECLINES = re.compile(
+    r"does(?: not|n't) (?:yet |currently )?(?:handle|support)|not (?:yet|currently) (?:supported|handled)"
+)
 _COMPILER_MODULES = ("torch._dynamo", "torch._inductor", "torch._functorch", "torch.fx", "torch._subclasses")
 # What fake-tensor code raises when it is itself wrong; its argument checks raise RuntimeError, TypeError, ValueError.
 _OWN_FAILURES = (AssertionError, AttributeError, KeyError, NameError, NotImplementedError, RecursionError)

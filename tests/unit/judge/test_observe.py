@@ -169,6 +169,8 @@ def test_messages_lose_addresses_and_paths():
 
 
 def test_a_refusal_in_plain_words_is_no_crash():
+    from torch._inductor.exc import InductorError
+
     words = "aot_autograd() does not yet handle non-differentiable view input mutations."
     assert describe(InductorError(AssertionError(words), None)).origin == "unsupported"
     assert describe(InductorError(AssertionError("reduce() of empty iterable"), None)).origin == "compiler"
