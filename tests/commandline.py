@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import getpass
 import json
+import os
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 from typing import Any
+
+HEADERS = "EQFUZZ_TEST_HEADERS"
+"""The environment variable that names the folder where all runs of the tests keep Inductor's precompiled header."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,9 +47,18 @@ def eqfuzz(*arguments: object, timeout: float = 280) -> subprocess.CompletedProc
 
 def mutate(*arguments: object, out: Path, timeout: float = 280) -> Run:
     """``eqfuzz mutate … --format json``."""
+    _share_header(out)
     done = eqfuzz("mutate", *arguments, "--format", "json", "--out", out, timeout=timeout)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     return Run(done.returncode, events, done.stderr)
+
+
+def _share_header(out: Path) -> None:
+    """Inductor builds its header below TMPDIR, which is the run's own folder: point that at the common one."""
+    place = out / "tmp" / f"torchinductor_{getpass.getuser()}" / "precompiled_headers"
+    if not place.exists():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(os.environ[HEADERS], target_is_directory=True)
 
 
 def write(folder: Path, name: str, source: str) -> Path:

@@ -145,6 +145,8 @@ class SeedRun:
             case = self._without_the_deadly(case, ended)
 
     def _run_child(self, case: Case) -> dict[str, Any]:
+        """How the child ended: the pool's last event, with the whole stage event that it died after."""
+        stage: dict[str, Any] = {}
         for event in self.pool.run(case.to_json()):
             if self.stop.is_set() or (self.deadline is not None and time.monotonic() > self.deadline):
                 raise OutOfTime
@@ -158,10 +160,12 @@ class SeedRun:
                     self.emit(told)
                 case "cell":
                     self._on_cell(event)
+                case "stage":
+                    stage = event
                 case "timings":
                     self.timings = event["seconds"]
                 case "exit":
-                    return event
+                    return {**event, "stage": stage}
         raise InternalError(f"{self.name}: the runner ended without saying how", "")
 
     def _on_cell(self, event: dict[str, Any]) -> None:
@@ -185,7 +189,7 @@ class SeedRun:
 
     def _without_the_deadly(self, case: Case, ended: dict[str, Any]) -> Case:
         """The case without what killed the child; the death itself is judged here."""
-        stage = ended.get("stage") or {}
+        stage = ended["stage"]
         name, variant = stage.get("stage", "start"), stage.get("variant", 0)
         words = _death_in_words(name, ended)
         done = tuple(self.cells)
@@ -297,6 +301,8 @@ class SeedRun:
 
 
 def _death_in_words(stage: str, ended: dict[str, Any]) -> str:
+    if ended["reason"] == "hang":
+        return ended["detail"]  # it names the stage itself
     while_ = {
         "start": "before it was loaded",
         "load": "while loading",

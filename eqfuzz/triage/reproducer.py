@@ -164,14 +164,18 @@ sys.exit((eager is None) != (compiled is None))
 
 def _watch(finding: Finding, config: Config) -> str:
     """Crashes, hangs and exhausted memory happen in a child of the script."""
-    patience = round(10 + 1.5 * finding.environment.get("compile_seconds", COMPILE_SECONDS))
+    patience = round(5 + 1.5 * finding.environment.get("compile_seconds", COMPILE_SECONDS))
     exhausts = finding.verdict.kind is Kind.OUT_OF_MEMORY
     limit = f"resource.setrlimit(resource.RLIMIT_AS, ({MEMORY_BYTES}, {MEMORY_BYTES}))\n" if exhausts else ""
     return f'''
-{limit}if sys.argv[1:] == ["eager"]:
+{limit}REACHED_THE_END = 42  # 0 may also come from an exit in the middle
+
+if sys.argv[1:] == ["eager"]:
     run(make_model())
+    sys.exit(REACHED_THE_END)
 elif sys.argv[1:] == ["compiled"]:
     run({_compile_line(config)})
+    sys.exit(REACHED_THE_END)
 else:
 
     def ends(mode):
@@ -182,7 +186,9 @@ else:
             status = subprocess.run(command, timeout={patience}, stdout=quiet, stderr=quiet).returncode
         except subprocess.TimeoutExpired:
             return "does not end within {patience} s", False
-        return (f"is killed by signal {{-status}}" if status < 0 else f"exits with status {{status}}"), status == 0
+        if status == REACHED_THE_END:
+            return "reaches the end", True
+        return (f"is killed by signal {{-status}}" if status < 0 else f"exits early with status {{status}}"), False
 
     eager, eager_well = ends("eager")
     print("eager:   ", eager)
