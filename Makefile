@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup mutate test check bench clean
+.PHONY: help setup mutate test test-all check bench clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -13,7 +13,8 @@ ARGS ?=
 
 help:
 	@echo "make mutate   fuzz the compiler with all shipped seeds (ARGS=... adds options)"
-	@echo "make test     the whole test suite, on all cores"
+	@echo "make test     the test suite, on all cores"
+	@echo "make test-all the same, and the hostile seeds through the spawned worker"
 	@echo "make check    format, lint, types, layers, fast tests"
 	@echo "make bench    CPU seconds per case, beside one fresh process per cell"
 	@echo "make clean    remove what runs and tests left here, findings too; .venv stays"
@@ -25,6 +26,9 @@ mutate: setup
 	@$(VENV)/bin/eqfuzz mutate seeds/ $(ARGS) || { code=$$?; [ $$code -eq 1 ] || exit $$code; }
 
 test: setup
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" -m "not long" $(ARGS)
+
+test-all: setup
 	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" $(ARGS)
 
 check: setup

@@ -6,6 +6,8 @@ from tests.commandline import mutate, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
+RUNNERS = ["fork", pytest.param("spawn", marks=pytest.mark.long)]
+
 GOOD = """
     import torch
     def program(x, y): return torch.sinh(x) * y + x
@@ -53,7 +55,7 @@ def hostile(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("runner", ["fork", "spawn"])
+@pytest.mark.parametrize("runner", RUNNERS)
 def test_hostile_seeds_cost_themselves_alone(hostile, tmp_path, runner):
     common = ("--variants", 2, "--runner", runner, "--jobs", 2)
     run = mutate(hostile, *common, out=tmp_path / "together", timeout=800)
@@ -102,7 +104,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("runner", ["fork", "spawn"])
+@pytest.mark.parametrize("runner", RUNNERS)
 def test_the_same_faults_under_compilation_are_findings(tmp_path, runner):
     preload = write(tmp_path, "plant.py", PRELOAD)
     folder = tmp_path / "seeds"
