@@ -19,6 +19,9 @@ from eqfuzz.triage.finding import Finding
 COMPILE_SECONDS = 90.0
 """The wall limit of a compiled cell where a finding does not say under which it was made."""
 
+WATCHED = (Kind.PROCESS_CRASH, Kind.HANG, Kind.OUT_OF_MEMORY, Kind.EXCEPTION_MISMATCH)
+"""Kinds whose script runs the program in a child: what raises with one thread may abort the process with two."""
+
 MEMORY_BYTES = 16 << 30
 """The address space that the reproducer of exhausted memory allows itself."""
 
@@ -34,7 +37,7 @@ class Described:
 
 def write_reproducer(finding: Finding, config: Config, described: Described, preloaded: bool) -> str:
     """The script's text."""
-    dies = finding.verdict.kind in (Kind.PROCESS_CRASH, Kind.HANG, Kind.OUT_OF_MEMORY)
+    dies = finding.verdict.kind in WATCHED
     evidence = finding.verdict.evidence or Evidence()
     program, future = _without_imports_of_torch(program_text(finding.transformed))
     parts = [
@@ -45,7 +48,7 @@ def write_reproducer(finding: Finding, config: Config, described: Described, pre
     ]
     if dies:
         parts += [_RUN, _watch(finding, config)]
-    elif finding.verdict.kind in (Kind.COMPILER_CRASH, Kind.EXCEPTION_MISMATCH):
+    elif finding.verdict.kind is Kind.COMPILER_CRASH:
         parts += [_RUN, _raises(config)]
     else:
         parts += _compares(finding, config, evidence)
@@ -163,7 +166,9 @@ sys.exit((eager is None) != (compiled is None))
 
 
 def _watch(finding: Finding, config: Config) -> str:
-    """Crashes, hangs and exhausted memory happen in a child of the script."""
+    """Crashes, hangs, exhausted memory and exceptions happen in a child of the script."""
+    raises = finding.verdict.kind is Kind.EXCEPTION_MISMATCH
+    stream = "PIPE" if raises else "DEVNULL"  # a program that floods its output must not flood the script's memory
     patience = round(5 + 1.5 * finding.environment.get("compile_seconds", COMPILE_SECONDS))
     exhausts = finding.verdict.kind is Kind.OUT_OF_MEMORY
     limit = f"resource.setrlimit(resource.RLIMIT_AS, ({MEMORY_BYTES}, {MEMORY_BYTES}))\n" if exhausts else ""
@@ -181,20 +186,24 @@ else:
     def ends(mode):
         """How a fresh process that runs the program ends, and whether it ends well."""
         command = [sys.executable, __file__, mode]
-        quiet = subprocess.DEVNULL
         try:
-            status = subprocess.run(command, timeout={patience}, stdout=quiet, stderr=quiet).returncode
+            child = subprocess.run(
+                command, timeout={patience}, stdout=subprocess.DEVNULL, stderr=subprocess.{stream}, text=True
+            )
         except subprocess.TimeoutExpired:
             return "does not end within {patience} s", False
-        if status == REACHED_THE_END:
+        if child.returncode == REACHED_THE_END:
             return "reaches the end", True
-        return (f"is killed by signal {{-status}}" if status < 0 else f"exits early with status {{status}}"), False
+        last = (child.stderr or "").strip().splitlines()[-1:]
+        if child.returncode < 0:
+            return " ".join([f"is killed by signal {{-child.returncode}}", *last]), False
+        return " ".join([f"exits early with status {{child.returncode}}", *last]), False
 
     eager, eager_well = ends("eager")
     print("eager:   ", eager)
     compiled, compiled_well = ends("compiled")
     print("compiled:", compiled)
-    sys.exit(eager_well and not compiled_well)
+    sys.exit({"eager_well != compiled_well" if raises else "eager_well and not compiled_well"})
 '''
 
 

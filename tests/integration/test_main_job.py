@@ -48,6 +48,8 @@ def test_the_int8_amin_defect_is_found_and_replayed(tmp_path):
     assert replay.returncode == 1 and "STILL FAILING" in replay.stdout
 
 
+SHIPPED_RELU = SEEDS / "handwritten" / "arithmetic" / "relu_residual.py"
+
 RELU = """
     import torch
     import torch.nn.functional as F
@@ -63,10 +65,9 @@ RELU = """
     [("accuracy", "wrong-result"), ("compile_error", "compiler-crash"), ("runtime_error", "exception-mismatch")],
 )
 def test_inductors_own_planted_relu_bugs(tmp_path, fault, kind):
-    seed = write(tmp_path, "relu.py", RELU)
     line = f"import torch._inductor.config as c\nc.cpp.inject_relu_bug_TESTING_ONLY = {fault!r}\n"
     preload = write(tmp_path, "plant.py", line)
-    run = mutate(seed, "--variants", 2, "--preload", preload, out=tmp_path / "out")
+    run = mutate(SHIPPED_RELU, "--variants", 2, "--preload", preload, out=tmp_path / "out")
     assert kind in run.kinds() and run.code == 1, run.errors
     (finding,) = run.of("finding")
     assert finding["verdict"]["kind"] == kind
@@ -78,7 +79,7 @@ def test_inductors_own_planted_relu_bugs(tmp_path, fault, kind):
 
 
 def test_without_a_planted_bug_the_relu_program_agrees(tmp_path):
-    run = mutate(write(tmp_path, "relu.py", RELU), "--variants", 2, out=tmp_path / "out")
+    run = mutate(SHIPPED_RELU, "--variants", 2, out=tmp_path / "out")
     assert run.kinds() == {"agree"} and run.code == 0
 
 
