@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from eqfuzz.program.program import Program
+from eqfuzz.rewrite.edit import edited
 from eqfuzz.rewrite.rule import Exactness
 from eqfuzz.rewrite.site import Site
 
@@ -45,11 +46,8 @@ def original(program: Program) -> Variant:
 
 
 def apply(variant: Variant, sites: Sequence[Site]) -> Variant:
-    """``variant`` with all ``sites`` rewritten at once; they must not overlap. Raises CannotRewrite."""
-    text = variant.program.source
-    for site in sorted(sites, key=lambda s: s.span, reverse=True):
-        start, end = site.span
-        text = text[:start] + site.text + text[end:]
+    """``variant`` with all ``sites`` rewritten at once; they must not clash. Raises CannotRewrite."""
+    text = edited(variant.program.source, [edit for site in sites for edit in site.edits])
     imports = list(dict.fromkeys(line for site in sites for line in site.imports))
     if imports:
         text = _with_imports(text, imports)

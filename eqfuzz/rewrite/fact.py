@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ class Fact:
     """One observed value.
 
     ``kind`` is ``tensor`` (exactly torch.Tensor or Parameter), ``int``, ``float``, ``bool``, ``complex``, ``str``,
-    ``none``, ``dtype``, ``ndarray``, ``ints`` (a tuple or list of integers) or the name of another type.
+    ``none``, ``dtype``, ``ndarray``, ``range``, ``ints`` (a tuple or list of integers) or the name of another type,
+    which ``origin`` gives with its module. ``length`` is that of a list, tuple or dict; ``attributes`` are the plain
+    ones (numbers, strings, None, tuples of integers) of a module from ``torch.nn``.
     ``low`` and ``high`` span the finite elements of a real tensor (None when there are none). ``mutated`` says that
     the tensor's storage was written to after this value was seen.
     """
@@ -37,6 +40,9 @@ class Fact:
     contiguous: bool = True
     device: str = "cpu"
     mutated: bool = False
+    origin: str = ""
+    length: int | None = None
+    attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def is_tensor(self) -> bool:
@@ -79,9 +85,22 @@ def fact_of(value: Any) -> Fact:
         return Fact("dtype", str(value))
     if isinstance(value, np.ndarray):
         return Fact("ndarray", shape=value.shape)
+    if type(value) is range:
+        return Fact("range", value, length=len(value))
     if isinstance(value, (tuple, list)) and all(type(v) is int for v in value):
-        return Fact("ints", tuple(value))
-    return Fact(type(value).__name__)
+        return Fact("ints", tuple(value), length=len(value))
+    kind, origin = type(value).__name__, f"{type(value).__module__}.{type(value).__qualname__}"
+    if type(value) in (tuple, list, dict):
+        return Fact(kind, origin=origin, length=len(value))
+    if isinstance(value, torch.nn.Module) and origin.startswith("torch.nn."):
+        return Fact(kind, origin=origin, attributes={k: v for k, v in vars(value).items() if _is_plain(v)})
+    return Fact(kind, origin=origin)
+
+
+def _is_plain(value: Any) -> bool:
+    if type(value) is tuple:
+        return all(type(v) is int for v in value)
+    return value is None or type(value) in (int, float, bool, str)
 
 
 def _of_tensor(tensor: torch.Tensor) -> Fact:

@@ -42,12 +42,14 @@ class Guard:
     """A condition on every visit of a site.
 
     ``check`` returns None or the reason against; ``propose`` narrows operands for the rule's own test. A guard on
-    ``result`` has nothing to propose: the sampler tries until it holds.
+    ``result`` has nothing to propose: the sampler tries until it holds. ``allows_copies`` says that nobody can tell
+    whether two tensors share memory.
     """
 
     text: str
     check: Callable[[Visit], str | None]
     propose: Callable[[Operands, random.Random], None] = lambda operands, rng: None
+    allows_copies: bool = False
 
 
 def all_of(names: Sequence[str], text: str, test: Callable[[Fact], bool], propose: Callable[[Operand], None]) -> Guard:
@@ -252,7 +254,8 @@ def no_grad(*names: str) -> Guard:
 
 def unmutated(*names: str) -> Guard:
     """Its storage is not written to afterwards, so a copy may stand for a view and a view for a copy."""
-    return all_of(names, "left unchanged afterwards", lambda f: not f.mutated, lambda operand: None)
+    guard = all_of(names, "left unchanged afterwards", lambda f: not f.mutated, lambda operand: None)
+    return dataclasses.replace(guard, allows_copies=True)
 
 
 def value_in(name: str, *values: object) -> Guard:

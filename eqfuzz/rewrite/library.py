@@ -61,7 +61,8 @@ def _rules_of(path: Path) -> list[Rule]:
     for value in vars(module).values():
         for made in getattr(value, "rules", ()):
             if isinstance(made, Rule):
-                equation_of(made)  # a malformed equation is told at load, not at the first match
+                if not made.is_generator:
+                    equation_of(made)  # a malformed equation is told at load, not at the first match
                 found.append(made)
     return found
 

@@ -1,13 +1,17 @@
-"""A rule: an executable equation with guards and a declared exactness."""
+"""A rule: an executable equation, or a generator, with guards and a declared exactness."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
 import re
+import textwrap
+import types
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, get_args
+
+import libcst as cst
 
 from eqfuzz.rewrite.guard import Guard
 
@@ -35,7 +39,10 @@ class RuleError(Exception):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rule:
-    """``name`` is ``family/function``; ``sorts`` maps each parameter to what it may bind.
+    """``name`` is ``family/function``; ``sorts`` maps each parameter of an equation to what it may bind.
+
+    A generator has no such parameters: ``nodes`` are the libcst classes that it is offered, and ``examples`` the
+    programs that it is proved on, whose parameters ``where`` describes (see ``eqfuzz.rewrite.generator``).
 
     ``gradients`` says that both sides have equal gradients; ``layout`` that the rewrite changes how later float
     kernels round (strides, splits), which weakens a derivation to ``ulp``; ``breaks_graph`` that Dynamo
@@ -43,7 +50,7 @@ class Rule:
     """
 
     name: str
-    function: Callable[..., tuple[Any, Any]]
+    function: Callable[..., Any]
     sorts: dict[str, str]
     exact: Exactness
     where: tuple[Guard, ...]
@@ -52,6 +59,12 @@ class Rule:
     layout: bool
     breaks_graph: bool
     reverse: bool = False
+    nodes: tuple[type[cst.CSTNode], ...] = ()
+    examples: tuple[str, ...] = ()
+
+    @property
+    def is_generator(self) -> bool:
+        return bool(self.nodes)
 
     @property
     def family(self) -> str:
@@ -66,11 +79,6 @@ class Rule:
         """What applying it does to a derivation's exactness."""
         return Exactness.ULP.compose(self.exact) if self.layout else self.exact
 
-    def sides(self, *operands: Any) -> tuple[Callable[[], Any], Callable[[], Any]]:
-        """Left and right as thunks, in the rule's direction; for tests, both are evaluated at once by calling."""
-        left, right = self.function(*operands)
-        return ((lambda: right), (lambda: left)) if self.reverse else ((lambda: left), (lambda: right))
-
 
 def rule(
     *,
@@ -81,26 +89,36 @@ def rule(
     layout: bool = False,
     breaks_graph: bool = False,
     both_ways: bool = False,
-) -> Callable[[Callable[..., tuple[Any, Any]]], Callable[..., tuple[Any, Any]]]:
-    """Declare the decorated function an equation: it returns ``left, right``, and left may be rewritten to right.
+    example: str | Sequence[str] = (),
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare the decorated function a rule.
 
-    Parameters stand for operands; annotate one with a sort (``k: Number``, see SORTS) when it is not a tensor.
-    ``both_ways`` also rewrites right to left.
+    An equation returns ``left, right``, and left may be rewritten to right. Its parameters stand for operands;
+    annotate one with a sort (``k: Number``, see SORTS) when it is not a tensor. ``both_ways`` also rewrites right to
+    left.
+
+    A generator's first parameter is annotated with libcst nodes, and ``example`` gives one or more programs that it is
+    proved on: each defines ``program`` or a module ``Model``, whose parameters are annotated like those of an equation.
     """
 
-    def declare(function: Callable[..., tuple[Any, Any]]) -> Callable[..., tuple[Any, Any]]:
-        sorts = {p.name: _sort(p) for p in inspect.signature(function).parameters.values()}
-        family = _family(inspect.getsourcefile(function) or "")
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        path, line = inspect.getsourcefile(function) or "", function.__code__.co_firstlineno
+        nodes = _nodes(function, f"{path}:{line}")
+        examples = (example,) if isinstance(example, str) else tuple(example)
+        if bool(nodes) != bool(examples):
+            raise RuleError(f"{path}:{line}: a generator needs an example, and an equation is its own")
         made = Rule(
-            name=f"{family}/{function.__name__}",
+            name=f"{_family(path)}/{function.__name__}",
             function=function,
-            sorts=sorts,
+            sorts={} if nodes else sorts_of(function),
             exact=Exactness(exact),
             where=tuple(where),
             source=source,
             gradients=gradients,
             layout=layout,
             breaks_graph=breaks_graph,
+            nodes=nodes,
+            examples=tuple(textwrap.dedent(text).strip() + "\n" for text in examples),
         )
         function.rules = [made]  # type: ignore[attr-defined]
         if both_ways:
@@ -109,6 +127,22 @@ def rule(
         return function
 
     return declare
+
+
+def sorts_of(function: Callable[..., Any]) -> dict[str, str]:
+    """What each parameter of ``function`` may bind. Raises RuleError for an annotation that is no sort."""
+    return {p.name: _sort(p) for p in inspect.signature(function).parameters.values() if p.name != "self"}
+
+
+def _nodes(function: Callable[..., Any], place: str) -> tuple[type[cst.CSTNode], ...]:
+    """The libcst classes that the first parameter is annotated with; none for an equation."""
+    parameters = list(inspect.signature(function).parameters.values())
+    annotation = parameters[0].annotation if parameters else None
+    asked = get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
+    classes = tuple(c for c in asked if isinstance(c, type) and issubclass(c, cst.CSTNode))
+    if classes and (len(classes) != len(asked) or len(parameters) != 2):
+        raise RuleError(f"{place}: a generator takes a libcst node and the place")
+    return classes
 
 
 def _sort(parameter: inspect.Parameter) -> str:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import builtins
+import copy
 import dataclasses
 import random
 from collections.abc import Sequence
-from functools import cache
-from types import CodeType
 from typing import Any
 
 import numpy as np
 import torch
 
+from eqfuzz.rewrite.example import Example
 from eqfuzz.rewrite.fact import Fact, fact_of
 from eqfuzz.rewrite.guard import COMPLEXES, FLOATS, INTEGERS, Operand, Operands
-from eqfuzz.rewrite.library import equation_of
-from eqfuzz.rewrite.rule import Rule
 from eqfuzz.rewrite.site import fits_sort
-from eqfuzz.rewrite.template import code_of
 
 ALL_DTYPES = (*FLOATS, *INTEGERS, torch.bool, *COMPLEXES)
 """The dtypes that operands are drawn from where no guard narrows them."""
@@ -31,67 +27,45 @@ _REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, ZeroDivisionError,
 """What eager raises when a left side does not take the operands drawn: draw again."""
 
 
-def draw(rule: Rule, rng: random.Random, dtypes: Sequence[torch.dtype] | None = None) -> dict[str, Any] | None:
-    """Live operands by parameter name that meet the rule's sorts and guards and that its left side takes in eager.
+def draw(example: Example, rng: random.Random, dtypes: Sequence[torch.dtype] | None = None) -> dict[str, Any] | None:
+    """Live operands by parameter name that meet the sorts and guards and that the program takes in eager.
 
     ``dtypes`` restricts tensors where the guards leave a choice. The same ``rng`` state gives the same operands. None
     when nothing fits in TRIES tries.
     """
     for _ in range(TRIES):
-        operands = _propose(rule, rng, dtypes or ALL_DTYPES)
+        operands = _propose(example, rng, dtypes or ALL_DTYPES)
         values = {name: _build(operand, rng) for name, operand in operands.items()}
-        if admitted(rule, values):
+        if admitted(example, values):
             return values
     return None
 
 
-def admitted(rule: Rule, values: dict[str, Any]) -> bool:
-    """Whether the rule applies to these operands: sorts, guards and an eager run of the left side."""
+def admitted(example: Example, values: dict[str, Any]) -> bool:
+    """Whether the example takes these operands: sorts, guards and an eager run."""
     visit: dict[str, Fact] = {name: fact_of(value) for name, value in values.items()}
-    if not all(fits_sort(visit[name], sort) for name, sort in rule.sorts.items()):
+    if not all(fits_sort(visit[name], sort) for name, sort in example.sorts.items()):
         return False
     try:
-        result = left_of(rule, values)
+        result = example.run(values if example.keeps_operands else copy.deepcopy(values))
     except _REFUSALS:
         return False
     visit["result"] = fact_of(result)
-    return all(guard.check(visit) is None for guard in rule.where)
+    return all(guard.check(visit) is None for guard in example.guards)
 
 
-def left_of(rule: Rule, values: dict[str, Any]) -> Any:
-    """The rule's left side alone (in the rule's direction), evaluated on ``values``."""
-    return _evaluate(rule, _code(rule)[0], values)
-
-
-def right_of(rule: Rule, values: dict[str, Any]) -> Any:
-    """The rule's right side alone, evaluated on ``values``."""
-    return _evaluate(rule, _code(rule)[1], values)
-
-
-@cache
-def _code(rule: Rule) -> tuple[CodeType, CodeType]:
-    equation = equation_of(rule)
-    left, right = (compile(f"({code_of(side).strip()})", rule.name, "eval") for side in (equation.left, equation.right))
-    return left, right
-
-
-def _evaluate(rule: Rule, code: CodeType, values: dict[str, Any]) -> Any:
-    # One namespace, not globals and locals: comprehensions see only globals.
-    return eval(code, {"__builtins__": builtins, **rule.function.__globals__, **values})
-
-
-def _propose(rule: Rule, rng: random.Random, dtypes: Sequence[torch.dtype]) -> Operands:
+def _propose(example: Example, rng: random.Random, dtypes: Sequence[torch.dtype]) -> Operands:
     base = _base_shape(rng)
     shared = [rng.choice(dtypes)] if rng.random() < 0.6 else list(dtypes)
     operands: Operands = {}
-    for name, sort in rule.sorts.items():
+    for name, sort in example.sorts.items():
         chosen = rng.choice(("Tensor", "Tensor", "Number")) if sort == "Operand" else sort
         shape = _broadcast_partner(base, rng) if operands and rng.random() < 0.2 else base
         operand = Operand(sort=chosen, dtypes=list(shared if rng.random() < 0.8 else dtypes), shape=shape)
         operand.strided = rng.random() < 0.4
         operand.requires_grad = rng.random() < 0.4
         operands[name] = operand
-    for guard in rule.where:
+    for guard in example.guards:
         guard.propose(operands, rng)
     return operands
 

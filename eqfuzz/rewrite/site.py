@@ -7,31 +7,48 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from eqfuzz.rewrite.edit import Edit, overlap
 from eqfuzz.rewrite.equation import Equation, Match
 from eqfuzz.rewrite.fact import Fact
+from eqfuzz.rewrite.generator import Generator
 from eqfuzz.rewrite.guard import Visit
 from eqfuzz.rewrite.library import equation_of
+from eqfuzz.rewrite.place import constant
 from eqfuzz.rewrite.probe import Facts
 from eqfuzz.rewrite.rule import Rule
-from eqfuzz.rewrite.syntax import Expression, Span, Syntax
+from eqfuzz.rewrite.syntax import Expression, Span, Statement, Syntax
 from eqfuzz.rewrite.template import Replacement
 
 STRIDE_READERS = frozenset(
     "view view_as as_strided stride is_contiguous storage storage_offset view_as_complex data_ptr numpy resize_".split()
 )
-"""A program with one of these names can tell strides: there a rule that changes them is not an equation."""
+"""A program with one of these attributes can tell strides: there a rule that changes them is not an equation."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Site:
-    """One place where ``rule`` applies; ``text`` is what will stand at ``span`` instead."""
+    """One place where ``rule`` applies: ``text`` will stand for ``before``.
+
+    ``edits`` are all changes, that of the place itself first; ``names`` those that come new into the program.
+    """
 
     rule: Rule
-    span: Span
     line: int
     before: str
     text: str
-    imports: tuple[str, ...]
+    edits: tuple[Edit, ...]
+    imports: tuple[str, ...] = ()
+    names: frozenset[str] = frozenset()
+
+    @property
+    def span(self) -> Span:
+        return self.edits[0].span
+
+    def clashes(self, other: Site) -> bool:
+        """Whether both cannot be applied at once: they change the same text or bring the same name."""
+        if self.names & other.names:
+            return True
+        return any(overlap(a.span, b.span) for a in self.edits for b in other.edits)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,17 +62,44 @@ class NearMiss:
 
 
 def find_sites(syntax: Syntax, facts: Facts, rules: Sequence[Rule]) -> Iterator[Site | NearMiss]:
-    """Every site and near miss, in source order, rules by name within one place."""
-    by_root: dict[type[cst.CSTNode], list[Equation]] = {}
+    """Every site and near miss: first of expressions, then of statements, each in source order, then rules by name."""
+    equations: dict[type[cst.CSTNode], list[Equation]] = {}
+    generators: dict[type[cst.CSTNode], list[Generator]] = {}
     for rule in rules:
-        equation = equation_of(rule)
-        by_root.setdefault(equation.root, []).append(equation)
-    anywhere = by_root.get(cst.CSTNode, [])
+        if rule.is_generator:
+            for node in rule.nodes:
+                generators.setdefault(node, []).append(Generator(rule))
+        else:
+            equation = equation_of(rule)
+            equations.setdefault(equation.root, []).append(equation)
+    anywhere = equations.get(cst.CSTNode, [])
     for expression in syntax.expressions:
-        for equation in (*by_root.get(type(expression.node), ()), *anywhere):
+        for equation in (*equations.get(type(expression.node), ()), *anywhere):
             match = equation.match(expression.node, syntax, expression.locals)
             if match is not None:
                 yield _consider(equation, match, expression, syntax, facts)
+        for generator in generators.get(type(expression.node), ()):
+            yield from _generate(generator, expression, syntax, facts)
+    for statement in syntax.statements:
+        for generator in generators.get(type(statement.node), ()):
+            yield from _generate(generator, statement, syntax, facts)
+
+
+def _generate(
+    generator: Generator, here: Expression | Statement, syntax: Syntax, facts: Facts
+) -> Iterator[Site | NearMiss]:
+    rule, (start, end) = generator.rule, here.span
+    line, before = syntax.line(start), syntax.text[start:end]
+    if rule.layout and (reads := sorted(STRIDE_READERS & syntax.attributes)):
+        yield NearMiss(rule, line, before, f"the rule changes strides and the program reads them ({reads[0]})")
+        return
+    for made in generator.changes(here, syntax, facts):
+        if isinstance(made, str):
+            yield NearMiss(rule, line, before, made)
+            continue
+        edits, place = made
+        imports, names = tuple(dict.fromkeys(place.imports)), frozenset(place.fresh)
+        yield Site(rule, line, before, edits[0].text, edits, imports, names)
 
 
 def _consider(
@@ -69,7 +113,7 @@ def _consider(
 
     if expression.identity and equation.matches_anything:
         return miss("the object itself matters here, not only its value")
-    if rule.layout and (reads := sorted(STRIDE_READERS & syntax.names)):
+    if rule.layout and (reads := sorted(STRIDE_READERS & syntax.attributes)):
         return miss(f"the rule changes strides and the program reads them ({reads[0]})")
 
     visits = _visits(equation, match, expression, syntax, facts)
@@ -89,7 +133,7 @@ def _consider(
     text = _bracketed(written, expression)
     if text.strip("()") == before.strip("()"):
         return miss("the right side is the same text")
-    return Site(rule, expression.span, line, before, text, written.imports)
+    return Site(rule, line, before, text, (Edit(expression.span, text),), written.imports)
 
 
 def fits_sort(fact: Fact, sort: str) -> bool:
@@ -117,32 +161,11 @@ def _visits(
     columns: dict[str, Sequence[Fact]] = {"result": whole}
     for name in equation.rule.sorts:
         node = match.bindings[name]
-        known = _constant(node)
+        known = constant(node)
         columns[name] = [known] * len(whole) if known is not None else facts.at(syntax.span(node))
         if len(columns[name]) != len(whole):
             return f"{name} was not evaluated once for each evaluation of the whole"
     return [{name: column[i] for name, column in columns.items()} for i in range(len(whole))]
-
-
-def _constant(node: cst.BaseExpression) -> Fact | None:
-    """The fact of a literal, which no probe records."""
-    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
-        inner = _constant(node.expression)
-        return Fact(inner.kind, -inner.value) if inner is not None and inner.is_number else None
-    if isinstance(node, (cst.Integer, cst.Float)):
-        value = node.evaluated_value
-        return Fact(type(value).__name__, value)
-    if isinstance(node, cst.Name) and node.value in ("True", "False"):
-        return Fact("bool", node.value == "True")
-    if isinstance(node, cst.Name) and node.value == "None":
-        return Fact("none")
-    if isinstance(node, cst.SimpleString):
-        return Fact("str", node.evaluated_value)
-    if isinstance(node, (cst.Tuple, cst.List)):
-        items = [_constant(e.value) for e in node.elements]
-        if all(i is not None and i.kind == "int" for i in items):
-            return Fact("ints", tuple(i.value for i in items if i is not None))
-    return None
 
 
 def _bracketed(written: Replacement, expression: Expression) -> str:

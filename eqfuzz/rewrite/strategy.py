@@ -30,7 +30,7 @@ def each(start: Variant, sites: Sequence[Site], limit: int, rng: random.Random) 
 def every(start: Variant, sites: Sequence[Site], limit: int, rng: random.Random) -> list[Variant]:
     """The paper's way: everything that matches, in one variant.
 
-    Where several rules fit overlapping places one is drawn; further variants draw again.
+    Where several rules clash one is drawn; further variants draw again.
     """
 
     def draws() -> Iterator[list[Site]]:
@@ -39,7 +39,7 @@ def every(start: Variant, sites: Sequence[Site], limit: int, rng: random.Random)
             rng.shuffle(shuffled)
             chosen: list[Site] = []
             for site in shuffled:
-                if all(site.span[1] <= s.span[0] or s.span[1] <= site.span[0] for s in chosen):
+                if not any(site.clashes(s) for s in chosen):
                     chosen.append(site)
             if chosen:
                 yield sorted(chosen, key=lambda s: s.span)

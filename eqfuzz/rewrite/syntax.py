@@ -24,7 +24,26 @@ Span = tuple[int, int]
 """Start and end offsets in the source text, in characters."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
+class Statement:
+    """One statement of the code under test.
+
+    ``node`` is the small statement of a line that has only one, else the line or the compound statement. ``block``
+    are the statements beside it, itself at ``index``; ``function`` is the innermost definition around it and
+    ``top`` where the module-level statement that holds it begins, decorators included.
+    """
+
+    node: cst.CSTNode
+    span: Span
+    indent: str
+    locals: frozenset[str]
+    block: Sequence[cst.BaseStatement]
+    index: int
+    function: cst.FunctionDef
+    top: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Expression:
     """One expression of the code under test.
 
@@ -37,7 +56,8 @@ class Expression:
     span: Span
     locals: frozenset[str]
     enclosed: bool
-    identity: bool = False
+    identity: bool
+    statement: Statement | None
 
 
 class Syntax:
@@ -51,7 +71,9 @@ class Syntax:
         self._line_starts = _line_starts(text)
         self.imports = imports_of(self.module)
         self.expressions: list[Expression] = []
+        self.statements: list[Statement] = []
         self.names = {n.value for n in _walk(self.module) if isinstance(n, cst.Name)}
+        self.attributes = {n.attr.value for n in _walk(self.module) if isinstance(n, cst.Attribute)}
         self.module_names = frozenset(_module_names(self.module))
         _Collector(self).collect()
 
@@ -146,10 +168,10 @@ def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 class _Collector(cst.CSTVisitor):
     """Finds the expressions whose value a probe may record and a rule may replace.
 
-    Left alone, because wrapping or replacing them changes meaning or is not valid Python: targets, callees, attribute
-    names, keyword names, annotations, decorators, parameter defaults, f-strings, ``super``, generator expressions,
-    bare tuples, starred items, lambdas, ``del``/``global``/``nonlocal`` names, exception types, parts of chained
-    comparisons' operators, and everything outside the code under test.
+    Left alone, because wrapping or replacing them changes meaning or is not valid Python: targets, callees (but for
+    ``self.name``), attribute names, keyword names, annotations, decorators, parameter defaults, f-strings, ``super``,
+    generator expressions, bare tuples, starred items, lambdas, ``del``/``global``/``nonlocal`` names, exception types,
+    parts of chained comparisons' operators, and everything outside the code under test.
     """
 
     def __init__(self, syntax: Syntax) -> None:
@@ -160,16 +182,25 @@ class _Collector(cst.CSTVisitor):
         self.skipped: set[int] = set()
         self.enclosed: set[int] = set()
         self.identities: set[int] = set()
+        self.blocks: dict[int, tuple[Sequence[cst.BaseStatement], int]] = {}
+        self.open_statements: list[tuple[cst.CSTNode, Statement]] = []
+        self.top = 0
+        self.top_end = 0
 
     def collect(self) -> None:
         self.syntax.module.visit(self)
 
     def on_visit(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, cst.IndentedBlock) and id(node) not in self.skipped:
+            self.blocks.update((id(s), (node.body, i)) for i, s in enumerate(node.body))
+        elif isinstance(node, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
+            self._note_statement(node)
         if isinstance(node, cst.FunctionDef):
             return self._enter_function(node)
         if isinstance(node, cst.ClassDef):
             for part in (*node.bases, *node.keywords, *node.decorators):
                 self._skip(part)
+            self.skipped.add(id(node.body))  # what a class body stores are attributes, not variables
             return True
         if not self.scopes and not isinstance(
             node, (cst.Module, cst.IndentedBlock, cst.SimpleStatementSuite, cst.If, cst.Else)
@@ -190,6 +221,35 @@ class _Collector(cst.CSTVisitor):
         if self.scope_owners and self.scope_owners[-1] is original_node:
             self.scope_owners.pop()
             self.scopes.pop()
+        if self.open_statements and self.open_statements[-1][0] is original_node:
+            self.open_statements.pop()
+
+    def _note_statement(self, node: cst.SimpleStatementLine | cst.BaseCompoundStatement) -> None:
+        start, end = self.syntax.span(node)
+        if not self.scopes:
+            decorators = node.decorators if isinstance(node, (cst.FunctionDef, cst.ClassDef)) else ()
+            if start >= self.top_end:
+                self.top = min([start, *(self.syntax.span(d)[0] for d in decorators)])
+                self.top_end = end
+            return
+        functions = [owner for owner in self.scope_owners if isinstance(owner, cst.FunctionDef)]
+        if id(node) not in self.blocks or not functions:
+            return
+        block, index = self.blocks[id(node)]
+        line_start = self.syntax.text.rfind("\n", 0, start) + 1
+        alone = isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1
+        statement = Statement(
+            node=node.body[0] if alone else node,
+            span=(start, end),
+            indent=self.syntax.text[line_start:start],
+            locals=self.scopes[-1],
+            block=block,
+            index=index,
+            function=functions[-1],
+            top=self.top,
+        )
+        self.syntax.statements.append(statement)
+        self.open_statements.append((node, statement))
 
     def _enter_scope(self, owner: cst.CSTNode, names: frozenset[str]) -> None:
         outer = self.scopes[-1] if self.scopes else frozenset()
@@ -244,7 +304,8 @@ class _Collector(cst.CSTVisitor):
             case cst.Comparison() if any(isinstance(c.operator, (cst.Is, cst.IsNot)) for c in node.comparisons):
                 self.identities.update(id(e) for e in (node.left, *(c.comparator for c in node.comparisons)))
             case cst.Call():
-                skip.add(id(node.func))
+                if not (dotted(node.func) or "").startswith("self."):
+                    skip.add(id(node.func))  # what is called is known by its name, but for submodules
                 if (dotted(node.func) or "").split(".")[-1] in _IDENTITY_CALLS:
                     self.identities.update(id(inner) for a in node.args for inner in _walk(a))
                 if isinstance(node.func, cst.Attribute):
@@ -285,6 +346,7 @@ class _Collector(cst.CSTVisitor):
                 self.scopes[-1],
                 bool(node.lpar) or id(node) in self.enclosed,
                 id(node) in self.identities,
+                self.open_statements[-1][1] if self.open_statements else None,
             )
         )
 

@@ -80,13 +80,13 @@ class Template:
                     repeated = self.order.count(piece.text) > 1
                     written.append(_operand(piece.text, node, syntax, repeated, temporaries))
                 case "path":
-                    spelled = _spelled(piece.text, imports)
-                    if spelled is None:
+                    known = spelled(piece.text, imports)
+                    if known is None:
                         module = piece.text.partition(".")[0]
                         if module in taken:
                             return f"the name {module} means something else here"
                         new_imports.append(f"import {module}")
-                    written.append(spelled or piece.text)
+                    written.append(known or piece.text)
                 case "builtin":
                     if piece.text in taken:
                         return f"the name {piece.text} means something else here"
@@ -161,7 +161,7 @@ def _at_once(tree: ast.expr) -> bool:
     )
 
 
-def _spelled(path: str, imports: Mapping[str, str]) -> str | None:
+def spelled(path: str, imports: Mapping[str, str]) -> str | None:
     """A dotted path as the seed would write it, or None when it imports no part of it."""
     parts = path.split(".")
     for cut in range(len(parts), 0, -1):

@@ -1,0 +1,102 @@
+"""Generators that are wrong on purpose, each in one way that is easy to get wrong; the proof must catch every one."""
+
+import libcst as cst
+
+from eqfuzz.rewrite.edit import indented
+from eqfuzz.rewrite.guard import floating
+from eqfuzz.rewrite.place import Place
+from eqfuzz.rewrite.rule import rule
+
+LOOP = """
+def program(x, y):
+    for j in range(3):
+        x = x * 0.5 + y * j
+    return x
+"""
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=LOOP)
+def last_turn_forgotten(loop: cst.For, at: Place):
+    """A loop that ends one turn too early."""
+    numbers = at.value(loop.iter, "range")
+    yield f"for {at.text(loop.target)} in range({len(numbers) - 1}):\n{indented(at.block(loop.body))}"
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=LOOP)
+def turns_in_reverse(loop: cst.For, at: Place):
+    """The turns depend on each other, so their order matters."""
+    yield f"for {at.text(loop.target)} in reversed({at.text(loop.iter)}):\n{indented(at.block(loop.body))}"
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        x = x.clone()
+        return y + x.add_(1) * x
+    """,
+)
+def evaluated_too_early(product: cst.BinaryOperation, at: Place):
+    """The second operand is read before the first changes it."""
+    if not isinstance(product.operator, cst.Multiply):
+        return
+    name = at.new_name("t")
+    yield f"{name} * ({at.text(product.left)})", at.ahead(f"{name} = {at.text(product.right)} + 0")
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        a = torch.sin(x)
+        b = a * y
+        return a, b
+    """,
+)
+def dependent_statements_swapped(assign: cst.Assign, at: Place):
+    """A statement moved before the one that it needs, under a name that happens to exist."""
+    if at.statement.index + 1 < len(at.statement.block) and at.text(assign).startswith("a"):
+        yield f"a = x\nb = a * y\n{at.text(assign)}", at.replace(at.statement.block[at.statement.index + 1], "pass")
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        a = x.clone()
+        b = a.view(-1)
+        b.mul_(2)
+        return a
+    """,
+)
+def alias_broken(call: cst.Call, at: Place):
+    """A view becomes a copy, and what is written into it is lost."""
+    if isinstance(call.func, cst.Attribute) and call.func.attr.value == "view":
+        yield f"{at.text(call)}.clone()"
+
+
+@rule(
+    exact="bitwise",
+    example="""
+    def program(x, y):
+        return (x + y) * 2
+    """,
+)
+def graph_broken(product: cst.BinaryOperation, at: Place):
+    """Dynamo cannot keep one graph, and the rule does not say so."""
+    yield at.text(product), at.ahead(f"{at.path('torch._dynamo.graph_break')}()")
+
+
+@rule(
+    exact="bitwise",
+    example="""
+    def program(x, y):
+        return x + y
+    """,
+)
+def no_python(total: cst.BinaryOperation, at: Place):
+    """What is written is no Python."""
+    yield f"{at.text(total)} +"
