@@ -237,9 +237,9 @@ class _Collector(cst.CSTVisitor):
             return
         block, index = self.blocks[id(node)]
         line_start = self.syntax.text.rfind("\n", 0, start) + 1
-        alone = isinstance(node, cst.SimpleStatementLine) and len(node.body) == 1
+        small = node.body if isinstance(node, cst.SimpleStatementLine) else ()
         statement = Statement(
-            node=node.body[0] if alone else node,
+            node=small[0] if len(small) == 1 else node,
             span=(start, end),
             indent=self.syntax.text[line_start:start],
             locals=self.scopes[-1],
