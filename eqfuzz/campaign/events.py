@@ -140,6 +140,48 @@ class Summary(Event):
     cpu_seconds: float
 
 
+@dataclasses.dataclass(frozen=True)
+class CheckStarted(Event):
+    """``eqfuzz rules check`` begins: how many rules, and draws for each example of a rule."""
+
+    rules: int
+    draws: int
+    jobs: int
+
+
+@dataclasses.dataclass(frozen=True)
+class RuleStarted(Event):
+    index: int
+    rule: str
+
+
+@dataclasses.dataclass(frozen=True)
+class RuleChecked(Event):
+    """One rule's proof. ``place`` is file:line of its declaration; ``problems`` is empty when it holds."""
+
+    index: int
+    rule: str
+    place: str
+    holds: bool
+    draws: int
+    rewrites: int
+    problems: list[str]
+    seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
+class CheckSummary(Event):
+    """The last event of a check, an interrupted one too; ``failed`` names the rules that do not hold."""
+
+    rules: int
+    checked: int
+    failed: list[str]
+    draws: int
+    rewrites: int
+    interrupted: bool
+    seconds: float
+
+
 _NAMES: dict[type[Event], str] = {
     RunStarted: "start",
     SeedStarted: "seed",
@@ -149,6 +191,10 @@ _NAMES: dict[type[Event], str] = {
     FindingMade: "finding",
     SeedDone: "done",
     Summary: "summary",
+    CheckStarted: "start",
+    RuleStarted: "rule-start",
+    RuleChecked: "rule",
+    CheckSummary: "summary",
 }
 
 Handler = Callable[[Event], None]

@@ -10,7 +10,7 @@ import typer
 import typer.core
 
 import eqfuzz
-from eqfuzz.cli import doctor, mutate, replay, rules
+from eqfuzz.cli import doctor, mutate, replay, rules_check
 from eqfuzz.cli.exits import INTERRUPTED, USAGE, complain
 
 
@@ -68,5 +68,5 @@ def eqfuzz_command(
 
 app.command("mutate")(mutate.mutate)
 app.command("replay")(replay.replay)
-app.command("rules")(rules.rules)
+app.add_typer(rules_check.rules, name="rules")
 app.command("doctor")(doctor.doctor)

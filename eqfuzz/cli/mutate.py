@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import sys
-import tempfile
-import traceback
-from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eqfuzz.cli import logs
+from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.options import BadOption, configs_of, seconds_of
 
@@ -126,33 +122,13 @@ def mutate(
         compile_seconds=compile_seconds,
         dry_run=dry_run,
     )
-    raise typer.Exit(_run(settings, as_json=format is Format.JSON, quiet=quiet))
-
-
-def _run(settings: Settings, *, as_json: bool, quiet: bool) -> int:
-    """The exit code. Every way in which a run can end has its line on stderr here."""
-    try:
-        with _term_as_interrupt():
-            return _report_run(settings, as_json=as_json, quiet=quiet)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains again when it flushes stdout at its end
-        complain(f"stopped: nobody reads the output any more; what was found is in {settings.out}")
-        return INTERRUPTED
-    except Exception as error:  # whatever broke down, people get one line and the file with the rest
-        file = _keep_traceback(settings.out)
-        told = str(error).split("\n")[0]
-        complain(f"internal error: {type(error).__name__}: {told} (traceback in {file})")
-        return INTERNAL
-
-
-@contextlib.contextmanager
-def _term_as_interrupt() -> Iterator[None]:
-    """SIGTERM (a nightly job's time limit) ends a run as Ctrl-C does: children stopped, partial summary told."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    raise typer.Exit(
+        ended(
+            lambda: _report_run(settings, as_json=format is Format.JSON, quiet=quiet),
+            stopped=f"what was found is in {out}",
+            keep=out,
+        )
+    )
 
 
 def _report_run(settings: Settings, *, as_json: bool, quiet: bool) -> int:
@@ -201,21 +177,6 @@ def _exit_code(summary: Summary, invalid: list[str]) -> int:
         complain(f"no valid seed: {min(invalid, default='')}{more}")
         return USAGE
     return CLEAN
-
-
-def _keep_traceback(out: Path) -> Path:
-    """Where the traceback of the exception being handled was written: below ``out``, or in the temp folder."""
-    try:
-        folder = out / "errors"
-        folder.mkdir(parents=True, exist_ok=True)
-        file = folder / f"run-{os.getpid()}.txt"
-        file.write_text(traceback.format_exc(), encoding="utf-8")
-    except OSError:
-        handle, name = tempfile.mkstemp(prefix="eqfuzz-error-", suffix=".txt", text=True)
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(traceback.format_exc())
-        return Path(name)
-    return file
 
 
 def _has_cuda() -> bool:

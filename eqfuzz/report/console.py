@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
 
 from rich.console import Console
-from rich.live import Live
 from rich.text import Text
 
 from eqfuzz.campaign.events import CellJudged, Event, FindingMade, RunStarted, SeedInvalid, SeedRewritten, Summary
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.report.closing import print_closing, print_totals
+from eqfuzz.report.drawing import LINE_SECONDS, Drawing
 from eqfuzz.report.figures import count, printable
 from eqfuzz.report.live import Progress
 from eqfuzz.report.panel import one_line, print_finding
-
-LINE_SECONDS = 30.0
-"""How often a line is written where there is no terminal to draw on."""
 
 NOTABLE = (Kind.SUSPECT_RULE, Kind.FLAKY)
 
@@ -56,38 +51,22 @@ class ConsoleReport:
         self.console = console
         self._quiet = quiet
         self._dry_run = dry_run
-        self._every = every
         self._progress = Progress(time_budget, clock)
+        self._drawing = Drawing(console, self._progress, every)
         self._out = ""
         self._findings: list[FindingMade] = []
         self._invalid: list[SeedInvalid] = []
         self._notable: list[CellJudged] = []
-        self._live: Live | None = None
-        self._ticker: threading.Thread | None = None
-        self._ended = threading.Event()
 
     def __enter__(self) -> ConsoleReport:
-        if self._quiet:
-            return self
-        if self.console.is_terminal:
-            self._live = Live(
-                console=self.console,
-                get_renderable=self._progress.display,
-                refresh_per_second=4,
-                transient=True,
-                redirect_stdout=False,
-                redirect_stderr=sys.stderr.isatty(),  # a log file must not get lost in the drawing
-            )
-            self._live.start()
-        else:
-            self._ticker = threading.Thread(target=self._tick, name="progress", daemon=True)
-            self._ticker.start()
+        if not self._quiet:
+            self._drawing.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stop_drawing()
+        self._drawing.stop()
 
     def handle(self, event: Event) -> None:
         """Count and show one event. Not to be called by two threads at once."""
@@ -136,7 +115,7 @@ class ConsoleReport:
             print_finding(self.console, event, self._out)
 
     def _close(self, summary: Summary) -> None:
-        self._stop_drawing()
+        self._drawing.stop()
         folder = f"{self._out}/findings"
         if self._quiet:
             print_totals(self.console, summary, folder)
@@ -145,16 +124,3 @@ class ConsoleReport:
 
     def _print_line(self, text: str, style: str) -> None:
         self.console.print(Text(text, style=style), soft_wrap=not self.console.is_terminal)
-
-    def _tick(self) -> None:
-        while not self._ended.wait(self._every):
-            self._print_line(self._progress.line(), "")
-
-    def _stop_drawing(self) -> None:
-        self._ended.set()
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
-        if self._ticker is not None:
-            self._ticker.join()
-            self._ticker = None

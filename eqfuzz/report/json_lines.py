@@ -7,13 +7,16 @@ import math
 from types import TracebackType
 from typing import Any, TextIO
 
-from eqfuzz.campaign.events import Event, SeedDone, Summary
+from eqfuzz.campaign.events import CheckSummary, Event, RuleChecked, SeedDone, Summary
+
+_LAST = (SeedDone, RuleChecked)
+"""After one of these nothing more comes of a seed or a rule."""
 
 
 class JsonLines:
     """A handler of events that writes to ``stream``; a context manager, so that nothing held back is lost.
 
-    Events of a seed are held back until all seeds before it are done, so that two equal runs write the same lines
+    Events of a seed (or rule) are held back until all before it are done, so that two equal runs write the same lines
     (but for times) whatever order their jobs end in.
     """
 
@@ -35,18 +38,18 @@ class JsonLines:
     def handle(self, event: Event) -> None:
         """Write or hold one event. Not to be called by two threads at once."""
         index = getattr(event, "index", None)
-        if isinstance(event, Summary):
+        if isinstance(event, Summary | CheckSummary):
             self.flush()
             self._write(event)
         elif index is None:
             self._write(event)
         elif index == self._turn:
             self._write(event)
-            if isinstance(event, SeedDone):
+            if isinstance(event, _LAST):
                 self._next()
         else:
             self._held.setdefault(index, []).append(event)
-            if isinstance(event, SeedDone):
+            if isinstance(event, _LAST):
                 self._done.add(index)
 
     def flush(self) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-import importlib.util
+import hashlib
 import sys
-from collections.abc import Sequence
+import traceback
+import types
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 from eqfuzz.program import shipped
 from eqfuzz.rewrite.equation import Equation
@@ -22,10 +23,17 @@ def shipped_rules() -> tuple[Rule, ...]:
     return load_rules(shipped.folder("rewrites"))
 
 
-def load_rules(folder: Path) -> tuple[Rule, ...]:
-    """The rules of every ``*.py`` file in ``folder``, by name. Raises RuleError naming file and line."""
-    rules = [r for path in sorted(folder.glob("*.py")) if not path.name.startswith("_") for r in _rules_of(path)]
-    return tuple(sorted(rules, key=lambda r: r.name))
+def load_rules(path: Path) -> tuple[Rule, ...]:
+    """The rules of a Python file, or of every ``*.py`` file in a folder, by name. Raises RuleError with file and line.
+
+    Loading executes the files. A file whose name begins with ``_`` holds no rules.
+    """
+    if not path.is_dir():
+        return tuple(sorted(_rules_of(path), key=lambda r: r.name))
+    files = [p for p in sorted(path.glob("*.py")) if not p.name.startswith("_")]
+    if not files:
+        raise RuleError(f"{shortened(path)}: no rule files (*.py) in this folder")
+    return tuple(sorted((r for p in files for r in _rules_of(p)), key=lambda r: r.name))
 
 
 @cache
@@ -34,25 +42,72 @@ def equation_of(rule: Rule) -> Equation:
     return Equation(rule)
 
 
+def place_of(rule: Rule) -> str:
+    """``file:line`` of the rule's declaration, the file relative where it lies below the working folder."""
+    code = rule.function.__code__
+    return f"{shortened(Path(code.co_filename))}:{code.co_firstlineno}"
+
+
+def shortened(path: Path) -> str:
+    """``path`` relative to the working folder where it lies below it."""
+    absolute = path.absolute()
+    return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(path)
+
+
 def select(rules: Sequence[Rule], selection: str) -> tuple[Rule, ...]:
     """The rules that ``selection`` names: comma-separated globs, a leading ``-`` takes away.
 
-    ``"shape/*,-shape/flip*"``; a selection that begins with ``-`` starts from all. Raises ValueError with a
-    did-you-mean when a pattern fits no rule.
+    A glob fits a whole name, a family, or the name without its family: ``"shapes/*,-shapes/flip*"``, ``"layout"``,
+    ``"flip*"``; a selection that begins with ``-`` starts from all. Raises ValueError with a did-you-mean when a
+    pattern fits no rule.
     """
     patterns = [p.strip() for p in selection.split(",") if p.strip()]
     chosen = {r.name for r in rules} if not patterns or patterns[0].startswith("-") else set()
     for pattern in patterns:
         takes_away = pattern.startswith("-")
-        glob = pattern.lstrip("-")
-        hits = {r.name for r in rules if fnmatch.fnmatch(r.name, glob) or r.family == glob}
+        glob = pattern.removeprefix("-")
+        hits = {r.name for r in rules if any(fnmatch.fnmatchcase(n, glob) for n in (r.name, r.family, _bare(r)))}
         if not hits:
-            names = [r.name for r in rules] + sorted({r.family for r in rules})
-            close = difflib.get_close_matches(glob, names, n=1, cutoff=0.4)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise ValueError(f"no rule fits {glob!r}{hint}")
+            raise ValueError(f"no rule fits {glob!r}{_hint(glob, rules)}")
         chosen = chosen - hits if takes_away else chosen | hits
     return tuple(r for r in rules if r.name in chosen)
+
+
+def one(rules: Sequence[Rule], name: str) -> Rule:
+    """The rule called ``name``, with or without its family. Raises ValueError with a did-you-mean."""
+    fitting = [r for r in rules if name in (r.name, _bare(r))]
+    if not fitting:
+        raise ValueError(f"no rule {name!r}{_hint(name, rules)}")
+    if len(fitting) > 1:
+        raise ValueError(f"{name!r} is the name of {len(fitting)} rules: {', '.join(r.name for r in fitting)}")
+    return fitting[0]
+
+
+def _bare(rule: Rule) -> str:
+    return rule.name.partition("/")[2]
+
+
+def _hint(glob: str, rules: Sequence[Rule]) -> str:
+    """``; did you mean 'shapes/*'?`` or nothing: a family that is known corrects the name, else the family first."""
+    families = sorted({r.family for r in rules})
+    family, slash, rest = glob.partition("/")
+    if slash and family not in families and (close := _closest(family, families, 0.6)):
+        corrected = f"{close}/{rest}"
+        if any(fnmatch.fnmatchcase(r.name, corrected) for r in rules):
+            return f"; did you mean {corrected!r}?"
+    inside = [r.name for r in rules if r.family == family]
+    known = inside if slash and inside else [r.name for r in rules] + families
+    close = _closest(glob, known, 0.4) or _bare_closest(glob, rules)
+    return f"; did you mean {close!r}?" if close else ""
+
+
+def _bare_closest(glob: str, rules: Sequence[Rule]) -> str | None:
+    close = _closest(glob, [_bare(r) for r in rules], 0.6)
+    return next((r.name for r in rules if _bare(r) == close), None)
+
+
+def _closest(word: str, known: Sequence[str], cutoff: float) -> str | None:
+    return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=cutoff)), None)
 
 
 def _rules_of(path: Path) -> list[Rule]:
@@ -60,19 +115,60 @@ def _rules_of(path: Path) -> list[Rule]:
     found: list[Rule] = []
     for value in vars(module).values():
         for made in getattr(value, "rules", ()):
-            if isinstance(made, Rule):
-                if not made.is_generator:
-                    equation_of(made)  # a malformed equation is told at load, not at the first match
+            if isinstance(made, Rule) and made.function.__globals__ is vars(module):
+                _demand_well_formed(made)
                 found.append(made)
     return found
 
 
-def _import(path: Path) -> ModuleType:
-    name = f"eqfuzz_rewrites_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise RuleError(f"{path}: not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
+def _demand_well_formed(rule: Rule) -> None:
+    """What is wrong with an equation's two sides is told at load, not at the first match. Raises RuleError."""
+    if rule.is_generator:
+        return
+    try:
+        equation_of(rule)
+    except RuleError as error:
+        raise RuleError(_at(place_of(rule), str(error))) from error
+
+
+def _import(path: Path) -> types.ModuleType:
+    """Execute a rule file, afresh each time and without leaving bytecode beside it. Raises RuleError."""
+    path = path.absolute()
+    name = f"eqfuzz_rewrites_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    module = types.ModuleType(name)
+    module.__file__ = str(path)
+    try:
+        code = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+        sys.modules[name] = module  # dataclasses and inspect look a module up by its name
+        exec(code, vars(module))
+    except OSError as error:
+        if error.filename != str(path):
+            raise RuleError(_blame(error, path)) from error
+        raise RuleError(f"{shortened(path)}: {error.strerror}") from error
+    except (Exception, SystemExit) as error:  # it is the user's code: whatever it raises is told at its own line
+        raise RuleError(_blame(error, path)) from error
     return module
+
+
+def _blame(error: BaseException, path: Path) -> str:
+    """One line on why a rule file does not load, at the file's own line where one is involved."""
+    lines: Iterable[int | None] = [
+        f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)
+    ]
+    message = f"{type(error).__name__}: {error}"
+    if isinstance(error, SyntaxError):
+        message = f"not valid Python: {error.msg}"
+        lines = [error.lineno] if error.filename == str(path) else lines
+    elif isinstance(error, RuleError):
+        message = str(error)
+    line = next(iter(reversed(list(lines))), None)
+    return _at(f"{shortened(path)}:{line}" if line else shortened(path), " ".join(message.split()))
+
+
+def _at(place: str, message: str) -> str:
+    """``message`` at ``place``, unless it begins with a place in the same file already."""
+    file = Path(place.rpartition(":")[0] or place).absolute()
+    told, _, rest = message.partition(":")
+    if Path(told) == file:
+        return f"{shortened(file)}:{rest}"
+    return f"{place}: {message}"

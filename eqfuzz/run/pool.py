@@ -79,7 +79,8 @@ class Pool:
 
     ``runner="fork"`` forks a child for each case from one warm process (CPU only); ``"spawn"`` keeps ``jobs``
     processes that run many cases each (for CUDA, which cannot be forked). At most ``jobs`` cases run at a time;
-    further calls of ``run`` wait. ``target`` names ``run_case(case, emit)`` as ``module:function``.
+    further calls of ``run`` wait. ``target`` names ``run_case(case, emit)`` as ``module:function``. ``warm=False`` is
+    for cases that do not use Inductor: its first compile is left out of the start.
 
     ``run`` may be called from several threads. Use as a context manager, or call ``close``.
     """
@@ -93,6 +94,7 @@ class Pool:
         jobs: int,
         cuda: bool = False,
         target: str = "eqfuzz.run.case:run_case",
+        warm: bool = True,
     ) -> None:
         if runner not in _MODULES:
             raise ValueError(f"runner is 'fork' or 'spawn', not {runner!r}")
@@ -107,6 +109,7 @@ class Pool:
         self._runner = runner
         self._cuda = cuda
         self._target = target
+        self._warm = warm
         self._slots = threading.BoundedSemaphore(jobs)
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -238,6 +241,7 @@ class Pool:
             preload=str(preload.absolute()) if preload is not None else None,
             memory_bytes=None if self._cuda else self._limits.memory_bytes,
             cuda=self._cuda,
+            warm=self._warm,
         )
 
     def _discard(self, server: Server) -> str:

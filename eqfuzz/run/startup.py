@@ -24,7 +24,8 @@ class Hello:
     """What the parent tells a new process: the first packet on its channel.
 
     ``path`` is the parent's ``sys.path``; ``target`` is ``module:function``; ``memory_bytes`` is None where
-    address space must not be limited (CUDA reserves terabytes of it).
+    address space must not be limited (CUDA reserves terabytes of it); ``warm`` says whether to compile something at
+    the start.
     """
 
     target: str
@@ -33,6 +34,7 @@ class Hello:
     preload: str | None
     memory_bytes: int | None
     cuda: bool
+    warm: bool = True
 
 
 def receive_hello(channel: Channel) -> Hello:
@@ -56,7 +58,8 @@ def prepare(hello: Hello) -> Target:
     for name in ("torch._dynamo", "torch._inductor.compile_fx", "libcst"):
         importlib.import_module(name)
     target = resolve(hello.target)
-    warm_up("cuda" if hello.cuda and torch.cuda.is_available() else "cpu")
+    if hello.warm:
+        warm_up("cuda" if hello.cuda and torch.cuda.is_available() else "cpu")
     return target
 
 
