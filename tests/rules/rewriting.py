@@ -1,0 +1,68 @@
+"""What the tests of generators share: the sites of a program, why there are none, and every variant run in eager."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import torch
+
+from eqfuzz.judge.judge import judge_rewrite
+from eqfuzz.judge.observe import observe
+from eqfuzz.judge.verdict import Kind
+from eqfuzz.program.load import Call, Loaded
+from eqfuzz.program.program import Format, Program
+from eqfuzz.rewrite.derive import apply, original
+from eqfuzz.rewrite.library import select, shipped_rules
+from eqfuzz.rewrite.probe import take_facts
+from eqfuzz.rewrite.site import NearMiss, Site, find_sites
+from eqfuzz.rewrite.syntax import Syntax
+
+X = torch.arange(6.0).reshape(2, 3) - 2.5
+Y = torch.arange(6.0).reshape(2, 3) + 0.25
+HEADER = "import torch\nimport torch.nn.functional as F\n\n\n"
+
+
+def program_of(source: str) -> Program:
+    """``source`` with the usual imports; its entry is the module ``Model`` when it has one, else ``program``."""
+    text = HEADER + textwrap.dedent(source).strip() + "\n"
+    entry = "Model" if "class Model" in text else "program"
+    return Program("test", text, Format.EQFUZZ, entry, "Model()" if entry == "Model" else entry, "None")
+
+
+def found_in(source: str, rules: str, *args: Any) -> list[Site | NearMiss]:
+    program = program_of(source)
+    syntax = Syntax(program.source)
+    facts = take_facts(program, syntax, [Call(args or (X, Y), {})])
+    return list(find_sites(syntax, facts, select(shipped_rules(), rules)))
+
+
+def reasons_in(source: str, rules: str, *args: Any) -> str:
+    """All reasons for which ``rules`` make nothing of the program; fails where they make something."""
+    found = found_in(source, rules, *args)
+    assert found, f"{rules} see nothing in the program"
+    made = [site.text for site in found if isinstance(site, Site)]
+    assert not made, f"{rules} rewrites to {made}"
+    return "; ".join(f.reason for f in found if isinstance(f, NearMiss))
+
+
+def misses_in(source: str, rules: str, *args: Any) -> str:
+    """The reasons of the places where ``rules`` make nothing; every variant that they make elsewhere agrees."""
+    variants_of(source, rules, *args)
+    return "; ".join(f.reason for f in found_in(source, rules, *args) if isinstance(f, NearMiss))
+
+
+def variants_of(source: str, rules: str, *args: Any) -> list[str]:
+    """The text of every single rewrite, each of which ran and agreed with the original bit for bit."""
+    program, calls = program_of(source), [Call(args or (X, Y), {})]
+    wanted = observe(Loaded(program).instance, calls)
+    made = []
+    for site in found_in(source, rules, *args):
+        if isinstance(site, NearMiss):
+            continue
+        variant = apply(original(program), [site])
+        given = observe(Loaded(variant.program).instance, calls)
+        verdict = judge_rewrite(wanted, given, None, None, str(variant.exactness))
+        assert verdict.kind is Kind.AGREE, f"{verdict.message}\n{variant.program.source}"
+        made.append(variant.program.source.removeprefix(HEADER))
+    return made

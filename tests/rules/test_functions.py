@@ -1,0 +1,168 @@
+"""Rules that compute an expression inside a function: what comes out, and where they must keep away."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.rewriting import misses_in, reasons_in, variants_of
+
+TAKING = """functions/outlined_function,functions/outlined_nested_function,functions/lambda_called_at_once,
+functions/lambda_with_defaults,functions/decorated_function,functions/variadic_function,functions/keyword_function,
+functions/mutable_default,functions/local_class,functions/class_method,functions/callable_object,
+functions/module_made_before,functions/module_made_in_place,functions/computed_by_finally,
+functions/outlined_closure""".replace("\n", "")
+
+
+def test_a_function_is_given_the_variables_that_it_needs() -> None:
+    source = "def program(x, y):\n    return x + y * 2\n"
+    whole, part = variants_of(source, "functions/outlined_function")
+    assert "def part1(x, y):\n    return x + y * 2\n" in whole and "return part1(x, y)" in whole
+    assert "def part1(y):\n    return y * 2\n" in part and "return x + part1(y)" in part
+
+
+@pytest.mark.parametrize("rule", TAKING.split(","))
+def test_methods_loops_comprehensions_and_lines(rule: str) -> None:
+    made = variants_of(
+        """
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = torch.nn.Linear(3, 3)
+
+            def forward(self, x, y):
+                total = [self.fc(t * 2) for t in x]
+                for k in range(3):
+                    if k % 2:
+                        x = torch.add(
+                            x,  # the first
+                            y,
+                        ) * k
+                    elif (x + k).sum() > 3: x = x - 1
+                return x, total, F.relu(y)
+        """,
+        rule,
+    )
+    assert len(made) >= 5
+
+
+@pytest.mark.parametrize("rule", TAKING.split(","))
+def test_what_a_call_changes_is_not_passed_early(rule: str) -> None:
+    source = """
+    def program(x, y):
+        def step():
+            nonlocal x
+            x = x * 2
+            return y
+
+        return step() + x
+    """
+    assert "change x in between" in misses_in(source, rule)
+
+
+@pytest.mark.parametrize("rule", TAKING.split(","))
+@pytest.mark.parametrize(
+    "line", ["(t := x) + t", "sum((v for v in x), y)", "(lambda: x)() + y"], ids=["walrus", "late", "lambda"]
+)
+def test_names_bound_and_late_reads_stay(rule: str, line: str) -> None:
+    assert "binds a name" in misses_in(f"def program(x, y):\n    r = {line}\n    return r\n", rule)
+
+
+@pytest.mark.parametrize("rule", TAKING.split(","))
+def test_private_names_and_super_stay_in_their_class(rule: str) -> None:
+    reasons = reasons_in(
+        """
+        class Base(torch.nn.Module):
+            def forward(self, x):
+                return x
+
+        class Model(Base):
+            __scale = 2.0
+
+            def forward(self, x, y):
+                return super().forward(x) * self.__scale
+        """,
+        rule,
+    )
+    assert "means something else in another function" in reasons
+
+
+@pytest.mark.parametrize("rule", TAKING.split(","))
+def test_a_variable_without_value_is_not_read(rule: str) -> None:
+    source = """
+    def program(x, y):
+        if x.ndim > 5:
+            z = y
+        return torch.add(x, y if x.ndim < 5 else z)
+    """
+    assert "z may have no value yet" in reasons_in(source, rule)
+    bound = source.replace("        if", "        z = x\n        if")
+    assert variants_of(bound, rule)
+
+
+def test_frames_and_sources_are_not_shown_other_variables() -> None:
+    source = "def program(x, y):\n    t = x + y\n    return t, sorted(locals())\n"
+    assert "locals" in reasons_in(source, TAKING)
+
+
+def test_a_closure_does_not_see_comprehension_variables() -> None:
+    reasons = reasons_in("def program(x, y):\n    return [t * 2 for t in x]\n", "functions/outlined_closure")
+    assert "scope of its own" in reasons
+
+
+def test_a_nonlocal_store_keeps_the_target() -> None:
+    (text,) = variants_of(
+        "def program(x, y):\n    r = {}\n    r['a'] = x + y\n    return r\n", "functions/stored_through_nonlocal"
+    )
+    assert "nonlocal result1" in text and "r['a'] = result1" in text
+    assert "neither" in reasons_in("def program(x, y):\n    r = x\n    return r\n", "functions/stored_through_nonlocal")
+
+
+def test_a_generator_does_not_hide_the_end_of_an_iterator() -> None:
+    source = """
+    def program(x, y):
+        rows = iter(x)
+        try:
+            while True:
+                y = next(rows) + y
+        except StopIteration:
+            return y
+    """
+    assert "side effects" in misses_in(source, "functions/first_of_a_generator,functions/delegated_generator")
+
+
+def test_a_generator_before_the_statement_waits_for_nothing() -> None:
+    source = "def program(x, y):\n    z = x.clone()\n    return z.add_(1), z * 2\n"
+    assert "evaluated before it" in misses_in(source, "functions/delegated_generator")
+
+
+def test_only_tensors_are_worth_a_class() -> None:
+    source = "def program(x, y):\n    n = len(x) + 1\n    return n\n"
+    reasons = reasons_in(source, "functions/method_of_a_class,functions/closure_factory")
+    assert "not a tensor" in reasons
+    assert "fewer than 2" in reasons_in(
+        "def program(x, y):\n    return x * 2\n", "functions/method_of_a_class,functions/closure_factory"
+    )
+
+
+def test_hooks_of_all_modules_see_no_new_ones() -> None:
+    source = """
+    def program(x, y):
+        seen = []
+        handle = torch.nn.modules.module.register_module_forward_hook(lambda m, i, o: seen.append(m))
+        z = x + y
+        handle.remove()
+        return z, len(seen)
+    """
+    assert "hook" in misses_in(source, "functions/module_made_before,functions/module_made_in_place")
+
+
+def test_graphs_that_torch_traces_as_a_whole_are_not_broken() -> None:
+    source = "def program(x, y):\n    return torch.vmap(torch.sin)(x) + y\n"
+    assert "vmap" in misses_in(source, "functions/local_class")
+
+
+def test_identity_and_builtin_names() -> None:
+    (first, second) = variants_of("def program(x, y):\n    return x + y\n", "functions/passed_through_identity")
+    assert "return same1(x + y)" in first and "(lambda value: value)(x + y)" in second
+    source = "def program(x, y):\n    next = list = 1\n    return x + y * next\n"
+    assert "means something else" in reasons_in(source, "functions/first_of_a_generator")
