@@ -37,7 +37,7 @@ def check(
             warm=False,
         ) as pool,
     ):
-        return _Check(rules, handler, draws, jobs, [str(p.resolve()) for p in rules_from], pool).run()
+        return _Check(rules, handler, draws, jobs, [str(p.absolute()) for p in rules_from], pool).run()
 
 
 class _Check:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from eqfuzz.judge.verdict import Verdict
+from eqfuzz.rewrite.derive import Step
 from eqfuzz.triage.finding import Finding
 
 
@@ -60,6 +61,28 @@ class SeedRewritten(Event):
     sites: int
     variants: int
     cells: int
+
+
+@dataclasses.dataclass(frozen=True)
+class SitesListed(Event):
+    """With ``--diff``: the seed's text, and every place where a rule applies."""
+
+    index: int
+    seed: str
+    source: str
+    sites: list[Step]
+
+
+@dataclasses.dataclass(frozen=True)
+class VariantMade(Event):
+    """With ``--diff``: one variant that would run. ``variant`` counts from 1."""
+
+    index: int
+    seed: str
+    variant: int
+    exactness: str
+    derivation: list[Step]
+    source: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -187,6 +210,8 @@ _NAMES: dict[type[Event], str] = {
     SeedStarted: "seed",
     SeedInvalid: "invalid",
     SeedRewritten: "rewritten",
+    SitesListed: "sites",
+    VariantMade: "variant",
     CellJudged: "cell",
     FindingMade: "finding",
     SeedDone: "done",

@@ -16,7 +16,9 @@ from eqfuzz.campaign.events import Event, Handler, RunStarted, Summary
 from eqfuzz.campaign.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.campaign.settings import Settings
 from eqfuzz.campaign.tally import Tally
-from eqfuzz.rewrite.library import select, shipped_rules
+from eqfuzz.rewrite.library import select
+from eqfuzz.rewrite.own_rules import known_rules
+from eqfuzz.rewrite.rule import RuleError
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
@@ -34,7 +36,9 @@ def run(settings: Settings, handler: Handler) -> Summary:
     """
     paths = seed_files(settings.paths)
     try:
-        rules = tuple(r.name for r in select(shipped_rules(), settings.rules))
+        rules = tuple(r.name for r in select(known_rules(settings.rules_from), settings.rules))
+    except RuleError as error:
+        raise UsageError(f"--rules-from: {error}") from None
     except ValueError as error:
         raise UsageError(f"--rules: {error}") from None
     environment = _environment(settings)
@@ -110,7 +114,8 @@ class _Run:
         interrupted = False
         cuda = "cuda" in settings.devices
         runner = "spawn" if cuda or settings.runner == "spawn" else "fork"
-        with Pool(self.environment, limits, runner=runner, jobs=settings.jobs, cuda=cuda) as pool:
+        warm = not settings.dry_run
+        with Pool(self.environment, limits, runner=runner, jobs=settings.jobs, cuda=cuda, warm=warm) as pool:
             threads = ThreadPoolExecutor(settings.jobs, thread_name_prefix="seed")
             futures = [threads.submit(self._run_seed, i, p, pool, limits) for i, p in enumerate(self.paths)]
             try:

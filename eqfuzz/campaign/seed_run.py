@@ -18,6 +18,8 @@ from eqfuzz.campaign.events import (
     SeedInvalid,
     SeedRewritten,
     SeedStarted,
+    SitesListed,
+    VariantMade,
 )
 from eqfuzz.campaign.settings import Settings
 from eqfuzz.judge.verdict import Kind, Verdict
@@ -131,6 +133,8 @@ class SeedRun:
             eager_seconds=self.limits.eager_s,
             compile_seconds=settings.compile_seconds,
             dry_run=settings.dry_run,
+            rules_from=tuple(str(p.absolute()) for p in settings.rules_from),
+            list_sites=settings.diff,
         )
 
     def _run_case(self, case: Case) -> None:
@@ -158,6 +162,8 @@ class SeedRun:
                     self.variants = event["variants"]
                     told = SeedRewritten(self.index, self.name, event["sites"], len(self.variants), event["cells"])
                     self.emit(told)
+                    if case.list_sites:
+                        self._tell_rewrites(case.program, event["found"])
                 case "cell":
                     self._on_cell(event)
                 case "stage":
@@ -167,6 +173,12 @@ class SeedRun:
                 case "exit":
                     return {**event, "stage": stage}
         raise InternalError(f"{self.name}: the runner ended without saying how", "")
+
+    def _tell_rewrites(self, program: Program, found: list[dict[str, Any]]) -> None:
+        self.emit(SitesListed(self.index, self.name, program.source, [Step(**step) for step in found]))
+        for number, told in enumerate(self.variants, 1):
+            steps = [Step(**step) for step in told["derivation"]]
+            self.emit(VariantMade(self.index, self.name, number, told["exactness"], steps, told["source"]))
 
     def _on_cell(self, event: dict[str, Any]) -> None:
         cell = Cell(
@@ -191,7 +203,7 @@ class SeedRun:
         """The case without what killed the child; the death itself is judged here."""
         stage = ended["stage"]
         name, variant = stage.get("stage", "start"), stage.get("variant", 0)
-        words = _death_in_words(name, ended)
+        words = death_in_words(name, ended)
         done = tuple(self.cells)
         if name == "compile":
             key = (variant, stage["device"], stage["config"])
@@ -277,7 +289,7 @@ class SeedRun:
 
     def _describe(self, program: Program) -> Described | str:
         """The program's inputs as source, from a child of their own, or why there is none."""
-        case = dataclasses.replace(self._case(program), describe_only=True)
+        case = dataclasses.replace(self._case(program), job="describe")
         for event in self.pool.run(case.to_json()):
             if event["event"] == "described":
                 if event["problem"]:
@@ -300,7 +312,8 @@ class SeedRun:
         )
 
 
-def _death_in_words(stage: str, ended: dict[str, Any]) -> str:
+def death_in_words(stage: str, ended: dict[str, Any]) -> str:
+    """How a child ended that did not come through, from the pool's last event and the stage that it was in."""
     if ended["reason"] == "hang":
         return ended["detail"]  # it names the stage itself
     while_ = {

@@ -13,7 +13,8 @@ class Settings:
     """The options of ``eqfuzz mutate``; ``seed`` alone decides every random choice.
 
     ``time`` is a wall budget in seconds (None: until all seeds are done); ``variants`` and ``depth`` are per seed and
-    per derivation; ``rules`` a selection as in ``library.select``.
+    per derivation; ``rules`` a selection as in ``library.select``, ``rules_from`` the user's own rule files. With
+    ``dry_run`` nothing is compiled; with ``diff`` too, sites and variants are told and no variant runs.
     """
 
     paths: tuple[Path, ...]
@@ -31,3 +32,5 @@ class Settings:
     runner: str = "fork"
     compile_seconds: float = 90.0
     dry_run: bool = False
+    rules_from: tuple[Path, ...] = ()
+    diff: bool = False

@@ -10,7 +10,7 @@ import typer
 import typer.core
 
 import eqfuzz
-from eqfuzz.cli import doctor, mutate, replay, rules_check
+from eqfuzz.cli import doctor, mutate, replay, rules, rules_check, rules_explain
 from eqfuzz.cli.exits import INTERRUPTED, USAGE, complain
 
 
@@ -68,5 +68,7 @@ def eqfuzz_command(
 
 app.command("mutate")(mutate.mutate)
 app.command("replay")(replay.replay)
-app.add_typer(rules_check.rules, name="rules")
+rules.rules.command("check")(rules_check.check)
+rules.rules.command("explain")(rules_explain.explain)
+app.add_typer(rules.rules, name="rules")
 app.command("doctor")(doctor.doctor)

@@ -14,6 +14,7 @@ from eqfuzz.cli import logs
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.options import BadOption, configs_of, seconds_of
+from eqfuzz.cli.rules import RulesFrom
 
 if TYPE_CHECKING:
     from eqfuzz.campaign.events import Event, Summary
@@ -59,8 +60,9 @@ def mutate(
     depth: Annotated[int, typer.Option(min=1, help="Rewrites per variant at most (random).")] = 4,
     variants: Annotated[int, typer.Option(min=0, help="Variants per seed at most; 0: with each, every one.")] = 12,
     rules: Annotated[
-        str, typer.Option(metavar="SELECTION", help="Rules by name: 'shape/*,-shape/flip*' (default: all).")
+        str, typer.Option(metavar="SELECTION", help="Families and names: 'shapes/*,-shapes/flip*' (default: all).")
     ] = "",
+    rules_from: RulesFrom = None,
     device: Annotated[list[Device] | None, typer.Option(help="Device to run on; repeatable (default: cpu).")] = None,
     config: Annotated[
         list[str] | None,
@@ -75,7 +77,16 @@ def mutate(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Everything a run writes lands here.")] = Path("eqfuzz-out"),
     format: Annotated[Format, typer.Option(help="json: one event per line, the summary last.")] = Format.TEXT,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only findings, a line each, and the totals.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Load, probe and rewrite; compile nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Compile nothing: seeds run in eager, then their variants.")
+    ] = False,
+    diff: Annotated[
+        bool,
+        typer.Option(
+            "--diff",
+            help="With --dry-run: show all sites and the variants as diffs; only seeds run, in eager.",
+        ),
+    ] = False,
     log_level: Annotated[
         LogLevel, typer.Option(case_sensitive=False, help="Log to stderr; DEBUG tells step timings.")
     ] = LogLevel.WARNING,
@@ -97,6 +108,9 @@ def mutate(
     except BadOption as error:
         complain(str(error))
         raise typer.Exit(USAGE) from None
+    if diff and not dry_run:
+        complain("--diff: it shows what would run, so it goes with --dry-run")
+        raise typer.Exit(USAGE)
     devices = tuple(dict.fromkeys(str(d) for d in device or [Device.CPU]))
     if "cuda" in devices and not _has_cuda():
         complain("--device cuda: torch finds no CUDA device here; leave it out, or see `eqfuzz doctor`")
@@ -121,6 +135,8 @@ def mutate(
         runner=str(runner),
         compile_seconds=compile_seconds,
         dry_run=dry_run,
+        rules_from=tuple(rules_from or ()),
+        diff=diff,
     )
     raise typer.Exit(
         ended(
@@ -140,7 +156,8 @@ def _report_run(settings: Settings, *, as_json: bool, quiet: bool) -> int:
     if as_json:
         report = JsonLines(sys.stdout)
     else:
-        report = ConsoleReport(make_console(), quiet=quiet, dry_run=settings.dry_run, time_budget=settings.time)
+        dry_run, diff = settings.dry_run, settings.diff
+        report = ConsoleReport(make_console(), quiet=quiet, dry_run=dry_run, diff=diff, time_budget=settings.time)
     invalid: list[str] = []
 
     def handle(event: Event) -> None:

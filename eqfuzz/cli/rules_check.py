@@ -10,7 +10,7 @@ import typer
 
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERRUPTED, USAGE, complain
-from eqfuzz.cli.rules import Format, RulesFrom, chosen, rules
+from eqfuzz.cli.rules import Format, RulesFrom, chosen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from eqfuzz.rewrite.rule import Rule
 
 
-@rules.command("check")
 def check(
     selection: Annotated[
         list[str] | None,

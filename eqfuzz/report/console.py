@@ -9,13 +9,25 @@ from types import TracebackType
 from rich.console import Console
 from rich.text import Text
 
-from eqfuzz.campaign.events import CellJudged, Event, FindingMade, RunStarted, SeedInvalid, SeedRewritten, Summary
+from eqfuzz.campaign.events import (
+    CellJudged,
+    Event,
+    FindingMade,
+    RunStarted,
+    SeedDone,
+    SeedInvalid,
+    SeedRewritten,
+    SitesListed,
+    Summary,
+    VariantMade,
+)
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.report.closing import print_closing, print_totals
 from eqfuzz.report.drawing import LINE_SECONDS, Drawing
 from eqfuzz.report.figures import count, printable
 from eqfuzz.report.live import Progress
 from eqfuzz.report.panel import one_line, print_finding
+from eqfuzz.report.rewrites import Rewrites
 
 NOTABLE = (Kind.SUSPECT_RULE, Kind.FLAKY)
 
@@ -35,7 +47,8 @@ def make_console() -> Console:
 class ConsoleReport:
     """A handler of events that writes to ``console``; a context manager, since it draws while it is open.
 
-    ``quiet``: one line per finding and the totals, nothing else. ``dry_run``: one line per seed.
+    ``quiet``: one line per finding and the totals, nothing else. ``dry_run``: one line per seed; with ``diff`` its
+    sites and variants.
     """
 
     def __init__(
@@ -44,6 +57,7 @@ class ConsoleReport:
         *,
         quiet: bool = False,
         dry_run: bool = False,
+        diff: bool = False,
         time_budget: float | None = None,
         every: float = LINE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
@@ -53,6 +67,7 @@ class ConsoleReport:
         self._dry_run = dry_run
         self._progress = Progress(time_budget, clock)
         self._drawing = Drawing(console, self._progress, every)
+        self._rewrites = Rewrites(console) if diff and not quiet else None
         self._out = ""
         self._findings: list[FindingMade] = []
         self._invalid: list[SeedInvalid] = []
@@ -76,7 +91,11 @@ class ConsoleReport:
                 self._start(event)
             case SeedInvalid():
                 self._invalid.append(event)
-            case SeedRewritten() if self._dry_run and not self._quiet:
+            case SitesListed() | VariantMade() if self._rewrites is not None:
+                self._rewrites.take(event)
+            case SeedDone(index=index) if self._rewrites is not None:
+                self._rewrites.show(index)
+            case SeedRewritten() if self._dry_run and not self._quiet and self._rewrites is None:
                 self._print_rewritten(event)
             case CellJudged(verdict=verdict) if verdict.kind in NOTABLE:
                 self._notable.append(event)

@@ -58,7 +58,7 @@ def to_fields(rule: Rule) -> dict[str, Any]:
 
 def to_page(rule: Rule, made: Demonstration | str) -> dict[str, Any]:
     """All that ``eqfuzz rules show NAME --format json`` tells."""
-    sides = _sides(rule)
+    sides = sides_of(rule)
     example: dict[str, Any] = (
         {"problem": made}
         if isinstance(made, str)
@@ -108,7 +108,7 @@ def print_page(console: Console, rule: Rule, made: Demonstration | str) -> None:
     rows = Table.grid(padding=(0, 2, 0, 0))
     rows.add_column(style="dim", no_wrap=True)
     rows.add_column(overflow="fold")
-    sides = _sides(rule)
+    sides = sides_of(rule)
     if sides:
         rows.add_row("equation", _code(f"{sides[0]}  →  {sides[1]}"))
         if rule.sorts:
@@ -147,7 +147,7 @@ def _at_work(made: Demonstration | str) -> RenderableType:
     return Group(diff, Text(f"for {made.operands}", style="dim"))
 
 
-def _sides(rule: Rule) -> tuple[str, str] | None:
+def sides_of(rule: Rule) -> tuple[str, str] | None:
     """Left and right as text; None for a generator."""
     if rule.is_generator:
         return None

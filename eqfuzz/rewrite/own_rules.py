@@ -33,7 +33,7 @@ def known_rules(paths: Sequence[Path] = ()) -> tuple[Rule, ...]:
     asks for a parameter that is not there, two rules have one name, or there is no rule at all.
     """
     rules = {r.name: r for r in shipped_rules()}
-    for path in dict.fromkeys(p.resolve() for p in paths):
+    for path in dict.fromkeys(p.absolute() for p in paths):
         mine = load_rules(path)
         if not mine:
             raise RuleError(f"{shortened(path)}: no rules here: decorate functions with `eqfuzz.rewrite.rule.rule`")

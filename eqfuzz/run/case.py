@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -26,16 +26,18 @@ from eqfuzz.program.load import Call, Loaded
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.program.torch_internals import forget_compiled_code
 from eqfuzz.rewrite import strategy
-from eqfuzz.rewrite.derive import Variant, original
-from eqfuzz.rewrite.library import shipped_rules
+from eqfuzz.rewrite.derive import Step, Variant, original
+from eqfuzz.rewrite.explanation import explain
+from eqfuzz.rewrite.own_rules import rules_for_children
 from eqfuzz.rewrite.probe import Facts, Probe, take_facts
+from eqfuzz.rewrite.site import Site
 from eqfuzz.rewrite.syntax import Syntax
 from eqfuzz.run.configs import Config
 from eqfuzz.run.devices import on_device, to_cpu
 
 Emit = Callable[[dict[str, Any]], None]
 
-_RULES = {rule.name: rule for rule in shipped_rules()}  # parsed on import: once, in the process that children fork from
+rules_for_children(())  # the shipped rules are parsed on import: once, in the process that children fork from
 
 SAMPLES = (8, 32)
 """Noisy runs behind a bound: the first few settle nearly all cells; more make the bound of the rest smooth."""
@@ -49,7 +51,11 @@ class Case:
     """What a child is asked to do; travels as JSON.
 
     ``skip`` names compiled cells ``(variant, device, config)`` that are judged already, ``skip_variants`` variants
-    whose eager run killed an earlier child, ``no_reference`` variants whose reference did.
+    whose eager run killed an earlier child, ``no_reference`` variants whose reference did. ``rules_from`` are
+    absolute paths of the user's own rules.
+
+    ``dry_run`` compiles nothing; with ``list_sites`` the sites are told too and no variant runs at all. ``job`` is
+    ``run``; ``describe``: only write the inputs as source; ``explain``: only say where ``rules`` apply and why not.
     """
 
     program: Program
@@ -67,7 +73,9 @@ class Case:
     skip: tuple[tuple[int, str, str], ...] = ()
     skip_variants: tuple[int, ...] = ()
     no_reference: tuple[int, ...] = ()
-    describe_only: bool = False
+    rules_from: tuple[str, ...] = ()
+    list_sites: bool = False
+    job: Literal["run", "describe", "explain"] = "run"
 
     def to_json(self) -> dict[str, Any]:
         shallow = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
@@ -92,7 +100,7 @@ def run_case(data: dict[str, Any], emit: Emit) -> None:
     case = Case.from_json(data)
     runner = _Runner(case, emit)
     try:
-        runner.describe() if case.describe_only else runner.run()
+        {"run": runner.run, "describe": runner.describe, "explain": runner.explain}[case.job]()
     except InvalidSeed as error:
         emit({"event": "invalid", "reason": error.reason, "line": error.line})
 
@@ -117,6 +125,35 @@ class _Runner:
         self._entered = ("start", time.perf_counter())
 
     def run(self) -> None:
+        start, calls, syntax, facts = self._study()
+        self._enter("rewrite", 60 + self.case.depth * self.case.eager_seconds, variant=0)
+        sites, variants = self._variants(start.variant, syntax, facts, calls)
+        cells = 0 if self.case.dry_run else (1 + len(variants)) * len(self.case.devices) * len(self.case.configs)
+        told = [_told(v) for v in variants]
+        steps = [Step(s.rule.name, s.line, s.before, s.text) for s in sites] if self.case.list_sites else []
+        found = [dataclasses.asdict(step) for step in steps]
+        self.emit({"event": "rewritten", "sites": len(sites), "cells": cells, "variants": told, "found": found})
+
+        if not self.case.dry_run:
+            self._judge_cells(start, calls)
+        for number, variant in enumerate(variants, 1):
+            if number not in self.case.skip_variants and not self.case.list_sites:
+                self._run_variant(number, variant, start, calls)
+        self._enter("end", 30)
+        self.timings.pop("start", None)
+        self.emit({"event": "timings", "seconds": self.timings})
+
+    def explain(self) -> None:
+        """Emit where each of the rules applies, and why not elsewhere."""
+        _, _, syntax, facts = self._study()
+        self._enter("rewrite", 60, variant=0)
+        for name in self.case.rules:
+            rule = rules_for_children(self.case.rules_from)[name]
+            told = explain(rule, self.case.program, syntax, facts)
+            self.emit({"event": "explained", "rule": name, **dataclasses.asdict(told)})
+
+    def _study(self) -> tuple[_Subject, list[Call], Syntax, Facts]:
+        """The seed loaded, run in eager and probed. Raises InvalidSeed where it does not work."""
         loaded, calls = self._load()
         first = self._enter_eager(0, loaded, calls)
         second = observe(loaded.instance, calls)
@@ -129,21 +166,7 @@ class _Runner:
         probed = judge_self(first, observe(probe.instance, calls))
         if probed.kind is not Kind.AGREE:
             raise InvalidSeed(self.case.program.name, f"behaves differently when observed: {probed.message}")
-        facts = probe.facts()
-
-        self._enter("rewrite", 60 + self.case.depth * self.case.eager_seconds, variant=0)
-        sites, variants = self._variants(start.variant, syntax, facts, calls)
-        cells = 0 if self.case.dry_run else (1 + len(variants)) * len(self.case.devices) * len(self.case.configs)
-        self.emit({"event": "rewritten", "sites": sites, "cells": cells, "variants": [_told(v) for v in variants]})
-
-        if not self.case.dry_run:
-            self._judge_cells(start, calls)
-        for number, variant in enumerate(variants, 1):
-            if number not in self.case.skip_variants:
-                self._run_variant(number, variant, start, calls)
-        self._enter("end", 30)
-        self.timings.pop("start", None)
-        self.emit({"event": "timings", "seconds": self.timings})
+        return start, calls, syntax, probe.facts()
 
     def describe(self) -> None:
         """Emit the inputs and, for small modules, the state as Python source for a reproducer."""
@@ -187,16 +210,17 @@ class _Runner:
 
     def _variants(
         self, start: Variant, syntax: Syntax, facts: Facts, calls: Sequence[Call]
-    ) -> tuple[int, list[Variant]]:
-        """How many sites the seed has, and the variants that the strategy makes."""
+    ) -> tuple[list[Site], list[Variant]]:
+        """The sites of the seed, and the variants that the strategy makes."""
         case = self.case
-        rules = [_RULES[name] for name in case.rules]
+        known = rules_for_children(case.rules_from)
+        rules = [known[name] for name in case.rules]
         rng = random.Random(f"{case.seed} {case.program.digest}")
         sites = strategy.sites_of(syntax, facts, rules)
         if case.strategy == "each":
-            return len(sites), strategy.each(start, sites, case.variants, rng)
+            return sites, strategy.each(start, sites, case.variants, rng)
         if case.strategy == "all":
-            return len(sites), strategy.every(start, sites, case.variants, rng)
+            return sites, strategy.every(start, sites, case.variants, rng)
 
         def study(variant: Variant) -> tuple[Syntax, Facts]:
             if variant is start:
@@ -204,7 +228,7 @@ class _Runner:
             parsed = Syntax(variant.program.source)
             return parsed, take_facts(variant.program, parsed, calls)
 
-        return len(sites), list(strategy.walk(start, study, rules, case.depth, case.variants, rng))
+        return sites, list(strategy.walk(start, study, rules, case.depth, case.variants, rng))
 
     def _run_variant(self, number: int, variant: Variant, start: _Subject, calls: Sequence[Call]) -> None:
         began = time.perf_counter()

@@ -1,19 +1,23 @@
-"""The tools of the rule library through the command line: list, show, check."""
+"""The tools of the rule library through the command line: list, show, check, explain, own rules, diffs."""
 
 from __future__ import annotations
 
 import json
 import subprocess
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from tests.commandline import eqfuzz, write
+from eqfuzz.cli.app import app
+from tests.commandline import eqfuzz, mutate, write
 
 MINE = """
     import os
 
+    import libcst as cst
     import torch
 
     from eqfuzz.rewrite.guard import floating, no_nan
@@ -36,6 +40,36 @@ MINE = """
     def deadly(x):
         \"\"\"Takes its process with it.\"\"\"
         return torch.sin(x), (torch.sin(x), os.abort())[0]
+
+
+    @rule(exact="bitwise", example="def program(x):\\n    for i in range(2):\\n        x = x + i\\n    return x")
+    def counted(loop: cst.For, at):
+        \"\"\"A range as a list.\"\"\"
+        yield f"for {at.text(loop.target)} in {list(at.value(loop.iter, 'range'))}:\\n    {at.block(loop.body)}"
+"""
+
+SEED = """
+    import torch
+
+
+    def program(x, y):
+        first = x > y
+        second = x > y / 0.0 * 0.0
+        return first & second
+
+
+    def inputs(rng):
+        yield rng.normal(3, 4), rng.normal(3, 4)
+"""
+
+HEADER = """\
+    import libcst as cst
+    import torch
+
+    from eqfuzz.rewrite.guard import floating
+    from eqfuzz.rewrite.rule import rule
+
+
 """
 
 
@@ -59,9 +93,10 @@ def checked(mine: Path) -> subprocess.CompletedProcess[str]:
 
 def test_check_tells_which_rules_hold_in_their_order(checked: subprocess.CompletedProcess[str]) -> None:
     events = events_of(checked)
-    assert [e["event"] for e in events] == ["start", "rule", "rule", "rule", "summary"]
+    assert [e["event"] for e in events] == ["start", "rule", "rule", "rule", "rule", "summary"]
     told = {e["rule"]: e["holds"] for e in events if e["event"] == "rule"}
-    assert told == {"my-rules/deadly": False, "my-rules/greater": True, "my-rules/greater_of_anything": False}
+    holds, wrong = ["my-rules/counted", "my-rules/greater"], ["my-rules/deadly", "my-rules/greater_of_anything"]
+    assert told == dict.fromkeys(holds, True) | dict.fromkeys(wrong, False)
     assert list(told) == sorted(told)
     assert checked.returncode == 1
     assert checked.stderr == ""
@@ -80,7 +115,7 @@ def test_a_rule_that_kills_its_process_costs_only_itself(checked: subprocess.Com
     events = events_of(checked)
     deadly = next(e for e in events if e.get("rule") == "my-rules/deadly")
     assert deadly["problems"] == ["trying it ended the process: killed by SIGABRT"]
-    assert events[-1]["checked"] == 3
+    assert events[-1]["checked"] == 4
     assert events[-1]["failed"] == ["my-rules/deadly", "my-rules/greater_of_anything"]
 
 
@@ -140,3 +175,146 @@ def test_what_is_not_there_is_one_line_and_exit_2(arguments: list[str], told: st
     assert told in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
+
+
+@pytest.fixture(scope="module")
+def seed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("seeds"), "compared.py", SEED)
+
+
+def test_explain_tells_where_it_applies_and_why_not_elsewhere(mine: Path, seed: Path) -> None:
+    done = rules("explain", "greater", seed, "--rules-from", mine, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    match, miss, summary = events_of(done)
+    lines = seed.read_text().splitlines()
+    assert (match["event"], match["before"], match["after"]) == ("match", "x > y", "~(x <= y)")
+    assert lines[match["line"] - 1].endswith("first = x > y")
+    assert "first = ~(x <= y)" in match["source"]
+    assert (miss["event"], miss["text"]) == ("miss", "x > y / 0.0 * 0.0")
+    assert miss["bindings"] == {"x": "x", "y": "y / 0.0 * 0.0"}
+    assert "free of NaN" in miss["reason"]
+    assert (summary["matches"], summary["misses"]) == (1, 1)
+
+
+def test_explain_in_words(mine: Path, seed: Path) -> None:
+    text = rules("explain", "my-rules/greater", seed, "--rules-from", mine).stdout
+    assert "first = ~(x <= y)" in text
+    assert "(y is y / 0.0 * 0.0)" in text
+    assert "is not free of NaN" in text
+    assert text.splitlines()[-1] == "1 place where it applies  ·  1 near miss"
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("pow_half_is_sqrt", "the left side occurs nowhere: no binary operation in the code under test is one"),
+        ("add_function_back", "the left side occurs nowhere: the code under test has no call"),
+        ("counted", "it looks at every for: there is none in the code under test"),
+    ],
+)
+def test_explain_says_when_there_is_nothing_at_all(mine: Path, seed: Path, rule: str, told: str) -> None:
+    done = rules("explain", rule, seed, "--rules-from", mine)
+    assert done.returncode == 0
+    assert told in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("raise ValueError('no')", "raises in eager: ValueError: no"),
+        ("import os; os.abort()", "killed by SIGABRT in eager"),
+    ],
+)
+def test_explain_of_an_invalid_seed_is_one_line_and_exit_2(tmp_path: Path, body: str, told: str) -> None:
+    path = write(tmp_path, "bad.py", f"def program(x):\n    {body}\n\n\ndef inputs(rng):\n    yield (rng.normal(2),)\n")
+    done = rules("explain", "pow_half_is_sqrt", path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "told"),
+    [
+        ("def f(:\n", 8, "not valid Python"),
+        ('@rule(exact="bitwise")\ndef r(x, k: "Foo"):\n    return x + k, k + x\n', 8, "unknown sort 'Foo'"),
+        ('@rule(exact="bitwise")\ndef r(x, y):\n    return x + 1, x + y\n', 8, "y stands on one side only"),
+        ('@rule(exact="bitwise")\ndef r(x):\n    return -x, x if x is None else -x\n', 8, "conditionally"),
+        ('@rule(exact="bitwise")\ndef r(loop: cst.For, at):\n    yield "pass"\n', 8, "a generator needs an example"),
+        ('@rule(exact="bitwse")\ndef r(x):\n    return -x, x * -1\n', 8, "'bitwse' is not a valid Exactness"),
+        ('@rule(exact="ulp", where=[floating("x", "z")])\ndef r(x):\n    return -x, x * -1\n', 8, "asks for 'z'"),
+        ("def helper():\n    return no_such\n\n\nhelper()\n", 9, "NameError: name 'no_such' is not defined"),
+    ],
+)
+def test_a_rule_file_that_is_not_right_is_told_at_its_line(tmp_path: Path, text: str, line: int, told: str) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(textwrap.dedent(HEADER) + text, encoding="utf-8")
+    result = CliRunner().invoke(app, ["rules", "--rules-from", str(path)])
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"eqfuzz: --rules-from: {path}:{line}: ")
+    assert told in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_the_name_of_a_shipped_rule_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "operators.py"
+    rule = '@rule(exact="bitwise")\ndef add_function(x, y):\n    return x + y, torch.add(x, y)\n'
+    path.write_text(textwrap.dedent(HEADER) + rule, encoding="utf-8")
+    result = CliRunner().invoke(app, ["rules", "--rules-from", str(path)])
+    assert result.exit_code == 2
+    assert f"{path}:8: operators/add_function is the name of a rule already" in result.stderr
+
+
+def test_own_rules_may_come_from_a_folder_and_more_than_once(mine: Path, tmp_path: Path) -> None:
+    more = write(tmp_path, "more.py", textwrap.dedent(HEADER))
+    more.write_text(more.read_text() + '@rule(exact="bitwise")\ndef r(x):\n    return -x, torch.neg(x)\n')
+    arguments = ["my-rules,more", "--rules-from", str(mine.parent), "--rules-from", str(more), "--format", "json"]
+    result = CliRunner().invoke(app, ["rules", "list", *arguments])
+    families = {json.loads(line)["family"] for line in result.stdout.splitlines()}
+    assert families == {"my-rules", "more"}
+    assert not (tmp_path / "__pycache__").exists()
+
+
+@pytest.mark.parametrize("runner", ["fork", "spawn"])
+def test_own_rules_reach_the_children(mine: Path, seed: Path, tmp_path: Path, runner: str) -> None:
+    own = ("--rules-from", mine, "--rules", "my-rules/greater", "--runner", runner)
+    run = mutate(seed, *own, "--dry-run", out=tmp_path / "out")
+    assert run.code == 0, run.errors
+    assert [e["rules"] for e in run.of("cell")] == [["my-rules/greater"]]
+    assert {e["verdict"]["kind"] for e in run.of("cell")} == {"agree"}
+
+
+def test_diff_tells_sites_and_variants_and_runs_none_of_them(mine: Path, seed: Path, tmp_path: Path) -> None:
+    own = ("--rules-from", mine, "--rules", "my-rules/greater*", "--variants", "0")
+    run = mutate(seed, *own, "--dry-run", "--diff", out=tmp_path / "out")
+    assert run.code == 0, run.errors
+    (sites,) = run.of("sites")
+    assert {(s["rule"], s["before"]) for s in sites["sites"]} == {
+        ("my-rules/greater", "x > y"),
+        ("my-rules/greater_of_anything", "x > y"),
+        ("my-rules/greater_of_anything", "x > y / 0.0 * 0.0"),
+    }
+    assert sites["source"].strip() == seed.read_text().strip()
+    variants = run.of("variant")
+    assert [v["variant"] for v in variants] == [1, 2]  # two rules write the same for the first place
+    for variant in variants:
+        (step,) = variant["derivation"]
+        assert sites["source"].replace(step["before"], step["after"], 1) == variant["source"]
+    assert run.of("cell") == []
+    assert run.summary["sites"] == 3
+
+
+def test_diff_in_text_shows_sites_and_diffs(mine: Path, seed: Path, tmp_path: Path) -> None:
+    own = ("--rules-from", mine, "--rules", "my-rules/greater", "--out", tmp_path / "out")
+    done = eqfuzz("mutate", seed, *own, "--dry-run", "--diff")
+    assert done.returncode == 0, done.stderr
+    assert "1 site, 1 variant" in done.stdout
+    assert "variant 1  my-rules/greater  bitwise" in done.stdout
+    assert "first = ~(x <= y)" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_diff_goes_with_dry_run() -> None:
+    result = CliRunner().invoke(app, ["mutate", "--diff"])
+    assert result.exit_code == 2
+    assert "--dry-run" in result.stderr

@@ -92,7 +92,7 @@ def test_invalid_seeds_are_told(source, words):
 
 
 def test_inputs_are_described():
-    events = run(case_of(describe_only=True))
+    events = run(case_of(job="describe"))
     (told,) = [e for e in events if e["event"] == "described"]
     assert "return [" in told["calls"] and told["state"] is None and not told["problem"]
 

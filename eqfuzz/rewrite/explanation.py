@@ -1,0 +1,88 @@
+"""Why a rule applies where it does in a program, and why not elsewhere."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import libcst as cst
+
+from eqfuzz.program.program import Program
+from eqfuzz.rewrite.derive import CannotRewrite, Step, apply, original
+from eqfuzz.rewrite.library import equation_of
+from eqfuzz.rewrite.probe import Facts
+from eqfuzz.rewrite.rule import Rule
+from eqfuzz.rewrite.site import NearMiss, find_sites
+from eqfuzz.rewrite.syntax import Syntax
+
+
+@dataclasses.dataclass(frozen=True)
+class Match:
+    """A place where the rule applies: what it writes, and the whole program after that."""
+
+    step: Step
+    source: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Miss:
+    """A place that has the form the rule looks for, at ``line``, and why it does not apply.
+
+    ``bindings`` are the texts that an equation's parameters stand for there.
+    """
+
+    line: int
+    text: str
+    bindings: dict[str, str]
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """All matches and near misses by line; ``looked_at`` counts the nodes of the kind that the rule begins with."""
+
+    matches: tuple[Match, ...]
+    misses: tuple[Miss, ...]
+    looked_at: int
+
+
+def explain(rule: Rule, program: Program, syntax: Syntax, facts: Facts) -> Explanation:
+    """Where ``rule`` applies in ``program``, whose syntax and facts are given."""
+    matches: list[Match] = []
+    misses: list[Miss] = []
+    bindings = {} if rule.is_generator else _bindings(rule, syntax)
+    for found in find_sites(syntax, facts, [rule]):
+        if isinstance(found, NearMiss):
+            bound = bindings.get((found.line, found.before), {})
+            misses.append(Miss(found.line, found.before, bound, found.reason))
+            continue
+        try:
+            variant = apply(original(program), [found])
+        except CannotRewrite as error:
+            reason = f"what it would write there is no Python: {error}"
+            misses.append(Miss(found.line, found.before, bindings.get((found.line, found.before), {}), reason))
+            continue
+        matches.append(Match(variant.derivation[0], variant.program.source))
+    matches.sort(key=lambda m: m.step.line)
+    misses.sort(key=lambda m: m.line)
+    return Explanation(tuple(matches), tuple(misses), _looked_at(rule, syntax))
+
+
+def _bindings(rule: Rule, syntax: Syntax) -> dict[tuple[int, str], dict[str, str]]:
+    """What the parameters of an equation stand for, by line and text of the place where its left side fits."""
+    equation = equation_of(rule)
+    found: dict[tuple[int, str], dict[str, str]] = {}
+    for expression in syntax.expressions:
+        match = equation.match(expression.node, syntax, expression.locals)
+        if match is not None:
+            start, end = expression.span
+            texts = {name: syntax.text_of(node) for name, node in match.bindings.items()}
+            found[syntax.line(start), syntax.text[start:end]] = texts
+    return found
+
+
+def _looked_at(rule: Rule, syntax: Syntax) -> int:
+    nodes = [here.node for here in (*syntax.expressions, *syntax.statements)]
+    if rule.is_generator:
+        return sum(type(node) in rule.nodes for node in nodes)
+    root = equation_of(rule).root
+    return sum(root is cst.CSTNode or type(node) is root for node in nodes)
