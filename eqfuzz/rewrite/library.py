@@ -77,7 +77,7 @@ def one(rules: Sequence[Rule], name: str) -> Rule:
     """The rule called ``name``, with or without its family. Raises ValueError with a did-you-mean."""
     fitting = [r for r in rules if name in (r.name, _bare(r))]
     if not fitting:
-        raise ValueError(f"no rule {name!r}{_hint(name, rules)}")
+        raise ValueError(f"no rule {name!r}{_hint(name, rules, families_too=False)}")
     if len(fitting) > 1:
         raise ValueError(f"{name!r} is the name of {len(fitting)} rules: {', '.join(r.name for r in fitting)}")
     return fitting[0]
@@ -87,23 +87,20 @@ def _bare(rule: Rule) -> str:
     return rule.name.partition("/")[2]
 
 
-def _hint(glob: str, rules: Sequence[Rule]) -> str:
-    """``; did you mean 'shapes/*'?`` or nothing: a family that is known corrects the name, else the family first."""
+def _hint(glob: str, rules: Sequence[Rule], *, families_too: bool = True) -> str:
+    """``; did you mean 'shapes/*'?`` or nothing. A family that does not exist is corrected first."""
     families = sorted({r.family for r in rules})
     family, slash, rest = glob.partition("/")
-    if slash and family not in families and (close := _closest(family, families, 0.6)):
-        corrected = f"{close}/{rest}"
-        if any(fnmatch.fnmatchcase(r.name, corrected) for r in rules):
-            return f"; did you mean {corrected!r}?"
-    inside = [r.name for r in rules if r.family == family]
-    known = inside if slash and inside else [r.name for r in rules] + families
-    close = _closest(glob, known, 0.4) or _bare_closest(glob, rules)
+    close: str | None = None
+    if slash and family not in families:
+        corrected = f"{_closest(family, families, 0.6)}/{rest}"
+        close = corrected if any(fnmatch.fnmatchcase(r.name, corrected) for r in rules) else None
+    if slash and close is None:
+        close = _closest(glob, [r.name for r in rules if r.family == family] or [r.name for r in rules], 0.4)
+    elif not slash:
+        whole = {_bare(r): r.name for r in reversed(rules)} | ({f: f for f in families} if families_too else {})
+        close = whole.get(_closest(glob, list(whole), 0.5) or "")
     return f"; did you mean {close!r}?" if close else ""
-
-
-def _bare_closest(glob: str, rules: Sequence[Rule]) -> str | None:
-    close = _closest(glob, [_bare(r) for r in rules], 0.6)
-    return next((r.name for r in rules if _bare(r) == close), None)
 
 
 def _closest(word: str, known: Sequence[str], cutoff: float) -> str | None:
