@@ -58,25 +58,28 @@ class Place:
         text = self.text(expression)
         return text if bare or expression.lpar else f"({text})"
 
-    def block(self, body: cst.BaseSuite) -> str:
-        """The statements of ``body`` as lines without indentation, comments included."""
+    def block(self, body: cst.BaseSuite, edits: Sequence[Edit] = ()) -> str:
+        """The statements of ``body`` as lines without indentation, comments included, with ``edits`` made inside."""
         if isinstance(body, cst.SimpleStatementSuite):
-            return "\n".join(self.text(small) for small in body.body)
-        statements = body.body
-        start = self.syntax.span(statements[0])[0]
-        end = self.syntax.span(statements[-1])[1]
-        return self._dedented(start, end)
+            return "\n".join(self.lines(small, edits) for small in body.body)
+        return self.run(body.body, edits)
 
-    def lines(self, statement: cst.CSTNode) -> str:
-        """One statement as lines without indentation."""
-        return self._dedented(*self.syntax.span(statement))
+    def run(self, statements: Sequence[cst.CSTNode], edits: Sequence[Edit] = ()) -> str:
+        """Neighbouring statements of a block as lines without indentation, with ``edits`` made inside."""
+        return self._dedented(self.syntax.span(statements[0])[0], self.syntax.span(statements[-1])[1], edits)
 
-    def _dedented(self, start: int, end: int) -> str:
+    def lines(self, statement: cst.CSTNode, edits: Sequence[Edit] = ()) -> str:
+        """One statement as lines without indentation, with ``edits`` made inside."""
+        return self._dedented(*self.syntax.span(statement), edits)
+
+    def _dedented(self, start: int, end: int, edits: Sequence[Edit] = ()) -> str:
+        inside = [e for e in edits if start <= e.span[0] and e.span[1] <= end]
         line_start = self.syntax.text.rfind("\n", 0, start) + 1
         margin = self.syntax.text[line_start:start]
+        changed = edited(self.syntax.text[:end], inside)[start:]
         if margin.strip():  # the second statement of a line
-            return self.syntax.text[start:end]
-        text = margin + self.syntax.text[start:end]
+            return changed
+        text = margin + changed
         moved = textwrap.dedent(text)
         if _dumped(moved) != _dumped("if 1:\n" + textwrap.indent(text, " ")):
             skip("a string that goes over several lines cannot be indented otherwise")
@@ -99,6 +102,10 @@ class Place:
 
     def read_elsewhere(self, node: cst.CSTNode) -> frozenset[str]:
         """Variables that the function around reads outside ``node``, which is a statement or expression of it."""
+        return self.elsewhere(node).reads
+
+    def elsewhere(self, node: cst.CSTNode) -> Names:
+        """Variables that the function around reads and stores outside ``node``; parameters count as stored."""
         function = self.statement.function
         start, end = self.syntax.span(function)
         inner = self.syntax.span(node)
@@ -107,7 +114,8 @@ class Place:
         indent = self.syntax.text[self.syntax.text.rfind("\n", 0, start) + 1 : start]
         tree = ast.parse(textwrap.dedent(indent + whole)).body[0]
         assert isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef)
-        return names_in("\n".join(ast.unparse(s) for s in tree.body)).reads
+        found = names_in("\n".join(ast.unparse(s) for s in tree.body))
+        return Names(found.reads, found.stores | {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)})
 
     def new_name(self, stem: str) -> str:
         """A name that the program does not use."""

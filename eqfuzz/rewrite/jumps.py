@@ -1,0 +1,230 @@
+"""Control flow in a syntax tree: where statements jump to, what suspends, which names and scopes stand in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import libcst as cst
+
+from eqfuzz.rewrite.edit import Edit, Skip, indented, skip
+from eqfuzz.rewrite.fact import Fact
+from eqfuzz.rewrite.flow import demand_ordinary, own_nodes, walk
+from eqfuzz.rewrite.names import names_in
+from eqfuzz.rewrite.place import Place
+from eqfuzz.rewrite.purity import is_pure
+
+DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
+
+_FRAME_READERS = frozenset("locals vars eval exec dir globals super __class__".split())
+"""What these names mean depends on the function that they stand in."""
+
+_LIBRARIES = frozenset("torch math operator".split())
+_MOST_LINES = 80
+
+
+def jumps(body: cst.CSTNode) -> Iterator[cst.Break | cst.Continue]:
+    """The ``break`` and ``continue`` of the loop that ``body`` is the body of; a nested loop's own are not."""
+    if isinstance(body, (cst.Break, cst.Continue)):
+        yield body
+    elif isinstance(body, (cst.For, cst.While)):
+        if body.orelse is not None:
+            yield from jumps(body.orelse)
+    elif not isinstance(body, DEFINITIONS):
+        for child in body.children:
+            yield from jumps(child)
+
+
+def has_jump(body: cst.CSTNode, *kinds: type[cst.CSTNode]) -> bool:
+    return any(isinstance(j, kinds or (cst.Break, cst.Continue)) for j in jumps(body))
+
+
+def has(node: cst.CSTNode, *kinds: type[cst.CSTNode]) -> bool:
+    """Whether a node of these kinds runs as part of ``node``."""
+    return any(isinstance(n, kinds) for n in own_nodes(node))
+
+
+def demand_no_jump(body: cst.CSTNode, *kinds: type[cst.CSTNode]) -> None:
+    for jump in jumps(body):
+        if not kinds or isinstance(jump, kinds):
+            skip(f"the body has a {type(jump).__name__.lower()}")
+
+
+def demand_plain(node: cst.CSTNode) -> None:
+    """Skip what means something else inside another function, lambda or comprehension."""
+    for inner in walk(node):
+        if isinstance(inner, (cst.Return, cst.Yield, cst.Await, cst.Global, cst.Nonlocal, cst.NamedExpr, cst.Del)):
+            skip(f"a {_word(inner)} cannot move into another scope")
+        if isinstance(inner, cst.CompFor) and inner.asynchronous is not None:
+            skip("an asynchronous comprehension cannot move into another scope")
+        if isinstance(inner, cst.Name) and inner.value in _FRAME_READERS:
+            skip(f"{inner.value} means something else in another scope")
+
+
+def _word(node: cst.CSTNode) -> str:
+    return "walrus" if isinstance(node, cst.NamedExpr) else type(node).__name__.lower()
+
+
+def terminates(body: cst.BaseSuite) -> bool:
+    """Whether control never runs past the end of ``body``."""
+    last = body.body[-1] if body.body else None
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    if isinstance(last, (cst.Return, cst.Raise, cst.Continue, cst.Break)):
+        return True
+    if not isinstance(last, cst.If) or not terminates(last.body) or last.orelse is None:
+        return False
+    return (
+        terminates(cst.IndentedBlock([last.orelse]))
+        if isinstance(last.orelse, cst.If)
+        else terminates(last.orelse.body)
+    )
+
+
+def fresh(at: Place, stem: str) -> str:
+    """A new local name; Skip where the function looks at its own variables, so that it could tell."""
+    demand_ordinary(at)
+    return at.new_name(stem)
+
+
+def simple_name(at: Place, target: cst.CSTNode) -> str:
+    """The variable that ``target`` is, which nothing but its own function sees."""
+    if not isinstance(target, cst.Name):
+        skip("the target is no plain variable")
+    demand_unshared(at, [target.value])
+    return target.value
+
+
+def demand_unshared(at: Place, names: Iterable[str]) -> None:
+    """Skip when one of ``names`` is global, nonlocal, or seen by a function defined inside this one."""
+    names = frozenset(names)
+    for node in walk(at.statement.function):
+        if isinstance(node, cst.NameItem) and node.name.value in names:
+            skip(f"{node.name.value} is global or nonlocal")
+        if isinstance(node, DEFINITIONS) and node is not at.statement.function:
+            for inner in walk(node):
+                if isinstance(inner, cst.Name) and inner.value in names:
+                    skip(f"a function defined here may see {inner.value}")
+
+
+def demand_unseen(at: Place, names: Iterable[str], loop: cst.CSTNode) -> None:
+    """Skip when the function uses one of ``names`` outside ``loop``, so that their last values matter."""
+    demand_unshared(at, names)
+    seen = at.elsewhere(loop).all & frozenset(names)
+    if seen:
+        skip(f"{min(seen)} is used elsewhere")
+
+
+def reads_of(node: cst.CSTNode, name: str) -> list[cst.Name]:
+    """Every place in ``node`` that reads the variable ``name``; Skip where another scope has one of that name."""
+    found: list[cst.Name] = []
+    _collect_reads(node, name, found)
+    return found
+
+
+def _collect_reads(node: cst.CSTNode, name: str, found: list[cst.Name]) -> None:
+    match node:
+        case cst.Name():
+            if node.value == name:
+                found.append(node)
+            return
+        case cst.FormattedString() | cst.FunctionDef() | cst.ClassDef() | cst.Lambda() | cst.Match():
+            if any(isinstance(n, cst.Name) and n.value == name for n in walk(node)):
+                skip(f"{name} stands inside a {_word(node)}")
+            return
+        case cst.Attribute():
+            _collect_reads(node.value, name, found)
+            return
+        case cst.Arg():
+            _collect_reads(node.value, name, found)
+            return
+        case cst.CompFor() | cst.For() | cst.AssignTarget() | cst.AugAssign() | cst.AnnAssign() | cst.NamedExpr():
+            if any(isinstance(n, cst.Name) and n.value == name for n in walk(node.target)) and not isinstance(
+                node.target, (cst.Subscript, cst.Attribute)
+            ):
+                skip(f"{name} is stored")
+        case cst.Del() | cst.Global() | cst.Nonlocal() | cst.Import() | cst.ImportFrom() | cst.AsName():
+            if any(isinstance(n, cst.Name) and n.value == name for n in walk(node)):
+                skip(f"{name} is stored")
+            return
+        case _:
+            pass
+    for child in node.children:
+        _collect_reads(child, name, found)
+
+
+def with_value(at: Place, node: cst.CSTNode, name: str, text: str) -> list[Edit]:
+    """Edits that put ``text``, an atom, wherever ``node`` reads ``name``."""
+    return [Edit(at.syntax.span(n), text) for n in reads_of(node, name)]
+
+
+def number_atom(number: int) -> str:
+    """A literal that may stand for a name anywhere, also before an attribute or a power."""
+    return f"({number})"
+
+
+def rows_of(at: Place, sequence: cst.BaseExpression) -> int:
+    """How many items the tuple or tensor in a local variable has, which indexing gives as iterating does."""
+    if not isinstance(sequence, cst.Name):
+        skip("what is iterated is no plain variable")
+    facts = at.facts(sequence)
+    counts = {
+        f.shape[0] if f.is_tensor and f.shape else f.length if f.kind in ("tuple", "ints") else None for f in facts
+    }
+    if len(counts) != 1 or None in counts:
+        skip(f"{sequence.value} is {facts[0].describe()}, not a tuple or tensor of one known length")
+    if any(f.mutated for f in facts):
+        skip(f"{sequence.value} is written to later, and its rows may be views")
+    if any(f.is_tensor and not f.numel for f in facts):
+        skip(f"{sequence.value} is empty")
+    demand_unshared(at, [sequence.value])
+    (count,) = counts
+    assert count is not None
+    return count
+
+
+def _items(fact: Fact) -> int | None:
+    """How many items a tuple or tensor has."""
+    if fact.is_tensor and fact.shape:
+        return fact.shape[0]
+    return fact.length if fact.kind == "tuple" else None
+
+
+def stores_of_body(at: Place, body: cst.BaseSuite) -> frozenset[str]:
+    """Variables that the statements of ``body`` store."""
+    return names_in(at.block(body)).stores
+
+
+def stores_of_loop(at: Place, loop: cst.For) -> frozenset[str]:
+    """Variables that a loop stores, its target included."""
+    return names_in(f"for {at.text(loop.target)} in ():\n{indented(at.block(loop.body))}").stores
+
+
+def harmless(at: Place, expression: cst.CSTNode) -> bool:
+    """Whether evaluating it changes nothing, with every call one of torch, math, or a method of a tensor."""
+    return is_pure(expression) and all(_is_known(at, node) for node in walk(expression) if isinstance(node, cst.Call))
+
+
+def demand_harmless(at: Place, *expressions: cst.CSTNode) -> None:
+    for expression in expressions:
+        if not harmless(at, expression):
+            skip(f"{' '.join(at.syntax.text_of(expression).split())[:40]} may have side effects")
+
+
+def _is_known(at: Place, call: cst.Call) -> bool:
+    if isinstance(call.func, cst.Name) and call.func.value in ("abs", "len", "int", "float", "bool", "range", "tuple"):
+        return call.func.value not in at.locals | at.syntax.module_names | frozenset(at.syntax.imports)
+    path = at.resolved(call.func)
+    if path is not None:
+        return path.split(".")[0] in _LIBRARIES
+    if not isinstance(call.func, cst.Attribute):
+        return False
+    try:
+        return all(f.is_tensor for f in at.facts(call.func.value))
+    except Skip:  # it never ran, so nothing is known of it
+        return False
+
+
+def demand_short(text: str) -> None:
+    """Skip where a rewrite would make a function much longer."""
+    if text.count("\n") >= _MOST_LINES:
+        skip("it would become very long")

@@ -1,0 +1,136 @@
+"""Loops that cannot be unrolled, peeled, split or flattened, and runs of statements that are no loop."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.rewriting import reasons_in, variants_of
+
+REFUSED = [
+    ("unrolled", "for j in range(4):\n  if j == 2: break\n  x = x + j", "a break"),
+    ("unrolled", "for j in range(4):\n  for k in x: pass\n  else:\n    break", "a break"),
+    ("unrolled", "for j in range(40):\n  x = x + j", "40 turns"),
+    ("unrolled", "for j in range(0):\n  x = x + j", "0 turns"),
+    ("unrolled", "for j in range([2, 3].pop()):\n  x = x + j", "side effects"),
+    ("unrolled", "notes = []\nfor j in range(2):\n  notes.append('''a\n  b''')", "several lines"),
+    ("unrolled", "for t in x:\n  y = y + t", "not range"),
+    ("unrolled_with_literals", "for j in range(3):\n  x = x + j\nx = x * j", "j is used elsewhere"),
+    ("unrolled_with_literals", "fs = []\nfor j in range(3):\n  fs.append(lambda: j)\nx = fs[0]()", "may see j"),
+    ("unrolled_with_literals", "for j in range(3):\n  x = x + j\n  j = 7", "is stored"),
+    ("unrolled_with_literals", "s = ''\nfor j in range(3):\n  s += f'{j}'", "inside a formattedstring"),
+    ("unrolled_with_literals", "for j in range(3):\n  x = x + [j for j in range(j + 1)][-1]", "is stored"),
+    ("unrolled_with_literals", "for j, k in [(1, 2)]:\n  x = x + j", "no plain variable"),
+    ("display_unrolled", "for t in (x, y):\n  y = y + t", "y is stored in the loop"),
+    ("display_unrolled", "for x in (x, y, x):\n  y1 = x + 1\n", "x is stored in the loop"),
+    ("display_unrolled", "for t in (x, y + 1):\n  z = t", "an item is computed"),
+    ("display_unrolled", "for t in (*x, y):\n  z = t", "not written one by one"),
+    ("display_unrolled", "for t in ():\n  z = t", "not written one by one"),
+    ("items_unrolled", "for t in [*x]:\n  y = y + t\nfor t in list(x):\n  y = y + t", "no few items"),
+    ("items_unrolled", "for t in x[:0]:\n  y = y + t", "no few items"),
+    ("items_unrolled", "for t in x:\n  y = y + t\n  locals()", "look at its own variables"),
+    ("unrolled_by_two", "for j in range(4):\n  if j == 1: continue\n  x = x + j", "a continue"),
+    ("unrolled_by_two", "for j in range(4):\n  x = x + j\n  j = 5", "stored in the loop"),
+    ("unrolled_by_two", "for j in range(3):\n  x = x + j", "odd"),
+    ("first_turn_peeled", "for j in range(4):\n  if j == 1: continue\n  x = x + j", "a continue"),
+    ("last_turn_peeled", "for j in range(4):\n  if j == 1: break\n  x = x + j", "a break"),
+    ("loop_split", "for j in range(4):\n  if j == 1: break\n  x = x + j", "a break"),
+    ("loop_tiled", "for j in range(4):\n  if j == 1: break\n  x = x + j", "a break"),
+    ("loop_tiled", "for j in range(7):\n  x = x + j", "no equal blocks"),
+    ("nested_loops_flattened", "for i in range(2):\n  for j in range(2):\n    break", "a break"),
+    ("nested_loops_flattened", "for i in range(2):\n  for j in range(2):\n    i = i + 1", "i is stored"),
+    (
+        "nested_loops_flattened",
+        "for i in range(2):\n  for j in range(i + 1):\n    x = x + j",
+        "not the same every time",
+    ),
+    ("nested_loops_flattened", "for i in range(2):\n  for j in range(2): pass\n  else: x = x + 1", "has an else"),
+    ("statements_rolled", "fs = []\nfs.append(lambda: 1)\nfs.append(lambda: 2)\nx = x + fs[0]()", "the last number"),
+    ("statements_rolled", "s = f'{x.dim():3}'\ns = f'{x.dim():4}'", "f-string"),
+]
+
+
+def _program(body: str) -> str:
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    return f"def program(x, y):\n{lines}\n    return x, y\n"
+
+
+@pytest.mark.parametrize(("rule", "body", "reason"), REFUSED, ids=[f"{r[0]}-{i}" for i, r in enumerate(REFUSED)])
+def test_refused(rule: str, body: str, reason: str) -> None:
+    assert reason in reasons_in(_program(body), f"unrolling/{rule}")
+
+
+def test_statements_that_count_unevenly_are_no_loop() -> None:
+    assert not variants_of(_program("x = x + 1\ny = y + 1\nx = x * 2\nx = x * 2.0"), "unrolling/statements_rolled")
+    first, second = variants_of(_program("x = x + 1\nx = x + 2\nx = x + 4"), "unrolling/statements_rolled")
+    assert "range(2)" in first and "x = x + 4" in first
+    assert "range(2)" in second and "x = x + 1" in second
+
+
+NASTY = {
+    "closures see the last number": """
+        def program(x, y):
+            fs = []
+            for j in range(4):
+                fs.append(lambda t: t * j)
+                x = x + fs[0](y)
+            return x, [f(y) for f in fs], j
+    """,
+    "the variable is stored": """
+        def program(x, y):
+            notes = []
+            for j in range(4):
+                notes.append("a" * j)
+                j += 1
+                x = x * j
+            return x, notes, j
+    """,
+    "a generator with a loop of one line": """
+        def rows(x):
+            for j in range(2): yield x[j]; x = x + 1
+            else: yield x
+
+        def program(x, y):
+            return [r * 2 for r in rows(x)], list(rows(y))
+    """,
+    "a return and an exception in the body": """
+        def program(x, y):
+            for j in range(6):
+                try:
+                    if j == 3:
+                        raise ValueError(j)
+                except ValueError as error:
+                    return x, y, j, str(error)
+                x = x + y
+            return x
+    """,
+    "nested loops with continue and else": """
+        def program(x, y):
+            total = 0
+            for i in range(2, 0, -1):
+                for j in range(1, 7, 3):
+                    if (i + j) % 2:
+                        continue
+                    total += i * 10 + j
+                    j = 99
+            else:
+                x = x + i + j
+            return x, total, i, j
+    """,
+    "attributes and items as targets": """
+        class Box:
+            pass
+
+        def program(x, y):
+            box, cells = Box(), [0, 0]
+            for box.j in range(3):
+                x = x + box.j
+            for cells[1] in range(2):
+                x = x * cells[1] + y
+            return x, box.j, cells
+    """,
+}
+
+
+@pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
+def test_equal_on_programs_that_are_hard(text: str) -> None:
+    assert variants_of(text, "unrolling")
