@@ -52,32 +52,59 @@ def assigned_names(statements: Iterable[ast.stmt]) -> set[str]:
 
 
 def construction(tree: ast.Module, cls: str) -> str:
-    """The expression that builds ``cls``, as the script itself writes it where its arguments are constants."""
+    """The expression that builds ``cls``, as the script itself writes it where its arguments are constants.
+
+    ``.eval()`` is part of it where the script puts its model into evaluation mode before the end.
+    """
+    evaluation = ".eval()" if _ends_in_evaluation_mode(tree, cls) else ""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == cls:
             values = [*node.args, *(k.value for k in node.keywords)]
             if all(_is_constant(value) for value in values):
-                return ast.unparse(node)
-    return f"{cls}()"
+                return ast.unparse(node) + evaluation
+    return f"{cls}(){evaluation}"
 
 
 def last_call_arguments(tree: ast.Module, cls: str) -> str | None:
     """The arguments of the script's last call of an instance of ``cls``, as a tuple expression."""
-    instances = {
+    instances = _instances(tree, cls)
+    found: str | None = None
+    for node in _calls_of_the_script(tree):
+        if not node.keywords and _is_instance(node.func, cls, instances):
+            found = "(" + "".join(f"{ast.unparse(argument)}, " for argument in node.args) + ")"
+    return found
+
+
+def _ends_in_evaluation_mode(tree: ast.Module, cls: str) -> bool:
+    """Whether the script's last ``model.eval()`` or ``model.train()`` without arguments is the former."""
+    instances = _instances(tree, cls)
+    modes = [
+        node.func.attr
+        for node in _calls_of_the_script(tree)
+        if isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("eval", "train")
+        and not (node.args or node.keywords)
+        and _is_instance(node.func.value, cls, instances)
+    ]
+    return bool(modes) and modes[-1] == "eval"
+
+
+def _instances(tree: ast.Module, cls: str) -> set[str]:
+    """Names of the module level that an instance of ``cls`` is assigned to."""
+    return {
         target.id
         for statement in tree.body
         if isinstance(statement, ast.Assign) and _constructs(statement.value, cls)
         for target in statement.targets
         if isinstance(target, ast.Name)
     }
-    found: str | None = None
+
+
+def _calls_of_the_script(tree: ast.Module) -> Iterator[ast.Call]:
+    """The calls outside functions and classes, statement by statement."""
     for statement in tree.body:
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            continue
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Call) and not node.keywords and _is_instance(node.func, cls, instances):
-                found = "(" + "".join(f"{ast.unparse(argument)}, " for argument in node.args) + ")"
-    return found
+        if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield from (node for node in ast.walk(statement) if isinstance(node, ast.Call))
 
 
 def _constructs(value: ast.expr, cls: str) -> bool:

@@ -175,6 +175,29 @@ def test_whitefox_without_imports_and_with_a_call_at_the_end():
     assert loaded.instance()(*call.args).shape == (2, 6)
 
 
+@pytest.mark.parametrize(
+    ("lines", "training"),
+    [
+        ("m = Model(6).eval()", False),
+        ("m = Model(6)\nm.eval()", False),
+        ("m = Model(6).to('cpu')\nm.eval()\nm.train()", True),
+        ("m = Model(6)", True),
+        ("m = Model(6)\nother.eval()", True),
+    ],
+)
+def test_a_model_that_the_script_puts_into_evaluation_mode_is_tested_in_it(lines, training):
+    text = """
+        class Model(torch.nn.Module):
+            def __init__(self, width):
+                super().__init__()
+                self.width = width
+            def forward(self, x1): return x1 * self.width
+    """
+    program, loaded = load(textwrap.dedent(text) + f"{lines}\nx = torch.ones(2)\nm(x)\n")
+    model = loaded.instance()
+    assert model.width == 6 and model.training is training, program.construct
+
+
 def test_whitefox_inputs_named_like_forwards_parameters():
     _, loaded = load(
         """
