@@ -1,0 +1,80 @@
+"""Programs in other styles, written without a look at the rules: they load, and every rewrite of them holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from eqfuzz.judge.judge import judge_self
+from eqfuzz.judge.observe import observe
+from eqfuzz.judge.verdict import Kind
+from eqfuzz.program.formats import read_program
+from eqfuzz.program.load import Loaded
+from eqfuzz.program.program import Format
+from eqfuzz.rewrite.probe import Probe
+from eqfuzz.rewrite.syntax import Syntax
+from tests.commandline import Run, mutate
+
+FOLDER = Path(__file__).parents[1] / "untuned"
+FILES = sorted(FOLDER.glob("*.py"))
+
+
+def test_the_files_are_of_every_format_and_as_long_as_real_ones():
+    assert len(FILES) == 20
+    assert {read_program(path).format for path in FILES} == set(Format)
+    for path in FILES:
+        assert 40 <= len(path.read_text(encoding="utf-8").splitlines()) <= 120, path.name
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_loads_and_does_the_same_when_probed(path: Path) -> None:
+    program = read_program(path)
+    loaded, syntax = Loaded(program), Syntax(program.source)
+    calls = loaded.calls(0)
+    plain = observe(loaded.instance, calls)
+    assert [call.raised for call in plain.calls] == [None] * len(calls)
+    again = judge_self(plain, observe(loaded.instance, calls))
+    assert again.kind is Kind.AGREE, again.message
+    probe = Probe(program, syntax)
+    probed = judge_self(plain, observe(probe.instance, calls))
+    assert probed.kind is Kind.AGREE, probed.message
+    facts = probe.facts()
+    recorded = sum(bool(facts.at(expression.span)) for expression in syntax.expressions)
+    assert recorded > 0.6 * len(syntax.expressions)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Every single rewrite of every file, in eager."""
+    out = tmp_path_factory.mktemp("untuned")
+    return mutate(FOLDER, "--strategy", "each", "--variants", 0, "--dry-run", out=out / "out", timeout=1700)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_every_file_is_valid_and_gets_variants(run: Run) -> None:
+    assert run.code == 0, run.errors
+    assert run.of("invalid") == [] and run.summary["seeds"] == len(FILES)
+    for path in FILES:
+        (rewritten,) = run.of("rewritten", path.name)
+        rules = {rule for cell in run.of("cell", path.name) for rule in cell["rules"]}
+        assert rewritten["variants"] >= 60, path.name
+        assert len({rule.split("/")[0] for rule in rules}) >= 6, (path.name, rules)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_every_single_rewrite_holds_in_eager(run: Run) -> None:
+    """``inconclusive`` is the honest answer where an inexact rewrite meets a discontinuity."""
+    judged = run.of("cell")
+    assert len(judged) == run.summary["variants"]
+    failed = [
+        (Path(cell["seed"]).name, cell["rules"], cell["verdict"]["kind"], cell["verdict"]["message"])
+        for cell in judged
+        if cell["verdict"]["kind"] not in ("agree", "inconclusive")
+    ]
+    assert failed == []
+    kinds = Counter(cell["verdict"]["kind"] for cell in judged)
+    assert kinds["inconclusive"] < 0.01 * len(judged), kinds
