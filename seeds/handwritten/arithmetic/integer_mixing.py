@@ -10,7 +10,9 @@ def program(keys, salt):
         h = h * 31 + (keys & 255)
     bucket = h % 97
     wrapped = torch.where(bucket > 48, bucket - 97, bucket)
-    return bucket, wrapped, -wrapped // 3, ~h & 15, (bucket == 0) | (wrapped < 0)
+    spread = salt * (h + keys) - (salt * bucket + salt * h)
+    bound = torch.maximum(-(h - keys), salt**3) + bucket.sum()
+    return bucket, wrapped, -wrapped // 3, ~h & 15, (bucket == 0) | (wrapped < 0), spread, bound
 
 
 def inputs(rng):

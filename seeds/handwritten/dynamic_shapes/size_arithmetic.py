@@ -10,7 +10,7 @@ def program(x):
     missing = -n % block
     padded = F.pad(x, (0, 0, 0, missing))
     blocks = padded.view(-1, block, x.shape[1])
-    sums = blocks.sum(dim=1)
+    sums = blocks.sum(dim=1) + padded.view(-1, block * x.shape[1]).amax(dim=1, keepdim=True)
     spread = sums.repeat_interleave(block, dim=0)[:n]
     half = x[: n // 2] - x[n - n // 2 :]
     return spread / block + x, half * (n % 3 + 1), blocks.amax(dim=(0, 1)), missing

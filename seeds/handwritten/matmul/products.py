@@ -1,0 +1,29 @@
+"""Matrix chains, products added to a bias, outer products and traces, as operators and as functions."""
+
+import torch
+
+
+def program(a, b, c, table, base, u, v):
+    chain = (a @ b) @ c
+    joint = a @ (b + c.t()) + (a @ b + a @ c.t())
+    scaled = (0.5 * a) @ b
+    shifted = table + a @ b
+    fused = torch.addmm(table, a, b) - torch.mm(a, b)
+    images = base @ base
+    batched = base + base @ images
+    blended = torch.baddbmm(base, images, base) + torch.bmm(images, base)
+    rank_one = torch.outer(u, v) + u.unsqueeze(1) * v.unsqueeze(0)
+    energy = torch.dot(v, v) + torch.trace(chain @ rank_one)
+    return joint + scaled * shifted, fused, batched + blended, b @ v, torch.diagonal(chain @ chain.t()) + energy
+
+
+def inputs(rng):
+    yield (
+        rng.normal(6, 5),
+        rng.normal(5, 7),
+        rng.normal(7, 5),
+        rng.normal(6, 7),
+        rng.normal(3, 4, 4),
+        rng.normal(5),
+        rng.normal(7),
+    )

@@ -1,0 +1,20 @@
+"""Sums turned and flattened, tables tiled, rolled, padded, expanded and cut to a triangle."""
+
+import torch
+import torch.nn.functional as F
+
+
+def program(x, y, row):
+    turned = (x + y).t()
+    line = (x + y).reshape(-1)
+    table = line.reshape(4, 6) + x.permute(1, 0).reshape(4, -1)
+    grown = torch.exp(x).t() + turned
+    tiled = torch.tile(row, (2, 3))
+    around = torch.roll(x, shifts=1, dims=0) - torch.roll(x, 2, 1)
+    wide = row.expand_as(y) * torch.broadcast_to(row, x.shape)
+    lower = torch.tril(x) + y.triu(1)
+    return grown, table, tiled, around, wide + lower, F.pad(table, (1, 2)), torch.rot90(x, 1, (0, 1))
+
+
+def inputs(rng):
+    yield rng.normal(6, 4), rng.normal(6, 4), rng.normal(4)
