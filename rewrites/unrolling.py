@@ -8,6 +8,7 @@ from eqfuzz.rewrite.edit import Edit, indented, skip
 from eqfuzz.rewrite.flow import walk
 from eqfuzz.rewrite.guard import floating
 from eqfuzz.rewrite.jumps import (
+    afterwards,
     demand_harmless,
     demand_no_jump,
     demand_short,
@@ -16,6 +17,7 @@ from eqfuzz.rewrite.jumps import (
     fresh,
     has,
     number_atom,
+    otherwise,
     simple_name,
     stores_of_body,
     stores_of_loop,
@@ -78,22 +80,12 @@ def _range(numbers: range, at: Place) -> str:
     return f"{text}({numbers.start}, {numbers.stop})" if numbers.start else f"{text}({numbers.stop})"
 
 
-def _otherwise(loop: cst.For | cst.While, at: Place) -> str:
-    """The ``else`` of a loop, as it stands."""
-    return f"\nelse:\n{indented(at.block(loop.orelse.body))}" if loop.orelse is not None else ""
-
-
-def _afterwards(loop: cst.For | cst.While, at: Place) -> str:
-    """The ``else`` of a loop that cannot be broken, as statements behind it."""
-    return f"\n{at.block(loop.orelse.body)}" if loop.orelse is not None else ""
-
-
 @rule(exact="bitwise", where=[floating("x", "y")], example=[COUNTED, COUNTED_WITH_MORE])
 def unrolled(loop: cst.For, at: Place):
     """A loop that counts through few known numbers is its turns, one after the other."""
     demand_no_jump(loop.body)
     target, body = at.text(loop.target), at.block(loop.body)
-    text = "\n".join(f"{target} = {number}\n{body}" for number in _numbers(loop, at)) + _afterwards(loop, at)
+    text = "\n".join(f"{target} = {number}\n{body}" for number in _numbers(loop, at)) + afterwards(loop, at)
     demand_short(text)
     yield text
 
@@ -105,7 +97,7 @@ def unrolled_with_literals(loop: cst.For, at: Place):
     name = simple_name(at, loop.target)
     demand_unseen(at, [name], loop)
     turns = [at.block(loop.body, with_value(at, loop.body, name, number_atom(n))) for n in _numbers(loop, at)]
-    text = "\n".join(turns) + _afterwards(loop, at)
+    text = "\n".join(turns) + afterwards(loop, at)
     demand_short(text)
     yield text
 
@@ -137,7 +129,7 @@ def display_unrolled(loop: cst.For, at: Place):
     if changed:
         skip(f"{min(changed)} is stored in the loop")
     target, body = at.text(loop.target), at.block(loop.body)
-    text = "\n".join(f"{target} = {at.text(item)}\n{body}" for item in items) + _afterwards(loop, at)
+    text = "\n".join(f"{target} = {at.text(item)}\n{body}" for item in items) + afterwards(loop, at)
     demand_short(text)
     yield text
 
@@ -178,7 +170,7 @@ def items_unrolled(loop: cst.For, at: Place):
     target, body = at.text(loop.target), at.block(loop.body)
     taken = f"{at.atom(loop.iter)}.unbind(0)" if facts[0].is_tensor else at.text(loop.iter)
     turns = "\n".join(f"{target} = {rows}[{i}]\n{body}" for i in range(count))
-    text = f"{rows} = {taken}\n{turns}{_afterwards(loop, at)}"
+    text = f"{rows} = {taken}\n{turns}{afterwards(loop, at)}"
     demand_short(text)
     yield text
 
@@ -210,7 +202,7 @@ def unrolled_by_two(loop: cst.For, at: Place):
     half = range(numbers.start, numbers.stop, numbers.step * 2)
     both = f"{body}\n{name} = {name} + {numbers.step}\n{body}"
     demand_short(both)
-    yield f"for {name} in {_range(half, at)}:\n{indented(both)}{_otherwise(loop, at)}"
+    yield f"for {name} in {_range(half, at)}:\n{indented(both)}{otherwise(loop, at)}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[COUNTED, COUNTED_WITH_MORE])
@@ -219,7 +211,7 @@ def first_turn_peeled(loop: cst.For, at: Place):
     demand_no_jump(loop.body)
     numbers = _numbers(loop, at, least=1, most=1000)
     target, body = at.text(loop.target), at.block(loop.body)
-    rest = f"for {target} in {_range(numbers[1:], at)}:\n{indented(body)}{_otherwise(loop, at)}"
+    rest = f"for {target} in {_range(numbers[1:], at)}:\n{indented(body)}{otherwise(loop, at)}"
     yield f"{target} = {numbers[0]}\n{body}\n{rest}"
 
 
@@ -230,7 +222,7 @@ def last_turn_peeled(loop: cst.For, at: Place):
     numbers = _numbers(loop, at, least=1, most=1000)
     target, body = at.text(loop.target), at.block(loop.body)
     others = f"for {target} in {_range(numbers[:-1], at)}:\n{indented(body)}"
-    yield f"{others}\n{target} = {numbers[-1]}\n{body}{_afterwards(loop, at)}"
+    yield f"{others}\n{target} = {numbers[-1]}\n{body}{afterwards(loop, at)}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[COUNTED, COUNTED_WITH_MORE, SKIPPING])
@@ -241,7 +233,7 @@ def loop_split(loop: cst.For, at: Place):
     target, body = at.text(loop.target), indented(at.block(loop.body))
     middle = (len(numbers) + 1) // 2
     first, second = (f"for {target} in {_range(r, at)}:\n{body}" for r in (numbers[:middle], numbers[middle:]))
-    yield f"{first}\n{second}{_otherwise(loop, at)}"
+    yield f"{first}\n{second}{otherwise(loop, at)}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[SKIPPING, COUNTED_WITH_MORE])
@@ -256,7 +248,7 @@ def loop_tiled(loop: cst.For, at: Place):
     blocks = range(numbers.start, numbers.start + step * len(numbers), step * size)
     block = f"{at.builtin('range')}({start}, {start} + {step * size}, {step})"
     inner = f"for {at.text(loop.target)} in {block}:\n{indented(at.block(loop.body))}"
-    yield f"for {start} in {_range(blocks, at)}:\n{indented(inner)}{_otherwise(loop, at)}"
+    yield f"for {start} in {_range(blocks, at)}:\n{indented(inner)}{otherwise(loop, at)}"
 
 
 @rule(
@@ -284,7 +276,7 @@ def nested_loops_flattened(loop: cst.For, at: Place):
     outer, turns = _numbers(loop, at, most=1000), _numbers(inner, at, most=1000)
     if outer_name in stores_of_body(at, inner.body) or outer_name == inner_name:
         skip(f"{outer_name} is stored in the inner loop")
-    body, rest = at.block(inner.body), _otherwise(loop, at)
+    body, rest = at.block(inner.body), otherwise(loop, at)
     pairs = f"{at.path('itertools.product')}({_range(outer, at)}, {_range(turns, at)})"
     yield f"for {outer_name}, {inner_name} in {pairs}:\n{indented(body)}{rest}"
     flat, count = fresh(at, "flat"), len(turns)

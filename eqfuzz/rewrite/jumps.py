@@ -8,7 +8,7 @@ import libcst as cst
 
 from eqfuzz.rewrite.edit import Edit, Skip, indented, skip
 from eqfuzz.rewrite.fact import Fact
-from eqfuzz.rewrite.flow import demand_ordinary, own_nodes, walk
+from eqfuzz.rewrite.flow import demand_ordinary, own_nodes, path_to, shared_names, walk
 from eqfuzz.rewrite.names import names_in
 from eqfuzz.rewrite.place import Place
 from eqfuzz.rewrite.purity import is_pure
@@ -18,6 +18,7 @@ DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 _FRAME_READERS = frozenset("locals vars eval exec dir globals super __class__".split())
 """What these names mean depends on the function that they stand in."""
 
+_CONSUMERS = frozenset("sum list tuple max min any all sorted dict set".split())
 _LIBRARIES = frozenset("torch math operator".split())
 _MOST_LINES = 80
 
@@ -95,15 +96,29 @@ def simple_name(at: Place, target: cst.CSTNode) -> str:
 
 
 def demand_unshared(at: Place, names: Iterable[str]) -> None:
-    """Skip when one of ``names`` is global, nonlocal, or seen by a function defined inside this one."""
+    """Skip when one of ``names`` is global or nonlocal somewhere, or seen by what this function evaluates later."""
     names = frozenset(names)
-    for node in walk(at.statement.function):
-        if isinstance(node, cst.NameItem) and node.name.value in names:
-            skip(f"{node.name.value} is global or nonlocal")
-        if isinstance(node, DEFINITIONS) and node is not at.statement.function:
-            for inner in walk(node):
-                if isinstance(inner, cst.Name) and inner.value in names:
-                    skip(f"a function defined here may see {inner.value}")
+    if shared := names & shared_names(at):
+        skip(f"{min(shared)} is global or nonlocal")
+    if late := names & _seen_late(at.statement.function):
+        skip(f"a function or generator defined here may see {min(late)}")
+
+
+def _seen_late(function: cst.FunctionDef) -> frozenset[str]:
+    """Names in the definitions, lambdas, and generator expressions not consumed on the spot, inside ``function``."""
+    consumed = {
+        node.args[0].value
+        for node in walk(function)
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and len(node.args) >= 1
+        if node.func.value in _CONSUMERS
+    }
+    return frozenset(
+        inner.value
+        for node in walk(function.body)
+        if isinstance(node, (*DEFINITIONS, cst.GeneratorExp)) and node not in consumed
+        for inner in walk(node)
+        if isinstance(inner, cst.Name)
+    )
 
 
 def demand_unseen(at: Place, names: Iterable[str], loop: cst.CSTNode) -> None:
@@ -228,3 +243,71 @@ def demand_short(text: str) -> None:
     """Skip where a rewrite would make a function much longer."""
     if text.count("\n") >= _MOST_LINES:
         skip("it would become very long")
+
+
+def otherwise(loop: cst.For | cst.While, at: Place) -> str:
+    """The ``else`` of a loop, as it stands."""
+    return f"\nelse:\n{indented(at.block(loop.orelse.body))}" if loop.orelse is not None else ""
+
+
+def afterwards(loop: cst.For | cst.While, at: Place) -> str:
+    """The ``else`` of a loop that is never broken off, as statements behind it."""
+    return f"\n{at.block(loop.orelse.body)}" if loop.orelse is not None else ""
+
+
+def called(at: Place, node: cst.CSTNode, name: str) -> list[cst.BaseExpression] | None:
+    """The arguments of a call of the builtin ``name`` without keywords and stars; None for anything else."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Name) or node.func.value != name:
+        return None
+    at.builtin(name)
+    if any(a.star or a.keyword is not None for a in node.args):
+        skip(f"the arguments of {name} are not plain")
+    return [a.value for a in node.args]
+
+
+def parent_loop(at: Place) -> cst.For | cst.While | None:
+    """The loop whose body the statement here stands in directly."""
+    path = path_to(at.statement.function, at.statement.node)
+    blocks = [i for i, node in enumerate(path) if isinstance(node, cst.BaseSuite)]
+    owner = path[blocks[-1] - 1] if blocks and blocks[-1] else None
+    return owner if isinstance(owner, (cst.For, cst.While)) and path[blocks[-1]] is owner.body else None
+
+
+def previous(at: Place) -> cst.BaseSmallStatement | None:
+    """The simple statement right before the statement here."""
+    if not at.statement.index:
+        return None
+    line = at.statement.block[at.statement.index - 1]
+    return line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
+
+
+def assigned(statement: cst.CSTNode | None) -> tuple[str, cst.BaseExpression] | None:
+    """Name and value of a statement ``name = value``; None for anything else."""
+    if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
+        statement = statement.body[0]
+    if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
+        return None
+    target = statement.targets[0].target
+    return (target.value, statement.value) if isinstance(target, cst.Name) else None
+
+
+def only_statement(body: cst.BaseSuite) -> cst.CSTNode | None:
+    """The one statement of ``body``, the small one of a line."""
+    if len(body.body) != 1:
+        return None
+    (line,) = body.body
+    if isinstance(line, cst.SimpleStatementLine):
+        return line.body[0] if len(line.body) == 1 else None
+    return line
+
+
+def appended(statement: cst.CSTNode | None) -> tuple[str, cst.BaseExpression] | None:
+    """Name and item of a statement ``name.append(item)``; None for anything else."""
+    if not isinstance(statement, cst.Expr) or not isinstance(statement.value, cst.Call):
+        return None
+    func, args = statement.value.func, statement.value.args
+    if not isinstance(func, cst.Attribute) or func.attr.value != "append" or not isinstance(func.value, cst.Name):
+        return None
+    return (
+        (func.value.value, args[0].value) if len(args) == 1 and not args[0].star and args[0].keyword is None else None
+    )
