@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from typing import Any
 
 import numpy as np
 import torch
 
-from eqfuzz.program.torch_internals import is_inside_transform
+from eqfuzz.program.torch_internals import is_inside_transform, runs_only_forward
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,8 +18,9 @@ class Fact:
 
     ``kind`` is ``tensor`` (exactly torch.Tensor or Parameter), ``int``, ``float``, ``bool``, ``complex``, ``str``,
     ``none``, ``dtype``, ``ndarray``, ``range``, ``ints`` (a tuple or list of integers) or the name of another type,
-    which ``origin`` gives with its module. ``length`` is that of a list, tuple or dict; ``attributes`` are the plain
-    ones (numbers, strings, None, tuples of integers) of a module from ``torch.nn``.
+    which ``origin`` gives with its module. ``length`` is that of a list, tuple, dict or container of modules;
+    ``attributes`` are the plain ones (numbers, strings, None, tuples of integers) of a module from ``torch.nn``, and
+    ``hooked`` says that calling it does more than its ``forward``.
     ``low`` and ``high`` span the finite elements of a real tensor (None when there are none). ``mutated`` says that
     the tensor's storage was written to after this value was seen.
     """
@@ -43,6 +44,7 @@ class Fact:
     origin: str = ""
     length: int | None = None
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    hooked: bool = False
 
     @property
     def is_tensor(self) -> bool:
@@ -93,8 +95,19 @@ def fact_of(value: Any) -> Fact:
     if type(value) in (tuple, list, dict):
         return Fact(kind, origin=origin, length=len(value))
     if isinstance(value, torch.nn.Module) and origin.startswith("torch.nn."):
-        return Fact(kind, origin=origin, attributes={k: v for k, v in vars(value).items() if _is_plain(v)})
+        return _of_module(value, kind, origin)
     return Fact(kind, origin=origin)
+
+
+def _of_module(module: torch.nn.Module, kind: str, origin: str) -> Fact:
+    """The fact of a module from ``torch.nn``; containers are those with a length."""
+    return Fact(
+        kind,
+        origin=origin,
+        length=len(module) if isinstance(module, Sized) else None,
+        attributes={name: value for name, value in vars(module).items() if _is_plain(value)},
+        hooked=not runs_only_forward(module),
+    )
 
 
 def _is_plain(value: Any) -> bool:

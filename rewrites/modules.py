@@ -1,0 +1,486 @@
+"""M: modules of torch.nn: the function behind a module called with its parameters, and back."""
+
+import libcst as cst
+import torch
+
+from eqfuzz.rewrite.edit import skip
+from eqfuzz.rewrite.guard import at_least, at_most, dtype_in, moderate
+from eqfuzz.rewrite.place import Place
+from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.shape import at_least_rank, sizes
+from eqfuzz.rewrite.submodule import arguments, called, submodule
+
+CONVOLUTION = "{x}, {m}.weight, {m}.bias, {m}.stride, {m}.padding, {m}.dilation, {m}.groups"
+TRANSPOSED = "{x}, {m}.weight, {m}.bias, {m}.stride, {m}.padding, {m}.output_padding, {m}.groups, {m}.dilation"
+MAX_POOLING = (
+    "{x}, {m}.kernel_size, {m}.stride, {m}.padding, {m}.dilation, "
+    "ceil_mode={m}.ceil_mode, return_indices={m}.return_indices"
+)
+AVERAGE = "{x}, {m}.kernel_size, {m}.stride, {m}.padding, {m}.ceil_mode, {m}.count_include_pad"
+DROPOUT = "{x}, {m}.p, {m}.training, {m}.inplace"
+
+LINEAR = {"Linear": "linear({x}, {m}.weight, {m}.bias)", "Bilinear": "bilinear({x}, {m}.weight, {m}.bias)"}
+CONVOLUTIONS = {f"Conv{n}d": f"conv{n}d({CONVOLUTION})" for n in (1, 2, 3)}
+TRANSPOSED_CONVOLUTIONS = {f"ConvTranspose{n}d": f"conv_transpose{n}d({TRANSPOSED})" for n in (1, 2, 3)}
+NORMS = {
+    "LayerNorm": "layer_norm({x}, {m}.normalized_shape, {m}.weight, {m}.bias, {m}.eps)",
+    "GroupNorm": "group_norm({x}, {m}.num_groups, {m}.weight, {m}.bias, {m}.eps)",
+    "RMSNorm": "rms_norm({x}, {m}.normalized_shape, {m}.weight, {m}.eps)",
+    "LocalResponseNorm": "local_response_norm({x}, {m}.size, {m}.alpha, {m}.beta, {m}.k)",
+}
+BATCH_NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
+LOOKUP = "{m}.weight, {m}.padding_idx, {m}.max_norm, {m}.norm_type, {m}.scale_grad_by_freq, {m}.sparse"
+EMBEDDINGS = {"Embedding": f"embedding({{x}}, {LOOKUP})"}
+ACTIVATIONS = {
+    **{name: f"{name.lower()}({{x}}, inplace={{m}}.inplace)" for name in ("ReLU", "ReLU6", "SELU", "SiLU", "Mish")},
+    **{name: f"{name.lower()}({{x}}, inplace={{m}}.inplace)" for name in ("Hardswish", "Hardsigmoid")},
+    **{name: f"{name.lower()}({{x}}, {{m}}.alpha, {{m}}.inplace)" for name in ("ELU", "CELU")},
+    **{name: f"{name.lower()}({{x}})" for name in ("Tanh", "Sigmoid", "LogSigmoid", "Softsign", "Tanhshrink")},
+    **{name: f"{name.lower()}({{x}}, {{m}}.lambd)" for name in ("Softshrink", "Hardshrink")},
+    "GELU": "gelu({x}, approximate={m}.approximate)",
+    "LeakyReLU": "leaky_relu({x}, {m}.negative_slope, {m}.inplace)",
+    "PReLU": "prelu({x}, {m}.weight)",
+    "Hardtanh": "hardtanh({x}, {m}.min_val, {m}.max_val, {m}.inplace)",
+    "Softplus": "softplus({x}, {m}.beta, {m}.threshold)",
+    "Threshold": "threshold({x}, {m}.threshold, {m}.value, {m}.inplace)",
+    "GLU": "glu({x}, {m}.dim)",
+}
+SOFTMAXES = {
+    "Softmax": "softmax({x}, {m}.dim)",
+    "LogSoftmax": "log_softmax({x}, {m}.dim)",
+    "Softmin": "softmin({x}, {m}.dim)",
+}
+DROPOUTS = {
+    "Dropout": f"dropout({DROPOUT})",
+    "Dropout1d": f"dropout1d({DROPOUT})",
+    "Dropout2d": f"dropout2d({DROPOUT})",
+    "Dropout3d": f"dropout3d({DROPOUT})",
+    "AlphaDropout": f"alpha_dropout({DROPOUT.removesuffix(', {m}.inplace')})",
+    "FeatureAlphaDropout": f"feature_alpha_dropout({DROPOUT.removesuffix(', {m}.inplace')})",
+}
+POOLINGS = {
+    **{f"MaxPool{n}d": f"max_pool{n}d({MAX_POOLING})" for n in (1, 2, 3)},
+    "AvgPool1d": f"avg_pool1d({AVERAGE})",
+    **{f"AvgPool{n}d": f"avg_pool{n}d({AVERAGE}, {{m}}.divisor_override)" for n in (2, 3)},
+    **{f"AdaptiveAvgPool{n}d": f"adaptive_avg_pool{n}d({{x}}, {{m}}.output_size)" for n in (1, 2, 3)},
+    **{
+        f"AdaptiveMaxPool{n}d": f"adaptive_max_pool{n}d({{x}}, {{m}}.output_size, {{m}}.return_indices)"
+        for n in (1, 2, 3)
+    },
+    **{
+        f"LPPool{n}d": f"lp_pool{n}d({{x}}, float({{m}}.norm_type), {{m}}.kernel_size, {{m}}.stride, {{m}}.ceil_mode)"
+        for n in (1, 2)
+    },
+}
+SHAPES = {
+    "PixelShuffle": "pixel_shuffle({x}, {m}.upscale_factor)",
+    "PixelUnshuffle": "pixel_unshuffle({x}, {m}.downscale_factor)",
+    "ChannelShuffle": "channel_shuffle({x}, {m}.groups)",
+    "Fold": "fold({x}, {m}.output_size, {m}.kernel_size, {m}.dilation, {m}.padding, {m}.stride)",
+    "Unfold": "unfold({x}, {m}.kernel_size, {m}.dilation, {m}.padding, {m}.stride)",
+    **{
+        f"{kind}Pad{n}d": f"pad({{x}}, {{m}}.padding, {mode!r}{', {m}.value' if mode == 'constant' else ''})"
+        for kind, mode in (
+            ("Constant", "constant"),
+            ("Zero", "constant"),
+            ("Reflection", "reflect"),
+            ("Replication", "replicate"),
+            ("Circular", "circular"),
+        )
+        for n in (1, 2, 3)
+    },
+}
+LOSSES = {
+    "MSELoss": "mse_loss({x}, reduction={m}.reduction)",
+    "L1Loss": "l1_loss({x}, reduction={m}.reduction)",
+    "SmoothL1Loss": "smooth_l1_loss({x}, reduction={m}.reduction, beta={m}.beta)",
+    "HuberLoss": "huber_loss({x}, reduction={m}.reduction, delta={m}.delta)",
+    "KLDivLoss": "kl_div({x}, reduction={m}.reduction, log_target={m}.log_target)",
+    "SoftMarginLoss": "soft_margin_loss({x}, reduction={m}.reduction)",
+    "HingeEmbeddingLoss": "hinge_embedding_loss({x}, margin={m}.margin, reduction={m}.reduction)",
+    "CosineSimilarity": "cosine_similarity({x}, {m}.dim, {m}.eps)",
+    "PairwiseDistance": "pairwise_distance({x}, {m}.norm, {m}.eps, {m}.keepdim)",
+    "NLLLoss": "nll_loss({x}, weight={m}.weight, ignore_index={m}.ignore_index, reduction={m}.reduction)",
+    "BCELoss": "binary_cross_entropy({x}, weight={m}.weight, reduction={m}.reduction)",
+    "CrossEntropyLoss": (
+        "cross_entropy({x}, weight={m}.weight, ignore_index={m}.ignore_index, reduction={m}.reduction, "
+        "label_smoothing={m}.label_smoothing)"
+    ),
+    "BCEWithLogitsLoss": (
+        "binary_cross_entropy_with_logits({x}, {m}.weight, pos_weight={m}.pos_weight, reduction={m}.reduction)"
+    ),
+}
+
+FLOAT32 = [dtype_in("x", torch.float32)]
+ROWS = [*FLOAT32, sizes(x="* 4")]
+IMAGES = [*FLOAT32, sizes(x="n 4 8 8")]
+
+
+def model(forward: str, **modules: str) -> str:
+    """An example: a module with these submodules whose ``forward`` takes ``x`` and returns the expression."""
+    made = "\n".join(f"        self.{name} = {text}" for name, text in modules.items())
+    return (
+        "class Model(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        f"{made}\n\n    def forward(self, x):\n        return {forward}\n"
+    )
+
+
+def function_called(call: cst.Call, at: Place, table: dict[str, str]):
+    """The function behind the module called, by the table of its kind."""
+    module = called(call, at, table)
+    if module is None:
+        return
+    name, _, given = table[module.kind].partition("(")
+    written = given.format(x=arguments(call, at), m=at.text(call.func))
+    yield f"{at.path(f'torch.nn.functional.{name}')}({written}"
+
+
+@rule(exact="bitwise", where=ROWS, example=model("self.fc(x) + 1", fc="torch.nn.Linear(4, 3)"))
+def linear_functional(call: cst.Call, at: Place):
+    """``self.fc(x)`` is ``F.linear`` with the weight and bias of the module."""
+    yield from function_called(call, at, LINEAR)
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=[
+        model("self.conv(x)", conv="torch.nn.Conv2d(4, 6, 3, stride=2, padding=1, groups=2)"),
+        model("self.conv(x.flatten(2))", conv="torch.nn.Conv1d(4, 2, 5, padding='same', bias=False)"),
+    ],
+)
+def convolution_functional(call: cst.Call, at: Place):
+    """A convolution module without padding of its own is ``F.conv1d`` to ``F.conv3d``."""
+    module = called(call, at, CONVOLUTIONS)
+    if module is not None and module.attributes["padding_mode"] != "zeros":
+        skip(f"it pads by {module.attributes['padding_mode']}")
+    yield from function_called(call, at, CONVOLUTIONS)
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=[
+        model("self.conv(x)", conv="torch.nn.Conv2d(4, 2, 3, padding=(1, 2), padding_mode='reflect')"),
+        model("self.conv(x.flatten(2))", conv="torch.nn.Conv1d(4, 2, 5, padding=2, padding_mode='circular')"),
+    ],
+)
+def padded_convolution_functional(call: cst.Call, at: Place):
+    """A convolution module that reflects, repeats or wraps its input is ``F.pad`` and a convolution without padding."""
+    module = called(call, at, CONVOLUTIONS)
+    if module is None:
+        return
+    mode, padding = module.attributes["padding_mode"], module.attributes["padding"]
+    if mode == "zeros" or isinstance(padding, str):
+        skip(f"it pads by {mode}, {padding}")
+    sides = tuple(p for p in reversed(padding) for _ in range(2))
+    name, m = f"conv{module.kind[4]}d", at.text(call.func)
+    padded = f"{at.path('torch.nn.functional.pad')}({arguments(call, at)}, {sides}, mode={mode!r})"
+    yield (
+        f"{at.path(f'torch.nn.functional.{name}')}({padded}, {m}.weight, {m}.bias, {m}.stride, 0, "
+        f"{m}.dilation, {m}.groups)"
+    )
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=model("self.up(x)", up="torch.nn.ConvTranspose2d(4, 2, 3, stride=2, padding=1, output_padding=1)"),
+)
+def transposed_convolution_functional(call: cst.Call, at: Place):
+    """A transposed convolution is ``F.conv_transpose1d`` to ``F.conv_transpose3d``."""
+    if len(call.args) == 1:  # the second would be the output size
+        yield from function_called(call, at, TRANSPOSED_CONVOLUTIONS)
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=[
+        model("self.norm(x)", norm="torch.nn.LayerNorm((8, 8))"),
+        model("self.norm(x)", norm="torch.nn.GroupNorm(2, 4)"),
+        model("self.norm(x)", norm="torch.nn.RMSNorm(8)"),
+    ],
+)
+def norm_functional(call: cst.Call, at: Place):
+    """A norm without running statistics is its function."""
+    yield from function_called(call, at, NORMS)
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=[
+        model("self.norm(x)", norm="torch.nn.BatchNorm2d(4).eval()"),
+        model("self.norm(x)", norm="torch.nn.BatchNorm2d(4, affine=False, momentum=None).eval()"),
+        model("self.norm(x.flatten(2))", norm="torch.nn.BatchNorm1d(4, track_running_stats=False)"),
+    ],
+)
+def batch_norm_with_fixed_statistics(call: cst.Call, at: Place):
+    """A batch norm that does not update running statistics: those of its evaluation, or those of each batch."""
+    module = called(call, at, BATCH_NORMS)
+    if module is None:
+        return
+    tracks, training = module.attributes["track_running_stats"], module.attributes["training"]
+    if tracks and training:
+        skip("it updates its running statistics")
+    m = at.text(call.func)
+    momentum = "0.0" if module.attributes["momentum"] is None else f"{m}.momentum"
+    yield (
+        f"{at.path('torch.nn.functional.batch_norm')}({arguments(call, at)}, {m}.running_mean, {m}.running_var, "
+        f"{m}.weight, {m}.bias, {not tracks}, {momentum}, {m}.eps)"
+    )
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=[
+        """
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm = torch.nn.BatchNorm2d(4)
+
+            def forward(self, x):
+                x = self.norm(x)
+                return x, self.norm.running_mean.clone(), self.norm.running_var + self.norm.num_batches_tracked
+        """,
+        """
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm = torch.nn.BatchNorm2d(4, momentum=None)
+
+            def forward(self, x):
+                x = self.norm(self.norm(x) * 2)
+                return x, self.norm.running_mean.clone(), self.norm.running_var + self.norm.num_batches_tracked
+        """,
+    ],
+)
+def batch_norm_with_running_statistics(call: cst.Call, at: Place):
+    """A batch norm in training counts the batch and updates its statistics; without a momentum, by 1/count."""
+    module = called(call, at, BATCH_NORMS)
+    if module is None:
+        return
+    attributes = module.attributes
+    if not (attributes["training"] and attributes["track_running_stats"]):
+        skip("its running statistics stay as they are")
+    m = at.text(call.func)
+    counted = f"{m}.num_batches_tracked.add_(1)"
+    momentum = f"1.0 / float({counted})" if attributes["momentum"] is None else f"({counted}, {m}.momentum)[1]"
+    yield (
+        f"{at.path('torch.nn.functional.batch_norm')}({arguments(call, at)}, {m}.running_mean, {m}.running_var, "
+        f"{m}.weight, {m}.bias, True, {momentum}, {m}.eps)"
+    )
+
+
+@rule(
+    exact="bitwise",
+    where=[*FLOAT32, sizes(x="n 4 8")],
+    example=model("self.norm(x)", norm="torch.nn.InstanceNorm1d(4, affine=True)"),
+)
+def instance_norm_functional(call: cst.Call, at: Place):
+    """A norm over each instance of a batch, by its function."""
+    module = called(call, at, ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"])
+    if module is None:
+        return
+    attributes = module.attributes
+    given = at.tensors(call.args[0].value) if len(call.args) == 1 else skip("it is not called with one argument")
+    if attributes["momentum"] is None or any(f.ndim != int(module.kind[12]) + 2 for f in given):
+        skip("it has no momentum, or no batch")
+    m = at.text(call.func)
+    own = attributes["training"] or not attributes["track_running_stats"]
+    yield (
+        f"{at.path('torch.nn.functional.instance_norm')}({arguments(call, at)}, {m}.running_mean, {m}.running_var, "
+        f"{m}.weight, {m}.bias, {own}, {m}.momentum, {m}.eps)"
+    )
+
+
+@rule(
+    exact="bitwise",
+    where=[dtype_in("x", torch.int64), at_least("x", 0), at_most("x", 6)],
+    example=model("self.table(x)", table="torch.nn.Embedding(7, 3, padding_idx=2)"),
+)
+def embedding_functional(call: cst.Call, at: Place):
+    """A table of vectors is ``F.embedding``."""
+    yield from function_called(call, at, EMBEDDINGS)
+
+
+@rule(
+    exact="bitwise",
+    where=ROWS,
+    example=[
+        model("self.act(x * 1)", act=f"torch.nn.{text}")
+        for text in (
+            "ReLU()",
+            "ReLU(inplace=True)",
+            "GELU(approximate='tanh')",
+            "SiLU()",
+            "ELU(0.5)",
+            "LeakyReLU(0.2)",
+            "PReLU()",
+            "Hardtanh(-0.5, 0.5)",
+            "Softplus(2.0)",
+            "Threshold(0.1, 20.0)",
+            "Softshrink()",
+            "LogSigmoid()",
+        )
+    ],
+)
+def activation_functional(call: cst.Call, at: Place):
+    """An activation module is its function."""
+    yield from function_called(call, at, ACTIVATIONS)
+
+
+@rule(
+    exact="bitwise",
+    where=ROWS,
+    example=[
+        model("self.share(x)", share="torch.nn.Softmax(-1)"),
+        model("self.share(x)", share="torch.nn.LogSoftmax(0)"),
+    ],
+)
+def softmax_functional(call: cst.Call, at: Place):
+    """A softmax module that names its dimension is its function."""
+    module = called(call, at, SOFTMAXES)
+    if module is not None and module.attributes["dim"] is None:
+        skip("it chooses the dimension itself, with a warning")
+    yield from function_called(call, at, SOFTMAXES)
+
+
+@rule(
+    exact="bitwise",
+    where=ROWS,
+    example=[
+        model("self.drop(x) + torch.rand(())", drop="torch.nn.Dropout(0.4)"),
+        model("self.drop(x)", drop="torch.nn.AlphaDropout(0.4).eval()"),
+    ],
+)
+def dropout_functional(call: cst.Call, at: Place):
+    """A dropout module is its function in the mode of the module; in training both draw the same mask."""
+    yield from function_called(call, at, DROPOUTS)
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=[
+        model("self.pool(x)", pool="torch.nn.MaxPool2d(3, stride=2, padding=1)"),
+        model("self.pool(x)", pool="torch.nn.AvgPool2d(2, ceil_mode=True)"),
+        model("self.pool(x)", pool="torch.nn.AdaptiveAvgPool2d((2, 3))"),
+        model("self.pool(x.flatten(2))", pool="torch.nn.MaxPool1d(4)"),
+    ],
+)
+def pooling_functional(call: cst.Call, at: Place):
+    """A pooling module is its function."""
+    yield from function_called(call, at, POOLINGS)
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=[
+        model("self.shuffle(x)", shuffle="torch.nn.PixelShuffle(2)"),
+        model("self.pad(x)", pad="torch.nn.ReflectionPad2d((1, 2, 0, 3))"),
+        model("self.pad(x)", pad="torch.nn.ConstantPad2d(1, 0.5)"),
+        model("self.unfold(x)", unfold="torch.nn.Unfold(3)"),
+    ],
+)
+def rearrangement_functional(call: cst.Call, at: Place):
+    """A module that pads, shuffles or unfolds is its function."""
+    yield from function_called(call, at, SHAPES)
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=[
+        model("self.flat(x) + 1", flat="torch.nn.Flatten()"),
+        model("self.flat(x) + 1", flat="torch.nn.Flatten(0, -2)"),
+    ],
+)
+def flatten_method(call: cst.Call, at: Place):
+    """A flattening module is the method ``flatten``."""
+    if called(call, at, ["Flatten"]) is not None and len(call.args) == 1:
+        m = at.text(call.func)
+        yield f"{at.atom(call.args[0].value)}.flatten({m}.start_dim, {m}.end_dim)"
+
+
+@rule(
+    exact="bitwise",
+    where=ROWS,
+    example=[
+        model("self.loss(x, x.flip(0))", loss="torch.nn.SmoothL1Loss(beta=0.5)"),
+        model("self.loss(x, x.sigmoid())", loss="torch.nn.BCEWithLogitsLoss()"),
+        model("self.loss(x, x.flip(-1))", loss="torch.nn.CosineSimilarity(dim=-1)"),
+    ],
+)
+def loss_functional(call: cst.Call, at: Place):
+    """A loss or distance module is its function."""
+    if len(call.args) == 2:
+        yield from function_called(call, at, LOSSES)
+
+
+@rule(
+    exact="bitwise",
+    where=ROWS,
+    example=model("torch.nn.functional.linear(x * 2, self.fc.weight, self.fc.bias)", fc="torch.nn.Linear(4, 3)"),
+)
+def linear_module(call: cst.Call, at: Place):
+    """``F.linear`` with the weight and bias of one module is that module."""
+    if at.resolved(call.func) != "torch.nn.functional.linear" or len(call.args) != 3:
+        return
+    x, weight, bias = (a.value for a in call.args)
+    if any(a.star or a.keyword is not None for a in call.args):
+        skip("the arguments are not positional")
+    if not isinstance(weight, cst.Attribute) or at.text(weight) != f"{at.text(weight.value)}.weight":
+        skip("the weight is not an attribute `weight`")
+    if at.text(bias) != f"{at.text(weight.value)}.bias" or submodule(weight.value, at, ["Linear"]) is None:
+        skip("weight and bias are not those of one Linear")
+    yield f"{at.text(weight.value)}({at.text(x)})"
+
+
+@rule(exact="bitwise", where=ROWS, example=model("self.fc(x) + 1", fc="torch.nn.Linear(4, 3)"))
+def linear_with_weight_turned_twice(call: cst.Call, at: Place):
+    """The weight of a linear module, transposed twice."""
+    if called(call, at, ["Linear"]) is not None:
+        m = at.text(call.func)
+        path = at.path("torch.nn.functional.linear")
+        yield f"{path}({arguments(call, at)}, {m}.weight.t().t(), {m}.bias)"
+
+
+@rule(
+    exact="real",
+    where=[*ROWS, at_least_rank("x", 2), moderate("x")],
+    example=model("self.fc(x)", fc="torch.nn.Linear(4, 3)"),
+)
+def linear_of_two_halves(call: cst.Call, at: Place):
+    """A linear module applied to two parts of a batch; products of other sizes are summed in another order."""
+    if called(call, at, ["Linear"]) is None or len(call.args) != 1:
+        return
+    x = call.args[0].value
+    at.demand_pure(x)
+    sizes_seen = [f.shape[0] if f.ndim > 1 else 0 for f in at.tensors(x)]
+    if min(sizes_seen) < 2:
+        skip("the batch cannot be halved")
+    m, whole = at.text(call.func), at.atom(x)
+    yield f"{at.path('torch.cat')}([{m}({whole}[:{min(sizes_seen) // 2}]), {m}({whole}[{min(sizes_seen) // 2}:])])"
+
+
+@rule(exact="real", where=[*ROWS, moderate("x")], example=model("self.fc(x)", fc="torch.nn.Linear(4, 3)"))
+def linear_of_split_weight(call: cst.Call, at: Place):
+    """The outputs of a linear module, computed from the first row of the weight and from the others."""
+    module = called(call, at, ["Linear"])
+    if module is None or len(call.args) != 1:
+        return
+    x = call.args[0].value
+    at.demand_pure(x)
+    if module.attributes["out_features"] < 2:
+        skip("the module has one output")
+    m, path, whole = at.text(call.func), at.path("torch.nn.functional.linear"), at.text(x)
+    first, rest = (f"None if {m}.bias is None else {m}.bias[{part}]" for part in (":1", "1:"))
+    yield (
+        f"{at.path('torch.cat')}([{path}({whole}, {m}.weight[:1], {first}), "
+        f"{path}({whole}, {m}.weight[1:], {rest})], -1)"
+    )
