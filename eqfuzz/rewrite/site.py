@@ -24,6 +24,14 @@ STRIDE_READERS = frozenset(
 )
 """A program with one of these attributes can tell strides: there a rule that changes them is not an equation."""
 
+DRAWN_IN_PLACE = frozenset(
+    """dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout rrelu gumbel_softmax rand_like
+    randn_like randint_like bernoulli bernoulli_ normal_ uniform_ exponential_ geometric_ log_normal_ cauchy_ random_
+    poisson Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout RReLU MultiheadAttention
+    Transformer TransformerEncoderLayer TransformerDecoderLayer LSTM GRU RNN""".split()
+)
+"""Random numbers come in the order of memory: with other strides other elements get them."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Site:
@@ -90,8 +98,8 @@ def _generate(
 ) -> Iterator[Site | NearMiss]:
     rule, (start, end) = generator.rule, here.span
     line, before = syntax.line(start), syntax.text[start:end]
-    if rule.layout and (reads := sorted(STRIDE_READERS & syntax.attributes)):
-        yield NearMiss(rule, line, before, f"the rule changes strides and the program reads them ({reads[0]})")
+    if rule.layout and (reason := _tells_strides(syntax)):
+        yield NearMiss(rule, line, before, reason)
         return
     for made in generator.changes(here, syntax, facts):
         if isinstance(made, str):
@@ -100,6 +108,17 @@ def _generate(
         edits, place = made
         imports, names = tuple(dict.fromkeys(place.imports)), frozenset(place.fresh)
         yield Site(rule, line, before, edits[0].text, edits, imports, names)
+
+
+def _tells_strides(syntax: Syntax) -> str | None:
+    """Why a rule that changes strides keeps out of the program."""
+    reads = sorted(STRIDE_READERS & syntax.attributes)
+    if reads:
+        return f"the rule changes strides and the program reads them ({reads[0]})"
+    draws = sorted(DRAWN_IN_PLACE & (syntax.attributes | syntax.names))
+    if draws:
+        return f"the rule changes strides and the program draws random numbers in their order ({draws[0]})"
+    return None
 
 
 def _consider(
@@ -113,8 +132,8 @@ def _consider(
 
     if expression.identity and equation.matches_anything:
         return miss("the object itself matters here, not only its value")
-    if rule.layout and (reads := sorted(STRIDE_READERS & syntax.attributes)):
-        return miss(f"the rule changes strides and the program reads them ({reads[0]})")
+    if rule.layout and (reason := _tells_strides(syntax)):
+        return miss(reason)
 
     visits = _visits(equation, match, expression, syntax, facts)
     if isinstance(visits, str):

@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping
 
 import libcst as cst
 
+from eqfuzz.rewrite.names import names_in
+from eqfuzz.rewrite.purity import is_pure
 from eqfuzz.rewrite.syntax import Syntax
 
 _ATOMS = (
@@ -23,6 +25,7 @@ _ATOMS = (
     cst.SimpleString,
 )
 _AST_ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Dict, ast.Tuple)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _EMPTY = cst.Module([])
 
 
@@ -57,7 +60,10 @@ class Template:
         self._parameters = frozenset(parameters)
         self._imports = dict(imports)
         self._holes: list[tuple[int, int, _Hole]] = []
-        self._look(tree)
+        self._bound: set[str] = set()
+        self._deferred: list[int] = []
+        self._at_once: list[ast.expr] = []
+        self._look(tree, deferred=False)
         self.conditional = any(isinstance(n, (ast.IfExp, ast.BoolOp)) for n in ast.walk(tree))
         self._pieces = _pieces(text, self._holes)
         self.order = [hole.text for _, _, hole in sorted(self._holes, key=lambda h: h[0]) if hole.kind == "operand"]
@@ -70,6 +76,9 @@ class Template:
         """The text for one site, or the reason why it cannot be written there."""
         imports = {name: path for name, path in syntax.imports.items() if name not in shadowed}
         taken = shadowed | syntax.module_names | frozenset(syntax.imports)
+        reason = self._not_inside(bindings, syntax)
+        if reason is not None:
+            return reason
         temporaries: dict[str, str] = {}
         new_imports: list[str] = []
         written: list[str] = []
@@ -95,18 +104,50 @@ class Template:
                     written.append(piece.text)
         return Replacement("".join(written), self.atom, tuple(dict.fromkeys(new_imports)))
 
-    def _look(self, node: ast.AST) -> None:
-        """Find the holes in ``node``: the longest dotted names from an import, parameters, builtins."""
+    def _not_inside(self, bindings: Mapping[str, cst.BaseExpression], syntax: Syntax) -> str | None:
+        """Why an operand cannot stand inside a lambda or comprehension of the right side."""
+        inside = set(self._deferred)
+        first: dict[str, int] = {}
+        for start, _, hole in sorted(self._holes, key=lambda h: h[0]):
+            if hole.kind == "operand":
+                first.setdefault(hole.text, start)
+        for start, _, hole in self._holes:
+            if hole.kind != "operand" or start not in inside:
+                continue
+            node = bindings[hole.text]
+            captured = sorted(names_in(f"({syntax.text_of(node)})").reads & self._bound)
+            if captured:
+                return f"the right side has a name {captured[0]} of its own"
+            if not is_pure(node):
+                return f"{hole.text} may have side effects and would be evaluated inside a function"
+            if first[hole.text] == start and _needs_temporary(node) and self.order.count(hole.text) > 1:
+                return f"{hole.text} would be stored inside a function and used outside"
+        return None
+
+    def _look(self, node: ast.AST, *, deferred: bool) -> None:
+        """Find the holes in ``node``: the longest dotted names from an import, parameters, builtins.
+
+        ``deferred`` says that it is inside a lambda or comprehension, whose names are noted too.
+        """
         path = self._path(node)
         if isinstance(node, (ast.Name, ast.Attribute)) and path is not None:
             self._hole(node, "path", path)
             return
         if isinstance(node, ast.Name) and node.id in self._parameters:
             self._hole(node, "operand", node.id)
+            if deferred:
+                self._deferred.append(node.col_offset)
         elif isinstance(node, ast.Name) and hasattr(builtins, node.id):
             self._hole(node, "builtin", node.id)
+        if isinstance(node, ast.Lambda):
+            self._bound |= {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+        if isinstance(node, ast.comprehension):
+            self._bound |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+        if isinstance(node, _COMPREHENSIONS) and not deferred:
+            self._at_once.append(node.generators[0].iter)  # evaluated outside, whatever comes after it
+        inside = deferred or isinstance(node, (ast.Lambda, *_COMPREHENSIONS))
         for child in ast.iter_child_nodes(node):
-            self._look(child)
+            self._look(child, deferred=inside and not any(child is n for n in self._at_once))
 
     def _path(self, node: ast.AST) -> str | None:
         if isinstance(node, ast.Name):
@@ -172,12 +213,16 @@ def spelled(path: str, imports: Mapping[str, str]) -> str | None:
     return None
 
 
+def _needs_temporary(node: cst.BaseExpression) -> bool:
+    return not isinstance(node, (cst.Name, cst.Integer, cst.Float))
+
+
 def _operand(name: str, node: cst.BaseExpression, syntax: Syntax, repeated: bool, temporaries: dict[str, str]) -> str:
     """An operand's own text, in brackets unless it is an atom; in a temporary when it is needed again."""
     if name in temporaries:
         return temporaries[name]
     text = syntax.text_of(node)
-    if repeated and not isinstance(node, (cst.Name, cst.Integer, cst.Float)):
+    if repeated and _needs_temporary(node):
         fresh = temporaries[name] = syntax.fresh_name("t", list(temporaries.values()))
         return f"({fresh} := {text})"
     return text if isinstance(node, _ATOMS) else f"({text})"
