@@ -40,6 +40,8 @@ class Equation:
             raise RuleError(f"{rule.name}: {', '.join(sorted(missing))} stands on one side only: cannot be bound")
         if self.template.conditional:
             raise RuleError(f"{rule.name}: the right side evaluates its operands conditionally; put it into a guard")
+        if self.template.stores:
+            raise RuleError(f"{rule.name}: the right side stores a name; it may be one of the program's")
 
     @cached_property
     def template(self) -> Template:

@@ -6,10 +6,13 @@ import ast
 import builtins
 import dataclasses
 from functools import cache, cached_property
+from typing import Any
+
+import torch
 
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Format, Program
-from eqfuzz.rewrite.equality import Run
+from eqfuzz.rewrite.equality import Run, Values
 from eqfuzz.rewrite.guard import Guard
 from eqfuzz.rewrite.library import equation_of
 from eqfuzz.rewrite.rule import SORTS, Rule, RuleError
@@ -70,7 +73,13 @@ def side(rule: Rule, text: str) -> Run:
 def running(program: Program) -> Run:
     """The program as a function of its operands; the text is executed once, a module is made for every run."""
     loaded = Loaded(program)
-    return lambda values: loaded.instance()(**values)
+
+    def run(values: Values) -> Any:
+        with torch.random.fork_rng(devices=[]):
+            instance = loaded.instance()  # seeds the generators for its parameters; what it draws later is the caller's
+        return instance(**values)
+
+    return run
 
 
 def _parsed(rule: Rule, text: str) -> Example:

@@ -50,7 +50,8 @@ class Template:
     """A right side. ``order`` lists its parameters as they are evaluated, with repeats.
 
     ``conditional`` says that some operand may not be evaluated, and ``at_once`` that every operand is evaluated
-    before anything is computed, as in ``torch.add(x, y)`` and not in ``x.clone().add_(y)``.
+    before anything is computed, as in ``torch.add(x, y)`` and not in ``x.clone().add_(y)``. ``stores`` says that it
+    stores a name, which may be one of the program's.
     """
 
     def __init__(self, code: str, parameters: Collection[str], imports: Mapping[str, str]) -> None:
@@ -65,6 +66,7 @@ class Template:
         self._at_once: list[ast.expr] = []
         self._look(tree, deferred=False)
         self.conditional = any(isinstance(n, (ast.IfExp, ast.BoolOp)) for n in ast.walk(tree))
+        self.stores = any(isinstance(n, ast.NamedExpr) for n in ast.walk(tree))
         self._pieces = _pieces(text, self._holes)
         self.order = [hole.text for _, _, hole in sorted(self._holes, key=lambda h: h[0]) if hole.kind == "operand"]
         self.atom = isinstance(tree, _AST_ATOMS)

@@ -1,0 +1,60 @@
+"""Rules about random numbers: the generator's state after them is the one without them."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import pytest
+import torch
+
+from eqfuzz.program.load import reseed
+from eqfuzz.rewrite.example import examples_of, right_of
+from eqfuzz.rewrite.library import load_rules, select, shipped_rules
+from eqfuzz.rewrite.proof import operands
+from eqfuzz.rewrite.rule import Rule, RuleError
+from tests.rules.test_matching import HEADER, X, reasons_in, sites_in, variants
+
+EQUATIONS = [r for r in select(shipped_rules(), "randomness/*") if not r.is_generator]
+
+
+@pytest.mark.parametrize("rule", EQUATIONS, ids=[r.name for r in EQUATIONS])
+def test_the_state_afterwards_is_the_same(rule: Rule) -> None:
+    (example,) = examples_of(rule)
+    states = []
+    for side in (example.run, right_of(rule)):
+        for values in operands(example, rule.name, 24):
+            reseed(5)
+            side(copy.deepcopy(values))
+            states.append(torch.get_rng_state())
+    half = len(states) // 2
+    assert half > 5
+    assert all(torch.equal(a, b) for a, b in zip(states[:half], states[half:], strict=True))
+
+
+def test_what_draws_is_not_put_aside() -> None:
+    for value in ("torch.rand(3) + x", "F.dropout(x, 0.5)", "helper(x)"):
+        source = f"{HEADER}def helper(x):\n    return x\n\n\ndef program(x):\n    z = {value}\n    return z\n"
+        assert sites_in(source, "randomness/state_*", X) == []
+        assert "side effects" in " ".join(reasons_in(source, "randomness/state_*", X))
+
+
+def test_only_names_are_stored_between_states() -> None:
+    source = f"{HEADER}def program(x):\n    x = x.clone()\n    x[0] = x[1] * 2\n    return x\n"
+    assert {s.line for s in sites_in(source, "randomness/state_*", X)} == {4}
+
+
+def test_programs_draw_on_as_before() -> None:
+    value = "z + torch.rand(2, 3), torch.randn(2, 3), torch.rand_like(x)"
+    source = f"{HEADER}def program(x):\n    z = x * 2\n    return {value}\n"
+    rules = "randomness/*,-randomness/permuted_and_back"
+    assert len(variants(source, rules, X)) == 11
+
+
+def test_a_right_side_may_not_store(tmp_path: Path) -> None:
+    text = (
+        "from eqfuzz.rewrite.rule import rule\n\n@rule(exact='bitwise')\ndef kept(x):\n    return -x, (y := x).neg()\n"
+    )
+    (tmp_path / "storing.py").write_text(text)
+    with pytest.raises(RuleError, match="storing/kept: the right side stores"):
+        load_rules(tmp_path)
