@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import torch
 
-_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-
 
 def storage_key(tensor: torch.Tensor) -> int:
     """Equal for tensors that look into one storage, for as long as one of them lives."""
@@ -21,12 +19,6 @@ def modes_are_active() -> bool:
     """Whether a torch-function mode, a dispatch mode or a function transform has been entered and not left."""
     stacks = torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack()
     return bool(stacks) or torch._C._functorch.peek_interpreter_stack() is not None  # type: ignore[attr-defined]
-
-
-def runs_only_forward(module: torch.nn.Module) -> bool:
-    """Whether calling ``module`` is calling the ``forward`` of its class: no hooks, nothing put over ``forward``."""
-    own = any(vars(module).get(name) for name in (*_HOOKS, "forward"))
-    return not own and not any(getattr(torch.nn.modules.module, f"_global{name}") for name in _HOOKS)
 
 
 def forget_compiled_code() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from eqfuzz.program.torch_internals import is_inside_transform, runs_only_forward
+from eqfuzz.program.hooks import runs_only_forward
+from eqfuzz.program.torch_internals import is_inside_transform
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,39 @@
+"""The contract with torch's private names for hooks: they exist, and hold what is registered."""
+
+import pytest
+import torch
+
+from eqfuzz.program.hooks import runs_only_forward
+
+
+@pytest.mark.parametrize(
+    "register",
+    [
+        "register_forward_hook",
+        "register_forward_pre_hook",
+        "register_full_backward_hook",
+        "register_full_backward_pre_hook",
+    ],
+)
+def test_hooks_of_a_module(register: str):
+    module = torch.nn.Linear(2, 2)
+    assert runs_only_forward(module)
+    handle = getattr(module, register)(lambda *given: None)
+    assert not runs_only_forward(module)
+    handle.remove()
+    assert runs_only_forward(module)
+
+
+def test_another_forward():
+    module = torch.nn.Linear(2, 2)
+    module.forward = lambda x: x
+    assert not runs_only_forward(module)
+
+
+@pytest.mark.parametrize("kind", ["forward", "forward_pre", "full_backward", "full_backward_pre"])
+def test_hooks_of_all_modules(kind: str):
+    register = getattr(torch.nn.modules.module, f"register_module_{kind}_hook")
+    handle = register(lambda *given: None)
+    assert not runs_only_forward(torch.nn.Linear(2, 2))
+    handle.remove()
+    assert runs_only_forward(torch.nn.Linear(2, 2))
