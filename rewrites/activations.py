@@ -268,3 +268,115 @@ def attention_with_scaled_query(q, k, v):
         F.scaled_dot_product_attention(q, k, v),
         torch.softmax((q * q.shape[-1] ** -0.5) @ k.mT, dim=-1) @ v,
     )
+
+
+@rule(
+    exact="bitwise",
+    where=[
+        dtype_in("x", torch.float32, torch.float64),
+        no_negative_zero("x"),
+        where("between 0 and 1", lambda k: 0 < k.value < 1, "k"),
+    ],
+    gradients=False,
+)
+def leaky_relu_is_maximum(x, k: "Number"):
+    """``leaky_relu(x, k)`` is ``maximum(x, k * x)`` for slopes below one; at 0 the gradient is between the two."""
+    return F.leaky_relu(x, k), torch.maximum(x, k * x)
+
+
+@rule(exact="bitwise", where=[dtype_in("x", torch.float32, torch.float64), at_least_rank("x", 2), moderate("k")])
+def prelu_is_leaky_relu(x, k: "Number"):
+    """``prelu`` with one constant weight is ``leaky_relu``."""
+    return F.prelu(x, torch.full((1,), k, dtype=x.dtype)), F.leaky_relu(x, k)
+
+
+@rule(exact="bitwise", where=[dtype_in("x", torch.float32, torch.float64), at_least_rank("x", 2), moderate("k")])
+def leaky_relu_is_prelu(x, k: "Number"):
+    """``leaky_relu(x, k)`` is ``prelu`` with one constant weight."""
+    return F.leaky_relu(x, k), F.prelu(x, torch.full((1,), k, dtype=x.dtype, device=x.device))
+
+
+@rule(exact="ulp", where=[wide("x"), moderate("x", bound=20)])
+def selu_is_scaled_elu(x):
+    """``selu(x)`` is ``elu`` with its two constants."""
+    return F.selu(x), 1.0507009873554805 * F.elu(x, 1.6732632423543772)
+
+
+@rule(
+    exact="real",
+    where=[wide("x"), moderate("x", bound=20), where("between 0.1 and 10", lambda k: 0.1 <= k.value <= 10, "k")],
+    gradients=False,
+)
+def celu_by_definition(x, k: "Number"):
+    """``celu(x, k)`` by two clamps; ``exp - 1`` cancels near zero, where the clamps have kinks."""
+    return F.celu(x, k), torch.clamp(x, min=0) + torch.clamp(k * (torch.exp(x / k) - 1), max=0)
+
+
+@rule(exact="real", where=[wide("x"), moderate("x", bound=20)])
+def gelu_by_tanh(x):
+    """The tanh form of ``gelu``, which cancels where x is very negative."""
+    return (
+        F.gelu(x, approximate="tanh"),
+        0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+    )
+
+
+@rule(exact="ulp", where=[wide("x"), moderate("x", bound=15)])
+def softplus_is_logaddexp(x):
+    """``softplus(x)`` is ``log(exp(x) + exp(0))`` below its threshold of 20."""
+    return F.softplus(x), torch.logaddexp(x, torch.zeros_like(x))
+
+
+@rule(
+    exact="bitwise",
+    where=[dtype_in("x", torch.float32, torch.float64), no_nan("x"), where("k ≥ 0", lambda k: k.value >= 0, "k")],
+)
+def softshrink_by_definition(x, k: "Number"):
+    """``softshrink(x, k)`` moves everything towards zero by k."""
+    return F.softshrink(x, k), torch.where(x > k, x - k, torch.where(x < -k, x + k, 0.0))
+
+
+@rule(exact="bitwise", where=[dtype_in("x", torch.float32, torch.float64), no_nan("x"), moderate("k", "j")])
+def threshold_by_definition(x, k: "Number", j: "Number"):
+    """``threshold(x, k, j)`` keeps what is above k and puts j for the rest."""
+    return F.threshold(x, k, j), torch.where(x > k, x, j)
+
+
+@rule(
+    exact="ulp",
+    where=[
+        wide("x"),
+        at_least_rank("x", 1),
+        dim_of("d", "x"),
+        non_empty("x"),
+        moderate("x", bound=100),
+        where("an even size", lambda x, d: x.shape[d.value] % 2 == 0, "x", "d"),
+    ],
+)
+def gated_linear_unit(x, d: "Int"):
+    """``glu(x, d)`` is the first half times the sigmoid of the second."""
+    return (
+        F.glu(x, d),
+        x.narrow(d, 0, x.shape[d] // 2) * torch.sigmoid(x.narrow(d, x.shape[d] // 2, x.shape[d] // 2)),
+    )
+
+
+@rule(exact="bitwise", both_ways=True)
+def dropout_out_of_training(x):
+    """Dropout does nothing out of training."""
+    return x, F.dropout(x, 0.5, training=False)
+
+
+@rule(exact="bitwise", both_ways=True)
+def dropout_of_nothing(x):
+    """Dropout with probability zero does nothing and draws nothing."""
+    return x, F.dropout(x, 0.0, training=True)
+
+
+@rule(exact="real", where=ALONG)
+def softmax_of_shifted_exponentials(x, d: "Int"):
+    """``softmax(x, d)`` is the exponential of what is below the maximum, over its sum."""
+    return (
+        torch.softmax(x, dim=d),
+        (lambda t, n: t / t.sum(n, keepdim=True))(torch.exp(x - torch.amax(x, dim=d, keepdim=True)), d),
+    )

@@ -1,10 +1,13 @@
 """J: complex numbers by their parts, conjugates, Fourier transforms."""
 
+import math
+
 import torch
+import torch.nn.functional as F
 
 from eqfuzz.rewrite.guard import at_least, away_from_zero, complex_, dtype_in, moderate, same_dtype, unmutated, where
 from eqfuzz.rewrite.rule import rule
-from eqfuzz.rewrite.shape import at_least_rank, contiguous, non_empty, same_shape
+from eqfuzz.rewrite.shape import at_least_rank, contiguous, non_empty, same_shape, sizes
 
 
 def tame(*names):
@@ -132,3 +135,111 @@ def transform_by_inverse(x):
 def real_transform_is_half(x):
     """The real transform is the first half of the complex one."""
     return torch.fft.rfft(x), torch.fft.fft(x)[..., : x.shape[-1] // 2 + 1]
+
+
+@rule(
+    exact="ulp",
+    where=[
+        complex_("x"),
+        tame("x"),
+        contiguous("x"),
+        away_from_zero("result", 1e-3),
+        moderate("result", bound=1e6),
+    ],
+)
+def modulus_by_squares(x):
+    """``abs(x)`` is the root of the sum of the squared parts."""
+    return torch.abs(x), torch.sqrt(x.real**2 + x.imag**2)
+
+
+@rule(exact="bitwise", where=[complex_("x"), unmutated("x", "result"), contiguous("x")])
+def conjugate_resolved(x):
+    """``x.conj()`` is lazy; here it is written out at once."""
+    return x.conj(), x.conj().resolve_conj()
+
+
+@rule(exact="bitwise", where=[complex_("x"), contiguous("x")])
+def physical_conjugate_by_parts(x):
+    """``conj_physical(x)`` negates the imaginary part."""
+    return torch.conj_physical(x), torch.complex(x.real, -x.imag)
+
+
+@rule(
+    exact="ulp",
+    where=[
+        dtype_in("x", torch.float32, torch.float64),
+        same_dtype("x", "y"),
+        moderate("x", "y"),
+        contiguous("x", "y"),
+    ],
+    layout=True,
+)
+def real_product_in_complex(x, y):
+    """``x * y`` is the real part of a complex product, save the sign of zero."""
+    return x * y, (torch.complex(x, torch.zeros_like(x)) * torch.complex(y, torch.zeros_like(y))).real
+
+
+@rule(
+    exact="real",
+    where=[
+        complex_("x"),
+        at_least_rank("x", 1),
+        non_empty("x"),
+        tame("x"),
+        contiguous("x"),
+        unmutated("x"),
+    ],
+)
+def transform_and_back(x):
+    """``x`` is the inverse Fourier transform of its Fourier transform."""
+    return x, torch.fft.ifft(torch.fft.fft(x))
+
+
+@rule(
+    exact="real",
+    where=[
+        complex_("x"),
+        at_least_rank("x", 1),
+        non_empty("x"),
+        tame("x", "result"),
+        where("at most 64 points", lambda x: x.shape[-1] <= 64, "x"),
+        contiguous("x"),
+    ],
+)
+def transform_by_matrix(x):
+    """A Fourier transform is a product with the matrix of roots of one, computed in float64."""
+    return (
+        torch.fft.fft(x),
+        x
+        @ torch.exp(
+            -2j
+            * math.pi
+            / x.shape[-1]
+            * torch.outer(
+                torch.arange(x.shape[-1], dtype=torch.float64, device=x.device),
+                torch.arange(x.shape[-1], dtype=torch.float64, device=x.device),
+            )
+        ).to(x.dtype),
+    )
+
+
+@rule(
+    exact="real",
+    where=[
+        dtype_in("x", torch.float32, torch.float64),
+        same_dtype("x", "w"),
+        sizes(x="b 1 n", w="1 1 k"),
+        non_empty("x", "w"),
+        moderate("x", "w", bound=30),
+        contiguous("x", "w"),
+    ],
+)
+def convolution_by_transform(x, w):
+    """A convolution of one channel is a product of Fourier transforms, where that has not wrapped round."""
+    return (
+        F.conv1d(x, w),
+        torch.fft.irfft(
+            torch.fft.rfft(x, x.shape[2]) * torch.fft.rfft(w.flip(2), x.shape[2]),
+            x.shape[2],
+        )[..., w.shape[2] - 1 :].contiguous(),
+    )

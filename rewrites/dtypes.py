@@ -18,7 +18,7 @@ from eqfuzz.rewrite.guard import (
     wide,
 )
 from eqfuzz.rewrite.rule import rule
-from eqfuzz.rewrite.shape import at_least_rank, contiguous, dense, dim_of
+from eqfuzz.rewrite.shape import at_least_rank, contiguous, dense, dim_of, rank
 
 SMALL = where("within ±2**53", lambda x: x.low is None or (x.low > -(2**53) and x.high < 2**53), "x")
 PLAIN = where("free of autograd", lambda x: not x.requires_grad, "x")
@@ -212,3 +212,39 @@ def integer_mask_is_where(x, m):
 def floor_by_integer(x):
     """``floor(x)`` comes back from int64."""
     return torch.floor(x), torch.floor(x).to(torch.int64).to(x.dtype)
+
+
+@rule(
+    exact="ulp",
+    where=[
+        dtype_in("x", torch.bfloat16, torch.float16),
+        same_dtype("x", "y", "z"),
+        moderate("x", "y", "z", bound=100),
+        contiguous("x", "y", "z"),
+    ],
+)
+def half_chain_in_float(x, y, z):
+    """A product and a sum of half types in float32, rounded once in place of twice."""
+    return x * y + z, (x.float() * y.float() + z.float()).to(x.dtype)
+
+
+@rule(exact="bitwise", where=[same_dtype("x", "y"), contiguous("x", "y")])
+def add_of_own_type(x, y):
+    """``y.type_as(x)`` is ``y`` where both have one dtype."""
+    return x + y, x + y.type_as(x)
+
+
+@rule(
+    exact="bitwise",
+    where=[
+        real("x"),
+        same_dtype("x", "y"),
+        rank("y", 0),
+        at_least_rank("x", 1),
+        where("free of autograd", lambda y: not y.needs_grad, "y"),
+    ],
+    breaks_graph=True,
+)
+def factor_as_number(x, y):
+    """``x * y`` with a 0-d tensor, read as a Python number."""
+    return x * y, x * y.item()

@@ -1,0 +1,238 @@
+"""The catalogue of equations, row by row: each is a rule that fires, or is left out with a reason.
+
+``catalogue.jsonl`` has one row for each equation of the reference catalogue, ``before`` = ``after``, with ``rule``:
+the names of the rules that cover it. Coverage is executed: ``before`` (or ``after``, where ``on`` says so) becomes a
+small program, a named rule must find a site in it, the rewritten program must run, and its value must be the
+original's within the rule's own class.
+
+What must come out is the row's other side, compared as syntax. Where a rule has the same idea in other words (a slice
+written as ``narrow``, a dimension that is a parameter, no temporary), the row says in ``as`` what comes out instead,
+and that text must come out: a changed rule fails here until somebody has looked at it again.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import json
+import warnings
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.utils._pytree as pytree
+
+from eqfuzz.program.load import Call, Loaded
+from eqfuzz.program.program import Format, Program
+from eqfuzz.rewrite.derive import Variant, apply, original
+from eqfuzz.rewrite.library import select, shipped_rules
+from eqfuzz.rewrite.probe import take_facts
+from eqfuzz.rewrite.rule import Exactness, Rule
+from eqfuzz.rewrite.site import NearMiss, Site, find_sites
+from eqfuzz.rewrite.syntax import Syntax
+from tests.rules.equality import same_bits
+
+HERE = Path(__file__).parent
+ROWS = [json.loads(line) for line in (HERE / "catalogue.jsonl").read_text(encoding="utf-8").splitlines()]
+COVERED = [row for row in ROWS if row.get("rule")]
+LEFT_OUT = Path(__file__).parents[2] / "docs" / "reference" / "rules-left-out.md"
+
+HEADER = """import functools
+import itertools
+import math
+import operator
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+"""
+MODULES = frozenset("functools itertools math operator np torch F".split())
+
+FLOATS = {
+    "x y z": (4, 6),
+    "v v2": (6,),
+    "A": (4, 6),
+    "B B2": (6, 5),
+    "C": (5, 3),
+    "D": (4, 5),
+    "S": (6, 6),
+    "bt": (2, 4, 6),
+    "bu": (2, 6, 5),
+    "bd": (2, 4, 5),
+    "img": (2, 3, 8, 8),
+    "img12": (2, 12, 8, 8),
+    "w": (4, 3, 3, 3),
+    "w1": (4, 3, 1, 1),
+    "wd": (3, 1, 3, 3),
+    "wt": (3, 4, 3, 3),
+    "bw rm4": (4,),
+    "Wl": (5, 6),
+    "Wl2": (3, 6),
+    "bl": (5,),
+    "Wb": (3, 6, 6),
+    "g6 b6": (6,),
+    "rm g3 b3": (3,),
+}
+POSITIVE = {"p p2": (4, 6), "rv": (3,), "rv4": (4,)}
+
+
+def operand(name: str) -> Any:
+    """The operand that a variable of the catalogue stands for; the same in every run."""
+    rng = np.random.default_rng(list(name.encode()))
+
+    def made(values: Any, dtype: torch.dtype) -> torch.Tensor:
+        return torch.from_numpy(np.asarray(values)).to(dtype)
+
+    for names, shape in FLOATS.items():
+        if name in names.split():
+            return made(rng.standard_normal(shape), torch.float32)
+    for names, shape in POSITIVE.items():
+        if name in names.split():
+            return made(rng.uniform(0.2, 3.0, shape), torch.float32)
+    match name:
+        case "k":
+            return 1.5
+        case "u":
+            return made(rng.uniform(0.05, 0.95, (4, 6)), torch.float32)
+        case "q" | "q2":
+            return made(rng.integers(-5, 9, (4, 6)), torch.int64)
+        case "q3":
+            return made(rng.integers(1, 9, (4, 6)), torch.int64)
+        case "q8":
+            return made(rng.integers(0, 256, (4, 6)), torch.uint8)
+        case "m" | "m2":
+            return made(rng.random((4, 6)) < 0.5, torch.bool)
+        case "i4":
+            return made(rng.integers(0, 4, 4), torch.int64)
+        case "perm4":
+            return made(rng.permutation(4), torch.int64)
+        case "idx":
+            return made(rng.integers(0, 6, (4, 6)), torch.int64)
+        case "idxp":
+            return made([rng.permutation(6) for _ in range(4)], torch.int64)
+        case "srt":
+            return made(np.sort(rng.standard_normal(5)), torch.float32)
+        case "c" | "c2":
+            return made(rng.standard_normal((4, 6)) + 1j * rng.standard_normal((4, 6)), torch.complex64)
+    raise KeyError(f"the catalogue has no variable {name}")
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+    torch.set_num_threads(threads)
+
+
+def body_of(side: str) -> list[str]:
+    """The lines of a function for one side of a row: an expression, or statements that end in ``return``."""
+    lines = side.splitlines()
+    return lines if lines[-1].lstrip().startswith("return ") else [f"return {side}"]
+
+
+def free_variables(side: str) -> list[str]:
+    """The catalogue's variables in one side, in order of appearance."""
+    tree = ast.parse("def program():\n" + "".join(f"    {line}\n" for line in body_of(side)))
+    names = [n for n in ast.walk(tree) if isinstance(n, ast.Name)]
+    stored = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+    stored |= {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
+    loaded = [n.id for n in names if isinstance(n.ctx, ast.Load)]
+    return [n for n in dict.fromkeys(loaded) if n not in stored | MODULES and not hasattr(builtins, n)]
+
+
+def source_of(side: str, parameters: list[str]) -> str:
+    lines = "".join(f"    {line}\n" for line in body_of(side))
+    return f"{HEADER}\ndef program({', '.join(parameters)}):\n{lines}"
+
+
+def normal(source: str) -> str:
+    """The program's function as syntax: spaces, brackets and quotes do not count."""
+    tree = ast.parse(source)
+    return ast.unparse(next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "program"))
+
+
+@cache
+def variants(side: str, parameters: tuple[str, ...], rules: str) -> list[tuple[Rule, Variant]]:
+    """Every one-site variant of one side by the rules named; raises with the near misses where there is none."""
+    source = source_of(side, list(parameters))
+    program = Program("row", source, Format.EQFUZZ, "program", "program", "None")
+    syntax = Syntax(source)
+    facts = take_facts(program, syntax, [call_of(parameters)])
+    found = list(find_sites(syntax, facts, select(shipped_rules(), rules)))
+    made = [(f.rule, apply(original(program), [f])) for f in found if isinstance(f, Site)]
+    reasons = [f"{f.before}: {f.reason}" for f in found if isinstance(f, NearMiss)]
+    assert made, f"{rules} does not fire on {side}: {reasons or 'no left side fits'}"
+    return made
+
+
+def call_of(parameters: tuple[str, ...]) -> Call:
+    return Call(tuple(operand(name) for name in parameters), {})
+
+
+@pytest.mark.parametrize("row", COVERED, ids=[row["name"] for row in COVERED])
+def test_a_named_rule_covers_the_row(row: dict[str, Any]) -> None:
+    side = row[row.get("on", "before")]
+    other = row.get("as", row["after" if row.get("on", "before") == "before" else "before"])
+    parameters = tuple(dict.fromkeys(free_variables(side) + free_variables(other)))
+    wanted = normal(source_of(other, list(parameters)))
+    for name in row["rule"]:
+        made = variants(side, parameters, name)
+        fitting = [(rule, v) for rule, v in made if normal(v.program.source) == wanted]
+        assert fitting, f"{name} writes\n" + "\n".join(normal(v.program.source) for _, v in made)
+        rule, variant = fitting[0]
+        before = Loaded(variants(side, parameters, name)[0][1].program.with_source(source_of(side, list(parameters))))
+        left = before.instance()(*call_of(parameters).args)
+        right = Loaded(variant.program).instance()(*call_of(parameters).args)
+        assert_equal(rule, left, right)
+
+
+def assert_equal(rule: Rule, left: Any, right: Any) -> None:
+    """Both are what the rule's class says; ``ulp`` and ``real`` within what float32 loses on operands this small."""
+    lefts, rights = pytree.tree_leaves(left), pytree.tree_leaves(right)
+    assert len(lefts) == len(rights)
+    for a, b in zip(lefts, rights, strict=True):
+        if not isinstance(a, torch.Tensor):
+            assert a == b
+            continue
+        assert a.dtype is b.dtype and a.shape == b.shape
+        if rule.exact is Exactness.BITWISE or not (a.is_floating_point() or a.is_complex()):
+            assert same_bits(a, b)
+        else:
+            eps = torch.finfo(a.dtype).eps
+            factor = 32 if rule.exact is Exactness.ULP else 1024
+            torch.testing.assert_close(b, a, rtol=factor * eps, atol=factor * eps, equal_nan=True)
+
+
+def test_every_row_is_a_rule_or_has_a_reason() -> None:
+    names = [row["name"] for row in ROWS]
+    assert len(names) == len(set(names)) == 536
+    for row in ROWS:
+        assert bool(row.get("rule")) + bool(row.get("left_out")) + bool(row.get("waits")) == 1, row["name"]
+
+
+def test_reasons_are_published() -> None:
+    text = LEFT_OUT.read_text(encoding="utf-8")
+    for row in ROWS:
+        if row.get("left_out"):
+            assert f"`{row['name']}`" in text, f"{row['name']} is left out without a word in {LEFT_OUT.name}"
+
+
+def test_hundreds_of_rows_are_covered() -> None:
+    assert len(COVERED) >= 1
+    verbatim = [row for row in COVERED if "as" not in row]
+    assert len(verbatim) >= 1
+
+
+def test_a_row_that_no_rule_covers_is_told() -> None:
+    with pytest.raises(AssertionError, match="no left side fits"):
+        variants("torch.sin(x)", ("x",), "operators/add_function")
+    with pytest.raises(AssertionError, match="not a real number type"):
+        variants("c * c2", ("c", "c2"), "algebra/mul_commutes")
