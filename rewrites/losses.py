@@ -3,9 +3,9 @@
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.rewrite.guard import at_least, at_most, full_precision, moderate, same_dtype, wide
+from eqfuzz.rewrite.guard import at_least, at_most, floating, full_precision, moderate, same_dtype, wide
 from eqfuzz.rewrite.rule import rule
-from eqfuzz.rewrite.shape import contiguous, dim_of, index_into, non_empty, same_shape, sizes
+from eqfuzz.rewrite.shape import at_least_rank, contiguous, dim_of, index_into, non_empty, same_shape, sizes
 
 LOSS = [wide("x", "y"), same_dtype("x", "y"), same_shape("x", "y"), non_empty("x"), moderate("x", "y", bound=100)]
 LOGITS = [
@@ -66,3 +66,9 @@ def divergence_of_softmax(x, y, d: "Int"):
         F.kl_div(torch.log_softmax(x, dim=d), torch.softmax(y, dim=d), reduction="sum"),
         torch.sum(torch.softmax(y, dim=d) * (torch.log_softmax(y, dim=d) - torch.log_softmax(x, dim=d))),
     )
+
+
+@rule(exact="bitwise", where=[floating("x"), at_least_rank("x", 1), dim_of("d", "x")])
+def softmin_is_softmax_of_negation(x, d: "Int"):
+    """``softmin(x, d)`` is ``softmax(-x, d)``."""
+    return F.softmin(x, d), torch.softmax(-x, d)

@@ -14,8 +14,12 @@ KNOWN = (torch.float32, torch.float64, torch.int64, torch.int32, torch.int16, to
 
 
 def shared(*names):
-    """On the CPU and free of autograd, so that memory can be handed over."""
-    return [no_grad(*names), where("on the CPU", lambda *facts: all(f.device == "cpu" for f in facts), *names)]
+    """On the CPU and free of autograd, also of autograd switched off, so that memory can be handed over."""
+    return [
+        no_grad(*names),
+        where("without a gradient", lambda *facts: not any(f.requires_grad for f in facts), *names),
+        where("on the CPU", lambda *facts: all(f.device == "cpu" for f in facts), *names),
+    ]
 
 
 PAIR = [*shared("x", "y"), same_dtype("x", "y"), contiguous("x", "y")]
