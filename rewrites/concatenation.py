@@ -73,9 +73,9 @@ def rows_interleaved_by_expansion(x, k: "Int"):
     )
 
 
-@rule(exact="bitwise", where=[real("x"), finite("x"), rank("x", 1)])
+@rule(exact="bitwise", where=[real("x"), finite("x"), no_negative_zero("x"), rank("x", 1)])
 def diagonal_matrix_by_identity(x):
-    """``diag(x)`` of a line multiplies the identity; adding 0 makes its negative zeros positive."""
+    """``diag(x)`` of a line multiplies the identity; adding 0 makes the negative zeros around it positive."""
     return torch.diag(x), torch.eye(x.shape[0], dtype=x.dtype, device=x.device) * x + 0
 
 

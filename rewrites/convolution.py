@@ -88,12 +88,14 @@ def convolution_by_groups(x, w, g: "Int"):
     )
 
 
-@rule(exact="real", where=CONVOLUTION)
+@rule(exact="real", where=[*CONVOLUTION, contiguous("w")])
 def dilated_convolution_with_zeros(x, w):
     """A convolution dilated by two has a kernel with zeros between its elements."""
     return (
         F.conv2d(x, w, dilation=2),
-        F.conv2d(x, torch.kron(w, torch.tensor([[1, 0], [0, 0]], dtype=w.dtype, device=w.device))[..., :-1, :-1]),
+        F.conv2d(
+            x, torch.kron(w, torch.tensor([[1, 0], [0, 0]], dtype=w.dtype, device=w.device))[..., :-1, :-1].contiguous()
+        ),
     )
 
 

@@ -63,13 +63,13 @@ def power_in_double(x, k: "Number"):
     return x**k, torch.float_power(x, k).to(x.dtype)
 
 
-@rule(exact="ulp", where=SMALL)
+@rule(exact="ulp", where=[*SMALL, contiguous("x")])
 def exponential_is_power_of_e(x):
     """``exp(x)`` is ``e ** x``."""
     return torch.exp(x), torch.pow(math.e, x)
 
 
-@rule(exact="ulp", where=SMALL, both_ways=True)
+@rule(exact="ulp", where=[*SMALL, contiguous("x")], both_ways=True)
 def binary_exponential(x):
     """``exp2(x)`` is ``2 ** x``."""
     return torch.exp2(x), torch.pow(2.0, x)

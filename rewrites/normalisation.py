@@ -54,6 +54,7 @@ STATISTICS = [
     sizes(x="n c h k", m="c", v="c", w="c", b="c"),
     non_empty("x"),
     moderate("x", "m", "w", "b", bound=30),
+    contiguous("x"),
     at_least("v", 0.1),
     at_most("v", 10),
 ]

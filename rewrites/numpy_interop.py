@@ -22,16 +22,17 @@ def shared(*names):
     ]
 
 
+IN_DIMENSIONS = where("1 or more dimensions", lambda result: result.ndim > 0, "result")
 PAIR = [*shared("x", "y"), same_dtype("x", "y"), contiguous("x", "y")]
 
 
-@rule(exact="bitwise", where=[dtype_in("x", *KNOWN), *PAIR, at_least_rank("result", 1)])
+@rule(exact="bitwise", where=[dtype_in("x", *KNOWN), *PAIR, IN_DIMENSIONS])
 def add_in_numpy(x, y):
     """``x + y`` added by NumPy, which gives a number and no array in 0 dimensions."""
     return x + y, torch.from_numpy(np.add(x.numpy(), y.numpy()))
 
 
-@rule(exact="bitwise", where=[dtype_in("x", *KNOWN), *PAIR, at_least_rank("result", 1)])
+@rule(exact="bitwise", where=[dtype_in("x", *KNOWN), *PAIR, IN_DIMENSIONS])
 def multiply_in_numpy(x, y):
     """``x * y`` multiplied by NumPy."""
     return x * y, torch.from_numpy(np.multiply(x.numpy(), y.numpy()))

@@ -18,7 +18,14 @@ def matmul_by_columns(x, y):
 
 
 @rule(
-    exact="real", where=[*THREE, sizes(x="n m", y="n k", z="k m"), non_empty("y", "z"), moderate("b", "a", bound=100)]
+    exact="real",
+    where=[
+        *THREE,
+        sizes(x="n m", y="n k", z="k m"),
+        non_empty("y", "z"),
+        contiguous("x", "y", "z"),
+        moderate("b", "a", bound=100),
+    ],
 )
 def weighted_addmm(x, y, z, b: "Number", a: "Number"):
     """``addmm`` with weights for both terms."""
@@ -26,7 +33,14 @@ def weighted_addmm(x, y, z, b: "Number", a: "Number"):
 
 
 @rule(
-    exact="real", where=[*THREE, sizes(x="n m", y="n k", z="k m"), non_empty("y", "z"), moderate("b", "a", bound=100)]
+    exact="real",
+    where=[
+        *THREE,
+        sizes(x="n m", y="n k", z="k m"),
+        non_empty("y", "z"),
+        contiguous("x", "y", "z"),
+        moderate("b", "a", bound=100),
+    ],
 )
 def weighted_sum_is_addmm(b: "Number", x, a: "Number", y, z):
     """A weighted sum with a matrix product is ``addmm``."""

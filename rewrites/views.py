@@ -171,6 +171,7 @@ def windows_are_stacked_slices(x, k: "Int"):
         rank("x", 4),
         non_empty("x"),
         contiguous("x"),
+        unmutated("x", "result"),
         where("k * k divides the channels", lambda x, k: k.value > 1 and x.shape[1] % k.value**2 == 0, "x", "k"),
     ],
 )
@@ -184,13 +185,13 @@ def pixel_shuffle_by_permute(x, k: "Int"):
     )
 
 
-@rule(exact="bitwise", where=[rank("x", 2)])
+@rule(exact="bitwise", where=[rank("x", 2)], layout=True)
 def quarter_turn(x):
     """``rot90(x)`` flips the rows of the transpose."""
     return torch.rot90(x), x.t().flip(0)
 
 
-@rule(exact="bitwise", where=[rank("x", 2)])
+@rule(exact="bitwise", where=[rank("x", 2)], layout=True)
 def flipped_transpose_is_quarter_turn(x):
     """The transpose with its rows flipped is ``rot90(x)``."""
     return x.t().flip(0), torch.rot90(x)
