@@ -6,6 +6,7 @@ import torch
 
 from eqfuzz.rewrite.guard import (
     FLOATS,
+    arithmetic,
     at_least,
     away_from_zero,
     dtype_in,
