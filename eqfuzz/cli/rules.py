@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from enum import StrEnum
 from pathlib import Path
@@ -31,7 +32,9 @@ class ListUnlessNamed(typer.core.TyperGroup):
     """``eqfuzz rules 'shapes/*'`` is ``eqfuzz rules list 'shapes/*'``: what names no tool is for the list."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help")):
+        known = (*self.commands, "-h", "--help")
+        mistyped = len(args) > 1 and difflib.get_close_matches(args[0], self.commands, cutoff=0.7)
+        if not args or (args[0] not in known and not mistyped):
             args = ["list", *args]
         return super().parse_args(ctx, args)
 

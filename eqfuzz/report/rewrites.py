@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import textwrap
 from collections.abc import Sequence
 
 from rich import box
@@ -16,8 +18,8 @@ from eqfuzz.report.figures import count, printable
 from eqfuzz.report.source import SourceDiff
 from eqfuzz.rewrite.derive import Step
 
-LONGEST = 160
-"""Characters of a replaced text in the table of sites; the diffs and the JSON events have all of it."""
+MOST_LINES = 6
+"""Lines of a replaced text in the table of sites; the diffs and the JSON events have all of it."""
 
 
 class Rewrites:
@@ -75,5 +77,18 @@ def _print_variant(console: Console, original: str, made: VariantMade) -> None:
 
 
 def _short(text: str) -> str:
-    flat = " ".join(printable(text).split())
-    return flat if len(flat) <= LONGEST else f"{flat[: LONGEST - 1]}…"
+    """The first lines, without the indentation of the place that they come from."""
+    first, _, rest = printable(text).strip("\n").partition("\n")
+    below = textwrap.dedent(rest)
+    if rest and not _is_python(f"{first}\n{below}"):
+        below = textwrap.indent(below, "    ")  # nothing below stands as far left as the first line
+    lines = [first, *below.splitlines()]
+    return "\n".join(lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], "…"])
+
+
+def _is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True

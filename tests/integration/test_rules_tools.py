@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
+from eqfuzz.campaign.events import SitesListed
 from eqfuzz.cli.app import app
+from eqfuzz.report.rewrites import Rewrites
+from eqfuzz.rewrite.derive import Step
 from tests.commandline import _share_header as share_header
 from tests.commandline import eqfuzz, mutate, write
 
@@ -64,16 +68,6 @@ SEED = """
 
     def inputs(rng):
         yield rng.normal(3, 4), rng.normal(3, 4)
-"""
-
-HEADER = """\
-    import libcst as cst
-    import torch
-
-    from eqfuzz.rewrite.guard import floating
-    from eqfuzz.rewrite.rule import rule
-
-
 """
 
 
@@ -152,6 +146,19 @@ def test_show_of_every_family_shows_an_example() -> None:
     assert problems == {}
 
 
+@pytest.mark.parametrize("tool", ["", "list", "show", "check", "explain"])
+def test_help_of_the_tools_imports_nothing_heavy(tool: str) -> None:
+    script = (
+        "import sys\n"
+        "from eqfuzz.cli import main\n"
+        f"sys.argv[1:] = {['rules', *tool.split(), '--help']!r}\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    code = end.code\n"
+        "print([m for m in ('torch', 'libcst', 'numpy', 'rich', 'eqfuzz.rewrite') if m in sys.modules], code)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stdout.splitlines()[-1] == "[] 0"
+
+
 def test_the_list_has_tags_and_counts() -> None:
     lines = events_of(rules("list", "layout", "--format", "json"))
     tagged = [line["name"] for line in lines if "layout" in line["tags"]]
@@ -171,6 +178,8 @@ def test_the_list_has_tags_and_counts() -> None:
         (["check", "layout,-layot/*"], "did you mean 'layout/*'?"),
         (["list", "operatrs"], "did you mean 'operators'?"),
         (["check", "--draws", "1"], "--draws"),
+        (["shwo", "add_function"], "Did you mean 'show'?"),
+        (["explain", "add_function", "no-such-seed.py"], "no-such-seed.py: no such file"),
     ],
 )
 def test_what_is_not_there_is_one_line_and_exit_2(arguments: list[str], told: str) -> None:
@@ -237,48 +246,6 @@ def test_explain_of_an_invalid_seed_is_one_line_and_exit_2(tmp_path: Path, body:
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "told"),
-    [
-        ("def f(:\n", 8, "not valid Python"),
-        ('@rule(exact="bitwise")\ndef r(x, k: "Foo"):\n    return x + k, k + x\n', 8, "unknown sort 'Foo'"),
-        ('@rule(exact="bitwise")\ndef r(x, y):\n    return x + 1, x + y\n', 8, "y stands on one side only"),
-        ('@rule(exact="bitwise")\ndef r(x):\n    return -x, x if x is None else -x\n', 8, "conditionally"),
-        ('@rule(exact="bitwise")\ndef r(loop: cst.For, at):\n    yield "pass"\n', 8, "a generator needs an example"),
-        ('@rule(exact="bitwse")\ndef r(x):\n    return -x, x * -1\n', 8, "'bitwse' is not a valid Exactness"),
-        ('@rule(exact="ulp", where=[floating("x", "z")])\ndef r(x):\n    return -x, x * -1\n', 8, "asks for 'z'"),
-        ("def helper():\n    return no_such\n\n\nhelper()\n", 9, "NameError: name 'no_such' is not defined"),
-    ],
-)
-def test_a_rule_file_that_is_not_right_is_told_at_its_line(tmp_path: Path, text: str, line: int, told: str) -> None:
-    path = tmp_path / "mine.py"
-    path.write_text(textwrap.dedent(HEADER) + text, encoding="utf-8")
-    result = CliRunner().invoke(app, ["rules", "--rules-from", str(path)])
-    assert result.exit_code == 2
-    assert result.stderr.startswith(f"eqfuzz: --rules-from: {path}:{line}: ")
-    assert told in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-
-
-def test_the_name_of_a_shipped_rule_is_taken(tmp_path: Path) -> None:
-    path = tmp_path / "operators.py"
-    rule = '@rule(exact="bitwise")\ndef add_function(x, y):\n    return x + y, torch.add(x, y)\n'
-    path.write_text(textwrap.dedent(HEADER) + rule, encoding="utf-8")
-    result = CliRunner().invoke(app, ["rules", "--rules-from", str(path)])
-    assert result.exit_code == 2
-    assert f"{path}:8: operators/add_function is the name of a rule already" in result.stderr
-
-
-def test_own_rules_may_come_from_a_folder_and_more_than_once(mine: Path, tmp_path: Path) -> None:
-    more = write(tmp_path, "more.py", textwrap.dedent(HEADER))
-    more.write_text(more.read_text() + '@rule(exact="bitwise")\ndef r(x):\n    return -x, torch.neg(x)\n')
-    arguments = ["my-rules,more", "--rules-from", str(mine.parent), "--rules-from", str(more), "--format", "json"]
-    result = CliRunner().invoke(app, ["rules", "list", *arguments])
-    families = {json.loads(line)["family"] for line in result.stdout.splitlines()}
-    assert families == {"my-rules", "more"}
-    assert not (tmp_path / "__pycache__").exists()
-
-
 @pytest.mark.parametrize("runner", ["fork", "spawn"])
 def test_own_rules_reach_the_children(mine: Path, seed: Path, tmp_path: Path, runner: str) -> None:
     own = ("--rules-from", mine, "--rules", "my-rules/greater", "--runner", runner)
@@ -316,6 +283,20 @@ def test_diff_in_text_shows_sites_and_diffs(mine: Path, seed: Path, tmp_path: Pa
     assert "variant 1  my-rules/greater  bitwise" in done.stdout
     assert "first = ~(x <= y)" in done.stdout
     assert "\x1b" not in done.stdout
+
+
+def test_the_table_shows_statements_as_if_they_stood_alone() -> None:
+    steps = [
+        Step("a/peeled", 2, "for k in a:\n        f(k)", "for k in b:\n        f(k)\n    k = 2\n    f(k)"),
+        Step("a/unrolled", 2, "for k in a:\n        f(k)", "k = 0\n    f(k)"),
+    ]
+    console = Console(width=100, record=True, file=io.StringIO())
+    rewrites = Rewrites(console)
+    rewrites.take(SitesListed(0, "seed.py", "text", steps))
+    rewrites.show(0)
+    rows = [line for line in console.export_text().splitlines() if "k" in line]
+    width = rows[0].rindex("for k")
+    assert [row[width:].rstrip() for row in rows] == ["for k in b:", "    f(k)", "k = 2", "f(k)", "k = 0", "f(k)"]
 
 
 def test_diff_goes_with_dry_run() -> None:
