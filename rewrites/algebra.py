@@ -33,9 +33,16 @@ def add_commutes(x, y):
     return x + y, y + x
 
 
-@rule(exact="bitwise", where=[real("x", "y"), contiguous("x", "y")])
+@rule(
+    exact="bitwise",
+    where=[
+        real("x", "y"),
+        contiguous("x", "y"),
+        where("of one dtype where one is 0-d", lambda x, y: x.dtype == y.dtype or min(x.ndim, y.ndim) > 0, "x", "y"),
+    ],
+)
 def mul_commutes(x, y):
-    """``x * y`` is ``y * x``."""
+    """``x * y`` is ``y * x``; a second operand that is 0-d is rounded otherwise than a first one."""
     return x * y, y * x
 
 

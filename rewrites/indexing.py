@@ -153,7 +153,7 @@ def index_is_index_select(x, i):
 
 @rule(
     exact="bitwise",
-    where=[floating("x"), rank("x", 2), contiguous("x", "i"), index_into("i", "x", 0)],
+    where=[floating("x"), rank("x", 2), contiguous("x", "i"), index_into("i", "x", 0), unmutated("x", "result")],
     both_ways=True,
 )
 def index_is_embedding(x, i):
@@ -218,7 +218,10 @@ def one_hot_is_comparison(i, n: "Int"):
     return F.one_hot(i, n), (i.unsqueeze(-1) == torch.arange(n, device=i.device)).to(torch.int64)
 
 
-@rule(exact="bitwise", where=[dtype_in("i", torch.int64), at_least("i", 0), contiguous("x", "i")])
+@rule(
+    exact="bitwise",
+    where=[dtype_in("i", torch.int64), at_least("i", 0), contiguous("x", "i"), unmutated("x", "result")],
+)
 def take_is_index(x, i):
     """``torch.take(x, i)`` indexes the flattened tensor."""
     return torch.take(x, i), x.reshape(-1)[i]

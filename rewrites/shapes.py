@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from eqfuzz.rewrite.guard import Guard, arithmetic, floating, no_negative_zero, real, same_dtype, unmutated, where, wide
 from eqfuzz.rewrite.rule import rule
-from eqfuzz.rewrite.shape import at_least_rank, contiguous, dense, dim_of, non_empty, rank, same_shape
+from eqfuzz.rewrite.shape import at_least_rank, contiguous, dense, dim_of, extents, non_empty, rank, same_shape
 
 
 def fills(name, *dims):
@@ -21,7 +21,7 @@ def fills(name, *dims):
         return None if fits else f"{numbers} is no shape for {count} elements"
 
     def propose(operands, rng):
-        shape = [rng.choice((1, 2, 3, 5)) for _ in dims]
+        shape = list(extents(len(dims), rng, (1, 2, 3, 5)))
         operands[name].shape = rng.choice((tuple(shape), tuple(reversed(shape)), (math.prod(shape),)))
         for d, size in zip(dims, shape, strict=True):
             operands[d].value = size

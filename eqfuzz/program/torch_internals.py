@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
+
 import torch
 
 
@@ -24,3 +27,16 @@ def modes_are_active() -> bool:
 def forget_compiled_code() -> None:
     """Drop everything Dynamo has compiled in this process."""
     torch._dynamo.reset()
+
+
+@contextlib.contextmanager
+def code_hook(seen: Callable[[str], None]) -> Iterator[None]:
+    """While it lasts, ``seen`` is told the code that Inductor generated for each graph, before it is built."""
+    from torch._inductor.graph import GraphLowering
+
+    before = GraphLowering.save_output_code
+    GraphLowering.save_output_code = staticmethod(seen)
+    try:
+        yield
+    finally:
+        GraphLowering.save_output_code = before

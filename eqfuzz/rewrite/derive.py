@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import hashlib
 from collections.abc import Sequence
+from functools import cached_property
 
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.edit import edited
@@ -30,6 +32,11 @@ class Variant:
     derivation: tuple[Step, ...]
     exactness: Exactness
     gradients_equal: bool = True
+
+    @cached_property
+    def text_digest(self) -> str:
+        """Names the program whatever its layout: brackets, line breaks and comments do not count."""
+        return hashlib.sha256(ast.dump(ast.parse(self.program.source)).encode()).hexdigest()
 
     @property
     def families(self) -> tuple[str, ...]:

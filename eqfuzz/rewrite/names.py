@@ -55,6 +55,9 @@ def _of_one(node: ast.AST) -> tuple[set[str], set[str]]:
         case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar() if node.name:
             reads, stores = _of(ast.iter_child_nodes(node))
             return reads, stores | {node.name}
+        case ast.MatchMapping(rest=str() as rest):
+            reads, stores = _of(ast.iter_child_nodes(node))
+            return reads, stores | {rest}
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
             return _of_function(node)
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import logging
 import random
 import warnings
 from collections.abc import Iterator, Sequence
@@ -49,30 +51,42 @@ class Proof:
 
 def prove(rule: Rule, draws: int = DRAWS, *, compiled: int = COMPILED) -> Proof:
     """Try ``rule`` on ``draws`` operands per example; stops at the first problem of each kind."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # threads only get in each other's way on tensors this small
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return _Attempt(rule).run(draws, compiled)
-    finally:
-        torch.set_num_threads(threads)
+    with undisturbed():
+        return _Attempt(rule).run(draws, compiled)
 
 
 def operands(example: Example, name: str, count: int) -> Iterator[Values]:
-    """About ``count`` operands that the example takes: half drawn freely, the rest from each dtype in turn."""
-    free = max(1, count // 2)
-    rounds = max(1, (count - free) // len(ALL_DTYPES))
-    for i in range(free):
+    """``count`` operands drawn freely, if the example takes so many, and more of each dtype that it takes."""
+    found = 0
+    for i in range(2 * count):
+        if found == count:
+            break
         values = draw(example, random.Random(f"{name} {i}"))
         if values is not None:
+            found += 1
             yield values
     for dtype in ALL_DTYPES:
-        for i in range(rounds):
+        for i in range(max(1, count // 20)):
             values = draw(example, random.Random(f"{name} {dtype} {i}"), [dtype])
             if values is None or not any(isinstance(v, torch.Tensor) and v.dtype is dtype for v in values.values()):
                 break
             yield values
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """One thread, for tensors this small, and no log of what Dynamo refuses: it is asked in order to refuse."""
+    threads, logger = torch.get_num_threads(), logging.getLogger("torch")
+    level = logger.level
+    torch.set_num_threads(1)
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
+        torch.set_num_threads(threads)
 
 
 class _Attempt:
@@ -86,7 +100,7 @@ class _Attempt:
         for number, example in enumerate(examples_of(self.rule)):
             found = list(operands(example, f"{self.rule.name} {number}", draws))
             self.draws += len(found)
-            if len(found) < draws // 3:
+            if len(found) < draws:
                 self.problems.append(f"only {len(found)} of {draws} draws met the guards")
             self._try(example, found)
             if compiled and not self.problems:
@@ -117,7 +131,7 @@ class _Attempt:
 
     def _rewritten(self, example: Example, values: Values) -> tuple[list[Run], str]:
         """What the rule makes of the example, and why not where it makes nothing."""
-        sites, reasons = self._sites(example, values)
+        sites, reasons = sites_on(self.rule, example, values)
         programs: list[Run] = []
         for site in sites:
             try:
@@ -125,14 +139,6 @@ class _Attempt:
             except CannotRewrite as error:
                 self.problems.append(f"writes what is no Python: {error}")
         return programs, reasons[0] if reasons else "nothing fits"
-
-    def _sites(self, example: Example, values: Values) -> tuple[list[Site], list[str]]:
-        probe = Probe(example.program, example.syntax)
-        call = Call((), values).copy()
-        reseed()
-        probe.instance()(**call.kwargs)
-        found = list(find_sites(example.syntax, probe.facts(), [self.rule]))
-        return [s for s in found if isinstance(s, Site)], [n.reason for n in found if isinstance(n, NearMiss)]
 
     def _agrees(self, left: Run, right: Run, values: Values, seed: int) -> bool:
         try:
@@ -150,7 +156,7 @@ class _Attempt:
         for values in found[:count]:
             if not _one_graph(example.program, values):
                 continue
-            sites, _ = self._sites(example, values)
+            sites, _ = sites_on(self.rule, example, values)
             for site in sites[:1]:
                 if (
                     not _one_graph(apply(original(example.program), [site]).program, values)
@@ -169,6 +175,16 @@ def _one_graph(program: Program, values: Values) -> bool:
     except Exception:  # a graph break has many names; what it says is Dynamo's affair, that it comes is the answer
         return False
     return True
+
+
+def sites_on(rule: Rule, example: Example, values: Values) -> tuple[list[Site], list[str]]:
+    """What the rule makes of the example on these operands, and its reasons for what it leaves."""
+    probe = Probe(example.program, example.syntax)
+    call = Call((), values).copy()
+    reseed()
+    probe.instance()(**call.kwargs)
+    found = list(find_sites(example.syntax, probe.facts(), [rule]))
+    return [s for s in found if isinstance(s, Site)], [n.reason for n in found if isinstance(n, NearMiss)]
 
 
 def shown(values: Values) -> str:

@@ -138,6 +138,8 @@ def _nodes(function: Callable[..., Any], place: str) -> tuple[type[cst.CSTNode],
     """The libcst classes that the first parameter is annotated with; none for an equation."""
     parameters = list(inspect.signature(function).parameters.values())
     annotation = parameters[0].annotation if parameters else None
+    if isinstance(annotation, str) and annotation not in SORTS:  # under `from __future__ import annotations`
+        annotation = eval(annotation, function.__globals__)
     asked = get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
     classes = tuple(c for c in asked if isinstance(c, type) and issubclass(c, cst.CSTNode))
     if classes and (len(classes) != len(asked) or len(parameters) != 2):

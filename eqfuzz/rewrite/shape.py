@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from collections.abc import Sequence
 
 import torch
 
 from eqfuzz.rewrite.fact import Fact
 from eqfuzz.rewrite.guard import Guard, Operand, Operands, Visit, all_of
+
+_LARGE = ((), (1030,), (37, 41), (29, 37, 31), (3, 5, 11, 13), (2, 3, 5, 7, 11))
+"""Extents by rank with a thousand elements and more: both the vector loops and their tails run."""
+
+
+def extents(count: int, rng: random.Random, small: Sequence[int]) -> tuple[int, ...]:
+    """``count`` extents, mostly from ``small``, now and then large together."""
+    if count < len(_LARGE) and rng.random() < 0.1:
+        return _LARGE[count]
+    return tuple(rng.choice(small) for _ in range(count))
 
 
 def sizes(**patterns: str) -> Guard:
@@ -35,6 +47,8 @@ def sizes(**patterns: str) -> Guard:
     def propose(operands: Operands, rng: random.Random) -> None:
         chosen: dict[str, int] = {}
         lead = tuple(rng.choice((1, 2, 3)) for _ in range(rng.choice((0, 1, 1, 2))))
+        most = max(len(_letters(pattern)) for pattern in patterns.values())
+        large = itertools.cycle(_LARGE[min(most, len(_LARGE) - 1)]) if rng.random() < 0.1 else None
         for name, pattern in patterns.items():
             shape: list[int] = []
             for letter in pattern.split():
@@ -43,11 +57,17 @@ def sizes(**patterns: str) -> Guard:
                 elif letter.isdigit():
                     shape.append(int(letter))
                 else:
-                    shape.append(chosen.setdefault(letter, rng.choice((1, 2, 3, 4, 5, 8, 17))))
+                    if letter not in chosen:
+                        chosen[letter] = next(large) if large else rng.choice((1, 2, 3, 4, 5, 8, 17))
+                    shape.append(chosen[letter])
             if name in operands:
                 operands[name].shape = tuple(shape)
 
     return Guard(text, check, propose)
+
+
+def _letters(pattern: str) -> list[str]:
+    return [part for part in pattern.split() if part != "*" and not part.isdigit()]
 
 
 def same_shape(*names: str) -> Guard:
@@ -73,7 +93,7 @@ def rank(name: str, *ranks: int) -> Guard:
         return None if ndim in ranks else f"{name} has {ndim} dimensions, not {' or '.join(map(str, ranks))}"
 
     def propose(operands: Operands, rng: random.Random) -> None:
-        operands[name].shape = tuple(rng.choice((1, 2, 3, 5, 8)) for _ in range(rng.choice(ranks)))
+        operands[name].shape = extents(rng.choice(ranks), rng, (1, 2, 3, 5, 8))
 
     return Guard(f"{name}: rank {'/'.join(map(str, ranks))}", check, propose)
 
@@ -113,7 +133,7 @@ def matmul_shapes(x: str, y: str, *, batch: bool = False) -> Guard:
         return None if fits else f"{list(a)} @ {list(b)} is not a plain {ranks}-D product"
 
     def propose(operands: Operands, rng: random.Random) -> None:
-        n, k, m = (rng.choice((1, 2, 3, 5, 8, 17)) for _ in range(3))
+        n, k, m = extents(3, rng, (1, 2, 3, 5, 8, 17))
         lead = (rng.choice((1, 2, 3)),) if batch else ()
         operands[x].shape, operands[y].shape = (*lead, n, k), (*lead, k, m)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from eqfuzz.rewrite.derive import CannotRewrite, Variant, apply
 from eqfuzz.rewrite.probe import Facts
 from eqfuzz.rewrite.rule import Rule
 from eqfuzz.rewrite.site import Site, find_sites
+from eqfuzz.rewrite.survival import weight_of
 from eqfuzz.rewrite.syntax import Syntax
 
 Study = Callable[[Variant], tuple[Syntax, Facts]]
@@ -50,23 +52,44 @@ def every(start: Variant, sites: Sequence[Site], limit: int, rng: random.Random)
 def walk(
     start: Variant, study: Study, rules: Sequence[Rule], depth: int, limit: int, rng: random.Random
 ) -> Iterator[Variant]:
-    """Random derivations of ``depth`` rewrites, at most ``limit`` (at least one); facts are taken again after each."""
-    seen = {start.program.source}
+    """Random derivations of ``depth`` rewrites, at most ``limit`` (at least one); facts are taken again after each.
+
+    Rules that reach the backend are drawn more often (see ``survival``), and the less often the more they were used;
+    a program that came out before does not come out again.
+    """
+    seen = {start.text_digest}
+    used: Counter[str] = Counter()
     for _ in range(max(limit, 1)):
         variant = start
         for _ in range(depth):
             syntax, facts = study(variant)
-            for site in alternate_families(sites_of(syntax, facts, rules), rng):
+            for site in _weighted(sites_of(syntax, facts, rules), used, rng):
                 try:
                     variant = apply(variant, [site])
                 except CannotRewrite:
                     continue  # the next site is tried; the reason is told by `rules explain`
+                used[site.rule.name] += 1
                 break
             else:
                 break
-        if variant.program.source not in seen:
-            seen.add(variant.program.source)
+        if variant.text_digest not in seen:
+            seen.add(variant.text_digest)
             yield variant
+
+
+def _weighted(sites: Sequence[Site], used: Counter[str], rng: random.Random) -> Iterator[Site]:
+    """Sites in random order: first a rule by its weight, whatever the number of its sites, then one of them."""
+    by_rule: dict[str, list[Site]] = {}
+    for site in sites:
+        by_rule.setdefault(site.rule.name, []).append(site)
+    names = sorted(by_rule)
+    weights = [weight_of(name) / (1 + used[name]) for name in names]
+    while names:
+        (index,) = rng.choices(range(len(names)), weights)
+        pile = by_rule[names[index]]
+        yield pile.pop(rng.randrange(len(pile)))
+        if not pile:
+            del names[index], weights[index]
 
 
 def alternate_families(sites: Sequence[Site], rng: random.Random) -> Iterator[Site]:
@@ -98,15 +121,15 @@ def _alternate_rules(by_rule: dict[str, list[Site]], rng: random.Random) -> list
 
 
 def _distinct(start: Variant, choices: Iterator[list[Site]], limit: int) -> list[Variant]:
-    seen = {start.program.source}
+    seen = {start.text_digest}
     variants: list[Variant] = []
     for sites in choices:
         try:
             variant = apply(start, sites)
         except CannotRewrite:
             continue
-        if variant.program.source not in seen:
-            seen.add(variant.program.source)
+        if variant.text_digest not in seen:
+            seen.add(variant.text_digest)
             variants.append(variant)
         if limit and len(variants) == limit:
             break

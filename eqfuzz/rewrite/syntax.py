@@ -198,7 +198,7 @@ class _Collector(cst.CSTVisitor):
         if isinstance(node, cst.FunctionDef):
             return self._enter_function(node)
         if isinstance(node, cst.ClassDef):
-            for part in (*node.bases, *node.keywords, *node.decorators):
+            for part in (node.name, *node.bases, *node.keywords, *node.decorators):
                 self._skip(part)
             self.skipped.add(id(node.body))  # what a class body stores are attributes, not variables
             return True
