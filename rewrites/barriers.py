@@ -72,6 +72,10 @@ SIZED_BY_VALUES = frozenset(
     "nonzero argwhere masked_select unique unique_consecutive bincount repeat_interleave combinations".split()
 )
 
+SHAPE_CHANGES = frozenset(
+    "resize_ resize_as_ set_ data t_ transpose_ swapaxes_ swapdims_ squeeze_ unsqueeze_ as_strided_".split()
+)
+
 HIGHER_ORDER = frozenset(
     "cond while_loop scan associative_scan vmap checkpoint flex_attention map export symbolic_trace".split()
 )
@@ -309,7 +313,7 @@ def shape_checked(statement: cst.Assign | cst.Return, at: Place):
     """A statement behind a check that tells the compiler a size of a tensor that it reads."""
     if statement.value is None:
         return
-    changes = {"resize_", "resize_as_", "set_", "data"} & at.syntax.attributes
+    changes = SHAPE_CHANGES & at.syntax.attributes
     if changes:
         skip("the program changes shapes in place")
     for name in sorted((at.names(statement.value).reads - at.names(statement.value).stores) & at.locals):

@@ -29,3 +29,64 @@ def test_the_order_of_memory_does_matter_there() -> None:
     torch.manual_seed(3)
     second = torch.nn.functional.dropout(X.t().contiguous().t(), 0.5)
     assert not torch.equal(first, second)
+
+
+@pytest.mark.parametrize(
+    ("body", "rule"),
+    [
+        ("return x.reshape(2, 3), x.sum() / 5", "dynamic-sizes/count_from_tensor"),
+        ("return x[:1]", "dynamic-sizes/first_rows_from_shape"),
+        ("return x[..., :2]", "dynamic-sizes/first_columns_from_shape"),
+        ("return x[:, :1] + torch.arange(3)", "dynamic-sizes/range_from_shape"),
+        ("n = [1, 2]\n    return len(n), x.ndim", "dynamic-sizes/rows_by_len"),
+    ],
+)
+def test_other_numbers_are_not_sizes(body: str, rule: str) -> None:
+    assert sites_in(f"{HEADER}def program(x):\n    {body}\n", rule, X) == []
+
+
+def test_a_number_that_is_a_size_once_only_stays_a_number() -> None:
+    source = (
+        HEADER + "def program(x):\n    out = []\n    for r in (x, x[:1]):\n        out.append(r[:2])\n    return out\n"
+    )
+    assert sites_in(source, "dynamic-sizes/first_rows_from_shape", X) == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "z = [torch.arange(3) for x in (y, y)]",
+        "z = (lambda: torch.arange(3))() if False else x",
+        "z = x.sum() + (x := y).reshape(3, 2).sum() + torch.arange(3)",
+        "z = torch.arange(3) if len(str(1)) > 5 else x.sum()",
+        "z = torch.arange(7) + x.sum()",
+        "z = torch.arange(3)",
+    ],
+)
+def test_sizes_come_from_what_is_read_in_any_case(statement: str) -> None:
+    source = f"{HEADER}def program(x, y):\n    {statement}\n    return z, x\n"
+    found = sites_in(source, "dynamic-sizes/literal_from_shape", X, X * 2)
+    assert [s for s in found if "arange" in s.before] == []
+
+
+def test_sizes_of_what_is_read_are_written() -> None:
+    source = HEADER + "def program(x, y):\n    z = torch.arange(3) + x.reshape(3, 2).sum() * y\n    return z\n"
+    texts = {s.text for s in sites_in(source, "dynamic-sizes/literal_from_shape", X, X * 2)}
+    assert {"torch.arange(x.shape[1])", "torch.arange(y.size(1))", "x.reshape(x.shape[1], 2)"} <= texts
+    assert len(variants(source, "dynamic-sizes/literal_from_shape", X, X * 2)) == len(texts)
+
+
+def test_only_a_constant_is_stored_once() -> None:
+    source = HEADER + "def program(x, y):\n    return x + y\n"
+    ones = torch.ones(2, 3)
+    assert {s.before for s in sites_in(source, "layout/constant_stored_once", ones, X)} == {"x"}
+    special = torch.full((2, 3), float("nan"))
+    assert sites_in(source, "layout/constant_stored_once", special, X) == []
+    assert sites_in(source, "layout/constant_stored_once", ones.clone().requires_grad_(), X) == []
+
+
+def test_views_keep_out_of_what_changes() -> None:
+    source = HEADER + "def program(x):\n    y = x * 2\n    z = y\n    z.add_(1)\n    return y\n"
+    for rule in ("narrowed_to_all", "viewed_flat_and_back", "moved_and_back"):
+        lines = {(s.line, s.before) for s in sites_in(source, f"layout/{rule}", X)}
+        assert lines == {(4, "x"), (6, "z.add_(1)"), (7, "y")}
