@@ -311,3 +311,12 @@ def appended(statement: cst.CSTNode | None) -> tuple[str, cst.BaseExpression] | 
     return (
         (func.value.value, args[0].value) if len(args) == 1 and not args[0].star and args[0].keyword is None else None
     )
+
+
+def other_branch(branch: cst.If, at: Place) -> str:
+    """The statements where the condition does not hold: those of the ``else``, or the ``elif`` as an ``if``."""
+    if isinstance(branch.orelse, cst.Else):
+        return at.block(branch.orelse.body)
+    assert branch.orelse is not None
+    start = at.syntax.span(branch.orelse)[0]
+    return at.lines(branch.orelse, [Edit((start, start + len("elif")), "if")])
