@@ -64,7 +64,7 @@ def apply(variant: Variant, sites: Sequence[Site]) -> Variant:
         raise CannotRewrite(f"{sites[0].rule.name}: {error.msg}") from error
     exactness, gradients = variant.exactness, variant.gradients_equal
     for site in sites:
-        exactness = exactness.compose(site.rule.effect)
+        exactness = exactness.compose(site.effect)
         gradients = gradients and site.rule.gradients
     steps = tuple(Step(s.rule.name, s.line, s.before, s.text) for s in sites)
     return Variant(variant.program.with_source(text), variant.derivation + steps, exactness, gradients)

@@ -23,7 +23,8 @@ class Fact:
     ``attributes`` are the plain ones (numbers, strings, None, tuples of integers) of a module from ``torch.nn``, and
     ``hooked`` says that calling it does more than its ``forward``.
     ``low`` and ``high`` span the finite elements of a real tensor (None when there are none). ``mutated`` says that
-    the tensor's storage was written to after this value was seen.
+    the tensor's storage was written to after this value was seen, ``aligned`` that it begins on a 64-byte boundary, as
+    every fresh tensor does.
     """
 
     kind: str
@@ -42,6 +43,7 @@ class Fact:
     contiguous: bool = True
     device: str = "cpu"
     mutated: bool = False
+    aligned: bool = True
     origin: str = ""
     length: int | None = None
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -136,6 +138,7 @@ def _of_tensor(tensor: torch.Tensor) -> Fact:
         needs_grad=tensor.requires_grad and torch.is_grad_enabled(),
         contiguous=tensor.is_contiguous(),
         device=tensor.device.type,
+        aligned=tensor.data_ptr() % 64 == 0,
         **numbers,
     )
 

@@ -15,7 +15,7 @@ from eqfuzz.rewrite.guard import Visit
 from eqfuzz.rewrite.library import equation_of
 from eqfuzz.rewrite.place import constant
 from eqfuzz.rewrite.probe import Facts
-from eqfuzz.rewrite.rule import Rule
+from eqfuzz.rewrite.rule import Exactness, Rule
 from eqfuzz.rewrite.syntax import Expression, Span, Statement, Syntax
 from eqfuzz.rewrite.template import Replacement
 
@@ -38,6 +38,8 @@ class Site:
     """One place where ``rule`` applies: ``text`` will stand for ``before``.
 
     ``edits`` are all changes, that of the place itself first; ``names`` those that come new into the program.
+    ``realigns`` says that the place gave a view off the 64-byte boundary, where the rewrite may give a fresh tensor:
+    matrix products (MKL's) round by how their operands are aligned.
     """
 
     rule: Rule
@@ -47,6 +49,12 @@ class Site:
     edits: tuple[Edit, ...]
     imports: tuple[str, ...] = ()
     names: frozenset[str] = frozenset()
+    realigns: bool = False
+
+    @property
+    def effect(self) -> Exactness:
+        """What applying it does to a derivation's exactness."""
+        return Exactness.ULP.compose(self.rule.effect) if self.realigns else self.rule.effect
 
     @property
     def span(self) -> Span:
@@ -107,7 +115,7 @@ def _generate(
             continue
         edits, place = made
         imports, names = tuple(dict.fromkeys(place.imports)), frozenset(place.fresh)
-        yield Site(rule, line, before, edits[0].text, edits, imports, names)
+        yield Site(rule, line, before, edits[0].text, edits, imports, names, _is_off_boundary(facts.at(here.span)))
 
 
 def _tells_strides(syntax: Syntax) -> str | None:
@@ -152,7 +160,14 @@ def _consider(
     text = _bracketed(written, expression)
     if text.strip("()") == before.strip("()"):
         return miss("the right side is the same text")
-    return Site(rule, line, before, text, (Edit(expression.span, text),), written.imports)
+    realigns = _is_off_boundary([visit["result"] for visit in visits])
+    return Site(rule, line, before, text, (Edit(expression.span, text),), written.imports, realigns=realigns)
+
+
+def _is_off_boundary(seen: Sequence[Fact]) -> bool:
+    """Whether one of the values is a tensor of inexact numbers that is not aligned."""
+    dtypes = [f.dtype for f in seen if not f.aligned and f.dtype is not None]
+    return any(dtype.is_floating_point or dtype.is_complex for dtype in dtypes)
 
 
 def fits_sort(fact: Fact, sort: str) -> bool:
