@@ -11,8 +11,11 @@ def program(x, gate, slope):
     capped = F.relu6(x * 4) - F.hardtanh(gate * 3, 0.0, 6.0)
     bounded = F.softsign(x) + F.tanhshrink(gate)
     surprise = F.logsigmoid(gate) * 0.5 + -F.softplus(-x)
-    shares = F.softmin(x, dim=-1)
-    return smooth + swish, hard, capped / 2, bounded * surprise, shares
+    sparse = F.softshrink(x, 0.5) + F.threshold(gate, 0.25, -1.0)
+    scaled = F.selu(x) + F.celu(gate, 1.5) - F.gelu(x, approximate="tanh")
+    halved = F.glu(torch.cat([x, gate], dim=-1), -1)
+    shares = F.softmin(x, dim=-1) * halved
+    return smooth + swish, hard, capped / 2, bounded * surprise, sparse - scaled, shares
 
 
 def inputs(rng):

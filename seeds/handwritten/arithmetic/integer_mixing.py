@@ -11,8 +11,11 @@ def program(keys, salt):
     bucket = h % 97
     wrapped = torch.where(bucket > 48, bucket - 97, bucket)
     spread = salt * (h + keys) - (salt * bucket + salt * h)
+    modulus = salt + 1
+    parts = (keys * salt + h * salt) + (keys * modulus + keys * 3)
+    rest = torch.remainder(h, modulus) + (h - modulus * torch.floor_divide(h, modulus)) - torch.fmod(parts, modulus)
     bound = torch.maximum(-(h - keys), salt**3) + bucket.sum()
-    return bucket, wrapped, -wrapped // 3, ~h & 15, (bucket == 0) | (wrapped < 0), spread, bound
+    return bucket, wrapped, -wrapped // 3, ~h & 15, (bucket == 0) | (wrapped < 0), spread, bound, rest
 
 
 def inputs(rng):

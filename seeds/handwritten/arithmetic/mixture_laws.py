@@ -11,9 +11,11 @@ def program(x, y, z):
     blend = x + y * (z - x)
     distance = torch.sqrt(x**2 + y**2)
     information = torch.log(x * y) - torch.log2(z)
+    traded = x * z + y * z - (x + 2 * y * z) * (y + 3 * x / z)
+    moved = -(x - y) + torch.addcmul(x, y, z, value=0.5) - torch.addcdiv(y, x, z, value=2)
     softened = 1 / torch.sqrt(y) + 0.5**z
     mirrored = z * -1
-    return total / doubled, weighted, decay, torch.abs(y) * blend, distance + mirrored, information * softened
+    return total / doubled + traded, weighted * moved, decay, torch.abs(y) * blend, distance + mirrored, information * softened
 
 
 def inputs(rng):

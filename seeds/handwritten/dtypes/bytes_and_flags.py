@@ -12,10 +12,13 @@ def program(dark, light, flags, counts, quarters, half):
     scaled = counts * quarters
     masked = flags.to(quarters.dtype) * quarters
     floor = torch.floor(quarters + 100)
+    inward = torch.trunc(quarters) + torch.where(quarters >= 0, torch.floor(quarters), torch.ceil(quarters))
+    wheel = torch.remainder(quarters, quarters.abs() + 0.25)
     ceiling = torch.ceil(quarters) + -torch.floor(-quarters)
     precise = quarters.to(torch.float64) * torch.frac(quarters)
     present = counts.bool() & flags
-    return wrapped, product, share, shifted + scaled, masked + floor, ceiling, precise, half + half.flip(0), present.long()
+    grown = half + half.flip(0)
+    return grown, wrapped, product, share, shifted + scaled, masked + floor, ceiling + inward, precise, half * half + half.flip(0), wheel, present.long()
 
 
 def inputs(rng):

@@ -8,7 +8,7 @@ def program(amplitude, phase, other):
     both = wave + other
     gap = wave - other
     turned = torch.angle(both) / 2
-    spectrum = torch.fft.fft(gap * wave.conj())
+    spectrum = torch.fft.fft(gap * wave.conj() + torch.conj_physical(other))
     power = torch.real(spectrum) ** 2 + torch.imag(spectrum) ** 2
     half = torch.fft.rfft(amplitude)
     return both, turned, power.mean(dim=-1), half.real + half.imag, torch.abs(gap)

@@ -14,7 +14,8 @@ def program(x, y, z):
     some = both.sum() > 0
     chosen = torch.where(~above, y, x)
     filled = torch.where(differ, 0.5, x)
-    return chosen - filled, above != known, every, some, torch.logical_not(x).sum(dim=1)
+    capped = torch.where(~(x < y), torch.full_like(x, 2.0), x) + torch.nan_to_num(z)
+    return capped, chosen - filled, above != known, every, some, torch.logical_not(x).sum(dim=1)
 
 
 def inputs(rng):

@@ -11,7 +11,8 @@ def program(table, tokens, lengths):
     kept = torch.where(mask.unsqueeze(-1), vectors, torch.zeros_like(vectors))
     mean = kept.sum(dim=1) / lengths.clamp(min=1).unsqueeze(1)
     peak = vectors.masked_fill(~mask[..., None], float("-inf")).amax(dim=1)
-    return torch.cat([mean, peak], dim=-1), mask.sum()
+    bag = F.embedding_bag(tokens, table, mode="sum") / tokens.shape[1]
+    return bag, torch.cat([mean, peak], dim=-1), mask.sum()
 
 
 def inputs(rng):

@@ -12,9 +12,14 @@ def program(a, b, c, table, base, u, v):
     images = base @ base
     batched = base + base @ images
     blended = torch.baddbmm(base, images, base) + torch.bmm(images, base)
+    weighed = torch.addmm(table, a, b, beta=0.5, alpha=2) - (0.5 * table + 2 * (a @ b))
+    moved = (a + a.flip(0)) @ b - (a @ b + a.flip(0) @ b) * torch.linalg.multi_dot([a, b, c]).sum()
+    square = b @ c
+    cubed = torch.linalg.matrix_power(square, 3) + square @ square @ square
+    nested = torch.kron(a, square)
     rank_one = torch.outer(u, v) + u.unsqueeze(1) * v.unsqueeze(0)
     energy = torch.dot(v, v) + torch.trace(chain @ rank_one)
-    return joint + scaled * shifted, fused, batched + blended, b @ v, torch.diagonal(chain @ chain.t()) + energy
+    return weighed + moved, cubed, nested.sum(dim=1), joint + scaled * shifted, fused, batched + blended, b @ v, torch.diagonal(chain @ chain.t()) + energy
 
 
 def inputs(rng):

@@ -12,9 +12,13 @@ def program(tokens, weight, bias, scale, shift, target):
     summary = normal.mean(dim=1)
     head = F.linear(summary, weight, bias)
     same = torch.addmm(bias, summary, weight.t())
+    wide = torch.cat((F.linear(summary, weight), F.linear(summary, weight.t())), dim=1)
+    again = F.linear(summary, torch.cat((weight, weight), dim=0)) - wide
+    pairs = F.bilinear(summary, head, weight.reshape(1, 8, 8))
+    tame = F.layer_norm(summary, summary.shape[-1:]) + F.rms_norm(summary, summary.shape[-1:], scale, 1e-5)
     direction = F.normalize(head, dim=-1)
     loss = F.mse_loss(head, target) + 0.5 * F.l1_loss(same, target)
-    return direction, normal, loss
+    return direction, normal, loss, again, pairs * tame
 
 
 def inputs(rng):

@@ -12,7 +12,10 @@ def program(x, y):
     w = z.sub(x)
     w *= y
     w[-1] -= 1
-    return z, w.relu_(), torch.sum(z - x, dim=1)
+    t = torch.cat([x, y], 1)
+    t += 1
+    t *= 0.5
+    return t, y.clone().fill_(0.25), z, w.relu_(), torch.sum(z - x, dim=1)
 
 
 def inputs(rng):

@@ -9,7 +9,9 @@ def program(x, bias):
     flat = summed.flatten(start_dim=1, end_dim=2)
     lone = flat.mean(dim=-1, keepdim=True).squeeze(-1)
     again = flat.permute(0, 2, 1).contiguous().view(*x.shape)
-    return again * x - lone.unsqueeze(1), flat.narrow(1, 2, 5).sum(dim=(0, 2))
+    turned = again.permute(2, 0, 1) + again.transpose(0, 2).transpose(1, 2)
+    first = x[:, :, 0] - turned.sum(dim=0)
+    return first, again * x - lone.unsqueeze(1), flat.narrow(1, 2, 5).sum(dim=(0, 2))
 
 
 def inputs(rng):
