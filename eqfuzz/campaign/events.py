@@ -205,6 +205,35 @@ class CheckSummary(Event):
     seconds: float
 
 
+@dataclasses.dataclass(frozen=True)
+class SurvivalStarted(Event):
+    """``eqfuzz rules survival`` begins."""
+
+    rules: int
+    jobs: int
+
+
+@dataclasses.dataclass(frozen=True)
+class RuleMeasured(Event):
+    """How far one rule gets (a word of ``rewrite.survival``), or None and the reason why that is not known."""
+
+    index: int
+    rule: str
+    level: str | None
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class SurvivalSummary(Event):
+    """The last event of a measurement, an interrupted one too: rules per level, and those without one."""
+
+    rules: int
+    levels: dict[str, int]
+    unmeasured: list[str]
+    interrupted: bool
+    seconds: float
+
+
 _NAMES: dict[type[Event], str] = {
     RunStarted: "start",
     SeedStarted: "seed",
@@ -220,6 +249,9 @@ _NAMES: dict[type[Event], str] = {
     RuleStarted: "rule-start",
     RuleChecked: "rule",
     CheckSummary: "summary",
+    SurvivalStarted: "start",
+    RuleMeasured: "rule",
+    SurvivalSummary: "summary",
 }
 
 Handler = Callable[[Event], None]

@@ -10,7 +10,7 @@ import typer
 import typer.core
 
 import eqfuzz
-from eqfuzz.cli import doctor, mutate, replay, rules, rules_check, rules_explain
+from eqfuzz.cli import doctor, mutate, replay, rules, rules_check, rules_explain, rules_survival
 from eqfuzz.cli.exits import INTERRUPTED, USAGE, complain
 
 
@@ -70,5 +70,6 @@ app.command("mutate")(mutate.mutate)
 app.command("replay")(replay.replay)
 rules.rules.command("check")(rules_check.check)
 rules.rules.command("explain")(rules_explain.explain)
+rules.rules.command("survival")(rules_survival.survival)
 app.add_typer(rules.rules, name="rules")
 app.command("doctor")(doctor.doctor)

@@ -7,9 +7,9 @@ import math
 from types import TracebackType
 from typing import Any, TextIO
 
-from eqfuzz.campaign.events import CheckSummary, Event, RuleChecked, SeedDone, Summary
+from eqfuzz.campaign.events import CheckSummary, Event, RuleChecked, RuleMeasured, SeedDone, Summary
 
-_LAST = (SeedDone, RuleChecked)
+_LAST = (SeedDone, RuleChecked, RuleMeasured)
 """After one of these nothing more comes of a seed or a rule."""
 
 

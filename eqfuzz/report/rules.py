@@ -18,6 +18,7 @@ from eqfuzz.report.source import SourceDiff
 from eqfuzz.rewrite.demonstration import Demonstration
 from eqfuzz.rewrite.library import equation_of, place_of
 from eqfuzz.rewrite.rule import Exactness, Rule
+from eqfuzz.rewrite.survival import level_of
 from eqfuzz.rewrite.template import code_of
 
 STYLES = {Exactness.BITWISE: "green", Exactness.ULP: "yellow", Exactness.REAL: "red"}
@@ -42,6 +43,12 @@ def tags_of(rule: Rule) -> list[str]:
     return [tag for tag, holds in zip(TAGS, held, strict=True) if holds]
 
 
+def survival_of(rule: Rule) -> str | None:
+    """The last stage of the compiler at which the rule was seen to matter; None when that is not measured."""
+    level = level_of(rule.name)
+    return level.word if level is not None else None
+
+
 def to_fields(rule: Rule) -> dict[str, Any]:
     """The rule's line in ``eqfuzz rules --format json``."""
     return {
@@ -50,6 +57,7 @@ def to_fields(rule: Rule) -> dict[str, Any]:
         "exactness": str(rule.exact),
         "tags": tags_of(rule),
         "gradients": rule.gradients,
+        "survival": survival_of(rule),
         "place": place_of(rule),
         "source": rule.source,
         "doc": rule.doc,
@@ -87,10 +95,12 @@ def print_table(console: Console, rules: Sequence[Rule]) -> None:
     table.add_column("family", style="dim", no_wrap=True)
     table.add_column("name", overflow="fold")
     table.add_column("exactness", no_wrap=True)
+    table.add_column("survives to", no_wrap=True)
     table.add_column("tags", overflow="fold", style="dim")
     for rule in rules:
         exactness = Text(str(rule.exact), style=STYLES[rule.exact])
-        table.add_row(Text(rule.family), Text(rule.name.partition("/")[2]), exactness, Text(", ".join(tags_of(rule))))
+        name, tags = Text(rule.name.partition("/")[2]), Text(", ".join(tags_of(rule)))
+        table.add_row(Text(rule.family), name, exactness, survival_of(rule), tags)
     console.print(table)
     families = len({rule.family for rule in rules})
     classes = [(str(c), sum(r.exact is c for r in rules)) for c in Exactness]
@@ -121,6 +131,7 @@ def print_page(console: Console, rule: Rule, made: Demonstration | str) -> None:
         rows.add_row("" if number else "only where", Text(printable(guard.text)))
     for number, tag in enumerate(tags_of(rule)):
         rows.add_row("" if number else "tags", Text.assemble((tag, "bold"), f"  {TAGS[tag]}"))
+    rows.add_row("survives to", Text(survival_of(rule) or "not measured"))
     rows.add_row("source", Text(printable(rule.source)))
     rows.add_row("declared in", Text(place_of(rule)))
     console.print(Padding(rows, (0, 0, 1, 2)))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 
@@ -11,6 +12,7 @@ from eqfuzz.program.load import Call
 from eqfuzz.rewrite.derive import CannotRewrite, apply, original
 from eqfuzz.rewrite.equality import Values
 from eqfuzz.rewrite.example import Example, examples_of
+from eqfuzz.rewrite.own_rules import rules_for_children
 from eqfuzz.rewrite.proof import operands, sites_on, undisturbed
 from eqfuzz.rewrite.rule import Rule
 from eqfuzz.rewrite.survival import Level
@@ -21,6 +23,9 @@ DRAWS = 2
 
 EXAMPLES = 8
 """Examples of a generator at most, spread over all that it has."""
+
+SECONDS = 300.0
+"""Wall limit of one measurement; most take less than one second."""
 
 _ELEMENTS = 4
 """Smaller tensors make Inductor take other ways."""
@@ -33,6 +38,14 @@ class Survival:
     rule: Rule
     level: Level | None
     reason: str = ""
+
+
+def run_measurement(data: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
+    """Measure the rule named in ``data`` (``rule``, ``rules_from``) and emit ``measured``."""
+    emit({"event": "stage", "stage": "survival", "seconds": SECONDS})
+    measured = measure(rules_for_children(tuple(data["rules_from"]))[data["rule"]])
+    level = measured.level.word if measured.level is not None else None
+    emit({"event": "measured", "level": level, "reason": measured.reason})
 
 
 def measure(rule: Rule) -> Survival:
