@@ -9,6 +9,7 @@ from eqfuzz.rewrite.flow import (
     demand_one_text,
     demand_ordinary,
     demand_same_scope,
+    demand_unbroken,
     given,
 )
 from eqfuzz.rewrite.guard import real, wide
@@ -185,20 +186,12 @@ def method_of_a_class(node: cst.BinaryOperation | cst.Call, at: Place):
 def local_class(node: cst.BinaryOperation | cst.Call, at: Place):
     """A class that is defined where it is used has a static method that computes the expression."""
     names, text = _taken(node, at)
-    demand_one_body(at)
+    demand_unbroken(at)
     name, method = at.new_name("Part"), at.new_name("compute")
     yield (
         f"{name}.{method}({_listed(names)})",
         at.ahead(f"class {name}:\n    @staticmethod\n    def {method}({_listed(names)}):\n        return {text}"),
     )
-
-
-def demand_one_body(at: Place) -> None:
-    """Skip where a graph must not break: functions that torch traces as a whole."""
-    tracing = {"cond", "while_loop", "scan", "associative_scan", "map", "vmap", "checkpoint", "export", "compile"}
-    found = sorted(tracing & (at.syntax.names | at.syntax.attributes))
-    if found:
-        skip(f"{found[0]} may trace the code here as a whole")
 
 
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)

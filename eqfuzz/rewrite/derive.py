@@ -56,9 +56,9 @@ def apply(variant: Variant, sites: Sequence[Site]) -> Variant:
     """``variant`` with all ``sites`` rewritten at once; they must not clash. Raises CannotRewrite."""
     text = edited(variant.program.source, [edit for site in sites for edit in site.edits])
     imports = list(dict.fromkeys(line for site in sites for line in site.imports))
-    if imports:
-        text = _with_imports(text, imports)
     try:
+        if imports:
+            text = _with_imports(text, imports)
         compile(text, "<variant>", "exec")
     except SyntaxError as error:
         raise CannotRewrite(f"{sites[0].rule.name}: {error.msg}") from error

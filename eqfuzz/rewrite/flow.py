@@ -18,6 +18,8 @@ _FRAME_READERS = frozenset(
 )
 """Code with one of these names can see its own variables, stack or source."""
 
+_TRACING = frozenset("cond while_loop scan associative_scan map vmap checkpoint export compile".split())
+
 _SCOPES = (cst.Lambda, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp, cst.ClassDef, cst.FunctionDef)
 
 _HARMLESS_MODULES = (
@@ -79,6 +81,13 @@ def demand_ordinary(at: Place) -> None:
     seen = sorted(_FRAME_READERS & (syntax.names | syntax.attributes))
     if seen:
         skip(f"the program may look at its own variables or source ({seen[0]})")
+
+
+def demand_unbroken(at: Place) -> None:
+    """Skip where a graph must not break: torch traces the functions that some of its own are given as a whole."""
+    found = sorted(_TRACING & (at.syntax.names | at.syntax.attributes))
+    if found:
+        skip(f"{found[0]} may trace the code here as a whole")
 
 
 def shared_names(at: Place) -> frozenset[str]:
@@ -282,6 +291,10 @@ def demand_first(at: Place, expression: cst.BaseExpression) -> None:
         skip("it binds a name or waits")
     if not is_pure(expression) and shared_names(at):
         skip("a call may change variables that are read before it")
+    start = at.syntax.span(expression)[0]
+    for node in own_nodes(at.statement.node):
+        if isinstance(node, cst.Call) and at.syntax.span(node)[1] <= start:
+            _demand_calm_call(at, node)
 
 
 def demand_calm(at: Place, expression: cst.BaseExpression) -> None:

@@ -10,8 +10,13 @@ import libcst as cst
 from eqfuzz.rewrite.purity import is_pure
 
 
-def held_back(expression: cst.BaseExpression, statement: cst.CSTNode) -> str | None:
-    """Why ``expression`` cannot be evaluated ahead of ``statement``, or None when nobody could tell."""
+def held_back(expression: cst.BaseExpression, statement: cst.CSTNode, *, pure: bool | None = None) -> str | None:
+    """Why ``expression`` cannot be evaluated ahead of ``statement``, or None when nobody could tell.
+
+    ``pure`` says whether it has no side effects, where that is not to be judged by its own syntax: a name that stands
+    for a call.
+    """
+    free = is_pure(expression) if pure is None else pure
     path = _path(statement, expression)
     if path is None:
         return "it is not part of the statement"
@@ -20,7 +25,7 @@ def held_back(expression: cst.BaseExpression, statement: cst.CSTNode) -> str | N
         if reason is not None:
             return reason
         for earlier in _evaluated_before(parent, child):
-            harmless = is_pure(earlier) if is_pure(expression) else isinstance(earlier, (cst.Name, cst.Integer))
+            harmless = is_pure(earlier) if free else isinstance(earlier, (cst.Name, cst.Integer))
             if not harmless and not _names_a_function(parent, earlier):
                 return "something with side effects is evaluated before it"
     return None
@@ -39,6 +44,8 @@ def _path(root: cst.CSTNode, target: cst.CSTNode) -> list[cst.CSTNode] | None:
 def _conditional(parent: cst.CSTNode, child: cst.CSTNode) -> str | None:
     """Why ``child`` may be evaluated not at all, or more than once, when ``parent`` is."""
     match parent:
+        case cst.SimpleStatementLine() if child is not parent.body[0]:
+            return "another statement stands before it on the line"
         case cst.Lambda() | cst.ListComp() | cst.SetComp() | cst.DictComp() | cst.GeneratorExp():
             return "it is evaluated later, or more than once"
         case cst.IfExp() if child is not parent.test:

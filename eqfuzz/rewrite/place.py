@@ -160,6 +160,10 @@ class Place:
         visits = self._facts.at(self.syntax.span(expression))
         return visits or skip(f"{self._short(expression)} did not run, or ran too often to be followed")
 
+    def known(self, expression: cst.BaseExpression) -> Sequence[Fact]:
+        """What ``expression`` was seen to be; nothing where the probe does not look (callees, attribute names)."""
+        return self._facts.at(self.syntax.span(expression))
+
     def tensors(self, expression: cst.BaseExpression) -> Sequence[Fact]:
         """The facts of an expression that was a plain tensor every time."""
         facts = self.facts(expression)
