@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import libcst as cst
 
@@ -11,7 +12,7 @@ from eqfuzz.rewrite.edit import skip
 from eqfuzz.rewrite.order import held_back
 from eqfuzz.rewrite.place import Place
 from eqfuzz.rewrite.purity import is_pure
-from eqfuzz.rewrite.syntax import dotted
+from eqfuzz.rewrite.syntax import children, dotted, walk
 
 _FRAME_READERS = frozenset(
     "locals globals vars dir exec eval inspect jit script _getframe currentframe triton numba".split()
@@ -43,17 +44,10 @@ _KEEPS_STATE = frozenset(
 _PLAIN_KINDS = frozenset("tensor int float bool complex str none dtype range ints tuple list device".split())
 
 
-def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """``node`` and everything inside it, in source order."""
-    yield node
-    for child in node.children:
-        yield from walk(child)
-
-
 def own_nodes(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """Like ``walk``, but not into nested functions, lambdas and classes."""
     yield node
-    for child in node.children:
+    for child in children(node):
         if not isinstance(child, (cst.FunctionDef, cst.Lambda, cst.ClassDef)):
             yield from own_nodes(child)
 
@@ -62,7 +56,7 @@ def path_to(root: cst.CSTNode, target: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes from ``root`` down to ``target``, both included; empty when it is not inside."""
     if root is target:
         return [root]
-    for child in root.children:
+    for child in children(root):
         below = path_to(child, target)
         if below:
             return [root, *below]
@@ -92,20 +86,27 @@ def demand_unbroken(at: Place) -> None:
 
 def shared_names(at: Place) -> frozenset[str]:
     """Names that some function of the program declares ``nonlocal`` or ``global``: a call may change them."""
+    return _declared(at.syntax.module)
+
+
+@lru_cache(maxsize=16)
+def _declared(module: cst.Module) -> frozenset[str]:
     return frozenset(
-        item.name.value
-        for node in walk(at.syntax.module)
-        if isinstance(node, (cst.Nonlocal, cst.Global))
-        for item in node.names
+        item.name.value for node in walk(module) if isinstance(node, (cst.Nonlocal, cst.Global)) for item in node.names
     )
 
 
 def captured(at: Place) -> frozenset[str]:
     """Names that nested functions, lambdas, classes and generator expressions of the function here mention."""
+    return _mentioned_inside(at.statement.function)
+
+
+@lru_cache(maxsize=64)
+def _mentioned_inside(function: cst.FunctionDef) -> frozenset[str]:
     holders = (cst.FunctionDef, cst.Lambda, cst.GeneratorExp, cst.ClassDef)
     return frozenset(
         inner.value
-        for node in walk(at.statement.function.body)
+        for node in walk(function.body)
         if isinstance(node, holders)
         for inner in walk(node)
         if isinstance(inner, cst.Name)
@@ -261,7 +262,7 @@ def _certain(node: cst.CSTNode) -> set[str]:
         case cst.Arg():
             return _certain(node.value)
         case _:
-            return set().union(*(_certain(child) for child in node.children)) if node.children else set()
+            return set().union(*(_certain(child) for child in children(node)))
 
 
 def _bound_between(at: Place) -> set[str]:
@@ -310,7 +311,7 @@ def demand_calm(at: Place, expression: cst.BaseExpression) -> None:
             case cst.GeneratorExp() | cst.ListComp() | cst.SetComp() | cst.DictComp() | cst.FormattedString():
                 skip("it is not followed into comprehensions and formatted strings")
             case cst.BinaryOperation() | cst.UnaryOperation() | cst.Comparison() | cst.Subscript():
-                operands = [c for c in node.children if isinstance(c, cst.BaseExpression)]
+                operands = [c for c in children(node) if isinstance(c, cst.BaseExpression)]
                 for operand in operands:
                     _demand_plain(at, operand)
             case _:

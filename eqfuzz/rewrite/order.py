@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from eqfuzz.rewrite.purity import is_pure
+from eqfuzz.rewrite.syntax import children
 
 
 def held_back(expression: cst.BaseExpression, statement: cst.CSTNode, *, pure: bool | None = None) -> str | None:
@@ -34,7 +35,7 @@ def held_back(expression: cst.BaseExpression, statement: cst.CSTNode, *, pure: b
 def _path(root: cst.CSTNode, target: cst.CSTNode) -> list[cst.CSTNode] | None:
     if root is target:
         return [root]
-    for child in root.children:
+    for child in children(root):
         below = _path(child, target)
         if below is not None:
             return [root, *below]
@@ -85,7 +86,7 @@ def _in_order(parent: cst.CSTNode) -> Sequence[cst.CSTNode]:
         case cst.Dict():
             return parent.elements
         case _:
-            return [c for c in parent.children if _is_evaluated(c)]
+            return [c for c in children(parent) if _is_evaluated(c)]
 
 
 def _is_evaluated(node: cst.CSTNode) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
+from eqfuzz.rewrite.syntax import children
+
 _RANDOM = """
     rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal poisson dropout
     dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout rrelu gumbel_softmax manual_seed seed
@@ -27,7 +29,7 @@ def is_pure(node: cst.CSTNode) -> bool:
         return False
     if isinstance(node, cst.Call) and not _is_pure_call(node):
         return False
-    return all(is_pure(child) for child in node.children)
+    return all(is_pure(child) for child in children(node))
 
 
 def _is_pure_call(node: cst.Call) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
@@ -72,8 +73,8 @@ class Syntax:
         self.imports = imports_of(self.module)
         self.expressions: list[Expression] = []
         self.statements: list[Statement] = []
-        self.names = {n.value for n in _walk(self.module) if isinstance(n, cst.Name)}
-        self.attributes = {n.attr.value for n in _walk(self.module) if isinstance(n, cst.Attribute)}
+        self.names = {n.value for n in walk(self.module) if isinstance(n, cst.Name)}
+        self.attributes = {n.attr.value for n in walk(self.module) if isinstance(n, cst.Attribute)}
         self.module_names = frozenset(_module_names(self.module))
         _Collector(self).collect()
 
@@ -138,7 +139,7 @@ def _module_names(module: cst.Module) -> Iterator[str]:
             yield node.name.value
             continue
         if isinstance(node, (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.For, cst.NamedExpr)):
-            yield from (n.value for n in _walk(node.target) if isinstance(n, cst.Name))
+            yield from (n.value for n in walk(node.target) if isinstance(n, cst.Name))
         pending.extend(node.children)
 
 
@@ -159,10 +160,19 @@ def _line_starts(text: str) -> list[int]:
     return starts
 
 
-def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    yield node
-    for child in node.children:
-        yield from _walk(child)
+@lru_cache(maxsize=1 << 15)
+def children(node: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
+    """The children of ``node``, kept because libcst visits a copy of the node each time that it is asked for them."""
+    return tuple(node.children)
+
+
+def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """``node`` and everything inside it, in source order."""
+    pending = [node]
+    while pending:
+        here = pending.pop()
+        yield here
+        pending.extend(reversed(children(here)))
 
 
 class _Collector(cst.CSTVisitor):
@@ -266,7 +276,7 @@ class _Collector(cst.CSTVisitor):
 
     def _skip(self, node: cst.CSTNode | None) -> None:
         if node is not None:
-            for inner in _walk(node):
+            for inner in walk(node):
                 self.skipped.add(id(inner))
 
     def _mark_children(self, node: cst.CSTNode) -> None:
@@ -307,7 +317,7 @@ class _Collector(cst.CSTVisitor):
                 if not (dotted(node.func) or "").startswith("self."):
                     skip.add(id(node.func))  # what is called is known by its name, but for submodules
                 if (dotted(node.func) or "").split(".")[-1] in _IDENTITY_CALLS:
-                    self.identities.update(id(inner) for a in node.args for inner in _walk(a))
+                    self.identities.update(id(inner) for a in node.args for inner in walk(a))
                 if isinstance(node.func, cst.Attribute):
                     skip.add(id(node.func.attr))
             case cst.Arg():
@@ -372,12 +382,12 @@ def _recordable(node: cst.BaseExpression) -> bool:
 def _bound_names(function: cst.FunctionDef) -> frozenset[str]:
     """Parameters and every name stored anywhere inside the function."""
     names = set(_parameter_names(function.params))
-    for node in _walk(function.body):
+    for node in walk(function.body):
         match node:
             case cst.AssignTarget() | cst.AugAssign() | cst.AnnAssign() | cst.For() | cst.CompFor() | cst.NamedExpr():
-                names |= {n.value for n in _walk(node.target) if isinstance(n, cst.Name)}
+                names |= {n.value for n in walk(node.target) if isinstance(n, cst.Name)}
             case cst.AsName():
-                names |= {n.value for n in _walk(node.name) if isinstance(n, cst.Name)}
+                names |= {n.value for n in walk(node.name) if isinstance(n, cst.Name)}
             case cst.FunctionDef() | cst.ClassDef():
                 names.add(node.name.value)
             case _:
@@ -386,7 +396,7 @@ def _bound_names(function: cst.FunctionDef) -> frozenset[str]:
 
 
 def _parameter_names(parameters: cst.Parameters) -> frozenset[str]:
-    return frozenset(n.name.value for n in _walk(parameters) if isinstance(n, cst.Param))
+    return frozenset(n.name.value for n in walk(parameters) if isinstance(n, cst.Param))
 
 
 def _defaults_and_annotations(function: cst.FunctionDef) -> list[cst.CSTNode]:

@@ -1,0 +1,117 @@
+"""Rules that pass operands through containers: what comes out, and where they must keep away."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from tests.rules.rewriting import misses_in, reasons_in, variants_of
+
+BEFORE = """packed_in_a_tuple unpacked_from_a_tuple unpacked_with_a_star swapped_variables packed_in_a_dict
+dict_comprehension sorted_keys dataclass_fields named_tuple_fields simple_namespace attributes_set slots deque_ends
+appended_and_popped next_of_an_iterator reversed_pair chained_iterables""".split()
+IN_PLACE = "property_of_a_class wrapped_operands reduced_over_a_list mapped_over_lists".split()
+
+
+@pytest.mark.parametrize("rule", [*BEFORE, *IN_PLACE])
+def test_every_operator_and_impure_operands_in_their_order(rule: str) -> None:
+    made = variants_of(
+        """
+        def program(x, y):
+            x = x.clone()
+            z = x.add_(1) - x.mul_(2) * y
+            z = (x + x.add_(1)) @ y.t() ** 2
+            if (x > y).any() | (x < 3).all():
+                z = 2 - z
+            elif (y - x).sum() < 0: z = 0 / z
+            return z // 3, x
+        """,
+        f"containers/{rule}",
+    )
+    assert len(made) >= 6
+
+
+@pytest.mark.parametrize("rule", BEFORE)
+def test_what_comes_before_is_not_overtaken(rule: str) -> None:
+    source = "def program(x, y):\n    z = x.clone()\n    return [z.add_(1), z - y]\n"
+    assert "evaluated before it" in reasons_in(source, f"containers/{rule}")
+
+
+@pytest.mark.parametrize("rule", BEFORE)
+def test_what_may_not_run_is_not_evaluated(rule: str) -> None:
+    source = """
+    def program(x, y):
+        pick = lambda t: t * 2
+        z = x - torch.ones(7) if x.ndim > 5 else x
+        while z.sum() - 8 < 0:
+            z = F.relu(z + 1)
+        return pick(z), [t + 1 for t in z]
+    """
+    misses = misses_in(source, f"containers/{rule}")
+    assert "more than once" in misses or "scope of its own" in misses
+
+
+@pytest.mark.parametrize("rule", [*BEFORE, *IN_PLACE])
+def test_names_that_are_bound_inside_stay_where_they_are(rule: str) -> None:
+    source = "def program(x, y):\n    return (t := x) - t\n"
+    assert "binds a name" in reasons_in(source, f"containers/{rule}")
+
+
+@pytest.mark.parametrize("rule", BEFORE)
+def test_a_call_that_changes_a_variable_is_not_moved(rule: str) -> None:
+    source = """
+    def program(x, y):
+        def step():
+            nonlocal x
+            x = x * 2
+            return y
+
+        return x + (step() + y)
+    """
+    assert "may change variables" in misses_in(source, f"containers/{rule}")
+
+
+@pytest.mark.parametrize("rule", [*BEFORE, *IN_PLACE])
+def test_numbers_need_no_container(rule: str) -> None:
+    source = "def program(x, y):\n    n = len(x) - 1\n    return n\n"
+    assert "not a tensor" in reasons_in(source, f"containers/{rule}")
+
+
+@pytest.mark.parametrize(
+    ("rule", "name"),
+    [
+        ("packed_in_a_dict", "dict"),
+        ("sorted_keys", "sorted"),
+        ("attributes_set", "setattr"),
+        ("next_of_an_iterator", "iter"),
+        ("reversed_pair", "reversed"),
+        ("mapped_over_lists", "zip"),
+        ("chained_iterables", "list"),
+        ("reduced_over_a_list", "functools"),
+        ("deque_ends", "collections"),
+    ],
+)
+def test_names_that_mean_something_else(rule: str, name: str) -> None:
+    source = f"def program(x, y):\n    {name} = 3\n    return x - y * {name}\n"
+    assert f"the name {name} means something else" in misses_in(source, f"containers/{rule}")
+
+
+def test_two_statements_on_one_line() -> None:
+    source = "def program(x, y):\n    x = x.clone()\n    x.add_(1); z = x - y\n    return z\n"
+    assert "on the line" in reasons_in(source, "containers/packed_in_a_tuple")
+
+
+def test_graphs_that_are_traced_as_a_whole() -> None:
+    source = "def program(x, y):\n    return torch.vmap(torch.sin)(x) - y\n"
+    assert "vmap" in reasons_in(source, "containers/simple_namespace")
+
+
+def test_comparisons_are_no_operators_with_a_method_here() -> None:
+    made = variants_of("def program(x, y):\n    return (x > 0) ^ (y > 0)\n", "containers/wrapped_operands")
+    assert "__xor__" in made[0]
+
+
+def test_a_dict_keeps_the_order_of_evaluation() -> None:
+    source = "def program(x, y):\n    return torch.rand(2, 3) - torch.rand(2, 3) * x\n"
+    made = variants_of(source, "containers/sorted_keys", torch.ones(2, 3), torch.ones(1))
+    assert 'given1 = {"p": torch.rand(2, 3), "a": (torch.rand(2, 3) * x)}' in made[0]
