@@ -26,7 +26,7 @@ def test_every_operator_and_impure_operands_in_their_order(rule: str) -> None:
             elif (y - x).sum() < 0: z = 0 / z
             return z // 3, x
         """,
-        f"containers/{rule}",
+        f"packing/{rule}",
     )
     assert len(made) >= 6
 
@@ -34,7 +34,7 @@ def test_every_operator_and_impure_operands_in_their_order(rule: str) -> None:
 @pytest.mark.parametrize("rule", BEFORE)
 def test_what_comes_before_is_not_overtaken(rule: str) -> None:
     source = "def program(x, y):\n    z = x.clone()\n    return [z.add_(1), z - y]\n"
-    assert "evaluated before it" in reasons_in(source, f"containers/{rule}")
+    assert "evaluated before it" in reasons_in(source, f"packing/{rule}")
 
 
 @pytest.mark.parametrize("rule", BEFORE)
@@ -47,14 +47,14 @@ def test_what_may_not_run_is_not_evaluated(rule: str) -> None:
             z = F.relu(z + 1)
         return pick(z), [t + 1 for t in z]
     """
-    misses = misses_in(source, f"containers/{rule}")
+    misses = misses_in(source, f"packing/{rule}")
     assert "more than once" in misses or "scope of its own" in misses
 
 
 @pytest.mark.parametrize("rule", [*BEFORE, *IN_PLACE])
 def test_names_that_are_bound_inside_stay_where_they_are(rule: str) -> None:
     source = "def program(x, y):\n    return (t := x) - t\n"
-    assert "binds a name" in reasons_in(source, f"containers/{rule}")
+    assert "binds a name" in reasons_in(source, f"packing/{rule}")
 
 
 @pytest.mark.parametrize("rule", BEFORE)
@@ -68,13 +68,13 @@ def test_a_call_that_changes_a_variable_is_not_moved(rule: str) -> None:
 
         return x + (step() + y)
     """
-    assert "may change variables" in misses_in(source, f"containers/{rule}")
+    assert "may change variables" in misses_in(source, f"packing/{rule}")
 
 
 @pytest.mark.parametrize("rule", [*BEFORE, *IN_PLACE])
 def test_numbers_need_no_container(rule: str) -> None:
     source = "def program(x, y):\n    n = len(x) - 1\n    return n\n"
-    assert "not a tensor" in reasons_in(source, f"containers/{rule}")
+    assert "not a tensor" in reasons_in(source, f"packing/{rule}")
 
 
 @pytest.mark.parametrize(
@@ -93,25 +93,25 @@ def test_numbers_need_no_container(rule: str) -> None:
 )
 def test_names_that_mean_something_else(rule: str, name: str) -> None:
     source = f"def program(x, y):\n    {name} = 3\n    return x - y * {name}\n"
-    assert f"the name {name} means something else" in misses_in(source, f"containers/{rule}")
+    assert f"the name {name} means something else" in misses_in(source, f"packing/{rule}")
 
 
 def test_two_statements_on_one_line() -> None:
     source = "def program(x, y):\n    x = x.clone()\n    x.add_(1); z = x - y\n    return z\n"
-    assert "on the line" in reasons_in(source, "containers/packed_in_a_tuple")
+    assert "on the line" in reasons_in(source, "packing/packed_in_a_tuple")
 
 
 def test_graphs_that_are_traced_as_a_whole() -> None:
     source = "def program(x, y):\n    return torch.vmap(torch.sin)(x) - y\n"
-    assert "vmap" in reasons_in(source, "containers/simple_namespace")
+    assert "vmap" in reasons_in(source, "packing/simple_namespace")
 
 
 def test_comparisons_are_no_operators_with_a_method_here() -> None:
-    made = variants_of("def program(x, y):\n    return (x > 0) ^ (y > 0)\n", "containers/wrapped_operands")
+    made = variants_of("def program(x, y):\n    return (x > 0) ^ (y > 0)\n", "packing/wrapped_operands")
     assert "__xor__" in made[0]
 
 
 def test_a_dict_keeps_the_order_of_evaluation() -> None:
     source = "def program(x, y):\n    return torch.rand(2, 3) - torch.rand(2, 3) * x\n"
-    made = variants_of(source, "containers/sorted_keys", torch.ones(2, 3), torch.ones(1))
+    made = variants_of(source, "packing/sorted_keys", torch.ones(2, 3), torch.ones(1))
     assert 'given1 = {"p": torch.rand(2, 3), "a": (torch.rand(2, 3) * x)}' in made[0]
