@@ -359,5 +359,6 @@ def _bound(helper: cst.FunctionDef, call: cst.Call, result: cst.BaseExpression, 
 
 def _bracketed(at: Place, value: cst.BaseExpression) -> str:
     text = demand_one_text(at, value)
-    bare = isinstance(value, (cst.Name, cst.Call, cst.Subscript, cst.Attribute, cst.List, cst.SimpleString))
+    plain = (cst.Name, cst.Call, cst.Subscript, cst.Attribute, cst.List, cst.SimpleString)
+    bare = isinstance(value, plain)
     return text if bare or value.lpar or "\n" in text else f"({text})"

@@ -285,7 +285,7 @@ class _Collector(cst.CSTVisitor):
         match node:
             case cst.AssignTarget() | cst.CompFor() | cst.For():
                 self._skip_stores(node.target)
-                if isinstance(node, (cst.For, cst.CompFor)):
+                if isinstance(node, cst.For):  # a comprehension takes no bare condition or lambda there
                     enclosed.add(id(node.iter))
             case cst.Assign():
                 enclosed.add(id(node.value))

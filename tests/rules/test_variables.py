@@ -1,0 +1,113 @@
+"""Rules that name variables otherwise: what comes out, and where they must keep away."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.rewriting import misses_in, reasons_in, variants_of
+
+STEPS = """
+def limit(t):
+    return t.clamp(max=2)
+
+def program(x, y, scale=2):
+    z = {k: limit(t) for k, t in zip("ab", x)}
+    w = x * scale
+    for k in range(2):
+        w = w + z["a"] * k
+        with torch.no_grad():
+            t = w.sum(dim=k)
+    w += 1
+    x = x - w
+    del z
+    return f"{x.ndim}", x, w, t, [w for w in x], torch.sum(input=x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "least"),
+    [
+        ("renamed_variable", 4),
+        ("rebound_variable", 1),
+        ("aliased_variable", 6),
+        ("held_in_a_cell", 6),
+        ("unpacked_from_one", 6),
+        ("stored_through_global", 3),
+    ],
+)
+def test_every_variant_runs(rule: str, least: int) -> None:
+    assert len(variants_of(STEPS, f"variables/{rule}")) >= least
+
+
+def test_a_variable_may_hide_a_builtin_or_a_name_of_the_module() -> None:
+    source = "def helper(t):\n    return t\n\ndef program(x, y):\n    a = x + y\n    return a\n"
+    texts = variants_of(source, "variables/renamed_variable")
+    assert [line.strip() for text in texts for line in text.splitlines() if "x + y" in line] == [
+        "a_1 = x + y",
+        "input = x + y",
+        "helper = x + y",
+    ]
+
+
+@pytest.mark.parametrize("rule", ["renamed_variable", "rebound_variable"])
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ("a = x\n    def see():\n        return a\n    a = a + y\n    return see()", "other functions see a"),
+        ("global a\n    a = x\n    a = a + y\n    return a", "other functions see a"),
+        ("a = x\n    a = a + y\n    return f'{a=}'", "names of variables"),
+        ("import math as a\n    a = x\n    return a", "matches patterns or imports"),
+        ("match [x]:\n        case [a]:\n            pass\n    a = a + y\n    return a", "matches patterns or imports"),
+        ("a, b = x, y\n    return a", "something else than one variable"),
+    ],
+)
+def test_names_that_are_seen_elsewhere_stay(rule: str, lines: str, reason: str) -> None:
+    assert reason in misses_in(f"def program(x, y):\n    {lines}\n", f"variables/{rule}")
+
+
+def test_parameters_and_earlier_mentions_keep_their_names() -> None:
+    source = "def program(x, y):\n    x = x + y\n    return x\n"
+    assert "first mention" in reasons_in(source, "variables/renamed_variable")
+    assert "x_1 = x + y" in variants_of(source, "variables/rebound_variable")[0]
+
+
+def test_the_default_of_a_parameter_is_not_the_variable() -> None:
+    source = "a = 3\n\ndef program(x, y, n=a):\n    a = x * n\n    return a\n"
+    assert all("n=a)" in text for text in variants_of(source, "variables/renamed_variable"))
+
+
+def test_what_may_run_again_keeps_its_name() -> None:
+    source = "def program(x, y):\n    a = x\n    for _ in range(3):\n        a = a + y\n    return a\n"
+    misses = misses_in(source, "variables/rebound_variable")
+    assert "several times" in misses and "bound here first" in misses
+
+
+def test_an_alias_is_not_read_on_a_condition() -> None:
+    source = "def program(x, y):\n    return [x + 1 if x.ndim > 5 else 1, (lambda: y)()]\n"
+    assert "evaluated later" in misses_in(source, "variables/aliased_variable")
+
+
+def test_module_tensors_are_no_variables_of_the_function() -> None:
+    source = "W = torch.ones(3)\n\ndef program(x, y):\n    return x * W\n"
+    assert "W is not a variable" in misses_in(source, "variables/aliased_variable")
+
+
+@pytest.mark.parametrize("rule", ["held_in_a_cell", "unpacked_from_one", "stored_through_global"])
+def test_nothing_waits_on_the_way(rule: str) -> None:
+    source = """
+    def program(x, y):
+        def rows():
+            z = torch.add((yield x), 1)
+            yield z
+
+        made = rows()
+        first = next(made)
+        return first, made.send(y)
+    """
+    assert "waits inside" in misses_in(source, f"variables/{rule}")
+
+
+def test_a_global_step_is_given_what_it_reads() -> None:
+    source = "def program(x, y):\n    def step():\n        nonlocal x\n        x = x * 2\n        return y\n"
+    source += "    z = step() + x\n    return z\n"
+    assert "change x in between" in misses_in(source, "variables/stored_through_global")
