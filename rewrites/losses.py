@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.rewrite.guard import at_least, at_most, floating, full_precision, moderate, same_dtype, wide
+from eqfuzz.rewrite.guard import at_least, at_most, floating, full_precision, moderate, no_nan, same_dtype, wide
 from eqfuzz.rewrite.rule import rule
 from eqfuzz.rewrite.shape import at_least_rank, contiguous, dim_of, index_into, non_empty, same_shape, sizes
 
@@ -14,6 +14,7 @@ LOGITS = [
     same_shape("x", "y"),
     non_empty("x"),
     contiguous("x", "y"),
+    no_nan("y"),
     at_least("y", 0),
     at_most("y", 1),
 ]
