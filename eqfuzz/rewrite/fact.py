@@ -128,7 +128,10 @@ def _of_tensor(tensor: torch.Tensor) -> Fact:
         tensor.data_ptr()
     except RuntimeError:  # inside torch.func transforms tensors are wrappers without storage: nothing to be known
         return Fact("wrapped tensor")
-    numbers = _numbers(tensor.detach())
+    values = tensor.detach()
+    if is_inside_transform(values):  # a plain tensor, but whatever is computed from it inside jvp or grad is wrapped
+        return Fact("tensor inside a function transform")
+    numbers = _numbers(values)
     return Fact(
         "tensor",
         dtype=tensor.dtype,

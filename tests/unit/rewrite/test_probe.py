@@ -2,10 +2,12 @@
 
 import textwrap
 
+import pytest
 import torch
 
 from eqfuzz.program.formats import recognise
-from eqfuzz.program.load import Loaded
+from eqfuzz.program.load import Call, Loaded
+from eqfuzz.program.program import Format, Program
 from eqfuzz.rewrite.probe import RECORDER, Probe, instrument, take_facts
 from eqfuzz.rewrite.syntax import Syntax
 
@@ -156,3 +158,18 @@ def test_facts_of_values():
     assert x.has_inf and x.has_negative_zero and not x.has_nan and (x.low, x.high) == (0.0, 1.0)
     assert x.needs_grad and by_text["k"].value == 3 and by_text["x.shape[0]"].value == 3
     assert by_text["torch.log(a)"].has_inf
+
+
+@pytest.mark.parametrize(
+    "call", ["jvp(lambda t: t * y, (x,), (x,))[1]", "grad(lambda t: (t * y).sum())(x)", "vmap(lambda t: t * y)(x)"]
+)
+def test_plain_tensors_inside_transforms_do_not_stop_the_probe(call: str):
+    source = f"import torch\ndef program(x, y):\n    return torch.func.{call}\n"
+    program = Program("test", source, Format.EQFUZZ, "program", "program", "None")
+    syntax = Syntax(source)
+    facts = take_facts(program, syntax, [Call((torch.rand(3), torch.rand(3)), {})])
+    for expression in syntax.expressions:
+        if syntax.text_of(expression.node) == "x":
+            assert all(fact.is_tensor for fact in facts.at(expression.span))
+        if syntax.text_of(expression.node) == "t":
+            assert not any(fact.is_tensor for fact in facts.at(expression.span))
