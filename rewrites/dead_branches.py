@@ -2,7 +2,7 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.edit import Skip, indented, skip
+from eqfuzz.rewrite.edit import indented, skip
 from eqfuzz.rewrite.fact import Fact
 from eqfuzz.rewrite.flow import bound_before, demand_ordinary, shared_names
 from eqfuzz.rewrite.guard import floating
@@ -25,11 +25,8 @@ def _read(statement: cst.CSTNode, at: Place, kinds: tuple[str, ...]) -> tuple[st
         skip("it may be a docstring")
     bound = bound_before(at) - shared_names(at)
     for name in _names(statement):
-        try:
-            facts = list(at.facts(name))
-        except Skip:  # this one did not run; the next may have
-            continue
-        if name.value in bound and all(f.kind in kinds for f in facts):
+        facts = list(at.visits(name))
+        if facts and name.value in bound and all(f.kind in kinds for f in facts):
             return name.value, facts
     return skip("the statement reads no such variable")
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from eqfuzz.rewrite.edit import Edit, Skip, indented, skip
+from eqfuzz.rewrite.edit import Edit, edited, indented, skip
 from eqfuzz.rewrite.fact import Fact
-from eqfuzz.rewrite.flow import demand_ordinary, own_nodes, path_to, shared_names, walk
+from eqfuzz.rewrite.flow import demand_one_text, demand_ordinary, own_nodes, path_to, shared_names, walk
 from eqfuzz.rewrite.names import names_in
 from eqfuzz.rewrite.place import Place
 from eqfuzz.rewrite.purity import is_pure
@@ -121,12 +121,50 @@ def _seen_late(function: cst.FunctionDef) -> frozenset[str]:
     )
 
 
-def demand_unseen(at: Place, names: Iterable[str], loop: cst.CSTNode) -> None:
-    """Skip when the function uses one of ``names`` outside ``loop``, so that their last values matter."""
+def demand_unseen(at: Place, names: Iterable[str], node: cst.CSTNode) -> None:
+    """Skip when the function may read one of ``names`` outside ``node``, so that what it stores there matters.
+
+    The ``else`` of a loop and what it iterates count as outside, the bodies of other loops that bind the name do not.
+    """
     demand_unshared(at, names)
-    seen = at.elsewhere(loop).all & frozenset(names)
-    if seen:
-        skip(f"{min(seen)} is used elsewhere")
+    for name in sorted(names):
+        if name in _read_apart(at, node, name):
+            skip(f"{name} is used elsewhere")
+
+
+def _read_apart(at: Place, node: cst.CSTNode, name: str) -> frozenset[str]:
+    """What is read outside ``node`` and outside other loops whose own target ``name`` is; what is deleted counts."""
+    function = at.statement.function
+    around = path_to(function, node)
+    own_loops: list[cst.For] = []
+    _collect_loops(function.body, name, around, own_loops)
+    reads = at.elsewhere(node, *own_loops).reads
+    for loop in own_loops:
+        reads |= at.names(loop.iter).reads
+    if isinstance(node, cst.For):
+        reads |= at.names(node.iter).reads
+    if isinstance(node, (cst.For, cst.While)) and node.orelse is not None:
+        reads |= names_in(at.block(node.orelse.body)).reads
+    deleted = {n.value for d in walk(function) if isinstance(d, cst.Del) for n in walk(d) if isinstance(n, cst.Name)}
+    return reads | deleted
+
+
+def _collect_loops(node: cst.CSTNode, name: str, around: list[cst.CSTNode], found: list[cst.For]) -> None:
+    """The outermost loops over ``name``, without an else, that do not lie around or in a place."""
+    if around and node is around[-1]:
+        return
+    binds = isinstance(node, cst.For) and node.orelse is None and node.asynchronous is None
+    if binds and not any(node is a for a in around):
+        assert isinstance(node, cst.For)
+        if name in {n.value for n in walk(node.target) if isinstance(n, cst.Name)} and not _stores_items(node.target):
+            found.append(node)
+            return
+    for child in node.children:
+        _collect_loops(child, name, around, found)
+
+
+def _stores_items(target: cst.CSTNode) -> bool:
+    return any(isinstance(n, (cst.Attribute, cst.Subscript)) for n in walk(target))
 
 
 def reads_of(node: cst.CSTNode, name: str) -> list[cst.Name]:
@@ -233,10 +271,8 @@ def _is_known(at: Place, call: cst.Call) -> bool:
         return path.split(".")[0] in _LIBRARIES
     if not isinstance(call.func, cst.Attribute):
         return False
-    try:
-        return all(f.is_tensor for f in at.facts(call.func.value))
-    except Skip:  # it never ran, so nothing is known of it
-        return False
+    visits = at.visits(call.func.value)
+    return bool(visits) and all(f.is_tensor for f in visits)
 
 
 def demand_short(text: str) -> None:
@@ -320,3 +356,36 @@ def other_branch(branch: cst.If, at: Place) -> str:
     assert branch.orelse is not None
     start = at.syntax.span(branch.orelse)[0]
     return at.lines(branch.orelse, [Edit((start, start + len("elif")), "if")])
+
+
+def text_with(at: Place, expression: cst.BaseExpression, edits: list[Edit]) -> str:
+    """The text of an expression with edits made inside, in brackets where it had some or has several lines."""
+    demand_one_text(at, expression)
+    start, end = at.syntax.span(expression)
+    text = edited(at.syntax.text[:end], edits)[start:]
+    return f"({text})" if expression.lpar or "\n" in text else text
+
+
+def expressions_in(statement: cst.CSTNode, *kinds: type[cst.CSTNode], own: bool = False) -> Iterator[cst.CSTNode]:
+    """Expressions of these kinds that a simple statement evaluates, not inside formatted strings or what it stores to.
+
+    With ``own`` only those in no scope of their own: not inside lambdas and comprehensions.
+    """
+    if isinstance(statement, kinds):
+        yield statement
+    if isinstance(statement, (cst.FormattedString, cst.AssignTarget, cst.FunctionDef, cst.ClassDef)):
+        return
+    if own and isinstance(statement, (cst.Lambda, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)):
+        return
+    parts = [statement.value] if isinstance(statement, cst.AugAssign) else statement.children
+    for child in parts:
+        yield from expressions_in(child, *kinds, own=own)
+
+
+def target_names(target: cst.CSTNode) -> list[str]:
+    """The variables of a loop's target, from left to right; Skip where it stores anything else."""
+    if isinstance(target, cst.Name):
+        return [target.value]
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return [name for element in target.elements for name in target_names(element.value)]
+    return skip("the target stores more than variables")

@@ -63,8 +63,9 @@ def _of_one(node: ast.AST) -> tuple[set[str], set[str]]:
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             reads, _ = _of(ast.iter_child_nodes(node))
             _, targets = _of(g.target for g in node.generators)
+            outside, _ = _of_one(node.generators[0].iter)  # evaluated before the targets exist
             walrus = {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
-            return reads - targets, walrus
+            return (reads - targets) | outside, walrus
         case _:
             return _of(ast.iter_child_nodes(node))
 

@@ -104,13 +104,12 @@ class Place:
         """Variables that the function around reads outside ``node``, which is a statement or expression of it."""
         return self.elsewhere(node).reads
 
-    def elsewhere(self, node: cst.CSTNode) -> Names:
-        """Variables that the function around reads and stores outside ``node``; parameters count as stored."""
+    def elsewhere(self, *nodes: cst.CSTNode) -> Names:
+        """Variables that the function around reads and stores outside ``nodes``; parameters count as stored."""
         function = self.statement.function
         start, end = self.syntax.span(function)
-        inner = self.syntax.span(node)
-        filler = "None" if isinstance(node, cst.BaseExpression) else "pass"
-        whole = edited(self.syntax.text[:end], [Edit(inner, filler)])[start:]
+        fillers = [Edit(self.syntax.span(n), "None" if isinstance(n, cst.BaseExpression) else "pass") for n in nodes]
+        whole = edited(self.syntax.text[:end], fillers)[start:]
         indent = self.syntax.text[self.syntax.text.rfind("\n", 0, start) + 1 : start]
         tree = ast.parse(textwrap.dedent(indent + whole)).body[0]
         assert isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -154,11 +153,14 @@ class Place:
 
     def facts(self, expression: cst.BaseExpression) -> Sequence[Fact]:
         """What ``expression`` was seen to be, once for each evaluation, at least one."""
+        return self.visits(expression) or skip(
+            f"{self._short(expression)} did not run, or ran too often to be followed"
+        )
+
+    def visits(self, expression: cst.BaseExpression) -> Sequence[Fact]:
+        """What ``expression`` was seen to be; empty when it did not run, or too often to be followed."""
         known = constant(expression)
-        if known is not None:
-            return [known]
-        visits = self._facts.at(self.syntax.span(expression))
-        return visits or skip(f"{self._short(expression)} did not run, or ran too often to be followed")
+        return [known] if known is not None else self._facts.at(self.syntax.span(expression))
 
     def known(self, expression: cst.BaseExpression) -> Sequence[Fact]:
         """What ``expression`` was seen to be; nothing where the probe does not look (callees, attribute names)."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import libcst as cst
 import torch
 
-from eqfuzz.rewrite.edit import Skip, skip
+from eqfuzz.rewrite.edit import skip
 from eqfuzz.rewrite.fact import Fact
 from eqfuzz.rewrite.flow import walk
 from eqfuzz.rewrite.place import Place, constant
@@ -33,14 +33,7 @@ class Shadow:
         self._variables: dict[str, list[Fact]] = {}
         for node in walk(around):
             if isinstance(node, cst.Name):
-                self._note(node)
-
-    def _note(self, name: cst.Name) -> None:
-        try:
-            facts = self.at.facts(name)
-        except Skip:  # it did not run here, but the same variable may have elsewhere in the same statement
-            return
-        self._variables.setdefault(name.value, []).extend(facts)
+                self._variables.setdefault(node.value, []).extend(at.visits(node))
 
     def demand_equal(self, first: cst.BaseExpression, second: cst.BaseExpression) -> None:
         """Skip unless both give a new tensor of one dtype, shape and layout, and so does torch.where of them."""
@@ -61,11 +54,7 @@ class Shadow:
 
     def _demand_seen(self, expression: cst.BaseExpression, shadow: torch.Tensor) -> None:
         """Skip where the branch ran and gave something else, as under autocast."""
-        try:
-            facts = self.at.facts(expression)
-        except Skip:  # the branch did not run
-            return
-        for fact in facts:
+        for fact in self.at.visits(expression):
             if (fact.dtype, fact.shape, fact.stride) != (shadow.dtype, tuple(shadow.shape), tuple(shadow.stride())):
                 skip(f"a branch gives {fact.describe()}, not {_looks(shadow)}")
 

@@ -16,6 +16,7 @@ TEXTS = [
     "for i in range(n):\n    total = total + x[i]\nelse:\n    total = 0",
     "y = [i * k for i in xs if i > k]",
     "y = {k: v for k, v in pairs}",
+    "y = [x for x in x if x], (b for a in c for b in a)",
     "y = (last := f(x)) + [z := i for i in xs][0]",
     "f = lambda a, b=c: a + b + d",
     "def g(a, *rest, key=default, **more):\n    t = a + outer\n    return t + key",
