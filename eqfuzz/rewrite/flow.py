@@ -14,10 +14,9 @@ from eqfuzz.rewrite.place import Place
 from eqfuzz.rewrite.purity import is_pure
 from eqfuzz.rewrite.syntax import children, dotted, walk
 
-_FRAME_READERS = frozenset(
-    "locals globals vars dir exec eval inspect jit script _getframe currentframe triton numba".split()
-)
-"""Code with one of these names can see its own variables, stack or source."""
+_FRAME_FUNCTIONS = frozenset("locals globals vars dir exec eval".split())
+_FRAME_MODULES = frozenset("inspect jit script _getframe currentframe triton numba".split())
+"""Code that calls one of these functions, or mentions one of the others, can see its own variables, stack or source."""
 
 _TRACING = frozenset("cond while_loop scan associative_scan map vmap checkpoint export compile".split())
 
@@ -52,18 +51,22 @@ def own_nodes(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
             yield from own_nodes(child)
 
 
-def path_to(root: cst.CSTNode, target: cst.CSTNode) -> list[cst.CSTNode]:
+@lru_cache(maxsize=4096)
+def path_to(root: cst.CSTNode, target: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
     """The nodes from ``root`` down to ``target``, both included; empty when it is not inside."""
     if root is target:
-        return [root]
-    for child in children(root):
-        below = path_to(child, target)
-        if below:
-            return [root, *below]
-    return []
+        return (root,)
+    pending: list[tuple[cst.CSTNode, tuple[cst.CSTNode, ...]]] = [(root, (root,))]
+    while pending:
+        node, path = pending.pop()
+        for child in children(node):
+            if child is target:
+                return (*path, child)
+            pending.append((child, (*path, child)))
+    return ()
 
 
-def ancestors(at: Place) -> list[cst.CSTNode]:
+def ancestors(at: Place) -> tuple[cst.CSTNode, ...]:
     """What is around the statement here inside its function, from the outside in."""
     function = at.statement.function
     return path_to(function, at.statement.node)[1:-1]
@@ -71,10 +74,21 @@ def ancestors(at: Place) -> list[cst.CSTNode]:
 
 def demand_ordinary(at: Place) -> None:
     """Skip where code looks at its own frame or source, which every change of form would show to it."""
-    syntax = at.syntax
-    seen = sorted(_FRAME_READERS & (syntax.names | syntax.attributes))
+    seen = _frame_readers(at.syntax.module)
     if seen:
         skip(f"the program may look at its own variables or source ({seen[0]})")
+
+
+@lru_cache(maxsize=16)
+def _frame_readers(module: cst.Module) -> tuple[str, ...]:
+    attributes = {id(node.attr) for node in walk(module) if isinstance(node, cst.Attribute)}
+    found = {
+        node.value
+        for node in walk(module)
+        if isinstance(node, cst.Name)
+        and (node.value in _FRAME_MODULES or (node.value in _FRAME_FUNCTIONS and id(node) not in attributes))
+    }
+    return tuple(sorted(found))
 
 
 def demand_unbroken(at: Place) -> None:
@@ -187,7 +201,8 @@ def _targets(target: cst.CSTNode) -> set[str]:
             return set()
 
 
-def _unbound_somewhere(function: cst.FunctionDef) -> set[str]:
+@lru_cache(maxsize=64)
+def _unbound_somewhere(function: cst.FunctionDef) -> frozenset[str]:
     """Names that a ``del`` or the end of an ``except … as name`` takes away."""
     gone: set[str] = set()
     for node in walk(function.body):
@@ -195,19 +210,27 @@ def _unbound_somewhere(function: cst.FunctionDef) -> set[str]:
             gone |= {n.value for n in walk(node) if isinstance(n, cst.Name)}
         elif isinstance(node, cst.ExceptHandler) and node.name is not None:
             gone |= {n.value for n in walk(node.name) if isinstance(n, cst.Name)}
-    return gone
+    return frozenset(gone)
 
 
 def demand_same_elsewhere(node: cst.CSTNode) -> None:
     """Skip what means something else in another function: ``super()``, ``yield``, ``:=``, ``__private``, late reads."""
+    reason = _different_elsewhere(node)
+    if reason is not None:
+        skip(reason)
+
+
+@lru_cache(maxsize=4096)
+def _different_elsewhere(node: cst.CSTNode) -> str | None:
     for inner in walk(node):
         match inner:
             case cst.NamedExpr() | cst.Yield() | cst.Await() | cst.Lambda() | cst.GeneratorExp():
-                skip("it binds a name, waits, or reads its variables later")
+                return "it binds a name, waits, or reads its variables later"
             case cst.Name(value=name) if name in ("super", "__class__") or is_private(name):
-                skip(f"{name} means something else in another function")
+                return f"{name} means something else in another function"
             case _:
                 pass
+    return None
 
 
 def is_private(name: str) -> bool:

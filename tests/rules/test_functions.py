@@ -166,3 +166,21 @@ def test_identity_and_builtin_names() -> None:
     assert "return same1(x + y)" in first and "(lambda value: value)(x + y)" in second
     source = "def program(x, y):\n    next = list = 1\n    return x + y * next\n"
     assert "means something else" in reasons_in(source, "functions/first_of_a_generator")
+
+
+def test_evaluation_mode_is_no_look_at_variables() -> None:
+    source = """
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.drop = torch.nn.Dropout().eval()
+
+        def forward(self, x, y):
+            return self.drop(x) + y
+    """
+    assert variants_of(source, TAKING)
+
+
+def test_a_class_inside_the_function_keeps_its_name() -> None:
+    source = "def program(x, y):\n    class Box:\n        k = 2\n\n    return x * Box.k, Box.__name__\n"
+    assert variants_of(source, TAKING)
