@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from eqfuzz.rewrite.edit import Edit, indented, skip
+from eqfuzz.rewrite.edit import Edit, skip
 from eqfuzz.rewrite.fact import Fact
-from eqfuzz.rewrite.guard import boolean, floating, real, same_dtype, where
+from eqfuzz.rewrite.guard import boolean, floating, same_dtype, where
 from eqfuzz.rewrite.order import held_back
 from eqfuzz.rewrite.place import Place
 from eqfuzz.rewrite.rule import rule
@@ -330,24 +330,3 @@ def read_again(statement: cst.AugAssign, at: Place) -> str:
 
 def _is(node: cst.BaseExpression, name: str) -> bool:
     return isinstance(node, cst.Name) and node.value == name
-
-
-@rule(
-    exact="bitwise",
-    where=[real("x"), at_least_rank("x", 2)],
-    example=[
-        """
-        def program(x):
-            return torch.floor(x) * 2
-        """,
-        """
-        def program(x):
-            y = x.abs()
-            return y.sum(0)
-        """,
-    ],
-)
-def without_autocast(statement: cst.Assign | cst.Return, at: Place):
-    """One statement with autocast switched off, which it is anyway in a program that does not name it."""
-    demand("autocast" not in at.syntax.names, "the program uses autocast itself")
-    yield f'with {at.path("torch.autocast")}("cpu", enabled=False):\n{indented(at.lines(statement))}'
