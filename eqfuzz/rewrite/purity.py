@@ -22,8 +22,8 @@ def is_pure(node: cst.CSTNode) -> bool:
     """Judged by syntax, on the safe side: only what is known to be harmless counts as pure.
 
     Names, attributes, literals, operators and calls of library functions and methods are; calls of the seed's own
-    functions and submodules, random draws, in-place methods (``add_``), ``out=``, container changes, ``:=``,
-    ``yield``, ``await`` and ``lambda`` are not.
+    functions and submodules, of classes, random draws, in-place methods (``add_``), ``out=``, container changes,
+    ``:=``, ``yield``, ``await`` and ``lambda`` are not.
     """
     if isinstance(node, (cst.NamedExpr, cst.Yield, cst.Await, cst.Lambda)):
         return False
@@ -39,6 +39,8 @@ def _is_pure_call(node: cst.Call) -> bool:
         name = node.func.attr.value
         if isinstance(node.func.value, cst.Name) and node.func.value.value == "self":
             return False  # a submodule or method of the seed: may keep state
+        if name[0].isupper():
+            return False  # a class: a new module draws its first weights
         in_place = name.endswith("_") and not name.endswith("__")
         return not in_place and name not in _IMPURE_ATTRIBUTES
     if isinstance(node.func, cst.Name):
