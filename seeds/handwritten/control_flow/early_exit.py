@@ -3,6 +3,34 @@
 import torch
 
 
+def adjusted(y, level):
+    if level > 2:
+        y = y + 1
+    else:
+        if level > 0:
+            y = y - 1
+        else:
+            y = y * 2
+    if level == 1 or level == 3:
+        y = y + 2
+    elif level > 3:
+        y = y / 2
+    if level > 0:
+        if y.dim() > 1:
+            y = y + level
+    if 0 < level <= 3:
+        shifted = y + 0.5
+        y = shifted * 2
+    else:
+        shifted = y - 0.5
+        y = shifted * 2
+    rank = level and y.dim()
+    if y.shape[0] > 4:
+        return y * rank
+    else:
+        return y
+
+
 def program(x, limit):
     energy = (x * x).mean()
     if energy < 0.5:
@@ -12,6 +40,7 @@ def program(x, limit):
         y = y / limit.max()
     else:
         y = y - limit.sum()
+    y = adjusted(y, int(limit[0]))
     return torch.relu(y) + energy, "expensive"
 
 

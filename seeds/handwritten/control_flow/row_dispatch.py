@@ -6,6 +6,21 @@ import torch.nn.functional as F
 TREATMENTS = {"relu": F.relu, "tanh": torch.tanh, "square": lambda t: t**2}
 
 
+def rescaled(table, name):
+    if name == "relu":
+        table = table * 2
+    elif name == "tanh":
+        table = table - 1
+    else:
+        table = table + 1
+    match table.dim():
+        case 1:
+            return table
+        case 2 | 3:
+            table = table / 2
+    return table
+
+
 def program(x, names, normalise=False):
     rows = []
     for name, row in zip(names, x):
@@ -17,7 +32,7 @@ def program(x, names, normalise=False):
             table = torch.cat([table, table.sum(0, keepdim=True)])
         case _:
             table = table * 2
-    return table, not normalise
+    return rescaled(table, names[0]), not normalise
 
 
 def inputs(rng):

@@ -13,7 +13,11 @@ def program(x):
     sums = blocks.sum(dim=1) + padded.view(-1, block * x.shape[1]).amax(dim=1, keepdim=True)
     spread = sums.repeat_interleave(block, dim=0)[:n]
     half = x[: n // 2] - x[n - n // 2 :]
-    return spread / block + x, half * (n % 3 + 1), blocks.amax(dim=(0, 1)), missing
+    count, columns = x.shape[0] * x.shape[1], x.shape[-1]
+    line = x.reshape(count) * x.ndim
+    level = x.sum() / count
+    ramp = x[:n] + x[..., :columns] + (x + torch.arange(columns, device=x.device))
+    return line[::2] - level, ramp, spread / block + x, half * (n % 3 + 1), blocks.amax(dim=(0, 1)), missing
 
 
 def inputs(rng):

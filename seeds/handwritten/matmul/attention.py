@@ -1,6 +1,7 @@
 """Temperature-scaled attention over a padded batch."""
 
 import torch
+import torch.nn.functional as F
 
 
 def program(q, k, v, lengths):
@@ -11,6 +12,7 @@ def program(q, k, v, lengths):
     scores = scores - scores.amax(dim=-1, keepdim=True)
     weights = scores.exp()
     weights = weights / weights.sum(dim=-1, keepdim=True)
+    weights = F.dropout(weights, 0.5, training=False)
     return torch.matmul(weights, v), weights.mean(dim=1)
 
 
