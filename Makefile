@@ -16,7 +16,7 @@ help:
 	@echo "make test     the test suite, on all cores"
 	@echo "make test-all the same, and the hostile seeds through the spawned worker"
 	@echo "make check    format, lint, types, layers, fast tests"
-	@echo "make bench    CPU seconds per case, beside one fresh process per cell"
+	@echo "make bench    what rewriting costs; CPU seconds per case, beside one fresh process per cell"
 	@echo "make clean    remove what runs and tests left here, findings too; .venv stays"
 
 setup: $(VENV)/.ready
@@ -39,6 +39,7 @@ check: setup
 	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" -m "not slow" $(ARGS)
 
 bench: setup
+	@$(PY) -m benchmarks.rewriting
 	@$(PY) -m benchmarks.case $(ARGS)
 
 clean:

@@ -108,7 +108,7 @@ def print_table(console: Console, rules: Sequence[Rule]) -> None:
     parts = "  ·  ".join(f"{name} {number:,}" for name, number in (*classes, *tags) if number)
     console.print()
     told = f"{count(len(rules), 'rule')} in {count(families, 'family', 'families')}"
-    console.print(Text.assemble((told, "bold"), (f"  ·  {parts}", "dim")))
+    console.print(Text.assemble((told, "bold"), (f"  ·  {parts}", "dim")), soft_wrap=not console.is_terminal)
 
 
 def print_page(console: Console, rule: Rule, made: Demonstration | str) -> None:

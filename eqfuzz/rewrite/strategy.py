@@ -63,33 +63,37 @@ def walk(
         variant = start
         for _ in range(depth):
             syntax, facts = study(variant)
-            for site in _weighted(sites_of(syntax, facts, rules), used, rng):
-                try:
-                    variant = apply(variant, [site])
-                except CannotRewrite:
-                    continue  # the next site is tried; the reason is told by `rules explain`
-                used[site.rule.name] += 1
+            step = _draw_step(variant, syntax, facts, rules, used, rng)
+            if step is None:
                 break
-            else:
-                break
+            variant, rule = step
+            used[rule.name] += 1
         if variant.text_digest not in seen:
             seen.add(variant.text_digest)
             yield variant
 
 
-def _weighted(sites: Sequence[Site], used: Counter[str], rng: random.Random) -> Iterator[Site]:
-    """Sites in random order: first a rule by its weight, whatever the number of its sites, then one of them."""
-    by_rule: dict[str, list[Site]] = {}
-    for site in sites:
-        by_rule.setdefault(site.rule.name, []).append(site)
-    names = sorted(by_rule)
-    weights = [weight_of(name) / (1 + used[name]) for name in names]
-    while names:
-        (index,) = rng.choices(range(len(names)), weights)
-        pile = by_rule[names[index]]
-        yield pile.pop(rng.randrange(len(pile)))
-        if not pile:
-            del names[index], weights[index]
+def _draw_step(
+    variant: Variant, syntax: Syntax, facts: Facts, rules: Sequence[Rule], used: Counter[str], rng: random.Random
+) -> tuple[Variant, Rule] | None:
+    """One rewrite: a rule is drawn by its weight, whatever the number of its sites, and then one of them."""
+    for rule in _weighted(rules, used, rng):
+        sites = sites_of(syntax, facts, [rule])
+        rng.shuffle(sites)
+        for site in sites:
+            try:
+                return apply(variant, [site]), rule
+            except CannotRewrite:
+                continue  # the next site is tried; the reason is told by `rules explain`
+    return None
+
+
+def _weighted(rules: Sequence[Rule], used: Counter[str], rng: random.Random) -> list[Rule]:
+    """All rules in random order without replacement, the heavier the sooner (Efraimidis & Spirakis 2006)."""
+    weights = (weight_of(rule.name) / (1 + used[rule.name]) for rule in rules)
+    keys = [rng.random() ** (1 / weight) for weight in weights]
+    order = sorted(range(len(rules)), key=lambda i: keys[i], reverse=True)
+    return [rules[i] for i in order]
 
 
 def alternate_families(sites: Sequence[Site], rng: random.Random) -> Iterator[Site]:
