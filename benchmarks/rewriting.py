@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import torch
 from rich.console import Console
 from rich.table import Table
 
@@ -31,6 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="*", type=Path, help="seed files (default: three of sixty lines)")
     arguments = parser.parse_args()
+    torch.set_num_threads(1)
     rules = shipped_rules()
     columns = ("seed", "lines", "variants", "variants per CPU-s", "probing s", "walk steps per CPU-s")
     table = Table(*columns, title=f"rewriting with {len(rules):,} rules")
