@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
+import torch._jit_internal
 
 
 def storage_key(tensor: torch.Tensor) -> int:
@@ -40,3 +42,18 @@ def code_hook(seen: Callable[[str], None]) -> Iterator[None]:
         yield
     finally:
         GraphLowering.save_output_code = before
+
+
+def overloads_of(aten: str) -> list[tuple[str, Any, list[Any]]]:
+    """Each overload of an ATen operator (``sum.dim_IntList``) with its schema and tags; none when there is no such."""
+    packet = getattr(torch.ops.aten, aten, None) if aten.isidentifier() else None
+    if not isinstance(packet, torch._ops.OpOverloadPacket):
+        return []
+    overloads = [(name, getattr(packet, name)) for name in packet.overloads()]
+    return [(f"{aten}.{name}", overload._schema, overload.tags) for name, overload in overloads]
+
+
+def undispatched(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What ``F.max_pool2d`` and its like call unless they are asked for indices: it has the parameters by name."""
+    branches = torch._jit_internal.boolean_dispatched.get(function)
+    return branches["if_false"] if branches is not None else function

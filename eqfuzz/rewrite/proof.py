@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import logging
 import random
 import warnings
@@ -31,6 +32,9 @@ REWRITTEN = 4
 EVERY_SITE = 10
 """Draws of a generator for which everything that it makes is run; for the rest it is one of them."""
 
+MANY = 8
+"""With more examples than this, fewer operands are drawn for each."""
+
 COMPILED = 3
 """Draws for which Dynamo is asked whether it takes both sides as one graph."""
 
@@ -50,7 +54,10 @@ class Proof:
 
 
 def prove(rule: Rule, draws: int = DRAWS, *, compiled: int = COMPILED) -> Proof:
-    """Try ``rule`` on ``draws`` operands per example; stops at the first problem of each kind."""
+    """Try ``rule`` on ``draws`` operands per example; stops at the first problem of each kind.
+
+    A rule with more than MANY examples shares the draws of that many among them, each has at least 3.
+    """
     with undisturbed():
         return _Attempt(rule).run(draws, compiled)
 
@@ -97,37 +104,61 @@ class _Attempt:
         self.problems: list[str] = []
 
     def run(self, draws: int, compiled: int) -> Proof:
-        for number, example in enumerate(examples_of(self.rule)):
+        examples = examples_of(self.rule)
+        if len(examples) > MANY:
+            return self._run_many(examples, draws, compiled)
+        for number, example in enumerate(examples):
             found = list(operands(example, f"{self.rule.name} {number}", draws))
             self.draws += len(found)
             if len(found) < draws:
                 self.problems.append(f"only {len(found)} of {draws} draws met the guards")
-            self._try(example, found)
+            self._demand_sites(self._try(example, found), len(found))
             if compiled and not self.problems:
                 self._ask_dynamo(example, found, compiled)
         return Proof(self.rule, self.draws, self.rewrites, tuple(self.problems))
 
-    def _try(self, example: Example, found: Sequence[Values]) -> None:
+    def _run_many(self, examples: Sequence[Example], draws: int, compiled: int) -> Proof:
+        """A few operands for each example; Dynamo is asked about some, evenly spread."""
+        each = max(3, draws * MANY // len(examples))
+        made = 0
+        for number, example in enumerate(examples):
+            found = list(itertools.islice(operands(example, f"{self.rule.name} {number}", each), each))
+            self.draws += len(found)
+            if not found:
+                self.problems.append(f"no operands are found for {example.program.source}")
+            before = len(self.problems)
+            made += self._try(example, found)
+            if compiled and not self.problems and number % max(1, len(examples) // MANY) == 0:
+                self._ask_dynamo(example, found, 1)
+            self.problems[before:] = [f"{problem}\nin {example.program.source}" for problem in self.problems[before:]]
+        self._demand_sites(made, self.draws)
+        return Proof(self.rule, self.draws, self.rewrites, tuple(self.problems))
+
+    def _try(self, example: Example, found: Sequence[Values]) -> int:
+        """For how many operands the rule makes something; stops at the first that shows it wrong."""
         is_equation = not self.rule.is_generator
         sited = 0
         for index, values in enumerate(found):
             if is_equation and not self._agrees(example.run, right_of(self.rule), values, index):
-                return
+                return sited
             if is_equation and index >= REWRITTEN:
                 continue
             programs, reason = self._rewritten(example, values)
             sited += bool(programs)
             if is_equation and not programs:
                 self.problems.append(f"the left side is not found in a program: {reason}")
-                return
+                return sited
             if index >= EVERY_SITE and programs:
                 programs = [programs[index % len(programs)]]
             for right in programs:
                 self.rewrites += 1
                 if not self._agrees(example.run, right, values, index):
-                    return
-        if not is_equation and sited < max(1, len(found) // 4):
-            self.problems.append(f"makes something of its example for only {sited} of {len(found)} operands")
+                    return sited
+        return sited
+
+    def _demand_sites(self, sited: int, draws: int) -> None:
+        if self.rule.is_generator and not self.problems and sited < max(1, draws // 4):
+            self.problems.append(f"makes something of its example for only {sited} of {draws} operands")
 
     def _rewritten(self, example: Example, values: Values) -> tuple[list[Run], str]:
         """What the rule makes of the example, and why not where it makes nothing."""

@@ -1,5 +1,7 @@
 """The contract with torch's private names: they exist and mean what eqfuzz takes them to mean."""
 
+import inspect
+
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -7,7 +9,9 @@ from eqfuzz.program.torch_internals import (
     forget_compiled_code,
     is_inside_transform,
     modes_are_active,
+    overloads_of,
     storage_key,
+    undispatched,
 )
 
 
@@ -47,3 +51,23 @@ def test_compiled_code_is_forgotten():
     forget_compiled_code()
     function(torch.ones(2))
     assert len(compiled) == 2
+
+
+def test_overloads_and_their_schemas():
+    found = {name: (schema, tags) for name, schema, tags in overloads_of("bernoulli")}
+    schema, tags = found["bernoulli.p"]
+    assert [(a.name, str(a.type), a.kwarg_only) for a in schema.arguments][:2] == [
+        ("self", "Tensor", False),
+        ("p", "float", False),
+    ]
+    assert torch.Tag.nondeterministic_seeded in tags
+    assert [a.name for a in found["bernoulli.out"][0].arguments if a.is_out] == ["out"]
+    assert overloads_of("no_such_operator") == [] and overloads_of("__name__") == []
+
+
+def test_what_is_dispatched_on_a_bool():
+    def names(function):
+        return list(inspect.signature(undispatched(function)).parameters)
+
+    assert names(torch.nn.functional.max_pool2d)[:2] == ["input", "kernel_size"]
+    assert undispatched(torch.nn.functional.relu) is torch.nn.functional.relu

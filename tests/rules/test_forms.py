@@ -1,0 +1,249 @@
+"""Forms of calls and operators: what each call becomes, and what is no call of torch or cannot be told apart."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from eqfuzz.rewrite.example import examples_of
+from eqfuzz.rewrite.library import select, shipped_rules
+from tests.rules.rewriting import X, Y, found_in, misses_in, reasons_in, variants_of
+
+FORMS = [r.name for r in shipped_rules() if r.family in ("forms", "operator-forms")]
+
+
+def written(expression: str, rules: str, *args: object) -> list[str]:
+    """What the program's result becomes; every variant agrees with the original."""
+    names = ", ".join("xyz"[: len(args or (X, Y))])
+    made = variants_of(f"def program({names}):\n    return {expression}\n", rules, *args)
+    return [text.partition("return ")[2].strip() for text in made]
+
+
+@pytest.mark.parametrize(
+    ("expression", "rule", "wanted"),
+    [
+        ("torch.sin(x)", "forms/function_is_method", "x.sin()"),
+        ("torch.sum(x + y, 1)", "forms/function_is_method", "(x + y).sum(1)"),
+        ("torch.where(x > 0, x, y)", "forms/function_is_method", "x.where(x > 0, y)"),
+        ("torch.add(input=x, other=y, alpha=2)", "forms/function_is_method", "x.add(other=y, alpha=2)"),
+        ("torch.sin(x)", "forms/function_is_method", "torch.Tensor.sin(x)"),
+        ("x.sum(1)", "forms/method_is_function", "torch.sum(x, 1)"),
+        ("x.permute(1, 0)", "forms/method_is_function", "torch.permute(x, (1, 0))"),
+        ("x.where(x > y, y)", "forms/method_is_function", "torch.where(x > y, x, y)"),
+        ("x.clamp(max=1)", "forms/method_is_function", "torch.clamp(x, max=1)"),
+        ("torch.sum(x, 1, True)", "forms/by_keyword", "torch.sum(x, 1, keepdim=True)"),
+        ("torch.sum(x, 1, True)", "forms/by_keyword", "torch.sum(input=x, dim=1, keepdim=True)"),
+        ("x.permute(1, 0)", "forms/by_keyword", "x.permute(dims=(1, 0))"),
+        ("F.softmax(x, 1)", "forms/by_keyword", "F.softmax(input=x, dim=1)"),
+        ("torch.sum(x, keepdim=True, dim=1)", "forms/by_position", "torch.sum(x, 1, True)"),
+        ("x.sum(axis=0)", "forms/by_position", "x.sum(0)"),
+        ("torch.max(x, dim=1)[0]", "forms/by_position", "torch.max(x, 1)[0]"),
+        ("x.sum(1)", "forms/default_written", "x.sum(1, keepdim=False)"),
+        ("x.sum(1)", "forms/default_written", "x.sum(1, dtype=None)"),
+        ("F.gelu(x)", "forms/default_written", "F.gelu(x, approximate='none')"),
+        ("torch.absolute(x)", "forms/other_name", "torch.abs(x)"),
+        ("x.clip(-1, 1)", "forms/other_name", "x.clamp(-1, 1)"),
+        ("torch.cat((x, y), dim=1)", "forms/other_name", "torch.concat((x, y), dim=1)"),
+        ("x.swapaxes(0, 1)", "forms/other_name", "x.transpose(0, 1)"),
+        ("torch.swapaxes(x, axis0=0, axis1=1)", "forms/other_name", "torch.transpose(x, dim0=0, dim1=1)"),
+        ("F.softmax(x, dim=1)", "forms/other_name", "torch.softmax(x, dim=1)"),
+        ("torch.lgamma(x)", "forms/other_name", "torch.special.gammaln(x)"),
+        ("torch.sin(x)", "forms/called_as_overload", "torch.ops.aten.sin.default(x)"),
+        ("x.sum(1)", "forms/called_as_overload", "torch.ops.aten.sum.dim_IntList(x, (1,))"),
+        ("torch.roll(x, 1, dims=0)", "forms/called_as_overload", "torch.ops.aten.roll.default(x, (1,), dims=(0,))"),
+        ("x.mul(2)", "forms/called_as_overload", "torch.ops.aten.mul.Scalar(x, 2)"),
+        ("x.mul(y)", "forms/called_as_overload", "torch.ops.aten.mul.Tensor(x, y)"),
+        ("torch.exp(x)", "forms/in_place_on_a_copy", "x.clone().exp_()"),
+        ("torch.add(x, y, alpha=2)", "forms/in_place_on_a_copy", "x.clone().add_(y, alpha=2)"),
+        ("torch.exp(x * y)", "forms/in_place_on_a_temporary", "(x * y).exp_()"),
+        ("torch.exp(x)", "forms/into_out", "torch.exp(x, out=torch.empty_like(x))"),
+        ("x.sum(1)", "forms/into_out", "torch.sum(x, 1, out=x.new_empty((2,), dtype=torch.float32))"),
+        ("torch.exp(x)", "forms/in_a_list_of_one", "torch._foreach_exp([x])[0]"),
+        ("x - 2", "operator-forms/binary_by_operator_module", "operator.sub(x, 2)"),
+        ("x <= y", "operator-forms/binary_by_operator_module", "operator.le(x, y)"),
+        ("~(x > y)", "operator-forms/unary_by_operator_module", "operator.invert(x > y)"),
+        ("x / y", "operator-forms/binary_by_dunder", "x.__truediv__(y)"),
+        ("2 - x", "operator-forms/number_by_reflected_dunder", "x.__rsub__(2)"),
+        ("-x * 2", "operator-forms/unary_by_dunder", "x.__neg__() * 2"),
+        ("x.__add__(y) * 2", "operator-forms/from_dunder", "(x + y) * 2"),
+        ("x.__neg__() ** 2", "operator-forms/from_dunder", "(-x) ** 2"),
+        ("x * y", "operator-forms/augmented_copy", "operator.imul(x.clone(), y)"),
+        ("x - y - 1", "operator-forms/chain_by_reduce", "functools.reduce(operator.sub, [x, y, 1])"),
+        ("x + y + 1", "operator-forms/chain_by_sum", "sum((y, 1), x)"),
+        ("x * 2", "operator-forms/binary_in_lists_of_one", "torch._foreach_mul([x], 2)[0]"),
+    ],
+)
+def test_one_call_in_another_form(expression: str, rule: str, wanted: str) -> None:
+    made = written(expression, rule)
+    assert wanted in made, made
+
+
+def test_operator_module_and_back() -> None:
+    source = "import operator\n\n\ndef program(x, y):\n    return operator.sub(x, y) * 2\n"
+    assert "return (x - y) * 2" in variants_of(source, "operator-forms/from_operator_module")[0]
+
+
+def test_statements() -> None:
+    (text,) = variants_of("def program(x, y):\n    x = x.clone()\n    x -= y + 1\n    return x\n", "*/augmented_by*")
+    assert "    x = operator.isub(x, y + 1)\n" in text
+    made = variants_of("def program(x, y):\n    return (x + y) * 2\n", "*/augmented_copy")
+    assert any("    t1 = x.clone()\n    t1 += y\n    return (t1) * 2\n" in text for text in made)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_what_is_no_tensor_is_left_alone(name: str) -> None:
+    """Other objects with methods of the same names, shadowed modules, calls of the program's own functions."""
+    source = """
+    class Other:
+        def exp(self):
+            return self
+
+        def sum(self, dim=0):
+            return dim
+
+        def __add__(self, other):
+            return other
+
+    def relu(x):
+        return x
+
+    def program(x, y):
+        torch = Other()
+        other = Other()
+        number = len([1]) + 1
+        return torch.exp().sum(1), relu(x), other.sum(dim=2), other + 1, number - 1, [1] + [2], number > 1
+    """
+    assert variants_of(source, name) == []
+
+
+IMPURE = "def program(x, y):\n    x = x.clone()\n    y = y.clone()\n    return {}\n"
+
+
+@pytest.mark.parametrize(
+    ("expression", "rule"),
+    [
+        ("torch.where(x.add_(1) > 0, x, y)", "forms/function_is_method"),
+        ("x.where(x.add_(1) > 0, y)", "forms/method_is_function"),
+        ("torch.sub(other=x.add_(1), input=x.mul_(2))", "forms/by_position"),
+        ("torch.add(x, x.add_(1))", "forms/in_place_on_a_copy"),
+        ("torch.add(x * 1, x.add_(1))", "forms/in_place_on_a_temporary"),
+        ("torch.add(x, x.add_(1))", "forms/into_out"),
+        ("x + x.add_(1)", "operator-forms/augmented_copy"),
+        ("x + y + x.add_(1)", "operator-forms/chain_by_reduce"),
+        ("x + y + x.add_(1)", "operator-forms/chain_by_sum"),
+    ],
+)
+def test_what_is_impure_is_not_evaluated_in_another_order(expression: str, rule: str) -> None:
+    assert "side effects" in misses_in(IMPURE.format(expression), rule, X, Y)
+
+
+@pytest.mark.parametrize(
+    ("expression", "rule"),
+    [
+        ("torch.sub(x.mul_(2), x.add_(1))", "forms/function_is_method"),
+        ("x.mul_(2).sub(x.add_(1))", "forms/method_is_function"),
+        ("torch.sub(x.mul_(2), x.add_(1))", "forms/by_keyword"),
+        ("torch.sub(input=x.mul_(2), other=x.add_(1))", "forms/by_position"),
+        ("torch.sub(x.mul_(2), x.add_(1))", "forms/called_as_overload"),
+        ("x.mul_(2) - x.add_(1)", "operator-forms/binary_by_operator_module"),
+    ],
+)
+def test_impure_arguments_may_stay_in_order(expression: str, rule: str) -> None:
+    assert variants_of(IMPURE.format(expression), rule, X, Y)
+
+
+@pytest.mark.parametrize(
+    ("expression", "rule", "reason"),
+    [
+        ("torch.exp(x.long())", "forms/in_place_on_a_copy", "no room"),
+        ("torch.add(x[0], y)", "forms/in_place_on_a_copy", "no room"),
+        ("torch.exp(x[:, ::2])", "forms/in_place_on_a_copy", "laid out otherwise"),
+        ("torch.exp(x + 0j)", "forms/in_place_on_a_copy", "conjugated lazily"),
+        ("torch.exp(x.t())", "forms/into_out", "no operand is a name"),
+        ("torch.sum(*(x, 1))", "forms/by_keyword", "starred"),
+        ("torch.sum(x, 1, out=torch.empty(2))", "forms/by_keyword", "no signature of torch.sum fits"),
+        ("torch.pow(2, x)", "forms/function_is_method", "not called on a tensor"),
+        ("(x > 0) + (y > 0)", "operator-forms/binary_in_lists_of_one", "real numbers"),
+    ],
+)
+def test_near_misses(expression: str, rule: str, reason: str) -> None:
+    assert reason in misses_in(f"def program(x, y):\n    return {expression}\n", rule)
+
+
+def test_autograd_and_writing() -> None:
+    leaf = X.clone().requires_grad_()
+    assert "autograd" in reasons_in("def program(x, y):\n    return torch.exp(x)\n", "forms/into_out", leaf, Y)
+    source = "def program(x, y):\n    return torch.exp(x * y)\n"
+    assert "autograd" in reasons_in(source, "forms/in_place_on_a_temporary", leaf, Y)
+    assert written("torch.exp(x)", "forms/in_place_on_a_copy", leaf, Y) == ["x.clone().exp_()"]
+    source = "def program(x, y):\n    return torch.asinh(x)\n"
+    assert "no gradient" in reasons_in(source, "forms/in_place_on_a_copy", leaf, Y)
+    source = "def program(x, y):\n    with torch.no_grad():\n        return torch.exp(x)\n"
+    assert variants_of(source, "forms/into_out", leaf, Y)
+
+
+def test_writing_is_not_followed_by_autocast() -> None:
+    source = """
+    def program(x, y):
+        with torch.autocast("cpu", torch.bfloat16):
+            return torch.exp(x)
+    """
+    for rule in ("forms/in_place_on_a_copy", "forms/into_out"):
+        assert "autocast" in reasons_in(source, rule)
+
+
+def test_named_tuples_stay_named() -> None:
+    assert written("torch.max(x, 1).values", "forms/called_as_overload") == []
+    assert "x.max(1).values" in written("torch.max(x, 1).values", "forms/function_is_method")
+
+
+def test_facts_choose_the_signature() -> None:
+    assert written("torch.max(x, y)", "forms/by_keyword") == [
+        "torch.max(x, other=y)",
+        "torch.max(input=x, other=y)",
+    ]
+    assert "torch.max(x, dim=1)[0]" in written("torch.max(x, 1)[0]", "forms/by_keyword")
+
+
+def test_a_call_that_means_different_things_is_left_alone() -> None:
+    source = "def program(x, y):\n    return [torch.max(x, other) for other in (y, 1)]\n"
+    assert "no signature" in reasons_in(source, "forms/by_keyword")
+
+
+def test_shadowed_names_are_not_written() -> None:
+    source = "def program(operator, y):\n    return operator + y\n"
+    assert "operator means something else" in reasons_in(source, "operator-forms/binary_by_operator_module")
+    source = "def sum(x):\n    return x\n\n\ndef program(x, y):\n    return x + y + 1\n"
+    assert "sum means something else" in reasons_in(source, "operator-forms/chain_by_sum")
+
+
+def test_dropout_is_not_another_dropout() -> None:
+    torch_names = written("F.dropout(x, 0.5, True)", "forms/other_name")
+    assert torch_names == ["torch.dropout(x, 0.5, True)"]
+
+
+def test_written_defaults_are_those_of_python() -> None:
+    """The schema's default reduction is not what the Python function does by default."""
+    assert found_in("def program(x, y):\n    return torch.kl_div(x, y)\n", "forms/default_written", X, Y.softmax(1))
+    assert written("torch.kl_div(x, y)", "forms/default_written", X, Y.softmax(1)) == []
+
+
+def test_many_operators_have_each_form() -> None:
+    rules = {r.name: r for r in select(shipped_rules(), "forms/*")}
+    least = {
+        "forms/function_is_method": 150,
+        "forms/method_is_function": 150,
+        "forms/by_keyword": 250,
+        "forms/by_position": 100,
+        "forms/default_written": 250,
+        "forms/called_as_overload": 250,
+        "forms/in_place_on_a_copy": 80,
+        "forms/in_place_on_a_temporary": 80,
+        "forms/into_out": 150,
+        "forms/other_name": 40,
+        "forms/in_a_list_of_one": 30,
+    }
+    assert least.keys() == rules.keys()
+    for name, count in least.items():
+        assert len(examples_of(rules[name])) >= count, name
+    assert torch.get_default_dtype() is torch.float32
