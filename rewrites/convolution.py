@@ -1,9 +1,12 @@
 """G: convolution and pooling by windows, by parts, by other sizes."""
 
+import libcst as cst
 import torch
 import torch.nn.functional as F
 
+from eqfuzz.rewrite.edit import skip
 from eqfuzz.rewrite.guard import Guard, floating, moderate, no_nan, no_negative_zero, same_dtype, where, wide
+from eqfuzz.rewrite.place import Place
 from eqfuzz.rewrite.rule import rule
 from eqfuzz.rewrite.shape import contiguous, non_empty, rank, sizes
 
@@ -174,3 +177,29 @@ def max_pool_by_reshape(x, k: "Int"):
         F.max_pool2d(x, k),
         x.reshape(x.shape[0], x.shape[1], x.shape[2] // k, k, x.shape[3] // k, k).amax((3, 5)),
     )
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x"), rank("x", 4), non_empty("x"), contiguous("x"), no_negative_zero("x")],
+    gradients=False,
+    example="""
+    def program(x):
+        return F.max_pool2d(x, 3, 1, padding=1)
+    """,
+)
+def max_pool_padded_before(call: cst.Call, at: Place):
+    """A max pool pads with minus infinity, which may be done first; ties send the gradient elsewhere."""
+    if at.resolved(call.func) != "torch.nn.functional.max_pool2d":
+        return
+    named = {a.keyword.value: a.value for a in call.args if a.keyword is not None}
+    given = [a for a in call.args if a.keyword is None and not a.star]
+    if list(named) != ["padding"] or len(given) + 1 != len(call.args) or len(given) < 2:
+        skip("not a kernel, a stride perhaps, and a padding")
+    k = at.value(named["padding"], "int")
+    if any(f.ndim not in (3, 4) for f in at.tensors(given[0].value)):
+        skip("neither an image nor a batch")
+    at.demand_pure(given[0].value)
+    infinity = f"{at.builtin('float')}('-inf')"
+    padded = f"{at.path('torch.nn.functional.pad')}({at.text(given[0].value)}, ({k}, {k}, {k}, {k}), value={infinity})"
+    yield f"{at.text(call.func)}({', '.join([padded, *(at.text(a.value) for a in given[1:])])})"

@@ -273,7 +273,7 @@ def test_reasons_are_published() -> None:
 
 def test_most_rows_are_covered_and_most_of_those_verbatim() -> None:
     """536 rows; the floor rises as rows that wait find their rules."""
-    assert len(COVERED) >= 516
+    assert len(COVERED) >= 523
     verbatim = [row for row in COVERED if "as" not in row]
     assert len(verbatim) >= len(COVERED) / 2
 

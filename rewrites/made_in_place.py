@@ -1,0 +1,86 @@
+"""M: containers of modules that are made where they are called, taken apart and put together."""
+
+import libcst as cst
+import torch
+
+from eqfuzz.rewrite.edit import skip
+from eqfuzz.rewrite.guard import dtype_in
+from eqfuzz.rewrite.place import Place
+from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.shape import sizes
+from eqfuzz.rewrite.submodule import called
+
+ROWS = [dtype_in("x", torch.float32), sizes(x="* 4")]
+PLAIN = frozenset("Identity ReLU Tanh Sigmoid GELU SiLU Softplus Softsign Mish".split())
+"""Modules without parameters: making one draws no random numbers, so nobody can tell when it is made."""
+
+MADE = """
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(4, 5)
+        self.out = torch.nn.Linear(5, 3)
+
+    def forward(self, x):
+        return torch.nn.Sequential(self.fc, torch.nn.ReLU(), self.out)(x * 2) + 1
+"""
+NESTED = """
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(4, 5)
+        self.out = torch.nn.Linear(5, 3)
+
+    def forward(self, x):
+        return self.out(self.fc(x * 2)) + 1
+"""
+
+
+def is_plain(expression: cst.BaseExpression, at: Place) -> bool:
+    """Whether a module without parameters is made here, with its defaults."""
+    if not isinstance(expression, cst.Call) or expression.args:
+        return False
+    package, _, name = (at.resolved(expression.func) or "").rpartition(".")
+    return package == "torch.nn" and name in PLAIN
+
+
+def is_settled(expression: cst.BaseExpression, at: Place) -> bool:
+    """Whether it is a submodule of the program that stays the same."""
+    call = cst.Call(expression)
+    return called(call, at, ()) is not None
+
+
+def one_argument(call: cst.Call) -> cst.BaseExpression:
+    """The only argument of a call. Raises Skip."""
+    if len(call.args) != 1 or call.args[0].star or call.args[0].keyword is not None:
+        skip("not called with one argument")
+    return call.args[0].value
+
+
+@rule(exact="bitwise", where=ROWS, example=MADE)
+def sequential_taken_apart(call: cst.Call, at: Place):
+    """A Sequential that is made where it is called is its modules, called one inside the other."""
+    if not isinstance(call.func, cst.Call) or at.resolved(call.func.func) != "torch.nn.Sequential":
+        return
+    modules = [a.value for a in call.func.args]
+    if not modules or any(a.star or a.keyword is not None for a in call.func.args):
+        skip("the modules are not listed")
+    for module in modules:
+        if not (is_plain(module, at) or is_settled(module, at)):
+            skip("the order in which its modules are made may matter")
+    text = at.text(one_argument(call))
+    for module in modules:
+        text = f"{at.text(module)}({text})"
+    yield text
+
+
+@rule(exact="bitwise", where=ROWS, example=NESTED)
+def calls_in_a_sequential(call: cst.Call, at: Place):
+    """Two modules called one inside the other are a Sequential that is made there."""
+    inner = one_argument(call)
+    if not isinstance(inner, cst.Call) or not (is_plain(call.func, at) or is_settled(call.func, at)):
+        return
+    if not (is_plain(inner.func, at) or is_settled(inner.func, at)):
+        return
+    argument = at.text(one_argument(inner))
+    yield f"{at.path('torch.nn.Sequential')}({at.text(inner.func)}, {at.text(call.func)})({argument})"
