@@ -5,7 +5,7 @@ import libcst as cst
 from eqfuzz.rewrite.edit import indented, skip
 from eqfuzz.rewrite.flow import demand_one_text, path_to, walk
 from eqfuzz.rewrite.guard import floating
-from eqfuzz.rewrite.jumps import assigned, demand_plain, demand_unshared, fresh, only_statement
+from eqfuzz.rewrite.jumps import assigned, demand_plain, demand_unshared, fresh, only_statement, values_of
 from eqfuzz.rewrite.place import Place, constant
 from eqfuzz.rewrite.rule import rule
 from eqfuzz.rewrite.shadow import Shadow
@@ -264,7 +264,7 @@ def choice_to_where(choice: cst.If | cst.IfExp, at: Place):
     Both must have the same dtype, shape and strides, which is seen by computing both without values; where gradients
     are needed, only sums and multiples by literals, whose gradient at zero is zero.
     """
-    head, first, second = _values(choice)
+    head, first, second = values_of(choice)
     if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in path_to(at.statement.node, at.node)[:-1]):
         skip("it is evaluated later")
     shadow = Shadow(at, choice)
@@ -279,18 +279,3 @@ def choice_to_where(choice: cst.If | cst.IfExp, at: Place):
         skip(f"the condition is {facts[0].describe()}")
     one, two = demand_one_text(at, first), demand_one_text(at, second)
     yield f"{head}{at.path('torch.where')}({condition}, {one}, {two})"
-
-
-def _values(choice: cst.If | cst.IfExp) -> tuple[str, cst.BaseExpression, cst.BaseExpression]:
-    """What a choice begins with when it is written as one value, and the values of both branches."""
-    if isinstance(choice, cst.IfExp):
-        return "", choice.body, choice.orelse
-    if not isinstance(choice.orelse, cst.Else):
-        skip("there is no else, or an elif")
-    first, second = only_statement(choice.body), only_statement(choice.orelse.body)
-    made, other = assigned(first), assigned(second)
-    if made is not None and other is not None and made[0] == other[0]:
-        return f"{made[0]} = ", made[1], other[1]
-    if isinstance(first, cst.Return) and isinstance(second, cst.Return) and first.value and second.value:
-        return "return ", first.value, second.value
-    return skip("the branches do not both return, or assign one variable")

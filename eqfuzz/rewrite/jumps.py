@@ -389,3 +389,18 @@ def target_names(target: cst.CSTNode) -> list[str]:
     if isinstance(target, (cst.Tuple, cst.List)):
         return [name for element in target.elements for name in target_names(element.value)]
     return skip("the target stores more than variables")
+
+
+def values_of(choice: cst.If | cst.IfExp) -> tuple[str, cst.BaseExpression, cst.BaseExpression]:
+    """What a choice begins with when it is written as one value, and the values of both branches."""
+    if isinstance(choice, cst.IfExp):
+        return "", choice.body, choice.orelse
+    if not isinstance(choice.orelse, cst.Else):
+        skip("there is no else, or an elif")
+    first, second = only_statement(choice.body), only_statement(choice.orelse.body)
+    made, other = assigned(first), assigned(second)
+    if made is not None and other is not None and made[0] == other[0]:
+        return f"{made[0]} = ", made[1], other[1]
+    if isinstance(first, cst.Return) and isinstance(second, cst.Return) and first.value and second.value:
+        return "return ", first.value, second.value
+    return skip("the branches do not both return, or assign one variable")

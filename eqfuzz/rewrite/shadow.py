@@ -52,6 +52,22 @@ class Shadow:
         if len({_looks(t) for t in (a, b, chosen)}) != 1:
             skip(f"the branches give {_looks(a)} and {_looks(b)}, torch.where {_looks(chosen)}")
 
+    def demand_kept(self, expression: cst.BaseExpression, name: str) -> None:
+        """Skip unless ``expression`` gives a new tensor that looks like the variable ``name`` and needs no gradient."""
+        before, after = self._variable(name), self._of(expression, linear=False)
+        if not isinstance(before, torch.Tensor) or not isinstance(after, torch.Tensor):
+            skip(f"{name} is no tensor")
+        self._demand_seen(expression, after)
+        if isinstance(expression, cst.Name) or _looks(before) != _looks(after):
+            skip(f"{name} looks like {_looks(before)} and becomes {_looks(after)}")
+        if before.requires_grad or after.requires_grad:
+            skip(f"{name} needs a gradient")
+
+    def tensors(self, *expressions: cst.BaseExpression) -> list[str]:
+        """The variables that the expressions read and that hold tensors, in alphabetical order."""
+        names = {n.value for e in expressions for n in walk(e) if isinstance(n, cst.Name)}
+        return sorted(n for n in names if any(f.is_tensor for f in self._variables.get(n, ())))
+
     def _demand_seen(self, expression: cst.BaseExpression, shadow: torch.Tensor) -> None:
         """Skip where the branch ran and gave something else, as under autocast."""
         for fact in self.at.visits(expression):

@@ -1,0 +1,54 @@
+"""Branches and loops that torch.cond and while_loop do not take."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from tests.rules.rewriting import reasons_in, variants_of
+
+REFUSED = [
+    ("choice_to_cond", "x = x + y if x.dim() > 1 else x - y", "not a tensor"),
+    ("choice_to_cond", "x = x + y if x.sum() > 0 else y", "variable itself"),
+    ("choice_to_cond", "x = x + y if x.sum() > 0 else x.add_(1)", "more than sums"),
+    ("choice_to_cond", "x = x + y if (z := x.sum()) > 0 else x - y", "a walrus"),
+    ("choice_to_cond", "x = x + y if x.sum() > 0 and 3 else x - y", "not a tensor"),
+    ("choice_to_cond", "if x.sum() > 0:\n  x = x + y\n  y = x\nelse:\n  x = x - y", "assign one variable"),
+    ("loop_to_while_loop", "for j in range(3):\n  x = x + j", "the count is read"),
+    ("loop_to_while_loop", "for j in range(3):\n  x = x + 1\ny = y * j", "j is used elsewhere"),
+    ("loop_to_while_loop", "n = 0\nfor j in range(3):\n  n = n + 1", "numbers alone"),
+    ("loop_to_while_loop", "z = x[0]\nfor j in range(3):\n  z = z + x", "not the same kind"),
+    ("loop_to_while_loop", "for j in range(3):\n  x = x.sum(0, keepdim=True) + y", "more than sums"),
+    ("loop_to_while_loop", "w = x.clone().requires_grad_()\nfor j in range(3):\n  w = w + 1", "needs a gradient"),
+    ("loop_to_while_loop", "for j in range(3):\n  x = x + 1\n  y = y + 1", "more than renew one"),
+]
+
+
+def _operands() -> tuple[torch.Tensor, torch.Tensor]:
+    x = torch.tensor([[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]])
+    return x, x * 2 + 1
+
+
+@pytest.mark.parametrize(("rule", "body", "reason"), REFUSED, ids=[f"{r[0]}-{i}" for i, r in enumerate(REFUSED)])
+def test_refused(rule: str, body: str, reason: str) -> None:
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    program = f"def program(x, y):\n{lines}\n    return x, y\n"
+    assert reason in reasons_in(program, f"higher-order/{rule}", *_operands())
+
+
+def test_operands_that_share_memory() -> None:
+    """Two names of one tensor, a transposed view, and rows of one matrix as operands."""
+    text = """
+        def program(x, y):
+            z = x
+            t = x.t()
+            r = x + z if x.sum() > 0 else z - x
+            s = t * 2 if t.sum() > 99 else t + 1
+            a, b = y[0], y[:1]
+            for j in range(4):
+                a = a * 2 + y[0]
+            for j in range(2):
+                b = torch.sin(b) + b
+            return r, s, a, b
+    """
+    assert len(variants_of(text, "higher-order", *_operands())) >= 3
