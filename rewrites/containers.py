@@ -53,6 +53,12 @@ class Model(torch.nn.Module):
     def forward(self, x):
         return self.norm(x.reshape(-1, 4)), self.norm.running_mean.clone(), self.norm.num_batches_tracked + 0
 """
+WITHOUT_PARAMETERS = frozenset(
+    f"torch.nn.{name}"
+    for name in """Identity ReLU ReLU6 GELU SiLU ELU SELU Mish Tanh Sigmoid Softplus Softsign LeakyReLU Hardtanh
+    Hardswish LogSigmoid Softmax LogSoftmax Flatten MaxPool1d MaxPool2d AvgPool1d AvgPool2d""".split()
+)
+
 STATEFUL = ("RNN", "LSTM", "GRU", "MultiheadAttention", "TransformerEncoder", "TransformerEncoderLayer")
 """Modules that look at their own parameters in more ways than reading them."""
 
@@ -128,6 +134,38 @@ def sequential_made_anew(call: cst.Call, at: Place):
     """A Sequential made of the modules of another; ``children()`` would leave out what occurs twice."""
     if sequence(call, at):
         yield f"{at.path('torch.nn.Sequential')}(*{at.text(call.func)})({arguments(call, at)})"
+
+
+@rule(
+    exact="bitwise",
+    where=ROWS,
+    example="""
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = torch.nn.Linear(4, 3)
+
+        def forward(self, x):
+            return torch.nn.Sequential(self.fc, torch.nn.ReLU(), torch.nn.Softplus(2.0))(x)
+    """,
+)
+def sequential_on_the_spot(call: cst.Call, at: Place):
+    """A Sequential made where it is called is its modules called one inside the other."""
+    if not isinstance(call.func, cst.Call) or at.resolved(call.func.func) != "torch.nn.Sequential":
+        return
+    modules = call.func.args
+    if not modules or any(m.star or m.keyword is not None for m in modules) or len(call.args) != 1:
+        skip("its modules, or its operand, are not given one by one")
+    for module in modules:
+        drawn = isinstance(module.value, cst.Call) and (at.resolved(module.value.func) or "") not in WITHOUT_PARAMETERS
+        if drawn or not isinstance(module.value, (cst.Name, cst.Attribute, cst.Call)):
+            skip("a module that is made may draw its parameters, which would come in another order")
+        for given in module.value.args if isinstance(module.value, cst.Call) else ():
+            at.demand_pure(given.value)
+    text = arguments(call, at)
+    for module in modules:
+        text = f"{at.text(module.value)}({text})"
+    yield text
 
 
 @rule(exact="bitwise", where=ROWS, example=LINEAR)

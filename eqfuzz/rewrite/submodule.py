@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
 import libcst as cst
@@ -97,3 +97,23 @@ def _attributes(node: cst.CSTNode) -> Iterator[str]:
         yield node.attr.value
     for child in node.children:
         yield from _attributes(child)
+
+
+def function_called(call: cst.Call, at: Place, table: Mapping[str, str]) -> Iterator[str]:
+    """The function behind the submodule called: by its kind, text like ``relu({x}, {m}.inplace)`` of functions in
+    ``torch.nn.functional``, where ``{m}`` is the submodule and ``{x}`` are its arguments."""
+    module = called(call, at, table)
+    if module is None:
+        return
+    name, _, given = table[module.kind].partition("(")
+    written = given.format(x=arguments(call, at), m=at.text(call.func))
+    yield f"{at.path(f'torch.nn.functional.{name}')}({written}"
+
+
+def model(forward: str, **modules: str) -> str:
+    """An example of a rule: a module with these submodules whose ``forward`` returns the expression over ``x``."""
+    made = "\n".join(f"        self.{name} = {text}" for name, text in modules.items())
+    return (
+        "class Model(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        f"{made}\n\n    def forward(self, x):\n        return {forward}\n"
+    )

@@ -19,8 +19,10 @@ from eqfuzz.rewrite.syntax import Syntax
 from tests.rules.test_matching import assert_same
 
 X = torch.linspace(-2.0, 3.0, 24).reshape(6, 4)
-TABLES = """LINEAR CONVOLUTIONS TRANSPOSED_CONVOLUTIONS NORMS EMBEDDINGS ACTIVATIONS SOFTMAXES DROPOUTS POOLINGS SHAPES
-    LOSSES""".split()
+TABLES = {
+    "modules": "LINEAR CONVOLUTIONS TRANSPOSED_CONVOLUTIONS NORMS EMBEDDINGS".split(),
+    "plain-modules": "ACTIVATIONS SOFTMAXES DROPOUTS POOLINGS SHAPES LOSSES".split(),
+}
 
 
 def model(modules: str, forward: str, *, extra: str = "") -> str:
@@ -65,9 +67,9 @@ def refused(source: str, rules: str, x: torch.Tensor = X) -> str:
     return "; ".join(f.reason for f in found if isinstance(f, NearMiss))
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_the_tables_name_modules_and_functions(table: str) -> None:
-    (rule,) = select(shipped_rules(), "modules/linear_functional")
+@pytest.mark.parametrize(("family", "table"), [(f, t) for f, tables in TABLES.items() for t in tables])
+def test_the_tables_name_modules_and_functions(family: str, table: str) -> None:
+    (rule, *_) = select(shipped_rules(), family)
     rows: dict[str, str] = rule.function.__globals__[table]
     for kind, text in rows.items():
         assert issubclass(getattr(torch.nn, kind), torch.nn.Module)
@@ -95,7 +97,7 @@ def test_every_kind_of_module_becomes_its_function() -> None:
     }
     for made, given in modules.items():
         source = model(f"self.unit = {made}", f"return self.unit({given}) * 2")
-        texts = variants(source, "modules/*")
+        texts = variants(source, "modules/*,plain-modules/*")
         assert any("F." in t.split("forward(self, x):")[1] for t in texts), made
 
 
@@ -112,14 +114,14 @@ def test_every_kind_of_module_becomes_its_function() -> None:
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_modules_that_do_more_are_left_alone(modules: str, reason: str) -> None:
     source = model(f"self.fc = nn.Linear(4, 4)\n{modules}", "return self.fc(x)")
-    assert reason in refused(source, "modules/*,containers/*")
+    assert reason in refused(source, "modules/*,plain-modules/*,containers/*")
 
 
 def test_a_subclass_of_a_module_is_another_module() -> None:
     source = "import torch\nfrom torch import nn\n\n\nclass Shifted(nn.Linear):\n    def forward(self, x):\n"
     source += "        return super().forward(x) + 1\n\n\n"
     source += model("self.fc = Shifted(4, 4)", "return self.fc(x)").split("\n\n\n", 1)[1]
-    refused(source, "modules/*,containers/*")
+    refused(source, "modules/*,plain-modules/*,containers/*")
 
 
 @pytest.mark.parametrize(
@@ -136,14 +138,14 @@ def test_a_subclass_of_a_module_is_another_module() -> None:
 )
 def test_attributes_that_change_are_left_alone(forward: str, extra: str) -> None:
     source = model("self.fc = nn.Linear(4, 4)", forward, extra=extra)
-    assert "the code under test" in refused(source, "modules/*,containers/*") or "attributes may change" in refused(
-        source, "modules/*,containers/*"
-    )
+    assert "the code under test" in refused(
+        source, "modules/*,plain-modules/*,containers/*"
+    ) or "attributes may change" in refused(source, "modules/*,plain-modules/*,containers/*")
 
 
 def test_a_module_computed_anew_is_left_alone() -> None:
     source = model("pass", "return self.fc(x)", extra="\n@property\ndef fc(self):\n    return nn.Linear(4, 4)\n")
-    assert "computed" in refused(source, "modules/*,containers/*")
+    assert "computed" in refused(source, "modules/*,plain-modules/*,containers/*")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +155,6 @@ def test_a_module_computed_anew_is_left_alone() -> None:
         ("nn.Conv1d(4, 2, 3)", "x.t()[None]", "padded_convolution_functional", "pads by zeros"),
         ("nn.BatchNorm1d(4)", "x", "batch_norm_with_fixed_statistics", "updates its running statistics"),
         ("nn.BatchNorm1d(4).eval()", "x", "batch_norm_with_running_statistics", "stay as they are"),
-        ("nn.Softmax()", "x", "softmax_functional", "chooses the dimension"),
         ("nn.Linear(4, 4)", "input=x", "linear_functional", "positional"),
         ("nn.Linear(4, 4)", "*(x,)", "linear_functional", "positional"),
         ("nn.Linear(4, 4)", "x[:1]", "linear_of_two_halves", "halved"),
@@ -162,7 +163,6 @@ def test_a_module_computed_anew_is_left_alone() -> None:
         ("nn.InstanceNorm1d(6)", "x", "instance_norm_functional", "no batch"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_near_misses(made: str, given: str, rule: str, reason: str) -> None:
     source = model(f"self.unit = {made}", f"return self.unit({given})")
     assert reason in refused(source, f"modules/{rule}", X.clone())
@@ -274,3 +274,17 @@ def test_an_identity_is_not_put_where_the_object_matters() -> None:
     source = model("pass", "y = x.clone()\ny.add_(1)\nreturn y is x")
     _, found = found_in(source, "fresh-modules/identity")
     assert {f.before for f in found if isinstance(f, Site)} == {"x", "x.clone()", "y.add_(1)"}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_softmax_that_chooses_its_dimension_is_left_alone() -> None:
+    source = model("self.share = nn.Softmax()", "return self.share(x)")
+    assert "chooses the dimension" in refused(source, "plain-modules/softmax_functional")
+
+
+def test_a_sequential_on_the_spot() -> None:
+    rule, modules = "containers/sequential_on_the_spot", "self.fc = nn.Linear(4, 4)"
+    (text,) = variants(model(modules, "return nn.Sequential(self.fc, nn.ReLU())(x)"), rule)
+    assert "nn.ReLU()(self.fc(x))" in text
+    for made in ("nn.Linear(4, 4), nn.ReLU()", "*[self.fc]", "self.fc if x is None else nn.ReLU(), nn.ReLU()"):
+        assert refused(model(modules, f"return nn.Sequential({made})(x)"), rule)
