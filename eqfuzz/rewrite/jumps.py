@@ -149,7 +149,7 @@ def _read_apart(at: Place, node: cst.CSTNode, name: str) -> frozenset[str]:
     return reads | deleted
 
 
-def _collect_loops(node: cst.CSTNode, name: str, around: list[cst.CSTNode], found: list[cst.For]) -> None:
+def _collect_loops(node: cst.CSTNode, name: str, around: Sequence[cst.CSTNode], found: list[cst.For]) -> None:
     """The outermost loops over ``name``, without an else, that do not lie around or in a place."""
     if around and node is around[-1]:
         return

@@ -24,6 +24,9 @@ STRIDE_READERS = frozenset(
 )
 """A program with one of these attributes can tell strides: there a rule that changes them is not an equation."""
 
+GRADIENT_READERS = frozenset("backward grad vjp jvp jacrev jacfwd hessian grad_and_value".split())
+"""A program with one of these names has gradients among its values: there a rule that changes them is no equation."""
+
 DRAWN_IN_PLACE = frozenset(
     """dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout rrelu gumbel_softmax rand_like
     randn_like randint_like bernoulli bernoulli_ normal_ uniform_ exponential_ geometric_ log_normal_ cauchy_ random_
@@ -106,7 +109,7 @@ def _generate(
 ) -> Iterator[Site | NearMiss]:
     rule, (start, end) = generator.rule, here.span
     line, before = syntax.line(start), syntax.text[start:end]
-    if rule.layout and (reason := _tells_strides(syntax)):
+    if reason := _tells(rule, syntax):
         yield NearMiss(rule, line, before, reason)
         return
     for made in generator.changes(here, syntax, facts):
@@ -118,13 +121,15 @@ def _generate(
         yield Site(rule, line, before, edits[0].text, edits, imports, names, _is_off_boundary(facts.at(here.span)))
 
 
-def _tells_strides(syntax: Syntax) -> str | None:
-    """Why a rule that changes strides keeps out of the program."""
-    reads = sorted(STRIDE_READERS & syntax.attributes)
-    if reads:
+def _tells(rule: Rule, syntax: Syntax) -> str | None:
+    """Why a rule that changes strides or gradients keeps out of the program, which can tell."""
+    if not rule.gradients and (reads := sorted(GRADIENT_READERS & (syntax.attributes | syntax.names))):
+        return f"the rule changes gradients and the program computes some ({reads[0]})"
+    if not rule.layout:
+        return None
+    if reads := sorted(STRIDE_READERS & syntax.attributes):
         return f"the rule changes strides and the program reads them ({reads[0]})"
-    draws = sorted(DRAWN_IN_PLACE & (syntax.attributes | syntax.names))
-    if draws:
+    if draws := sorted(DRAWN_IN_PLACE & (syntax.attributes | syntax.names)):
         return f"the rule changes strides and the program draws random numbers in their order ({draws[0]})"
     return None
 
@@ -140,7 +145,7 @@ def _consider(
 
     if expression.identity and equation.matches_anything:
         return miss("the object itself matters here, not only its value")
-    if rule.layout and (reason := _tells_strides(syntax)):
+    if reason := _tells(rule, syntax):
         return miss(reason)
 
     visits = _visits(equation, match, expression, syntax, facts)

@@ -239,8 +239,7 @@ class _Runner:
             self._tell(number, "", "", Verdict(Kind.SUSPECT_RULE, f"does not load: {_words(error)}"), began)
             return
         subject = _Subject(number, variant, loaded, observe(loaded.instance, calls))
-        exactness = str(variant.exactness)
-        compare = partial(_compare_eager, start.eager, subject.eager, exactness)
+        compare = partial(_compare_eager, start.eager, subject.eager, variant)
         verdict = self._judge(compare, [start, subject], calls)
         self._tell(number, "", "", verdict, began)
         if verdict.kind in (Kind.AGREE, Kind.INCONCLUSIVE) and not self.case.dry_run:
@@ -300,9 +299,9 @@ def _compare_compiled(eager: Observation, compiled: Observation, known: Referenc
 
 
 def _compare_eager(
-    p: Observation, q: Observation, exactness: str, known_p: Reference | None, known_q: Reference | None
+    p: Observation, q: Observation, variant: Variant, known_p: Reference | None, known_q: Reference | None
 ) -> Verdict:
-    return judge_rewrite(p, q, known_p, known_q, exactness)
+    return judge_rewrite(p, q, known_p, known_q, str(variant.exactness), gradients=variant.gradients_equal)
 
 
 def line_in(error: BaseException, program: Program) -> int | None:
