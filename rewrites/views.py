@@ -3,9 +3,9 @@
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.rewrite.guard import arithmetic, at_least, moderate, unmutated, where, wide
+from eqfuzz.rewrite.guard import Guard, arithmetic, at_least, moderate, unmutated, where, wide
 from eqfuzz.rewrite.rule import rule
-from eqfuzz.rewrite.shape import at_least_rank, contiguous, non_empty, rank, same_shape
+from eqfuzz.rewrite.shape import at_least_rank, contiguous, extents, non_empty, rank, same_shape
 
 
 @rule(exact="bitwise", where=[contiguous("x")])
@@ -14,16 +14,21 @@ def line_and_back(x):
     return x, x.reshape(-1).reshape(x.shape)
 
 
-@rule(
-    exact="bitwise",
-    where=[
-        rank("x", 2),
-        where(
-            "n * m columns", lambda x, n, m: n.value > 0 < m.value and n.value * m.value == x.shape[1], "x", "n", "m"
-        ),
-    ],
-    both_ways=True,
-)
+def _columns(name, n, m):
+    """The numbers ``n`` and ``m`` multiply to the columns of a matrix."""
+
+    def check(visit):
+        fits = visit[n].value > 0 < visit[m].value and visit[n].value * visit[m].value == visit[name].shape[1]
+        return None if fits else f"{name} has not {visit[n].value} x {visit[m].value} columns"
+
+    def propose(operands, rng):
+        rows, operands[n].value, operands[m].value = extents(3, rng, (1, 2, 3, 5))
+        operands[name].shape = (rows, operands[n].value * operands[m].value)
+
+    return Guard(f"{n} * {m} columns", check, propose)
+
+
+@rule(exact="bitwise", where=[rank("x", 2), _columns("x", "n", "m")], both_ways=True)
 def unflatten_is_reshape(x, n: "Int", m: "Int"):
     """``x.unflatten(1, (n, m))`` of a matrix is a reshape."""
     return x.unflatten(1, (n, m)), x.reshape(x.shape[0], n, m)
