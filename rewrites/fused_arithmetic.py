@@ -1,12 +1,8 @@
 """B: sums of products and their fused forms, arithmetic that undoes itself, remainders."""
 
-import functools
-import operator
-
 import torch
 
 from eqfuzz.rewrite.guard import (
-    arithmetic,
     at_least,
     away_from_zero,
     finite,
@@ -21,7 +17,7 @@ from eqfuzz.rewrite.guard import (
     wide,
 )
 from eqfuzz.rewrite.rule import rule
-from eqfuzz.rewrite.shape import contiguous, dense, same_shape
+from eqfuzz.rewrite.shape import contiguous, dense
 
 THREE = [wide("x", "y", "z"), same_dtype("x", "y", "z"), moderate("x", "y", "z", bound=100), contiguous("x", "y", "z")]
 
@@ -192,12 +188,3 @@ def add_reflected(x, k: "Number"):
 def power_method(x, k: "Number"):
     """``x ** k`` is the method ``x.pow(k)``."""
     return x**k, x.pow(k)
-
-
-@rule(
-    exact="bitwise",
-    where=[arithmetic("x", "y", "z"), same_dtype("x", "y", "z"), same_shape("x", "y", "z"), contiguous("x", "y", "z")],
-)
-def three_by_reduction(x, y, z):
-    """``x + y + z`` folds a list from the left."""
-    return x + y + z, functools.reduce(operator.add, [x, y, z])

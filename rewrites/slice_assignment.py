@@ -12,12 +12,7 @@ from eqfuzz.rewrite.place import Place
 from eqfuzz.rewrite.rule import rule
 from eqfuzz.rewrite.shape import at_least_rank, contiguous, index_into, rank, same_shape, sizes
 
-AUGMENTED = {
-    cst.Add: ("+=", "add_"),
-    cst.Subtract: ("-=", "sub_"),
-    cst.Multiply: ("*=", "mul_"),
-    cst.Divide: ("/=", "div_"),
-}
+METHODS = {cst.Add: "add_", cst.Subtract: "sub_", cst.Multiply: "mul_", cst.Divide: "div_"}
 IN_PLACE = {
     cst.AddAssign: "add_",
     cst.SubtractAssign: "sub_",
@@ -75,26 +70,6 @@ def like(fact: Fact, result: Fact) -> None:
     demand(fact.dtype is result.dtype, f"{fact.describe()} cannot hold {result.describe()}")
     demand(fact.shape == result.shape, f"{fact.describe()} is not as large as {result.describe()}")
     demand(fact.contiguous and result.contiguous, "not contiguous")
-
-
-@rule(
-    exact="bitwise",
-    where=[floating("x", "y"), contiguous("x", "y")],
-    example="""
-    def program(x, y: Operand):
-        return torch.sin(x) + y
-    """,
-)
-def copy_and_augment(operation: cst.BinaryOperation, at: Place):
-    """``x + y`` is a copy of ``x`` with ``y`` added by ``+=``; so for the other three operations."""
-    if type(operation.operator) not in AUGMENTED:
-        return
-    sign, _ = AUGMENTED[type(operation.operator)]
-    for left, result in matched(at, operation.left, operation):
-        like(left, result)
-    name = at.new_name("t")
-    lines = f"{name} = {at.atom(operation.left)}.clone()\n{name} {sign} {at.text(operation.right)}"
-    yield name, ahead(at, operation, lines)
 
 
 @rule(
@@ -258,7 +233,7 @@ def first_row_in_place(call: cst.Call, at: Place):
     (listed,) = function(call, at, "torch.cat", 1)
     demand(isinstance(listed, (cst.List, cst.Tuple)) and len(listed.elements) == 2, "not two tensors")
     first, rest = (e.value for e in listed.elements)
-    demand(isinstance(first, cst.BinaryOperation) and type(first.operator) in AUGMENTED, "not a changed row")
+    demand(isinstance(first, cst.BinaryOperation) and type(first.operator) in METHODS, "not a changed row")
     demand(isinstance(first.left, cst.Subscript) and isinstance(rest, cst.Subscript), "not two slices")
     base = first.left.value
     demand(isinstance(base, cst.Name) and at.text(base) == at.text(rest.value), "not slices of one variable")
@@ -268,8 +243,7 @@ def first_row_in_place(call: cst.Call, at: Place):
     for x, result in matched(at, base, call):
         like(x, result)
     name = at.new_name("t")
-    _, in_place = AUGMENTED[type(first.operator)]
-    lines = f"{name} = {at.text(base)}.clone()\n{name}[0].{in_place}({at.text(first.right)})"
+    lines = f"{name} = {at.text(base)}.clone()\n{name}[0].{METHODS[type(first.operator)]}({at.text(first.right)})"
     at.demand_pure(first.right)
     yield name, ahead(at, call, lines)
 
