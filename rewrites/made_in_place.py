@@ -1,4 +1,4 @@
-"""M: containers of modules that are made where they are called, taken apart and put together."""
+"""M: containers of modules that are made where they are called."""
 
 import libcst as cst
 import torch
@@ -14,16 +14,6 @@ ROWS = [dtype_in("x", torch.float32), sizes(x="* 4")]
 PLAIN = frozenset("Identity ReLU Tanh Sigmoid GELU SiLU Softplus Softsign Mish".split())
 """Modules without parameters: making one draws no random numbers, so nobody can tell when it is made."""
 
-MADE = """
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = torch.nn.Linear(4, 5)
-        self.out = torch.nn.Linear(5, 3)
-
-    def forward(self, x):
-        return torch.nn.Sequential(self.fc, torch.nn.ReLU(), self.out)(x * 2) + 1
-"""
 NESTED = """
 class Model(torch.nn.Module):
     def __init__(self):
@@ -55,23 +45,6 @@ def one_argument(call: cst.Call) -> cst.BaseExpression:
     if len(call.args) != 1 or call.args[0].star or call.args[0].keyword is not None:
         skip("not called with one argument")
     return call.args[0].value
-
-
-@rule(exact="bitwise", where=ROWS, example=MADE)
-def sequential_taken_apart(call: cst.Call, at: Place):
-    """A Sequential that is made where it is called is its modules, called one inside the other."""
-    if not isinstance(call.func, cst.Call) or at.resolved(call.func.func) != "torch.nn.Sequential":
-        return
-    modules = [a.value for a in call.func.args]
-    if not modules or any(a.star or a.keyword is not None for a in call.func.args):
-        skip("the modules are not listed")
-    for module in modules:
-        if not (is_plain(module, at) or is_settled(module, at)):
-            skip("the order in which its modules are made may matter")
-    text = at.text(one_argument(call))
-    for module in modules:
-        text = f"{at.text(module)}({text})"
-    yield text
 
 
 @rule(exact="bitwise", where=ROWS, example=NESTED)
