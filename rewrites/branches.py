@@ -5,15 +5,8 @@ import libcst as cst
 from eqfuzz.rewrite.edit import Edit, indented, skip
 from eqfuzz.rewrite.flow import demand_one_text
 from eqfuzz.rewrite.guard import floating
-from eqfuzz.rewrite.jumps import (
-    assigned,
-    demand_no_jump,
-    demand_short,
-    fresh,
-    only_statement,
-    other_branch,
-    terminates,
-)
+from eqfuzz.rewrite.idiom import assigned, only_statement, other_branch
+from eqfuzz.rewrite.jumps import demand_no_jump, demand_short, fresh, terminates
 from eqfuzz.rewrite.place import Place
 from eqfuzz.rewrite.rule import rule
 

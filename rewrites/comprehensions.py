@@ -5,20 +5,8 @@ import libcst as cst
 from eqfuzz.rewrite.edit import Edit, indented, skip
 from eqfuzz.rewrite.flow import bound_before, demand_first, demand_no_handler, demand_one_text, demand_ordinary, walk
 from eqfuzz.rewrite.guard import floating
-from eqfuzz.rewrite.jumps import (
-    appended,
-    assigned,
-    called,
-    demand_harmless,
-    demand_plain,
-    demand_unseen,
-    demand_unshared,
-    expressions_in,
-    fresh,
-    only_statement,
-    previous,
-    target_names,
-)
+from eqfuzz.rewrite.idiom import appended, assigned, called, expressions_in, only_statement, previous, target_names
+from eqfuzz.rewrite.jumps import demand_harmless, demand_plain, demand_unseen, demand_unshared, fresh
 from eqfuzz.rewrite.place import Place
 from eqfuzz.rewrite.rule import rule
 

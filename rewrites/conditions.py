@@ -5,7 +5,8 @@ import libcst as cst
 from eqfuzz.rewrite.edit import indented, skip
 from eqfuzz.rewrite.flow import demand_one_text, path_to, walk
 from eqfuzz.rewrite.guard import floating
-from eqfuzz.rewrite.jumps import assigned, demand_plain, demand_unshared, fresh, only_statement, values_of
+from eqfuzz.rewrite.idiom import assigned, only_statement, values_of
+from eqfuzz.rewrite.jumps import demand_plain, demand_unshared, fresh
 from eqfuzz.rewrite.place import Place, constant
 from eqfuzz.rewrite.rule import rule
 from eqfuzz.rewrite.shadow import Shadow

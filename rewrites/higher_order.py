@@ -5,17 +5,8 @@ import libcst as cst
 from eqfuzz.rewrite.edit import skip
 from eqfuzz.rewrite.flow import bound_before, demand_one_text, path_to
 from eqfuzz.rewrite.guard import full_precision, same_dtype
-from eqfuzz.rewrite.jumps import (
-    afterwards,
-    assigned,
-    demand_harmless,
-    demand_plain,
-    demand_unseen,
-    demand_unshared,
-    only_statement,
-    simple_name,
-    values_of,
-)
+from eqfuzz.rewrite.idiom import assigned, only_statement, values_of
+from eqfuzz.rewrite.jumps import afterwards, demand_harmless, demand_plain, demand_unseen, demand_unshared, simple_name
 from eqfuzz.rewrite.place import Place
 from eqfuzz.rewrite.rule import rule
 from eqfuzz.rewrite.shadow import Shadow

@@ -5,11 +5,9 @@ import libcst as cst
 from eqfuzz.rewrite.edit import Edit, indented, skip
 from eqfuzz.rewrite.flow import bound_before, demand_no_handler, demand_one_text, walk
 from eqfuzz.rewrite.guard import floating
+from eqfuzz.rewrite.idiom import appended, assigned, called, only_statement, previous
 from eqfuzz.rewrite.jumps import (
     afterwards,
-    appended,
-    assigned,
-    called,
     demand_harmless,
     demand_no_jump,
     demand_plain,
@@ -18,10 +16,8 @@ from eqfuzz.rewrite.jumps import (
     fresh,
     has,
     jumps,
-    only_statement,
     otherwise,
     parent_loop,
-    previous,
     reads_of,
     rows_of,
     simple_name,

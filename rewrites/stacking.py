@@ -8,22 +8,17 @@ from eqfuzz.rewrite.edit import Edit, indented, skip
 from eqfuzz.rewrite.fact import Fact
 from eqfuzz.rewrite.flow import bound_before, demand_first, demand_no_handler, demand_one_text, walk
 from eqfuzz.rewrite.guard import floating, same_dtype
+from eqfuzz.rewrite.idiom import assigned, called, expressions_in, only_statement, previous, target_names
 from eqfuzz.rewrite.jumps import (
-    assigned,
-    called,
     demand_harmless,
     demand_plain,
     demand_short,
     demand_unseen,
     demand_unshared,
-    expressions_in,
     fresh,
     number_atom,
-    only_statement,
-    previous,
     rows_of,
     simple_name,
-    target_names,
     text_with,
     with_value,
 )
