@@ -5,7 +5,8 @@ import libcst as cst
 from eqfuzz.rewrite.edit import Edit, skip
 from eqfuzz.rewrite.flow import demand_ordinary, walk
 from eqfuzz.rewrite.guard import floating, moderate, same_dtype
-from eqfuzz.rewrite.jumps import called, demand_plain, expressions_in, target_names
+from eqfuzz.rewrite.idiom import called, expressions_in, target_names
+from eqfuzz.rewrite.jumps import demand_plain
 from eqfuzz.rewrite.place import Place
 from eqfuzz.rewrite.rule import rule
 from eqfuzz.rewrite.shape import contiguous, same_shape
