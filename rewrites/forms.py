@@ -202,12 +202,22 @@ def in_place_on_a_copy(call: cst.Call, at: Place):
     if receiver is None:
         return
     demand_room(at, receiver, call)
+    _demand_same_history(at, bound, call)
     if canonical(bound.operator.path) in NO_GRADIENT_IN_PLACE and any(f.needs_grad for f in at.tensors(receiver)):
         skip("torch has no gradient of the in-place form")
     rest = bound.arguments[1:]
     demand_all_pure(at, rest)
     parameters = [p for p in bound.signature.positional if p.name != "input"]
     yield f"{at.atom(receiver)}.clone().{name}({bound.passed(at, rest, parameters)})"
+
+
+def _demand_same_history(at: Place, bound: BoundCall, call: cst.Call) -> None:
+    """Skip where a function without a gradient has operands with one: its in-place form says that it has one too."""
+    if all(f.requires_grad for f in at.tensors(call)):
+        return
+    operands = [n for a in bound.arguments for n in a.nodes if is_tensor(at, n)]
+    if any(f.needs_grad for n in operands for f in at.tensors(n)):
+        skip("autograd follows an operand and not the result")
 
 
 def _written_first(bound: BoundCall, at: Place) -> tuple[cst.BaseExpression | None, str]:
@@ -298,6 +308,7 @@ def in_place_on_a_temporary(call: cst.Call, at: Place):
     if any(f.needs_grad for f in at.tensors(receiver)):
         skip("autograd may have kept the operand")
     demand_room(at, receiver, call)
+    _demand_same_history(at, bound, call)
     rest = bound.arguments[1:]
     demand_all_pure(at, rest)
     parameters = [p for p in bound.signature.positional if p.name != "input"]

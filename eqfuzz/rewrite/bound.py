@@ -8,12 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 import libcst as cst
 
 from eqfuzz.rewrite.edit import skip
-from eqfuzz.rewrite.fact import Fact
-from eqfuzz.rewrite.operators import METHODS, REQUIRED, WRAPPERS_OWN, Operator, Parameter, Signature, operator_at
+from eqfuzz.rewrite.operators import (
+    METHODS,
+    NUMPY_NAMES,
+    REQUIRED,
+    Operator,
+    Parameter,
+    Signature,
+    correspondence,
+    fits,
+    operator_at,
+)
 from eqfuzz.rewrite.place import Place
-
-NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
-"""Keywords that native functions also take, as numpy calls them."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,24 +146,14 @@ def bound_at(call: cst.Call, at: Place) -> BoundCall | None:
 def renamed_for(bound: BoundCall, target: Operator) -> BoundCall | None:
     """The call with the parameter names of another function of the same behaviour; None where it lacks one."""
     for signature in target.signatures:
-        arguments = [_renamed(a, bound.signature, signature) for a in bound.arguments]
-        found = [a for a in arguments if a is not None]
+        names = correspondence(bound.signature, signature)
+        pairs = [(a, signature.named(names.get(a.name, ""))) for a in bound.arguments]
+        found = [dataclasses.replace(a, parameter=p) for a, p in pairs if p is not None]
         needed = {p.name for p in signature.parameters if p.default is REQUIRED}
-        if len(found) == len(arguments) and needed <= {a.name for a in found}:
-            pairs = zip(bound.arguments, found, strict=True)
-            keywords = frozenset(new.name for old, new in pairs if old.name in bound.keywords)
+        if len(found) == len(pairs) and needed <= {a.name for a in found}:
+            keywords = frozenset(names[name] for name in bound.keywords)
             return BoundCall(target, (signature,), tuple(found), keywords, bound.is_method_call)
     return None
-
-
-def _renamed(argument: Argument, signature: Signature, target: Signature) -> Argument | None:
-    """By name if the other function knows it, else by place."""
-    parameter = target.named(argument.name)
-    if parameter is None and not argument.parameter.keyword_only and argument.name not in WRAPPERS_OWN:
-        place = [p.name for p in signature.positional].index(argument.name)
-        there = target.positional[place] if place < len(target.positional) else None
-        parameter = there if there is not None and signature.named(there.name) is None else None
-    return dataclasses.replace(argument, parameter=parameter) if parameter is not None else None
 
 
 def bind(
@@ -211,7 +207,7 @@ def _fit(at: Place, argument: Argument) -> bool | None:
         return True
     if kind == "Tensor[]":
         return _is_tensor_list(at, argument.node)
-    levels = {_fits(kind, fact) for fact in at.facts(argument.node)}
+    levels = {fits(kind, fact) for fact in at.facts(argument.node)}
     return levels.pop() if len(levels) == 1 else None
 
 
@@ -219,28 +215,6 @@ def _is_tensor_list(at: Place, node: cst.BaseExpression) -> bool | None:
     if isinstance(node, (cst.Tuple, cst.List)):
         return all(is_tensor(at, e.value) for e in node.elements) or None
     return all(f.kind in ("tuple", "list") and bool(f.length) for f in at.facts(node)) or None
-
-
-def _fits(kind: str, fact: Fact) -> bool | None:
-    if kind.endswith("?"):
-        return True if fact.kind == "none" else _fits(kind[:-1], fact)
-    match kind:
-        case "Tensor":
-            return True if fact.is_tensor else False if fact.is_number or fact.kind == "bool" else None
-        case "Scalar":
-            return fact.is_number or fact.kind in ("bool", "complex") or None
-        case "float":
-            return True if fact.kind == "float" else False if fact.kind == "int" else None
-        case "ScalarType":
-            return fact.kind == "dtype" or None
-        case "int" | "bool" | "str":
-            return fact.kind == kind or None
-        case "int[]":
-            return fact.kind == "ints" or None
-        case _ if kind.startswith("int["):
-            return fact.kind in ("ints", "int") or None
-        case _:
-            return None
 
 
 def argument_text(at: Place, node: cst.BaseExpression) -> str:

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import libcst as cst
 
+from eqfuzz.rewrite.operators import canonical, operator_at
+from eqfuzz.rewrite.place import constant
 from eqfuzz.rewrite.purity import is_pure
 from eqfuzz.rewrite.rule import Rule, RuleError
-from eqfuzz.rewrite.spelling import ALIASES, DEFAULTS, NOT_METHODS, SIGNATURES
+from eqfuzz.rewrite.spelling import Reading, Value, default_of, method_path, read
 from eqfuzz.rewrite.syntax import Syntax, dotted, imports_of
 from eqfuzz.rewrite.template import Replacement, Template, code_of
 
@@ -27,6 +29,15 @@ class Match:
     bindings: Bindings
 
 
+@dataclasses.dataclass(frozen=True)
+class Called:
+    """A call in a left side: the path that stands for all names of what is called, and how it may be read."""
+
+    path: str
+    receiver: cst.BaseExpression | None
+    readings: tuple[Reading, ...]
+
+
 class Equation:
     """The two sides of a rule, parsed from its own source text. Raises RuleError when it has another form."""
 
@@ -34,6 +45,7 @@ class Equation:
         self.rule = rule
         self.left, self.right, self.imports = _sides(rule)
         self.parameters = frozenset(rule.sorts)
+        self._calls: dict[cst.Call, Called | None] = {}
         self._order = list(dict.fromkeys(_free_parameters(self.left, self.parameters)))
         missing = self.parameters - set(self._order)
         if missing:
@@ -61,6 +73,18 @@ class Equation:
     def root(self) -> type[cst.CSTNode]:
         """The node type of the left side, for a quick first look; CSTNode when anything may match."""
         return cst.CSTNode if self.matches_anything else type(self.left)
+
+    def called(self, call: cst.Call) -> Called | None:
+        """What a call in the left side means; None when it is no function or method of torch or another module."""
+        if call not in self._calls:
+            path, receiver = path_of(call.func, self.imports), None
+            if path is None and isinstance(call.func, cst.Attribute):
+                method = method_path(call.func.attr.value)
+                if operator_at(method) is not None:
+                    path, receiver = method, call.func.value
+            readings = read(path, call.args, receiver) if path is not None else ()
+            self._calls[call] = Called(canonical(path), receiver, readings) if path is not None else None
+        return self._calls[call]
 
     def match(self, node: cst.BaseExpression, syntax: Syntax, shadowed: frozenset[str]) -> Match | None:
         """Bind the left side to ``node``; syntax only, facts are the guards' matter."""
@@ -121,6 +145,7 @@ def _free_parameters(node: cst.CSTNode, parameters: frozenset[str]) -> Iterator[
 
 class _Matcher:
     def __init__(self, equation: Equation, syntax: Syntax, shadowed: frozenset[str], bindings: Bindings) -> None:
+        self.equation = equation
         self.parameters = equation.parameters
         self.pattern_imports = equation.imports
         self.imports = {name: path for name, path in syntax.imports.items() if name not in shadowed}
@@ -170,34 +195,59 @@ class _Matcher:
         )
 
     def _same_call(self, pattern: cst.Call, node: cst.Call) -> bool:
-        arguments = list(node.args)
-        if any(a.star for a in arguments):
+        if any(a.star for a in node.args):
             return False
-        wanted = resolve(pattern.func, self.pattern_imports)
-        if wanted is not None:
-            wanted = ALIASES.get(wanted, wanted)
-            found = resolve(node.func, self.imports)
-            if found is None and isinstance(node.func, cst.Attribute) and wanted not in NOT_METHODS:
-                if dotted(node.func.value) in self.imports:
-                    return False
-                found = f"torch.{node.func.attr.value}"  # the method x.f(...) is torch.f(x, ...)
-                arguments = [cst.Arg(node.func.value), *arguments]
-            if found is None or ALIASES.get(found, found) != wanted:
+        wanted = self.equation.called(pattern)
+        if wanted is None:
+            return self.same(pattern.func, node.func) and self._same_arguments(pattern.args, node.args)
+        path, receiver = path_of(node.func, self.imports), None
+        if path is None and isinstance(node.func, cst.Attribute):
+            if (dotted(node.func.value) or "").partition(".")[0] in self.imports:
                 return False
-        elif not self.same(pattern.func, node.func):
+            path, receiver = method_path(node.func.attr.value), node.func.value  # x.f(...) is torch.f(x, ...)
+        if path is None or canonical(path) != wanted.path:
             return False
-        if wanted in SIGNATURES:
-            ours, theirs = _by_name(wanted, list(pattern.args)), _by_name(wanted, arguments)
-            if ours is None or theirs is None:
+        theirs = read(path, node.args, receiver)
+        if not wanted.readings or not theirs:
+            if (receiver is None) != (wanted.receiver is None):
                 return False
-            for name, default in DEFAULTS.get(wanted, {}).items():
-                if name in ours and name not in theirs:
-                    theirs[name] = cst.Integer(default)
-            return ours.keys() == theirs.keys() and all(self.same(v, theirs[k]) for k, v in ours.items())
-        return self._same_arguments(pattern.args, arguments)
+            if wanted.receiver is not None and receiver is not None and not self.same(wanted.receiver, receiver):
+                return False
+            return self._same_arguments(pattern.args, node.args)
+        before = dict(self.bindings)
+        for ours in wanted.readings:
+            for reading in theirs:
+                if ours.overload == reading.overload and self._same_reading(ours, reading):
+                    return True
+                self.bindings.clear()
+                self.bindings.update(before)
+        return False
 
-    def _same_arguments(self, pattern: object, arguments: list[cst.Arg]) -> bool:
-        ours = list(pattern)  # type: ignore[call-overload]
+    def _same_reading(self, pattern: Reading, node: Reading) -> bool:
+        if any(name not in pattern.values and not node.is_default(name) for name in node.values):
+            return False
+        for name, value in pattern.values.items():
+            other = node.values.get(name)
+            if other is None and pattern.is_default(name):
+                continue
+            other = default_of(pattern, name) if other is None else other
+            if other is None or not self._same_value(value, other):
+                return False
+        return True
+
+    def _same_value(self, pattern: Value, node: Value) -> bool:
+        """Of an argument; the items of a list may be passed one by one (``x.flip(0, 1)`` is ``x.flip((0, 1))``)."""
+        if not isinstance(pattern, tuple) and not isinstance(node, tuple):
+            return self.same(pattern, node)
+        if isinstance(pattern, cst.Name) and isinstance(node, tuple) and pattern.value in self.parameters:
+            whole = cst.Tuple([cst.Element(item) for item in node])
+            if self.equation.rule.sorts[pattern.value] == "Int":
+                return len(node) == 1 and self.same(pattern, node[0])
+            return constant(whole) is not None and self.same(pattern, whole)  # the probe has seen no list of them
+        ours, theirs = _items(pattern), _items(node)
+        return len(ours) == len(theirs) and all(self.same(a, b) for a, b in zip(ours, theirs, strict=True))
+
+    def _same_arguments(self, ours: Sequence[cst.Arg], arguments: Sequence[cst.Arg]) -> bool:
         if len(ours) != len(arguments):
             return False
         by_keyword = {a.keyword.value: a.value for a in arguments if a.keyword is not None}
@@ -221,25 +271,19 @@ class _Matcher:
         return is_pure(node) and code_of(before).strip() == code_of(node).strip()
 
 
-def _by_name(function: str, arguments: Sequence[cst.Arg]) -> dict[str, cst.BaseExpression] | None:
-    """Arguments by parameter name; None when they are too many, unknown, or not in the order of the parameters."""
-    names = SIGNATURES[function]
-    found: dict[str, cst.BaseExpression] = {}
-    for position, argument in enumerate(arguments):
-        if argument.keyword is not None:
-            name = "dim" if argument.keyword.value == "axis" else argument.keyword.value
-        elif position < len(names):
-            name = names[position]
-        else:
-            return None
-        if name in found:
-            return None
-        found[name] = argument.value
-    written = [n for n in names if n in found]
-    return found if written == list(found) else None
+def _items(value: Value) -> Sequence[cst.BaseExpression]:
+    if isinstance(value, tuple):
+        return value
+    return [e.value for e in value.elements] if isinstance(value, (cst.Tuple, cst.List)) else (value,)
 
 
 def resolve(node: cst.CSTNode, imports: Mapping[str, str]) -> str | None:
+    """The path that stands for all names of what a name or attribute chain means, if it starts at an import."""
+    path = path_of(node, imports)
+    return canonical(path) if path is not None else None
+
+
+def path_of(node: cst.CSTNode, imports: Mapping[str, str]) -> str | None:
     """The dotted path of a name or attribute chain that starts at an imported module, else None."""
     path = dotted(node)
     if path is None:
@@ -247,8 +291,7 @@ def resolve(node: cst.CSTNode, imports: Mapping[str, str]) -> str | None:
     root, _, rest = path.partition(".")
     if root not in imports:
         return None
-    full = imports[root] + (f".{rest}" if rest else "")
-    return ALIASES.get(full, full)
+    return imports[root] + (f".{rest}" if rest else "")
 
 
 def _parts(node: cst.CSTNode) -> list[cst.CSTNode]:

@@ -21,6 +21,7 @@ from typing import Any
 import torch
 
 from eqfuzz.program.torch_internals import overloads_of, undispatched
+from eqfuzz.rewrite.fact import Fact
 
 REQUIRED = inspect.Parameter.empty
 """The default of a parameter that has none."""
@@ -48,7 +49,10 @@ _MAY_RETURN_OPERAND = frozenset(
 )
 """They may return their operand itself, which their schemas do not tell."""
 
-_BOUND_BY_HAND = frozenset("to type copy_ requires_grad_ map_ map2_ apply_ nonzero index_put stft istft".split())
+_BOUND_BY_HAND = frozenset("to type copy_ requires_grad_ map_ map2_ apply_".split())
+
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+"""Keywords that native functions also take, as numpy calls them."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -253,6 +257,43 @@ def names_of(path: str) -> tuple[str, ...]:
 @cache
 def _aliases() -> dict[str, str]:
     return json.loads(ALIASES_FILE.read_text(encoding="utf-8")) if ALIASES_FILE.exists() else {}
+
+
+def correspondence(signature: Signature, target: Signature) -> dict[str, str]:
+    """Parameter names of one function → those of another that does the same: by name if it has it, else by place."""
+    found: dict[str, str] = {}
+    theirs = target.positional
+    for parameter in signature.parameters:
+        if target.named(parameter.name) is not None:
+            found[parameter.name] = parameter.name
+    for place, parameter in enumerate(signature.positional):
+        there = theirs[place].name if place < len(theirs) else ""
+        if parameter.name not in found and parameter.name not in WRAPPERS_OWN and signature.named(there) is None:
+            found[parameter.name] = there
+    return {name: there for name, there in found.items() if there}
+
+
+def fits(kind: str, fact: Fact) -> bool | None:
+    """Whether a value seen has exactly the type of a schema (True), may stand for it (False), or neither (None)."""
+    if kind.endswith("?"):
+        return True if fact.kind == "none" else fits(kind[:-1], fact)
+    match kind:
+        case "Tensor":
+            return True if fact.is_tensor else False if fact.is_number or fact.kind == "bool" else None
+        case "Scalar":
+            return fact.is_number or fact.kind in ("bool", "complex") or None
+        case "float":
+            return True if fact.kind == "float" else False if fact.kind == "int" else None
+        case "ScalarType":
+            return fact.kind == "dtype" or None
+        case "int" | "bool" | "str":
+            return fact.kind == kind or None
+        case "int[]":
+            return fact.kind == "ints" or None
+        case _ if kind.startswith("int["):
+            return fact.kind in ("ints", "int") or None
+        case _:
+            return None
 
 
 def function_paths() -> Iterator[str]:

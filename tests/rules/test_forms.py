@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import libcst as cst
 import pytest
 import torch
 
+from eqfuzz.rewrite.equation import path_of
 from eqfuzz.rewrite.example import examples_of
+from eqfuzz.rewrite.form_examples import has_method, samples
 from eqfuzz.rewrite.library import select, shipped_rules
+from eqfuzz.rewrite.operators import names_of, operator_at
+from eqfuzz.rewrite.spelling import method_path, read
+from eqfuzz.rewrite.syntax import Syntax
 from tests.rules.rewriting import X, Y, found_in, misses_in, reasons_in, variants_of
 
 FORMS = [r.name for r in shipped_rules() if r.family in ("forms", "operator-forms")]
@@ -176,6 +182,8 @@ def test_autograd_and_writing() -> None:
     source = "def program(x, y):\n    return torch.exp(x * y)\n"
     assert "autograd" in reasons_in(source, "forms/in_place_on_a_temporary", leaf, Y)
     assert written("torch.exp(x)", "forms/in_place_on_a_copy", leaf, Y) == ["x.clone().exp_()"]
+    source = "def program(x, y):\n    return torch.ge(y > 0, x)\n"
+    assert "not the result" in reasons_in(source, "forms/in_place_on_a_copy", leaf, Y)
     source = "def program(x, y):\n    return torch.asinh(x)\n"
     assert "no gradient" in reasons_in(source, "forms/in_place_on_a_copy", leaf, Y)
     source = "def program(x, y):\n    with torch.no_grad():\n        return torch.exp(x)\n"
@@ -247,3 +255,45 @@ def test_many_operators_have_each_form() -> None:
     for name, count in least.items():
         assert len(examples_of(rules[name])) >= count, name
     assert torch.get_default_dtype() is torch.float32
+
+
+def readings_of(program: str) -> dict[str, dict[str, str]]:
+    """Overload → parameter → text, for the call that the program returns."""
+    syntax = Syntax("import torch\nimport torch.nn.functional as F\n" + program)
+    (call,) = (e.node for e in syntax.expressions if isinstance(e.node, cst.Call))
+    path, receiver = path_of(call.func, syntax.imports), None
+    if path is None:
+        assert isinstance(call.func, cst.Attribute)
+        path, receiver = method_path(call.func.attr.value), call.func.value
+    found = read(path, call.args, receiver)
+    return {
+        r.overload: {
+            name: value[0].value if isinstance(value, tuple) else syntax.text_of(value)  # type: ignore[attr-defined]
+            for name, value in r.values.items()
+        }
+        for r in found
+    }
+
+
+def test_every_operator_reads_the_same_in_every_form() -> None:
+    for sample in samples():
+        as_function = readings_of(sample.function())
+        assert sample.signature.overload in as_function, sample.function()
+        # A name says which of several overloads is meant, a place does not: it has fewer readings.
+        by_name = readings_of(sample.by_keyword())
+        assert by_name.items() <= as_function.items(), sample.by_keyword()
+        assert sample.signature.overload in by_name
+        if has_method(sample) and sample.names[0] == "input":
+            assert readings_of(sample.method()) == as_function, sample.method()
+
+
+def test_every_other_name_reads_the_same() -> None:
+    for sample in samples():
+        wanted = readings_of(sample.function())[sample.signature.overload]
+        for name in names_of(sample.operator.path)[1:]:
+            other = operator_at(name)
+            assert other is not None
+            if other.is_method or not any(len(sample.names) <= len(s.positional) for s in other.signatures):
+                continue
+            text = sample.function().replace(sample.operator.path.replace("torch.nn.functional.", "F."), name)
+            assert readings_of(text).get(sample.signature.overload) == wanted, text

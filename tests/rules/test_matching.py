@@ -16,7 +16,7 @@ from eqfuzz.program.load import Call, Loaded
 from eqfuzz.program.program import Format, Program
 from eqfuzz.rewrite.derive import apply, original
 from eqfuzz.rewrite.library import load_rules, select, shipped_rules
-from eqfuzz.rewrite.probe import take_facts
+from eqfuzz.rewrite.probe import Facts, take_facts
 from eqfuzz.rewrite.rule import RuleError
 from eqfuzz.rewrite.site import NearMiss, Site, find_sites
 from eqfuzz.rewrite.syntax import Syntax
@@ -72,14 +72,20 @@ def assert_same(given_: Any, wanted: Any) -> None:
 
 @pytest.mark.parametrize(
     "expression",
-    ["torch.relu(x)", "F.relu(x)", "x.relu()", "torch.nn.functional.relu(x)", "torch.relu( x )", "torch.relu(input=x)"],
+    [
+        "torch.relu(x)",
+        "F.relu(x)",
+        "x.relu()",
+        "torch.nn.functional.relu(x)",
+        "torch.relu( x )",
+        "torch.relu(input=x)",
+        "F.relu(x, inplace=False)",
+        "torch.Tensor.relu(x)",
+        "torch.ops.aten.relu.default(x)",
+    ],
 )
 def test_one_rule_knows_the_spellings_of_a_call(expression: str) -> None:
-    found = texts(expression, "activations/relu_is_maximum", X)
-    if "input=" in expression:
-        assert found == []  # no signature is known for relu: the keyword form is passed over, not mistaken
-    else:
-        assert found == ["torch.maximum(x, torch.zeros_like(x))"]
+    assert texts(expression, "activations/relu_is_maximum", X) == ["torch.maximum(x, torch.zeros_like(x))"]
 
 
 @pytest.mark.parametrize(
@@ -145,6 +151,65 @@ def test_a_builtin_defined_by_the_seed_is_not_the_builtin() -> None:
 )
 def test_positional_and_keyword_arguments_are_one(expression: str) -> None:
     assert texts(expression, "reductions/sum_by_einsum", X) == ["torch.einsum('ij->i', torch.movedim(x, 1, 1))"]
+
+
+@pytest.mark.parametrize(
+    "expression", ["x.sum(1, False)", "x.sum(dim=1, keepdim=False)", "torch.sum(x, 1, dtype=None)"]
+)
+def test_arguments_that_are_the_default_are_as_good_as_none(expression: str) -> None:
+    assert texts(expression, "reductions/sum_by_einsum", X) == ["torch.einsum('ij->i', torch.movedim(x, 1, 1))"]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "torch.swapaxes(x, axis0=0, axis1=1)",
+        "x.swapdims(dim0=0, dim1=1)",
+        "x.transpose(0, 1)",
+        "torch.Tensor.swapaxes(x, 0, 1)",
+    ],
+)
+def test_parameters_have_other_names_in_other_functions(expression: str) -> None:
+    made = texts(expression, "layout/transpose_in_full", X)
+    assert made == texts("torch.transpose(x, 0, 1)", "layout/transpose_in_full", X) != []
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["x.permute(0, 2, 1)", "x.permute([0, 2, 1])", "torch.permute(x, (0, 2, 1))", "x.permute(dims=(0, 2, 1))"],
+)
+def test_items_of_a_list_may_be_passed_one_by_one(expression: str) -> None:
+    assert texts(expression, "shapes/permute_is_transpose", X[None]) == ["torch.transpose(x, 1, 2)"]
+
+
+def test_a_call_with_several_readings_is_bound_by_facts() -> None:
+    rule = "reductions/deviation_is_root_of_variance"
+    assert len(texts("torch.std(x, 1)", rule, X)) == len(texts("x.std(dim=1, unbiased=True)", rule, X)) == 1
+    assert texts("torch.std(x, False)", rule, X) == texts("torch.std(x, 1, False)", rule, X) == []
+    assert texts("torch.max(x, y)", "reductions/max_all_is_amax_back", X, Y) == []
+
+
+def test_a_number_is_not_the_empty_list_of_all_dimensions() -> None:
+    assert texts("x.amax()", "reductions/max_all_is_amax_back", X) == ["torch.max(x)"]
+    assert texts("x.amax(())", "reductions/max_all_is_amax_back", X) == ["torch.max(x)"]
+    assert texts("x.amax(1)", "reductions/max_all_is_amax_back", X) == []
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "torch.relu(x, out=y)",
+        "F.relu(x, inplace=True)",
+        "torch.relu(*[x])",
+        "torch.relu()",
+        "torch.relu(x, y)",
+        "x.relu_()",
+    ],
+)
+def test_calls_that_are_something_else(expression: str) -> None:
+    source = f"{HEADER}def program(x, y):\n    return {expression} if x is None else y\n"
+    found = list(find_sites(Syntax(source), Facts({}), select(shipped_rules(), "activations/relu_is_maximum")))
+    assert found == []
 
 
 @pytest.mark.parametrize("expression", ["x.sum()", "x.sum(1, True)", "x.sum((0, 1))", "x.sum(dim=1, keepdim=True)"])
