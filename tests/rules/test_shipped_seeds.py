@@ -19,7 +19,7 @@ from eqfuzz.rewrite.library import shipped_rules
 from eqfuzz.rewrite.probe import take_facts
 from eqfuzz.rewrite.syntax import Syntax
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1800)]
 
 SEEDS = sorted(shipped.folder("seeds").rglob("*.py"))
 ENOUGH = 60
