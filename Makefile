@@ -26,17 +26,17 @@ mutate: setup
 	@$(VENV)/bin/eqfuzz mutate seeds/ $(ARGS) || { code=$$?; [ $$code -eq 1 ] || exit $$code; }
 
 test: setup
-	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" -m "not long" $(ARGS)
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" --dist worksteal -m "not long" $(ARGS)
 
 test-all: setup
-	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" $(ARGS)
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" --dist worksteal $(ARGS)
 
 check: setup
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/pyright
 	@$(VENV)/bin/lint-imports
-	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" -m "not slow" $(ARGS)
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" --dist worksteal -m "not slow" $(ARGS)
 
 bench: setup
 	@$(PY) -m benchmarks.rewriting
