@@ -71,17 +71,20 @@ def by_keyword(call: cst.Call, at: Place):
     bound = bound_at(call, at)
     if bound is None or bound.operator.is_overload:
         return
-    given = bound.arguments[1:] if bound.is_method_call else bound.arguments
-    first = len(bound.arguments) - len(given)
+    given = [a for a in bound.arguments if a is not bound.leading]
     by_position = [a for a in given if a.name not in bound.keywords]
     if not by_position:
         return
-    callee = at.text(call.func)
     for count in sorted({1, len(by_position)}):
-        kept = len(given) - len(bound.keywords) - count
+        kept = len(by_position) - count
         texts = [a.text(at) if i < kept else f"{a.name}={a.text(at)}" for i, a in enumerate(given)]
-        if first + kept >= 0:
-            yield f"{callee}({', '.join(texts)})"
+        yield _called(call, bound, texts, at)
+
+
+def _called(call: cst.Call, bound: BoundCall, texts: Sequence[str], at: Place) -> str:
+    """The call with ``texts`` for all arguments but the one that leads."""
+    lead = [bound.leading.text(at)] if bound.leading is not None and not bound.is_method_call else []
+    return f"{at.text(call.func)}({', '.join([*lead, *texts])})"
 
 
 @rule(exact="bitwise", example=examples("by_keyword", lambda s: len(s.names) > 1))
@@ -90,23 +93,20 @@ def by_position(call: cst.Call, at: Place):
     bound = bound_at(call, at)
     if bound is None or not bound.keywords or bound.operator.is_overload:
         return
-    receiver = bound.arguments[0] if bound.is_method_call else None
-    places = {
-        tuple(p.name for p in s.positional if receiver is None or p.name != receiver.name) for s in bound.signatures
-    }
-    names = [a.name for a in bound.arguments if a is not receiver]
-    ahead = len(names) - len(bound.keywords)
-    if receiver is None or receiver.name == bound.signature.parameters[0].name:
-        arguments = [a for a in bound.reordered(at) if a is not receiver]
-    else:
-        arguments = [a for a in bound.arguments if a is not receiver]
+    lead = bound.leading
+    places = {tuple(p.name for p in s.positional if lead is None or p.name != lead.name) for s in bound.signatures}
+    names = [p.name for p in bound.signature.parameters]
+    given = [a for a in bound.arguments if a is not lead]
+    arguments = sorted(given, key=lambda a: names.index(a.name))
+    if arguments != given:
+        demand_all_pure(at, given)
     count = 0
     while count < len(arguments) and all(len(p) > count and p[count] == arguments[count].name for p in places):
         count += 1
-    if count <= ahead:
+    if count <= len(given) - len(bound.keywords):
         skip("no keyword argument follows on those given by position")
     texts = [a.text(at) if i < count else f"{a.name}={a.text(at)}" for i, a in enumerate(arguments)]
-    yield f"{at.text(call.func)}({', '.join(texts)})"
+    yield _called(call, bound, texts, at)
 
 
 @rule(exact="bitwise", example=examples("function"))
@@ -147,7 +147,7 @@ def other_name(call: cst.Call, at: Place):
         if target is None or (target.aten and target.aten == bound.operator.aten) or name == path:
             continue
         renamed = renamed_for(bound, target)
-        if renamed is None:
+        if renamed is None or (target.is_method and renamed.arguments[0].name in renamed.keywords):
             continue
         if bound.is_method_call:
             if target.method and not target.is_method:
@@ -170,11 +170,10 @@ def called_as_overload(call: cst.Call, at: Place):
     signature = bound.signature
     if signature.returns != ("Tensor",):
         return  # a named tuple becomes a plain one
-    if bound.is_method_call and signature.receiver != signature.parameters[0].name:
-        demand_all_pure(at, bound.arguments)
     arguments = [_as_list(a, at) for a in bound.reordered(at)]
     callee = at.path(f"{OVERLOADS}.{signature.overload}")
-    yield f"{callee}({bound.passed(at, arguments, signature.positional, own='self')})"
+    own = "self" if signature.receiver else ""
+    yield f"{callee}({bound.passed(at, arguments, signature.positional, own=own)})"
 
 
 def _as_list(argument: Argument, at: Place) -> Argument:

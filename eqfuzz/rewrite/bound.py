@@ -60,6 +60,11 @@ class BoundCall:
     is_method_call: bool
 
     @property
+    def leading(self) -> Argument | None:
+        """The operand that has its place before all others: of ``x.f(…)``, and of ``torch.Tensor.f(x, …)``."""
+        return self.arguments[0] if self.operator.is_method else None
+
+    @property
     def signature(self) -> Signature:
         return self.signatures[0]
 
@@ -125,9 +130,11 @@ def bound_at(call: cst.Call, at: Place) -> BoundCall | None:
     keywords = {a.keyword.value: a.value for a in call.args if a.keyword is not None}
     if receiver is not None:
         positional.insert(0, receiver)
+    if operator.is_method and not positional:
+        skip("a method without a tensor")
     best: dict[bool, list[tuple[Signature, dict[str, Argument]]]] = {True: [], False: []}
     for signature in operator.signatures:
-        found = bind(signature, positional, keywords, at, bool(operator.aten), receiver is not None)
+        found = bind(signature, positional, keywords, at, bool(operator.aten), operator.is_method)
         if found is not None:
             exact = [_fit(at, a) for a in found.values()]
             if None not in exact:

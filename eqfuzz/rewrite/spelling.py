@@ -53,6 +53,10 @@ def read(path: str, arguments: Sequence[cst.Arg], receiver: cst.BaseExpression |
     Judged by syntax: values that are not literals may have any type, so there may be several. None where the function
     is unknown, arguments are too many or unknown, or are not evaluated in the order of the parameters.
     """
+    if path.startswith(f"{METHODS}.") and receiver is None:  # torch.Tensor.f(x, ...)
+        if not arguments or arguments[0].keyword is not None:
+            return ()
+        receiver, arguments = arguments[0].value, arguments[1:]
     positional = [a.value for a in arguments if a.keyword is None]
     keywords = {a.keyword.value: a.value for a in arguments if a.keyword is not None}
     found = [

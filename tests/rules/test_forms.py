@@ -59,6 +59,12 @@ def written(expression: str, rules: str, *args: object) -> list[str]:
         ("torch.roll(x, 1, dims=0)", "forms/called_as_overload", "torch.ops.aten.roll.default(x, (1,), dims=(0,))"),
         ("x.mul(2)", "forms/called_as_overload", "torch.ops.aten.mul.Scalar(x, 2)"),
         ("x.mul(y)", "forms/called_as_overload", "torch.ops.aten.mul.Tensor(x, y)"),
+        ("F.linear(input=x, weight=y)", "forms/called_as_overload", "torch.ops.aten.linear.default(input=x, weight=y)"),
+        ("torch.Tensor.where(x, x > y, y)", "forms/called_as_overload", "torch.ops.aten.where.self(x > y, x, y)"),
+        ("torch.Tensor.where(x, x > y, y)", "forms/by_keyword", "torch.Tensor.where(x, condition=x > y, other=y)"),
+        ("torch.Tensor.sum(x, dim=1)", "forms/by_position", "torch.Tensor.sum(x, 1)"),
+        ("torch.Tensor.permute(x, 1, 0)", "forms/function_is_method", "x.permute((1, 0))"),
+        ("torch.split(x, 2)[0]", "forms/other_name", "torch.Tensor.split(x, 2)[0]"),
         ("torch.exp(x)", "forms/in_place_on_a_copy", "x.clone().exp_()"),
         ("torch.add(x, y, alpha=2)", "forms/in_place_on_a_copy", "x.clone().add_(y, alpha=2)"),
         ("torch.exp(x * y)", "forms/in_place_on_a_temporary", "(x * y).exp_()"),
@@ -223,6 +229,14 @@ def test_shadowed_names_are_not_written() -> None:
     assert "operator means something else" in reasons_in(source, "operator-forms/binary_by_operator_module")
     source = "def sum(x):\n    return x\n\n\ndef program(x, y):\n    return x + y + 1\n"
     assert "sum means something else" in reasons_in(source, "operator-forms/chain_by_sum")
+
+
+def test_a_method_called_unbound_takes_its_tensor_by_position() -> None:
+    assert written("torch.Tensor.relu(x)", "forms/by_keyword") == []
+    assert all(
+        "torch.Tensor" not in text
+        for text in written("torch.split(tensor=x, dim=1, split_size_or_sections=2)", "forms/other_name")
+    )
 
 
 def test_dropout_is_not_another_dropout() -> None:
