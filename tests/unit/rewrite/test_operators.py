@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -114,10 +118,11 @@ def test_the_names_of_a_function() -> None:
 
 @pytest.mark.slow
 def test_the_table_of_names_is_what_this_torch_does() -> None:
-    measured = aliases.measure()
+    script = "import json; from eqfuzz.rewrite import aliases; print(json.dumps(aliases.measure()))"
+    # In a process of its own: what earlier tests did to torch's dispatch shows in the measurement.
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    measured = json.loads(ended.stdout)
     there = {name: best for name, best in aliases.written().items() if operator_at(name) and operator_at(best)}
-    if torch.__version__.startswith("2.13"):
-        assert measured == there
     assert there.items() <= measured.items()
 
 
