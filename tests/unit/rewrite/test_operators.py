@@ -117,6 +117,7 @@ def test_the_names_of_a_function() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_table_of_names_is_what_this_torch_does() -> None:
     script = "import json; from eqfuzz.rewrite import aliases; print(json.dumps(aliases.measure()))"
     # In a process of its own: what earlier tests did to torch's dispatch shows in the measurement.
