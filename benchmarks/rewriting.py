@@ -15,8 +15,9 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from eqfuzz.program.call import Call
 from eqfuzz.program.formats import read_program
-from eqfuzz.program.load import Call, Loaded, reseed
+from eqfuzz.program.load import Loaded, reseed
 from eqfuzz.rewrite import strategy
 from eqfuzz.rewrite.derive import Variant, original
 from eqfuzz.rewrite.library import shipped_rules

@@ -135,6 +135,8 @@ class SeedRun:
             dry_run=settings.dry_run,
             rules_from=tuple(str(p.absolute()) for p in settings.rules_from),
             list_sites=settings.diff,
+            checks=settings.checks,
+            steps=settings.steps,
         )
 
     def _run_case(self, case: Case) -> None:
@@ -213,6 +215,8 @@ class SeedRun:
             if variant == 0 and kind is Kind.HANG:  # else every variant would wait out the same limit
                 skip += [(number, *key[1:]) for number in range(1, len(self.variants) + 1)]
             return dataclasses.replace(case, skip=tuple(skip))
+        if name == "steps":
+            return dataclasses.replace(case, skip=done, no_sequence=(*case.no_sequence, variant))
         if name == "reference":
             return dataclasses.replace(case, skip=done, no_reference=(*case.no_reference, variant))
         if name == "eager" and variant > 0:
@@ -241,7 +245,7 @@ class SeedRun:
         cell = cells[0]
         finding = self._finding(original, cell, len(cells) - 1)
         config = next(c for c in self.settings.configs if c.name == cell.config)
-        described = self._describe(finding.transformed)
+        described = self._describe(original, finding)
         if isinstance(described, str):
             return Verdict(Kind.INCONCLUSIVE, f"no stand-alone reproducer: {described}; {cell.verdict.message}")
         preload = self.environment.preload
@@ -287,14 +291,21 @@ class SeedRun:
             },
         )
 
-    def _describe(self, program: Program) -> Described | str:
-        """The program's inputs as source, from a child of their own, or why there is none."""
-        case = dataclasses.replace(self._case(program), job="describe")
+    def _describe(self, original: Program, finding: Finding) -> Described | str:
+        """The calls up to the finding's as source, from a child of their own, or why there is none."""
+        evidence = finding.verdict.evidence
+        case = dataclasses.replace(
+            self._case(original),
+            job="describe",
+            transformed=finding.transformed.source if finding.derivation else "",
+            described=evidence.call + 1 if evidence is not None else 0,
+        )
         for event in self.pool.run(case.to_json()):
             if event["event"] == "described":
                 if event["problem"]:
                     return event["problem"]
-                return Described(event["calls"], event["state"], event["packs"])
+                changes = tuple((label, before, within) for label, before, within in event["changes"])
+                return Described(event["calls"], event["state"], event["packs"], changes, tuple(event["globals"]))
             if event["event"] == "exit":
                 return f"its inputs could not be read again: {event['detail']}"
         return "its inputs could not be read again"
@@ -323,6 +334,7 @@ def death_in_words(stage: str, ended: dict[str, Any]) -> str:
         "probe": "while being observed in eager",
         "rewrite": "while being rewritten",
         "reference": "while its reference was computed",
+        "steps": "in eager, called again",
         "compile": "compiled",
     }.get(stage, f"at stage {stage}")
     return f"{ended['detail']} {while_}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+from eqfuzz.judge.checks import DEFAULT_CHECKS
 from eqfuzz.run.configs import DEFAULT_CONFIG, Config
 
 
@@ -14,7 +15,8 @@ class Settings:
 
     ``time`` is a wall budget in seconds (None: until all seeds are done); ``variants`` and ``depth`` are per seed and
     per derivation; ``rules`` a selection as in ``library.select``, ``rules_from`` the user's own rule files. With
-    ``dry_run`` nothing is compiled; with ``diff`` too, sites and variants are told and no variant runs.
+    ``dry_run`` nothing is compiled; with ``diff`` too, sites and variants are told and no variant runs. ``checks`` are
+    names from ``eqfuzz.judge.checks``; ``steps`` counts the guarded changes drawn for each original.
     """
 
     paths: tuple[Path, ...]
@@ -34,3 +36,5 @@ class Settings:
     dry_run: bool = False
     rules_from: tuple[Path, ...] = ()
     diff: bool = False
+    checks: tuple[str, ...] = DEFAULT_CHECKS
+    steps: int = 2

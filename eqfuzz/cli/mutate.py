@@ -13,7 +13,7 @@ import typer
 from eqfuzz.cli import logs
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
-from eqfuzz.cli.options import BadOption, configs_of, seconds_of
+from eqfuzz.cli.options import BadOption, checks_of, configs_of, seconds_of
 from eqfuzz.cli.rules import RulesFrom
 
 if TYPE_CHECKING:
@@ -95,6 +95,16 @@ def mutate(
     ] = None,
     runner: Annotated[Runner, typer.Option(help="How children start; cuda always spawns.")] = Runner.FORK,
     timeout: Annotated[str, typer.Option(metavar="TIME", help="Wall limit of one compiled cell.")] = "90",
+    check: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Check this too (speed, audit); repeatable, comma lists.")
+    ] = None,
+    no_check: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Leave this out (prints, guards, …); repeatable.")
+    ] = None,
+    steps: Annotated[
+        int,
+        typer.Option(min=0, help="Changes of size, dtype, flags, modes … that each compiled original is called on."),
+    ] = 2,
 ) -> None:
     """Rewrite seeds and compare eager with compiled.
 
@@ -105,6 +115,7 @@ def mutate(
         limit = seconds_of(time, "--time") if time is not None else None
         compile_seconds = seconds_of(timeout, "--timeout")
         configs = configs_of(config or [], configs_from)
+        checks = checks_of(check or [], no_check or [])
     except BadOption as error:
         complain(str(error))
         raise typer.Exit(USAGE) from None
@@ -137,6 +148,8 @@ def mutate(
         dry_run=dry_run,
         rules_from=tuple(rules_from or ()),
         diff=diff,
+        checks=checks,
+        steps=steps,
     )
     raise typer.Exit(
         ended(

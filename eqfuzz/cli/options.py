@@ -63,6 +63,18 @@ def configs_of(given: Sequence[str], file: Path | None) -> tuple[Config, ...]:
     return choose(names, known)
 
 
+def checks_of(wanted: Sequence[str], unwanted: Sequence[str]) -> tuple[str, ...]:
+    """The default checks, with some added and some left out. Raises BadOption with a did-you-mean."""
+    from eqfuzz.judge.checks import CHECKS, DEFAULT_CHECKS
+
+    added, removed = split_names(wanted), split_names(unwanted)
+    for option, names in (("--check", added), ("--no-check", removed)):
+        for name in names:
+            if name not in CHECKS:
+                raise BadOption(option, f"no check {name!r}{did_you_mean(name, CHECKS)}; known: {', '.join(CHECKS)}")
+    return tuple(name for name in CHECKS if name not in removed and (name in DEFAULT_CHECKS or name in added))
+
+
 def did_you_mean(name: str, known: Sequence[str]) -> str:
     """``, did you mean 'x'?`` or nothing."""
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)

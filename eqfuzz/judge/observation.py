@@ -24,21 +24,42 @@ class Raised:
     by_statement: bool = False
 
 
+Leaves = list[tuple[str, Any]]
+"""``(path, value)`` pairs in a fixed order; paths are Python expressions, tensors are detached copies."""
+
+
 @dataclasses.dataclass
 class CallObservation:
-    """What one call did. Leaves are ``(path, value)`` pairs in a fixed order; tensors stay tensors (detached)."""
+    """What one call did.
 
-    outputs: list[tuple[str, Any]] = dataclasses.field(default_factory=list)
+    ``label`` says what is special about the call. ``structure`` names the types of the returned containers. ``traits``
+    are facts about outputs that a detached copy loses (``output.is_leaf``); ``shared`` tells which outputs share memory
+    with what; ``globals_after`` are the plain globals of the program's module; ``printed`` and ``warned`` are lines;
+    ``generators`` are digests of the random states afterwards.
+    """
+
+    label: str = ""
+    outputs: Leaves = dataclasses.field(default_factory=list)
     structure: str = ""
-    inputs_after: list[tuple[str, Any]] = dataclasses.field(default_factory=list)
-    state_after: list[tuple[str, Any]] = dataclasses.field(default_factory=list)
-    gradients: list[tuple[str, Any]] = dataclasses.field(default_factory=list)
+    traits: Leaves = dataclasses.field(default_factory=list)
+    shared: Leaves = dataclasses.field(default_factory=list)
+    inputs_after: Leaves = dataclasses.field(default_factory=list)
+    state_after: Leaves = dataclasses.field(default_factory=list)
+    globals_after: Leaves = dataclasses.field(default_factory=list)
+    printed: list[str] = dataclasses.field(default_factory=list)
+    warned: list[str] = dataclasses.field(default_factory=list)
+    generators: Leaves = dataclasses.field(default_factory=list)
+    gradients: Leaves = dataclasses.field(default_factory=list)
     raised: Raised | None = None
 
 
 @dataclasses.dataclass
 class Observation:
-    """One cell: the same callable called once per input set, in order. ``seconds`` is wall time of all calls."""
+    """One cell: the same callable called in order. ``seconds`` is wall time of all calls."""
 
     calls: list[CallObservation]
     seconds: float = 0.0
+
+    def first(self, count: int) -> Observation:
+        """The first ``count`` calls alone."""
+        return Observation(self.calls[:count], self.seconds)

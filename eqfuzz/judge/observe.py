@@ -12,10 +12,14 @@ import numpy as np
 import torch
 
 from eqfuzz.judge import gradients
+from eqfuzz.judge.aliasing import shared_memory
 from eqfuzz.judge.leaves import is_tensor_like, leaves, structure
 from eqfuzz.judge.observation import CallObservation, Observation
 from eqfuzz.judge.raised import describe
-from eqfuzz.program.load import STATE_SEED, Call, reseed
+from eqfuzz.judge.surroundings import Surroundings, generators
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import STATE_SEED, reseed
+from eqfuzz.program.namespace import namespace_of, plain_globals
 
 Scope = Callable[[Any], contextlib.AbstractContextManager[Any]]
 Keep = Callable[[Any], Any]
@@ -52,21 +56,27 @@ def execute(
     ``given`` holds every tensor that the program did not make: arguments, parameters, buffers, cotangents.
     """
     target = make_callable()
-    model = target if isinstance(target, torch.nn.Module) else None
+    namespace = namespace_of(target)
     observed: list[CallObservation] = []
     started = time.perf_counter()
     function = target
     for number, call in enumerate(calls):
-        record = CallObservation()
+        record = CallObservation(label=call.label)
         observed.append(record)
+        surroundings = Surroundings()
         try:
-            if number == 0 and transform is not None:
-                function = transform(target)
-            _one_call(function, model, call.copy(), seed, scope, keep, record)
+            with surroundings.recorded(namespace):
+                if number == 0 and transform is not None:
+                    function = transform(target)
+                if call.before:
+                    exec(call.before, namespace, {"model": target})
+                _one_call(function, target, namespace, call.copy(), seed, scope, keep, record)
         except (Exception, SystemExit) as error:
             # Whatever a program raises is its observation.
             record.raised = describe(error)
             break
+        finally:
+            record.printed, record.warned = surroundings.printed, surroundings.warned
     return Observation(observed, time.perf_counter() - started)
 
 
@@ -101,7 +111,8 @@ def _copy_strided(tensor: torch.Tensor) -> torch.Tensor:
 
 def _one_call(
     function: Any,
-    model: torch.nn.Module | None,
+    target: Any,
+    namespace: dict[str, Any],
     call: Call,
     seed: int,
     scope: Scope,
@@ -109,26 +120,44 @@ def _one_call(
     record: CallObservation,
 ) -> None:
     """Fill ``record`` part by part, so that what was seen before an exception stays."""
+    model = target if isinstance(target, torch.nn.Module) else None
     arguments: dict[str, Any] = {"args": call.args, "kwargs": call.kwargs}
     wrt = gradients.differentiable(arguments, model)
     reseed(seed)
     state = [] if model is None else [*model.parameters(), *model.buffers()]
-    with scope([arguments, state]):
+    with scope([arguments, state, plain_globals(namespace)]), _context(call.within, namespace):
         result = function(*call.args, **call.kwargs)
+    record.generators = list(generators())
     record.structure = structure(result)
-    record.outputs = [(path, keep(leaf)) for path, leaf in leaves(result, "output")]
-    record.inputs_after = [
-        (path, keep(leaf)) for prefix, value in arguments.items() for path, leaf in leaves(value, prefix)
+    outputs = leaves(result, "output")
+    given = [pair for prefix, value in arguments.items() for pair in leaves(value, prefix)]
+    named = _state(model)
+    record.traits = [
+        (f"{path}.is_leaf", leaf.is_leaf)
+        for path, leaf in outputs
+        if isinstance(leaf, torch.Tensor) and leaf.requires_grad
     ]
+    record.shared = list(shared_memory(outputs, [*given, *named]))
+    record.outputs = [(path, keep(leaf)) for path, leaf in outputs]
+    record.inputs_after = [(path, keep(leaf)) for path, leaf in given]
     if any(not _is_flat(value) for value in (*call.args, *call.kwargs.values())):
         record.inputs_after.append(("structure of args", keep(structure(call.args) + structure(call.kwargs))))
-    record.state_after = [(path, keep(leaf)) for path, leaf in _state(model)]
+    record.state_after = [(path, keep(leaf)) for path, leaf in named]
+    record.globals_after = [
+        (path, keep(leaf))
+        for name, value in plain_globals(namespace).items()
+        for path, leaf in leaves(value, f"globals()[{name!r}]")
+    ]
     record.gradients = [(path, keep(leaf)) for path, leaf in gradients.accumulated(wrt)]
     backward = gradients.plan(result, wrt)
     if backward is not None:
         with scope(backward.cotangents):
             found = gradients.run(backward)
         record.gradients += [(path, keep(leaf)) for path, leaf in found]
+
+
+def _context(expression: str, namespace: dict[str, Any]) -> contextlib.AbstractContextManager[Any]:
+    return eval(expression, {**namespace, "torch": torch}) if expression else contextlib.nullcontext()
 
 
 def _is_flat(value: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map_only
 
 from eqfuzz.judge import operands as operands_of
 from eqfuzz.judge.arithmetic import (
@@ -22,14 +23,17 @@ from eqfuzz.judge.arithmetic import (
     terms_added,
 )
 from eqfuzz.judge.exits import Exits, plain_control_flow
+from eqfuzz.judge.integral import is_exact_here
 from eqfuzz.judge.measured import Measured
 from eqfuzz.judge.noise import Noise
 from eqfuzz.judge.observe import execute, snapshot
 from eqfuzz.judge.operands import Operation
 from eqfuzz.judge.reference import LeafReference, Reference, leaf_reference
 from eqfuzz.judge.shadows import Shadows, shadow_dtype, storage_key
+from eqfuzz.judge.sparse import SparseRows, asks_for_structure, keeps_numbers
 from eqfuzz.judge.statistics import with_own_statistics
-from eqfuzz.program.load import STATE_SEED, Call
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import STATE_SEED
 
 _HALVES = (torch.float16, torch.bfloat16)
 _BATCH_NORMS = {"native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"}
@@ -55,6 +59,7 @@ class _ShadowMode(TorchDispatchMode):
     def __init__(self, seed: int, samples: int) -> None:
         super().__init__()
         self.shadows = Shadows(samples)
+        self.sparse = SparseRows()
         self.noise = Noise(seed)
         self.steered = ""
         self.opaque = ""
@@ -76,6 +81,9 @@ class _ShadowMode(TorchDispatchMode):
     def leaf(self, value: Any) -> LeafReference:
         """The reference of one leaf as it is now."""
         if isinstance(value, torch.Tensor) and self.noisy(value):
+            dense = self.sparse.of(value)
+            if dense is not None:
+                return self._leaf_of_rows(dense, value.dtype)
             if self.shadows.reinterprets(value):
                 return LeafReference(snapshot(value), opaque="rounded numbers are read as another dtype")
             rows = self.shadows.view(value)
@@ -119,6 +127,8 @@ class _ShadowMode(TorchDispatchMode):
         if name in _BATCH_NORMS and args[5]:
             # The schema does not admit it, but training mode writes the running statistics.
             written = [value for value in args[3:5] if value is not None]
+        if any(value.layout is not torch.strided for value in found) or "_to_sparse" in name:
+            return self._compute_sparse(name, func, args, kwargs, found, written)
         if written:
             return self._mutate(name, func, args, kwargs, found, written)
         return self._compute(name, func, args, kwargs, found)
@@ -149,6 +159,8 @@ class _ShadowMode(TorchDispatchMode):
                 self.opaque = self.opaque or f"{name} draws numbers that depend on rounded ones"
             return real
         exact = is_exact(name, func, args, kwargs)
+        if not (exact or noisy or spread):
+            exact = is_exact_here(name, func, args, kwargs, outputs)
         if not noisy and not spread and (exact or not any(_is_inexact_dtype(value) for value in fresh)):
             return real
         operation = self._operation(name, func, args, kwargs, found, [], outputs, exact, spread)
@@ -156,6 +168,30 @@ class _ShadowMode(TorchDispatchMode):
         for value, rows in zip(outputs, results, strict=True):
             if any(value is other for other in fresh):
                 self._store(value, rows)
+        return real
+
+    def _compute_sparse(
+        self, name: str, func: Any, args: tuple, kwargs: dict, found: list[torch.Tensor], written: list[torch.Tensor]
+    ) -> Any:
+        real = func(*args, **kwargs)
+        outputs = operands_of.tensors(real)
+        for value in outputs:
+            self._remember(value)
+        noisy = next((value for value in found if self.noisy(value)), None)
+        if not (written or keeps_numbers(name)) and any(_is_inexact_dtype(value) for value in outputs):
+            self.opaque = self.opaque or f"{name} computes with sparse tensors"
+        if noisy is None or asks_for_structure(name):
+            return real
+        source = self.sparse.of(noisy)
+        rows = source if source is not None else self.shadows.view(noisy)
+        if rows is None or written or not keeps_numbers(name):
+            self.opaque = self.opaque or f"{name} computes with rounded numbers in a sparse tensor"
+            return real
+        for value in outputs:
+            if value.layout is torch.strided:
+                self._store(value, rows.clone(memory_format=torch.contiguous_format))
+            else:
+                self.sparse.keep(value, rows.detach().clone())
         return real
 
     def _mutate(
@@ -169,6 +205,9 @@ class _ShadowMode(TorchDispatchMode):
         noisy = any(self.noisy(value) for value in found)
         exact = is_exact(name, func, args, kwargs)
         spread = self._item_spread if operands_of.has_python_float((args, kwargs)) else 0.0
+        if not (exact or noisy or spread) and name != "div":
+            copies = tree_map_only(torch.Tensor, torch.clone, (args, kwargs))
+            exact = is_exact_here(name, func, copies[0], copies[1], written)
         fresh_possible = len(func._schema.returns) > len(written) or name in _BATCH_NORMS
         reaches_floats = fresh_possible or any(_is_inexact_dtype(value) for value in written)
         operation = None
@@ -346,7 +385,7 @@ class _ShadowMode(TorchDispatchMode):
             return plain.to("cpu", shadow_dtype(value.dtype), copy=True).expand(self.shadows.rows, *plain.shape)
 
     def noisy(self, value: torch.Tensor) -> bool:
-        return _has_storage(value) and self.shadows.holds(value)
+        return self.sparse.of(value) is not None or (_has_storage(value) and self.shadows.holds(value))
 
     def _remember(self, value: torch.Tensor) -> None:
         if _has_storage(value):

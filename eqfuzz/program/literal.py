@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch.utils._pytree import tree_leaves
 
-from eqfuzz.program.load import Call
+from eqfuzz.program.call import Call
 from eqfuzz.program.torch_internals import storage_key
 
 _READABLE = 64

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import inspect
 import linecache
 import random
@@ -15,24 +13,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from eqfuzz.program.call import Call
 from eqfuzz.program.inputs import Rng
+from eqfuzz.program.namespace import MODULE_PREFIX, SavedGlobals
 from eqfuzz.program.program import Format, InvalidSeed, Program
 
 STATE_SEED = 20250101
 """What every generator is seeded with before a module is built and before every cell."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Call:
-    """One call of the program: the arguments of one input set."""
-
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-
-    def copy(self) -> Call:
-        """A deep copy that keeps strides, offsets and aliasing between the arguments."""
-        args, kwargs = copy.deepcopy((self.args, self.kwargs))
-        return Call(args, kwargs)
 
 
 def reseed(seed: int = STATE_SEED) -> None:
@@ -51,12 +38,14 @@ class Loaded:
     def __init__(self, program: Program, extra_globals: dict[str, Any] | None = None) -> None:
         self.program = program
         self.module = _execute(program, extra_globals or {})
+        self._globals = SavedGlobals(self.module.__dict__)
 
     def instance(self) -> Callable[..., Any]:
         """A fresh callable: a new module with the same parameters every time, or the function.
 
-        Globals that the program changes live as long as this object: load it again to start afresh.
+        Globals that an earlier one changed are put back.
         """
+        self._globals.restore()
         reseed()
         if self.program.format is Format.KERNELBENCH:
             return _construct_kernelbench(self.module)
@@ -92,7 +81,7 @@ class Loaded:
 
 
 def _execute(program: Program, extra_globals: dict[str, Any]) -> types.ModuleType:
-    name = f"eqfuzz_seed_{program.digest}"
+    name = f"{MODULE_PREFIX}{program.digest}"
     filename = f"<{program.name}>"
     module = types.ModuleType(name)
     module.__dict__.update(extra_globals)

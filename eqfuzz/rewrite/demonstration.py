@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import torch
 
-from eqfuzz.program.load import Call, reseed
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import reseed
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.derive import CannotRewrite, Variant, apply, original
 from eqfuzz.rewrite.example import Example, examples_of

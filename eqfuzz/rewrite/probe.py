@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from eqfuzz.program.load import Call, Loaded, reseed
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import Loaded, reseed
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.fact import Fact, fact_of
 from eqfuzz.rewrite.syntax import Span, Syntax

@@ -13,7 +13,8 @@ from typing import Any
 
 import torch
 
-from eqfuzz.program.load import Call, Loaded, reseed
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import Loaded, reseed
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.derive import CannotRewrite, apply, original
 from eqfuzz.rewrite.equality import Run, Values, disagreement

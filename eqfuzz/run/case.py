@@ -16,13 +16,18 @@ from typing import Any, Literal
 
 import torch
 
-from eqfuzz.judge.judge import judge_compiled, judge_rewrite, judge_self
+from eqfuzz.judge.checks import DEFAULT_CHECKS
+from eqfuzz.judge.judge import judge_rewrite, judge_self
 from eqfuzz.judge.observation import Observation
 from eqfuzz.judge.observe import observe
+from eqfuzz.judge.oracles import judge_compiled
+from eqfuzz.judge.sequence import guarded, unguarded
 from eqfuzz.judge.shadow import Reference, reference
 from eqfuzz.judge.verdict import Kind, Verdict
+from eqfuzz.program.call import Call
 from eqfuzz.program.literal import CannotDescribe, Writer
-from eqfuzz.program.load import Call, Loaded
+from eqfuzz.program.load import Loaded
+from eqfuzz.program.namespace import plain_globals
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.program.torch_internals import forget_compiled_code
 from eqfuzz.rewrite import strategy
@@ -51,11 +56,15 @@ class Case:
     """What a child is asked to do; travels as JSON.
 
     ``skip`` names compiled cells ``(variant, device, config)`` that are judged already, ``skip_variants`` variants
-    whose eager run killed an earlier child, ``no_reference`` variants whose reference did. ``rules_from`` are
-    absolute paths of the user's own rules.
+    whose eager run killed an earlier child, ``no_reference`` variants whose reference did, ``no_sequence`` those whose
+    further calls did. ``rules_from`` are absolute paths of the user's own rules.
+
+    ``checks`` are the names of the oracles asked, and of the call sequences made (``SEQUENCES``); ``steps`` is how many
+    changes that a guard must notice are drawn for the original.
 
     ``dry_run`` compiles nothing; with ``list_sites`` the sites are told too and no variant runs at all. ``job`` is
-    ``run``; ``describe``: only write the inputs as source; ``explain``: only say where ``rules`` apply and why not.
+    ``run``; ``describe``: only write the first ``described`` calls (0: all) of the program, or of the variant whose
+    source is ``transformed``, as source; ``explain``: only say where ``rules`` apply and why not.
     """
 
     program: Program
@@ -73,8 +82,13 @@ class Case:
     skip: tuple[tuple[int, str, str], ...] = ()
     skip_variants: tuple[int, ...] = ()
     no_reference: tuple[int, ...] = ()
+    no_sequence: tuple[int, ...] = ()
+    checks: tuple[str, ...] = DEFAULT_CHECKS
+    steps: int = 2
     rules_from: tuple[str, ...] = ()
     list_sites: bool = False
+    transformed: str = ""
+    described: int = 0
     job: Literal["run", "describe", "explain"] = "run"
 
     def to_json(self) -> dict[str, Any]:
@@ -106,21 +120,39 @@ def run_case(data: dict[str, Any], emit: Emit) -> None:
 
 
 class _Subject:
-    """A variant that is loaded, with its eager observation and, when somebody asks, its reference."""
+    """A variant that is loaded, with the calls it gets, its eager observation of them and, when asked, its reference.
 
-    def __init__(self, number: int, variant: Variant, loaded: Loaded, eager: Observation) -> None:
+    ``calls`` begins with the seed's own input sets, on which it is compared with the original; further ones come when
+    its compiled cells are judged.
+    """
+
+    def __init__(
+        self, number: int, variant: Variant, loaded: Loaded, calls: Sequence[Call], eager: Observation
+    ) -> None:
         self.number = number
         self.variant = variant
         self.loaded = loaded
+        self.calls = list(calls)
         self.eager = eager
         self.reference: Reference | None = None
         self.samples = 0
+
+    def go_on(self, steps: Sequence[Call]) -> None:
+        """Append the ``steps`` that eager finishes, one after the other."""
+        calls = [*self.calls, *steps]
+        eager = observe(self.loaded.instance, calls)
+        while eager.calls[-1].raised is not None and len(eager.calls) > len(self.calls):
+            del calls[len(eager.calls) - 1]
+            eager = observe(self.loaded.instance, calls)
+        if len(calls) > len(self.calls):
+            self.calls, self.eager, self.reference, self.samples = calls, eager, None, 0
 
 
 class _Runner:
     def __init__(self, case: Case, emit: Emit) -> None:
         self.case = case
         self.emit = emit
+        self.steps: list[Call] = []
         self.timings: dict[str, float] = {}
         self._entered = ("start", time.perf_counter())
 
@@ -135,7 +167,8 @@ class _Runner:
         self.emit({"event": "rewritten", "sites": len(sites), "cells": cells, "variants": told, "found": found})
 
         if not self.case.dry_run:
-            self._judge_cells(start, calls)
+            self._take_steps(start, calls)
+            self._judge_cells(start)
         for number, variant in enumerate(variants, 1):
             if number not in self.case.skip_variants and not self.case.list_sites:
                 self._run_variant(number, variant, start, calls)
@@ -158,7 +191,7 @@ class _Runner:
         first = self._enter_eager(0, loaded, calls)
         second = observe(loaded.instance, calls)
         _demand_valid(self.case.program, first, judge_self(first, second))
-        start = _Subject(0, original(self.case.program), loaded, first)
+        start = _Subject(0, original(self.case.program), loaded, calls, first)
 
         self._enter("probe", 2 * self.case.eager_seconds + 5, variant=0)
         syntax = Syntax(self.case.program.source)
@@ -169,19 +202,31 @@ class _Runner:
         return start, calls, syntax, probe.facts()
 
     def describe(self) -> None:
-        """Emit the inputs and, for small modules, the state as Python source for a reproducer."""
+        """Emit the calls and, for small modules, the state as Python source for a reproducer."""
         loaded, calls = self._load()
+        start = _Subject(0, original(self.case.program), loaded, calls, self._enter_eager(0, loaded, calls))
+        self._take_steps(start, calls)
+        subject = start
+        if self.case.transformed:
+            program = self.case.program.with_source(self.case.transformed)
+            loaded = Loaded(program)
+            subject = _Subject(1, original(program), loaded, calls, observe(loaded.instance, calls))
+            subject.go_on(self.steps)
+        made = subject.calls[: self.case.described or None]
         writer = Writer()
         instance = loaded.instance()
         state = instance.state_dict() if isinstance(instance, torch.nn.Module) else {}
         try:
-            body = writer.calls(calls)
+            body = writer.calls(made)
             small = sum(t.nbytes for t in state.values()) <= STATE_BYTES
             weights = writer.value(dict(state)) if state and small else None
             problem = ""
         except CannotDescribe as error:
             body, weights, problem = "", None, str(error)
-        self.emit({"event": "described", "calls": body, "state": weights, "packs": writer.packs, "problem": problem})
+        changes = [(call.label, call.before, call.within) for call in made]
+        names = sorted(plain_globals(loaded.module.__dict__))
+        told = {"calls": body, "state": weights, "packs": writer.packs, "changes": changes, "globals": names}
+        self.emit({"event": "described", **told, "problem": problem})
 
     def _enter(self, stage: str, seconds: float, **where: Any) -> None:
         """Tell the parent what comes next and how long it may take; keep how long the last stage took."""
@@ -238,14 +283,29 @@ class _Runner:
         except Exception as error:  # a rewrite that breaks loading is the rule's fault, and is told as such
             self._tell(number, "", "", Verdict(Kind.SUSPECT_RULE, f"does not load: {_words(error)}"), began)
             return
-        subject = _Subject(number, variant, loaded, observe(loaded.instance, calls))
-        compare = partial(_compare_eager, start.eager, subject.eager, variant)
-        verdict = self._judge(compare, [start, subject], calls)
+        subject = _Subject(number, variant, loaded, calls, observe(loaded.instance, calls))
+        compare = partial(_compare_eager, start.eager.first(len(calls)), subject.eager, variant)
+        verdict = self._judge(compare, [start, subject])
         self._tell(number, "", "", verdict, began)
         if verdict.kind in (Kind.AGREE, Kind.INCONCLUSIVE) and not self.case.dry_run:
-            self._judge_cells(subject, calls)
+            if self.steps and number not in self.case.no_sequence:
+                self._enter("steps", 4 * self.case.eager_seconds, variant=number)
+                subject.go_on(self.steps)
+            self._judge_cells(subject)
 
-    def _judge_cells(self, subject: _Subject, calls: Sequence[Call]) -> None:
+    def _take_steps(self, start: _Subject, calls: Sequence[Call]) -> None:
+        """The further calls: those without a guard for every variant, those with one for the original."""
+        case = self.case
+        if 0 in case.no_sequence:
+            return
+        self._enter("steps", 20 * case.eager_seconds, variant=0)
+        self.steps = unguarded(start.loaded, calls, case.seed, case.checks)
+        rng = random.Random(f"{case.seed} {case.program.digest} steps")
+        count = case.steps if "guards" in case.checks else 0
+        # Integers change the parameters for good, so they come last.
+        start.go_on([*self.steps[:-1], *guarded(start.loaded, calls, count, rng), *self.steps[-1:]])
+
+    def _judge_cells(self, subject: _Subject) -> None:
         for device in self.case.devices:
             eager = subject.eager
             for config in self.case.configs:
@@ -255,36 +315,37 @@ class _Runner:
                 where = {"variant": subject.number, "device": device, "config": config.name}
                 self._enter("compile", self.case.compile_seconds, **where)
                 if device != "cpu" and eager is subject.eager:
-                    eager = self._observe(subject, calls, device, None)
+                    eager = self._observe(subject, device, None)
                 forget_compiled_code()
                 with config.patched():
-                    compiled = self._observe(subject, calls, device, config)
-                verdict = self._judge(partial(_compare_compiled, eager, compiled), [subject], calls)
+                    compiled = self._observe(subject, device, config)
+                verdict = self._judge(partial(_compare_compiled, eager, compiled, self.case.checks), [subject])
                 self._tell(subject.number, device, config.name, verdict, began)
 
-    def _observe(self, subject: _Subject, calls: Sequence[Call], device: str, config: Config | None) -> Observation:
+    def _observe(self, subject: _Subject, device: str, config: Config | None) -> Observation:
         transform = config.compile if config is not None else None
         if device == "cpu":
-            return observe(subject.loaded.instance, calls, transform=transform)
+            return observe(subject.loaded.instance, subject.calls, transform=transform)
         make = lambda: on_device(subject.loaded.instance(), device)  # noqa: E731
-        moved = [on_device(call, device) for call in calls]
+        moved = [on_device(call, device) for call in subject.calls]
         return to_cpu(observe(make, moved, transform=transform))
 
-    def _judge(self, compare: Callable[..., Verdict], subjects: Sequence[_Subject], calls: Sequence[Call]) -> Verdict:
+    def _judge(self, compare: Callable[..., Verdict], subjects: Sequence[_Subject]) -> Verdict:
         """``compare`` with as much of a reference as it takes: none, a few noisy runs, many before a claim."""
         verdict = compare(*(None for _ in subjects))
         for samples in SAMPLES:
             if verdict.kind in (Kind.AGREE, Kind.UNSUPPORTED):
                 break
-            verdict = compare(*(self._reference(s, calls, samples) for s in subjects))
+            verdict = compare(*(self._reference(s, samples) for s in subjects))
         return verdict
 
-    def _reference(self, subject: _Subject, calls: Sequence[Call], samples: int) -> Reference | None:
+    def _reference(self, subject: _Subject, samples: int) -> Reference | None:
         if subject.number in self.case.no_reference:
             return None
         if subject.samples < samples:
             self._enter("reference", 20 * self.case.eager_seconds, variant=subject.number)
-            subject.reference = reference(subject.loaded.instance, calls, seed=self.case.seed, samples=samples)
+            make, calls = subject.loaded.instance, subject.calls
+            subject.reference = reference(make, calls, seed=self.case.seed, samples=samples)
             subject.samples = samples
         return subject.reference
 
@@ -294,8 +355,10 @@ class _Runner:
         self.emit({"event": "cell", **where, "verdict": verdict.to_json(), "seconds": seconds})
 
 
-def _compare_compiled(eager: Observation, compiled: Observation, known: Reference | None) -> Verdict:
-    return judge_compiled(eager, compiled, known)
+def _compare_compiled(
+    eager: Observation, compiled: Observation, checks: Sequence[str], known: Reference | None
+) -> Verdict:
+    return judge_compiled(eager, compiled, known, checks)
 
 
 def _compare_eager(

@@ -9,7 +9,7 @@ import torch
 from torch.utils._pytree import tree_map
 
 from eqfuzz.judge.observation import Observation
-from eqfuzz.program.load import Call
+from eqfuzz.program.call import Call
 
 T = TypeVar("T")
 

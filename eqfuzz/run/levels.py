@@ -16,7 +16,8 @@ from torch._inductor import config as inductor_config
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
 
-from eqfuzz.program.load import Call, Loaded
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Program
 from eqfuzz.program.torch_internals import code_hook, forget_compiled_code
 from eqfuzz.rewrite.survival import Level

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from eqfuzz.program.load import Call
+from eqfuzz.program.call import Call
 from eqfuzz.rewrite.derive import CannotRewrite, apply, original
 from eqfuzz.rewrite.equality import Values
 from eqfuzz.rewrite.example import Example, examples_of

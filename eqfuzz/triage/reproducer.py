@@ -28,11 +28,23 @@ MEMORY_BYTES = 16 << 30
 
 @dataclasses.dataclass(frozen=True)
 class Described:
-    """A program's inputs and state as Python source, made in a child: ``calls`` is a function body."""
+    """A program's inputs and state as Python source, made in a child: ``calls`` is a function body.
+
+    ``changes`` are ``(label, before, within)`` of each call (see ``Call``), ``globals`` the names of the plain globals
+    that the program may change.
+    """
 
     calls: str
     state: str | None
     packs: bool
+    changes: tuple[tuple[str, str, str], ...] = ()
+    globals: tuple[str, ...] = ()
+
+    @property
+    def invocation(self) -> str:
+        """The expression that makes call ``number``."""
+        changed = any(before or within for _, before, within in self.changes)
+        return "call(model, number, args, kwargs)" if changed else "model(*args, **kwargs)"
 
 
 def write_reproducer(finding: Finding, config: Config, described: Described, preloaded: bool) -> str:
@@ -46,12 +58,14 @@ def write_reproducer(finding: Finding, config: Config, described: Described, pre
         f"# The program\n{program}",
         _inputs(finding.transformed, described),
     ]
+    if described.invocation.startswith("call("):
+        parts.append(_changes(described))
     if dies:
-        parts += [_RUN, _watch(finding, config)]
+        parts += [_run(described), _watch(finding, config)]
     elif finding.verdict.kind is Kind.COMPILER_CRASH:
-        parts += [_RUN, _raises(config)]
+        parts += [_run(described), _raises(config)]
     else:
-        parts += _compares(finding, config, evidence)
+        parts += _compares(finding, config, evidence, described)
     head, *body = [part.strip("\n") for part in parts]
     return head + "\n\n" + "\n\n\n".join(body) + "\n"
 
@@ -110,6 +124,12 @@ def _imports(finding: Finding, config: Config, described: Described, dies: bool,
         modules |= {"subprocess"} | ({"resource"} if finding.verdict.kind is Kind.OUT_OF_MEMORY else set())
     if preloaded:
         modules |= {"pathlib"}
+    if described.globals:
+        modules |= {"copy"}
+    path = finding.verdict.evidence.path if finding.verdict.evidence is not None and not dies else ""
+    modules |= _MODULES_FOR.get(path, set())
+    if any(within for _, _, within in described.changes):
+        modules |= {"contextlib"}
     if finding.verdict.kind is Kind.WRONG_GRADIENT:
         modules |= {"dataclasses"}
     lines = [f"import {m}" for m in sorted(modules)] + ["", "import torch"]
@@ -134,11 +154,32 @@ def _inputs(program: Program, described: Described) -> str:
         parts.append(UNPACK)
     parts.append("def make_calls():\n" + textwrap.indent(described.calls, "    "))
     build = [f"torch.manual_seed({STATE_SEED})", f"model = {program.construct}"]
+    if described.globals:
+        names = ", ".join(map(repr, described.globals))
+        parts.append(f"GLOBALS = copy.deepcopy({{name: globals()[name] for name in ({names},)}})")
+        build.insert(0, "globals().update(copy.deepcopy(GLOBALS))")
     if described.state is not None:
         build.append(f"model.load_state_dict({described.state})")
     build.append("return model")
     parts.append("def make_model():\n" + textwrap.indent("\n".join(build), "    "))
     return "\n\n\n".join(p.strip("\n") for p in parts)
+
+
+def _changes(described: Described) -> str:
+    """``call(model, number, args, kwargs)`` for a sequence in which more than the arguments changes."""
+    lines = ["def call(model, number, args, kwargs):", '    """One call, in the state that it is to be made in."""']
+    if any(before for _, before, _ in described.changes):
+        lines.append("    compiled, model = model, getattr(model, '_orig_mod', model)")
+    for number, (label, before, _) in enumerate(described.changes):
+        if before:
+            lines += [f"    if number == {number}:  # {label}", textwrap.indent(before.strip("\n"), " " * 8)]
+    if any(before for _, before, _ in described.changes):
+        lines.append("    model = compiled")
+    for number, (label, _, within) in enumerate(described.changes):
+        if within:
+            lines += [f"    if number == {number}:  # {label}", f"        with {within}:"]
+            lines.append("            return model(*args, **kwargs)")
+    return "\n".join([*lines, "    return model(*args, **kwargs)"])
 
 
 def _compile_line(config: Config) -> str:
@@ -207,46 +248,50 @@ else:
 '''
 
 
-def _compares(finding: Finding, config: Config, evidence: Evidence) -> list[str]:
+def _compares(finding: Finding, config: Config, evidence: Evidence, described: Described) -> list[str]:
     kind = finding.verdict.kind
     path = evidence.path or "output"
     leaf = path.removeprefix("gradient of ").removesuffix(" after the call")
-    gradient = kind is Kind.WRONG_GRADIENT
+    gradient = path.startswith("gradient of ")
+    metadata = kind is Kind.WRONG_METADATA and not leaf.startswith("shared(") and not leaf.endswith(".is_leaf")
     parts = [_GRADIENT_HELPERS] if gradient else []
-    if gradient:
-        body = f"""
-            wrt = {leaf}
-            output = model(*args, **kwargs)
-            outputs = [t for t in tensors(output) if t.requires_grad]
-            seen = torch.autograd.grad(outputs, [wrt], [cotangent(t) for t in outputs], allow_unused=True)[0]
-        """
-    else:
-        body = f"""
-            output = model(*args, **kwargs)
-            seen = copy.deepcopy({leaf}.detach() if isinstance({leaf}, torch.Tensor) else {leaf})
-        """
-        if kind is Kind.WRONG_METADATA:
-            body = f"""
-                output = model(*args, **kwargs)
-                seen = {leaf}
-            """
-    body = textwrap.indent(textwrap.dedent(body).strip("\n"), " " * 8)
+    if leaf.startswith("shared("):
+        parts.append(_SHARED)
     parts.append(
         f"def observe(model):\n"
         f'    """{path} of call {evidence.call}."""\n'
         f"    seen = None\n"
-        f"    for args, kwargs in make_calls()[: {evidence.call + 1}]:\n"
+        f"    for number, (args, kwargs) in enumerate(make_calls()[: {evidence.call + 1}]):\n"
         f"        torch.manual_seed({STATE_SEED})\n"
-        f"{body}\n"
+        f"{textwrap.indent(_observing(leaf, described.invocation, gradient, metadata), ' ' * 8)}\n"
         f"    return seen"
     )
-    if kind is Kind.WRONG_METADATA:
+    if metadata:
         parts.append(_metadata(config))
     elif evidence.allowed and evidence.index is not None and evidence.reference is not None:
         parts.append(_element(config, evidence))
     else:
         parts.append(_exact(config))
     return parts
+
+
+def _observing(leaf: str, invocation: str, gradient: bool, metadata: bool) -> str:
+    """Statements that make one call and put what is compared into ``seen``."""
+    if leaf in _TEXTS:
+        return _TEXTS[leaf].format(invocation=invocation)
+    lines = [f"output = {invocation}"]
+    if gradient:
+        lines = [
+            f"wrt = {leaf}",
+            *lines,
+            "outputs = [t for t in tensors(output) if t.requires_grad]",
+            "seen = torch.autograd.grad(outputs, [wrt], [cotangent(t) for t in outputs], allow_unused=True)[0]",
+        ]
+    elif metadata:
+        lines.append(f"seen = {leaf}")
+    else:
+        lines.append(f"seen = copy.deepcopy({leaf}.detach() if isinstance({leaf}, torch.Tensor) else {leaf})")
+    return "\n".join(lines)
 
 
 def _metadata(config: Config) -> str:
@@ -326,15 +371,49 @@ if preload.exists():
     exec(compile(preload.read_text(), str(preload), "exec"), {"__name__": "eqfuzz_preload", "__file__": str(preload)})
 """
 
-_RUN = f'''
+
+def _run(described: Described) -> str:
+    return f'''
 def run(model):
     """The program on every input set, with the backward pass where there is one."""
-    for args, kwargs in make_calls():
+    for number, (args, kwargs) in enumerate(make_calls()):
         torch.manual_seed({STATE_SEED})
-        output = model(*args, **kwargs)
+        output = {described.invocation}
         leaves = [t for t in torch.utils._pytree.tree_leaves(output) if isinstance(t, torch.Tensor) and t.requires_grad]
         if leaves:
             torch.autograd.backward(leaves, [torch.ones_like(t) for t in leaves])
+'''
+
+
+_TEXTS = {
+    "printed": """\
+with contextlib.redirect_stdout(io.StringIO()) as text:
+    {invocation}
+seen = text.getvalue().splitlines()""",
+    "warned": """\
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    {invocation}
+seen = [f"{{w.category.__name__}}: {{w.message}}" for w in caught if w.filename == __file__]""",
+}
+"""How lines of text are collected, by the path that evidence gives."""
+
+_MODULES_FOR = {
+    "printed": {"contextlib", "io"},
+    "warned": {"warnings"},
+    "random.getstate()": {"random"},
+    "repr(numpy.random.get_state())": {"numpy"},
+}
+
+_SHARED = '''
+def shared(a, b):
+    """How two tensors share memory, None where they do not."""
+    if a.untyped_storage().data_ptr() != b.untyped_storage().data_ptr():
+        return None
+    starts = [t.storage_offset() * t.element_size() for t in (a, b)]
+    sizes = [t.element_size() * (1 + sum((n - 1) * k for n, k in zip(t.shape, t.stride()))) for t in (a, b)]
+    ends = [start + size for start, size in zip(starts, sizes)]
+    return starts[0] < ends[1] and starts[1] < ends[0], starts[1] - starts[0]
 '''
 
 _GRADIENT_HELPERS = '''

@@ -10,7 +10,8 @@ import torch
 from eqfuzz.judge.judge import judge_rewrite
 from eqfuzz.judge.observe import observe
 from eqfuzz.judge.verdict import Kind
-from eqfuzz.program.load import Call, Loaded
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Format, Program
 from eqfuzz.rewrite.derive import apply, original
 from eqfuzz.rewrite.library import select, shipped_rules

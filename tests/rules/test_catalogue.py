@@ -28,7 +28,8 @@ import pytest
 import torch
 import torch.utils._pytree as pytree
 
-from eqfuzz.program.load import Call, Loaded, reseed
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import Loaded, reseed
 from eqfuzz.program.program import Format, Program
 from eqfuzz.rewrite.derive import Variant, apply, original
 from eqfuzz.rewrite.equality import same_bits

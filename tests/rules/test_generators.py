@@ -8,7 +8,8 @@ import libcst as cst
 import pytest
 import torch
 
-from eqfuzz.program.load import Call, Loaded
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Format, Program
 from eqfuzz.rewrite.derive import apply, original
 from eqfuzz.rewrite.edit import indented

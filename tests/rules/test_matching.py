@@ -12,7 +12,8 @@ import torch
 import torch.utils._pytree as pytree
 from hypothesis import HealthCheck, given, settings
 
-from eqfuzz.program.load import Call, Loaded
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Format, Program
 from eqfuzz.rewrite.derive import apply, original
 from eqfuzz.rewrite.library import load_rules, select, shipped_rules

@@ -9,7 +9,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.program.load import Call, Loaded
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Format, Program
 from eqfuzz.rewrite.derive import apply, original
 from eqfuzz.rewrite.library import select, shipped_rules

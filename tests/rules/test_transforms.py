@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from eqfuzz.program.load import Call
+from eqfuzz.program.call import Call
 from eqfuzz.program.program import Format, Program
 from eqfuzz.rewrite.library import load_rules
 from eqfuzz.rewrite.probe import take_facts

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import torch
 
+from eqfuzz.program.call import Call
 from eqfuzz.program.formats import read_program, recognise
-from eqfuzz.program.load import Call, Loaded, reseed
+from eqfuzz.program.load import Loaded, reseed
 from eqfuzz.program.program import Format, InvalidSeed
 
 ROOT = Path(__file__).resolve().parents[2]

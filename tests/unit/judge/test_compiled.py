@@ -5,11 +5,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.judge.judge import judge_compiled
 from eqfuzz.judge.observe import observe
+from eqfuzz.judge.oracles import judge_compiled
 from eqfuzz.judge.shadow import reference
 from eqfuzz.judge.verdict import Kind
-from eqfuzz.program.load import Call
+from eqfuzz.program.call import Call
 
 pytestmark = pytest.mark.slow
 

@@ -8,12 +8,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eqfuzz.judge.judge import judge_compiled, judge_rewrite, judge_self
+from eqfuzz.judge.judge import judge_rewrite, judge_self
 from eqfuzz.judge.observation import CallObservation, Observation, Raised
 from eqfuzz.judge.observe import observe
+from eqfuzz.judge.oracles import judge_compiled
 from eqfuzz.judge.shadow import reference
 from eqfuzz.judge.verdict import Kind, Verdict
-from eqfuzz.program.load import Call
+from eqfuzz.program.call import Call
 
 
 def draw(*shape, seed=0):

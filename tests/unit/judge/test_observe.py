@@ -11,7 +11,7 @@ from eqfuzz.judge.gradients import cotangent
 from eqfuzz.judge.leaves import leaves, structure
 from eqfuzz.judge.observe import observe, snapshot
 from eqfuzz.judge.raised import describe, first_line
-from eqfuzz.program.load import Call
+from eqfuzz.program.call import Call
 
 Pair = collections.namedtuple("Pair", "left right")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from eqfuzz.judge.observe import observe
 from eqfuzz.judge.shadow import reference
-from eqfuzz.program.load import Call
+from eqfuzz.program.call import Call
 
 
 def refer(function, *args):
@@ -366,3 +366,27 @@ def test_tensors_given_to_the_program_do_not_come_from_numpy():
 
     found = reference(Model, [Call((draw(4), draw(4, seed=1)), {}), Call((draw(4), draw(4, seed=1)), {})])
     assert not found.opaque
+
+
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
+def test_rounded_numbers_keep_their_bound_through_sparse_forms():
+    x = draw(4, 6).abs()
+    dense = outputs(lambda x: x.exp(), x)[0]
+    forms = [
+        lambda x: x.exp().to_sparse().to_dense(),
+        lambda x: x.exp().to_sparse_csr().to_dense(),
+        lambda x: x.exp().to_sparse(1).coalesce().to_dense(),
+        lambda x: x.exp().to_sparse(),
+    ]
+    for form in forms:
+        found = outputs(form, x)[0]
+        assert torch.equal(found.value, dense.value) and not found.exact.any()
+        assert 0.5 < found.bound.max() / dense.bound.max() < 2
+
+
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
+def test_arithmetic_on_sparse_tensors_is_opaque():
+    x = draw(4, 6)
+    assert "_sparse_addmm" in refer(lambda x: torch.sparse.mm(x.to_sparse(), x.t()), x).opaque
+    assert "sparse" in refer(lambda x: torch.sparse.sum(x.exp().to_sparse()), x).opaque
+    assert not refer(lambda x: (x > 0).to_sparse().to_dense(), x).opaque

@@ -10,8 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eqfuzz.program.call import Call
 from eqfuzz.program.literal import UNPACK, CannotDescribe, Writer
-from eqfuzz.program.load import Call
 
 
 def round_trip(*args):

@@ -5,8 +5,9 @@ import textwrap
 import pytest
 import torch
 
+from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
-from eqfuzz.program.load import Call, Loaded
+from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Format, Program
 from eqfuzz.rewrite.probe import RECORDER, Probe, instrument, take_facts
 from eqfuzz.rewrite.syntax import Syntax

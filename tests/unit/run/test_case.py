@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from eqfuzz.judge.observation import CallObservation, Observation
+from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
-from eqfuzz.program.load import Call
 from eqfuzz.rewrite.library import shipped_rules
 from eqfuzz.run.case import Case, run_case
 from eqfuzz.run.configs import BUILT_IN

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from eqfuzz.program.load import Call
+from eqfuzz.program.call import Call
 from eqfuzz.program.program import Format, Program
 from eqfuzz.rewrite.survival import Level
 from eqfuzz.run.levels import NotCompiled, last_difference, stages

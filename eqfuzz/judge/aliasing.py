@@ -1,0 +1,44 @@
+"""Which tensors look into the same memory after a call, and how far apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from eqfuzz.program.torch_internals import storage_key
+
+
+def shared_memory(outputs: Sequence[tuple[str, Any]], others: Sequence[tuple[str, Any]]) -> list[tuple[str, str]]:
+    """For every pair of an output with a later output or with one of ``others``: how their memory is shared.
+
+    A pair is named by the Python expression ``shared(a, b)``, and told where it shares a storage: the distance of the
+    first elements in bytes, and whether the two extents overlap. Empty tensors share nothing.
+    """
+    told = []
+    mine = [(path, leaf) for path, leaf in outputs if _has_memory(leaf)]
+    theirs = [(path, leaf) for path, leaf in others if _has_memory(leaf)]
+    for number, (path, leaf) in enumerate(mine):
+        for other, value in (*mine[number + 1 :], *theirs):
+            if storage_key(leaf) == storage_key(value):
+                told.append((f"shared({path}, {other})", relation(leaf, value)))
+    return told
+
+
+def relation(first: torch.Tensor, second: torch.Tensor) -> str:
+    """``overlapping, 8 bytes apart``: two tensors of one storage."""
+    starts = [tensor.storage_offset() * tensor.element_size() for tensor in (first, second)]
+    ends = [start + _extent(tensor) for start, tensor in zip(starts, (first, second), strict=True)]
+    overlap = starts[0] < ends[1] and starts[1] < ends[0]
+    return f"{'overlapping' if overlap else 'side by side'}, {starts[1] - starts[0]} bytes apart"
+
+
+def _extent(tensor: torch.Tensor) -> int:
+    """Bytes from the first element to behind the last one."""
+    steps = sum((size - 1) * stride for size, stride in zip(tensor.size(), tensor.stride(), strict=True))
+    return (steps + 1) * tensor.element_size()
+
+
+def _has_memory(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.layout is torch.strided and not value.is_meta and value.numel() > 0

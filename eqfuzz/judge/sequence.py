@@ -1,0 +1,277 @@
+"""Call sequences: what one compiled callable is called with after the seed's own inputs, to try its guards.
+
+Steps that leave every guard as it is (the same inputs again, new values, small integers) cost no compilation; the
+others (sizes, strides, dtypes, scalars, attributes, globals, modes, aliasing) make Dynamo compile once more each.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import random
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves, tree_map
+
+from eqfuzz.judge.observe import observe
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import Loaded
+from eqfuzz.program.namespace import plain_globals
+
+AGAIN = "the same inputs again"
+INTEGERS = "integer values"
+AFTERWARDS = "the first inputs after that"
+_LARGEST = 3
+_TRIES = 4
+_TO_INTEGERS = f"""\
+import torch
+if isinstance(model, torch.nn.Module):
+    with torch.no_grad():
+        for tensor in [*model.parameters(), *model.buffers()]:
+            if tensor.is_floating_point() and tensor.numel():
+                tensor.copy_((tensor * ({_LARGEST} / tensor.abs().max().clamp(min=1e-6))).round())
+"""
+
+Step = Callable[[Call, "Subject", random.Random], Iterator[Call]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Subject:
+    """What a step may look at: the callable and the plain globals of its module."""
+
+    target: Any
+    namespace: dict[str, Any]
+
+
+def unguarded(loaded: Loaded, calls: Sequence[Call], seed: int, checks: Collection[str]) -> list[Call]:
+    """Steps for which compiled code must serve as it is; ``checks`` names those wanted. Small integers come last."""
+    steps: list[Call] = []
+    if "repeat" in checks:
+        steps.append(dataclasses.replace(calls[0].copy(), label=AGAIN))
+    if "values" in checks:
+        steps += _new_values(loaded, calls, seed)
+    if "integers" in checks:
+        steps += _integer_values(calls[0])
+    return _that_run(loaded, steps)
+
+
+def guarded(loaded: Loaded, calls: Sequence[Call], count: int, rng: random.Random) -> list[Call]:
+    """``count`` steps drawn among those that a guard must notice and that run in eager; then the first inputs again."""
+    if not count:
+        return []
+    subject = Subject(loaded.instance(), loaded.module.__dict__)
+    names = list(STEPS)
+    rng.shuffle(names)
+    chosen: list[Call] = []
+    for name in names:
+        tried = itertools.islice(STEPS[name](calls[0], subject, rng), _TRIES)
+        chosen += next(filter(None, (_that_run(loaded, [step]) for step in tried)), [])
+        if len(chosen) >= count:
+            break
+    return [*chosen, dataclasses.replace(calls[0].copy(), label=AFTERWARDS)] if chosen else []
+
+
+def _that_run(loaded: Loaded, steps: Sequence[Call]) -> list[Call]:
+    """The steps that eager finishes, each on a fresh callable."""
+    return [step for step in steps if observe(loaded.instance, [step]).calls[0].raised is None]
+
+
+def _new_values(loaded: Loaded, calls: Sequence[Call], seed: int) -> list[Call]:
+    """The inputs that another seed gives, where they have the shapes of the first."""
+    fresh = loaded.calls(seed + 1)[0]
+    if _shapes(fresh) != _shapes(calls[0]):
+        return []
+    return [dataclasses.replace(fresh, label="new values")]
+
+
+def _integer_values(call: Call) -> list[Call]:
+    """Small integers in every float tensor, of arguments and state: then sums and products are exact in any order."""
+    return [_with(call, _rounded, label=INTEGERS, before=_TO_INTEGERS)]
+
+
+def _rounded(value: torch.Tensor) -> torch.Tensor:
+    if not value.is_floating_point() or not value.numel():
+        return value
+    with torch.no_grad():
+        plain = value.detach().double()
+        finite = plain.abs().masked_fill(~plain.isfinite(), 0.0).amax()
+        whole = (plain * (_LARGEST / finite.clamp(min=1e-6))).round()
+        return _in_place_of(value, whole.to(value.dtype))
+
+
+def other_sizes(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
+    """One size, wherever it occurs in the arguments, becomes another; 1 and 0 among them."""
+    sizes = sorted({size for tensor in _tensors(call) for size in tensor.shape if size > 1})
+    rng.shuffle(sizes)
+    for size in sizes:
+        for new in rng.sample([size + 1, 2 * size, size - 1, 1, 0], 5):
+            yield _with(call, lambda t, old=size, new=new: _resized(t, old, new), f"sizes {size} become {new}")
+
+
+def other_strides(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
+    """The same values, laid out with reversed dimensions and an offset."""
+
+    def lay(value: torch.Tensor) -> torch.Tensor:
+        if value.dim() < 2 or not value.numel():
+            return value
+        order = tuple(reversed(range(value.dim())))
+        turned = value.detach().permute(order).contiguous()
+        padded = torch.cat([turned.new_zeros(3), turned.reshape(-1)])[3:].reshape(turned.shape).permute(order)
+        return padded.requires_grad_(value.requires_grad)
+
+    if any(tensor.dim() > 1 and tensor.numel() for tensor in _tensors(call)):
+        yield _with(call, lay, "other strides")
+
+
+def other_dtype(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
+    """Every tensor of one dtype becomes a wider or narrower one."""
+    pairs = [(torch.float32, torch.float64), (torch.float64, torch.float32), (torch.int64, torch.int32)]
+    for old, new in rng.sample(pairs, len(pairs)):
+        if any(tensor.dtype is old for tensor in _tensors(call)):
+            yield _with(call, lambda t, old=old, new=new: _cast(t, old, new), f"{old} becomes {new}")
+
+
+def other_scalar(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
+    """One Python number among the arguments changes."""
+    places = [*enumerate(call.args), *call.kwargs.items()]
+    rng.shuffle(places)
+    for place, value in places:
+        for new in _other_values(value):
+            args = tuple(new if index == place else item for index, item in enumerate(call.args))
+            kwargs = {name: new if name == place else item for name, item in call.kwargs.items()}
+            yield dataclasses.replace(call, args=args, kwargs=kwargs, label=f"{value!r} becomes {new!r}").copy()
+
+
+def other_attribute(call: Call, subject: Subject, rng: random.Random) -> Iterator[Call]:
+    """One plain attribute of the module changes."""
+    if not isinstance(subject.target, torch.nn.Module):
+        return
+    own = {name: value for name, value in vars(subject.target).items() if not name.startswith("_")}
+    for name in rng.sample(sorted(own), len(own)):
+        for new in _other_values(own[name]) if name != "training" else ():
+            yield dataclasses.replace(call.copy(), label=f"model.{name} is {new!r}", before=f"model.{name} = {new!r}")
+
+
+def other_global(call: Call, subject: Subject, rng: random.Random) -> Iterator[Call]:
+    """One plain global of the program's module changes."""
+    plain = plain_globals(subject.namespace)
+    for name in rng.sample(sorted(plain), len(plain)):
+        for new in _other_values(plain[name]):
+            change = f"globals()[{name!r}] = {new!r}"
+            yield dataclasses.replace(call.copy(), label=f"{name} is {new!r}", before=change)
+
+
+def other_mode(call: Call, subject: Subject, rng: random.Random) -> Iterator[Call]:
+    """The module goes from training to evaluation or back."""
+    if isinstance(subject.target, torch.nn.Module):
+        new = not subject.target.training
+        yield dataclasses.replace(call.copy(), label=f"model.train({new})", before=f"model.train({new})")
+
+
+def without_gradients(call: Call, subject: Subject, rng: random.Random) -> Iterator[Call]:
+    """The same call under ``torch.no_grad()``."""
+    trained = isinstance(subject.target, torch.nn.Module) and any(p.requires_grad for p in subject.target.parameters())
+    if trained or any(tensor.requires_grad for tensor in _tensors(call)):
+        yield dataclasses.replace(call.copy(), label="under no_grad", within="torch.no_grad()")
+
+
+def under_autocast(call: Call, subject: Subject, rng: random.Random) -> Iterator[Call]:
+    """The same call under bfloat16 autocast."""
+    if any(tensor.dtype is torch.float32 for tensor in _tensors(call)):
+        within = "torch.autocast('cpu', dtype=torch.bfloat16)"
+        yield dataclasses.replace(call.copy(), label="under autocast", within=within)
+
+
+def aliasing_arguments(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
+    """Two arguments of one shape and dtype become one tensor."""
+    args = list(call.args)
+    pairs = [
+        (i, j)
+        for j, second in enumerate(args)
+        for i, first in enumerate(args[:j])
+        if isinstance(first, torch.Tensor)
+        and isinstance(second, torch.Tensor)
+        and first is not second
+        and (first.shape, first.dtype, first.requires_grad) == (second.shape, second.dtype, second.requires_grad)
+    ]
+    rng.shuffle(pairs)
+    for i, j in pairs:
+        shared = dataclasses.replace(call, args=(*args[:j], args[i], *args[j + 1 :])).copy()
+        yield dataclasses.replace(shared, label=f"args[{j}] is args[{i}]")
+
+
+STEPS: dict[str, Step] = {
+    function.__name__.replace("_", "-"): function
+    for function in (
+        other_sizes,
+        other_strides,
+        other_dtype,
+        other_scalar,
+        other_attribute,
+        other_global,
+        other_mode,
+        without_gradients,
+        under_autocast,
+        aliasing_arguments,
+    )
+}
+"""Changes that a guard must notice, by name: each yields the calls that make it, best first."""
+
+
+def _tensors(call: Call) -> list[torch.Tensor]:
+    return [leaf for leaf in tree_leaves((call.args, call.kwargs)) if isinstance(leaf, torch.Tensor)]
+
+
+def _shapes(call: Call) -> list[Any]:
+    return [tuple(leaf.shape) if isinstance(leaf, torch.Tensor) else type(leaf) for leaf in _leaves(call)]
+
+
+def _leaves(call: Call) -> list[Any]:
+    return tree_leaves((call.args, call.kwargs))
+
+
+def _with(call: Call, change: Callable[[torch.Tensor], torch.Tensor], label: str, before: str = "") -> Call:
+    """The call with every tensor changed; what is one tensor in two places stays one."""
+    made: dict[int, torch.Tensor] = {}
+
+    def one(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor) or type(value) is not torch.Tensor or value.layout is not torch.strided:
+            return value
+        if id(value) not in made:
+            made[id(value)] = change(value)
+        return made[id(value)]
+
+    fresh = call.copy()
+    args, kwargs = tree_map(one, (fresh.args, fresh.kwargs))
+    return Call(args, kwargs, label, before)
+
+
+def _in_place_of(value: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
+    """``new`` with the strides of ``value`` (where it has its shape) and its ``requires_grad``."""
+    dense = all(stride or size < 2 for size, stride in zip(value.shape, value.stride(), strict=True))
+    if new.shape == value.shape and dense:
+        new = torch.empty_strided(value.shape, value.stride(), dtype=new.dtype).copy_(new)
+    return new.requires_grad_(value.requires_grad)
+
+
+def _resized(value: torch.Tensor, old: int, new: int) -> torch.Tensor:
+    plain = value.detach()
+    for dim, size in enumerate(value.shape):
+        if size == old:
+            plain = plain.index_select(dim, torch.arange(new) % old)
+    return plain.clone().requires_grad_(value.requires_grad)
+
+
+def _cast(value: torch.Tensor, old: torch.dtype, new: torch.dtype) -> torch.Tensor:
+    return value if value.dtype is not old else _in_place_of(value, value.detach().to(new))
+
+
+def _other_values(value: Any) -> list[Any]:
+    """Other plain numbers of the same type, nearest first; none for what is not a number."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1, value - 1, 0]
+    return [value * 1.5 + 0.25, -value] if isinstance(value, float) else []

@@ -1,0 +1,92 @@
+"""What a call does besides returning: printed lines, the program's own warnings, the state of the generators."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import random
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+import numpy as np
+import torch
+
+_KEPT_CHARACTERS = 1 << 16
+_LINES = 1000
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+
+
+class Surroundings:
+    """Recorded while ``recorded`` lasts: ``printed`` lines, and ``warned``, one ``category: message`` per warning."""
+
+    def __init__(self) -> None:
+        self.printed: list[str] = []
+        self.warned: list[str] = []
+
+    @contextlib.contextmanager
+    def recorded(self, namespace: dict[str, Any]) -> Iterator[None]:
+        """Warnings count where a statement of the program in ``namespace`` gives them; others pass as before."""
+        printed = _Copy(sys.stdout)
+        with contextlib.redirect_stdout(printed), _warnings_of(namespace, self.warned):  # type: ignore[type-var]
+            try:
+                yield
+            finally:
+                text = _ADDRESS.sub("0x…", printed.kept.getvalue())
+                self.printed = text.splitlines()[:_LINES]
+
+
+def generators() -> list[tuple[str, str]]:
+    """A digest of the state of each generator that a program may draw from, by the expression that gives the state."""
+    kind, keys, position, *rest = np.random.get_state()
+    return [
+        ("random.getstate()", _digest(str(hash(random.getstate())).encode())),
+        ("repr(numpy.random.get_state())", _digest(np.asarray(keys).tobytes() + repr((kind, position, rest)).encode())),
+        ("torch.random.get_rng_state()", _digest(torch.random.get_rng_state().numpy().tobytes())),
+    ]
+
+
+class _Copy(io.TextIOBase):
+    """Text goes on to where it went before, and its beginning is kept."""
+
+    def __init__(self, target: TextIO) -> None:
+        super().__init__()
+        self.kept = io.StringIO()
+        self._target = target
+
+    def write(self, text: str, /) -> int:
+        room = _KEPT_CHARACTERS - self.kept.tell()
+        if room > 0:
+            self.kept.write(text[:room])
+        self._target.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        self._target.flush()
+
+
+@contextlib.contextmanager
+def _warnings_of(namespace: dict[str, Any], warned: list[str]) -> Iterator[None]:
+    """Warnings that the program itself gives are put in ``warned``, each time, and shown to nobody."""
+    if not namespace:
+        yield
+        return
+    before, own = warnings.showwarning, namespace["__file__"]
+
+    def show(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+        if filename == own:
+            warned.append(f"{category.__name__}: {message}")
+        else:
+            before(message, category, filename, lineno, file, line)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", module=re.escape(namespace["__name__"]))
+        warnings.showwarning = show
+        yield
+
+
+def _digest(state: bytes) -> str:
+    return hashlib.blake2b(state, digest_size=8).hexdigest()
