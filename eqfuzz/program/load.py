@@ -26,7 +26,11 @@ def reseed(seed: int = STATE_SEED) -> None:
     """Put every generator a program may draw from into one state."""
     random.seed(seed)
     np.random.seed(seed % 2**32)
-    torch.manual_seed(seed)
+    # torch.manual_seed formats a traceback for every absent kind of device: a millisecond, thousands of times.
+    if torch.accelerator.is_available():
+        torch.manual_seed(seed)
+    else:
+        torch.default_generator.manual_seed(seed)
 
 
 class Loaded:
