@@ -1,0 +1,112 @@
+"""Call sequences: the steps, and what they bring to light."""
+
+import random
+
+import pytest
+import torch
+
+from eqfuzz.judge.checks import CALLS
+from eqfuzz.judge.observe import observe
+from eqfuzz.judge.sequence import AFTERWARDS, AGAIN, INTEGERS, STEPS, Subject, guarded, unguarded
+from eqfuzz.program.formats import recognise
+from eqfuzz.program.load import Loaded
+
+SOURCE = """
+import torch
+
+SCALE = 2.0
+
+
+def inputs(rng):
+    x = rng.normal(4, 6, requires_grad=True)
+    yield {"x": x, "y": rng.normal(4, 6, requires_grad=True), "k": 3, "flag": True}
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain = 0.5
+        self.drop = torch.nn.Dropout(0.5)
+
+    def forward(self, x, y, k, flag):
+        z = self.drop(x) * self.gain + (y if flag else -y)
+        return z[:, :k] * SCALE
+"""
+
+
+@pytest.fixture
+def loaded():
+    return Loaded(recognise(SOURCE, "seed.py"))
+
+
+def labels(calls):
+    return [call.label for call in calls]
+
+
+def test_steps_without_guards_keep_shapes_and_types(loaded):
+    calls = loaded.calls(0)
+    steps = unguarded(loaded, calls, 0, CALLS)
+    assert labels(steps) == [AGAIN, "new values", INTEGERS]
+    for step in steps:
+        assert step.kwargs["x"].shape == (4, 6) and step.kwargs["x"].requires_grad and step.kwargs["k"] == 3
+    assert torch.equal(steps[0].kwargs["x"], calls[0].kwargs["x"])
+    assert not torch.equal(steps[1].kwargs["x"], calls[0].kwargs["x"])
+    whole = steps[2].kwargs["x"].detach()
+    assert torch.equal(whole, whole.round()) and whole.abs().max() == 3
+
+
+def test_checks_choose_the_steps(loaded):
+    assert labels(unguarded(loaded, loaded.calls(0), 0, ["repeat"])) == [AGAIN]
+
+
+def test_guarded_steps_are_drawn_run_in_eager_and_return_to_the_first_inputs(loaded):
+    calls = loaded.calls(0)
+    steps = guarded(loaded, calls, 3, random.Random(5))
+    assert len(steps) == 4 and steps[-1].label == AFTERWARDS
+    assert len(set(labels(steps))) == 4
+    assert labels(steps) == labels(guarded(loaded, calls, 3, random.Random(5)))
+    assert all(call.raised is None for call in observe(loaded.instance, [*calls, *steps]).calls)
+    assert guarded(loaded, calls, 0, random.Random(5)) == []
+
+
+def first(name, loaded, seed=0):
+    subject = Subject(loaded.instance(), loaded.module.__dict__)
+    return next(STEPS[name](loaded.calls(0)[0], subject, random.Random(seed)), None)
+
+
+def test_sizes_change_together(loaded):
+    for seed in range(6):
+        step = first("other-sizes", loaded, seed)
+        assert step.kwargs["x"].shape == step.kwargs["y"].shape != (4, 6)
+
+
+def test_strides_change_and_values_do_not(loaded):
+    step, (call,) = first("other-strides", loaded), loaded.calls(0)
+    assert torch.equal(step.kwargs["x"], call.kwargs["x"])
+    assert step.kwargs["x"].stride() == (1, 4) and step.kwargs["x"].storage_offset() == 3
+
+
+def test_scalars_attributes_globals_modes(loaded):
+    assert first("other-scalar", loaded).label in {"3 becomes 4", "True becomes False"}
+    assert first("other-attribute", loaded).before.startswith("model.gain = ")
+    assert first("other-global", loaded).before.startswith("globals()['SCALE'] = ")
+    assert first("other-mode", loaded).before == "model.train(False)"
+    assert first("without-gradients", loaded).within == "torch.no_grad()"
+    assert first("other-dtype", loaded).kwargs["y"].dtype is torch.float64
+
+
+def test_changes_take_place(loaded):
+    plain = observe(loaded.instance, [first("other-mode", loaded)]).calls[0].outputs[0][1]
+    for name in ("other-attribute", "other-global"):
+        step = first(name, loaded)
+        seen = observe(loaded.instance, [first("other-mode", loaded), step]).calls[1].outputs[0][1]
+        assert not torch.equal(seen, plain), name
+    silent = observe(loaded.instance, [first("without-gradients", loaded)]).calls[0]
+    assert not silent.gradients and not silent.outputs[0][1].requires_grad
+
+
+def test_two_arguments_become_one():
+    text = "import torch\n\n\ndef inputs(rng):\n    return rng.normal(3), rng.normal(3)\n\n\n"
+    step = first("aliasing-arguments", Loaded(recognise(text + "def program(x, y):\n    return x + y\n", "seed.py")))
+    copied = step.copy()
+    assert step.args[0] is step.args[1] and copied.args[0] is copied.args[1] is not step.args[0]
