@@ -1,0 +1,100 @@
+"""A planted fault: one ``--preload`` file in ``faults/``, read without running it, or executed with or without harm."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import linecache
+import re
+import sys
+import types
+from pathlib import Path
+
+from eqfuzz.run.preload import NAME, execute_preload
+
+FOLDER = Path(__file__).parent / "faults"
+
+REACHES = ("plain", "rewrite")
+"""Whether seeds as they are written reach a fault, or only other ways of writing them."""
+
+
+class BadFault(Exception):
+    """A fault file is not of the form that is asked for; ``str()`` is one line."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    """``issue`` is the address of the real issue that it is modelled on; ``summary`` says what is broken."""
+
+    name: str
+    path: Path
+    kind: str
+    reached_by: str
+    issue: str
+    summary: str
+
+    @property
+    def issue_number(self) -> str:
+        return "#" + self.issue.rsplit("/", 1)[-1]
+
+
+def read_faults(folder: Path = FOLDER) -> list[Fault]:
+    """Every fault in ``folder``, by name. Raises BadFault."""
+    return [read_fault(path) for path in sorted(folder.glob("*.py")) if path.name != "__init__.py"]
+
+
+def read_fault(path: Path) -> Fault:
+    """The fault in the file at ``path``, from its text alone. Raises BadFault."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documentation = ast.get_docstring(tree) or ""
+    issue = re.search(r"Modelled on (https://github\.com/pytorch/pytorch/(?:issues|pull)/\d+)", documentation)
+    constants = {
+        statement.targets[0].id: statement.value.value
+        for statement in tree.body
+        if isinstance(statement, ast.Assign)
+        and isinstance(statement.targets[0], ast.Name)
+        and isinstance(statement.value, ast.Constant)
+    }
+    functions = {s.name for s in tree.body if isinstance(s, ast.FunctionDef)}
+    problem = (
+        "its docstring names no issue that it is modelled on"
+        if issue is None
+        else "it has no KIND"
+        if not constants.get("KIND")
+        else f"REACHED_BY is none of {', '.join(REACHES)}"
+        if constants.get("REACHED_BY") not in REACHES
+        else "it has no plant() or no witness()"
+        if not {"plant", "witness"} <= functions
+        else "its last statement is not plant()"
+        if not _plants(tree.body[-1])
+        else None
+    )
+    if problem is not None or issue is None:
+        raise BadFault(f"{path.name}: {problem}")
+    return Fault(
+        name=path.stem,
+        path=path,
+        kind=str(constants["KIND"]),
+        reached_by=str(constants["REACHED_BY"]),
+        issue=issue.group(1),
+        summary=documentation.splitlines()[0],
+    )
+
+
+def execute(fault: Fault, *, planted: bool) -> types.ModuleType:
+    """The fault's module; ``planted`` as ``--preload`` executes it, otherwise without its last statement."""
+    if planted:
+        return execute_preload(fault.path)
+    source = fault.path.read_text(encoding="utf-8")
+    tree = ast.parse(source)
+    tree.body.pop()
+    linecache.cache[str(fault.path)] = (len(source), None, source.splitlines(keepends=True), str(fault.path))
+    module = types.ModuleType(NAME)
+    module.__file__ = str(fault.path)
+    sys.modules[NAME] = module
+    exec(compile(tree, str(fault.path), "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
+def _plants(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and ast.unparse(statement.value) == "plant()"

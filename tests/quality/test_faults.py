@@ -1,0 +1,50 @@
+"""Every planted fault is a fault: its witness compiles right without it, and wrong with it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.quality.fault import BadFault, Fault, read_fault, read_faults
+
+FAULTS = read_faults()
+ROOT = Path(__file__).parents[2]
+
+
+def run_witness(fault: Fault, state: str, cache: Path) -> str:
+    """The last line that the witness prints in a fresh process with an empty kernel cache."""
+    variables = {
+        **os.environ,
+        "TORCHINDUCTOR_CACHE_DIR": str(cache),
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+    }
+    command = [sys.executable, "-m", "tests.quality.witness", fault.name, state]
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_the_witness_tells_the_fault(fault, tmp_path):
+    assert run_witness(fault, "clean", tmp_path / "clean") == "agrees"
+    assert run_witness(fault, "planted", tmp_path / "planted") == "differs"
+
+
+def test_faults_name_what_they_are(tmp_path):
+    path = tmp_path / "nameless.py"
+    text = '"""Wrong.\n\nModelled on https://github.com/pytorch/pytorch/issues/1: wrong."""\nKIND = "lowering"\n'
+    path.write_text(text)
+    with pytest.raises(BadFault, match="REACHED_BY"):
+        read_fault(path)
+    text += 'REACHED_BY = "plain"\ndef plant(): ...\ndef witness(): ...\n'
+    path.write_text(text)
+    with pytest.raises(BadFault, match="last statement"):
+        read_fault(path)
+    path.write_text(text + "plant()\n")
+    assert read_fault(path).issue_number == "#1"

@@ -1,0 +1,96 @@
+"""Whether a fault's witness, a small program with arguments, compiles into something else than eager.
+
+``python -m tests.quality.witness NAME clean|planted`` prints ``agrees`` or ``differs`` as its last line, after what
+differs. One process each: a fault stays for as long as its process.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import torch._dynamo
+import torch._inductor.config
+from torch.utils._pytree import tree_leaves
+
+from tests.quality.fault import FOLDER, execute, read_fault
+
+Seen = list[Any]
+"""What one call showed, in an order that is the same for eager and compiled."""
+
+
+def main(name: str, state: str) -> None:
+    module = execute(read_fault(FOLDER / f"{name}.py"), planted=state == "planted")
+    torch.set_num_threads(1)
+    torch._inductor.config.fallback_random = True  # type: ignore[assignment]
+    program, calls = module.witness()
+    eager = observe(program, calls)
+    program, calls = module.witness()
+    compiled = observe(torch.compile(program), calls)
+    differs = getattr(module, "differs", lambda a, b: not same(a, b))(eager, compiled)
+    for number, (one, other) in enumerate(zip(eager, compiled, strict=True)):
+        if not same(one, other):
+            print(f"call {number}\n  eager:    {one}\n  compiled: {other}")
+    print("differs" if differs else "agrees")
+
+
+def observe(program: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Seen]:
+    """Outputs, arguments after the call and gradients of every call; or what it raised."""
+    return [_observe_call(program, args) for args in copy.deepcopy(calls)]
+
+
+def _observe_call(program: Callable[..., Any], args: tuple[Any, ...]) -> Seen:
+    torch.manual_seed(0)
+    try:
+        output = program(*args)
+    except Exception as error:
+        return ["raised", type(error).__name__]
+    storages: dict[int, int] = {}
+    seen = [_describe(leaf, storages) for leaf in tree_leaves((args, output))]
+    differentiable = [
+        leaf for leaf in tree_leaves(output) if isinstance(leaf, torch.Tensor) and leaf.grad_fn is not None
+    ]
+    if differentiable:
+        try:
+            torch.autograd.backward(differentiable, [_ramp(leaf) for leaf in differentiable])
+        except Exception as error:
+            return [*seen, "backward raised", type(error).__name__]
+        leaves = [leaf for leaf in tree_leaves(args) if isinstance(leaf, torch.Tensor) and leaf.is_leaf]
+        seen += [None if leaf.grad is None else _describe(leaf.grad, {}) for leaf in leaves]
+    return seen
+
+
+def _ramp(output: torch.Tensor) -> torch.Tensor:
+    return torch.linspace(0.5, 1.5, output.numel(), dtype=torch.float64).reshape(output.shape).to(output.dtype)
+
+
+def _describe(value: Any, storages: dict[int, int]) -> Any:
+    """Type, metadata, which storage (by order of first sight) and values of a tensor; the text of anything else."""
+    if not isinstance(value, torch.Tensor):
+        return type(value).__name__, repr(value)
+    storage = None
+    if value.layout == torch.strided and value.numel():
+        storage = storages.setdefault(value.untyped_storage().data_ptr(), len(storages))
+    place = (tuple(value.shape), value.stride(), value.storage_offset(), storage)
+    return value.dtype, place, value.requires_grad, value.detach().clone()
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal in structure and text; floats up to what rounding explains in a small program."""
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        if one.dtype != other.dtype or one.shape != other.shape:
+            return False
+        if one.is_floating_point() or one.is_complex():
+            half = one.dtype in (torch.float16, torch.bfloat16)
+            return torch.allclose(one, other, rtol=2e-2 if half else 1e-4, atol=1e-5, equal_nan=True)
+        return torch.equal(one, other)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return one == other
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
