@@ -44,6 +44,47 @@ def code_hook(seen: Callable[[str], None]) -> Iterator[None]:
         GraphLowering.save_output_code = before
 
 
+InnerCompile = Callable[..., Any]
+
+
+def inductor_backend(
+    inner: Callable[[InnerCompile], InnerCompile], mode: str | None, options: dict[str, Any], dynamic: bool | None
+) -> Callable[..., Any]:
+    """A backend for ``torch.compile`` that is Inductor, with ``inner`` wrapped around what compiles one ATen graph.
+
+    What is wrapped takes ``(graph module, example inputs, **more)`` and returns a callable that takes one list of
+    inputs, which it may empty, and returns a sequence. ``mode`` and ``options`` are those of ``torch.compile``.
+    """
+    from torch._inductor import list_mode_options
+    from torch._inductor.compile_fx import compile_fx, compile_fx_inner
+
+    patches = {**list_mode_options(mode or "default", dynamic), **options}
+    wrapped = inner(compile_fx_inner)
+
+    def backend(graph: torch.fx.GraphModule, example_inputs: Any) -> Any:
+        return compile_fx(graph, example_inputs, inner_compile=wrapped, config_patches=patches or None)
+
+    return backend
+
+
+@contextlib.contextmanager
+def without_autograd_cache() -> Iterator[None]:
+    """While it lasts, AOTAutograd neither reads nor writes compiled graphs on disk."""
+    import torch._functorch.config as functorch_config
+
+    with functorch_config.patch(enable_autograd_cache=False):  # type: ignore[attr-defined]
+        yield
+
+
+@contextlib.contextmanager
+def rounding_as_eager() -> Iterator[None]:
+    """While it lasts, Inductor rounds every half-precision intermediate as eager does."""
+    import torch._inductor.config as inductor_config
+
+    with inductor_config.patch(emulate_precision_casts=True):  # type: ignore[attr-defined]
+        yield
+
+
 def overloads_of(aten: str) -> list[tuple[str, Any, list[Any]]]:
     """Each overload of an ATen operator (``sum.dim_IntList``) with its schema and tags; none when there is no such."""
     packet = getattr(torch.ops.aten, aten, None) if aten.isidentifier() else None

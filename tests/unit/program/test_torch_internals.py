@@ -2,16 +2,20 @@
 
 import inspect
 
+import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from eqfuzz.program.torch_internals import (
     forget_compiled_code,
+    inductor_backend,
     is_inside_transform,
     modes_are_active,
     overloads_of,
+    rounding_as_eager,
     storage_key,
     undispatched,
+    without_autograd_cache,
 )
 
 
@@ -71,3 +75,30 @@ def test_what_is_dispatched_on_a_bool():
 
     assert names(torch.nn.functional.max_pool2d)[:2] == ["input", "kernel_size"]
     assert undispatched(torch.nn.functional.relu) is torch.nn.functional.relu
+
+
+@pytest.mark.slow
+def test_graphs_on_their_way_through_inductor():
+    seen, given = [], []
+
+    def inner(compile_graph):
+        def wrapped(graph, example_inputs, **more):
+            seen.append(([str(node.target) for node in graph.graph.nodes if node.op == "call_function"], more))
+            compiled = compile_graph(graph, example_inputs, **more)
+
+            def run(inputs):
+                given.append(type(inputs))
+                return compiled(inputs)
+
+            run._boxed_call = True
+            return run
+
+        return wrapped
+
+    backend = inductor_backend(inner, None, {"max_autotune": False}, None)
+    forget_compiled_code()
+    with without_autograd_cache(), rounding_as_eager():
+        assert torch.compile(lambda x: x * 3, backend=backend)(torch.tensor(2.0)) == 6
+    ((targets, more),) = seen
+    assert targets == ["aten.mul.Tensor"] and more["is_inference"] and not more.get("is_backward")
+    assert given == [list]
