@@ -98,3 +98,11 @@ def undispatched(function: Callable[..., Any]) -> Callable[..., Any]:
     """What ``F.max_pool2d`` and its like call unless they are asked for indices: it has the parameters by name."""
     branches = torch._jit_internal.boolean_dispatched.get(function)
     return branches["if_false"] if branches is not None else function
+
+
+def dynamo_same(eager: torch.Tensor, compiled: torch.Tensor, wide: torch.Tensor) -> bool:
+    """The check of PyTorch's own benchmarks and minifier: closeness, else the error against a float64 run."""
+    from torch._dynamo.utils import same
+
+    silent: Callable[..., None] = lambda *_, **__: None  # noqa: E731
+    return same(eager.detach(), compiled.detach(), wide.detach(), equal_nan=True, log_error=silent)

@@ -1,0 +1,86 @@
+"""Subjects: real programs in every float dtype, run once in eager, with the references that would judge them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_map
+
+from eqfuzz.judge.judge import judge_self
+from eqfuzz.judge.observation import Observation
+from eqfuzz.judge.observe import observe
+from eqfuzz.judge.shadow import Reference, reference
+from eqfuzz.judge.verdict import Kind
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import Loaded
+from eqfuzz.program.program import InvalidSeed, Program
+
+DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+SAMPLES = (8, 32)
+"""Noisy runs behind a bound, few before many, as in every case that eqfuzz runs."""
+
+
+class NoSubject(Exception):
+    """The program cannot be measured in this dtype; ``str()`` says why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Subject:
+    """One program in one dtype: its first input set, observed in eager, and its references for ``SAMPLES``."""
+
+    program: Program
+    dtype: torch.dtype
+    make: Callable[[], Any]
+    calls: list[Call]
+    eager: Observation
+    references: tuple[Reference, ...]
+
+
+def subject(program: Program, dtype: torch.dtype, seed: int) -> Subject:
+    """The program with every float32 number of its arguments and parameters in ``dtype``.
+
+    Arguments want gradients wherever the program runs so. Raises NoSubject.
+    """
+    try:
+        loaded = Loaded(program)
+        given = loaded.calls(seed)[0]
+    except InvalidSeed as error:
+        raise NoSubject(error.reason) from error
+
+    def make() -> Any:
+        made = loaded.instance()
+        return made.to(dtype) if isinstance(made, torch.nn.Module) and dtype is not torch.float32 else made
+
+    reason = ""
+    for wants_gradients in (True, False):
+        calls = [cast(given, dtype, wants_gradients)]
+        eager = observe(make, calls)
+        raised = eager.calls[0].raised
+        reason = f"raises {raised.type}: {raised.message}" if raised is not None else ""
+        if raised is None:
+            repeated = judge_self(eager, observe(make, calls))
+            reason = "" if repeated.kind is Kind.AGREE else repeated.message
+        if not reason:
+            known = tuple(reference(make, calls, seed=seed, samples=samples) for samples in SAMPLES)
+            return Subject(program, dtype, make, calls, eager, known)
+    raise NoSubject(reason)
+
+
+def cast(call: Call, dtype: torch.dtype, wants_gradients: bool) -> Call:
+    """The call with its float32 tensors in ``dtype``; what is one tensor in two places stays one."""
+    made: dict[int, Any] = {}
+
+    def one(value: Any) -> Any:
+        if type(value) is not torch.Tensor or value.dtype is not torch.float32 or value.layout is not torch.strided:
+            return value
+        if id(value) not in made:
+            new = value if dtype is torch.float32 else value.detach().to(dtype)
+            made[id(value)] = new.requires_grad_(value.requires_grad or (wants_gradients and value.is_leaf))
+        return made[id(value)]
+
+    fresh = call.copy()
+    args, kwargs = tree_map(one, (fresh.args, fresh.kwargs))
+    return dataclasses.replace(call, args=args, kwargs=kwargs)
