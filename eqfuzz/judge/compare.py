@@ -14,6 +14,10 @@ from eqfuzz.judge.reference import LeafReference, classes
 _HALVES = (torch.float16, torch.bfloat16)
 _TOO_UNSTABLE = 0.2
 _TIMES_EAGER = 3.0
+_ALONE = 2.0
+_TIMES_OTHERS = 3.0
+_CROWD = 8
+_UNHEARD = 16.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,24 +144,47 @@ def zero_sign_difference(first: Any, second: Any) -> Difference:
 def _judge_elements(
     eager: torch.Tensor, compiled: torch.Tensor, same: torch.Tensor, target: torch.Tensor, reference: LeafReference
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    assert reference.bound is not None and reference.exact is not None and reference.unstable is not None
+    assert reference.bound is not None and reference.exact is not None
+    assert reference.unstable is not None and reference.settled is not None
     exact, unstable = reference.exact, reference.unstable
     right = _equal_elements(_wide(compiled), _wide(target), signed_zero=False)
     trusted = _equal_elements(_wide(eager), _wide(target), signed_zero=False)
     # Where eager itself misses an exact value the noise model has failed: nothing can be said there.
     unstable = unstable | (exact & ~same & ~right & ~trusted)
-    wrong_exact = exact & ~same & ~right & trusted
+    wrong_exact = exact & ~same & ~right & trusted & ~unstable
     allowed = (_factor(eager.dtype) * reference.bound).masked_fill(exact, 0.0)
     if not (eager.dtype.is_floating_point or eager.dtype.is_complex):
-        return wrong_exact & ~unstable, unstable, allowed
+        return wrong_exact, unstable, allowed
     of_eager, of_compiled, of_target = (classes(_wide(value)) for value in (eager, compiled, target))
-    finite = (of_eager == 0) & (of_compiled == 0) & (of_target == 0)
-    far = _distance(compiled, target)
-    beyond = finite & (far > allowed) & (far > _TIMES_EAGER * _distance(eager, target))
-    class_wrong = (of_compiled != of_target) & (of_eager == of_target)
+    finite = (of_eager == 0) & (of_compiled == 0) & (of_target == 0) & ~exact
+    far, near = _distance(compiled, target), _distance(eager, target)
+    farther = finite & (far > _TIMES_EAGER * near)
+    steady = ~unstable
+    beyond = farther & (far > allowed)
+    alone = _alone(far, near, reference.bound, finite & steady) & farther
+    class_wrong = ~exact & (of_compiled != of_target) & (of_eager == of_target)
+    # Noise can flip the element, but what came out is like nothing that any noisy run gave.
+    unheard = unstable & reference.settled & (class_wrong | (farther & (far > _UNHEARD * reference.bound)))
+    wrong = wrong_exact | (~same & ((steady & (beyond | alone | class_wrong)) | unheard))
     unstable = unstable | ((of_eager != of_target) & (of_compiled != of_eager) & (of_compiled != of_target))
-    wrong = wrong_exact | (~exact & ~same & (beyond | class_wrong))
+    unstable = unstable & ~unheard
     return wrong & ~unstable, unstable, allowed
+
+
+def _alone(far: torch.Tensor, near: torch.Tensor, bound: torch.Tensor, judged: torch.Tensor) -> torch.Tensor:
+    """The one element that strays from the reference, measured by its bound, much farther than any other of the leaf.
+
+    c leaves room for implementations that round worse than the model says; they do so in more elements than one.
+    """
+    found = torch.zeros_like(judged)
+    judged = judged & (bound > 0)
+    if int(judged.sum()) < _CROWD:
+        return found
+    strays = torch.where(judged, far / bound, 0.0).reshape(-1)
+    highest, places = strays.topk(2)
+    usual = max(float(highest[1]), float(torch.where(judged, near / bound, 0.0).max()))
+    found.view(-1)[places[0]] = bool(highest[0] > max(_ALONE, _TIMES_OTHERS * usual))
+    return found
 
 
 def _summed(

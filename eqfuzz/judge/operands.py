@@ -15,6 +15,7 @@ from eqfuzz.judge.noise import Noise
 from eqfuzz.judge.shadows import shadow_dtype
 
 _ELEMENTWISE_MOVES = {"copy", "_to_copy", "clone", "zero", "fill"}
+_COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge"}
 _EDGE = 2.0
 _HIDDEN = 4.0
 
@@ -162,11 +163,26 @@ def push_to_edges(
     found = attempt(pushed, outputs)
     if found is None:
         return
+    tied = _always_equal(operation, operands)
     for position, edge in enumerate(found):
         if edge is not None and edge.shape[1:] == results[position].shape[1:]:
+            if tied is not None:
+                edge[1:] = torch.where(tied, results[position][1:3], edge[1:])
             results[position] = _with_edges(results[position], edge)
     for value in operation.written:
         operation.rows[id(value)] = _with_edges(operation.rows[id(value)], pushed.rows[id(value)])
+
+
+def _always_equal(operation: Operation, operands: dict[int, torch.Tensor]) -> torch.Tensor | None:
+    """Where a comparison's operands are one number, however it is rounded: a maximum and the element that it is."""
+    pair = operation.args[:2]
+    if operation.name not in _COMPARISONS or not all(isinstance(value, torch.Tensor) for value in pair):
+        return None
+    depth = max(value.dim() for value in pair)
+    first, second = (
+        operands[id(value)].reshape(operation.count, *(1,) * (depth - value.dim()), *value.shape) for value in pair
+    )
+    return (first == second).all(0)
 
 
 def _with_edges(rows: torch.Tensor, edge: torch.Tensor) -> torch.Tensor:

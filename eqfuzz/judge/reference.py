@@ -21,13 +21,15 @@ class LeafReference:
 
     ``value`` is the clean result (float64, complex128, or the exact integers; a Python value as it is). ``bound`` is T,
     float64 of the same shape. ``exact`` marks elements that no float arithmetic reached, ``unstable`` those that noise
-    alone can flip. All three are None for a leaf that is exact throughout. ``opaque`` says why nothing is known.
+    alone can flip, ``settled`` those that are finite, infinite or NaN alike in every noisy run. All four are None for a
+    leaf that is exact throughout. ``opaque`` says why nothing is known.
     """
 
     value: Any
     bound: torch.Tensor | None = None
     exact: torch.Tensor | None = None
     unstable: torch.Tensor | None = None
+    settled: torch.Tensor | None = None
     opaque: str = ""
 
 
@@ -51,7 +53,7 @@ def leaf_reference(rows: torch.Tensor, dtype: torch.dtype) -> LeafReference:
     clean = rows[0].clone()
     agree = ((rows[1:] == rows[:1]) | ((rows[1:] != rows[1:]) & (rows[:1] != rows[:1]))).all(0)
     if not dtype.is_floating_point and not dtype.is_complex:
-        return LeafReference(clean, torch.zeros(clean.shape, dtype=torch.float64), agree, ~agree)
+        return LeafReference(clean, torch.zeros(clean.shape, dtype=torch.float64), agree, ~agree, agree)
     info = torch.finfo(dtype)
     finite = torch.isfinite(rows)
     size = clean.abs()
@@ -61,7 +63,7 @@ def leaf_reference(rows: torch.Tensor, dtype: torch.dtype) -> LeafReference:
     same_class = (classes(rows[1:]) == classes(rows[:1])).all(0)
     relative = max(_UNSTABLE, _UNSTABLE_EPS * info.eps)
     wild = bound > relative * size + _UNSTABLE_FLOOR * smallest(dtype)
-    return LeafReference(clean, bound, agree, (~agree) & (wild | ~same_class))
+    return LeafReference(clean, bound, agree, (~agree) & (wild | ~same_class), same_class)
 
 
 def classes(values: torch.Tensor) -> torch.Tensor:

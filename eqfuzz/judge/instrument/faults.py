@@ -219,7 +219,7 @@ def _plantable(value: Any, dtype: torch.dtype) -> bool:
 def _with_number(old: torch.Tensor, element: int, number: float) -> torch.Tensor:
     new = snapshot(old)
     with torch.no_grad():
-        new[_index(old, element)] = number
+        new[_index(old, element)] = torch.tensor(number, dtype=torch.float64).to(old.dtype)
     return new
 
 

@@ -1,4 +1,4 @@
-"""Recall: of the faults planted in observations of real programs, how many does the judge see, and how many do others?"""
+"""Recall: of the faults planted in observations of real programs, the share that the judge and others see."""
 
 from __future__ import annotations
 

@@ -109,7 +109,33 @@ def test_unstable_results_are_inconclusive_beyond_the_bound_only():
     eager, known = cells(lambda x: (x / x * 3).floor() - 2 + 0 * x, draw(50).abs() + 0.5)
     value = eager.calls[0].outputs[0][1]
     assert judge_compiled(eager, with_output(eager, value - 1), known).kind is Kind.AGREE
-    assert judge_compiled(eager, with_output(eager, value + 1000), known).kind is Kind.INCONCLUSIVE
+    assert judge_compiled(eager, with_output(eager, value + 8), known).kind is Kind.INCONCLUSIVE
+
+
+def test_unstable_results_like_nothing_that_rounding_gives_are_wrong():
+    eager, known = cells(lambda x: (x / x * 3).floor() - 2 + 0 * x, draw(50).abs() + 0.5)
+    value = eager.calls[0].outputs[0][1]
+    assert judge_compiled(eager, with_output(eager, value + 1000), known).kind is Kind.WRONG_RESULT
+    assert judge_compiled(eager, with_output(eager, value / 0), known).kind is Kind.WRONG_RESULT
+
+
+def test_one_element_that_strays_alone_is_wrong_and_many_are_rounding():
+    eager, known = cells(lambda x: x.exp() * 3, draw(50))
+    value = eager.calls[0].outputs[0][1]
+    bound = known.calls[0].outputs[0][1].bound
+    strayed = (value.double() + 3 * bound).float()
+    alone = value.clone()
+    alone[7] = strayed[7]
+    assert judge_compiled(eager, with_output(eager, alone), known).kind is Kind.WRONG_RESULT
+    assert judge_compiled(eager, with_output(eager, strayed), known).kind is Kind.AGREE
+
+
+def test_gradients_through_a_maximum_are_stable():
+    wanted = draw(4, 30).requires_grad_()
+    for pick in (lambda x: x.amax(1), lambda x: torch.linalg.vector_norm(x, float("inf"), dim=1)):
+        _, known = cells(lambda x, pick=pick: pick(x.exp()), wanted)
+        gradient = known.calls[0].gradients[0][1]
+        assert not bool(gradient.unstable.any())
 
 
 @pytest.mark.parametrize(

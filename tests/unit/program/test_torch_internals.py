@@ -7,6 +7,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from eqfuzz.program.torch_internals import (
+    dynamo_same,
     forget_compiled_code,
     inductor_backend,
     is_inside_transform,
@@ -102,3 +103,11 @@ def test_graphs_on_their_way_through_inductor():
     ((targets, more),) = seen
     assert targets == ["aten.mul.Tensor"] and more["is_inference"] and not more.get("is_backward")
     assert given == [list]
+
+
+def test_dynamo_same_asks_for_a_relative_closeness_and_excuses_what_the_float64_run_excuses():
+    values = torch.linspace(1, 2, 20)
+    assert dynamo_same(values, values * (1 + 1e-5), values.double())
+    assert not dynamo_same(values, values * (1 + 1e-3), values.double())
+    assert dynamo_same(values * (1 + 1e-3), values, values.double())
+    assert not dynamo_same(values, values.double(), values.double())
