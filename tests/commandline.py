@@ -46,7 +46,9 @@ def eqfuzz(*arguments: object, timeout: float = 280) -> subprocess.CompletedProc
 
 
 def mutate(*arguments: object, out: Path, timeout: float = 280) -> Run:
-    """``eqfuzz mutate … --format json``."""
+    """``eqfuzz mutate … --format json``; guarded steps, a compilation each, only where they are asked for."""
+    if "--steps" not in arguments:
+        arguments = (*arguments, "--steps", 0)
     _share_header(out)
     done = eqfuzz("mutate", *arguments, "--format", "json", "--out", out, timeout=timeout)
     events = [json.loads(line) for line in done.stdout.splitlines()]

@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
+from eqfuzz.judge.compare import identical
+from eqfuzz.judge.leaves import leaves
 from eqfuzz.judge.observe import observe
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
@@ -64,6 +66,8 @@ def guarded(loaded: Loaded, calls: Sequence[Call], count: int, rng: random.Rando
     subject = Subject(loaded.instance(), loaded.module.__dict__)
     names = list(STEPS)
     rng.shuffle(names)
+    if _writes_to_arguments(loaded, calls[0]):
+        names.sort(key=lambda name: name != "aliasing-arguments")
     chosen: list[Call] = []
     for name in names:
         tried = itertools.islice(STEPS[name](calls[0], subject, rng), _TRIES)
@@ -71,6 +75,18 @@ def guarded(loaded: Loaded, calls: Sequence[Call], count: int, rng: random.Rando
         if len(chosen) >= count:
             break
     return [*chosen, dataclasses.replace(calls[0].copy(), label=AFTERWARDS)] if chosen else []
+
+
+def _writes_to_arguments(loaded: Loaded, call: Call) -> bool:
+    """Only then does it matter much to compiled code whether arguments share memory."""
+    after = observe(loaded.instance, [call]).calls[0].inputs_after
+    before = [
+        pair for prefix, value in (("args", call.args), ("kwargs", call.kwargs)) for pair in leaves(value, prefix)
+    ]
+    return any(
+        isinstance(value, torch.Tensor) and not identical(value, new, signed_zero=False)
+        for (_, value), (_, new) in zip(before, after, strict=False)
+    )
 
 
 def _that_run(loaded: Loaded, steps: Sequence[Call]) -> list[Call]:
@@ -185,7 +201,7 @@ def under_autocast(call: Call, subject: Subject, rng: random.Random) -> Iterator
 
 
 def aliasing_arguments(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
-    """Two arguments of one shape and dtype become one tensor."""
+    """Two arguments of one shape and dtype become overlapping views of one buffer, or one tensor."""
     args = list(call.args)
     pairs = [
         (i, j)
@@ -198,6 +214,13 @@ def aliasing_arguments(call: Call, _: Subject, rng: random.Random) -> Iterator[C
     ]
     rng.shuffle(pairs)
     for i, j in pairs:
+        # Half of the one is half of the other: what is written to the first is seen through the second.
+        joined = _overlapping(args[i], args[j])
+        if joined is not None:
+            taken = dict(zip((i, j), joined, strict=True))
+            made = tuple(taken.get(index, item) for index, item in enumerate(args))
+            overlapping = dataclasses.replace(call, args=made).copy()
+            yield dataclasses.replace(overlapping, label=f"args[{i}] and args[{j}] overlap")
         shared = dataclasses.replace(call, args=(*args[:j], args[i], *args[j + 1 :])).copy()
         yield dataclasses.replace(shared, label=f"args[{j}] is args[{i}]")
 
@@ -262,6 +285,15 @@ def _resized(value: torch.Tensor, old: int, new: int) -> torch.Tensor:
         if size == old:
             plain = plain.index_select(dim, torch.arange(new) % old)
     return plain.clone().requires_grad_(value.requires_grad)
+
+
+def _overlapping(first: torch.Tensor, second: torch.Tensor) -> list[torch.Tensor] | None:
+    """Views of one buffer, of which the second begins in the middle of the first; None for leaves and small tensors."""
+    if first.requires_grad or first.numel() < 2:
+        return None
+    step = first.numel() // 2
+    buffer = torch.cat([first.reshape(-1), second.reshape(-1)[-step:]])
+    return [buffer[start : start + first.numel()].view(first.shape) for start in (0, step)]
 
 
 def _cast(value: torch.Tensor, old: torch.dtype, new: torch.dtype) -> torch.Tensor:

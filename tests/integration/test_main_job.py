@@ -17,7 +17,7 @@ AMIN = [p for p in (SEEDS / "handwritten").rglob("*.py") if "amin" in p.read_tex
 
 
 def test_every_format_runs_and_nothing_at_module_level_does(tmp_path):
-    run = mutate(SEEDS / "formats", "--variants", 2, out=tmp_path / "out")
+    run = mutate(SEEDS / "formats", "--variants", 1, out=tmp_path / "out")
     assert run.code == 0, run.errors
     files = list((SEEDS / "formats").glob("*.py"))
     assert run.summary["seeds"] == len(files) >= 6
@@ -30,7 +30,7 @@ def test_the_int8_amin_defect_is_found_and_replayed(tmp_path):
     """pytorch #191499, live in torch 2.13 on the CPU."""
     assert AMIN
     out = tmp_path / "out"
-    run = mutate(*AMIN, "--variants", 2, out=out)
+    run = mutate(*AMIN, "--variants", 1, out=out)
     findings = run.of("finding")
     assert run.code == 1 and findings, run.errors
     for finding in findings:
@@ -41,7 +41,7 @@ def test_the_int8_amin_defect_is_found_and_replayed(tmp_path):
         alone = subprocess.run([sys.executable, folder / "repro.py"], capture_output=True, text=True, cwd=tmp_path)
         assert alone.returncode == 1, alone.stdout + alone.stderr
         assert "eqfuzz" not in [line for line in (folder / "repro.py").read_text().splitlines() if "import" in line]
-    again = mutate(*AMIN, "--variants", 2, out=out)
+    again = mutate(*AMIN, "--variants", 1, out=out)
     assert [f["id"] for f in again.of("finding")] == [f["id"] for f in findings]
     assert all(f["known"] for f in again.of("finding"))
     replay = eqfuzz("replay", findings[0]["id"][:6], "--out", out)
@@ -67,7 +67,7 @@ RELU = """
 def test_inductors_own_planted_relu_bugs(tmp_path, fault, kind):
     line = f"import torch._inductor.config as c\nc.cpp.inject_relu_bug_TESTING_ONLY = {fault!r}\n"
     preload = write(tmp_path, "plant.py", line)
-    run = mutate(SHIPPED_RELU, "--variants", 2, "--preload", preload, out=tmp_path / "out")
+    run = mutate(SHIPPED_RELU, "--variants", 1, "--preload", preload, out=tmp_path / "out")
     assert kind in run.kinds() and run.code == 1, run.errors
     (finding,) = run.of("finding")
     assert finding["verdict"]["kind"] == kind
@@ -79,7 +79,7 @@ def test_inductors_own_planted_relu_bugs(tmp_path, fault, kind):
 
 
 def test_without_a_planted_bug_the_relu_program_agrees(tmp_path):
-    run = mutate(SHIPPED_RELU, "--variants", 2, out=tmp_path / "out")
+    run = mutate(SHIPPED_RELU, "--variants", 1, out=tmp_path / "out")
     assert run.kinds() == {"agree"} and run.code == 0
 
 
@@ -90,7 +90,7 @@ def without_times(events):
 
 
 def test_two_runs_with_one_seed_agree_in_everything_but_times(tmp_path):
-    chosen = sorted((SEEDS / "handwritten").rglob("*.py"))[::17]
+    chosen = sorted((SEEDS / "handwritten").rglob("*.py"))[::29]
     runs = []
     for number, hashseed in enumerate(("1", "77")):
         environment = {**os.environ, "PYTHONHASHSEED": hashseed}

@@ -105,8 +105,35 @@ def test_changes_take_place(loaded):
     assert not silent.gradients and not silent.outputs[0][1].requires_grad
 
 
-def test_two_arguments_become_one():
-    text = "import torch\n\n\ndef inputs(rng):\n    return rng.normal(3), rng.normal(3)\n\n\n"
-    step = first("aliasing-arguments", Loaded(recognise(text + "def program(x, y):\n    return x + y\n", "seed.py")))
-    copied = step.copy()
-    assert step.args[0] is step.args[1] and copied.args[0] is copied.args[1] is not step.args[0]
+TWO = """
+import torch
+
+
+def inputs(rng):
+    return rng.normal(4), rng.normal(4)
+
+
+def program(x, y):
+    x.add_(1)
+    return x + y
+"""
+
+
+def test_two_arguments_overlap_or_become_one():
+    loaded = Loaded(recognise(TWO, "seed.py"))
+    (call,) = loaded.calls(0)
+    subject = Subject(loaded.instance(), loaded.module.__dict__)
+    overlapping, same = STEPS["aliasing-arguments"](call, subject, random.Random(0))
+    for step in (overlapping, overlapping.copy()):
+        x, y = step.args
+        assert torch.equal(x, call.args[0]) and torch.equal(y[2:], call.args[1][2:])
+        x[2:] = 7
+        assert torch.equal(y[:2], torch.full((2,), 7.0))
+    copied = same.copy()
+    assert same.args[0] is same.args[1] and copied.args[0] is copied.args[1] is not same.args[0]
+
+
+def test_programs_that_write_to_an_argument_are_called_with_aliases_first():
+    loaded = Loaded(recognise(TWO, "seed.py"))
+    for seed in range(3):
+        assert "overlap" in guarded(loaded, loaded.calls(0), 1, random.Random(seed))[0].label
