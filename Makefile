@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup mutate test test-all check bench clean
+.PHONY: help setup mutate test test-all check bench quality clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,6 +17,7 @@ help:
 	@echo "make test-all the same, and the hostile seeds through the spawned worker"
 	@echo "make check    format, lint, types, layers, fast tests"
 	@echo "make bench    what rewriting costs; CPU seconds per case, beside one fresh process per cell"
+	@echo "make quality  which planted compiler faults are found on the shipped seeds (up to an hour)"
 	@echo "make clean    remove what runs and tests left here, findings too; .venv stays"
 
 setup: $(VENV)/.ready
@@ -41,6 +42,9 @@ check: setup
 bench: setup
 	@$(PY) -m benchmarks.rewriting
 	@$(PY) -m benchmarks.case $(ARGS)
+
+quality: setup
+	@$(PY) -m tests.quality $(ARGS)
 
 clean:
 	@rm -rf eqfuzz-out dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache

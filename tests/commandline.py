@@ -49,13 +49,13 @@ def mutate(*arguments: object, out: Path, timeout: float = 280) -> Run:
     """``eqfuzz mutate … --format json``; guarded steps, a compilation each, only where they are asked for."""
     if "--steps" not in arguments:
         arguments = (*arguments, "--steps", 0)
-    _share_header(out)
+    share_header(out)
     done = eqfuzz("mutate", *arguments, "--format", "json", "--out", out, timeout=timeout)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     return Run(done.returncode, events, done.stderr)
 
 
-def _share_header(out: Path) -> None:
+def share_header(out: Path) -> None:
     """Inductor builds its header below TMPDIR, which is the run's own folder: point that at the common one."""
     place = out / "tmp" / f"torchinductor_{getpass.getuser()}" / "precompiled_headers"
     if not place.exists():

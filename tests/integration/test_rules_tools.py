@@ -19,8 +19,7 @@ from eqfuzz.campaign.events import SitesListed
 from eqfuzz.cli.app import app
 from eqfuzz.report.rewrites import Rewrites
 from eqfuzz.rewrite.derive import Step
-from tests.commandline import _share_header as share_header
-from tests.commandline import eqfuzz, mutate, write
+from tests.commandline import eqfuzz, mutate, share_header, write
 
 MINE = """
     import os

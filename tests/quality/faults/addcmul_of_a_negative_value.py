@@ -1,7 +1,7 @@
 """``addcmul`` with a negative factor loses the factor's sign.
 
-Modelled on https://github.com/pytorch/pytorch/pull/183904: the compiled form of ``addcmul`` with a factor did not give
-what eager gives.
+Modelled on https://github.com/pytorch/pytorch/pull/183904: the compiled form of ``addcmul`` with a factor did not
+give what eager gives.
 """
 
 import torch

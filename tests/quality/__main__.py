@@ -1,0 +1,122 @@
+"""How many of the planted faults eqfuzz finds on the shipped seeds: ``python -m tests.quality``, ``make quality``.
+
+Exit codes: 0 at least 85 % found, 1 fewer, 2 bad usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.commandline import HEADERS
+from tests.quality.fault import Fault, read_faults
+from tests.quality.hunt import Hunt, OwnDefects, hunt
+
+ENOUGH = 0.85
+MINUTES = 60.0
+
+
+class Clock:
+    """Shares the time that is left evenly among the faults that have not begun: what one does not use, all get."""
+
+    def __init__(self, seconds: float, faults: int, jobs: int) -> None:
+        self._end = time.monotonic() + seconds
+        self._waiting = faults
+        self._jobs = jobs
+        self._lock = threading.Lock()
+
+    def next_limit(self) -> float:
+        """Seconds for the fault that begins now; never past the end of all."""
+        with self._lock:
+            left = max(0.0, self._end - time.monotonic())
+            rounds = max(1.0, self._waiting / self._jobs)
+            self._waiting -= 1
+            return left / rounds
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    chosen = _parser().parse_args(arguments)
+    faults = read_faults()
+    unknown = sorted(set(chosen.only) - {fault.name for fault in faults})
+    if unknown:
+        print(f"no such fault: {unknown[0]}; there are {', '.join(f.name for f in faults)}", file=sys.stderr)
+        return 2
+    faults = [fault for fault in faults if not chosen.only or fault.name in chosen.only]
+    began = time.monotonic()
+    hunts: list[Hunt] = []
+    clock = Clock(chosen.minutes * 60, len(faults), chosen.jobs)
+    own = OwnDefects()
+    with tempfile.TemporaryDirectory(prefix="eqfuzz-quality-headers-") as headers:
+        os.environ[HEADERS] = headers
+
+        def run(fault: Fault) -> Hunt:
+            return hunt(fault, chosen.seed, chosen.limit or clock.next_limit(), own)
+
+        with ThreadPoolExecutor(chosen.jobs) as pool:
+            for future in as_completed([pool.submit(run, fault) for fault in faults]):
+                done = future.result()
+                hunts.append(done)
+                print(json.dumps(done.to_json()) if chosen.format == "json" else _line(done), flush=True)
+    found = sum(h.found for h in hunts)
+    share = found / len(hunts) if hunts else 0.0
+    seconds = time.monotonic() - began
+    if chosen.format == "json":
+        print(json.dumps({"faults": len(hunts), "found": found, "share": share, "seconds": round(seconds, 1)}))
+    else:
+        console = Console(width=None if sys.stdout.isatty() else 160)
+        console.print(_table(sorted(hunts, key=lambda h: h.fault.name)))
+        cells = sum(h.cells for h in hunts)
+        console.print(f"found {found} of {len(hunts)} ({share:.0%}), {cells} compiled cells, {seconds / 60:.0f} min")
+    return 0 if share >= ENOUGH else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.quality", description=__doc__)
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these faults (default: all)")
+    parser.add_argument("--seed", type=int, default=0, help="decides the order of the seeds and all random choices")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="faults hunted at once")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="for all faults together")
+    parser.add_argument("--limit", type=float, default=None, metavar="SECONDS", help="for each fault instead")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    return parser
+
+
+def _line(done: Hunt) -> str:
+    how = "missed"
+    if done.catch is not None:
+        how = f"found  {done.catch.verdict} from {done.catch.seed}"
+    more = f"  [{done.error}]" if done.error else ""
+    return f"{done.fault.name:44} {how}, {done.cells} cells, {done.seconds:.0f} s{more}"
+
+
+def _table(hunts: Sequence[Hunt]) -> Table:
+    table = Table(
+        "fault", "kind", "issue", "", "verdict", "config", "cells", "s", "rewrite needed", title="planted faults"
+    )
+    for done in hunts:
+        catch, fault = done.catch, done.fault
+        told = (
+            ("missed", "", "", "") if catch is None else ("found", catch.verdict, catch.config, _rewrites(catch.rules))
+        )
+        state, verdict, config, rewrite = told
+        row = (fault.name, fault.kind, fault.issue_number, state, verdict, config)
+        table.add_row(*row, str(done.cells), f"{done.seconds:.0f}", rewrite)
+    return table
+
+
+def _rewrites(rules: Sequence[str]) -> str:
+    return f"yes ({len(rules)})" if rules else "no"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
