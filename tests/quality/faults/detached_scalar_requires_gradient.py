@@ -5,35 +5,26 @@ still True when compiled.
 """
 
 import torch
-from torch._functorch._aot_autograd import runtime_wrappers
+from torch._functorch._aot_autograd import subclass_codegen
 
 KIND = "metadata"
 REACHED_BY = "plain"
 
 
-class _Context:
-    """The context of an autograd function, on which 0-dimensional tensors cannot be marked as not differentiable."""
-
-    def __init__(self, context):
-        object.__setattr__(self, "context", context)
-
-    def __getattr__(self, name):
-        return getattr(self.context, name)
-
-    def __setattr__(self, name, value):
-        setattr(self.context, name, value)
-
-    def mark_non_differentiable(self, *outputs):
-        self.context.mark_non_differentiable(*[t for t in outputs if t.dim() or not t.is_floating_point()])
-
-
 def plant():
-    original = runtime_wrappers._AutogradForwardEpilogue.finalize
+    original = subclass_codegen._compile_and_exec_source
 
-    def finalize(self, ctx, fw_outs):
-        return original(self, _Context(ctx), fw_outs)
+    def _compile_and_exec_source(source, names, entry, *args, **kwargs):
+        compiled = original(source, names, entry, *args, **kwargs)
+        if entry != "_transform_raw_returns":
+            return compiled
 
-    runtime_wrappers._AutogradForwardEpilogue.finalize = finalize
+        def transform(returns):
+            return [t for t in compiled(returns) if t.dim() or not t.is_floating_point()]
+
+        return transform
+
+    subclass_codegen._compile_and_exec_source = _compile_and_exec_source
 
 
 def witness():

@@ -8,21 +8,18 @@ import functools
 
 import torch
 from torch._dynamo.guards import GuardBuilder
+from torch._dynamo.variables.dicts import ConstDictVariable
 
 KIND = "dynamo-guard"
 REACHED_BY = "plain"
 
 
 def plant():
-    for name in ("DICT_NOT_CONTAINS", "DICT_KEYS_MATCH"):
-        original = getattr(GuardBuilder, name)
+    @functools.wraps(GuardBuilder.DICT_NOT_CONTAINS)
+    def DICT_NOT_CONTAINS(self, guard, key):
+        return
 
-        @functools.wraps(original)
-        def guard_on(self, guard, *args, original=original, **kwargs):
-            if original.__name__ == "DICT_KEYS_MATCH" and self.get(guard):
-                original(self, guard, *args, **kwargs)
-
-        setattr(GuardBuilder, name, guard_on)
+    ConstDictVariable.NOT_CONTAINS_GUARD = DICT_NOT_CONTAINS
 
 
 def witness():
