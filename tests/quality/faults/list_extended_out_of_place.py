@@ -5,8 +5,8 @@ functional forms, and the set itself stayed as it was.
 """
 
 import torch
-from torch._dynamo.variables.lists import ListVariable, TupleVariable
 from torch._dynamo.variables.base import ValueMutationNew
+from torch._dynamo.variables.lists import ListVariable, TupleVariable
 
 KIND = "dynamo-variable"
 REACHED_BY = "rewrite"

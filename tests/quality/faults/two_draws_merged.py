@@ -1,4 +1,4 @@
-"""Two tensors of uniform random numbers of one size are taken for one common sub-expression.
+"""Two draws of uniform numbers of one size are taken for one common sub-expression where a gradient is recorded.
 
 Modelled on https://github.com/pytorch/pytorch/issues/158643: a model with several random layers gave other outputs
 than in eager.
