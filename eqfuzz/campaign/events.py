@@ -87,7 +87,10 @@ class VariantMade(Event):
 
 @dataclasses.dataclass(frozen=True)
 class CellJudged(Event):
-    """``variant`` 0 is the original. ``config`` and ``device`` are empty for the eager check of a variant."""
+    """``variant`` 0 is the original. ``config`` and ``device`` are empty for the eager check of a variant.
+
+    ``compiled`` counts Dynamo's graphs, graph breaks and recompilations for the cell; None where none came through.
+    """
 
     index: int
     seed: str
@@ -97,6 +100,7 @@ class CellJudged(Event):
     config: str
     verdict: Verdict
     seconds: float
+    compiled: dict[str, int] | None = None
 
 
 @dataclasses.dataclass(frozen=True)

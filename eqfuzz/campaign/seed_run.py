@@ -60,6 +60,7 @@ class Cell:
     config: str
     verdict: Verdict
     seconds: float
+    compiled: dict[str, int] | None = None
 
     @property
     def symptom(self) -> tuple[str, ...]:
@@ -189,6 +190,7 @@ class SeedRun:
             event["config"],
             Verdict.from_json(event["verdict"]),
             event["seconds"],
+            event.get("compiled"),
         )
         if not cell.config:  # the eager check of a variant; an earlier child may have told it already
             if cell.variant not in self.judged_variants:
@@ -318,9 +320,8 @@ class SeedRun:
 
     def _tell(self, cell: Cell) -> None:
         rules = [s["rule"] for s in self.variants[cell.variant - 1]["derivation"]] if cell.variant else []
-        self.emit(
-            CellJudged(self.index, self.name, cell.variant, rules, cell.device, cell.config, cell.verdict, cell.seconds)
-        )
+        shown = cell.variant, rules, cell.device, cell.config, cell.verdict, cell.seconds, cell.compiled
+        self.emit(CellJudged(self.index, self.name, *shown))
 
 
 def death_in_words(stage: str, ended: dict[str, Any]) -> str:

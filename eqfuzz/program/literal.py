@@ -48,7 +48,7 @@ class Writer:
     def calls(self, calls: Sequence[Call]) -> str:
         """Statements that end in ``return [(args, kwargs), …]``; the body of a function."""
         self._find_shared([a for c in calls for a in (*c.args, *c.kwargs.values())])
-        items = "".join(f"    {self.call(c)},\n" for c in calls)
+        items = "".join(f"    {self.call(c)},{f'  # {c.label}' if c.label else ''}\n" for c in calls)
         return "\n".join([*self.preamble, f"return [\n{items}]"])
 
     def value(self, value: Any) -> str:

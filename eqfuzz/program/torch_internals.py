@@ -27,8 +27,22 @@ def modes_are_active() -> bool:
 
 
 def forget_compiled_code() -> None:
-    """Drop everything Dynamo has compiled in this process."""
+    """Drop everything Dynamo has compiled in this process, and what it has counted."""
     torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    torch._dynamo.utils.clear_compilation_metrics()
+
+
+def compilations() -> dict[str, int]:
+    """What Dynamo has done since it forgot last: graphs made, graph breaks, frames compiled again after a guard."""
+    from torch._dynamo.utils import counters, get_compilation_metrics
+
+    attempts = [str(metrics.compile_id or "") for metrics in get_compilation_metrics()]
+    return {
+        "graphs": counters["stats"]["unique_graphs"],
+        "graph_breaks": sum(counters["graph_break"].values()),
+        "recompiles": sum(not attempt.endswith("/0") for attempt in set(attempts) if "/" in attempt),
+    }
 
 
 @contextlib.contextmanager

@@ -29,7 +29,7 @@ from eqfuzz.program.literal import CannotDescribe, Writer
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.namespace import plain_globals
 from eqfuzz.program.program import InvalidSeed, Program
-from eqfuzz.program.torch_internals import forget_compiled_code
+from eqfuzz.program.torch_internals import compilations, forget_compiled_code
 from eqfuzz.rewrite import strategy
 from eqfuzz.rewrite.derive import Step, Variant, original
 from eqfuzz.rewrite.explanation import explain
@@ -320,7 +320,7 @@ class _Runner:
                 with config.patched():
                     compiled = self._observe(subject, device, config)
                 verdict = self._judge(partial(_compare_compiled, eager, compiled, self.case.checks), [subject])
-                self._tell(subject.number, device, config.name, verdict, began)
+                self._tell(subject.number, device, config.name, verdict, began, compiled=compilations())
 
     def _observe(self, subject: _Subject, device: str, config: Config | None) -> Observation:
         transform = config.compile if config is not None else None
@@ -349,10 +349,10 @@ class _Runner:
             subject.samples = samples
         return subject.reference
 
-    def _tell(self, number: int, device: str, config: str, verdict: Verdict, began: float) -> None:
+    def _tell(self, number: int, device: str, config: str, verdict: Verdict, began: float, **more: Any) -> None:
         where = {"variant": number, "device": device, "config": config}
         seconds = time.perf_counter() - began
-        self.emit({"event": "cell", **where, "verdict": verdict.to_json(), "seconds": seconds})
+        self.emit({"event": "cell", **where, "verdict": verdict.to_json(), "seconds": seconds, **more})
 
 
 def _compare_compiled(

@@ -7,6 +7,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from eqfuzz.program.torch_internals import (
+    compilations,
     dynamo_same,
     forget_compiled_code,
     inductor_backend,
@@ -24,6 +25,19 @@ def test_storage_keys():
     x = torch.ones(4, 4)
     assert storage_key(x) == storage_key(x.t()) == storage_key(x[1:]) == storage_key(x.detach())
     assert storage_key(x) != storage_key(x.clone())
+
+
+def test_compilations_are_counted():
+    forget_compiled_code()
+    assert compilations() == {"graphs": 0, "graph_breaks": 0, "recompiles": 0}
+    function = torch.compile(lambda x: (x + 1).sum().item() + 1, backend="eager")
+    function(torch.ones(3))
+    once = compilations()
+    assert once["graphs"] >= 1 and once["graph_breaks"] >= 1 and once["recompiles"] == 0
+    function(torch.ones(3, dtype=torch.float64))
+    assert compilations()["recompiles"] >= 1
+    forget_compiled_code()
+    assert compilations()["graphs"] == 0
 
 
 def test_function_transforms():
