@@ -15,9 +15,11 @@ _HALVES = (torch.float16, torch.bfloat16)
 _TOO_UNSTABLE = 0.2
 _TIMES_EAGER = 3.0
 _ALONE = 2.0
-_TIMES_OTHERS = 3.0
+_ALONE_IN_FEW = 3.0
 _CROWD = 8
-_UNHEARD = 16.0
+_TIMES_OTHERS = 3.0
+_UNHEARD = 8.0
+_SMOOTH = 0.1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -164,7 +166,9 @@ def _judge_elements(
     alone = _alone(far, near, reference.bound, finite & steady) & farther
     class_wrong = ~exact & (of_compiled != of_target) & (of_eager == of_target)
     # Noise can flip the element, but what came out is like nothing that any noisy run gave.
-    unheard = unstable & reference.settled & (class_wrong | (farther & (far > _UNHEARD * reference.bound)))
+    smooth = reference.bound < _SMOOTH * _distance(target, torch.zeros_like(target))
+    room = torch.where(smooth, _UNHEARD, 2 * _UNHEARD) * reference.bound
+    unheard = unstable & ((reference.settled & class_wrong) | (farther & (far > room)))
     wrong = wrong_exact | (~same & ((steady & (beyond | alone | class_wrong)) | unheard))
     unstable = unstable | ((of_eager != of_target) & (of_compiled != of_eager) & (of_compiled != of_target))
     unstable = unstable & ~unheard
@@ -174,16 +178,20 @@ def _judge_elements(
 def _alone(far: torch.Tensor, near: torch.Tensor, bound: torch.Tensor, judged: torch.Tensor) -> torch.Tensor:
     """The one element that strays from the reference, measured by its bound, much farther than any other of the leaf.
 
-    c leaves room for implementations that round worse than the model says; they do so in more elements than one.
+    c leaves room for implementations that round worse than the model says; they do so in more elements than one. The
+    fewer others there are, the more room is left.
     """
     found = torch.zeros_like(judged)
     judged = judged & (bound > 0)
-    if int(judged.sum()) < _CROWD:
+    count = int(judged.sum())
+    if not count:
         return found
-    strays = torch.where(judged, far / bound, 0.0).reshape(-1)
-    highest, places = strays.topk(2)
-    usual = max(float(highest[1]), float(torch.where(judged, near / bound, 0.0).max()))
-    found.view(-1)[places[0]] = bool(highest[0] > max(_ALONE, _TIMES_OTHERS * usual))
+    highest, places = torch.where(judged, far / bound, 0.0).reshape(-1).topk(min(2, far.numel()))
+    usual = float(torch.where(judged, near / bound, 0.0).max())
+    usual = max([usual, *highest[1:].tolist()])
+    found.view(-1)[places[0]] = bool(
+        highest[0] > max(_ALONE if count >= _CROWD else _ALONE_IN_FEW, _TIMES_OTHERS * usual)
+    )
     return found
 
 

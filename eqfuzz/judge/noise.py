@@ -37,12 +37,18 @@ class Noise:
         fresh = torch.Generator().manual_seed(self._offsets.getrandbits(48))
         return torch.rand(shape, generator=fresh, dtype=torch.float64).mul_(2).sub_(1)
 
-    def operand(self, rows: torch.Tensor, dtype: torch.dtype, relative: float) -> torch.Tensor:
-        """A copy of ``rows`` (row 0 clean, rows 1…K noisy) with each noisy part multiplied by ``1 + relative·ξ``."""
+    def operand(self, rows: torch.Tensor, dtype: torch.dtype, relative: float, *, given: bool = False) -> torch.Tensor:
+        """A copy of ``rows`` (row 0 clean, rows 1…K noisy) with each noisy part multiplied by ``1 + relative·ξ``.
+
+        Zeros that are ``given``, not computed, stay: no rounding makes another number of them.
+        """
         out = rows.clone(memory_format=torch.contiguous_format)
         noisy = _parts(out[1:])
         noisy.mul_(torch.add(1.0, self.take(tuple(noisy.shape)), alpha=relative))
-        noisy.add_(self.take(tuple(noisy.shape)), alpha=smallest(component(dtype)))
+        least = self.take(tuple(noisy.shape))
+        if given and bool((_parts(out[0]) == 0).any()):
+            least = least.masked_fill(noisy == 0, 0.0)
+        noisy.add_(least, alpha=smallest(component(dtype)))
         return out
 
     def result(

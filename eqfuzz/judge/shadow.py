@@ -266,7 +266,7 @@ class _ShadowMode(TorchDispatchMode):
             if _is_inexact_dtype(value) and not exact:
                 relative = relative_noise(name, component(value.dtype), terms) + spread
                 operation.plain[id(value)] = rows
-                rows = self.noise.operand(rows, value.dtype, relative)
+                rows = self.noise.operand(rows, value.dtype, relative, given=seen is None)
             elif written:
                 rows = rows.clone(memory_format=torch.contiguous_format)
             operation.rows[id(value)] = rows
