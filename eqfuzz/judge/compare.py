@@ -181,18 +181,16 @@ def _alone(far: torch.Tensor, near: torch.Tensor, bound: torch.Tensor, judged: t
     c leaves room for implementations that round worse than the model says; they do so in more elements than one. The
     fewer others there are, the more room is left.
     """
-    found = torch.zeros_like(judged)
+    found = torch.zeros(judged.numel(), dtype=torch.bool)
     judged = judged & (bound > 0)
     count = int(judged.sum())
     if not count:
-        return found
+        return found.view(judged.shape)
     highest, places = torch.where(judged, far / bound, 0.0).reshape(-1).topk(min(2, far.numel()))
     usual = float(torch.where(judged, near / bound, 0.0).max())
     usual = max([usual, *highest[1:].tolist()])
-    found.view(-1)[places[0]] = bool(
-        highest[0] > max(_ALONE if count >= _CROWD else _ALONE_IN_FEW, _TIMES_OTHERS * usual)
-    )
-    return found
+    found[places[0]] = bool(highest[0] > max(_ALONE if count >= _CROWD else _ALONE_IN_FEW, _TIMES_OTHERS * usual))
+    return found.view(judged.shape)
 
 
 def _summed(

@@ -130,6 +130,13 @@ def test_one_element_that_strays_alone_is_wrong_and_many_are_rounding():
     assert judge_compiled(eager, with_output(eager, strayed), known).kind is Kind.AGREE
 
 
+def test_strays_are_found_in_leaves_of_any_layout():
+    eager, known = cells(lambda x: x.exp().t(), draw(5, 10))
+    value = eager.calls[0].outputs[0][1].clone()
+    value[3, 4] *= 1 + 1e-5
+    assert judge_compiled(eager, with_output(eager, value), known).kind is Kind.WRONG_RESULT
+
+
 def test_gradients_through_a_maximum_are_stable():
     wanted = draw(4, 30).requires_grad_()
     for pick in (lambda x: x.amax(1), lambda x: torch.linalg.vector_norm(x, float("inf"), dim=1)):
