@@ -20,7 +20,7 @@ from rich.table import Table
 
 from tests.commandline import HEADERS
 from tests.quality.fault import Fault, read_faults
-from tests.quality.hunt import Hunt, OwnDefects, hunt
+from tests.quality.hunt import Hunt, OwnDefects, hunt, shuffled_seeds
 
 ENOUGH = 0.85
 MINUTES = 60.0
@@ -52,6 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"no such fault: {unknown[0]}; there are {', '.join(f.name for f in faults)}", file=sys.stderr)
         return 2
     faults = [fault for fault in faults if not chosen.only or fault.name in chosen.only]
+    seeds = shuffled_seeds(chosen.seed, chosen.seeds)
+    if not seeds:
+        print(f"no shipped seed begins with {chosen.seeds!r}", file=sys.stderr)
+        return 2
     began = time.monotonic()
     hunts: list[Hunt] = []
     clock = Clock(chosen.minutes * 60, len(faults), chosen.jobs)
@@ -60,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ[HEADERS] = headers
 
         def run(fault: Fault) -> Hunt:
-            return hunt(fault, chosen.seed, chosen.limit or clock.next_limit(), own)
+            return hunt(fault, seeds, chosen.seed, chosen.limit or clock.next_limit(), own)
 
         with ThreadPoolExecutor(chosen.jobs) as pool:
             for future in as_completed([pool.submit(run, fault) for fault in faults]):
@@ -84,6 +88,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description=__doc__)
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these faults (default: all)")
     parser.add_argument("--seed", type=int, default=0, help="decides the order of the seeds and all random choices")
+    parser.add_argument(
+        "--seeds", default="", metavar="PREFIX", help="shipped seeds whose path begins so (default: all)"
+    )
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="faults hunted at once")
     parser.add_argument("--minutes", type=float, default=MINUTES, help="for all faults together")
     parser.add_argument("--limit", type=float, default=None, metavar="SECONDS", help="for each fault instead")

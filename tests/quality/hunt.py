@@ -87,9 +87,10 @@ class Hunt:
         }
 
 
-def shuffled_seeds(seed: int) -> list[Path]:
-    """All shipped seeds, in an order that ``seed`` decides."""
+def shuffled_seeds(seed: int, within: str = "") -> list[Path]:
+    """All shipped seeds whose path below ``seeds/`` begins with ``within``, in an order that ``seed`` decides."""
     paths = sorted(p for p in folder("seeds").rglob("*.py") if "__pycache__" not in p.parts)
+    paths = [p for p in paths if _short(str(p)).startswith(within)]
     random.Random(seed).shuffle(paths)
     return paths
 
@@ -111,7 +112,7 @@ class OwnDefects:
         return self._known[key]
 
 
-def hunt(fault: Fault, seed: int, limit: float, own: OwnDefects) -> Hunt:
+def hunt(fault: Fault, seeds: Sequence[Path], seed: int, limit: float, own: OwnDefects) -> Hunt:
     """Run the passes until the fault is found, the seeds are through, or ``limit`` seconds are over."""
     began = time.monotonic()
     cells = passed_over = 0
@@ -120,7 +121,7 @@ def hunt(fault: Fault, seed: int, limit: float, own: OwnDefects) -> Hunt:
         left = limit - (time.monotonic() - began)
         if left <= 0 or error:
             break
-        for event in _campaign(fault, seed, one.options, left * one.share):
+        for event in _campaign(fault, seeds, seed, one.options, left * one.share):
             match event["event"]:
                 case "cell" if event["config"]:
                     cells += 1
@@ -139,7 +140,9 @@ def _short(seed: str) -> str:
     return str(Path(seed).relative_to(folder("seeds")))
 
 
-def _campaign(fault: Fault, seed: int, options: Sequence[str], seconds: float) -> Iterator[dict[str, Any]]:
+def _campaign(
+    fault: Fault, seeds: Sequence[Path], seed: int, options: Sequence[str], seconds: float
+) -> Iterator[dict[str, Any]]:
     """The events of a run as they come, for at most ``seconds``; a ``complaint`` if it ended by itself and not well.
 
     Closing the iterator ends the run; what it wrote goes with it.
@@ -147,7 +150,7 @@ def _campaign(fault: Fault, seed: int, options: Sequence[str], seconds: float) -
     with tempfile.TemporaryDirectory(prefix=f"eqfuzz-quality-{fault.name}-") as folder_of_run:
         out = Path(folder_of_run)
         share_header(out)
-        command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, shuffled_seeds(seed))]
+        command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, seeds)]
         command += ["--preload", str(fault.path), "--seed", str(seed), "--jobs", "1", "--format", "json"]
         with (out / "errors.txt").open("w") as errors:
             process = subprocess.Popen(

@@ -1,40 +1,77 @@
 """Whether a fault's witness, a small program with arguments, compiles into something else than eager.
 
-``python -m tests.quality.witness NAME clean|planted`` prints ``agrees`` or ``differs`` as its last line, after what
-differs. One process each: a fault stays for as long as its process.
+``python -m tests.quality.witness NAME FOLDER`` tries it without the fault and with it, each in a process of its own
+with its own kernel cache below FOLDER. It prints what differs, and at last ``clean: agrees`` and
+``planted: differs``, or otherwise.
 """
 
 from __future__ import annotations
 
 import copy
+import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
 import torch._dynamo
+import torch._inductor.compile_fx
 import torch._inductor.config
 from torch.utils._pytree import tree_leaves
 
-from tests.quality.fault import FOLDER, execute, read_fault
+from tests.quality.fault import FOLDER, Fault, execute, read_fault
+
+ENDS = {0: "agrees", 1: "differs"}
+"""What the exit codes of the children mean; any other is an exception or a crash."""
 
 Seen = list[Any]
 """What one call showed, in an order that is the same for eager and compiled."""
 
 
-def main(name: str, state: str) -> None:
-    module = execute(read_fault(FOLDER / f"{name}.py"), planted=state == "planted")
+def main(name: str, folder: str) -> int:
+    fault = read_fault(FOLDER / f"{name}.py")
     torch.set_num_threads(1)
+    states = {"clean": False, "planted": True}
+    ends = {state: _forked(fault, planted, Path(folder) / state) for state, planted in states.items()}
+    for state, end in ends.items():
+        print(f"{state}: {ENDS.get(end, 'raises')}")
+    return 0
+
+
+def _forked(fault: Fault, planted: bool, cache: Path) -> int:
+    """Try in a child, since a fault stays for as long as its process; the child's exit code.
+
+    A fork, because importing torch and its compiler takes longer than the rest.
+    """
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        end = 2
+        try:
+            os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(cache)
+            end = int(_differs(fault, planted))
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            os._exit(end)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _differs(fault: Fault, planted: bool) -> bool:
+    module = execute(fault, planted=planted)
     torch._inductor.config.fallback_random = True  # type: ignore[assignment]
     program, calls = module.witness()
     eager = observe(program, calls)
     program, calls = module.witness()
     compiled = observe(torch.compile(program), calls)
-    differs = getattr(module, "differs", lambda a, b: not same(a, b))(eager, compiled)
     for number, (one, other) in enumerate(zip(eager, compiled, strict=True)):
         if not same(one, other):
             print(f"call {number}\n  eager:    {one}\n  compiled: {other}")
-    print("differs" if differs else "agrees")
+    differs = getattr(module, "differs", lambda a, b: not same(a, b))
+    return bool(differs(eager, compiled))
 
 
 def observe(program: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Seen]:
@@ -93,4 +130,4 @@ def same(one: Any, other: Any) -> bool:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    sys.exit(main(*sys.argv[1:]))
