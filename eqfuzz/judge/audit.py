@@ -18,7 +18,16 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
 from eqfuzz.judge.alone import Alone, Disagreement, judge_alone
-from eqfuzz.judge.intermediates import Recorded, Recorder, Ref, Run, Step, returns_operand, written_operand
+from eqfuzz.judge.intermediates import (
+    AS_STRIDED,
+    Recorded,
+    Recorder,
+    Ref,
+    Run,
+    Step,
+    returns_operand,
+    written_operand,
+)
 from eqfuzz.judge.observe import observe
 from eqfuzz.judge.place import Place, place_of
 from eqfuzz.program.call import Call
@@ -186,6 +195,8 @@ class _GraphAudit:
             source = args[1].to(values[written].dtype).expand(values[written].shape)
             result = judge_alone(_CLONE, (source,), {}, {0: run.after[written]}, self.seed)
             self._take(step, result, values)
+        elif step.target is AS_STRIDED:
+            self.unjudged[step.name] = "its meaning depends on the strides of its operand"
         elif not returns_operand(step.target):
             result = judge_alone(step.target, args, kwargs, self._compiled(step, values), self.seed)
             values.setdefault(step.name, result.value)
@@ -194,7 +205,9 @@ class _GraphAudit:
         elif step.target._schema.is_mutable:
             self.unjudged[step.name] = "it writes to its operand"
         else:
-            values[step.name] = step.target(*args, **kwargs)
+            # Inductor may have laid out the operand so that no view of this shape exists: the numbers are the same.
+            view = torch.ops.aten.reshape.default if step.target is torch.ops.aten.view.default else step.target
+            values[step.name] = view(*args, **kwargs)
 
     def _take(self, step: Step, result: Alone, values: dict[str, Any]) -> None:
         if result.unjudged:

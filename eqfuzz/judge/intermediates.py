@@ -11,9 +11,12 @@ from torch.fx import GraphModule, Node
 from torch.utils._pytree import tree_map_only
 
 from eqfuzz.judge.observe import snapshot
+from eqfuzz.program.torch_internals import forget_output_strides
 
 MAX_RUNS = 4
 """How many runs of one graph are kept: a loop may run it a thousand times."""
+
+AS_STRIDED = torch.ops.aten.as_strided.default
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,6 +94,7 @@ class Recorder:
             except Exception:
                 self.failed = number
                 raise
+            forget_output_strides(count)
             self.graphs.append(recorded)
             return _recording(compiled, recorded, count, exposed)
 
@@ -128,8 +132,11 @@ def _is_intermediate(node: Node) -> bool:
 
 
 def returns_operand(func: torch._ops.OpOverload) -> bool:
-    """Whether a result shares memory with an operand: a view, or the operand itself, written to."""
-    return any(value.alias_info is not None for value in func._schema.returns)
+    """Whether a result shares memory with an operand: a view, or the operand itself, written to.
+
+    Not ``as_strided``: Inductor may lay its operand out in another way, so that its value is taken as it comes.
+    """
+    return func is not AS_STRIDED and any(value.alias_info is not None for value in func._schema.returns)
 
 
 def written_operand(step: Step) -> str | None:

@@ -20,6 +20,7 @@ class Kind(StrEnum):
     PROCESS_CRASH = "process-crash"
     HANG = "hang"
     OUT_OF_MEMORY = "out-of-memory"
+    SLOW = "slow"
     FLAKY = "flaky"
     SUSPECT_RULE = "suspect-rule"
     INCONCLUSIVE = "inconclusive"
@@ -38,6 +39,7 @@ FINDINGS = frozenset(
         Kind.PROCESS_CRASH,
         Kind.HANG,
         Kind.OUT_OF_MEMORY,
+        Kind.SLOW,
     }
 )
 

@@ -81,6 +81,14 @@ def inductor_backend(
     return backend
 
 
+def forget_output_strides(kept: int) -> None:
+    """Of the outputs of the graph just compiled, leave AOTAutograd the strides of the first ``kept`` only."""
+    context = torch._guards.TracingContext.try_get()
+    if context is not None and context.output_strides:
+        # In place: AOTAutograd holds this very list, and takes all that follow its outputs for saved activations.
+        del context.output_strides[kept:]
+
+
 @contextlib.contextmanager
 def without_autograd_cache() -> Iterator[None]:
     """While it lasts, AOTAutograd neither reads nor writes compiled graphs on disk."""

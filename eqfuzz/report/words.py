@@ -15,6 +15,7 @@ MEANING: dict[Kind, str] = {
     Kind.PROCESS_CRASH: "the process died while compiling or running compiled code",
     Kind.HANG: "compiled did not end within its time limit",
     Kind.OUT_OF_MEMORY: "compiled went over its memory limit",
+    Kind.SLOW: "the compiled variant is steadily slower than its compiled original",
     Kind.FLAKY: "seen once, not again in a fresh process",
     Kind.SUSPECT_RULE: "eager P differs from eager P': a rule or an eager kernel is wrong",
     Kind.INCONCLUSIVE: "too few stable elements to tell",

@@ -143,3 +143,16 @@ def test_half_types_may_keep_float32_between_operators():
     for dtype in (torch.float16, torch.bfloat16):
         found = look(rounded, (draw(64, 64).to(dtype), draw(64, 64, seed=1).to(dtype)))
         assert found.suspects == () and found.audited >= 10
+
+
+@pytest.mark.slow
+def test_activations_keep_their_strides_for_the_backward_graph():
+    """AOTAutograd takes the strides of all further outputs for those of saved activations."""
+
+    def laid_out(x, y):
+        mixed = (x @ y).permute(2, 0, 1).sin()
+        return (mixed.sum(0) @ y.mean(0)).cos(), mixed.view(x.shape[2] - 1, -1).exp().sum(1), x.unbind(-1)[0] * 2
+
+    x, y = draw(2, 3, 5).requires_grad_(), draw(2, 5, 4)
+    found = look(laid_out, (x, y))
+    assert found.suspects == () and not found.raised and found.graphs == 2 and found.skipped == {}
