@@ -10,7 +10,7 @@ import typer
 import typer.core
 
 import eqfuzz
-from eqfuzz.cli import doctor, mutate, replay, rules, rules_check, rules_explain, rules_survival
+from eqfuzz.cli import audit, doctor, mutate, replay, rules, rules_check, rules_explain, rules_survival
 from eqfuzz.cli.exits import INTERRUPTED, USAGE, complain
 
 
@@ -68,6 +68,7 @@ def eqfuzz_command(
 
 app.command("mutate")(mutate.mutate)
 app.command("replay")(replay.replay)
+app.command("audit")(audit.audit)
 rules.rules.command("check")(rules_check.check)
 rules.rules.command("explain")(rules_explain.explain)
 rules.rules.command("survival")(rules_survival.survival)

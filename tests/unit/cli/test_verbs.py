@@ -22,7 +22,9 @@ def call(*arguments: str):
     return CliRunner().invoke(app, list(arguments))
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["mutate", "--help"], ["replay", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["mutate", "--help"], ["replay", "--help"], ["audit", "--help"], ["--version"]]
+)
 def test_help_imports_nothing_heavy(arguments):
     script = (
         "import sys\n"
@@ -38,7 +40,7 @@ def test_help_imports_nothing_heavy(arguments):
 def test_help_names_every_verb_and_the_exit_codes():
     result = call("--help")
     assert result.exit_code == 0
-    for word in ("mutate", "replay", "rules", "doctor", "130 interrupted"):
+    for word in ("mutate", "replay", "audit", "rules", "doctor", "130 interrupted"):
         assert word in result.stdout
 
 
@@ -53,6 +55,7 @@ def test_the_version():
         (["mutat"], "Did you mean 'mutate'?"),
         ([], "Missing command"),
         (["replay"], "ID"),
+        (["audit"], "PATHS"),
         (["--nope"], "--nope"),
     ],
 )
@@ -202,3 +205,16 @@ def test_doctor_tells_a_temp_folder_that_cannot_be_written(monkeypatch, tmp_path
     check = next(c for c in doctor.checks() if c.name == "temp folder")
     assert check.state == doctor.MISSING
     assert "TMPDIR" in check.line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["/nowhere.py"], "/nowhere.py: no such file or folder"),
+        ([__file__, "--config", "aot_eager"], "only what Inductor compiles can be audited"),
+        ([__file__, "--config", "all"], "one configuration at a time"),
+    ],
+)
+def test_what_cannot_be_audited_is_one_line_and_exit_2(arguments, told):
+    result = call("audit", *arguments)
+    assert result.exit_code == 2 and told in result.stderr and len(result.stderr.splitlines()) == 1

@@ -1,0 +1,96 @@
+"""The local audit of one program, in a child process: what its compiled run does as a whole, then operator by operator.
+
+``audit_program`` is the audit itself, for callers that are in a child already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from eqfuzz.judge.audit import audit
+from eqfuzz.judge.observe import observe
+from eqfuzz.judge.oracles import judge_compiled
+from eqfuzz.judge.shadow import reference
+from eqfuzz.judge.verdict import FINDINGS, Kind
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import Loaded
+from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.run.case import SAMPLES, line_in
+from eqfuzz.run.configs import Config
+
+TARGET = "eqfuzz.run.auditing:run_audit"
+"""What a pool is told to run."""
+
+_AUDIT_COMPILES = 4
+
+
+def audit_program(program: Program, seed: int, config: Config) -> dict[str, Any]:
+    """The audit of a program under one configuration, on the CPU, as JSON (``judge.audit.Audit.from_json`` reads it).
+
+    Raises whatever loading the program raises, and ValueError where ``config`` does not compile with Inductor.
+    """
+    loaded = Loaded(program)
+    return _audit(loaded, loaded.calls(seed), seed, config)
+
+
+def run_audit(data: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
+    """The case ``{program, seed, config, load_seconds, eager_seconds, compile_seconds}``, told in events.
+
+    ``judged`` has the verdict on the unmodified compiled program, ``audited`` the audit; ``invalid`` ends it before.
+    """
+    program, seed, config = Program.from_json(data["program"]), data["seed"], Config(**data["config"])
+    emit({"event": "stage", "stage": "load", "seconds": data["load_seconds"]})
+    try:
+        loaded = Loaded(program)
+        loaded.instance()
+        calls = loaded.calls(seed)
+    except InvalidSeed as error:
+        emit({"event": "invalid", "reason": error.reason, "line": error.line})
+        return
+    except (Exception, SystemExit) as error:  # whatever a seed raises while loading makes it invalid
+        reason = f"does not load: {type(error).__name__}: {error}"
+        emit({"event": "invalid", "reason": reason, "line": line_in(error, program)})
+        return
+    emit({"event": "stage", "stage": "eager", "seconds": data["eager_seconds"]})
+    eager = observe(loaded.instance, calls)
+    for call in eager.calls:
+        if call.raised is not None:
+            reason = f"raises in eager: {call.raised.type}: {call.raised.message}"
+            emit({"event": "invalid", "reason": reason, "line": None})
+            return
+    emit({"event": "stage", "stage": "compile", "seconds": data["compile_seconds"]})
+    with config.patched():
+        compiled = observe(loaded.instance, calls, transform=config.compile)
+    emit({"event": "stage", "stage": "reference", "seconds": 20 * data["eager_seconds"]})
+    verdict = judge_compiled(eager, compiled, None)
+    for samples in SAMPLES:
+        if verdict.kind not in FINDINGS and verdict.kind is not Kind.INCONCLUSIVE:
+            break
+        verdict = judge_compiled(eager, compiled, reference(loaded.instance, calls, seed=seed, samples=samples))
+    emit({"event": "judged", "verdict": verdict.to_json()})
+    emit({"event": "stage", "stage": "audit", "seconds": _AUDIT_COMPILES * data["compile_seconds"]})
+    emit({"event": "audited", "audit": _audit(loaded, calls, seed, config)})
+
+
+def demand_inductor(config: Config) -> None:
+    """Raises ValueError where ``config`` compiles with something else than Inductor."""
+    if config.backend != "inductor":
+        raise ValueError(
+            f"only what Inductor compiles can be audited, and {config.name} compiles with {config.backend}"
+        )
+
+
+def _audit(loaded: Loaded, calls: Sequence[Call], seed: int, config: Config) -> dict[str, Any]:
+    demand_inductor(config)
+    with config.patched():
+        found = audit(
+            loaded.instance,
+            calls,
+            mode=config.mode,
+            options=config.options,
+            dynamic=config.dynamic,
+            fullgraph=config.fullgraph,
+            seed=seed,
+        )
+    return found.to_json()

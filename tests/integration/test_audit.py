@@ -1,0 +1,66 @@
+"""``eqfuzz audit`` as a user runs it: suspects, clean programs, programs that cannot be audited."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.commandline import eqfuzz, write
+
+pytestmark = pytest.mark.slow
+
+HEAD = """
+    import os
+    import torch
+    import torch.nn.functional as F
+"""
+INPUTS = """
+    def inputs(rng):
+        yield rng.normal(48, 48)
+"""
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("audit")
+
+    def seed(name, body):
+        write(folder, name, f"{HEAD}\n    def program(x):\n        {body}\n{INPUTS}")
+
+    seed("elu.py", "small = F.elu(x)\n        return 1 / (small + torch.exp(small))")
+    seed("right.py", "return (x * 2).sum(0)")
+    seed("raising.py", "raise ValueError('no')")
+    seed("dying.py", "os.abort() if torch.compiler.is_compiling() else x\n        return x.sin()")
+    write(folder, "text.py", "not python")
+    done = eqfuzz("audit", folder, "--format", "json")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    return done, {e["file"].rsplit("/", 1)[1]: e for e in events if e["event"] == "audited"}, events[-1]
+
+
+def test_the_wrong_operator_is_named_with_its_line(audited):
+    done, files, summary = audited
+    assert done.returncode == 1 and summary["event"] == "summary" and summary["files"] == 5, done.stderr
+    (suspect,) = files["elu.py"]["audit"]["suspects"]
+    assert suspect["operator"] == "aten.expm1.default" and suspect["place"]["text"] == "small = F.elu(x)"
+    assert suspect["found"]["wrong_elements"] > 5
+
+
+def test_a_right_program_has_no_suspect(audited):
+    _, files, summary = audited
+    right = files["right.py"]
+    assert right["audit"]["suspects"] == [] and right["audit"]["audited"] >= 2 and right["verdict"]["kind"] == "agree"
+    assert summary["suspects"] == 1
+
+
+def test_what_cannot_be_audited_says_why(audited):
+    _, files, _ = audited
+    assert files["raising.py"]["audit"] is None and files["raising.py"]["ended"] == "raises in eager: ValueError: no"
+    assert "not valid Python" in files["text.py"]["ended"]
+    assert files["dying.py"]["audit"] is None and files["dying.py"]["ended"].endswith("compiled")
+
+
+def test_a_file_that_is_no_seed_is_a_usage_error(tmp_path):
+    done = eqfuzz("audit", write(tmp_path, "text.py", "not python"))
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1 and "no program could be audited" in done.stderr
