@@ -5,6 +5,7 @@ from the wrong place in memory, and came back as another row.
 """
 
 import torch
+import torch._functorch.aot_autograd  # alone, the next import is circular
 from torch._functorch._aot_autograd import runtime_wrappers
 
 KIND = "aot-aliasing"

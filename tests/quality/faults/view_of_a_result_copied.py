@@ -5,6 +5,7 @@ did not come back as two tensors that share memory but are told apart.
 """
 
 import torch
+import torch._functorch.aot_autograd  # alone, the next import is circular
 from torch._functorch._aot_autograd import runtime_wrappers
 
 KIND = "aot-aliasing"
