@@ -24,6 +24,7 @@ class Backward:
     cotangents: list[torch.Tensor]
     wrt: list[torch.Tensor]
     paths: list[str]
+    name: str = "gradient"
 
 
 def differentiable(arguments: dict[str, Any], model: torch.nn.Module | None) -> list[tuple[str, torch.Tensor]]:
@@ -51,12 +52,25 @@ def plan(result: Any, wrt: list[tuple[str, torch.Tensor]]) -> Backward | None:
     return Backward(outputs, along, [tensor for _, tensor in wrt], [path for path, _ in wrt])
 
 
-def run(backward: Backward) -> list[tuple[str, torch.Tensor | None]]:
-    """``(path, gradient)`` pairs; None where an input does not reach any output. Raises what autograd raises."""
+def run(backward: Backward, *, again: bool = False) -> list[tuple[str, torch.Tensor | None]]:
+    """``(path, gradient)`` pairs; None where an input does not reach any output. Raises what autograd raises.
+
+    ``again`` keeps a graph of the pass itself, so that its gradients can be differentiated.
+    """
     found = torch.autograd.grad(
-        backward.outputs, backward.wrt, grad_outputs=backward.cotangents, allow_unused=True, retain_graph=False
+        backward.outputs, backward.wrt, grad_outputs=backward.cotangents, allow_unused=True, create_graph=again
     )
-    return [(f"gradient of {path}", gradient) for path, gradient in zip(backward.paths, found, strict=True)]
+    return [(f"{backward.name} of {path}", gradient) for path, gradient in zip(backward.paths, found, strict=True)]
+
+
+def plan_second(found: list[tuple[str, torch.Tensor | None]], first: Backward) -> Backward | None:
+    """The backward pass through the gradients that ``first`` found; None where none of them depends on anything."""
+    outputs = [gradient for _, gradient in found if gradient is not None and gradient.requires_grad]
+    if not outputs:
+        return None
+    with torch.no_grad():
+        along = [cotangent(output) for output in outputs]
+    return Backward(outputs, along, first.wrt, first.paths, "second gradient")
 
 
 def accumulated(wrt: list[tuple[str, torch.Tensor]]) -> list[tuple[str, torch.Tensor]]:

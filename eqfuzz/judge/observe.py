@@ -21,6 +21,9 @@ from eqfuzz.program.call import Call
 from eqfuzz.program.load import STATE_SEED, reseed
 from eqfuzz.program.namespace import namespace_of, plain_globals
 
+SECOND_BACKWARD = "second_backward"
+"""A module-level name by which a seed asks for the gradients of its gradients."""
+
 Scope = Callable[[Any], contextlib.AbstractContextManager[Any]]
 Keep = Callable[[Any], Any]
 Transform = Callable[[Any], Any]
@@ -151,9 +154,15 @@ def _one_call(
     record.gradients = [(path, keep(leaf)) for path, leaf in gradients.accumulated(wrt)]
     backward = gradients.plan(result, wrt)
     if backward is not None:
+        twice = bool(namespace.get(SECOND_BACKWARD))
         with scope(backward.cotangents):
-            found = gradients.run(backward)
+            found = gradients.run(backward, again=twice)
         record.gradients += [(path, keep(leaf)) for path, leaf in found]
+        second = gradients.plan_second(found, backward) if twice else None
+        if second is not None:
+            with scope(second.cotangents):
+                found = gradients.run(second)
+            record.gradients += [(path, keep(leaf)) for path, leaf in found]
 
 
 def _context(expression: str, namespace: dict[str, Any]) -> contextlib.AbstractContextManager[Any]:

@@ -115,6 +115,9 @@ def _origin(error: BaseException) -> str:
         return "compiler" if any(_failed_inside_the_compiler(link) for link in chain[1:]) else "program"
     if _named(error, {"TorchDynamoException"}) or _failed_inside_the_compiler(error):
         return "compiler"
+    # AOTAutograd refuses a second backward pass with a plain RuntimeError.
+    if _declines([error]) and _raised_in(error, _COMPILER_MODULES):
+        return "unsupported"
     return "program"
 
 
@@ -137,11 +140,12 @@ def _failed_inside_the_compiler(error: BaseException) -> bool:
     """A Python error that broke out of the compiler's own code (not one that an operator's checks gave)."""
     if not isinstance(error, _OWN_FAILURES):
         return False
+    return _raised_in(error, (*_COMPILER_MODULES, "torch._refs", "torch._meta_registrations", "torch._decomp"))
+
+
+def _raised_in(error: BaseException, modules: tuple[str, ...]) -> bool:
     frame = _last_frame(error)
-    if frame is None:
-        return False
-    module = str(frame.tb_frame.f_globals.get("__name__", ""))
-    return module.startswith((*_COMPILER_MODULES, "torch._refs", "torch._meta_registrations", "torch._decomp"))
+    return frame is not None and str(frame.tb_frame.f_globals.get("__name__", "")).startswith(modules)
 
 
 def _innermost_wrapped(error: BaseException) -> BaseException:

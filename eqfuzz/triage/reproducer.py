@@ -251,8 +251,8 @@ else:
 def _compares(finding: Finding, config: Config, evidence: Evidence, described: Described) -> list[str]:
     kind = finding.verdict.kind
     path = evidence.path or "output"
-    leaf = path.removeprefix("gradient of ").removesuffix(" after the call")
-    gradient = path.startswith("gradient of ")
+    leaf = path.removeprefix("second ").removeprefix("gradient of ").removesuffix(" after the call")
+    gradient = "gradient of " in path
     metadata = kind is Kind.WRONG_METADATA and not leaf.startswith("shared(") and not leaf.endswith(".is_leaf")
     parts = [_GRADIENT_HELPERS] if gradient else []
     if leaf.startswith("shared("):
@@ -263,7 +263,7 @@ def _compares(finding: Finding, config: Config, evidence: Evidence, described: D
         f"    seen = None\n"
         f"    for number, (args, kwargs) in enumerate(make_calls()[: {evidence.call + 1}]):\n"
         f"        torch.manual_seed({STATE_SEED})\n"
-        f"{textwrap.indent(_observing(leaf, described.invocation, gradient, metadata), ' ' * 8)}\n"
+        f"{textwrap.indent(_observing(leaf, described.invocation, gradient, metadata, path), ' ' * 8)}\n"
         f"    return seen"
     )
     if metadata:
@@ -275,7 +275,7 @@ def _compares(finding: Finding, config: Config, evidence: Evidence, described: D
     return parts
 
 
-def _observing(leaf: str, invocation: str, gradient: bool, metadata: bool) -> str:
+def _observing(leaf: str, invocation: str, gradient: bool, metadata: bool, path: str) -> str:
     """Statements that make one call and put what is compared into ``seen``."""
     if leaf in _TEXTS:
         return _TEXTS[leaf].format(invocation=invocation)
@@ -285,8 +285,18 @@ def _observing(leaf: str, invocation: str, gradient: bool, metadata: bool) -> st
             f"wrt = {leaf}",
             *lines,
             "outputs = [t for t in tensors(output) if t.requires_grad]",
-            "seen = torch.autograd.grad(outputs, [wrt], [cotangent(t) for t in outputs], allow_unused=True)[0]",
+            "along = [cotangent(t) for t in outputs]",
         ]
+        if path.startswith("second "):
+            # Of every input at once: that is what the second pass goes through.
+            lines += [
+                "given = [t for t in [*tensors(args), *tensors(kwargs)] if t.requires_grad and t.is_leaf]",
+                "given += [p for p in model.parameters()] if isinstance(model, torch.nn.Module) else []",
+                "found = torch.autograd.grad(outputs, given, along, allow_unused=True, create_graph=True)",
+                "outputs = [g for g in found if g is not None and g.requires_grad]",
+                "along = [cotangent(t) for t in outputs]",
+            ]
+        lines.append("seen = torch.autograd.grad(outputs, [wrt], along, allow_unused=True)[0]")
     elif metadata:
         lines.append(f"seen = {leaf}")
     else:

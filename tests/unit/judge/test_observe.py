@@ -11,7 +11,10 @@ from eqfuzz.judge.gradients import cotangent
 from eqfuzz.judge.leaves import leaves, structure
 from eqfuzz.judge.observe import observe, snapshot
 from eqfuzz.judge.raised import describe, first_line
+from eqfuzz.judge.shadow import reference
 from eqfuzz.program.call import Call
+from eqfuzz.program.formats import recognise
+from eqfuzz.program.load import Loaded
 
 Pair = collections.namedtuple("Pair", "left right")
 
@@ -174,3 +177,37 @@ def test_a_refusal_in_plain_words_is_no_crash():
     words = "aot_autograd() does not yet handle non-differentiable view input mutations."
     assert describe(InductorError(AssertionError(words), None)).origin == "unsupported"
     assert describe(InductorError(AssertionError("reduce() of empty iterable"), None)).origin == "compiler"
+
+
+CUBED = """
+import torch
+
+second_backward = True
+
+
+def inputs(rng):
+    return (rng.normal(5, dtype=torch.float64, requires_grad=True),)
+
+
+def program(x):
+    return x**3
+"""
+
+
+def test_second_gradients_where_the_seed_asks():
+    loaded = Loaded(recognise(CUBED, "seed.py"))
+    (call,) = loaded.calls(0)
+    found = dict(observe(loaded.instance, [call]).calls[0].gradients)
+    x = call.args[0].detach()
+    first, second = cotangent(x), cotangent(x)
+    torch.testing.assert_close(found["gradient of args[0]"], 3 * x**2 * first)
+    torch.testing.assert_close(found["second gradient of args[0]"], 6 * x * first * second)
+    known = dict(reference(loaded.instance, [call]).calls[0].gradients)
+    torch.testing.assert_close(known["second gradient of args[0]"].value, 6 * x * first * second)
+
+
+def test_a_second_backward_is_declined_by_compiled_code():
+    loaded = Loaded(recognise(CUBED, "seed.py"))
+    compiled = observe(loaded.instance, loaded.calls(0), transform=lambda f: torch.compile(f, backend="aot_eager"))
+    raised = compiled.calls[0].raised
+    assert raised is not None and raised.origin == "unsupported", raised
