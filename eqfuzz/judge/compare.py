@@ -163,7 +163,9 @@ def _judge_elements(
     farther = finite & (far > _TIMES_EAGER * near)
     steady = ~unstable
     beyond = farther & (far > allowed)
-    alone = _alone(far, near, reference.bound, finite & steady) & farther
+    alone, times = _alone(far, near, reference.bound, finite & steady)
+    alone &= farther
+    allowed = torch.where(alone, torch.minimum(allowed, times * reference.bound), allowed)
     class_wrong = ~exact & (of_compiled != of_target) & (of_eager == of_target)
     # Noise can flip the element, but what came out is like nothing that any noisy run gave.
     smooth = reference.bound < _SMOOTH * _distance(target, torch.zeros_like(target))
@@ -175,22 +177,25 @@ def _judge_elements(
     return wrong & ~unstable, unstable, allowed
 
 
-def _alone(far: torch.Tensor, near: torch.Tensor, bound: torch.Tensor, judged: torch.Tensor) -> torch.Tensor:
+def _alone(
+    far: torch.Tensor, near: torch.Tensor, bound: torch.Tensor, judged: torch.Tensor
+) -> tuple[torch.Tensor, float]:
     """The one element that strays from the reference, measured by its bound, much farther than any other of the leaf.
 
     c leaves room for implementations that round worse than the model says; they do so in more elements than one. The
-    fewer others there are, the more room is left.
+    fewer others there are, the more room is left. With it comes how many bounds away it could have been.
     """
     found = torch.zeros(judged.numel(), dtype=torch.bool)
     judged = judged & (bound > 0)
     count = int(judged.sum())
     if not count:
-        return found.view(judged.shape)
+        return found.view(judged.shape), 0.0
     highest, places = torch.where(judged, far / bound, 0.0).reshape(-1).topk(min(2, far.numel()))
     usual = float(torch.where(judged, near / bound, 0.0).max())
     usual = max([usual, *highest[1:].tolist()])
-    found[places[0]] = bool(highest[0] > max(_ALONE if count >= _CROWD else _ALONE_IN_FEW, _TIMES_OTHERS * usual))
-    return found.view(judged.shape)
+    times = max(_ALONE if count >= _CROWD else _ALONE_IN_FEW, _TIMES_OTHERS * usual)
+    found[places[0]] = bool(highest[0] > times)
+    return found.view(judged.shape), times
 
 
 def _summed(

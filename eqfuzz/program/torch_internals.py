@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+import torch._guards
 import torch._jit_internal
 
 
