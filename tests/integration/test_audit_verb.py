@@ -32,7 +32,7 @@ def audited(tmp_path_factory):
     seed("right.py", "return (x * 2).sum(0)")
     seed("raising.py", "raise ValueError('no')")
     seed("dying.py", "os.abort() if torch.compiler.is_compiling() else x\n        return x.sin()")
-    write(folder, "text.py", "not python")
+    write(folder, "text.py", "this is no Python")
     done = eqfuzz("audit", folder, "--format", "json")
     events = [json.loads(line) for line in done.stdout.splitlines()]
     return done, {e["file"].rsplit("/", 1)[1]: e for e in events if e["event"] == "audited"}, events[-1]
@@ -61,6 +61,6 @@ def test_what_cannot_be_audited_says_why(audited):
 
 
 def test_a_file_that_is_no_seed_is_a_usage_error(tmp_path):
-    done = eqfuzz("audit", write(tmp_path, "text.py", "not python"))
+    done = eqfuzz("audit", write(tmp_path, "text.py", "this is no Python"))
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1 and "no program could be audited" in done.stderr
