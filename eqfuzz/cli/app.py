@@ -10,7 +10,7 @@ import typer
 import typer.core
 
 import eqfuzz
-from eqfuzz.cli import audit, doctor, mutate, replay, rules, rules_check, rules_explain, rules_survival
+from eqfuzz.cli import audit, doctor, mutate, replay, rules, rules_check, rules_explain, rules_survival, self_check
 from eqfuzz.cli.exits import INTERRUPTED, USAGE, complain
 
 
@@ -73,4 +73,5 @@ rules.rules.command("check")(rules_check.check)
 rules.rules.command("explain")(rules_explain.explain)
 rules.rules.command("survival")(rules_survival.survival)
 app.add_typer(rules.rules, name="rules")
+app.command("self-check")(self_check.self_check)
 app.command("doctor")(doctor.doctor)

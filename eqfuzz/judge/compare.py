@@ -14,8 +14,10 @@ from eqfuzz.judge.reference import LeafReference, classes
 _HALVES = (torch.float16, torch.bfloat16)
 _TOO_UNSTABLE = 0.2
 _TIMES_EAGER = 3.0
+_FACTOR = 4.0
 _ALONE = 2.0
-_ALONE_IN_FEW = 3.0
+_ALONE_IN_HALVES = 1.5
+_MORE_IN_FEW = 1.0
 _CROWD = 8
 _TIMES_OTHERS = 3.0
 _UNHEARD = 8.0
@@ -125,7 +127,7 @@ def between_two(
     for reference in (left, right):
         if reference.unstable is not None:
             unstable |= reference.unstable
-    allowed = _factor(one.dtype) * (bounds[0] + bounds[1])
+    allowed = _factor_of_two_eager_runs(one.dtype) * (bounds[0] + bounds[1])
     distance = _distance(one, other)
     wrong = ~same & ~unstable & ~(distance <= allowed)
     return _summed(one, other, one, allowed, wrong, unstable, same)
@@ -154,7 +156,7 @@ def _judge_elements(
     # Where eager itself misses an exact value the noise model has failed: nothing can be said there.
     unstable = unstable | (exact & ~same & ~right & ~trusted)
     wrong_exact = exact & ~same & ~right & trusted & ~unstable
-    allowed = (_factor(eager.dtype) * reference.bound).masked_fill(exact, 0.0)
+    allowed = (_FACTOR * reference.bound).masked_fill(exact, 0.0)
     if not (eager.dtype.is_floating_point or eager.dtype.is_complex):
         return wrong_exact, unstable, allowed
     of_eager, of_compiled, of_target = (classes(_wide(value)) for value in (eager, compiled, target))
@@ -163,7 +165,8 @@ def _judge_elements(
     farther = finite & (far > _TIMES_EAGER * near)
     steady = ~unstable
     beyond = farther & (far > allowed)
-    alone, times = _alone(far, near, reference.bound, finite & steady)
+    least = _ALONE_IN_HALVES if eager.dtype in _HALVES else _ALONE
+    alone, times = _alone(far, near, reference.bound, finite & steady, least)
     alone &= farther
     allowed = torch.where(alone, torch.minimum(allowed, times * reference.bound), allowed)
     class_wrong = ~exact & (of_compiled != of_target) & (of_eager == of_target)
@@ -178,12 +181,13 @@ def _judge_elements(
 
 
 def _alone(
-    far: torch.Tensor, near: torch.Tensor, bound: torch.Tensor, judged: torch.Tensor
+    far: torch.Tensor, near: torch.Tensor, bound: torch.Tensor, judged: torch.Tensor, least: float
 ) -> tuple[torch.Tensor, float]:
     """The one element that strays from the reference, measured by its bound, much farther than any other of the leaf.
 
     c leaves room for implementations that round worse than the model says; they do so in more elements than one. The
-    fewer others there are, the more room is left. With it comes how many bounds away it could have been.
+    fewer others there are, the more room is left; compiled halves stray least, since fused code keeps a wider type
+    between operators. With it comes how many bounds away the element could have been.
     """
     found = torch.zeros(judged.numel(), dtype=torch.bool)
     judged = judged & (bound > 0)
@@ -193,7 +197,7 @@ def _alone(
     highest, places = torch.where(judged, far / bound, 0.0).reshape(-1).topk(min(2, far.numel()))
     usual = float(torch.where(judged, near / bound, 0.0).max())
     usual = max([usual, *highest[1:].tolist()])
-    times = max(_ALONE if count >= _CROWD else _ALONE_IN_FEW, _TIMES_OTHERS * usual)
+    times = max(least if count >= _CROWD else least + _MORE_IN_FEW, _TIMES_OTHERS * usual)
     found[places[0]] = bool(highest[0] > times)
     return found.view(judged.shape), times
 
@@ -289,8 +293,8 @@ def _distance(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     return (first.to(torch.float64) - second.to(torch.float64)).abs()
 
 
-def _factor(dtype: torch.dtype) -> float:
-    return 8.0 if dtype in _HALVES else 4.0
+def _factor_of_two_eager_runs(dtype: torch.dtype) -> float:
+    return 8.0 if dtype in _HALVES else _FACTOR
 
 
 def _strides(value: torch.Tensor) -> list[int]:

@@ -13,11 +13,12 @@ class Environment:
     """The folder of a run, and a file to execute in every process that touches torch.
 
     ``out``: everything written lands below it. ``preload``: Python source executed right after ``import torch``
-    and before anything compiles, as a module named ``eqfuzz_preload``.
+    and before anything compiles, as a module named ``eqfuzz_preload``. ``extra``: environment variables set besides.
     """
 
     out: Path
     preload: Path | None = None
+    extra: tuple[tuple[str, str], ...] = ()
 
     def cache_dir(self) -> Path:
         """Where compiled kernels are kept: one folder for each preload file's content, since it may change them.
@@ -45,6 +46,7 @@ class Environment:
         variables["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
         variables["TORCHINDUCTOR_CACHE_DIR"] = str((cache or self.cache_dir()).absolute())
         variables["TMPDIR"] = str(self.temporary_dir())
+        variables.update(self.extra)
         if not cuda:
             variables["CUDA_VISIBLE_DEVICES"] = ""
         return variables

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from eqfuzz.judge.instrument.columns import JUDGE
 from eqfuzz.judge.instrument.faults import Fault, Planted, planned
 from eqfuzz.judge.instrument.others import OTHERS
 from eqfuzz.judge.instrument.subjects import DTYPES, NoSubject, Subject, subject
@@ -19,7 +20,6 @@ from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.program import Program
 
 GROUPS = ("outputs", "gradients")
-JUDGE = "eqfuzz"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,67 @@
+"""Eager against eager on CPUs of another vector width: two correct runs, which the judge must not tell apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import torch
+
+from eqfuzz.judge.instrument.others import OTHERS
+from eqfuzz.judge.instrument.subjects import DTYPES, NoSubject, Subject, subject
+from eqfuzz.judge.observation import Observation
+from eqfuzz.judge.oracles import judge_compiled
+from eqfuzz.judge.verdict import Kind, Verdict
+from eqfuzz.program.program import Program
+
+CAPABILITIES = ("default", "avx2", "avx512")
+"""Values of ATEN_CPU_CAPABILITY."""
+
+
+def observed(program: Program, seed: int) -> dict[str, Observation]:
+    """The program's eager run in every dtype that it runs in, by the dtype's name, as this process's kernels do it."""
+    return {str(made.dtype): made.eager for made in _subjects(program, seed)}
+
+
+def compared(
+    program: Program, seed: int, runs: Mapping[str, Mapping[str, Observation]]
+) -> tuple[list[Verdict], Counter[str]]:
+    """The verdict on each pair of ``runs`` (by capability, then dtype); the alarms of the other oracles on them."""
+    verdicts: list[Verdict] = []
+    alarms: Counter[str] = Counter()
+    for made in _subjects(program, seed):
+        for first, second in combinations([runs[name] for name in runs if str(made.dtype) in runs[name]], 2):
+            pair = first[str(made.dtype)], second[str(made.dtype)]
+            verdict = judge_compiled(*pair, None)
+            for known in made.references:
+                if verdict.kind is not Kind.AGREE:
+                    verdict = judge_compiled(*pair, known)
+            verdicts.append(verdict)
+            alarms.update(_alarms(made, *pair))
+    return verdicts, alarms
+
+
+def _subjects(program: Program, seed: int) -> list[Subject]:
+    found = []
+    for dtype in DTYPES:
+        try:
+            found.append(subject(program, dtype, seed))
+        except NoSubject:
+            continue
+    return found
+
+
+def _alarms(made: Subject, first: Observation, second: Observation) -> set[str]:
+    """The oracles that find any leaf of a pair different."""
+    found: set[str] = set()
+    for group in ("outputs", "gradients"):
+        known: dict[str, Any] = dict(getattr(made.references[-1].calls[0], group))
+        for (path, before), (_, after) in zip(
+            getattr(first.calls[0], group), getattr(second.calls[0], group), strict=True
+        ):
+            if isinstance(before, torch.Tensor) and isinstance(after, torch.Tensor) and before.is_floating_point():
+                wide = known[path].value if path in known else None
+                found |= {name for name, alarm in OTHERS.items() if alarm(before, after, wide)}
+    return found

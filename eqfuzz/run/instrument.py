@@ -1,0 +1,45 @@
+"""Measurements of the judge as cases: what a child runs for ``eqfuzz self-check``, one program at a time."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from eqfuzz.judge.instrument.capability import compared, observed
+from eqfuzz.judge.instrument.recall import measure
+from eqfuzz.program.program import Program
+
+SECONDS = 600.0
+"""Wall limit of one program; most take a second or two."""
+
+Emit = Callable[[dict[str, Any]], None]
+
+
+def run_measurement(data: dict[str, Any], emit: Emit) -> None:
+    """Do the ``job`` in ``data`` with its ``program``: ``recall``, ``observe`` (into ``file``) or ``compare``."""
+    emit({"event": "stage", "stage": data["job"], "seconds": SECONDS})
+    program = Program.from_json(data["program"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _JOBS[data["job"]](program, data, emit)
+
+
+def _recall(program: Program, data: dict[str, Any], emit: Emit) -> None:
+    emit({"event": "recalled", "table": measure(program, data["seed"], data["draws"]).to_json()})
+
+
+def _observe(program: Program, data: dict[str, Any], emit: Emit) -> None:
+    Path(data["file"]).write_bytes(pickle.dumps(observed(program, data["seed"])))
+    emit({"event": "observed"})
+
+
+def _compare(program: Program, data: dict[str, Any], emit: Emit) -> None:
+    runs = {name: pickle.loads(Path(file).read_bytes()) for name, file in data["files"].items()}
+    verdicts, alarms = compared(program, data["seed"], runs)
+    emit({"event": "compared", "verdicts": [verdict.to_json() for verdict in verdicts], "alarms": dict(alarms)})
+
+
+_JOBS = {"recall": _recall, "observe": _observe, "compare": _compare}
