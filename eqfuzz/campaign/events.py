@@ -238,28 +238,6 @@ class SurvivalSummary(Event):
     seconds: float
 
 
-@dataclasses.dataclass(frozen=True)
-class SelfCheckStep(Event):
-    """One step of ``eqfuzz self-check``, or one finished part of its tables; ``detail`` is one line."""
-
-    step: str
-    passed: bool
-    detail: str
-    seconds: float
-
-
-@dataclasses.dataclass(frozen=True)
-class SelfCheckSummary(Event):
-    """The last event of a self-check. ``recall`` and ``precision`` are the tables of ``--full``, else None."""
-
-    passed: bool
-    failed: list[str]
-    recall: dict[str, Any] | None = None
-    precision: list[dict[str, Any]] | None = None
-    interrupted: bool = False
-    seconds: float = 0.0
-
-
 _NAMES: dict[type[Event], str] = {
     RunStarted: "start",
     SeedStarted: "seed",
@@ -278,8 +256,6 @@ _NAMES: dict[type[Event], str] = {
     SurvivalStarted: "start",
     RuleMeasured: "rule",
     SurvivalSummary: "summary",
-    SelfCheckStep: "step",
-    SelfCheckSummary: "summary",
 }
 
 Handler = Callable[[Event], None]

@@ -14,8 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from eqfuzz.campaign.events import Handler, SelfCheckStep, SelfCheckSummary
+from eqfuzz.campaign.events import Handler
 from eqfuzz.campaign.self_check import case_of, verdicts_of
+from eqfuzz.campaign.self_check_events import SelfCheckStep, SelfCheckSummary
 from eqfuzz.judge.instrument.capability import CAPABILITIES
 from eqfuzz.judge.instrument.hostile import hostile_programs
 from eqfuzz.judge.instrument.recall import Recall

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import torch
 
-from eqfuzz.campaign.events import Handler, SelfCheckStep, SelfCheckSummary
+from eqfuzz.campaign.events import Handler
+from eqfuzz.campaign.self_check_events import SelfCheckStep, SelfCheckSummary
 from eqfuzz.judge.checks import ORACLES
 from eqfuzz.judge.instrument.recall import Recall, measure
 from eqfuzz.judge.verdict import Kind, Verdict

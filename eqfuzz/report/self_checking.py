@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.campaign.events import Event, SelfCheckStep, SelfCheckSummary
+from eqfuzz.campaign.events import Event
+from eqfuzz.campaign.self_check_events import SelfCheckStep, SelfCheckSummary
 from eqfuzz.judge.instrument.columns import COLUMNS
 from eqfuzz.report.figures import duration, printable
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from eqfuzz.campaign.events import SelfCheckStep
 from eqfuzz.campaign.measuring import COMPILED, Pairs
 from eqfuzz.campaign.self_check import quick_check
+from eqfuzz.campaign.self_check_events import SelfCheckStep
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.report.self_checking import precision_table, recall_table
 from tests.commandline import eqfuzz, share_header
