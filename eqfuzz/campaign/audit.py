@@ -14,7 +14,8 @@ from eqfuzz.judge.audit import Audit
 from eqfuzz.judge.verdict import Verdict
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed
-from eqfuzz.run.auditing import TARGET, demand_inductor
+from eqfuzz.run.audited import demand_inductor
+from eqfuzz.run.auditing import TARGET
 from eqfuzz.run.configs import Config
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits

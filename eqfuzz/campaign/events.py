@@ -125,6 +125,7 @@ class FindingMade(Event):
             "config": finding.config,
             "cells": finding.cells,
             "also": finding.also,
+            "suspects": list(finding.suspects),
             "folder": self.folder,
             "known": self.known,
         }

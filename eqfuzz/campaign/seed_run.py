@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from eqfuzz.campaign.events import (
     CellJudged,
@@ -27,11 +27,12 @@ from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
+from eqfuzz.run.configs import Config
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
 from eqfuzz.triage.finding import Finding, finding_id
-from eqfuzz.triage.folder import flaky_folder, write_folder
+from eqfuzz.triage.folder import flaky_folder, write_folder, write_suspects
 from eqfuzz.triage.replay import STILL_FAILING, replay
 from eqfuzz.triage.reproducer import Described, write_reproducer
 
@@ -217,6 +218,11 @@ class SeedRun:
             if variant == 0 and kind is Kind.HANG:  # else every variant would wait out the same limit
                 skip += [(number, *key[1:]) for number in range(1, len(self.variants) + 1)]
             return dataclasses.replace(case, skip=tuple(skip))
+        if name == "speed":
+            key = (variant, stage["device"], stage["config"])
+            self.cells[key] = Cell(*key, Verdict(Kind.INCONCLUSIVE, words), ended["wall_seconds"])
+            self._tell(self.cells[key])
+            return dataclasses.replace(case, skip=(*done, key))
         if name == "steps":
             return dataclasses.replace(case, skip=done, no_sequence=(*case.no_sequence, variant))
         if name == "reference":
@@ -257,6 +263,8 @@ class SeedRun:
         folder = write_folder(findings, finding, text, preload)
         outcome = replay(folder, environment=self._replay_variables())
         if outcome.status == STILL_FAILING:
+            finding = dataclasses.replace(finding, suspects=self._suspects(original, finding, config))
+            write_suspects(folder, finding.suspects)
             return FindingMade(self.index, finding, str(folder), known)
         (folder / "replay.txt").write_text(f"{outcome.status}\n{outcome.output}", encoding="utf-8")
         kept = flaky_folder(folder)
@@ -295,14 +303,7 @@ class SeedRun:
 
     def _describe(self, original: Program, finding: Finding) -> Described | str:
         """The calls up to the finding's as source, from a child of their own, or why there is none."""
-        evidence = finding.verdict.evidence
-        case = dataclasses.replace(
-            self._case(original),
-            job="describe",
-            transformed=finding.transformed.source if finding.derivation else "",
-            described=evidence.call + 1 if evidence is not None else 0,
-        )
-        for event in self.pool.run(case.to_json()):
+        for event in self.pool.run(self._about(original, finding, "describe").to_json()):
             if event["event"] == "described":
                 if event["problem"]:
                     return event["problem"]
@@ -311,6 +312,25 @@ class SeedRun:
             if event["event"] == "exit":
                 return f"its inputs could not be read again: {event['detail']}"
         return "its inputs could not be read again"
+
+    def _suspects(self, original: Program, finding: Finding, config: Config) -> tuple[str, ...]:
+        """The operators that are wrong by themselves, in words; none where the audit did not come through."""
+        wrong = finding.verdict.kind in (Kind.WRONG_RESULT, Kind.WRONG_GRADIENT, Kind.WRONG_SIDE_EFFECT)
+        if not wrong or finding.device != "cpu" or config.backend != "inductor":
+            return ()
+        case = dataclasses.replace(self._about(original, finding, "audit"), configs=(config,))
+        told = [event for event in self.pool.run(case.to_json()) if event["event"] == "audited"]
+        return tuple(told[-1]["suspects"]) if told else ()
+
+    def _about(self, original: Program, finding: Finding, job: Literal["describe", "audit"]) -> Case:
+        """A case that looks at the finding's program on the calls up to the finding's."""
+        evidence = finding.verdict.evidence
+        return dataclasses.replace(
+            self._case(original),
+            job=job,
+            transformed=finding.transformed.source if finding.derivation else "",
+            described=evidence.call + 1 if evidence is not None else 0,
+        )
 
     def _replay_variables(self) -> dict[str, str]:
         """The stock environment: the run's temp folder only for the precompiled header's sake."""
@@ -336,6 +356,7 @@ def death_in_words(stage: str, ended: dict[str, Any]) -> str:
         "rewrite": "while being rewritten",
         "reference": "while its reference was computed",
         "steps": "in eager, called again",
+        "speed": "while it was timed",
         "compile": "compiled",
     }.get(stage, f"at stage {stage}")
     return f"{ended['detail']} {while_}"

@@ -61,7 +61,7 @@ def _audit(paths: list[Path], config: Config, seed: int, jobs: int, *, as_json: 
     from eqfuzz.campaign.seed_run import InternalError
     from eqfuzz.report.auditing import AuditLines, AuditReport
     from eqfuzz.report.console import make_console
-    from eqfuzz.run.auditing import demand_inductor
+    from eqfuzz.run.audited import demand_inductor
     from eqfuzz.run.protocol import RunnerFailed
 
     report = AuditLines(sys.stdout) if as_json else AuditReport(make_console())

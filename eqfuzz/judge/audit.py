@@ -62,6 +62,11 @@ class Suspect:
     half: bool
     found: Disagreement
 
+    def in_words(self) -> str:
+        """One line: the operator, the statement it came from, what is wrong."""
+        where = f"line {self.place.line} `{self.place.text}`" if self.place.line else "a line that torch does not know"
+        return f"{self.operator} of {where}: {self.found.message}"
+
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
 

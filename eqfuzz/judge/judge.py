@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from typing import Any
 
 from eqfuzz.judge import walk
@@ -11,6 +13,7 @@ from eqfuzz.judge.oracles import no_reference
 from eqfuzz.judge.reference import LeafReference, Reference
 from eqfuzz.judge.verdict import Evidence, Kind, Verdict
 
+_GLOBAL = re.compile(r"^(globals\(\)\['\w+'\]).*$")
 _GROUPS = ("outputs", "inputs_after", "state_after", "globals_after", "gradients")
 
 
@@ -54,7 +57,20 @@ def judge_rewrite(
         return between_two(first, second, None if reason else left, None if reason else right, reason)
 
     references = reference_p, reference_q
+    eager_q = _without_new_globals(eager_p, eager_q)
     return _side_by_side(eager_p, eager_q, references, Kind.SUSPECT_RULE, compare, names, strict=False)
+
+
+def _without_new_globals(original: Observation, rewrite: Observation) -> Observation:
+    """The rewrite's observation without globals that only it has: a rewrite may keep a constant or a counter there."""
+    names = {_GLOBAL.sub(r"\1", path) for call in original.calls for path, _ in call.globals_after}
+    kept = [
+        dataclasses.replace(
+            call, globals_after=[pair for pair in call.globals_after if _GLOBAL.sub(r"\1", pair[0]) in names]
+        )
+        for call in rewrite.calls
+    ]
+    return dataclasses.replace(rewrite, calls=kept)
 
 
 def judge_self(first: Observation, second: Observation) -> Verdict:

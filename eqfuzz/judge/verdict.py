@@ -39,7 +39,6 @@ FINDINGS = frozenset(
         Kind.PROCESS_CRASH,
         Kind.HANG,
         Kind.OUT_OF_MEMORY,
-        Kind.SLOW,
     }
 )
 

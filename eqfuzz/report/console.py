@@ -29,7 +29,7 @@ from eqfuzz.report.live import Progress
 from eqfuzz.report.panel import one_line, print_finding
 from eqfuzz.report.rewrites import Rewrites
 
-NOTABLE = (Kind.SUSPECT_RULE, Kind.FLAKY)
+NOTABLE = (Kind.SUSPECT_RULE, Kind.FLAKY, Kind.SLOW)
 
 
 class _Console(Console):

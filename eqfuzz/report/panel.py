@@ -89,6 +89,9 @@ def _body(event: FindingMade, width: int) -> list[RenderableType]:
         parts.append(beside)
     else:
         parts += [cells, Text(), worst]
+    if finding.suspects:
+        parts.append(Text())
+        parts += [Text(f"wrong by itself: {printable(line)}", style="magenta") for line in finding.suspects[:3]]
     return parts
 
 

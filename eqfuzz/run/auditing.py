@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from eqfuzz.judge.audit import audit
 from eqfuzz.judge.observe import observe
 from eqfuzz.judge.oracles import judge_compiled
 from eqfuzz.judge.shadow import reference
 from eqfuzz.judge.verdict import FINDINGS, Kind
-from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.run.audited import audit_calls
 from eqfuzz.run.case import SAMPLES, line_in
 from eqfuzz.run.configs import Config
 
@@ -31,7 +30,7 @@ def audit_program(program: Program, seed: int, config: Config) -> dict[str, Any]
     Raises whatever loading the program raises, and ValueError where ``config`` does not compile with Inductor.
     """
     loaded = Loaded(program)
-    return _audit(loaded, loaded.calls(seed), seed, config)
+    return audit_calls(loaded, loaded.calls(seed), seed, config).to_json()
 
 
 def run_audit(data: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
@@ -70,27 +69,4 @@ def run_audit(data: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> N
         verdict = judge_compiled(eager, compiled, reference(loaded.instance, calls, seed=seed, samples=samples))
     emit({"event": "judged", "verdict": verdict.to_json()})
     emit({"event": "stage", "stage": "audit", "seconds": _AUDIT_COMPILES * data["compile_seconds"]})
-    emit({"event": "audited", "audit": _audit(loaded, calls, seed, config)})
-
-
-def demand_inductor(config: Config) -> None:
-    """Raises ValueError where ``config`` compiles with something else than Inductor."""
-    if config.backend != "inductor":
-        raise ValueError(
-            f"only what Inductor compiles can be audited, and {config.name} compiles with {config.backend}"
-        )
-
-
-def _audit(loaded: Loaded, calls: Sequence[Call], seed: int, config: Config) -> dict[str, Any]:
-    demand_inductor(config)
-    with config.patched():
-        found = audit(
-            loaded.instance,
-            calls,
-            mode=config.mode,
-            options=config.options,
-            dynamic=config.dynamic,
-            fullgraph=config.fullgraph,
-            seed=seed,
-        )
-    return found.to_json()
+    emit({"event": "audited", "audit": audit_calls(loaded, calls, seed, config).to_json()})

@@ -6,6 +6,7 @@ announced before it happens, so that the parent knows which cell a dead child wa
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import random
 import time
@@ -23,6 +24,7 @@ from eqfuzz.judge.observe import observe
 from eqfuzz.judge.oracles import judge_compiled
 from eqfuzz.judge.sequence import guarded, unguarded
 from eqfuzz.judge.shadow import Reference, reference
+from eqfuzz.judge.speed import judge_speed
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.call import Call
 from eqfuzz.program.literal import CannotDescribe, Writer
@@ -37,6 +39,7 @@ from eqfuzz.rewrite.own_rules import rules_for_children
 from eqfuzz.rewrite.probe import Facts, Probe, take_facts
 from eqfuzz.rewrite.site import Site
 from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.run.audited import audit_calls
 from eqfuzz.run.configs import Config
 from eqfuzz.run.devices import on_device, to_cpu
 
@@ -64,7 +67,8 @@ class Case:
 
     ``dry_run`` compiles nothing; with ``list_sites`` the sites are told too and no variant runs at all. ``job`` is
     ``run``; ``describe``: only write the first ``described`` calls (0: all) of the program, or of the variant whose
-    source is ``transformed``, as source; ``explain``: only say where ``rules`` apply and why not.
+    source is ``transformed``, as source; ``explain``: only say where ``rules`` apply and why not;
+    ``audit``: only judge each operator of those calls alone.
     """
 
     program: Program
@@ -89,7 +93,7 @@ class Case:
     list_sites: bool = False
     transformed: str = ""
     described: int = 0
-    job: Literal["run", "describe", "explain"] = "run"
+    job: Literal["run", "describe", "explain", "audit"] = "run"
 
     def to_json(self) -> dict[str, Any]:
         shallow = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
@@ -114,7 +118,8 @@ def run_case(data: dict[str, Any], emit: Emit) -> None:
     case = Case.from_json(data)
     runner = _Runner(case, emit)
     try:
-        {"run": runner.run, "describe": runner.describe, "explain": runner.explain}[case.job]()
+        jobs = {"run": runner.run, "describe": runner.describe, "explain": runner.explain, "audit": runner.audit}
+        jobs[case.job]()
     except InvalidSeed as error:
         emit({"event": "invalid", "reason": error.reason, "line": error.line})
 
@@ -158,6 +163,7 @@ class _Runner:
 
     def run(self) -> None:
         start, calls, syntax, facts = self._study()
+        self.start = start
         self._enter("rewrite", 60 + self.case.depth * self.case.eager_seconds, variant=0)
         sites, variants = self._variants(start.variant, syntax, facts, calls)
         cells = 0 if self.case.dry_run else (1 + len(variants)) * len(self.case.devices) * len(self.case.configs)
@@ -201,8 +207,16 @@ class _Runner:
             raise InvalidSeed(self.case.program.name, f"behaves differently when observed: {probed.message}")
         return start, calls, syntax, probe.facts()
 
-    def describe(self) -> None:
-        """Emit the calls and, for small modules, the state as Python source for a reproducer."""
+    def audit(self) -> None:
+        """Emit which operators of the calls asked for are wrong by themselves under the first configuration."""
+        loaded, calls = self._calls_asked_for()
+        config = self.case.configs[0]
+        self._enter("compile", 4 * self.case.compile_seconds, variant=0, device="cpu", config=config.name)
+        suspects = [] if config.backend != "inductor" else audit_calls(loaded, calls, self.case.seed, config).suspects
+        self.emit({"event": "audited", "suspects": [suspect.in_words() for suspect in suspects]})
+
+    def _calls_asked_for(self) -> tuple[Loaded, list[Call]]:
+        """The program or the variant asked for, and the calls made of it, as its cells were called."""
         loaded, calls = self._load()
         start = _Subject(0, original(self.case.program), loaded, calls, self._enter_eager(0, loaded, calls))
         self._take_steps(start, calls)
@@ -212,7 +226,11 @@ class _Runner:
             loaded = Loaded(program)
             subject = _Subject(1, original(program), loaded, calls, observe(loaded.instance, calls))
             subject.go_on(self.steps)
-        made = subject.calls[: self.case.described or None]
+        return loaded, subject.calls[: self.case.described or None]
+
+    def describe(self) -> None:
+        """Emit the calls and, for small modules, the state as Python source for a reproducer."""
+        loaded, made = self._calls_asked_for()
         writer = Writer()
         instance = loaded.instance()
         state = instance.state_dict() if isinstance(instance, torch.nn.Module) else {}
@@ -319,8 +337,25 @@ class _Runner:
                 forget_compiled_code()
                 with config.patched():
                     compiled = self._observe(subject, device, config)
+                counted = compilations()
                 verdict = self._judge(partial(_compare_compiled, eager, compiled, self.case.checks), [subject])
-                self._tell(subject.number, device, config.name, verdict, began, compiled=compilations())
+                if verdict.kind is Kind.AGREE and "speed" in self.case.checks and subject.number and device == "cpu":
+                    self._enter("speed", 2 * self.case.compile_seconds, **where)
+                    verdict = self._judge_speed(subject, config) or verdict
+                self._tell(subject.number, device, config.name, verdict, began, compiled=counted)
+
+    def _judge_speed(self, subject: _Subject, config: Config) -> Verdict | None:
+        """The compiled variant timed against the compiled original, both on their first call."""
+
+        def compiled(which: _Subject) -> Callable[[], object]:
+            function, call = config.compile(which.loaded.instance()), which.calls[0].copy()
+            timed = partial(function, *call.args, **call.kwargs)
+            for _ in range(2):
+                timed()
+            return timed
+
+        with config.patched(), contextlib.redirect_stdout(None):
+            return judge_speed(compiled(self.start), compiled(subject))
 
     def _observe(self, subject: _Subject, device: str, config: Config | None) -> Observation:
         transform = config.compile if config is not None else None

@@ -18,7 +18,8 @@ class Finding:
 
     ``derivation`` is empty when the original itself shows it. ``cells`` says for each of the four cells
     (``P``, ``C(P)``, ``P'``, ``C(P')``) what was seen, in a few words. ``also`` counts the other cells of the same seed
-    that showed the same (kind, place, configuration, device).
+    that showed the same (kind, place, configuration, device). ``suspects`` are operators that the local audit found
+    wrong by themselves, in words.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Finding:
     cells: dict[str, str]
     also: int
     environment: dict[str, Any]
+    suspects: tuple[str, ...] = ()
 
     @property
     def only_transformed(self) -> bool:
@@ -49,6 +51,7 @@ class Finding:
                 "original": Program.from_json(data["original"]),
                 "transformed": Program.from_json(data["transformed"]),
                 "derivation": tuple(Step(**step) for step in data["derivation"]),
+                "suspects": tuple(data.get("suspects", ())),
                 "verdict": Verdict.from_json(data["verdict"]),
             }
         )

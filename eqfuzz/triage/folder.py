@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from eqfuzz.triage.finding import Finding
@@ -32,6 +33,13 @@ def write_folder(findings: Path, finding: Finding, reproducer: str, preload: Pat
     except OSError:  # another run wrote the same finding first
         shutil.rmtree(making)
     return target
+
+
+def write_suspects(folder: Path, suspects: Sequence[str]) -> None:
+    """``suspects.txt``: the operators that are wrong by themselves, a line each; no file where there are none."""
+    target = folder / "suspects.txt"
+    if suspects and not target.exists():
+        target.write_text("".join(f"{line}\n" for line in suspects), encoding="utf-8")
 
 
 def read_finding(folder: Path) -> Finding:

@@ -29,7 +29,11 @@ def run_witness(fault: Fault, folder: Path) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(fault, marks=[] if number % 12 == 0 else [pytest.mark.long]) for number, fault in enumerate(FAULTS)],
+    ids=lambda fault: fault.name,
+)
 def test_the_witness_tells_the_fault(fault, tmp_path):
     assert run_witness(fault, tmp_path) == ["clean: agrees", "planted: differs"]
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from eqfuzz.judge import checks
+from eqfuzz.judge.judge import judge_rewrite
 from eqfuzz.judge.observe import observe
 from eqfuzz.judge.oracles import ORACLES, Comparison, judge_compiled, oracle
 from eqfuzz.judge.shadow import reference
@@ -140,3 +141,11 @@ def test_own_oracles_are_asked_too():
             oracle("sum")(total)
     finally:
         del ORACLES["sum"]
+
+
+def test_a_rewrite_may_bring_globals_of_its_own_and_must_keep_the_others():
+    first = observe((one := program("global N\nN += 1\nreturn x", "N = 0")).instance, one.calls(0))
+    second = observe((two := program("global N\nN += 1\nreturn x", "N = 0\nG1 = [3]")).instance, two.calls(0))
+    third = observe((three := program("global N\nN += 2\nreturn x", "N = 0")).instance, three.calls(0))
+    assert judge_rewrite(first, second, None, None, "bitwise").kind is Kind.AGREE
+    assert judge_rewrite(first, third, None, None, "bitwise").kind is Kind.SUSPECT_RULE
