@@ -139,9 +139,10 @@ def plus_own_difference(x):
 @rule(
     exact="bitwise",
     where=[floating("x"), moderate("x"), away_from_zero("x", 1e-3), dense("x"), unmutated("x")],
+    gradients=False,
 )
 def times_own_quotient(x):
-    """``x`` is ``x * (x / x)``: a one that no compiler may assume."""
+    """``x`` is ``x * (x / x)``: a one that no compiler may assume. Its gradient adds up three terms, rounded."""
     return x, x * (x / x)
 
 
