@@ -37,4 +37,4 @@ class Settings:
     rules_from: tuple[Path, ...] = ()
     diff: bool = False
     checks: tuple[str, ...] = DEFAULT_CHECKS
-    steps: int = 2
+    steps: int = 1

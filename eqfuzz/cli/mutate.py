@@ -104,7 +104,7 @@ def mutate(
     steps: Annotated[
         int,
         typer.Option(min=0, help="Changes of size, dtype, flags, modes … that each compiled original is called on."),
-    ] = 2,
+    ] = 1,
 ) -> None:
     """Rewrite seeds and compare eager with compiled.
 

@@ -88,7 +88,7 @@ class Case:
     no_reference: tuple[int, ...] = ()
     no_sequence: tuple[int, ...] = ()
     checks: tuple[str, ...] = DEFAULT_CHECKS
-    steps: int = 2
+    steps: int = 1
     rules_from: tuple[str, ...] = ()
     list_sites: bool = False
     transformed: str = ""
@@ -164,7 +164,7 @@ class _Runner:
     def run(self) -> None:
         start, calls, syntax, facts = self._study()
         self.start = start
-        self._enter("rewrite", 60 + self.case.depth * self.case.eager_seconds, variant=0)
+        self._enter("rewrite", 300 + self.case.depth * self.case.eager_seconds, variant=0)
         sites, variants = self._variants(start.variant, syntax, facts, calls)
         cells = 0 if self.case.dry_run else (1 + len(variants)) * len(self.case.devices) * len(self.case.configs)
         told = [_told(v) for v in variants]
