@@ -62,7 +62,11 @@ RELU = """
 
 @pytest.mark.parametrize(
     ("fault", "kind"),
-    [("accuracy", "wrong-result"), ("compile_error", "compiler-crash"), ("runtime_error", "exception-mismatch")],
+    [
+        ("accuracy", "wrong-result"),
+        pytest.param("compile_error", "compiler-crash", marks=pytest.mark.long),
+        pytest.param("runtime_error", "exception-mismatch", marks=pytest.mark.long),
+    ],
 )
 def test_inductors_own_planted_relu_bugs(tmp_path, fault, kind):
     line = f"import torch._inductor.config as c\nc.cpp.inject_relu_bug_TESTING_ONLY = {fault!r}\n"
@@ -90,12 +94,12 @@ def without_times(events):
 
 
 def test_two_runs_with_one_seed_agree_in_everything_but_times(tmp_path):
-    chosen = sorted((SEEDS / "handwritten").rglob("*.py"))[::29]
+    chosen = sorted((SEEDS / "handwritten").rglob("*.py"))[::40]
     runs = []
     for number, hashseed in enumerate(("1", "77")):
         environment = {**os.environ, "PYTHONHASHSEED": hashseed}
         command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, chosen), "--format", "json", "--seed", "5"]
-        command += ["--variants", "3", "--out", str(tmp_path / str(number))]
+        command += ["--variants", "2", "--out", str(tmp_path / str(number))]
         done = subprocess.run(command, capture_output=True, text=True, env=environment)
         runs.append([json.loads(line) for line in done.stdout.splitlines()])
     assert without_times(runs[0]) == without_times(runs[1])
@@ -114,6 +118,6 @@ def test_strategies(tmp_path):
 
 
 def test_dry_run_compiles_nothing(tmp_path):
-    run = mutate(SEEDS / "formats", "--dry-run", "--variants", 0, out=tmp_path / "out")
+    run = mutate(SEEDS / "formats", "--dry-run", "--variants", 20, out=tmp_path / "out")
     assert run.code == 0 and run.summary["cells"] == 0
     assert run.summary["sites"] >= run.summary["variants"] > 20

@@ -23,6 +23,7 @@ def test_the_quick_check_passes(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_check_without_the_fault_it_expects_fails(tmp_path, monkeypatch):
     from eqfuzz.campaign import self_check
 

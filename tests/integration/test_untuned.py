@@ -45,7 +45,7 @@ def test_a_file_loads_and_does_the_same_when_probed(path: Path) -> None:
     assert recorded > 0.6 * len(syntax.expressions)
 
 
-SHARE = 60
+SHARE = 30
 """Variants per file in the shorter run: families and rules alternate, so every family that fires is among them."""
 
 
@@ -77,7 +77,7 @@ def test_a_share_of_the_rewrites_holds_and_every_file_gets_many(tmp_path: Path) 
     demand_all_hold(run)
     for path in FILES:
         families = {rule.split("/")[0] for cell in run.of("cell", path.name) for rule in cell["rules"]}
-        assert len(run.of("cell", path.name)) >= 60, path.name
+        assert len(run.of("cell", path.name)) >= SHARE, path.name
         assert len(families) >= 6, (path.name, families)
 
 

@@ -59,6 +59,7 @@ def pools(out):
 
 
 # Both runners, where each test costs the second one a new process with a new import of torch.
+LONG = ["fork", pytest.param("spawn", marks=[pytest.mark.slow, pytest.mark.long])]
 COSTLY = ["fork", pytest.param("spawn", marks=pytest.mark.slow)]
 
 
@@ -175,6 +176,7 @@ def test_bad_case_in_a_fork(pools, name):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", BAD)
 def test_bad_case_in_a_worker(pools, name):
     check_bad(pools("spawn"), name)
@@ -366,6 +368,7 @@ def test_kill_9_of_a_child(pool):
     told(pool, do="good", n=3)
 
 
+@pytest.mark.parametrize("pool", LONG, indirect=True)
 def test_kill_9_of_the_server_runs_the_case_again(pool, tmp_path):
     events = events_of(pool, do="kill_parent_once", mark=str(tmp_path / "mark"))
     assert [event["event"] for event in events] == ["killing", "restart", "second", "exit"]

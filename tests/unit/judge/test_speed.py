@@ -88,7 +88,7 @@ def test_noise_hides_what_is_not_far_beyond_it():
         return lambda now: draw.choice([1, 40])
 
     # Single slow calls average out in blocks; whole slow blocks do not, and are seen as noise.
-    for seed in range(20):
+    for seed in range(3):  # each measurement collects all garbage of the process
         assert judged(5e-3, 5e-3, noisy(seed)) is None
         assert judged(5e-3, 1.2e-2, noisy(seed)) is None
         assert judged(5e-3, 100.0, noisy(seed)) is not None
