@@ -21,6 +21,9 @@ from eqfuzz.rewrite.shape import same_shape
 PAPER = "Jin & Wan 2025, §3.1"
 
 
+NO_BOOL = where("no bool: Dynamo does not shift by one", lambda y: y.dtype is not torch.bool, "y")
+
+
 @rule(exact="bitwise", source=PAPER, both_ways=True)
 def add_function(x, y: "Operand"):
     """``x + y`` is ``torch.add(x, y)``."""
@@ -183,13 +186,13 @@ def xor_function(x, y: "Operand"):
     return x ^ y, torch.bitwise_xor(x, y)
 
 
-@rule(exact="bitwise", where=[integral("x"), at_least("y", 0)], both_ways=True)
+@rule(exact="bitwise", where=[integral("x"), at_least("y", 0), NO_BOOL], both_ways=True)
 def shift_left_function(x, y: "Operand"):
     """``x << y`` is ``torch.bitwise_left_shift(x, y)``."""
     return x << y, torch.bitwise_left_shift(x, y)
 
 
-@rule(exact="bitwise", where=[integral("x"), at_least("y", 0)], both_ways=True)
+@rule(exact="bitwise", where=[integral("x"), at_least("y", 0), NO_BOOL], both_ways=True)
 def shift_right_function(x, y: "Operand"):
     """``x >> y`` is ``torch.bitwise_right_shift(x, y)``."""
     return x >> y, torch.bitwise_right_shift(x, y)

@@ -110,6 +110,7 @@ def masked_fill_by_assignment(call: cst.Call, at: Place):
     for x, c, result in matched(at, base, given[0], call):
         like(x, result)
         demand(c.shape == x.shape, "a mask of another shape")
+        demand(bool(c.shape), "a mask without dimensions: Dynamo breaks the graph")
     demand(all(f.is_number for f in at.facts(given[1])), "the value is no number")
     name = at.new_name("t")
     lines = f"{name} = {at.atom(base)}.clone()\n{name}[{at.text(given[0])}] = {at.text(given[1])}"

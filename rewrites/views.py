@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.rewrite.guard import Guard, arithmetic, at_least, moderate, unmutated, where, wide
+from eqfuzz.rewrite.guard import Guard, arithmetic, at_least, moderate, same_dtype, unmutated, where, wide
 from eqfuzz.rewrite.rule import rule
 from eqfuzz.rewrite.shape import at_least_rank, contiguous, extents, non_empty, rank, same_shape
 
@@ -111,13 +111,13 @@ def broadcast_to_is_expand(x, s: "Ints"):
     return torch.broadcast_to(x, s), x.expand(s)
 
 
-@rule(exact="bitwise", where=[same_shape("x", "result"), contiguous("x", "y")])
+@rule(exact="bitwise", where=[same_shape("x", "result"), same_dtype("x", "y"), contiguous("x", "y")])
 def add_expanded(x, y):
     """``x + y`` with ``y`` expanded beforehand."""
     return x + y, x + y.expand_as(x)
 
 
-@rule(exact="bitwise", where=[same_shape("x", "result"), contiguous("x", "y")])
+@rule(exact="bitwise", where=[same_shape("x", "result"), same_dtype("x", "y"), contiguous("x", "y")])
 def mul_expanded(x, y):
     """``x * y`` with ``y`` expanded beforehand."""
     return x * y, x * y.expand_as(x)
