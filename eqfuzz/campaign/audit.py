@@ -6,10 +6,11 @@ import dataclasses
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 
 from eqfuzz.campaign.seed_run import InternalError, death_in_words
+from eqfuzz.campaign.threads import all_through
 from eqfuzz.judge.audit import Audit
 from eqfuzz.judge.verdict import Verdict
 from eqfuzz.program.formats import read_program
@@ -60,21 +61,7 @@ def audit_files(
         tempfile.TemporaryDirectory(prefix="eqfuzz-audit-") as folder,
         Pool(Environment(Path(folder)), limits, jobs=jobs, target=TARGET) as pool,
     ):
-        threads = ThreadPoolExecutor(jobs, thread_name_prefix="audit")
-        pending = {threads.submit(run, path) for path in paths}
-        try:
-            while pending:
-                done, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
-                for future in done:
-                    future.result()
-        except KeyboardInterrupt:
-            return True
-        finally:
-            stop.set()
-            threads.shutdown(wait=False, cancel_futures=True)
-            pool.close()
-            threads.shutdown(wait=True)
-    return False
+        return all_through(pool, (partial(run, path) for path in paths), stop, jobs=jobs)
 
 
 def _audited(pool: Pool, path: Path, seed: int, config: Config, limits: Limits) -> Audited:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from eqfuzz.campaign.threads import all_through
 from eqfuzz.rewrite.rule import Rule
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
@@ -47,18 +48,4 @@ def each_rule(
         tempfile.TemporaryDirectory(prefix="eqfuzz-rules-") as folder,
         Pool(Environment(Path(folder)), Limits(), runner="spawn", jobs=jobs, target=target, warm=False) as pool,
     ):
-        threads = ThreadPoolExecutor(jobs, thread_name_prefix="rule")
-        pending = {threads.submit(run, i, r) for i, r in enumerate(rules)}
-        try:
-            while pending:
-                done, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
-                for future in done:
-                    future.result()
-        except KeyboardInterrupt:
-            return True
-        finally:
-            stop.set()
-            threads.shutdown(wait=False, cancel_futures=True)
-            pool.close()
-            threads.shutdown(wait=True)
-    return False
+        return all_through(pool, (partial(run, i, r) for i, r in enumerate(rules)), stop, jobs=jobs)

@@ -96,7 +96,7 @@ def mutate(
     runner: Annotated[Runner, typer.Option(help="How children start; cuda always spawns.")] = Runner.FORK,
     timeout: Annotated[str, typer.Option(metavar="TIME", help="Wall limit of one compiled cell.")] = "90",
     check: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Check this too (speed, audit); repeatable, comma lists.")
+        list[str] | None, typer.Option(metavar="NAME", help="Check this too (speed); repeatable, comma lists.")
     ] = None,
     no_check: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Leave this out (prints, guards, …); repeatable.")

@@ -1,7 +1,4 @@
-"""The local audit of one program, in a child process: what its compiled run does as a whole, then operator by operator.
-
-``audit_program`` is the audit itself, for callers that are in a child already.
-"""
+"""The local audit of one program in a child process: what its compiled run does whole, then operator by operator."""
 
 from __future__ import annotations
 
@@ -22,15 +19,6 @@ TARGET = "eqfuzz.run.auditing:run_audit"
 """What a pool is told to run."""
 
 _AUDIT_COMPILES = 4
-
-
-def audit_program(program: Program, seed: int, config: Config) -> dict[str, Any]:
-    """The audit of a program under one configuration, on the CPU, as JSON (``judge.audit.Audit.from_json`` reads it).
-
-    Raises whatever loading the program raises, and ValueError where ``config`` does not compile with Inductor.
-    """
-    loaded = Loaded(program)
-    return audit_calls(loaded, loaded.calls(seed), seed, config).to_json()
 
 
 def run_audit(data: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
