@@ -14,3 +14,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if HEADERS not in os.environ:
         os.environ[HEADERS] = tempfile.mkdtemp(prefix="eqfuzz-tests-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(HEADERS), ignore_errors=True))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow tests first, in each of the two halves that xdist deals out, so that none of them is left for the end.
+
+    Tests of one file stay together: they share fixtures that cost something.
+    """
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    rest = [item for item in items if not item.get_closest_marker("slow")]
+    files = list(dict.fromkeys(item.path for item in slow))
+    first = [item for item in slow if item.path in files[::2]]
+    second = [item for item in slow if item.path not in files[::2]]
+    middle = max(len(items) // 2 - len(first), 0)
+    items[:] = [*first, *rest[:middle], *second, *rest[middle:]]

@@ -124,7 +124,7 @@ def _sides(rule: Rule) -> tuple[cst.BaseExpression, cst.BaseExpression, dict[str
 @cache
 def _module_imports(path: str) -> dict[str, str]:
     """What a rule file imports; read once for all of its rules."""
-    return imports_of(cst.parse_module(Path(path).read_text(encoding="utf-8")))
+    return imports_of(Path(path).read_text(encoding="utf-8"))
 
 
 def _free_parameters(node: cst.CSTNode, parameters: frozenset[str]) -> Iterator[str]:

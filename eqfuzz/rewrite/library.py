@@ -19,8 +19,8 @@ from eqfuzz.rewrite.rule import Rule, RuleError
 
 @cache
 def shipped_rules() -> tuple[Rule, ...]:
-    """Every rule of the shipped ``rewrites/`` folder, by name."""
-    return load_rules(shipped.folder("rewrites"))
+    """Every rule of the shipped ``rewrites/`` folder, by name. Their equations are parsed when they are first used."""
+    return _rules_at(shipped.folder("rewrites"))
 
 
 def load_rules(path: Path) -> tuple[Rule, ...]:
@@ -28,12 +28,10 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
 
     Loading executes the files. A file whose name begins with ``_`` holds no rules.
     """
-    if not path.is_dir():
-        return tuple(sorted(_rules_of(path), key=lambda r: r.name))
-    files = [p for p in sorted(path.glob("*.py")) if not p.name.startswith("_")]
-    if not files:
-        raise RuleError(f"{shortened(path)}: no rule files (*.py) in this folder")
-    return tuple(sorted((r for p in files for r in _rules_of(p)), key=lambda r: r.name))
+    rules = _rules_at(path)
+    for rule in rules:
+        _demand_well_formed(rule)
+    return rules
 
 
 @cache
@@ -107,15 +105,23 @@ def _closest(word: str, known: Sequence[str], cutoff: float) -> str | None:
     return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=cutoff)), None)
 
 
+def _rules_at(path: Path) -> tuple[Rule, ...]:
+    files = [path]
+    if path.is_dir():
+        files = [p for p in sorted(path.glob("*.py")) if not p.name.startswith("_")]
+        if not files:
+            raise RuleError(f"{shortened(path)}: no rule files (*.py) in this folder")
+    return tuple(sorted((rule for file in files for rule in _rules_of(file)), key=lambda r: r.name))
+
+
 def _rules_of(path: Path) -> list[Rule]:
     module = _import(path)
-    found: list[Rule] = []
-    for value in vars(module).values():
-        for made in getattr(value, "rules", ()):
-            if isinstance(made, Rule) and made.function.__globals__ is vars(module):
-                _demand_well_formed(made)
-                found.append(made)
-    return found
+    return [
+        made
+        for value in vars(module).values()
+        for made in getattr(value, "rules", ())
+        if isinstance(made, Rule) and made.function.__globals__ is vars(module)
+    ]
 
 
 def _demand_well_formed(rule: Rule) -> None:

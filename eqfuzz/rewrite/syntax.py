@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -62,7 +63,7 @@ class Expression:
 
 
 class Syntax:
-    """Parses ``text`` once. Raises ``libcst.ParserSyntaxError`` when it is not Python."""
+    """Parses ``text`` once. Raises ``libcst.ParserSyntaxError`` or ``SyntaxError`` when it is not Python."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -70,7 +71,7 @@ class Syntax:
         self.module = wrapper.module
         self._positions = wrapper.resolve(PositionProvider)
         self._line_starts = _line_starts(text)
-        self.imports = imports_of(self.module)
+        self.imports = imports_of(text)
         self.expressions: list[Expression] = []
         self.statements: list[Statement] = []
         self.names = {n.value for n in walk(self.module) if isinstance(n, cst.Name)}
@@ -104,29 +105,17 @@ class Syntax:
         return name
 
 
-def imports_of(module: cst.Module) -> dict[str, str]:
-    """Module-level imported names, each with the dotted path that it stands for."""
+def imports_of(source: str) -> dict[str, str]:
+    """Module-level imported names of a source text, each with the dotted path that it stands for."""
     found: dict[str, str] = {}
-    for statement in module.body:
-        if not isinstance(statement, cst.SimpleStatementLine):
-            continue
-        for small in statement.body:
-            if isinstance(small, cst.Import):
-                for alias in small.names:
-                    path = dotted(alias.name) or ""
-                    if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
-                        found[alias.asname.name.value] = path
-                    else:
-                        root = path.split(".")[0]
-                        found[root] = root
-            elif isinstance(small, cst.ImportFrom) and small.module is not None and not small.relative:
-                if isinstance(small.names, cst.ImportStar):
-                    continue
-                base = dotted(small.module)
-                for alias in small.names:
-                    bound = alias.asname.name if alias.asname is not None else alias.name
-                    if isinstance(bound, cst.Name):
-                        found[bound.value] = f"{base}.{dotted(alias.name)}"
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Import):
+            for alias in statement.names:
+                root = alias.name.partition(".")[0]
+                found[alias.asname or root] = alias.name if alias.asname else root
+        elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+            names = [alias for alias in statement.names if alias.name != "*"]
+            found |= {alias.asname or alias.name: f"{statement.module}.{alias.name}" for alias in names}
     return found
 
 

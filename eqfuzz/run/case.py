@@ -35,6 +35,7 @@ from eqfuzz.program.torch_internals import compilations, forget_compiled_code
 from eqfuzz.rewrite import strategy
 from eqfuzz.rewrite.derive import Step, Variant, original
 from eqfuzz.rewrite.explanation import explain
+from eqfuzz.rewrite.library import equation_of
 from eqfuzz.rewrite.own_rules import rules_for_children
 from eqfuzz.rewrite.probe import Facts, Probe, take_facts
 from eqfuzz.rewrite.site import Site
@@ -45,7 +46,9 @@ from eqfuzz.run.devices import on_device, to_cpu
 
 Emit = Callable[[dict[str, Any]], None]
 
-rules_for_children(())  # the shipped rules are parsed on import: once, in the process that children fork from
+for _rule in rules_for_children(()).values():  # parsed on import: once, in the process that children fork from
+    if not _rule.is_generator:
+        equation_of(_rule)
 
 SAMPLES = (8, 32)
 """Noisy runs behind a bound: the first few settle nearly all cells; more make the bound of the rest smooth."""

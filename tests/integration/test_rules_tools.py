@@ -88,6 +88,7 @@ def checked(mine: Path) -> subprocess.CompletedProcess[str]:
     return rules("check", "my-rules", "--rules-from", mine, "--jobs", 1, "--draws", 60, "--format", "json")
 
 
+@pytest.mark.slow
 def test_check_tells_which_rules_hold_in_their_order(checked: subprocess.CompletedProcess[str]) -> None:
     events = events_of(checked)
     assert [e["event"] for e in events] == ["start", "rule", "rule", "rule", "rule", "summary"]
@@ -99,6 +100,7 @@ def test_check_tells_which_rules_hold_in_their_order(checked: subprocess.Complet
     assert checked.stderr == ""
 
 
+@pytest.mark.slow
 def test_check_shows_the_problem_and_the_operands(checked: subprocess.CompletedProcess[str], mine: Path) -> None:
     events = events_of(checked)
     wrong = next(e for e in events if e.get("rule") == "my-rules/greater_of_anything")
@@ -108,6 +110,7 @@ def test_check_shows_the_problem_and_the_operands(checked: subprocess.CompletedP
     assert "not bit for bit equal" in wrong["problems"][0]
 
 
+@pytest.mark.slow
 def test_a_rule_that_kills_its_process_costs_only_itself(checked: subprocess.CompletedProcess[str]) -> None:
     events = events_of(checked)
     deadly = next(e for e in events if e.get("rule") == "my-rules/deadly")
@@ -116,6 +119,7 @@ def test_a_rule_that_kills_its_process_costs_only_itself(checked: subprocess.Com
     assert events[-1]["failed"] == ["my-rules/deadly", "my-rules/greater_of_anything"]
 
 
+@pytest.mark.slow
 def test_check_of_a_rule_that_holds_is_exit_0_and_plain_text(mine: Path) -> None:
     done = rules("check", "greater", "--rules-from", mine, "--draws", 60)
     assert done.returncode == 0, done.stderr
@@ -124,6 +128,7 @@ def test_check_of_a_rule_that_holds_is_exit_0_and_plain_text(mine: Path) -> None
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.slow
 def test_show_has_the_declaration_and_an_example_that_was_really_made(mine: Path) -> None:
     page = json.loads(rules("show", "greater", "--rules-from", mine, "--format", "json").stdout)
     assert (page["name"], page["left"], page["right"]) == ("my-rules/greater", "x > y", "~(x <= y)")
@@ -136,6 +141,7 @@ def test_show_has_the_declaration_and_an_example_that_was_really_made(mine: Path
         assert part in text
 
 
+@pytest.mark.slow
 def test_show_of_every_family_shows_an_example() -> None:
     from eqfuzz.rewrite.demonstration import demonstrate
     from eqfuzz.rewrite.library import shipped_rules
@@ -158,6 +164,7 @@ def test_help_of_the_tools_imports_nothing_heavy(tool: str) -> None:
     assert ran.stdout.splitlines()[-1] == "[] 0"
 
 
+@pytest.mark.slow
 def test_the_list_has_tags_and_counts() -> None:
     lines = events_of(rules("list", "layout", "--format", "json"))
     tagged = [line["name"] for line in lines if "layout" in line["tags"]]
@@ -168,6 +175,7 @@ def test_the_list_has_tags_and_counts() -> None:
     assert f"layout {len(tagged)}" in text.splitlines()[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -194,6 +202,7 @@ def seed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("seeds"), "compared.py", SEED)
 
 
+@pytest.mark.slow
 def test_explain_tells_where_it_applies_and_why_not_elsewhere(mine: Path, seed: Path) -> None:
     done = rules("explain", "greater", seed, "--rules-from", mine, "--format", "json")
     assert done.returncode == 0, done.stderr
@@ -208,6 +217,7 @@ def test_explain_tells_where_it_applies_and_why_not_elsewhere(mine: Path, seed: 
     assert (summary["matches"], summary["misses"]) == (1, 1)
 
 
+@pytest.mark.slow
 def test_explain_in_words(mine: Path, seed: Path) -> None:
     text = rules("explain", "my-rules/greater", seed, "--rules-from", mine).stdout
     assert "first = ~(x <= y)" in text
@@ -216,12 +226,17 @@ def test_explain_in_words(mine: Path, seed: Path) -> None:
     assert text.splitlines()[-1] == "1 place where it applies  ·  1 near miss"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "told"),
     [
         ("pow_half_is_sqrt", "the left side occurs nowhere: no binary operation in the code under test is one"),
-        ("add_function_back", "the left side occurs nowhere: the code under test has no call"),
-        ("counted", "it looks at every for: there is none in the code under test"),
+        pytest.param(
+            "add_function_back",
+            "the left side occurs nowhere: the code under test has no call",
+            marks=pytest.mark.long,
+        ),
+        pytest.param("counted", "it looks at every for: there is none in the code under test", marks=pytest.mark.long),
     ],
 )
 def test_explain_says_when_there_is_nothing_at_all(mine: Path, seed: Path, rule: str, told: str) -> None:
@@ -230,6 +245,7 @@ def test_explain_says_when_there_is_nothing_at_all(mine: Path, seed: Path, rule:
     assert told in " ".join(done.stdout.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "told"),
     [
@@ -245,6 +261,7 @@ def test_explain_of_an_invalid_seed_is_one_line_and_exit_2(tmp_path: Path, body:
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ["fork", "spawn"])
 def test_own_rules_reach_the_children(mine: Path, seed: Path, tmp_path: Path, runner: str) -> None:
     own = ("--rules-from", mine, "--rules", "my-rules/greater", "--runner", runner)
@@ -254,6 +271,7 @@ def test_own_rules_reach_the_children(mine: Path, seed: Path, tmp_path: Path, ru
     assert {e["verdict"]["kind"] for e in run.of("cell")} == {"agree"}
 
 
+@pytest.mark.slow
 def test_diff_tells_sites_and_variants_and_runs_none_of_them(mine: Path, seed: Path, tmp_path: Path) -> None:
     own = ("--rules-from", mine, "--rules", "my-rules/greater*", "--variants", "0")
     run = mutate(seed, *own, "--dry-run", "--diff", out=tmp_path / "out")
@@ -274,6 +292,7 @@ def test_diff_tells_sites_and_variants_and_runs_none_of_them(mine: Path, seed: P
     assert run.summary["sites"] == 3
 
 
+@pytest.mark.slow
 def test_diff_in_text_shows_sites_and_diffs(mine: Path, seed: Path, tmp_path: Path) -> None:
     own = ("--rules-from", mine, "--rules", "my-rules/greater", "--out", tmp_path / "out")
     done = eqfuzz("mutate", seed, *own, "--dry-run", "--diff")
@@ -367,6 +386,7 @@ def test_the_page_for_newcomers_works_as_written(newcomer: tuple[Path, dict[str,
     assert {tool for tool in tools if any(c.startswith(f"eqfuzz {tool}") for c in ran)} == tools
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_reference_hold(tmp_path: Path) -> None:
     texts = [text for language, text in blocks_of(DOCS / "reference" / "writing-rules.md") if language == "python"]
     for number, text in enumerate(texts):

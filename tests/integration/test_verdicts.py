@@ -63,7 +63,10 @@ def run_tampered(tmp_path, source, body, *arguments):
 
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param(kind, marks=pytest.mark.long if kind in ("wrong-metadata", "flaky") else []) for kind in CASES],
+    [
+        pytest.param(kind, marks=pytest.mark.long if kind in ("wrong-result", "wrong-metadata", "flaky") else [])
+        for kind in CASES
+    ],
 )
 def test_tampered_compilers_are_told_on(tmp_path, kind):
     source, body = CASES[kind]

@@ -128,9 +128,8 @@ SEED_LEVEL = {
 }
 
 
-@pytest.mark.parametrize(
-    "fault", ["loop", *(pytest.param(name, marks=pytest.mark.long) for name in SEED_LEVEL if name != "loop")]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("fault", SEED_LEVEL)
 def test_seeds_that_misbehave_only_when_compiled(tmp_path, fault):
     statement, kind = SEED_LEVEL[fault]
     source = seed(f"if torch.compiler.is_compiling(): {statement}")

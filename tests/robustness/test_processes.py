@@ -22,6 +22,8 @@ from eqfuzz.run.limits import MIB, Limits
 from eqfuzz.run.pool import Pool
 from eqfuzz.run.protocol import BadEvent, Lines, RunnerFailed, encode
 
+pytestmark = pytest.mark.slow
+
 TARGET = "process_targets:run"
 LIMITS = Limits(load_s=3, output_bytes=MIB)
 MARK = f"EQFUZZ_TEST_{uuid.uuid4().hex}"

@@ -8,6 +8,8 @@ import pytest
 from eqfuzz.judge.speed import judge_speed, measure
 from eqfuzz.judge.verdict import Kind, Verdict
 
+pytestmark = pytest.mark.slow
+
 
 class Machine:
     """A clock, and callables that move it: ``slowness`` multiplies what each call takes, by the time."""

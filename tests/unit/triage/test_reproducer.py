@@ -18,6 +18,8 @@ from eqfuzz.triage.folder import flaky_folder, read_finding, write_folder
 from eqfuzz.triage.replay import ERROR, FIXED, STILL_FAILING, replay
 from eqfuzz.triage.reproducer import Described, program_text, write_reproducer
 
+pytestmark = pytest.mark.slow
+
 EAGER = Config(name="eager", backend="eager")
 
 SOURCE = '''
