@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from rich.console import Console
@@ -39,32 +40,41 @@ def main() -> None:
     arguments = parser.parse_args()
     everything = sorted(folder("seeds").glob("handwritten/**/*.py"))
     chosen = everything[:: max(1, len(everything) // arguments.seeds)][: arguments.seeds]
-    table = Table("seed", "compiled cells", "eqfuzz CPU-s", "process per cell CPU-s", "ratio", title="one case")
+    table = Table(
+        "seed", "compiled cells", "eqfuzz CPU-s", "process per cell CPU-s", "ratio", "judging", title="one case"
+    )
     ratios: list[float] = []
+    judging: list[float] = []
     with tempfile.TemporaryDirectory() as scratch:
         environment = Environment(Path(scratch))
         with Pool(environment, Limits(), runner="fork", jobs=1) as pool:
             for path in chosen:
                 program = read_program(path)
                 ours: list[float] = []
+                stages: Counter[str] = Counter()
                 theirs: list[float] = []
                 cells = 0
                 for _ in range(arguments.repeats):
                     _empty(environment)
-                    seconds, variants = _case(pool, program)
+                    seconds, variants, timings = _case(pool, program)
+                    stages.update(timings)
                     ours.append(seconds)
                     cells = 1 + len(variants)
                     theirs.append(_processes(environment, [program, *variants]))
                 a, b = statistics.median(ours), statistics.median(theirs)
                 ratios.append(b / a)
                 name = str(path.relative_to(folder("seeds")))
-                table.add_row(name, str(cells), f"{a:.2f}", f"{b:.2f}", f"{b / a:.1f}")
+                share = (stages["judge"] + stages["reference"]) / stages.total()
+                judging.append(share)
+                table.add_row(name, str(cells), f"{a:.2f}", f"{b:.2f}", f"{b / a:.1f}", f"{share:.1%}")
     console = Console()
     console.print(table)
     console.print(f"median ratio {statistics.median(ratios):.1f} over {len(chosen)} seeds, {arguments.repeats} repeats")
+    console.print(f"judging, reference and comparisons, takes {statistics.median(judging):.1%} of a case at the median")
 
 
-def _case(pool: Pool, program: Program) -> tuple[float, list[Program]]:
+def _case(pool: Pool, program: Program) -> tuple[float, list[Program], dict[str, float]]:
+    """The case's CPU seconds, its variants, and wall seconds by stage."""
     case = Case(
         program=program,
         seed=0,
@@ -79,13 +89,16 @@ def _case(pool: Pool, program: Program) -> tuple[float, list[Program]]:
         compile_seconds=300,
     )
     variants: list[Program] = []
+    timings: dict[str, float] = {}
     for event in pool.run(case.to_json()):
         if event["event"] == "rewritten":
             variants = [program.with_source(v["source"]) for v in event["variants"]]
+        if event["event"] == "timings":
+            timings = event["seconds"]
         if event["event"] == "exit":
             if event["reason"] != "done":
                 raise SystemExit(f"{program.name}: {event['detail']}")
-            return event["cpu_seconds"], variants
+            return event["cpu_seconds"], variants, timings
     raise SystemExit(f"{program.name}: the runner ended without saying how")
 
 

@@ -149,7 +149,7 @@ class _Measuring:
 
     def recall(self) -> None:
         began = time.monotonic()
-        with self._pool(Environment(self.out), _TARGET, warm=False) as pool:
+        with self._pool(Environment(self.out), _TARGET, warm=True) as pool:
 
             def one(program: Program) -> Any:
                 job = {"job": "recall", "draws": self.sizes.draws}

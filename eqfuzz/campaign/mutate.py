@@ -14,6 +14,7 @@ from pathlib import Path
 import eqfuzz
 from eqfuzz.campaign.events import Event, Handler, RunStarted, Summary
 from eqfuzz.campaign.seed_run import InternalError, OutOfTime, SeedRun
+from eqfuzz.campaign.self_check import quick_steps
 from eqfuzz.campaign.settings import Settings
 from eqfuzz.campaign.tally import Tally
 from eqfuzz.rewrite.library import select
@@ -71,6 +72,11 @@ def _environment(settings: Settings) -> Environment:
     return Environment(settings.out.resolve(), settings.preload.resolve() if settings.preload else None)
 
 
+MANY_SEEDS = 24
+LONG_TIME = 600.0
+"""From this many seeds, or seconds asked for, a run is long: the oracle is checked before."""
+
+
 class _Run:
     def __init__(
         self,
@@ -117,9 +123,9 @@ class _Run:
         warm = not settings.dry_run
         with Pool(self.environment, limits, runner=runner, jobs=settings.jobs, cuda=cuda, warm=warm) as pool:
             threads = ThreadPoolExecutor(settings.jobs, thread_name_prefix="seed")
-            futures = [threads.submit(self._run_seed, i, p, pool, limits) for i, p in enumerate(self.paths)]
             try:
-                self._await(futures)
+                if self._oracle_is_trusted(pool):
+                    self._await([threads.submit(self._run_seed, i, p, pool, limits) for i, p in enumerate(self.paths)])
             except KeyboardInterrupt:
                 interrupted = True
             finally:
@@ -136,6 +142,19 @@ class _Run:
         )
         self.handler(summary)
         return summary
+
+    def _oracle_is_trusted(self, pool: Pool) -> bool:
+        """The quick self-check before a long run; not where the user changes the compiler by a preload."""
+        settings = self.settings
+        long = len(self.paths) >= MANY_SEEDS or (settings.time or 0.0) >= LONG_TIME
+        if settings.dry_run or settings.preload is not None or not long:
+            return True
+        for step in quick_steps(pool):
+            self._emit(step)
+            if not step.passed:
+                self.tally.errors.append(f"the self-check fails, so nothing was run: {step.step}: {step.detail}")
+                return False
+        return True
 
     def _await(self, futures: Sequence[Future[None]]) -> None:
         """Until all seeds are done; the first exception of a seed ends the run."""

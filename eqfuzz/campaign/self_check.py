@@ -42,9 +42,10 @@ def quick_check(handler: Handler, out: Path) -> SelfCheckSummary:
     began = time.monotonic()
     steps = []
     out.mkdir(parents=True, exist_ok=True)
-    for step in _steps(out):
-        steps.append(step)
-        handler(step)
+    with Pool(Environment(out), Limits(), jobs=1) as pool:
+        for step in quick_steps(pool):
+            steps.append(step)
+            handler(step)
     failed = [step.step for step in steps if not step.passed]
     summary = SelfCheckSummary(not failed, failed, seconds=round(time.monotonic() - began, 3))
     handler(summary)
@@ -87,18 +88,18 @@ def verdicts_of(pool: Pool, case: Case) -> Iterator[Verdict]:
             yield Verdict(Kind.PROCESS_CRASH, event["detail"])
 
 
-def _steps(out: Path) -> Iterator[SelfCheckStep]:
-    with Pool(Environment(out), Limits(), jobs=1) as pool:
-        began = time.monotonic()
-        verdicts = _compiled(pool, CLEAN, DEFAULT_CONFIG)
-        odd = [verdict.message for verdict in verdicts if verdict.kind is not Kind.AGREE]
-        detail = odd[0] if odd else f"{len(verdicts)} programs, compiled, agree with eager"
-        yield _step("clean programs agree", len(verdicts) == len(CLEAN) and not odd, detail, began)
+def quick_steps(pool: Pool) -> Iterator[SelfCheckStep]:
+    """The steps of the quick check, each as it is done; programs are compiled in ``pool``'s children."""
+    began = time.monotonic()
+    verdicts = _compiled(pool, CLEAN, DEFAULT_CONFIG)
+    odd = [verdict.message for verdict in verdicts if verdict.kind is not Kind.AGREE]
+    detail = odd[0] if odd else f"{len(verdicts)} programs, compiled, agree with eager"
+    yield _step("clean programs agree", len(verdicts) == len(CLEAN) and not odd, detail, began)
 
-        began = time.monotonic()
-        seen = [v.message for v in _compiled(pool, WITH_RELU, FAULTY) if v.kind is Kind.WRONG_RESULT]
-        detail = seen[0] if seen else "a relu compiled wrong on purpose went unnoticed"
-        yield _step("a planted compiler fault is found", bool(seen), detail, began)
+    began = time.monotonic()
+    seen = [v.message for v in _compiled(pool, WITH_RELU, FAULTY) if v.kind is Kind.WRONG_RESULT]
+    detail = seen[0] if seen else "a relu compiled wrong on purpose went unnoticed"
+    yield _step("a planted compiler fault is found", bool(seen), detail, began)
 
     began = time.monotonic()
     table = Recall()

@@ -24,7 +24,7 @@ class Settings:
     seed: int = 0
     strategy: str = "each"
     depth: int = 4
-    variants: int = 12
+    variants: int = 8
     rules: str = ""
     devices: tuple[str, ...] = ("cpu",)
     configs: tuple[Config, ...] = (DEFAULT_CONFIG,)

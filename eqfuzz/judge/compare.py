@@ -14,7 +14,8 @@ from eqfuzz.judge.reference import LeafReference, classes
 _HALVES = (torch.float16, torch.bfloat16)
 _TOO_UNSTABLE = 0.2
 _TIMES_EAGER = 3.0
-_FACTOR = 4.0
+FACTOR = 4.0
+"""c: how many measured bounds away from the reference is wrong."""
 _ALONE = 2.0
 _ALONE_IN_HALVES = 1.5
 _MORE_IN_FEW = 1.0
@@ -62,7 +63,7 @@ def metadata_difference(first: Any, second: Any, *, strict: bool) -> str:
 def identical(first: Any, second: Any, *, signed_zero: bool) -> bool:
     """Equal in every element; NaN equals NaN whatever its payload. Shapes and dtypes must agree."""
     if is_tensor_like(first) and is_tensor_like(second):
-        left, right = _tensor(first), _tensor(second)
+        left, right = as_tensor(first), as_tensor(second)
         if left is None or right is None:
             return bool(np.array_equal(np.asarray(first), np.asarray(second)))
         if left.dtype != right.dtype or left.shape != right.shape:
@@ -84,12 +85,12 @@ def against_reference(eager: Any, compiled: Any, reference: LeafReference | None
     """
     if identical(eager, compiled, signed_zero=False):
         return None
-    first, second = _tensor(eager), _tensor(compiled)
+    first, second = as_tensor(eager), as_tensor(compiled)
     if first is None or second is None:
         return Difference(None, _plain(eager), _plain(compiled), allowed=0.0)
     same = _equal_elements(first, second, signed_zero=False)
     why = reason or ("" if reference is None else reference.opaque)
-    target = None if reference is None else _tensor(reference.value)
+    target = None if reference is None else as_tensor(reference.value)
     if reference is not None and not why and (target is None or target.shape != first.shape):
         why = "the reference took another path than the eager run"
     if why or reference is None or target is None:
@@ -110,14 +111,14 @@ def between_two(
     """Judge two eager runs of equal programs: each may lie c·T from its own reference."""
     if identical(first, second, signed_zero=False):
         return None
-    one, other = _tensor(first), _tensor(second)
+    one, other = as_tensor(first), as_tensor(second)
     if one is None or other is None:
         return Difference(None, _plain(first), _plain(second), allowed=0.0)
     same = _equal_elements(one, other, signed_zero=False)
     why = reason
     for reference in (left, right):
         why = why or ("no reference" if reference is None else reference.opaque)
-        if not why and reference is not None and getattr(_tensor(reference.value), "shape", None) != one.shape:
+        if not why and reference is not None and getattr(as_tensor(reference.value), "shape", None) != one.shape:
             why = "the reference took another path than the eager run"
     if why or left is None or right is None:
         return _first_difference(one, other, same, why or "no reference")
@@ -128,14 +129,14 @@ def between_two(
         if reference.unstable is not None:
             unstable |= reference.unstable
     allowed = _factor_of_two_eager_runs(one.dtype) * (bounds[0] + bounds[1])
-    distance = _distance(one, other)
+    distance = distance_between(one, other)
     wrong = ~same & ~unstable & ~(distance <= allowed)
     return _summed(one, other, one, allowed, wrong, unstable, same)
 
 
 def zero_sign_difference(first: Any, second: Any) -> Difference:
     """The place where two leaves that are equal in value have zeros of different sign."""
-    one, other = _tensor(first), _tensor(second)
+    one, other = as_tensor(first), as_tensor(second)
     if one is None or other is None:
         return Difference(None, _plain(first), _plain(second), allowed=0.0)
     differs = ~_equal_elements(one, other, signed_zero=True)
@@ -156,12 +157,12 @@ def _judge_elements(
     # Where eager itself misses an exact value the noise model has failed: nothing can be said there.
     unstable = unstable | (exact & ~same & ~right & ~trusted)
     wrong_exact = exact & ~same & ~right & trusted & ~unstable
-    allowed = (_FACTOR * reference.bound).masked_fill(exact, 0.0)
+    allowed = (FACTOR * reference.bound).masked_fill(exact, 0.0)
     if not (eager.dtype.is_floating_point or eager.dtype.is_complex):
         return wrong_exact, unstable, allowed
     of_eager, of_compiled, of_target = (classes(_wide(value)) for value in (eager, compiled, target))
     finite = (of_eager == 0) & (of_compiled == 0) & (of_target == 0) & ~exact
-    far, near = _distance(compiled, target), _distance(eager, target)
+    far, near = distance_between(compiled, target), distance_between(eager, target)
     farther = finite & (far > _TIMES_EAGER * near)
     steady = ~unstable
     beyond = farther & (far > allowed)
@@ -171,7 +172,7 @@ def _judge_elements(
     allowed = torch.where(alone, torch.minimum(allowed, times * reference.bound), allowed)
     class_wrong = ~exact & (of_compiled != of_target) & (of_eager == of_target)
     # Noise can flip the element, but what came out is like nothing that any noisy run gave.
-    smooth = reference.bound < _SMOOTH * _distance(target, torch.zeros_like(target))
+    smooth = reference.bound < _SMOOTH * distance_between(target, torch.zeros_like(target))
     room = torch.where(smooth, _UNHEARD, 2 * _UNHEARD) * reference.bound
     unheard = unstable & ((reference.settled & class_wrong) | (farther & (far > room)))
     wrong = wrong_exact | (~same & ((steady & (beyond | alone | class_wrong)) | unheard))
@@ -215,7 +216,7 @@ def _summed(
     total = max(first.numel(), 1)
     loose = int(unstable.sum())
     # A difference within the bound is what the noise predicts, however large the bound is beside the value.
-    suspicious = unstable & ~same & ~((_distance(target, second) <= allowed) & (classes(_wide(second)) == 0))
+    suspicious = unstable & ~same & ~((distance_between(target, second) <= allowed) & (classes(_wide(second)) == 0))
     if loose > _TOO_UNSTABLE * total and bool(suspicious.any()):
         where = _worst(first, second, allowed, suspicious)
         why = f"{loose} of {total} elements can be flipped by rounding alone"
@@ -226,7 +227,7 @@ def _summed(
 
 
 def _worst(first: torch.Tensor, second: torch.Tensor, allowed: torch.Tensor, among: torch.Tensor) -> tuple[int, ...]:
-    distance = _distance(first, second).nan_to_num(float("inf"), float("inf"), float("inf"))
+    distance = distance_between(first, second).nan_to_num(float("inf"), float("inf"), float("inf"))
     score = (distance - allowed).masked_fill(~among, float("-inf"))
     flat = int(score.reshape(-1).argmax())
     return tuple(int(part) for part in np.unravel_index(flat, tuple(first.shape))) if first.dim() else ()
@@ -287,14 +288,14 @@ def _wide(value: torch.Tensor) -> torch.Tensor:
     return value.to(torch.float64) if value.is_floating_point() else value
 
 
-def _distance(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+def distance_between(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     if first.is_complex() or second.is_complex():
         return (first.to(torch.complex128) - second.to(torch.complex128)).abs()
     return (first.to(torch.float64) - second.to(torch.float64)).abs()
 
 
 def _factor_of_two_eager_runs(dtype: torch.dtype) -> float:
-    return 8.0 if dtype in _HALVES else _FACTOR
+    return 8.0 if dtype in _HALVES else FACTOR
 
 
 def _strides(value: torch.Tensor) -> list[int]:
@@ -327,7 +328,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (float, complex)) and not isinstance(value, np.generic)
 
 
-def _tensor(value: Any) -> torch.Tensor | None:
+def as_tensor(value: Any) -> torch.Tensor | None:
     """The leaf as a detached CPU tensor; None for what is not numeric."""
     if isinstance(value, torch.Tensor):
         return value.detach().cpu()

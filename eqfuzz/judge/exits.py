@@ -34,10 +34,11 @@ class Exits(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         mode = self._mode
         if name in ("numpy", "__array__", "tolist") and args and isinstance(args[0], torch.Tensor):
-            if mode.noisy(args[0]):
-                mode.exported = True
-                if name == "tolist":
-                    mode.opaque = mode.opaque or "rounded numbers leave torch through tolist()"
+            noisy = mode.noisy(args[0])
+            if name != "tolist":
+                mode.exported = mode.exported or noisy or args[0].is_floating_point()
+            elif noisy:
+                mode.opaque = mode.opaque or "rounded numbers leave torch through tolist()"
         elif name == "item":
             return mode.measured(func(*args, **(kwargs or {})))
         elif name in ("__repr__", "__format__", "__str__"):

@@ -39,13 +39,14 @@ class Reference:
 
     ``steered`` (empty when not) says where noise could change control flow, a shape or an index count; ``opaque`` where
     rounded numbers left torch. Either makes every difference inconclusive. ``opaque_ops`` counts operators that had no
-    float64 form. ``raised`` calls carry no leaves.
+    float64 form; ``narrowest`` is the least precise float dtype that was computed in. ``raised`` calls carry no leaves.
     """
 
     calls: list[CallObservation]
     steered: str = ""
     opaque: str = ""
     opaque_ops: int = 0
+    narrowest: torch.dtype | None = None
 
 
 def leaf_reference(rows: torch.Tensor, dtype: torch.dtype) -> LeafReference:

@@ -22,10 +22,12 @@ from eqfuzz.judge.arithmetic import (
     relative_noise,
     terms_added,
 )
+from eqfuzz.judge.captured import captured_calls
 from eqfuzz.judge.exits import Exits, plain_control_flow
 from eqfuzz.judge.integral import is_exact_here
 from eqfuzz.judge.measured import Measured
 from eqfuzz.judge.noise import Noise
+from eqfuzz.judge.observation import CallObservation
 from eqfuzz.judge.observe import execute, snapshot
 from eqfuzz.judge.operands import Operation
 from eqfuzz.judge.reference import LeafReference, Reference, leaf_reference
@@ -49,7 +51,20 @@ def reference(
     """
     mode = _ShadowMode(seed, samples)
     observed = execute(make_callable, calls, transform=None, seed=seed, scope=mode.scope, keep=mode.leaf)
-    return Reference(observed.calls, mode.steered, mode.opaque, mode.opaque_ops)
+    found = Reference(observed.calls, mode.steered, mode.opaque, mode.opaque_ops, mode.narrowest)
+    if not mode.exported or not (mode.opaque or _opaque_leaves(observed.calls)):
+        return found
+    mode = _ShadowMode(seed, samples)
+    mode.captures = True
+    captured = captured_calls(make_callable, calls, seed=seed, inside=mode.captured, known=mode.given, keep=mode.leaf)
+    if captured is None or mode.opaque:
+        return found
+    return Reference(captured, mode.steered, "", mode.opaque_ops, mode.narrowest)
+
+
+def _opaque_leaves(calls: Sequence[CallObservation]) -> bool:
+    groups = ("outputs", "gradients", "inputs_after", "state_after", "globals_after")
+    return any(leaf.opaque for call in calls for group in groups for _, leaf in getattr(call, group))
 
 
 class _ShadowMode(TorchDispatchMode):
@@ -64,7 +79,9 @@ class _ShadowMode(TorchDispatchMode):
         self.steered = ""
         self.opaque = ""
         self.opaque_ops = 0
+        self.narrowest: torch.dtype | None = None
         self.exported = False
+        self.captures = False
         self.paused = False
         self._known: dict[int, torch.UntypedStorage] = {}
         self._items: dict[float, torch.Tensor] = {}
@@ -73,9 +90,27 @@ class _ShadowMode(TorchDispatchMode):
     @contextlib.contextmanager
     def scope(self, given: Any) -> Iterator[None]:
         """Where the program's own code runs; the tensors ``given`` to it are known to be exact."""
-        for value in operands_of.tensors(given):
+        self.given(given)
+        with self.inside():
+            yield
+
+    def given(self, values: Any) -> None:
+        """Every tensor in ``values`` is known to be exact."""
+        for value in operands_of.tensors(values):
             self._remember(value)
+
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[None]:
+        """Where operators are shadowed."""
         with plain_control_flow(), Exits(self), self:
+            yield
+
+    @contextlib.contextmanager
+    def captured(self, args: Any) -> Iterator[None]:
+        """Where a graph that Dynamo captured runs on ``args``; numbers made between graphs come from nowhere known."""
+        if any(storage_key(value) not in self._known for value in operands_of.tensors(args) if _has_storage(value)):
+            self.opaque = self.opaque or "numbers are computed outside of what Dynamo captures"
+        with self.inside():
             yield
 
     def leaf(self, value: Any) -> LeafReference:
@@ -89,8 +124,10 @@ class _ShadowMode(TorchDispatchMode):
             rows = self.shadows.view(value)
             assert rows is not None
             return self._leaf_of_rows(rows.detach(), value.dtype)
-        if isinstance(value, np.ndarray) and self.exported:
+        if isinstance(value, np.ndarray) and (self.exported or self.captures):
             return self._leaf_of_array(value)
+        if self.captures and self._came_from_nowhere(value):
+            return LeafReference(snapshot(value), opaque="computed outside of what Dynamo captures")
         if isinstance(value, Measured):
             return self._leaf_of_rows(torch.tensor(value.rows, dtype=torch.float64), torch.float64)
         if isinstance(value, (float, np.floating)) and self._item_spread:
@@ -99,6 +136,16 @@ class _ShadowMode(TorchDispatchMode):
                 return LeafReference(value, opaque="a Python number computed from rounded tensor values")
             return self._leaf_of_rows(rows, torch.float64)
         return LeafReference(snapshot(value))
+
+    def _holds_array(self, value: np.ndarray) -> bool:
+        """Whether a captured graph made the array, so that what has no rows is exact."""
+        address = value.__array_interface__["data"][0]
+        return any(s.data_ptr() <= address < s.data_ptr() + s.nbytes() for s in self._known.values())
+
+    def _came_from_nowhere(self, value: Any) -> bool:
+        if isinstance(value, torch.Tensor):
+            return _has_storage(value) and _is_inexact_dtype(value) and storage_key(value) not in self._known
+        return isinstance(value, np.floating)
 
     def measured(self, number: Any) -> Any:
         """What ``item`` gave, with its rows if it is a rounded float."""
@@ -311,6 +358,8 @@ class _ShadowMode(TorchDispatchMode):
             rows.clone(memory_format=torch.contiguous_format) if not rows.is_contiguous() or operation.exact else rows
         )
         dtype = value.dtype
+        if self.narrowest is None or torch.finfo(dtype).eps > torch.finfo(self.narrowest).eps:
+            self.narrowest = component(dtype)
         if operation.failed or operation.exact:
             rows = self.noise.narrow(rows, dtype) if operation.narrows(value) or operation.failed else rows
             if operation.spread:
@@ -414,7 +463,8 @@ class _ShadowMode(TorchDispatchMode):
             return unknown
         rows = self.shadows.of_array(value)
         if rows is None:
-            return LeafReference(value.copy()) if value.dtype.kind in "b" and value.size == 0 else unknown
+            exact = value.size == 0 or (self.captures and self._holds_array(value))
+            return LeafReference(value.copy()) if exact else unknown
         real = torch.from_numpy(value.copy())
         found = self._leaf_of_rows(rows, real.dtype)
         assert found.bound is not None

@@ -21,6 +21,7 @@ from eqfuzz.campaign.events import (
     Summary,
     VariantMade,
 )
+from eqfuzz.campaign.self_check_events import SelfCheckStep
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.report.closing import print_closing, print_totals
 from eqfuzz.report.drawing import LINE_SECONDS, Drawing
@@ -89,6 +90,10 @@ class ConsoleReport:
         match event:
             case RunStarted():
                 self._start(event)
+            case SelfCheckStep(step=step, passed=passed) if not self._quiet:
+                self._print_line(
+                    f"self-check: {step}" if passed else f"self-check FAILS: {step}", "dim" if passed else "red"
+                )
             case SeedInvalid():
                 self._invalid.append(event)
             case SitesListed() | VariantMade() if self._rewrites is not None:

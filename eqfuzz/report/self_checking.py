@@ -48,6 +48,7 @@ class SelfCheckReport:
     def _close(self, summary: SelfCheckSummary) -> None:
         if summary.recall is not None and summary.recall["rows"]:
             self._console.print(recall_table(summary.recall))
+            self._console.print(wolves_table(summary.recall))
         if summary.precision:
             self._console.print(precision_table(summary.precision))
             for pairs in summary.precision:
@@ -73,6 +74,18 @@ def recall_table(recall: dict[str, Any]) -> Table:
         shares = [100 * row["seen"].get(name, 0) / row["planted"] for name in COLUMNS]
         cells = [Text(f"{share:.1f}", style="bold yellow" if share > shares[0] else "") for share in shares]
         table.add_row(row["dtype"], row["group"], row["fault"], f"{row['planted']:,}", *cells)
+    return table
+
+
+def wolves_table(recall: dict[str, Any]) -> Table:
+    """By dtype, how many programs there were and whose correct compiled run each oracle called wrong."""
+    table = Table(title="Programs whose correct compiled run was called wrong", title_justify="left")
+    table.add_column("dtype", no_wrap=True)
+    for name in ("programs", *COLUMNS):
+        table.add_column(name, justify="right")
+    for dtype in (name for name in _DTYPES if name in recall["subjects"]):
+        wrong = [str(recall["wolves"].get(dtype, {}).get(name, 0)) for name in COLUMNS]
+        table.add_row(dtype, str(recall["subjects"][dtype]), *wrong)
     return table
 
 

@@ -370,11 +370,21 @@ class _Runner:
 
     def _judge(self, compare: Callable[..., Verdict], subjects: Sequence[_Subject]) -> Verdict:
         """``compare`` with as much of a reference as it takes: none, a few noisy runs, many before a claim."""
-        verdict = compare(*(None for _ in subjects))
+        verdict = self._timed(compare, *(None for _ in subjects))
         for samples in SAMPLES:
             if verdict.kind in (Kind.AGREE, Kind.UNSUPPORTED):
                 break
-            verdict = compare(*(self._reference(s, samples) for s in subjects))
+            verdict = self._timed(compare, *(self._reference(s, samples) for s in subjects))
+        return verdict
+
+    def _timed(self, compare: Callable[..., Verdict], *references: Reference | None) -> Verdict:
+        """``compare``, its time counted as judging and not as the stage that it ends."""
+        stage, since = self._entered
+        began = time.perf_counter()
+        verdict = compare(*references)
+        spent = time.perf_counter() - began
+        self.timings["judge"] = self.timings.get("judge", 0.0) + spent
+        self._entered = (stage, since + spent)
         return verdict
 
     def _reference(self, subject: _Subject, samples: int) -> Reference | None:

@@ -11,6 +11,8 @@ from typing import Any
 from eqfuzz.judge.instrument.capability import compared, observed
 from eqfuzz.judge.instrument.recall import measure
 from eqfuzz.program.program import Program
+from eqfuzz.program.torch_internals import forget_compiled_code
+from eqfuzz.run.configs import DEFAULT_CONFIG
 
 SECONDS = 600.0
 """Wall limit of one program; most take a second or two."""
@@ -28,7 +30,13 @@ def run_measurement(data: dict[str, Any], emit: Emit) -> None:
 
 
 def _recall(program: Program, data: dict[str, Any], emit: Emit) -> None:
-    emit({"event": "recalled", "table": measure(program, data["seed"], data["draws"]).to_json()})
+    def compiled(target: Callable[..., Any]) -> Callable[..., Any]:
+        forget_compiled_code()
+        return DEFAULT_CONFIG.compile(target)
+
+    with DEFAULT_CONFIG.patched():
+        table = measure(program, data["seed"], data["draws"], transform=compiled)
+    emit({"event": "recalled", "table": table.to_json()})
 
 
 def _observe(program: Program, data: dict[str, Any], emit: Emit) -> None:

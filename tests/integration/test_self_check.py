@@ -1,5 +1,6 @@
 """``eqfuzz self-check``: the quick check, and the tables on next to nothing."""
 
+import dataclasses
 import json
 
 import pytest
@@ -8,8 +9,8 @@ from eqfuzz.campaign.measuring import COMPILED, Pairs
 from eqfuzz.campaign.self_check import quick_check
 from eqfuzz.campaign.self_check_events import SelfCheckStep
 from eqfuzz.judge.verdict import Kind, Verdict
-from eqfuzz.report.self_checking import precision_table, recall_table
-from tests.commandline import eqfuzz, share_header
+from eqfuzz.report.self_checking import precision_table, recall_table, wolves_table
+from tests.commandline import eqfuzz, share_header, write
 
 
 @pytest.mark.slow
@@ -35,6 +36,25 @@ def test_a_check_without_the_fault_it_expects_fails(tmp_path, monkeypatch):
     assert [event.passed for event in told if isinstance(event, SelfCheckStep)] == [True, False, True]
 
 
+def test_a_long_run_does_not_start_with_an_oracle_that_fails(tmp_path, monkeypatch):
+    from eqfuzz.campaign import mutate
+    from eqfuzz.campaign.settings import Settings
+
+    steps = [SelfCheckStep("clean programs agree", True, "", 0.1), SelfCheckStep("a fault is found", False, "no", 0.1)]
+    monkeypatch.setattr(mutate, "quick_steps", lambda pool: iter(steps))
+    monkeypatch.setattr(mutate, "MANY_SEEDS", 1)
+    write(tmp_path, "seed.py", "def program(x): return x\ndef inputs(rng): yield rng.normal(2)\n")
+    told = []
+    settings = Settings(paths=(tmp_path / "seed.py",), out=tmp_path / "out")
+    summary = mutate.run(settings, told.append)
+    assert summary.errors == ["the self-check fails, so nothing was run: a fault is found: no"]
+    assert [event.name for event in told] == ["start", "step", "step", "summary"]
+    told.clear()
+    monkeypatch.setattr(mutate, "MANY_SEEDS", 2)
+    mutate.run(dataclasses.replace(settings, dry_run=True), told.append)
+    assert "step" not in [event.name for event in told]
+
+
 def test_pairs_count_what_was_said():
     pairs = Pairs(COMPILED)
     kinds = (Kind.AGREE, Kind.AGREE, Kind.INCONCLUSIVE, Kind.WRONG_RESULT, Kind.UNSUPPORTED, Kind.INVALID_SEED)
@@ -45,6 +65,8 @@ def test_pairs_count_what_was_said():
 def test_tables_have_a_row_for_each_count():
     row = {"fault": "zeroed", "dtype": "float32", "group": "outputs", "planted": 4, "seen": {"eqfuzz": 4}, "missed": {}}
     assert recall_table({"rows": [row, {**row, "dtype": "float64"}]}).row_count == 2
+    crying = {"float32": {"assert_close": 3}}
+    assert wolves_table({"subjects": {"float32": 9, "float16": 8}, "wolves": crying}).row_count == 2
     pairs = Pairs(COMPILED)
     pairs.add("a.py", [Verdict(Kind.AGREE, "said")])
     assert precision_table([pairs.to_json()]).row_count == 1

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
 
-import torch
-
-from eqfuzz.judge.instrument.others import OTHERS
+from eqfuzz.judge.instrument.others import alarms as alarms_of
 from eqfuzz.judge.instrument.subjects import DTYPES, NoSubject, Subject, subject
 from eqfuzz.judge.observation import Observation
 from eqfuzz.judge.oracles import judge_compiled
@@ -39,7 +36,7 @@ def compared(
                 if verdict.kind is not Kind.AGREE:
                     verdict = judge_compiled(*pair, known)
             verdicts.append(verdict)
-            alarms.update(_alarms(made, *pair))
+            alarms.update(alarms_of(*pair, made.references[-1]))
     return verdicts, alarms
 
 
@@ -50,18 +47,4 @@ def _subjects(program: Program, seed: int) -> list[Subject]:
             found.append(subject(program, dtype, seed))
         except NoSubject:
             continue
-    return found
-
-
-def _alarms(made: Subject, first: Observation, second: Observation) -> set[str]:
-    """The oracles that find any leaf of a pair different."""
-    found: set[str] = set()
-    for group in ("outputs", "gradients"):
-        known: dict[str, Any] = dict(getattr(made.references[-1].calls[0], group))
-        for (path, before), (_, after) in zip(
-            getattr(first.calls[0], group), getattr(second.calls[0], group), strict=True
-        ):
-            if isinstance(before, torch.Tensor) and isinstance(after, torch.Tensor) and before.is_floating_point():
-                wide = known[path].value if path in known else None
-                found |= {name for name, alarm in OTHERS.items() if alarm(before, after, wide)}
     return found

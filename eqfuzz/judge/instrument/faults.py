@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -51,19 +51,25 @@ class ElementFault:
     number: Callable[[torch.Tensor, int, random.Random], float]
     eager_pair: bool = False
 
-    def plant(self, eager: Observation, group: str, dtype: torch.dtype, rng: random.Random) -> Planted | None:
-        """The fault in a random element of a random leaf of ``group``; None where no element can have it."""
-        leaves = getattr(eager.calls[0], group)
+    def plant(
+        self, run: Observation, group: str, dtype: torch.dtype, rng: random.Random, eager: Observation | None = None
+    ) -> Planted | None:
+        """The fault in a random element of a random leaf of ``run``'s ``group``; None where no element can have it.
+
+        It is no fault of a number to come closer than ``LEAST_ULPS`` to the run's own or to ``eager``'s.
+        """
+        leaves = getattr(run.calls[0], group)
+        right = {} if eager is None else dict(getattr(eager.calls[0], group))
         places = [place for place, (_, value) in enumerate(leaves) if _plantable(value, dtype)]
         rng.shuffle(places)
         for place in places:
-            old = leaves[place][1]
+            path, old = leaves[place]
             flat = old.detach().double().reshape(-1)
             candidates = self.where(flat).nonzero().reshape(-1).tolist()
             for element in rng.sample(candidates, min(len(candidates), 4)):
                 new = _with_number(old, element, self.number(flat, element, rng))
-                if self.eager_pair or not _close(old, new, element):
-                    return Planted(_with_leaf(eager, group, place, new), (group, place))
+                if self.eager_pair or not any(_close(value, new, element) for value in (old, right.get(path, old))):
+                    return Planted(_with_leaf(run, group, place, new), (group, place))
         return None
 
 
@@ -71,12 +77,16 @@ class ElementFault:
 class PropertyFault:
     """Another property than a number is wrong: ``change`` gives the wrong call, or None where it cannot be made."""
 
+    eager_pair: ClassVar[bool] = False
+
     name: str
     change: Callable[[CallObservation, torch.dtype, random.Random], tuple[CallObservation, int | None] | None]
 
-    def plant(self, eager: Observation, group: str, dtype: torch.dtype, rng: random.Random) -> Planted | None:
-        """The fault in the first call; ``group`` is "outputs"."""
-        changed = self.change(eager.calls[0], dtype, rng)
+    def plant(
+        self, run: Observation, group: str, dtype: torch.dtype, rng: random.Random, eager: Observation | None = None
+    ) -> Planted | None:
+        """The fault in ``run``'s first call; ``group`` is "outputs"."""
+        changed = self.change(run.calls[0], dtype, rng)
         if changed is None:
             return None
         call, place = changed
@@ -235,8 +245,8 @@ def _index(value: torch.Tensor, element: int) -> tuple[int, ...]:
     return tuple(int(part) for part in torch.unravel_index(torch.tensor(element), value.shape))
 
 
-def _with_leaf(eager: Observation, group: str, place: int, new: torch.Tensor) -> Observation:
-    call = eager.calls[0]
+def _with_leaf(run: Observation, group: str, place: int, new: torch.Tensor) -> Observation:
+    call = run.calls[0]
     return Observation([dataclasses.replace(call, **{group: _replaced(getattr(call, group), place, new)})])
 
 

@@ -6,11 +6,13 @@ Thresholds are the published ones. NNSmith (Liu et al., ASPLOS 2023), WhiteFox (
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 
+from eqfuzz.judge.observation import Observation
+from eqfuzz.judge.reference import LeafReference, Reference
 from eqfuzz.program.torch_internals import dynamo_same
 
 Alarm = Callable[[torch.Tensor, torch.Tensor, Any], bool]
@@ -46,6 +48,28 @@ def torchfuzz(eager: torch.Tensor, compiled: torch.Tensor, wide: Any) -> bool:
     before, after = float(eager.detach().double().sum()), float(compiled.detach().double().sum())
     apart = abs(before - after)
     return apart > _TORCHFUZZ_ABSOLUTE and 100.0 * apart / (abs(before) + 1e-12) > _TORCHFUZZ_PERCENT
+
+
+def alarms(
+    first: Observation, second: Observation, known: Reference, groups: Iterable[str] = ("outputs", "gradients")
+) -> set[str]:
+    """The oracles that find any leaf of a pair's first calls different."""
+    found: set[str] = set()
+    for group in groups:
+        wide = dict(getattr(known.calls[0], group))
+        after = dict(getattr(second.calls[0], group))
+        for path, before in getattr(first.calls[0], group):
+            if isinstance(before, torch.Tensor) and isinstance(after.get(path), torch.Tensor):
+                found |= seen(before, after[path], wide.get(path))
+    return found
+
+
+def seen(before: torch.Tensor, after: torch.Tensor, known: LeafReference | None) -> set[str]:
+    """The oracles that find one leaf different; none does for leaves that are no floats."""
+    if not before.is_floating_point():
+        return set()
+    wide = None if known is None else known.value
+    return {name for name, alarm in OTHERS.items() if alarm(before, after, wide)}
 
 
 OTHERS: dict[str, Alarm] = {

@@ -1,4 +1,7 @@
-"""Recall: of the faults planted in observations of real programs, the share that the judge and others see."""
+"""Recall: of the faults planted in correct runs of real programs, the share that the judge and others see.
+
+An oracle that calls the correct run itself wrong sees nothing there: an alarm that always sounds tells nobody.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ import torch
 
 from eqfuzz.judge.instrument.columns import JUDGE
 from eqfuzz.judge.instrument.faults import Fault, Planted, planned
-from eqfuzz.judge.instrument.others import OTHERS
+from eqfuzz.judge.instrument.others import OTHERS, alarms, seen
 from eqfuzz.judge.instrument.subjects import DTYPES, NoSubject, Subject, subject
 from eqfuzz.judge.judge import judge_rewrite
+from eqfuzz.judge.observation import Observation
+from eqfuzz.judge.observe import Transform
 from eqfuzz.judge.oracles import judge_compiled
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.program import Program
@@ -51,16 +56,22 @@ class Count:
 
 @dataclasses.dataclass
 class Recall:
-    """The table: counts by row, and why programs could not be measured in a dtype."""
+    """The table: counts by row, and why programs could not be measured in a dtype.
+
+    ``subjects`` counts programs by dtype, ``wolves`` those by dtype and oracle whose correct run is called wrong.
+    """
 
     rows: dict[Row, Count] = dataclasses.field(default_factory=dict)
     subjects: Counter[str] = dataclasses.field(default_factory=Counter)
+    wolves: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)
     left_out: list[str] = dataclasses.field(default_factory=list)
 
     def add(self, other: Recall) -> None:
         for row, count in other.rows.items():
             self.rows.setdefault(row, Count()).add(count)
         self.subjects.update(other.subjects)
+        for dtype, count in other.wolves.items():
+            self.wolves.setdefault(dtype, Counter()).update(count)
         self.left_out += other.left_out
 
     def to_json(self) -> dict[str, Any]:
@@ -68,7 +79,8 @@ class Recall:
             {**vars(row), "planted": count.planted, "seen": dict(count.seen), "missed": dict(count.missed)}
             for row, count in self.rows.items()
         ]
-        return {"rows": rows, "subjects": dict(self.subjects), "left_out": self.left_out}
+        wolves = {dtype: dict(count) for dtype, count in self.wolves.items()}
+        return {"rows": rows, "subjects": dict(self.subjects), "wolves": wolves, "left_out": self.left_out}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Recall:
@@ -78,23 +90,36 @@ class Recall:
             )
             for row in data["rows"]
         }
-        return cls(rows, Counter(data["subjects"]), list(data["left_out"]))
+        wolves = {dtype: Counter(count) for dtype, count in data["wolves"].items()}
+        return cls(rows, Counter(data["subjects"]), wolves, list(data["left_out"]))
 
 
-def measure(program: Program, seed: int, draws: int, dtypes: Iterable[torch.dtype] = DTYPES) -> Recall:
-    """Plant ``draws`` faults of every kind in the program, in each dtype, and ask every oracle for each."""
+def measure(
+    program: Program,
+    seed: int,
+    draws: int,
+    dtypes: Iterable[torch.dtype] = DTYPES,
+    transform: Transform | None = None,
+) -> Recall:
+    """Plant ``draws`` faults of every kind in the program, in each dtype, and ask every oracle for each.
+
+    ``transform``, such as ``torch.compile``, makes the run that faults are planted in; without one it is eager's.
+    """
     found = Recall()
     for dtype in dtypes:
         name = name_of(dtype)
         try:
-            made = subject(program, dtype, seed)
+            made = subject(program, dtype, seed, transform)
         except NoSubject as error:
             found.left_out.append(f"{program.name} in {name}: {error}")
             continue
         found.subjects[name] += 1
+        crying = {group: _crying(made, group) for group in GROUPS}
+        found.wolves[name] = Counter(set().union(*crying.values()))
         for group in GROUPS:
             for fault in planned(group):
-                count = _count(made, group, fault, random.Random(f"{seed} {program.name} {name} {group}"), draws)
+                rng = random.Random(f"{seed} {program.name} {name} {group}")
+                count = _count(made, group, fault, rng, draws, crying[group])
                 if count.planted:
                     found.rows[Row(fault.name, name, group)] = count
     return found
@@ -104,55 +129,58 @@ def name_of(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def judged(made: Subject, fault: Fault, planted: Planted) -> Verdict:
-    """What the judge says of the fault, asked as in a case: a few noisy runs first, many before a claim."""
-    if getattr(fault, "eager_pair", False):
-        return judge_rewrite(made.eager, planted.observation, None, None, "bitwise")
-    verdict = judge_compiled(made.eager, planted.observation, None)
+def judged(made: Subject, other: Observation) -> Verdict:
+    """What the judge says of the other run, asked as in a case: a few noisy runs first, many before a claim."""
+    verdict = judge_compiled(made.eager, other, None)
     for known in made.references:
         if verdict.kind is Kind.AGREE:
             break
-        verdict = judge_compiled(made.eager, planted.observation, known)
+        verdict = judge_compiled(made.eager, other, known)
     return verdict
 
 
-def _count(made: Subject, group: str, fault: Fault, rng: random.Random, draws: int) -> Count:
+def _crying(made: Subject, group: str) -> set[str]:
+    """The oracles that call the run wrong which nothing was planted in."""
+    found = alarms(made.eager, made.other, made.references[-1], [group])
+    return found | {JUDGE} if judged(made, made.other).is_finding else found
+
+
+def _count(made: Subject, group: str, fault: Fault, rng: random.Random, draws: int, crying: set[str]) -> Count:
     count = Count()
     for planted in _plants(made, group, fault, rng, draws):
         count.planted += 1
-        verdict = judged(made, fault, planted)
-        if verdict.is_finding or verdict.kind is Kind.SUSPECT_RULE:
-            count.seen[JUDGE] += 1
+        if fault.eager_pair:
+            verdict = judge_rewrite(made.eager, planted.observation, None, None, "bitwise")
         else:
+            verdict = judged(made, planted.observation)
+        told = {JUDGE} if verdict.is_finding or verdict.kind is Kind.SUSPECT_RULE else set()
+        if not told:
             count.missed[_why(verdict)] += 1
-        for name in _others(made, fault, planted):
-            count.seen[name] += 1
+        told |= _others(made, planted)
+        count.seen.update(told if fault.eager_pair else told - crying)
     return count
 
 
 def _plants(made: Subject, group: str, fault: Fault, rng: random.Random, draws: int) -> Iterator[Planted]:
     for _ in range(draws):
-        planted = fault.plant(made.eager, group, made.dtype, rng)
+        run = made.eager if fault.eager_pair else made.other
+        planted = fault.plant(run, group, made.dtype, rng, made.eager)
         if planted is None:
             return
         yield planted
 
 
-def _others(made: Subject, fault: Fault, planted: Planted) -> Iterator[str]:
+def _others(made: Subject, planted: Planted) -> set[str]:
     """The other oracles that see the fault: those of values look at the leaf it is in, and everyone sees a raise."""
     if planted.observation.calls[0].raised is not None:
-        yield from OTHERS
-        return
+        return set(OTHERS)
     if planted.leaf is None:
-        return
+        return set()
     group, place = planted.leaf
-    path, before = getattr(made.eager.calls[0], group)[place]
-    after = getattr(planted.observation.calls[0], group)[place][1]
+    path, after = getattr(planted.observation.calls[0], group)[place]
+    before = dict(getattr(made.eager.calls[0], group)).get(path)
     known = dict(getattr(made.references[-1].calls[0], group)).get(path)
-    wide = None if known is None else known.value
-    for name, alarm in OTHERS.items():
-        if alarm(before, after, wide):
-            yield name
+    return seen(before, after, known) if isinstance(before, torch.Tensor) else set()
 
 
 def _why(verdict: Verdict) -> str:

@@ -1,4 +1,4 @@
-"""Subjects: real programs in every float dtype, run once in eager, with the references that would judge them."""
+"""Subjects: real programs in every float dtype, run once in eager and once compiled, with what would judge them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_map
 
 from eqfuzz.judge.judge import judge_self
 from eqfuzz.judge.observation import Observation
-from eqfuzz.judge.observe import observe
+from eqfuzz.judge.observe import Transform, observe
 from eqfuzz.judge.shadow import Reference, reference
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.program.call import Call
@@ -29,20 +29,26 @@ class NoSubject(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Subject:
-    """One program in one dtype: its first input set, observed in eager, and its references for ``SAMPLES``."""
+    """One program in one dtype: its first input set, observed in eager, and its references for ``SAMPLES``.
+
+    ``other`` is the second run, a correct one that rounds in its own way: compiled, or eager's own where nothing was
+    compiled.
+    """
 
     program: Program
     dtype: torch.dtype
     make: Callable[[], Any]
     calls: list[Call]
     eager: Observation
+    other: Observation
     references: tuple[Reference, ...]
 
 
-def subject(program: Program, dtype: torch.dtype, seed: int) -> Subject:
+def subject(program: Program, dtype: torch.dtype, seed: int, transform: Transform | None = None) -> Subject:
     """The program with every float32 number of its arguments and parameters in ``dtype``.
 
-    Arguments want gradients wherever the program runs so. Raises NoSubject.
+    Arguments want gradients wherever the program runs so. ``transform``, such as ``torch.compile``, makes the other
+    run. Raises NoSubject.
     """
     try:
         loaded = Loaded(program)
@@ -65,8 +71,21 @@ def subject(program: Program, dtype: torch.dtype, seed: int) -> Subject:
             reason = "" if repeated.kind is Kind.AGREE else repeated.message
         if not reason:
             known = tuple(reference(make, calls, seed=seed, samples=samples) for samples in SAMPLES)
-            return Subject(program, dtype, make, calls, eager, known)
+            narrow = known[0].narrowest
+            if narrow is not None and torch.finfo(narrow).eps > torch.finfo(dtype).eps:
+                raise NoSubject(f"computes in {str(narrow).removeprefix('torch.')}")
+            return Subject(program, dtype, make, calls, eager, _other(make, calls, eager, transform), known)
     raise NoSubject(reason)
+
+
+def _other(make: Callable[[], Any], calls: list[Call], eager: Observation, transform: Transform | None) -> Observation:
+    if transform is None:
+        return eager
+    compiled = observe(make, calls, transform=transform)
+    raised = compiled.calls[0].raised
+    if raised is not None:
+        raise NoSubject(f"raises when compiled: {raised.type}: {raised.message}")
+    return compiled
 
 
 def cast(call: Call, dtype: torch.dtype, wants_gradients: bool) -> Call:
