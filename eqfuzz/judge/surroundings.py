@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import os
 import random
 import re
 import sys
+import types
 import warnings
 from collections.abc import Iterator
 from typing import Any, TextIO
@@ -17,6 +19,9 @@ import torch
 
 _KEPT_CHARACTERS = 1 << 16
 _LINES = 1000
+_FROM_KERNEL = "(Triggered internally at"
+_TORCH = os.path.dirname(torch.__file__) + os.sep
+_DYNAMO = os.path.join(_TORCH, "_dynamo") + os.sep
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
 
@@ -77,7 +82,7 @@ def _warnings_of(namespace: dict[str, Any], warned: list[str]) -> Iterator[None]
     before, own = warnings.showwarning, namespace["__file__"]
 
     def show(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
-        if filename == own:
+        if filename == own and not _torch_warns(str(message)):
             warned.append(f"{category.__name__}: {message}")
         else:
             before(message, category, filename, lineno, file, line)
@@ -86,6 +91,20 @@ def _warnings_of(namespace: dict[str, Any], warned: list[str]) -> Iterator[None]
         warnings.filterwarnings("always", module=re.escape(namespace["__name__"]))
         warnings.showwarning = show
         yield
+
+
+def _torch_warns(message: str) -> bool:
+    """Whether an operator gives the warning that is just being shown, although it is told at the program's own line.
+
+    Compiled code has other operators, or none, in that place: what they have to say is not the program's meaning.
+    """
+    if _FROM_KERNEL in message:
+        return True
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename in (__file__, warnings.__file__):
+        frame = frame.f_back
+    caller = "" if frame is None else frame.f_code.co_filename
+    return caller.startswith(_TORCH) and not caller.startswith(_DYNAMO)
 
 
 def _digest(state: bytes) -> str:

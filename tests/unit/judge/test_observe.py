@@ -211,3 +211,25 @@ def test_a_second_backward_is_declined_by_compiled_code():
     compiled = observe(loaded.instance, loaded.calls(0), transform=lambda f: torch.compile(f, backend="aot_eager"))
     raised = compiled.calls[0].raised
     assert raised is not None and raised.origin == "unsupported", raised
+
+
+def test_what_operators_warn_of_is_not_the_programs():
+    loaded = Loaded(
+        recognise(
+            """
+import warnings
+import torch
+
+def program(x):
+    warnings.warn("mine")
+    torch.meshgrid(x, x)
+    return torch.std(x[:1])
+
+def inputs(rng):
+    yield rng.normal(3)
+""",
+            "warns.py",
+        )
+    )
+    (call,) = observe(loaded.instance, loaded.calls(0)).calls
+    assert call.warned == ["UserWarning: mine"]
