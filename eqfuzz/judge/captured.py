@@ -46,6 +46,12 @@ def captured_calls(
         known(given)
         yield
 
+    @contextlib.contextmanager
+    def backward_scope(given: Any) -> Iterator[None]:
+        known(given)
+        with inside(given):
+            yield
+
     forget_compiled_code()
     try:
         found = execute(
@@ -55,6 +61,7 @@ def captured_calls(
             seed=seed,
             scope=scope,
             keep=keep,
+            backward_scope=backward_scope,
         )
     finally:
         forget_compiled_code()

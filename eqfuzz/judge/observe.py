@@ -53,10 +53,12 @@ def execute(
     seed: int,
     scope: Scope,
     keep: Keep,
+    backward_scope: Scope | None = None,
 ) -> Observation:
     """The one driver behind ``observe`` and the reference: program code runs in ``scope(given)``, leaves pass ``keep``.
 
-    ``given`` holds every tensor that the program did not make: arguments, parameters, buffers, cotangents.
+    ``given`` holds every tensor that the program did not make: arguments, parameters, buffers, cotangents. Backward
+    passes run in ``backward_scope`` where there is one.
     """
     target = make_callable()
     namespace = namespace_of(target)
@@ -73,7 +75,8 @@ def execute(
                     function = transform(target)
                 if call.before:
                     exec(call.before, namespace, {"model": target})
-                _one_call(function, target, namespace, call.copy(), seed, scope, keep, record)
+                scopes = scope, backward_scope or scope
+                _one_call(function, target, namespace, call.copy(), seed, scopes, keep, record)
         except (Exception, SystemExit) as error:
             # Whatever a program raises is its observation.
             record.raised = describe(error)
@@ -118,11 +121,12 @@ def _one_call(
     namespace: dict[str, Any],
     call: Call,
     seed: int,
-    scope: Scope,
+    scopes: tuple[Scope, Scope],
     keep: Keep,
     record: CallObservation,
 ) -> None:
     """Fill ``record`` part by part, so that what was seen before an exception stays."""
+    scope, backward_scope = scopes
     model = target if isinstance(target, torch.nn.Module) else None
     arguments: dict[str, Any] = {"args": call.args, "kwargs": call.kwargs}
     wrt = gradients.differentiable(arguments, model)
@@ -155,12 +159,12 @@ def _one_call(
     backward = gradients.plan(result, wrt)
     if backward is not None:
         twice = bool(namespace.get(SECOND_BACKWARD))
-        with scope(backward.cotangents):
+        with backward_scope(backward.cotangents):
             found = gradients.run(backward, again=twice)
         record.gradients += [(path, keep(leaf)) for path, leaf in found]
         second = gradients.plan_second(found, backward) if twice else None
         if second is not None:
-            with scope(second.cotangents):
+            with backward_scope(second.cotangents):
                 found = gradients.run(second)
             record.gradients += [(path, keep(leaf)) for path, leaf in found]
 

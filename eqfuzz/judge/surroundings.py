@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-import os
 import random
 import re
 import sys
 import types
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
@@ -20,8 +20,7 @@ import torch
 _KEPT_CHARACTERS = 1 << 16
 _LINES = 1000
 _FROM_KERNEL = "(Triggered internally at"
-_TORCH = os.path.dirname(torch.__file__) + os.sep
-_DYNAMO = os.path.join(_TORCH, "_dynamo") + os.sep
+_TORCH = Path(torch.__file__).parent
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
 
@@ -103,8 +102,8 @@ def _torch_warns(message: str) -> bool:
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename in (__file__, warnings.__file__):
         frame = frame.f_back
-    caller = "" if frame is None else frame.f_code.co_filename
-    return caller.startswith(_TORCH) and not caller.startswith(_DYNAMO)
+    caller = Path("" if frame is None else frame.f_code.co_filename)
+    return caller.is_relative_to(_TORCH) and not caller.is_relative_to(_TORCH / "_dynamo")
 
 
 def _digest(state: bytes) -> str:

@@ -37,6 +37,16 @@ def test_numbers_from_numpy_get_a_bound():
         assert float((leaf.value - torch.as_tensor(value).double()).abs().max()) < 1e-5
 
 
+def test_gradients_past_numpy_get_a_bound_too():
+    def program(x):
+        scale = torch.from_numpy(np.exp(x.detach().numpy()))
+        return (x * scale).sum()
+
+    found = reference(lambda: program, [Call((X.clone().requires_grad_(),), {})])
+    ((_, leaf),) = found.calls[0].gradients
+    assert not found.opaque and leaf.bound is not None and float(leaf.bound.max()) < 1e-5
+
+
 def test_a_wrong_number_that_numpy_computed_is_claimed_and_a_rounded_one_is_not():
     eager = observe(lambda: through_numpy, [Call((X,), {})])
 
