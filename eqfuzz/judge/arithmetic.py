@@ -155,6 +155,11 @@ def relative_noise(name: str, dtype: torch.dtype, terms: int) -> float:
     return unit(dtype) + unit(adding) * math.sqrt(terms) / 4
 
 
+def operand_noise(name: str, dtype: torch.dtype, terms: int) -> float:
+    """The relative noise of an operand as it is read: the rounding that goes on inside of the operator."""
+    return relative_noise(name, dtype if name in _SCATTERS else opmath(dtype), terms)
+
+
 def absolute_noise(name: str, operand: torch.Tensor | None) -> float | torch.Tensor | None:
     """A magnitude that the result's error is relative to besides the result itself, None for most operators."""
     if name in _ABSOLUTE:

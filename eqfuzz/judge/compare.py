@@ -17,10 +17,10 @@ _TIMES_EAGER = 3.0
 FACTOR = 4.0
 """c: how many measured bounds away from the reference is wrong."""
 _ALONE = 2.0
-_ALONE_IN_HALVES = 1.5
+_ALONE_IN_HALVES = 1.3
 _MORE_IN_FEW = 1.0
 _CROWD = 8
-_TIMES_OTHERS = 3.0
+_TIMES_OTHERS = 2.0
 _UNHEARD = 8.0
 _SMOOTH = 0.1
 
@@ -150,7 +150,7 @@ def _judge_elements(
     eager: torch.Tensor, compiled: torch.Tensor, same: torch.Tensor, target: torch.Tensor, reference: LeafReference
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     assert reference.bound is not None and reference.exact is not None
-    assert reference.unstable is not None and reference.settled is not None
+    assert reference.unstable is not None
     exact, unstable = reference.exact, reference.unstable
     right = _equal_elements(_wide(compiled), _wide(target), signed_zero=False)
     trusted = _equal_elements(_wide(eager), _wide(target), signed_zero=False)
@@ -174,7 +174,9 @@ def _judge_elements(
     # Noise can flip the element, but what came out is like nothing that any noisy run gave.
     smooth = reference.bound < _SMOOTH * distance_between(target, torch.zeros_like(target))
     room = torch.where(smooth, _UNHEARD, 2 * _UNHEARD) * reference.bound
-    unheard = unstable & ((reference.settled & class_wrong) | (farther & (far > room)))
+    assert reference.heard is not None
+    novel = ~exact & ((reference.heard >> of_compiled) % 2 == 0) & ((reference.heard >> of_eager) % 2 == 1)
+    unheard = unstable & (novel | (farther & (far > room)))
     wrong = wrong_exact | (~same & ((steady & (beyond | alone | class_wrong)) | unheard))
     unstable = unstable | ((of_eager != of_target) & (of_compiled != of_eager) & (of_compiled != of_target))
     unstable = unstable & ~unheard

@@ -13,6 +13,8 @@ from eqfuzz.judge.observation import CallObservation
 _UNSTABLE = 1e-2
 _UNSTABLE_FLOOR = 100
 _UNSTABLE_EPS = 8
+_SLACK = {torch.float16: 0.25, torch.bfloat16: 0.25}
+"""In epsilons, what T has beyond the noise: kernels of halves compute in float32 and round once."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,8 +23,9 @@ class LeafReference:
 
     ``value`` is the clean result (float64, complex128, or the exact integers; a Python value as it is). ``bound`` is T,
     float64 of the same shape. ``exact`` marks elements that no float arithmetic reached, ``unstable`` those that noise
-    alone can flip, ``settled`` those that are finite, infinite or NaN alike in every noisy run. All four are None for a
-    leaf that is exact throughout. ``opaque`` says why nothing is known.
+    alone can flip, ``settled`` those that are finite, infinite or NaN alike in every noisy run, and ``heard`` has bit
+    2**c set where some run gave class c (``classes``). All five are None for a leaf that is exact throughout.
+    ``opaque`` says why nothing is known.
     """
 
     value: Any
@@ -30,6 +33,7 @@ class LeafReference:
     exact: torch.Tensor | None = None
     unstable: torch.Tensor | None = None
     settled: torch.Tensor | None = None
+    heard: torch.Tensor | None = None
     opaque: str = ""
 
 
@@ -54,17 +58,20 @@ def leaf_reference(rows: torch.Tensor, dtype: torch.dtype) -> LeafReference:
     clean = rows[0].clone()
     agree = ((rows[1:] == rows[:1]) | ((rows[1:] != rows[1:]) & (rows[:1] != rows[:1]))).all(0)
     if not dtype.is_floating_point and not dtype.is_complex:
-        return LeafReference(clean, torch.zeros(clean.shape, dtype=torch.float64), agree, ~agree, agree)
+        heard = torch.ones(clean.shape, dtype=torch.int8)
+        return LeafReference(clean, torch.zeros(clean.shape, dtype=torch.float64), agree, ~agree, agree, heard)
     info = torch.finfo(dtype)
     finite = torch.isfinite(rows)
     size = clean.abs()
     deviation = (rows[1:] - rows[:1]).abs()
     bound = deviation.masked_fill(~(finite[1:] & finite[:1]), 0.0).amax(0)
-    bound = bound + torch.where(finite[0], info.eps * size, 0.0)
-    same_class = (classes(rows[1:]) == classes(rows[:1])).all(0)
+    bound = bound + torch.where(finite[0], _SLACK.get(dtype, 1.0) * info.eps * size, 0.0)
+    of_rows = classes(rows)
+    same_class = (of_rows[1:] == of_rows[:1]).all(0)
+    heard = torch.stack([(of_rows == number).any(0) * 2**number for number in range(4)]).sum(0)
     relative = max(_UNSTABLE, _UNSTABLE_EPS * info.eps)
     wild = bound > relative * size + _UNSTABLE_FLOOR * smallest(dtype)
-    return LeafReference(clean, bound, agree, (~agree) & (wild | ~same_class), same_class)
+    return LeafReference(clean, bound, agree, (~agree) & (wild | ~same_class), same_class, heard)
 
 
 def classes(values: torch.Tensor) -> torch.Tensor:

@@ -19,6 +19,7 @@ from eqfuzz.judge.arithmetic import (
     component,
     is_exact,
     may_hide_noise,
+    operand_noise,
     relative_noise,
     terms_added,
 )
@@ -311,7 +312,7 @@ class _ShadowMode(TorchDispatchMode):
             seen = self.shadows.view(value) if _has_storage(value) else None
             rows = seen.detach() if seen is not None else self._real_rows(value)
             if _is_inexact_dtype(value) and not exact:
-                relative = relative_noise(name, component(value.dtype), terms) + spread
+                relative = operand_noise(name, component(value.dtype), terms) + spread
                 operation.plain[id(value)] = rows
                 rows = self.noise.operand(rows, value.dtype, relative, given=seen is None)
             elif written:

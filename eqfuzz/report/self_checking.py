@@ -49,6 +49,8 @@ class SelfCheckReport:
         if summary.recall is not None and summary.recall["rows"]:
             self._console.print(recall_table(summary.recall))
             self._console.print(wolves_table(summary.recall))
+            for claim in summary.recall["claims"]:
+                self._print(Text(f"  called wrong as it is: {printable(claim)}", style="yellow"))
         if summary.precision:
             self._console.print(precision_table(summary.precision))
             for pairs in summary.precision:
@@ -81,10 +83,10 @@ def wolves_table(recall: dict[str, Any]) -> Table:
     """By dtype, how many programs there were and whose correct compiled run each oracle called wrong."""
     table = Table(title="Programs whose correct compiled run was called wrong", title_justify="left")
     table.add_column("dtype", no_wrap=True)
-    for name in ("programs", *COLUMNS):
+    for name in ("programs", *COLUMNS[1:]):
         table.add_column(name, justify="right")
     for dtype in (name for name in _DTYPES if name in recall["subjects"]):
-        wrong = [str(recall["wolves"].get(dtype, {}).get(name, 0)) for name in COLUMNS]
+        wrong = [str(recall["wolves"].get(dtype, {}).get(name, 0)) for name in COLUMNS[1:]]
         table.add_row(dtype, str(recall["subjects"][dtype]), *wrong)
     return table
 

@@ -1,6 +1,7 @@
 """Recall: of the faults planted in correct runs of real programs, the share that the judge and others see.
 
-An oracle that calls the correct run itself wrong sees nothing there: an alarm that always sounds tells nobody.
+An oracle that calls the correct run itself wrong sees nothing there: an alarm that always sounds tells nobody. A run
+that the judge calls wrong is no correct one, or the judge is: it is left out and told, for someone to find out which.
 """
 
 from __future__ import annotations
@@ -58,13 +59,15 @@ class Count:
 class Recall:
     """The table: counts by row, and why programs could not be measured in a dtype.
 
-    ``subjects`` counts programs by dtype, ``wolves`` those by dtype and oracle whose correct run is called wrong.
+    ``subjects`` counts programs by dtype, ``wolves`` those by dtype and oracle whose correct run is called wrong,
+    ``claims`` those that the judge calls wrong.
     """
 
     rows: dict[Row, Count] = dataclasses.field(default_factory=dict)
     subjects: Counter[str] = dataclasses.field(default_factory=Counter)
     wolves: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)
     left_out: list[str] = dataclasses.field(default_factory=list)
+    claims: list[str] = dataclasses.field(default_factory=list)
 
     def add(self, other: Recall) -> None:
         for row, count in other.rows.items():
@@ -73,6 +76,7 @@ class Recall:
         for dtype, count in other.wolves.items():
             self.wolves.setdefault(dtype, Counter()).update(count)
         self.left_out += other.left_out
+        self.claims += other.claims
 
     def to_json(self) -> dict[str, Any]:
         rows = [
@@ -80,7 +84,8 @@ class Recall:
             for row, count in self.rows.items()
         ]
         wolves = {dtype: dict(count) for dtype, count in self.wolves.items()}
-        return {"rows": rows, "subjects": dict(self.subjects), "wolves": wolves, "left_out": self.left_out}
+        texts = {"left_out": self.left_out, "claims": self.claims}
+        return {"rows": rows, "subjects": dict(self.subjects), "wolves": wolves, **texts}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Recall:
@@ -91,7 +96,7 @@ class Recall:
             for row in data["rows"]
         }
         wolves = {dtype: Counter(count) for dtype, count in data["wolves"].items()}
-        return cls(rows, Counter(data["subjects"]), wolves, list(data["left_out"]))
+        return cls(rows, Counter(data["subjects"]), wolves, data["left_out"], data["claims"])
 
 
 def measure(
@@ -113,8 +118,12 @@ def measure(
         except NoSubject as error:
             found.left_out.append(f"{program.name} in {name}: {error}")
             continue
+        verdict = judged(made, made.other)
+        if verdict.is_finding:
+            found.claims.append(f"{program.name} in {name}: {verdict.kind}: {verdict.message}")
+            continue
         found.subjects[name] += 1
-        crying = {group: _crying(made, group) for group in GROUPS}
+        crying = {group: alarms(made.eager, made.other, made.references[-1], [group]) for group in GROUPS}
         found.wolves[name] = Counter(set().union(*crying.values()))
         for group in GROUPS:
             for fault in planned(group):
@@ -137,12 +146,6 @@ def judged(made: Subject, other: Observation) -> Verdict:
             break
         verdict = judge_compiled(made.eager, other, known)
     return verdict
-
-
-def _crying(made: Subject, group: str) -> set[str]:
-    """The oracles that call the run wrong which nothing was planted in."""
-    found = alarms(made.eager, made.other, made.references[-1], [group])
-    return found | {JUDGE} if judged(made, made.other).is_finding else found
 
 
 def _count(made: Subject, group: str, fault: Fault, rng: random.Random, draws: int, crying: set[str]) -> Count:
