@@ -47,7 +47,7 @@ def generators() -> list[tuple[str, str]]:
     """A digest of the state of each generator that a program may draw from, by the expression that gives the state."""
     kind, keys, position, *rest = np.random.get_state()
     return [
-        ("random.getstate()", _digest(str(hash(random.getstate())).encode())),
+        ("random.getstate()", _digest(repr(random.getstate()).encode())),
         ("repr(numpy.random.get_state())", _digest(np.asarray(keys).tobytes() + repr((kind, position, rest)).encode())),
         ("torch.random.get_rng_state()", _digest(torch.random.get_rng_state().numpy().tobytes())),
     ]
