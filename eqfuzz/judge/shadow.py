@@ -26,12 +26,13 @@ from eqfuzz.judge.arithmetic import (
 from eqfuzz.judge.captured import captured_calls
 from eqfuzz.judge.exits import Exits, plain_control_flow
 from eqfuzz.judge.integral import is_exact_here
+from eqfuzz.judge.leaf_of import has_storage, is_inexact, leaf_of
 from eqfuzz.judge.measured import Measured
 from eqfuzz.judge.noise import Noise
 from eqfuzz.judge.observation import CallObservation
-from eqfuzz.judge.observe import execute, snapshot
+from eqfuzz.judge.observe import execute
 from eqfuzz.judge.operands import Operation
-from eqfuzz.judge.reference import LeafReference, Reference, leaf_reference
+from eqfuzz.judge.reference import LeafReference, Reference
 from eqfuzz.judge.shadows import Shadows, shadow_dtype, storage_key
 from eqfuzz.judge.sparse import SparseRows, asks_for_structure, keeps_numbers
 from eqfuzz.judge.statistics import with_own_statistics
@@ -84,9 +85,9 @@ class _ShadowMode(TorchDispatchMode):
         self.exported = False
         self.captures = False
         self.paused = False
-        self._known: dict[int, torch.UntypedStorage] = {}
-        self._items: dict[float, torch.Tensor] = {}
-        self._item_spread = 0.0
+        self.known: dict[int, torch.UntypedStorage] = {}
+        self.items: dict[float, torch.Tensor] = {}
+        self.item_spread = 0.0
 
     @contextlib.contextmanager
     def scope(self, given: Any) -> Iterator[None]:
@@ -109,48 +110,18 @@ class _ShadowMode(TorchDispatchMode):
     @contextlib.contextmanager
     def captured(self, args: Any) -> Iterator[None]:
         """Where a graph that Dynamo captured runs on ``args``; numbers made between graphs come from nowhere known."""
-        if any(storage_key(value) not in self._known for value in operands_of.tensors(args) if _has_storage(value)):
+        if any(storage_key(value) not in self.known for value in operands_of.tensors(args) if has_storage(value)):
             self.opaque = self.opaque or "numbers are computed outside of what Dynamo captures"
         with self.inside():
             yield
 
     def leaf(self, value: Any) -> LeafReference:
         """The reference of one leaf as it is now."""
-        if isinstance(value, torch.Tensor) and self.noisy(value):
-            dense = self.sparse.of(value)
-            if dense is not None:
-                return self._leaf_of_rows(dense, value.dtype)
-            if self.shadows.reinterprets(value):
-                return LeafReference(snapshot(value), opaque="rounded numbers are read as another dtype")
-            rows = self.shadows.view(value)
-            assert rows is not None
-            return self._leaf_of_rows(rows.detach(), value.dtype)
-        if isinstance(value, np.ndarray) and (self.exported or self.captures):
-            return self._leaf_of_array(value)
-        if self.captures and self._came_from_nowhere(value):
-            return LeafReference(snapshot(value), opaque="computed outside of what Dynamo captures")
-        if isinstance(value, Measured):
-            return self._leaf_of_rows(torch.tensor(value.rows, dtype=torch.float64), torch.float64)
-        if isinstance(value, (float, np.floating)) and self._item_spread:
-            rows = self._items.get(float(value))
-            if rows is None:
-                return LeafReference(value, opaque="a Python number computed from rounded tensor values")
-            return self._leaf_of_rows(rows, torch.float64)
-        return LeafReference(snapshot(value))
-
-    def _holds_array(self, value: np.ndarray) -> bool:
-        """Whether a captured graph made the array, so that what has no rows is exact."""
-        address = value.__array_interface__["data"][0]
-        return any(s.data_ptr() <= address < s.data_ptr() + s.nbytes() for s in self._known.values())
-
-    def _came_from_nowhere(self, value: Any) -> bool:
-        if isinstance(value, torch.Tensor):
-            return _has_storage(value) and _is_inexact_dtype(value) and storage_key(value) not in self._known
-        return isinstance(value, np.floating)
+        return leaf_of(self, value)
 
     def measured(self, number: Any) -> Any:
         """What ``item`` gave, with its rows if it is a rounded float."""
-        rows = self._items.get(number) if isinstance(number, float) else None
+        rows = self.items.get(number) if isinstance(number, float) else None
         return number if rows is None else Measured(number, rows.tolist(), self._steer)
 
     def _steer(self, reason: str) -> None:
@@ -166,10 +137,10 @@ class _ShadowMode(TorchDispatchMode):
             return self._higher_order(func, args, kwargs)
         name = base_name(func)
         found = operands_of.tensors((args, kwargs))
-        if self.exported and any(storage_key(value) not in self._known for value in found if _has_storage(value)):
+        if self.exported and any(storage_key(value) not in self.known for value in found if has_storage(value)):
             self.opaque = self.opaque or f"numbers that went through numpy come back into {name}"
         for value in found:
-            if _has_storage(value):
+            if has_storage(value):
                 self._remember(value)
         written = operands_of.written(func, args, kwargs)
         if name in _BATCH_NORMS and args[5]:
@@ -184,8 +155,8 @@ class _ShadowMode(TorchDispatchMode):
     def _compute(self, name: str, func: Any, args: tuple, kwargs: dict, found: list[torch.Tensor]) -> Any:
         real, drew = _run_real(func, args, kwargs)
         outputs = operands_of.tensors(real)
-        inside = {storage_key(value) for value in found if _has_storage(value)}
-        fresh = [value for value in outputs if _has_storage(value) and storage_key(value) not in inside]
+        inside = {storage_key(value) for value in found if has_storage(value)}
+        fresh = [value for value in outputs if has_storage(value) and storage_key(value) not in inside]
         for value in fresh:
             self._remember(value)
         noisy = any(self.noisy(value) for value in found)
@@ -193,8 +164,8 @@ class _ShadowMode(TorchDispatchMode):
             if noisy:
                 self._leave_torch(name, func, args, kwargs, found, real)
             return real
-        spread = self._item_spread if operands_of.has_python_float((args, kwargs)) else 0.0
-        if name == "lift_fresh" and self._item_spread:
+        spread = self.item_spread if operands_of.has_python_float((args, kwargs)) else 0.0
+        if name == "lift_fresh" and self.item_spread:
             self._lift(outputs[0])
             return real
         if not fresh or name in FRESH:
@@ -209,7 +180,7 @@ class _ShadowMode(TorchDispatchMode):
         exact = is_exact(name, func, args, kwargs)
         if not (exact or noisy or spread):
             exact = is_exact_here(name, func, args, kwargs, outputs)
-        if not noisy and not spread and (exact or not any(_is_inexact_dtype(value) for value in fresh)):
+        if not noisy and not spread and (exact or not any(is_inexact(value) for value in fresh)):
             return real
         operation = self._operation(name, func, args, kwargs, found, [], outputs, exact, spread)
         results = self._shadow_results(operation, outputs)
@@ -226,7 +197,7 @@ class _ShadowMode(TorchDispatchMode):
         for value in outputs:
             self._remember(value)
         noisy = next((value for value in found if self.noisy(value)), None)
-        if not (written or keeps_numbers(name)) and any(_is_inexact_dtype(value) for value in outputs):
+        if not (written or keeps_numbers(name)) and any(is_inexact(value) for value in outputs):
             self.opaque = self.opaque or f"{name} computes with sparse tensors"
         if noisy is None or asks_for_structure(name):
             return real
@@ -252,12 +223,12 @@ class _ShadowMode(TorchDispatchMode):
             return real
         noisy = any(self.noisy(value) for value in found)
         exact = is_exact(name, func, args, kwargs)
-        spread = self._item_spread if operands_of.has_python_float((args, kwargs)) else 0.0
+        spread = self.item_spread if operands_of.has_python_float((args, kwargs)) else 0.0
         if not (exact or noisy or spread) and name != "div":
             copies = tree_map_only(torch.Tensor, torch.clone, (args, kwargs))
             exact = is_exact_here(name, func, copies[0], copies[1], written)
         fresh_possible = len(func._schema.returns) > len(written) or name in _BATCH_NORMS
-        reaches_floats = fresh_possible or any(_is_inexact_dtype(value) for value in written)
+        reaches_floats = fresh_possible or any(is_inexact(value) for value in written)
         operation = None
         random = torch.Tag.nondeterministic_seeded in func.tags
         if not random and (noisy or spread or (not exact and reaches_floats)):
@@ -309,9 +280,9 @@ class _ShadowMode(TorchDispatchMode):
                 continue
             if self.shadows.holds(value) and self.shadows.reinterprets(value):
                 self.opaque = self.opaque or f"{name} reads rounded numbers as another dtype"
-            seen = self.shadows.view(value) if _has_storage(value) else None
+            seen = self.shadows.view(value) if has_storage(value) else None
             rows = seen.detach() if seen is not None else self._real_rows(value)
-            if _is_inexact_dtype(value) and not exact:
+            if is_inexact(value) and not exact:
                 relative = operand_noise(name, component(value.dtype), terms) + spread
                 operation.plain[id(value)] = rows
                 rows = self.noise.operand(rows, value.dtype, relative, given=seen is None)
@@ -352,7 +323,7 @@ class _ShadowMode(TorchDispatchMode):
 
     def _finish(self, operation: Operation, value: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
         """One rounding of a result to its real dtype."""
-        if not _is_inexact_dtype(value):
+        if not is_inexact(value):
             return rows.to(value.dtype)
         rows = rows.to(shadow_dtype(value.dtype))
         rows = (
@@ -399,22 +370,22 @@ class _ShadowMode(TorchDispatchMode):
                 self.steered = self.steered or f"{name} gives {real} here and another value under legal rounding"
         elif isinstance(real, float):
             rows = torch.tensor(values, dtype=torch.float64)
-            self._items[real] = rows
+            self.items[real] = rows
             spread = float((rows[1:] - rows[0]).abs().max()) / max(abs(float(rows[0])), torch.finfo(torch.float64).tiny)
-            self._item_spread = max(self._item_spread, spread if np.isfinite(spread) else 1.0)
+            self.item_spread = max(self.item_spread, spread if np.isfinite(spread) else 1.0)
         else:
             self.opaque = self.opaque or f"{name} takes rounded numbers out of torch"
 
     def _lift(self, value: torch.Tensor) -> None:
         """``torch.tensor(number)``, the number having come out of a rounded tensor."""
-        if _is_inexact_dtype(value):
-            self._store(value, self._spread(self._real_rows(value), value, self._item_spread))
+        if is_inexact(value):
+            self._store(value, self._spread(self._real_rows(value), value, self.item_spread))
 
     def _spread(self, rows: torch.Tensor, value: torch.Tensor, spread: float) -> torch.Tensor:
-        return self.noise.operand(rows, value.dtype, spread) if _is_inexact_dtype(value) else rows
+        return self.noise.operand(rows, value.dtype, spread) if is_inexact(value) else rows
 
     def _store(self, value: torch.Tensor, rows: torch.Tensor) -> None:
-        if not _is_inexact_dtype(value) and bool((rows == value).all()):
+        if not is_inexact(value) and bool((rows == value).all()):
             self.shadows.forget(value)
             return
         self.shadows.store(value, rows)
@@ -435,11 +406,11 @@ class _ShadowMode(TorchDispatchMode):
             return plain.to("cpu", shadow_dtype(value.dtype), copy=True).expand(self.shadows.rows, *plain.shape)
 
     def noisy(self, value: torch.Tensor) -> bool:
-        return self.sparse.of(value) is not None or (_has_storage(value) and self.shadows.holds(value))
+        return self.sparse.of(value) is not None or (has_storage(value) and self.shadows.holds(value))
 
     def _remember(self, value: torch.Tensor) -> None:
-        if _has_storage(value):
-            self._known[storage_key(value)] = value.untyped_storage()
+        if has_storage(value):
+            self.known[storage_key(value)] = value.untyped_storage()
 
     def _higher_order(self, func: Any, args: tuple, kwargs: dict) -> Any:
         if any(self.noisy(value) for value in operands_of.tensors((args, kwargs))):
@@ -448,30 +419,9 @@ class _ShadowMode(TorchDispatchMode):
         self.opaque_ops += 1
         for value in operands_of.tensors(real):
             self._remember(value)
-            if _has_storage(value) and _is_inexact_dtype(value) and not self.noisy(value):
+            if has_storage(value) and is_inexact(value) and not self.noisy(value):
                 self.opaque = self.opaque or f"the higher-order operator {func} hides what it computes"
         return real
-
-    def _leaf_of_rows(self, rows: torch.Tensor, dtype: torch.dtype) -> LeafReference:
-        held = rows.clone(memory_format=torch.contiguous_format).resolve_conj()
-        if dtype.is_floating_point or dtype.is_complex:
-            held = self.noise.overflow(held, dtype, everywhere=True)
-        return leaf_reference(held, dtype)
-
-    def _leaf_of_array(self, value: np.ndarray) -> LeafReference:
-        unknown = LeafReference(value.copy(), opaque="an array computed by numpy from rounded tensor values")
-        if value.dtype.kind not in "biufc":
-            return unknown
-        rows = self.shadows.of_array(value)
-        if rows is None:
-            exact = value.size == 0 or (self.captures and self._holds_array(value))
-            return LeafReference(value.copy()) if exact else unknown
-        real = torch.from_numpy(value.copy())
-        found = self._leaf_of_rows(rows, real.dtype)
-        assert found.bound is not None
-        near = (real.to(found.value.dtype) - found.value).abs() <= 1e3 * found.bound
-        # numpy may have written into the memory it shares with the tensor: then the rows are out of date.
-        return found if bool((near | ~torch.isfinite(found.value)).all()) else unknown
 
 
 def _run_real(func: Any, args: tuple, kwargs: dict) -> tuple[Any, bool]:
@@ -481,11 +431,3 @@ def _run_real(func: Any, args: tuple, kwargs: dict) -> tuple[Any, bool]:
     before = torch.random.get_rng_state()
     real = func(*args, **kwargs)
     return real, not torch.equal(before, torch.random.get_rng_state())
-
-
-def _has_storage(value: torch.Tensor) -> bool:
-    return value.layout is torch.strided and not value.is_meta
-
-
-def _is_inexact_dtype(value: torch.Tensor) -> bool:
-    return value.dtype.is_floating_point or value.dtype.is_complex
