@@ -94,7 +94,7 @@ def without_times(events):
 
 
 def test_two_runs_with_one_seed_agree_in_everything_but_times(tmp_path):
-    chosen = sorted((SEEDS / "handwritten").rglob("*.py"))[::60]
+    chosen = [SEEDS / "handwritten" / name for name in ("containers/named_fields.py", "indexing/embedding_bag.py")]
     runs = []
     for number, hashseed in enumerate(("1", "77")):
         environment = {**os.environ, "PYTHONHASHSEED": hashseed}

@@ -31,7 +31,7 @@ def run_witness(fault: Fault, folder: Path) -> list[str]:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     "fault",
-    [pytest.param(fault, marks=[] if number % 30 == 0 else [pytest.mark.long]) for number, fault in enumerate(FAULTS)],
+    [pytest.param(fault, marks=[] if number % 60 == 30 else [pytest.mark.long]) for number, fault in enumerate(FAULTS)],
     ids=lambda fault: fault.name,
 )
 def test_the_witness_tells_the_fault(fault, tmp_path):
