@@ -80,7 +80,7 @@ class Pool:
     ``runner="fork"`` forks a child for each case from one warm process (CPU only); ``"spawn"`` keeps ``jobs``
     processes that run many cases each (for CUDA, which cannot be forked). At most ``jobs`` cases run at a time;
     further calls of ``run`` wait. ``target`` names ``run_case(case, emit)`` as ``module:function``. ``warm=False`` is
-    for cases that do not use Inductor: its first compile is left out of the start.
+    for cases that do not use the compiler: its import and first compile are left out of the start.
 
     ``run`` may be called from several threads. Use as a context manager, or call ``close``.
     """

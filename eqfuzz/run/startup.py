@@ -49,13 +49,13 @@ def receive_hello(channel: Channel) -> Hello:
 
 
 def prepare(hello: Hello) -> Target:
-    """Import torch, run the preload, import the compiler and the target, compile once. Anything may be raised."""
+    """Import torch and the target, run the preload; if warm, compile once. Anything may be raised."""
     import torch
 
     torch.set_num_threads(1)
     if hello.preload is not None:
         execute_preload(Path(hello.preload))
-    for name in ("torch._dynamo", "torch._inductor.compile_fx", "libcst"):
+    for name in ("torch._dynamo", "torch._inductor.compile_fx") if hello.warm else ():
         importlib.import_module(name)
     target = resolve(hello.target)
     if hello.warm:
