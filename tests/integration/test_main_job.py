@@ -82,6 +82,7 @@ def test_inductors_own_planted_relu_bugs(tmp_path, fault, kind):
     assert fixed.returncode == 0 and "FIXED" in fixed.stdout
 
 
+@pytest.mark.long
 def test_without_a_planted_bug_the_relu_program_agrees(tmp_path):
     run = mutate(SHIPPED_RELU, "--variants", 1, out=tmp_path / "out")
     assert run.kinds() == {"agree"} and run.code == 0

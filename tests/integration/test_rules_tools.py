@@ -119,6 +119,7 @@ def test_a_rule_that_kills_its_process_costs_only_itself(checked: subprocess.Com
     assert events[-1]["failed"] == ["my-rules/deadly", "my-rules/greater_of_anything"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_check_of_a_rule_that_holds_is_exit_0_and_plain_text(mine: Path) -> None:
     done = rules("check", "greater", "--rules-from", mine, "--draws", 60)
@@ -164,6 +165,7 @@ def test_help_of_the_tools_imports_nothing_heavy(tool: str) -> None:
     assert ran.stdout.splitlines()[-1] == "[] 0"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_list_has_tags_and_counts() -> None:
     lines = events_of(rules("list", "layout", "--format", "json"))
@@ -217,6 +219,7 @@ def test_explain_tells_where_it_applies_and_why_not_elsewhere(mine: Path, seed: 
     assert (summary["matches"], summary["misses"]) == (1, 1)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_explain_in_words(mine: Path, seed: Path) -> None:
     text = rules("explain", "my-rules/greater", seed, "--rules-from", mine).stdout
@@ -226,6 +229,7 @@ def test_explain_in_words(mine: Path, seed: Path) -> None:
     assert text.splitlines()[-1] == "1 place where it applies  ·  1 near miss"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "told"),
@@ -245,6 +249,7 @@ def test_explain_says_when_there_is_nothing_at_all(mine: Path, seed: Path, rule:
     assert told in " ".join(done.stdout.split())
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "told"),
@@ -292,6 +297,7 @@ def test_diff_tells_sites_and_variants_and_runs_none_of_them(mine: Path, seed: P
     assert run.summary["sites"] == 3
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_diff_in_text_shows_sites_and_diffs(mine: Path, seed: Path, tmp_path: Path) -> None:
     own = ("--rules-from", mine, "--rules", "my-rules/greater", "--out", tmp_path / "out")

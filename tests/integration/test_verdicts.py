@@ -64,7 +64,10 @@ def run_tampered(tmp_path, source, body, *arguments):
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(kind, marks=pytest.mark.long if kind in ("wrong-result", "wrong-metadata", "flaky") else [])
+        pytest.param(
+            kind,
+            marks=pytest.mark.long if kind in ("wrong-result", "wrong-gradient", "wrong-metadata", "flaky") else [],
+        )
         for kind in CASES
     ],
 )

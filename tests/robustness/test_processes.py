@@ -62,7 +62,7 @@ def pools(out):
 
 # Both runners, where each test costs the second one a new process with a new import of torch.
 LONG = ["fork", pytest.param("spawn", marks=[pytest.mark.slow, pytest.mark.long])]
-COSTLY = ["fork", pytest.param("spawn", marks=pytest.mark.slow)]
+COSTLY = ["fork", pytest.param("spawn", marks=pytest.mark.long)]
 
 
 @pytest.fixture(params=["fork", "spawn"])
@@ -378,7 +378,7 @@ def test_kill_9_of_the_server_runs_the_case_again(pool, tmp_path):
     told(pool, do="good", n=3)
 
 
-@pytest.mark.parametrize("pool", ["fork", pytest.param("spawn", marks=pytest.mark.long)], indirect=True)
+@pytest.mark.parametrize("pool", COSTLY, indirect=True)
 def test_a_case_that_always_kills_the_server_is_an_error(pool):
     events = events_of(pool, do="kill_parent")
     assert [event["event"] for event in events] == ["killing", "restart", "killing", "exit"]

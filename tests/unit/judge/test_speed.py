@@ -84,6 +84,7 @@ def test_drift_cancels():
     assert timing.ratio == pytest.approx(1, rel=0.02)
 
 
+@pytest.mark.long
 def test_noise_hides_what_is_not_far_beyond_it():
     def noisy(seed):
         draw = random.Random(seed)

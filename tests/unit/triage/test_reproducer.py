@@ -135,7 +135,9 @@ def test_exceptions_only_when_compiled_exit_1(tmp_path):
     assert code == 1 and "FileNotFoundError" in output
 
 
-@pytest.mark.parametrize(("kind", "status"), [(Kind.PROCESS_CRASH, 0), (Kind.OUT_OF_MEMORY, 9)])
+@pytest.mark.parametrize(
+    ("kind", "status"), [(Kind.PROCESS_CRASH, 0), pytest.param(Kind.OUT_OF_MEMORY, 9, marks=pytest.mark.long)]
+)
 def test_deaths_are_watched_from_outside(tmp_path, kind, status):
     assert run(tmp_path, finding_of(kind))[0] == 0
     dying = f"(__import__('os')._exit({status}) if torch.compiler.is_compiling() else 0)"
