@@ -23,8 +23,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     slow = [item for item in items if item.get_closest_marker("slow")]
     rest = [item for item in items if not item.get_closest_marker("slow")]
-    files = list(dict.fromkeys(item.path for item in slow))
-    first = [item for item in slow if item.path in files[::2]]
-    second = [item for item in slow if item.path not in files[::2]]
+    # Those that wait for time limits first of all: nothing is left beside them at the end.
+    files = sorted(dict.fromkeys(item.path for item in slow), key=lambda path: "robustness" not in path.parts)
+    first, second = (
+        [item for file in half for item in slow if item.path == file] for half in (files[::2], files[1::2])
+    )
     middle = max(len(items) // 2 - len(first), 0)
     items[:] = [*first, *rest[:middle], *second, *rest[middle:]]
