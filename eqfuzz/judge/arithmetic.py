@@ -15,7 +15,8 @@ def _names(text: str) -> frozenset[str]:
 
 FRESH = _names(
     """empty empty_like empty_strided empty_permuted zeros zeros_like ones ones_like full full_like eye new_empty
-    new_empty_strided new_zeros new_ones new_full scalar_tensor tril_indices triu_indices complex_tensor"""
+    new_empty_strided new_zeros new_ones new_full scalar_tensor tril_indices triu_indices complex_tensor
+    _efficientzerotensor"""
 )
 """Operators whose result does not depend on the values of their tensor operands."""
 

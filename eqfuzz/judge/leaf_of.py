@@ -13,6 +13,7 @@ from eqfuzz.judge.observe import snapshot
 from eqfuzz.judge.reference import LeafReference, leaf_reference
 from eqfuzz.judge.shadows import Shadows, storage_key
 from eqfuzz.judge.sparse import SparseRows
+from eqfuzz.program.torch_internals import is_zero_tensor
 
 
 class Known(Protocol):
@@ -94,7 +95,7 @@ def _of_array(run: Known, value: np.ndarray) -> LeafReference:
 
 
 def has_storage(value: torch.Tensor) -> bool:
-    return value.layout is torch.strided and not value.is_meta
+    return value.layout is torch.strided and not value.is_meta and not is_zero_tensor(value)
 
 
 def is_inexact(value: torch.Tensor) -> bool:

@@ -38,6 +38,7 @@ from eqfuzz.judge.sparse import SparseRows, asks_for_structure, keeps_numbers
 from eqfuzz.judge.statistics import with_own_statistics
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import STATE_SEED
+from eqfuzz.program.torch_internals import is_zero_tensor
 
 _HALVES = (torch.float16, torch.bfloat16)
 _BATCH_NORMS = {"native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"}
@@ -401,7 +402,7 @@ class _ShadowMode(TorchDispatchMode):
     def _real_rows(self, value: torch.Tensor) -> torch.Tensor:
         """The real numbers in every row (expanded: copy before writing)."""
         with torch.no_grad():
-            plain = value.detach()
+            plain = torch.zeros(value.shape, dtype=value.dtype) if is_zero_tensor(value) else value.detach()
             plain = plain if plain.layout is torch.strided else plain.to_dense()
             return plain.to("cpu", shadow_dtype(value.dtype), copy=True).expand(self.shadows.rows, *plain.shape)
 

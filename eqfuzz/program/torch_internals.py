@@ -11,6 +11,11 @@ import torch._guards
 import torch._jit_internal
 
 
+def is_zero_tensor(tensor: torch.Tensor) -> bool:
+    """Whether it is one of autograd's zeros without memory (``ZeroTensor``), which crash what reads their storage."""
+    return tensor._is_zerotensor()
+
+
 def storage_key(tensor: torch.Tensor) -> int:
     """Equal for tensors that look into one storage, for as long as one of them lives."""
     return tensor.untyped_storage()._cdata

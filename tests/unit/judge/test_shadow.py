@@ -379,3 +379,15 @@ def test_arithmetic_on_sparse_tensors_is_opaque():
     assert "_sparse_addmm" in refer(lambda x: torch.sparse.mm(x.to_sparse(), x.t()), x).opaque
     assert "sparse" in refer(lambda x: torch.sparse.sum(x.exp().to_sparse()), x).opaque
     assert not refer(lambda x: (x > 0).to_sparse().to_dense(), x).opaque
+
+
+def test_forward_derivatives_have_a_reference():
+    """Autograd's zeros without memory appear there: reading their storage would kill the process."""
+
+    def slope(x):
+        return torch.func.jvp(lambda t: t.sin() * x, (x,), (x,))[1].exp()
+
+    x = draw(5)
+    (leaf,) = outputs(slope, x)
+    assert not leaf.opaque and bool((leaf.bound > 0).all())
+    assert float((leaf.value - slope(x).double()).abs().max()) < 1e-6
