@@ -7,8 +7,8 @@ import platform
 import resource
 import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import eqfuzz
@@ -17,6 +17,7 @@ from eqfuzz.campaign.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.campaign.self_check import quick_steps
 from eqfuzz.campaign.settings import Settings
 from eqfuzz.campaign.tally import Tally
+from eqfuzz.campaign.threads import all_through
 from eqfuzz.rewrite.library import select
 from eqfuzz.rewrite.own_rules import known_rules
 from eqfuzz.rewrite.rule import RuleError
@@ -117,22 +118,11 @@ class _Run:
             )
         )
         limits = Limits(compile_s=settings.compile_seconds)
-        interrupted = False
         cuda = "cuda" in settings.devices
         runner = "spawn" if cuda or settings.runner == "spawn" else "fork"
         warm = not settings.dry_run
         with Pool(self.environment, limits, runner=runner, jobs=settings.jobs, cuda=cuda, warm=warm) as pool:
-            threads = ThreadPoolExecutor(settings.jobs, thread_name_prefix="seed")
-            try:
-                if self._oracle_is_trusted(pool):
-                    self._await([threads.submit(self._run_seed, i, p, pool, limits) for i, p in enumerate(self.paths)])
-            except KeyboardInterrupt:
-                interrupted = True
-            finally:
-                self.stop.set()
-                threads.shutdown(wait=False, cancel_futures=True)
-                pool.close()
-                threads.shutdown(wait=True)
+            interrupted = all_through(pool, self._work(pool, limits), self.stop, jobs=settings.jobs)
         summary = self.tally.summary(
             seed=settings.seed,
             interrupted=interrupted,
@@ -156,13 +146,10 @@ class _Run:
                 return False
         return True
 
-    def _await(self, futures: Sequence[Future[None]]) -> None:
-        """Until all seeds are done; the first exception of a seed ends the run."""
-        pending = set(futures)
-        while pending:
-            done, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
-            for future in done:
-                future.result()
+    def _work(self, pool: Pool, limits: Limits) -> Iterator[Callable[[], None]]:
+        """One piece per seed; none where the oracle is not to be trusted."""
+        if self._oracle_is_trusted(pool):
+            yield from (partial(self._run_seed, i, path, pool, limits) for i, path in enumerate(self.paths))
 
     def _run_seed(self, index: int, path: Path, pool: Pool, limits: Limits) -> None:
         if self.stop.is_set() or (self.deadline is not None and time.monotonic() > self.deadline):

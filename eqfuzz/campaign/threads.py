@@ -16,8 +16,8 @@ def all_through(pool: Pool, work: Iterable[Callable[[], Any]], stop: threading.E
     At the end ``stop`` is set and the pool closed, which ends the cases still running. Raises what the work raises.
     """
     threads = ThreadPoolExecutor(jobs, thread_name_prefix="case")
-    pending = {threads.submit(piece) for piece in work}
     try:
+        pending = {threads.submit(piece) for piece in work}
         while pending:
             done, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
             for future in done:

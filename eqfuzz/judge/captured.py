@@ -9,14 +9,11 @@ from typing import Any
 import torch
 
 from eqfuzz.judge.compare import FACTOR, as_tensor, distance_between, identical
-from eqfuzz.judge.observation import CallObservation
-from eqfuzz.judge.observe import Keep, execute, observe
+from eqfuzz.judge.observation import VALUES, CallObservation
+from eqfuzz.judge.observe import Keep, Scope, execute, observe
 from eqfuzz.judge.reference import LeafReference
 from eqfuzz.program.call import Call
 from eqfuzz.program.torch_internals import forget_compiled_code
-
-Inside = Callable[[Any], contextlib.AbstractContextManager[Any]]
-Known = Callable[[Any], None]
 
 
 def captured_calls(
@@ -24,8 +21,8 @@ def captured_calls(
     calls: Sequence[Call],
     *,
     seed: int,
-    inside: Inside,
-    known: Known,
+    inside: Scope,
+    known: Callable[[Any], None],
     keep: Keep,
 ) -> list[CallObservation] | None:
     """The program's calls with every leaf passed through ``keep``, captured graphs being run within ``inside(args)``.
@@ -69,7 +66,7 @@ def captured_calls(
     if len(found.calls) != len(eager.calls) or any(call.raised is not None for call in found.calls):
         return None
     for captured, plain in zip(found.calls, eager.calls, strict=True):
-        for group in ("outputs", "gradients", "inputs_after", "state_after", "globals_after"):
+        for group in VALUES:
             leaves, values = getattr(captured, group), getattr(plain, group)
             if [path for path, _ in leaves] != [path for path, _ in values]:
                 return None

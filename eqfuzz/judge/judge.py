@@ -8,13 +8,12 @@ from typing import Any
 
 from eqfuzz.judge import walk
 from eqfuzz.judge.compare import Difference, against_reference, between_two, identical, zero_sign_difference
-from eqfuzz.judge.observation import Observation
+from eqfuzz.judge.observation import VALUES, Observation
 from eqfuzz.judge.oracles import no_reference
 from eqfuzz.judge.reference import LeafReference, Reference
 from eqfuzz.judge.verdict import Evidence, Kind, Verdict
 
 _GLOBAL = re.compile(r"^(globals\(\)\['\w+'\]).*$")
-_GROUPS = ("outputs", "inputs_after", "state_after", "globals_after", "gradients")
 
 
 def judge_rewrite(
@@ -107,7 +106,7 @@ def _side_by_side(
 ) -> Verdict:
     """Types and printed lines first, then the values of every group; a doubt only where nothing is wrong."""
     verdict = walk.structure_difference(first, second, kind, names)
-    for group in _GROUPS:
+    for group in VALUES:
         verdict = verdict or walk.paths_difference(first, second, group, kind, names)
         verdict = verdict or walk.metadata_verdict(
             first, second, group, kind, names, strict=strict and group == "outputs"
@@ -116,7 +115,7 @@ def _side_by_side(
     if verdict is not None:
         return verdict
     unsure: Verdict | None = None
-    for group in _GROUPS:
+    for group in VALUES:
         verdict = walk.values_verdict(first, second, references, group, kind, compare, names)
         if verdict is not None and verdict.kind is not Kind.INCONCLUSIVE:
             return verdict

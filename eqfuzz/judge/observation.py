@@ -28,6 +28,10 @@ Leaves = list[tuple[str, Any]]
 """``(path, value)`` pairs in a fixed order; paths are Python expressions, tensors are detached copies."""
 
 
+VALUES = ("outputs", "inputs_after", "state_after", "globals_after", "gradients")
+"""The fields of a call whose leaves are values, gravest first."""
+
+
 @dataclasses.dataclass
 class CallObservation:
     """What one call did.

@@ -23,16 +23,14 @@ class LeafReference:
 
     ``value`` is the clean result (float64, complex128, or the exact integers; a Python value as it is). ``bound`` is T,
     float64 of the same shape. ``exact`` marks elements that no float arithmetic reached, ``unstable`` those that noise
-    alone can flip, ``settled`` those that are finite, infinite or NaN alike in every noisy run, and ``heard`` has bit
-    2**c set where some run gave class c (``classes``). All five are None for a leaf that is exact throughout.
-    ``opaque`` says why nothing is known.
+    alone can flip, and ``heard`` has bit 2**c set where some run gave class c (``classes``). All four are None for a
+    leaf that is exact throughout. ``opaque`` says why nothing is known.
     """
 
     value: Any
     bound: torch.Tensor | None = None
     exact: torch.Tensor | None = None
     unstable: torch.Tensor | None = None
-    settled: torch.Tensor | None = None
     heard: torch.Tensor | None = None
     opaque: str = ""
 
@@ -59,7 +57,7 @@ def leaf_reference(rows: torch.Tensor, dtype: torch.dtype) -> LeafReference:
     agree = ((rows[1:] == rows[:1]) | ((rows[1:] != rows[1:]) & (rows[:1] != rows[:1]))).all(0)
     if not dtype.is_floating_point and not dtype.is_complex:
         heard = torch.ones(clean.shape, dtype=torch.int8)
-        return LeafReference(clean, torch.zeros(clean.shape, dtype=torch.float64), agree, ~agree, agree, heard)
+        return LeafReference(clean, torch.zeros(clean.shape, dtype=torch.float64), agree, ~agree, heard)
     info = torch.finfo(dtype)
     finite = torch.isfinite(rows)
     size = clean.abs()
@@ -71,7 +69,7 @@ def leaf_reference(rows: torch.Tensor, dtype: torch.dtype) -> LeafReference:
     heard = torch.stack([(of_rows == number).any(0) * 2**number for number in range(4)]).sum(0)
     relative = max(_UNSTABLE, _UNSTABLE_EPS * info.eps)
     wild = bound > relative * size + _UNSTABLE_FLOOR * smallest(dtype)
-    return LeafReference(clean, bound, agree, (~agree) & (wild | ~same_class), same_class, heard)
+    return LeafReference(clean, bound, agree, (~agree) & (wild | ~same_class), heard)
 
 
 def classes(values: torch.Tensor) -> torch.Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,13 @@ from eqfuzz.judge.arithmetic import (
 from eqfuzz.judge.captured import captured_calls
 from eqfuzz.judge.exits import Exits, plain_control_flow
 from eqfuzz.judge.integral import is_exact_here
-from eqfuzz.judge.leaf_of import has_storage, is_inexact, leaf_of
+from eqfuzz.judge.leaf_references import has_storage, is_inexact, leaf_of
 from eqfuzz.judge.measured import Measured
 from eqfuzz.judge.noise import Noise
-from eqfuzz.judge.observation import CallObservation
+from eqfuzz.judge.observation import VALUES, CallObservation
 from eqfuzz.judge.observe import execute
 from eqfuzz.judge.operands import Operation
-from eqfuzz.judge.reference import LeafReference, Reference
+from eqfuzz.judge.reference import Reference
 from eqfuzz.judge.shadows import Shadows, shadow_dtype, storage_key
 from eqfuzz.judge.sparse import SparseRows, asks_for_structure, keeps_numbers
 from eqfuzz.judge.statistics import with_own_statistics
@@ -53,28 +54,28 @@ def reference(
     ``samples`` noisy float64 copies. Deterministic for equal ``seed``. Raises only what ``make_callable`` raises.
     """
     mode = _ShadowMode(seed, samples)
-    observed = execute(make_callable, calls, transform=None, seed=seed, scope=mode.scope, keep=mode.leaf)
+    observed = execute(make_callable, calls, transform=None, seed=seed, scope=mode.scope, keep=partial(leaf_of, mode))
     found = Reference(observed.calls, mode.steered, mode.opaque, mode.opaque_ops, mode.narrowest)
     if not mode.exported or not (mode.opaque or _opaque_leaves(observed.calls)):
         return found
-    mode = _ShadowMode(seed, samples)
-    mode.captures = True
-    captured = captured_calls(make_callable, calls, seed=seed, inside=mode.captured, known=mode.given, keep=mode.leaf)
+    mode = _ShadowMode(seed, samples, captures=True)
+    captured = captured_calls(
+        make_callable, calls, seed=seed, inside=mode.captured, known=mode.given, keep=partial(leaf_of, mode)
+    )
     if captured is None or mode.opaque:
         return found
     return Reference(captured, mode.steered, "", mode.opaque_ops, mode.narrowest)
 
 
 def _opaque_leaves(calls: Sequence[CallObservation]) -> bool:
-    groups = ("outputs", "gradients", "inputs_after", "state_after", "globals_after")
-    return any(leaf.opaque for call in calls for group in groups for _, leaf in getattr(call, group))
+    return any(leaf.opaque for call in calls for group in VALUES for _, leaf in getattr(call, group))
 
 
 class _ShadowMode(TorchDispatchMode):
     # Without this torch refuses higher-order operators under any mode.
     supports_higher_order_operators = True
 
-    def __init__(self, seed: int, samples: int) -> None:
+    def __init__(self, seed: int, samples: int, *, captures: bool = False) -> None:
         super().__init__()
         self.shadows = Shadows(samples)
         self.sparse = SparseRows()
@@ -84,7 +85,7 @@ class _ShadowMode(TorchDispatchMode):
         self.opaque_ops = 0
         self.narrowest: torch.dtype | None = None
         self.exported = False
-        self.captures = False
+        self.captures = captures
         self.paused = False
         self.known: dict[int, torch.UntypedStorage] = {}
         self.items: dict[float, torch.Tensor] = {}
@@ -115,10 +116,6 @@ class _ShadowMode(TorchDispatchMode):
             self.opaque = self.opaque or "numbers are computed outside of what Dynamo captures"
         with self.inside():
             yield
-
-    def leaf(self, value: Any) -> LeafReference:
-        """The reference of one leaf as it is now."""
-        return leaf_of(self, value)
 
     def measured(self, number: Any) -> Any:
         """What ``item`` gave, with its rows if it is a rounded float."""
