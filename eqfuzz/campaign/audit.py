@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from eqfuzz.campaign.seed_run import InternalError, death_in_words
+from eqfuzz.campaign.seed_run import InternalError
 from eqfuzz.campaign.threads import all_through
 from eqfuzz.judge.audit import Audit
 from eqfuzz.judge.verdict import Verdict
@@ -18,6 +18,7 @@ from eqfuzz.program.program import InvalidSeed
 from eqfuzz.run.audited import demand_inductor
 from eqfuzz.run.auditing import TARGET
 from eqfuzz.run.configs import Config
+from eqfuzz.run.deaths import death_in_words
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
@@ -94,5 +95,5 @@ def _audited(pool: Pool, path: Path, seed: int, config: Config, limits: Limits) 
             case "exit" if event["reason"] == "error":
                 raise InternalError(f"{path}: {event['detail']}", event["output"])
             case "exit" if event["reason"] != "done":
-                outcome = dataclasses.replace(outcome, ended=death_in_words(stage, event))
+                outcome = dataclasses.replace(outcome, ended=death_in_words(stage, event["reason"], event["detail"]))
     return outcome

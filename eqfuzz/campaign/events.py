@@ -90,6 +90,7 @@ class CellJudged(Event):
     """``variant`` 0 is the original. ``config`` and ``device`` are empty for the eager check of a variant.
 
     ``compiled`` counts Dynamo's graphs, graph breaks and recompilations for the cell; None where none came through.
+    ``erased``: the compiler made code of it that it had made for an earlier cell of the seed.
     """
 
     index: int
@@ -101,6 +102,7 @@ class CellJudged(Event):
     verdict: Verdict
     seconds: float
     compiled: dict[str, int] | None = None
+    erased: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,11 +135,17 @@ class FindingMade(Event):
 
 @dataclasses.dataclass(frozen=True)
 class SeedDone(Event):
+    """``timings`` are CPU seconds by stage.
+
+    ``kernels`` counts C++ kernels built, taken from earlier cells, built alone; it is empty where none are shared.
+    """
+
     index: int
     seed: str
     seconds: float
     cpu_seconds: float
     timings: dict[str, float]
+    kernels: dict[str, int] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,6 +166,7 @@ class Summary(Event):
     sites: int
     variants: int
     cells: int
+    erased: int
     verdicts: dict[str, int]
     findings: int
     rules: dict[str, RuleTally]

@@ -6,13 +6,14 @@ import dataclasses
 import tempfile
 from pathlib import Path
 
-from eqfuzz.campaign.seed_run import InternalError, death_in_words
+from eqfuzz.campaign.seed_run import InternalError
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.rewrite.explanation import Explanation, Match, Miss
 from eqfuzz.rewrite.rule import Rule
 from eqfuzz.run.case import Case
+from eqfuzz.run.deaths import death_in_words
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
@@ -72,7 +73,7 @@ def _explanation(pool: Pool, case: Case) -> Explanation:
             case "exit" if event["reason"] == "error":
                 raise InternalError(f"{name}: {event['detail']}", event["output"])
             case "exit" if event["reason"] != "done":
-                raise InvalidSeed(name, death_in_words(stage, event))
+                raise InvalidSeed(name, death_in_words(stage, event["reason"], event["detail"]))
     if told is None:
         raise InternalError(f"{name}: the runner ended without an explanation", "")
     return told

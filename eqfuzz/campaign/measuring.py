@@ -30,7 +30,7 @@ from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
 
 _TARGET = "eqfuzz.run.instrument:run_measurement"
-_CASES = "eqfuzz.run.case:run_case"
+_CASES = "eqfuzz.run.runner:run_case"
 _DEPTH = 8
 _VARIANTS = 3
 _HOSTILE_SHARE = 0.3

@@ -28,6 +28,7 @@ from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
 from eqfuzz.run.configs import Config
+from eqfuzz.run.deaths import DEATHS, death_in_words
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
@@ -35,9 +36,6 @@ from eqfuzz.triage.finding import Finding, finding_id
 from eqfuzz.triage.folder import flaky_folder, write_folder, write_suspects
 from eqfuzz.triage.replay import STILL_FAILING, replay
 from eqfuzz.triage.reproducer import Described, write_reproducer
-
-DEATHS = {"crash": Kind.PROCESS_CRASH, "hang": Kind.HANG, "output": Kind.HANG, "memory": Kind.OUT_OF_MEMORY}
-"""What the death of a child in a compiled cell counts as, by the pool's reason."""
 
 
 class InternalError(Exception):
@@ -62,6 +60,7 @@ class Cell:
     verdict: Verdict
     seconds: float
     compiled: dict[str, int] | None = None
+    erased: bool = False
 
     @property
     def symptom(self) -> tuple[str, ...]:
@@ -106,6 +105,7 @@ class SeedRun:
         self.rewritten = False
         self.cpu_seconds = 0.0
         self.timings: dict[str, float] = {}
+        self.kernels: dict[str, int] = {}
 
     def run(self) -> None:
         """Raises InternalError, OutOfTime or RunnerFailed; an invalid seed is an event."""
@@ -118,7 +118,8 @@ class SeedRun:
                 self._make_findings(program)
         except InvalidSeed as error:
             self.emit(SeedInvalid(self.index, self.name, str(error)))
-        self.emit(SeedDone(self.index, self.name, time.monotonic() - began, self.cpu_seconds, self.timings))
+        seconds = time.monotonic() - began
+        self.emit(SeedDone(self.index, self.name, seconds, self.cpu_seconds, self.timings, self.kernels))
 
     def _case(self, program: Program) -> Case:
         settings = self.settings
@@ -137,6 +138,7 @@ class SeedRun:
             dry_run=settings.dry_run,
             rules_from=tuple(str(p.absolute()) for p in settings.rules_from),
             list_sites=settings.diff,
+            in_batches=settings.runner == "fast" and "cuda" not in settings.devices,
             checks=settings.checks,
             steps=settings.steps,
         )
@@ -173,7 +175,7 @@ class SeedRun:
                 case "stage":
                     stage = event
                 case "timings":
-                    self.timings = event["seconds"]
+                    self.timings, self.kernels = event["seconds"], event.get("kernels", {})
                 case "exit":
                     return {**event, "stage": stage}
         raise InternalError(f"{self.name}: the runner ended without saying how", "")
@@ -191,7 +193,8 @@ class SeedRun:
             event["config"],
             Verdict.from_json(event["verdict"]),
             event["seconds"],
-            event.get("compiled"),
+            event["compiled"],
+            event["erased"],
         )
         if not cell.config:  # the eager check of a variant; an earlier child may have told it already
             if cell.variant not in self.judged_variants:
@@ -208,8 +211,12 @@ class SeedRun:
         """The case without what killed the child; the death itself is judged here."""
         stage = ended["stage"]
         name, variant = stage.get("stage", "start"), stage.get("variant", 0)
-        words = death_in_words(name, ended)
+        words = death_in_words(name, ended["reason"], ended["detail"])
         done = tuple(self.cells)
+        alone = case.in_batches and ended["reason"] != "output"
+        if name in ("fork", "build") or (name == "compile" and alone):
+            # Compiled cells die by themselves there: this was the process that holds them together.
+            return dataclasses.replace(case, skip=done, in_batches=False)
         if name == "compile":
             key = (variant, stage["device"], stage["config"])
             kind = DEATHS[ended["reason"]]
@@ -340,23 +347,5 @@ class SeedRun:
 
     def _tell(self, cell: Cell) -> None:
         rules = [s["rule"] for s in self.variants[cell.variant - 1]["derivation"]] if cell.variant else []
-        shown = cell.variant, rules, cell.device, cell.config, cell.verdict, cell.seconds, cell.compiled
+        shown = cell.variant, rules, cell.device, cell.config, cell.verdict, cell.seconds, cell.compiled, cell.erased
         self.emit(CellJudged(self.index, self.name, *shown))
-
-
-def death_in_words(stage: str, ended: dict[str, Any]) -> str:
-    """How a child ended that did not come through, from the pool's last event and the stage that it was in."""
-    if ended["reason"] == "hang":
-        return ended["detail"]  # it names the stage itself
-    while_ = {
-        "start": "before it was loaded",
-        "load": "while loading",
-        "eager": "in eager",
-        "probe": "while being observed in eager",
-        "rewrite": "while being rewritten",
-        "reference": "while its reference was computed",
-        "steps": "in eager, called again",
-        "speed": "while it was timed",
-        "compile": "compiled",
-    }.get(stage, f"at stage {stage}")
-    return f"{ended['detail']} {while_}"

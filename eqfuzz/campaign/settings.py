@@ -31,7 +31,7 @@ class Settings:
     jobs: int = 1
     time: float | None = None
     preload: Path | None = None
-    runner: str = "fork"
+    runner: str = "fast"
     compile_seconds: float = 90.0
     dry_run: bool = False
     rules_from: tuple[Path, ...] = ()

@@ -26,6 +26,7 @@ class Tally:
         self.sites = 0
         self.variants = 0
         self.cells = 0
+        self.erased = 0
         self.verdicts: collections.Counter[str] = collections.Counter()
         self.findings: set[str] = set()
         self.errors: list[str] = []
@@ -57,6 +58,7 @@ class Tally:
         if is_eager_check and cell.verdict.kind is Kind.AGREE:
             return  # counted by its compiled cells
         self.cells += not is_eager_check
+        self.erased += cell.erased
         self.verdicts[kind] += 1
         for rule in set(cell.rules):
             self._rule_verdicts.setdefault(rule, collections.Counter())[kind] += 1
@@ -75,6 +77,7 @@ class Tally:
             sites=self.sites,
             variants=self.variants,
             cells=self.cells,
+            erased=self.erased,
             verdicts=dict(sorted(self.verdicts.items())),
             findings=len(self.findings),
             rules=rules,

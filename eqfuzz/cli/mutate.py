@@ -33,7 +33,8 @@ class Device(StrEnum):
 
 
 class Runner(StrEnum):
-    FORK = "fork"
+    FAST = "fast"
+    STOCK = "stock"
     SPAWN = "spawn"
 
 
@@ -93,7 +94,9 @@ def mutate(
     preload: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Python file run in every process that imports torch.")
     ] = None,
-    runner: Annotated[Runner, typer.Option(help="How children start; cuda always spawns.")] = Runner.FORK,
+    runner: Annotated[
+        Runner, typer.Option(help="fast: kernels of many cells built together; stock: each as torch does.")
+    ] = (Runner.FAST),
     timeout: Annotated[str, typer.Option(metavar="TIME", help="Wall limit of one compiled cell.")] = "90",
     check: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Check this too (speed); repeatable, comma lists.")

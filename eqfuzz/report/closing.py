@@ -50,7 +50,7 @@ def print_totals(console: Console, summary: Summary, findings_folder: str) -> No
         seeds,
         count(summary.sites, "site"),
         count(summary.variants, "variant"),
-        count(summary.cells, "compiled cell"),
+        count(summary.cells, "compiled cell") + (f" ({summary.erased:,} erased)" if summary.erased else ""),
     )
     costs = (
         f"{duration(summary.seconds)} wall",

@@ -12,8 +12,9 @@ from eqfuzz.judge.verdict import FINDINGS, Kind
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.run.audited import audit_calls
-from eqfuzz.run.case import SAMPLES, line_in
+from eqfuzz.run.cells import SAMPLES
 from eqfuzz.run.configs import Config
+from eqfuzz.run.runner import line_in
 
 TARGET = "eqfuzz.run.auditing:run_audit"
 """What a pool is told to run."""

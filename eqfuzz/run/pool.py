@@ -93,7 +93,7 @@ class Pool:
         runner: Literal["fork", "spawn"] = "fork",
         jobs: int,
         cuda: bool = False,
-        target: str = "eqfuzz.run.case:run_case",
+        target: str = "eqfuzz.run.runner:run_case",
         warm: bool = True,
     ) -> None:
         if runner not in _MODULES:

@@ -31,6 +31,7 @@ def summary(**changed: object) -> Summary:
         "sites": 4,
         "variants": 2,
         "cells": 4,
+        "erased": 0,
         "verdicts": {"agree": 4},
         "findings": 0,
         "rules": {},
@@ -61,7 +62,7 @@ class Faked:
 
     def __call__(self, settings: Settings, handler) -> Summary:
         self.settings = settings
-        started = RunStarted(0, 2, "each", 3, ["cpu"], ["inductor"], 1, "fork", str(settings.out), {"torch": "2.13.0"})
+        started = RunStarted(0, 2, "each", 3, ["cpu"], ["inductor"], 1, "fast", str(settings.out), {"torch": "2.13.0"})
         for event in (started, *self.events):
             handler(event)
         if isinstance(self.end, BaseException):

@@ -112,7 +112,7 @@ def started(seeds: int = 3) -> RunStarted:
         devices=["cpu"],
         configs=["inductor"],
         jobs=2,
-        runner="fork",
+        runner="fast",
         out="eqfuzz-out",
         versions={"eqfuzz": "0.1.0", "torch": "2.13.0"},
     )
@@ -137,6 +137,7 @@ def summary(**changed: object) -> Summary:
         "sites": 31,
         "variants": 12,
         "cells": 14,
+        "erased": 5,
         "verdicts": {"agree": 12, "invalid-seed": 1, "wrong-result": 2},
         "findings": 2,
         "rules": {

@@ -10,9 +10,10 @@ from eqfuzz.judge.observation import CallObservation, Observation
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.rewrite.library import shipped_rules
-from eqfuzz.run.case import Case, run_case
+from eqfuzz.run.case import Case
 from eqfuzz.run.configs import BUILT_IN
 from eqfuzz.run.devices import on_device, to_cpu
+from eqfuzz.run.runner import run_case
 
 SOURCE = """
 import torch

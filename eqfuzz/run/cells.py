@@ -1,0 +1,170 @@
+"""Judging what a case ran, in this process: a variant beside its original, a compiled cell beside eager."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+from eqfuzz.judge.judge import judge_rewrite
+from eqfuzz.judge.observation import Observation
+from eqfuzz.judge.observe import observe
+from eqfuzz.judge.oracles import judge_compiled
+from eqfuzz.judge.shadow import Reference
+from eqfuzz.judge.speed import judge_speed
+from eqfuzz.judge.verdict import Kind, Verdict
+from eqfuzz.program.torch_internals import compilations, forget_compiled_code
+from eqfuzz.run.case import Case
+from eqfuzz.run.clock import Clock
+from eqfuzz.run.configs import Config
+from eqfuzz.run.devices import on_device, to_cpu
+from eqfuzz.run.subject import Subject
+
+SAMPLES = (8, 32)
+"""Noisy runs behind a bound: the first few settle nearly all cells; more make the bound of the rest smooth."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Judged:
+    """A verdict, the wall seconds that it took to come by, and Dynamo's counts where something was compiled.
+
+    ``erased``: the compiler generated code that it had generated for an earlier cell of the case.
+    """
+
+    verdict: Verdict
+    seconds: float
+    compiled: dict[str, int] | None = None
+    erased: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return {**vars(self), "verdict": self.verdict.to_json()}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Judged:
+        return cls(**{**data, "verdict": Verdict.from_json(data["verdict"])})
+
+
+Tell = Callable[[int, str, str, Judged], None]
+"""Hand on what became of a cell: variant, device, configuration."""
+
+
+class Cells(Protocol):
+    """Takes subjects, and tells of each of their compiled cells, at the latest when it is finished."""
+
+    def add(self, subject: Subject) -> None: ...
+
+    def finish(self) -> None: ...
+
+
+class InTurn:
+    """Compiled cells judged in this process, one after the other, on torch's stock path."""
+
+    def __init__(self, case: Case, judge: CellJudge, tell: Tell) -> None:
+        self._case = case
+        self._judge = judge
+        self._tell = tell
+
+    def add(self, subject: Subject) -> None:
+        """Judge all its cells that the case does not skip."""
+        for device, config in open_cells(self._case, subject):
+            self._tell(subject.number, device, config.name, self._judge.cell(subject, device, config))
+
+    def finish(self) -> None:
+        """Nothing is left to do."""
+
+
+def open_cells(case: Case, subject: Subject) -> list[tuple[str, Config]]:
+    """The compiled cells of ``subject`` that are still to be judged, as device and configuration."""
+    every = [(device, config) for device in case.devices for config in case.configs]
+    return [(device, config) for device, config in every if (subject.number, device, config.name) not in case.skip]
+
+
+class CellJudge:
+    """Judges with as much of a reference as it takes: none, a few noisy runs, many before a claim.
+
+    ``start`` is the original. Subjects in ``no_reference`` get none.
+    """
+
+    def __init__(self, case: Case, clock: Clock, start: Subject, no_reference: Sequence[int]) -> None:
+        self.case = case
+        self.clock = clock
+        self.start = start
+        self.no_reference = no_reference
+
+    def rewrite(self, subject: Subject, calls: int) -> Judged:
+        """A variant in eager beside the original in eager, on the first ``calls`` calls."""
+        began = time.perf_counter()
+        compare = partial(_compare_eager, self.start.eager.first(calls), subject.eager, subject)
+        return Judged(self._verdict(compare, [self.start, subject]), time.perf_counter() - began)
+
+    def cell(self, subject: Subject, device: str, config: Config) -> Judged:
+        """A compiled cell beside eager on the same device."""
+        began = time.perf_counter()
+        seconds = self.case.compile_seconds
+        where = {"variant": subject.number, "device": device, "config": config.name}
+        self.clock.enter("compile", seconds, **where)
+        eager = subject.eager if device == "cpu" else _observe(subject, device, None)
+        forget_compiled_code()
+        with config.patched():
+            compiled = _observe(subject, device, config)
+        counted = compilations()
+        verdict = self._verdict(partial(_compare_compiled, eager, compiled, self.case.checks), [subject])
+        if verdict.kind is Kind.AGREE and "speed" in self.case.checks and subject.number and device == "cpu":
+            self.clock.enter("speed", 2 * seconds, **where)
+            verdict = self._speed(subject, config) or verdict
+        return Judged(verdict, time.perf_counter() - began, counted)
+
+    def _speed(self, subject: Subject, config: Config) -> Verdict | None:
+        """The compiled variant timed against the compiled original, both on their first call."""
+
+        def compiled(which: Subject) -> Callable[[], object]:
+            function, call = config.compile(which.loaded.instance()), which.calls[0].copy()
+            timed = partial(function, *call.args, **call.kwargs)
+            for _ in range(2):
+                timed()
+            return timed
+
+        with config.patched(), contextlib.redirect_stdout(None):
+            return judge_speed(compiled(self.start), compiled(subject))
+
+    def _verdict(self, compare: Callable[..., Verdict], subjects: Sequence[Subject]) -> Verdict:
+        with self.clock.within("judge"):
+            verdict = compare(*(None for _ in subjects))
+        for samples in SAMPLES:
+            if verdict.kind in (Kind.AGREE, Kind.UNSUPPORTED):
+                break
+            references = [self._reference(subject, samples) for subject in subjects]
+            with self.clock.within("judge"):
+                verdict = compare(*references)
+        return verdict
+
+    def _reference(self, subject: Subject, samples: int) -> Reference | None:
+        if subject.number in self.no_reference:
+            return None
+        if not subject.has_reference(samples):
+            self.clock.enter("reference", 20 * self.case.eager_seconds, variant=subject.number)
+        return subject.reference(samples, self.case.seed)
+
+
+def _observe(subject: Subject, device: str, config: Config | None) -> Observation:
+    transform = config.compile if config is not None else None
+    if device == "cpu":
+        return observe(subject.loaded.instance, subject.calls, transform=transform)
+    moved = [on_device(call, device) for call in subject.calls]
+    return to_cpu(observe(lambda: on_device(subject.loaded.instance(), device), moved, transform=transform))
+
+
+def _compare_compiled(
+    eager: Observation, compiled: Observation, checks: Sequence[str], known: Reference | None
+) -> Verdict:
+    return judge_compiled(eager, compiled, known, checks)
+
+
+def _compare_eager(
+    p: Observation, q: Observation, subject: Subject, known_p: Reference | None, known_q: Reference | None
+) -> Verdict:
+    variant = subject.variant
+    return judge_rewrite(p, q, known_p, known_q, str(variant.exactness), gradients=variant.gradients_equal)

@@ -1,0 +1,261 @@
+"""Running a case: one seed with its variants and all their cells, in a child process, which a seed may kill.
+
+The original's eager run, reference and facts are made once and shared by all variants. What is about to happen is
+announced before it happens, so that the parent knows which cell a dead child was in.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import time
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from eqfuzz.judge.judge import judge_self
+from eqfuzz.judge.observation import Observation
+from eqfuzz.judge.observe import observe
+from eqfuzz.judge.sequence import guarded, unguarded
+from eqfuzz.judge.verdict import Kind, Verdict
+from eqfuzz.program.call import Call
+from eqfuzz.program.literal import CannotDescribe, Writer
+from eqfuzz.program.load import Loaded
+from eqfuzz.program.namespace import plain_globals
+from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.rewrite import strategy
+from eqfuzz.rewrite.derive import Step, Variant, original
+from eqfuzz.rewrite.explanation import explain
+from eqfuzz.rewrite.library import equation_of
+from eqfuzz.rewrite.own_rules import rules_for_children
+from eqfuzz.rewrite.probe import Facts, Probe, take_facts
+from eqfuzz.rewrite.site import Site
+from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.run.audited import audit_calls
+from eqfuzz.run.batch import Batches
+from eqfuzz.run.case import Case
+from eqfuzz.run.cells import CellJudge, Cells, InTurn, Judged
+from eqfuzz.run.clock import Clock, Emit
+from eqfuzz.run.subject import Subject
+
+for _rule in rules_for_children(()).values():  # parsed on import: once, in the process that children fork from
+    if not _rule.is_generator:
+        equation_of(_rule)
+
+STATE_BYTES = 65536
+"""Module state up to this size is written into a reproducer; larger state is made again from the seed."""
+
+
+def run_case(data: dict[str, Any], emit: Emit) -> None:
+    """Run one case and emit what is found; an invalid seed is told and ends it."""
+    case = Case.from_json(data)
+    runner = _Runner(case, emit)
+    try:
+        jobs = {"run": runner.run, "describe": runner.describe, "explain": runner.explain, "audit": runner.audit}
+        jobs[case.job]()
+    except InvalidSeed as error:
+        emit({"event": "invalid", "reason": error.reason, "line": error.line})
+
+
+class _Runner:
+    def __init__(self, case: Case, emit: Emit) -> None:
+        self.case = case
+        self.emit = emit
+        self.clock = Clock(emit)
+        self.steps: list[Call] = []
+
+    def run(self) -> None:
+        start, calls, syntax, facts = self._study()
+        self.clock.enter("rewrite", 300 + self.case.depth * self.case.eager_seconds, variant=0)
+        sites, variants = self._variants(start.variant, syntax, facts, calls)
+        cells = 0 if self.case.dry_run else (1 + len(variants)) * len(self.case.devices) * len(self.case.configs)
+        told = [_told(v) for v in variants]
+        steps = [Step(s.rule.name, s.line, s.before, s.text) for s in sites] if self.case.list_sites else []
+        found = [dataclasses.asdict(step) for step in steps]
+        self.emit({"event": "rewritten", "sites": len(sites), "cells": cells, "variants": told, "found": found})
+
+        judge = CellJudge(self.case, self.clock, start, self.case.no_reference)
+        batches = Batches(self.case, judge, self._tell) if self.case.in_batches else None
+        taker: Cells = batches if batches is not None else InTurn(self.case, judge, self._tell)
+        if not self.case.dry_run:
+            self._take_steps(start, calls)
+            taker.add(start)
+        for number, variant in enumerate(variants, 1):
+            if number not in self.case.skip_variants and not self.case.list_sites:
+                subject = self._judge_variant(number, variant, judge, calls)
+                if subject is not None and not self.case.dry_run:
+                    self._go_on(subject)
+                    taker.add(subject)
+        taker.finish()
+        self.clock.enter("end", 30)
+        kernels = {"kernels": batches.counts} if batches is not None else {}
+        self.emit({"event": "timings", "seconds": self.clock.account(), **kernels})
+
+    def explain(self) -> None:
+        """Emit where each of the rules applies, and why not elsewhere."""
+        _, _, syntax, facts = self._study()
+        self.clock.enter("rewrite", 60, variant=0)
+        for name in self.case.rules:
+            rule = rules_for_children(self.case.rules_from)[name]
+            told = explain(rule, self.case.program, syntax, facts)
+            self.emit({"event": "explained", "rule": name, **dataclasses.asdict(told)})
+
+    def _study(self) -> tuple[Subject, list[Call], Syntax, Facts]:
+        """The seed loaded, run in eager and probed. Raises InvalidSeed where it does not work."""
+        loaded, calls = self._load()
+        first = self._enter_eager(0, loaded, calls)
+        second = observe(loaded.instance, calls)
+        _demand_valid(self.case.program, first, judge_self(first, second))
+        start = Subject(0, original(self.case.program), loaded, calls, first)
+
+        self.clock.enter("probe", 2 * self.case.eager_seconds + 5, variant=0)
+        syntax = Syntax(self.case.program.source)
+        probe = Probe(self.case.program, syntax)
+        probed = judge_self(first, observe(probe.instance, calls))
+        if probed.kind is not Kind.AGREE:
+            raise InvalidSeed(self.case.program.name, f"behaves differently when observed: {probed.message}")
+        return start, calls, syntax, probe.facts()
+
+    def audit(self) -> None:
+        """Emit which operators of the calls asked for are wrong by themselves under the first configuration."""
+        loaded, calls = self._calls_asked_for()
+        config = self.case.configs[0]
+        self.clock.enter("compile", 4 * self.case.compile_seconds, variant=0, device="cpu", config=config.name)
+        suspects = [] if config.backend != "inductor" else audit_calls(loaded, calls, self.case.seed, config).suspects
+        self.emit({"event": "audited", "suspects": [suspect.in_words() for suspect in suspects]})
+
+    def _calls_asked_for(self) -> tuple[Loaded, list[Call]]:
+        """The program or the variant asked for, and the calls made of it, as its cells were called."""
+        loaded, calls = self._load()
+        start = Subject(0, original(self.case.program), loaded, calls, self._enter_eager(0, loaded, calls))
+        self._take_steps(start, calls)
+        subject = start
+        if self.case.transformed:
+            program = self.case.program.with_source(self.case.transformed)
+            loaded = Loaded(program)
+            subject = Subject(1, original(program), loaded, calls, observe(loaded.instance, calls))
+            subject.go_on(self.steps)
+        return loaded, subject.calls[: self.case.described or None]
+
+    def describe(self) -> None:
+        """Emit the calls and, for small modules, the state as Python source for a reproducer."""
+        loaded, made = self._calls_asked_for()
+        writer = Writer()
+        instance = loaded.instance()
+        state = instance.state_dict() if isinstance(instance, torch.nn.Module) else {}
+        try:
+            body = writer.calls(made)
+            small = sum(t.nbytes for t in state.values()) <= STATE_BYTES
+            weights = writer.value(dict(state)) if state and small else None
+            problem = ""
+        except CannotDescribe as error:
+            body, weights, problem = "", None, str(error)
+        changes = [(call.label, call.before, call.within) for call in made]
+        names = sorted(plain_globals(loaded.module.__dict__))
+        told = {"calls": body, "state": weights, "packs": writer.packs, "changes": changes, "globals": names}
+        self.emit({"event": "described", **told, "problem": problem})
+
+    def _load(self) -> tuple[Loaded, list[Call]]:
+        self.clock.enter("load", self.case.load_seconds, variant=0)
+        program = self.case.program
+        try:
+            loaded = Loaded(program)
+            loaded.instance()
+            return loaded, loaded.calls(self.case.seed)
+        except InvalidSeed:
+            raise
+        except (Exception, SystemExit) as error:  # whatever a seed raises while loading makes it invalid
+            line = line_in(error, program)
+            raise InvalidSeed(program.name, f"does not load: {_words(error)}", line) from error
+
+    def _enter_eager(self, number: int, loaded: Loaded, calls: Sequence[Call]) -> Observation:
+        self.clock.enter("eager", self.case.eager_seconds, variant=number)
+        return observe(loaded.instance, calls)
+
+    def _variants(
+        self, start: Variant, syntax: Syntax, facts: Facts, calls: Sequence[Call]
+    ) -> tuple[list[Site], list[Variant]]:
+        """The sites of the seed, and the variants that the strategy makes."""
+        case = self.case
+        known = rules_for_children(case.rules_from)
+        rules = [known[name] for name in case.rules]
+        rng = random.Random(f"{case.seed} {case.program.digest}")
+        sites = strategy.sites_of(syntax, facts, rules)
+        if case.strategy == "each":
+            return sites, strategy.each(start, sites, case.variants, rng)
+        if case.strategy == "all":
+            return sites, strategy.every(start, sites, case.variants, rng)
+
+        def study(variant: Variant) -> tuple[Syntax, Facts]:
+            if variant is start:
+                return syntax, facts
+            parsed = Syntax(variant.program.source)
+            return parsed, take_facts(variant.program, parsed, calls)
+
+        return sites, list(strategy.walk(start, study, rules, case.depth, case.variants, rng))
+
+    def _judge_variant(self, number: int, variant: Variant, judge: CellJudge, calls: Sequence[Call]) -> Subject | None:
+        """The variant, told to equal the original in eager; None where that is told not to be so."""
+        began = time.perf_counter()
+        self.clock.enter("eager", self.case.eager_seconds, variant=number)
+        try:
+            loaded = Loaded(variant.program)
+        except Exception as error:  # a rewrite that breaks loading is the rule's fault, and is told as such
+            verdict = Verdict(Kind.SUSPECT_RULE, f"does not load: {_words(error)}")
+            self._tell(number, "", "", Judged(verdict, time.perf_counter() - began))
+            return None
+        subject = Subject(number, variant, loaded, calls, observe(loaded.instance, calls))
+        judged = judge.rewrite(subject, len(calls))
+        self._tell(number, "", "", judged)
+        return subject if judged.verdict.kind in (Kind.AGREE, Kind.INCONCLUSIVE) else None
+
+    def _go_on(self, subject: Subject) -> None:
+        """Give a variant the further calls that the original gets, as far as eager finishes them."""
+        if self.steps and subject.number not in self.case.no_sequence:
+            self.clock.enter("steps", 4 * self.case.eager_seconds, variant=subject.number)
+            subject.go_on(self.steps)
+
+    def _take_steps(self, start: Subject, calls: Sequence[Call]) -> None:
+        """The further calls: those without a guard for every variant, those with one for the original."""
+        case = self.case
+        if 0 in case.no_sequence:
+            return
+        self.clock.enter("steps", 20 * case.eager_seconds, variant=0)
+        self.steps = unguarded(start.loaded, calls, case.seed, case.checks)
+        rng = random.Random(f"{case.seed} {case.program.digest} steps")
+        count = case.steps if "guards" in case.checks else 0
+        # Integers change the parameters for good, so they come last.
+        start.go_on([*self.steps[:-1], *guarded(start.loaded, calls, count, rng), *self.steps[-1:]])
+
+    def _tell(self, number: int, device: str, config: str, judged: Judged) -> None:
+        self.emit({"event": "cell", "variant": number, "device": device, "config": config, **judged.to_json()})
+
+
+def line_in(error: BaseException, program: Program) -> int | None:
+    """The line of the program's own text that ``error`` came from, if any."""
+    name = f"<{program.name}>"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == name]
+    return lines[-1] if lines else None
+
+
+def _demand_valid(program: Program, eager: Observation, repeated: Verdict) -> None:
+    for call in eager.calls:
+        if call.raised is not None:
+            raise InvalidSeed(program.name, f"raises in eager: {call.raised.type}: {call.raised.message}")
+    if repeated.kind is not Kind.AGREE:
+        raise InvalidSeed(program.name, repeated.message)
+
+
+def _words(error: BaseException) -> str:
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+
+
+def _told(variant: Variant) -> dict[str, Any]:
+    return {
+        "source": variant.program.source,
+        "derivation": [dataclasses.asdict(step) for step in variant.derivation],
+        "exactness": str(variant.exactness),
+    }
