@@ -6,7 +6,7 @@ from tests.commandline import mutate, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-RUNNERS = ["fork", pytest.param("spawn", marks=pytest.mark.long)]
+RUNNERS = ["fast", *(pytest.param(runner, marks=pytest.mark.long) for runner in ("stock", "spawn"))]
 
 GOOD = """
     import torch
@@ -107,11 +107,10 @@ FAULTS = {
 @pytest.mark.parametrize(
     ("runner", "operators"),
     [
-        ("fork", ("sinh", "asinh")),
-        pytest.param("fork", tuple(FAULTS), marks=pytest.mark.long),
-        pytest.param("spawn", tuple(FAULTS), marks=pytest.mark.long),
+        ("fast", ("sinh", "asinh")),
+        *(pytest.param(runner, tuple(FAULTS), marks=pytest.mark.long) for runner in ("fast", "stock", "spawn")),
     ],
-    ids=["some-fork", "all-fork", "all-spawn"],
+    ids=["some-fast", "all-fast", "all-stock", "all-spawn"],
 )
 def test_the_same_faults_under_compilation_are_findings(tmp_path, runner, operators):
     preload = write(tmp_path, "plant.py", PRELOAD)
