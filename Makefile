@@ -16,7 +16,7 @@ help:
 	@echo "make test     the test suite, on all cores"
 	@echo "make test-all the same, and the hostile seeds through the spawned worker"
 	@echo "make check    format, lint, types, layers, fast tests"
-	@echo "make bench    what rewriting costs; CPU seconds per case, beside one fresh process per cell"
+	@echo "make bench    what rewriting costs; CPU seconds per compiled program, beside other ways"
 	@echo "make quality  which planted compiler faults are found on the shipped seeds (up to an hour)"
 	@echo "make clean    remove what runs and tests left here, findings too; .venv stays"
 
@@ -41,7 +41,7 @@ check: setup
 
 bench: setup
 	@$(PY) -m benchmarks.rewriting
-	@$(PY) -m benchmarks.case $(ARGS)
+	@$(PY) -m benchmarks.runner $(ARGS)
 
 quality: setup
 	@$(PY) -m tests.quality $(ARGS)

@@ -84,8 +84,12 @@ class Batches:
         self.counts = {"built": 0, "reused": 0, "alone": 0, "compiler_runs": 0}
 
     def add(self, subject: Subject) -> None:
-        """Take its cells in; judge what has come together when it is enough."""
-        self._tasks += [_Task(subject, *cell) for cell in open_cells(self._case, subject)]
+        """Take its cells in; judge what has come together when it is enough, and at once what needs no kernels."""
+        for device, config in open_cells(self._case, subject):
+            if config.backend == "inductor":
+                self._tasks.append(_Task(subject, device, config))
+            else:
+                self._tell(subject.number, device, config.name, self._judge.cell(subject, device, config))
         if len(self._tasks) >= TOGETHER:
             self.finish()
 

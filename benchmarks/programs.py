@@ -1,0 +1,42 @@
+"""Random programs of a given number of operators, to be compiled by all columns of a benchmark alike."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from eqfuzz.program.formats import recognise
+from eqfuzz.program.program import Program
+
+OPERATORS = (
+    "torch.sin({a})",
+    "torch.exp(-{a}.abs())",
+    "{a} + {b}",
+    "{a} * {b}",
+    "torch.relu({a})",
+    "{a}.sum(-1, keepdim=True) + {b}",
+    "torch.softmax({a}, -1)",
+    "({a} @ {b}) / 16",
+    "torch.where({a} > 0, {a}, {b})",
+    "{a}.transpose(0, 1) + {b}",
+    "torch.cumsum({a}, 0)",
+    "torch.sigmoid({a})",
+    "{a}.amax(0, keepdim=True) - {b}",
+    "torch.cat([{a}, {b}], 0)[:16]",
+)
+
+
+def programs(operators: int, *, backward: bool, seed: int) -> Iterator[Program]:
+    """Distinct seeds without end: two 16 × 16 float32 inputs, two outputs, ``operators`` operators in between."""
+    rng = random.Random(f"{operators} {backward} {seed}")
+    while True:
+        names = ["x", "y"]
+        lines = ["import torch", "", "", "def program(x, y):"]
+        for number in range(operators):
+            made = rng.choice(OPERATORS).format(a=rng.choice(names[-3:]), b=rng.choice(names))
+            lines.append(f"    v{number} = {made}")
+            names.append(f"v{number}")
+        grad = ", requires_grad=True" if backward else ""
+        lines += [f"    return {names[-1]}, {names[-2]}", "", "", "def inputs(rng):"]
+        lines.append(f"    yield rng.normal(16, 16{grad}), rng.normal(16, 16)")
+        yield recognise("\n".join(lines) + "\n", "random.py")

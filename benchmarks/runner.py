@@ -1,0 +1,163 @@
+"""CPU seconds per distinct compiled program: a process for each, a fork of a warm process for each, eqfuzz's batches.
+
+All columns get the same random programs, none of which any cache knows; header, vector width probes and the start of
+the warm processes are paid before the clock starts. eqfuzz judges what it runs, the others do not. Repeats are
+interleaved, medians are printed; only ratios of one run mean anything. A second table shows where the CPU time of
+``eqfuzz mutate`` goes on shipped seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.programs import programs
+from eqfuzz.program.program import Program
+from eqfuzz.program.shipped import folder
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.pool import Pool
+
+KINDS = {"12 operators": (12, False), "30 operators": (30, False), "12 operators, backward": (12, True)}
+BATCH = 12
+PROCESSES = 4
+"""Programs per repeat in the column of one process each: it is the slow one."""
+
+COMPILER_STAGES = ("compile", "g++", "build")
+"""Stages of a case that are ``torch.compile`` or the C++ compiler."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=12, help="shipped seeds for the second table; 0: none")
+    arguments = parser.parse_args()
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    with tempfile.TemporaryDirectory() as scratch:
+        console.print(_columns(Path(scratch), arguments.repeats))
+        if arguments.seeds:
+            console.print(_stages(Path(scratch) / "mutate", arguments.seeds))
+
+
+def _columns(scratch: Path, repeats: int) -> Table:
+    spent: dict[tuple[str, str], list[float]] = defaultdict(list)
+    environment = Environment(scratch)
+    stock = Pool(environment, Limits(), jobs=1, target="benchmarks.targets:run_stock")
+    batch = Pool(environment, Limits(), jobs=1, target="benchmarks.targets:run_batch")
+    with stock, batch:
+        _one_each(stock, [next(programs(3, backward=True, seed=99))])
+        _together(batch, [next(programs(3, backward=True, seed=98))])
+        _processes(environment, [next(programs(3, backward=True, seed=97))])
+        for repeat, (name, (operators, backward)) in itertools.product(range(repeats), KINDS.items()):
+            draw = programs(operators, backward=backward, seed=repeat)
+            spent[name, "process"].append(_processes(environment, list(itertools.islice(draw, PROCESSES))))
+            spent[name, "fork"].append(_one_each(stock, list(itertools.islice(draw, BATCH))))
+            spent[name, "eqfuzz"].append(_together(batch, list(itertools.islice(draw, BATCH))))
+            spent[name, "erased"].append(_erased(batch, next(draw)))
+    table = Table(title=f"CPU seconds per program, medians of {repeats} repeats; two cores make 120 / seconds a minute")
+    for heading in ("program", "process each", "warm fork each", "eqfuzz", "programs/min", "erased", "ratios"):
+        table.add_column(heading, justify="left" if heading == "program" else "right")
+    for name in KINDS:
+        process, fork, ours, erased = (
+            statistics.median(spent[name, column]) for column in ("process", "fork", "eqfuzz", "erased")
+        )
+        ratios = f"{process / ours:.1f} and {fork / ours:.1f}"
+        table.add_row(
+            name, f"{process:.2f}", f"{fork:.2f}", f"{ours:.2f}", f"{120 / ours:.0f}", f"{erased:.2f}", ratios
+        )
+    return table
+
+
+def _processes(environment: Environment, chosen: Sequence[Program]) -> float:
+    variables = environment.variables(cuda=False, cache=environment.out / "processes")
+    before = _children()
+    for program in chosen:
+        request = {"source": program.source, "backward": "requires_grad" in program.source}
+        command = [sys.executable, "-m", "benchmarks.one_program"]
+        subprocess.run(
+            command, input=json.dumps(request), text=True, check=True, env=variables, stdout=subprocess.DEVNULL
+        )
+    return (_children() - before) / len(chosen)
+
+
+def _one_each(pool: Pool, chosen: Sequence[Program]) -> float:
+    return sum(_cost(pool, [program])[0] for program in chosen) / len(chosen)
+
+
+def _together(pool: Pool, chosen: Sequence[Program]) -> float:
+    return _cost(pool, chosen)[0] / len(chosen)
+
+
+def _erased(pool: Pool, program: Program) -> float:
+    """What each of a dozen programs costs of which the compiler makes the same code as of another."""
+    same = [program.with_source(f"{program.source}\n# {number}\n") for number in range(BATCH)]
+    alone, _ = _cost(pool, [program.with_source(f"{program.source}\nAGAIN = 1\n")])
+    seconds, told = _cost(pool, [program, *same])
+    if told["erased"] != len(same):
+        raise SystemExit(f"{told['erased']} of {len(same)} programs were recognised as the same")
+    return (seconds - alone) / len(same)
+
+
+def _cost(pool: Pool, chosen: Sequence[Program]) -> tuple[float, dict[str, Any]]:
+    """CPU seconds of one child that runs the programs, and what it told."""
+    told: dict[str, Any] = {}
+    for event in pool.run({"programs": [program.to_json() for program in chosen]}):
+        if event["event"] == "batch":
+            told = event
+        if event["event"] == "exit":
+            if event["reason"] != "done":
+                raise SystemExit(f"{event['detail']}\n{event['output']}")
+            return event["cpu_seconds"], told
+    raise SystemExit("the runner ended without saying how")
+
+
+def _stages(out: Path, count: int) -> Table:
+    """Where the CPU time goes in ``eqfuzz mutate`` over shipped seeds, as this version makes its cells."""
+    everything = sorted(folder("seeds").glob("handwritten/**/*.py"))
+    chosen = everything[:: max(1, len(everything) // count)][:count]
+    command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, chosen), "--format", "json", "--out", str(out)]
+    before = _children()
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    total = _children() - before
+    if done.returncode not in (0, 1):
+        raise SystemExit(done.stderr)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    summary = events[-1]
+    stages: Counter[str] = Counter()
+    for event in events:
+        if event["event"] == "done":
+            stages.update(event["timings"])
+    in_cases = sum(event["cpu_seconds"] for event in events if event["event"] == "done")
+    told = f"{summary['cells']} cells, {summary['erased']} of them erased, {summary['cells'] / total:.2f} per CPU-s"
+    table = Table("stage", "CPU-s", "share", title=f"eqfuzz mutate on {count} seeds: {told}")
+    for stage, seconds in stages.most_common():
+        table.add_row(stage, f"{seconds:.1f}", f"{seconds / in_cases:.1%}")
+    compiling = sum(stages[stage] for stage in COMPILER_STAGES)
+    table.add_section()
+    table.add_row("torch.compile and g++", f"{compiling:.1f}", f"{compiling / in_cases:.1%}")
+    table.add_row("all else in the cases", f"{in_cases - compiling:.1f}", f"{1 - compiling / in_cases:.1%}")
+    table.add_row("start, confirmation, report", f"{total - in_cases:.1f}", "")
+    return table
+
+
+def _children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+if __name__ == "__main__":
+    main()
