@@ -27,6 +27,7 @@ from eqfuzz.run.deaths import DEATHS, death_in_words
 from eqfuzz.run.kernels import Built, Deferral, Kernel, tell_loaded_code
 from eqfuzz.run.offspring import Answer, Emit, Offspring
 from eqfuzz.run.protocol import EXIT, Event
+from eqfuzz.run.store import KernelStore
 from eqfuzz.run.subject import Subject
 
 TOGETHER = 12
@@ -76,7 +77,7 @@ class Batches:
         self._tell = tell
         self._tasks: deque[_Task] = deque()
         self._waiting: list[tuple[_Task, Offspring, list[Kernel]]] = []
-        self._built: dict[str, Built | None] = {}
+        self._built = KernelStore()
         self._codes: set[tuple[tuple[str, str], tuple[str, ...]]] = set()
         self._rng = random.Random(f"{case.seed} {case.program.digest} full")
         self._dropped: set[tuple[str, str]] = set()
@@ -119,7 +120,7 @@ class Batches:
         """Build what the waiting cells lack, and let each of them run to its end or to its next kernels."""
         waiting, self._waiting = deque(self._waiting), []
         wanted = {kernel.key: kernel for _, _, kernels in waiting for kernel in kernels}
-        kernels = [kernel for key, kernel in wanted.items() if key not in self._built]
+        kernels = [kernel for kernel in wanted.values() if kernel not in self._built]
         for first in range(0, len(kernels), _UNIT):
             self._build(kernels[first : first + _UNIT])
         while waiting:
@@ -136,7 +137,7 @@ class Batches:
                 raise
 
     def _found(self, wanted: Sequence[Kernel]) -> dict[str, Any]:
-        found = [self._built[kernel.key] for kernel in wanted]
+        found = [self._built[kernel] for kernel in wanted]
         return {"built": [dataclasses.asdict(built) if built is not None else None for built in found]}
 
     def _follow(self, task: _Task, process: Offspring) -> None:
@@ -149,7 +150,7 @@ class Batches:
             match event["event"]:
                 case "kernels":
                     kernels = [Kernel(tuple(k["argtypes"]), k["source"]) for k in event["kernels"]]
-                    if any(kernel.key not in self._built for kernel in kernels):
+                    if any(kernel not in self._built for kernel in kernels):
                         self._waiting.append((task, process, kernels))
                         return
                     self.counts["reused"] += len(kernels)
@@ -169,6 +170,8 @@ class Batches:
             judged = self._died(task, ended)
             if judged is None:
                 return
+        elif task.fast is not None:
+            judged = dataclasses.replace(judged, erased=task.fast.erased)
         elif codes:
             place = task.place, codes
             judged = dataclasses.replace(judged, erased=place in self._codes)
@@ -217,9 +220,9 @@ class Batches:
         self.counts["compiler_runs"] += 1
         if event["event"] == "built":
             self.counts["built"] += len(kernels)
-            self._built |= {k.key: Built(**at) for k, at in zip(kernels, event["at"], strict=True)}
+            self._built.add(kernels, [Built(**at) for at in event["at"]])
         elif len(kernels) == 1:
-            self._built[kernels[0].key] = None
+            self._built.refuse(kernels[0])
         else:
             half = len(kernels) // 2
             self._build(kernels[:half])

@@ -46,6 +46,7 @@ class Environment:
         variables["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
         variables["TORCHINDUCTOR_CACHE_DIR"] = str((cache or self.cache_dir()).absolute())
         variables["TMPDIR"] = str(self.temporary_dir())
+        variables["EQFUZZ_KERNELS"] = str(self.out.absolute() / "cache" / "kernels")
         variables.update(self.extra)
         if not cuda:
             variables["CUDA_VISIBLE_DEVICES"] = ""

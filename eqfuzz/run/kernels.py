@@ -75,7 +75,7 @@ class Deferral:
         for deferred, built in zip(waiting.values(), self._ask(list(waiting)), strict=True):
             if built is None:
                 self.alone += 1
-                deferred.function = deferred.kernel.build_alone
+                deferred.function = deferred.kernel.build_alone()
             else:
                 deferred.function = built.load()
 

@@ -15,6 +15,7 @@ from eqfuzz.run.limits import Limits
 from eqfuzz.run.protocol import EXIT, RESTART, Channel, Event, RunnerFailed, ServerLost
 from eqfuzz.run.server import Process, Server, await_ready
 from eqfuzz.run.startup import Hello
+from eqfuzz.run.toolchain import furnish, keep
 from eqfuzz.run.watch import Watch, Wires
 
 _MODULES = {"fork": "eqfuzz.run.zygote", "spawn": "eqfuzz.run.worker"}
@@ -226,9 +227,12 @@ class Pool:
                 self._server.close()
                 self._server = None
             if self._server is None:
+                furnished = self._warm and furnish(self._environment)
                 self._server = Server(
                     _MODULES[self._runner], self._hello(), self._environment, self._limits.start_s, self._closing
                 )
+                if self._warm and not furnished:
+                    keep(self._environment)
             return self._server
 
     def _hello(self) -> Hello:

@@ -1,4 +1,8 @@
-"""One fault hunted: ``eqfuzz mutate --preload FAULT`` on the shipped seeds, until a finding of it is the fault's."""
+"""One fault hunted: ``eqfuzz mutate --preload FAULT`` on the shipped seeds, until a finding of it is the fault's.
+
+All hunts share one store of kernels: a kernel is known by its source, which a fault either changes or does not. Graph
+caches are each hunt's own.
+"""
 
 from __future__ import annotations
 
@@ -20,27 +24,10 @@ from typing import Any
 
 from eqfuzz.program.shipped import folder
 from eqfuzz.triage.replay import FIXED, replay
-from tests.commandline import share_header
 from tests.quality.fault import Fault
 
-CONFIGS = Path(__file__).with_name("configs.toml")
-
-VARIANTS = ("--strategy", "random", "--depth", "6", "--variants", "3")
-
-
-@dataclasses.dataclass(frozen=True)
-class Pass:
-    """One run over all seeds; ``share`` of the time that is left for the fault when it starts."""
-
-    options: tuple[str, ...]
-    share: float
-
-
-PASSES = (
-    Pass(("--configs-from", str(CONFIGS), "--config", "decomposed", "--steps", "4", *VARIANTS), 0.35),
-    Pass(("--steps", "0", *VARIANTS), 1.0),
-)
-"""Faults that show before code is generated, guards among them, show in cheap cells: these go first."""
+OPTIONS = ("--strategy", "random", "--depth", "8", "--variants", "2", "--steps", "3")
+"""Many seeds with few variants, each far from its seed: what a short hunt has time for."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,15 +44,21 @@ class Catch:
 class Hunt:
     """How the hunt for one fault went. ``cells`` counts compiled cells judged, ``error`` is eqfuzz's own complaint.
 
-    ``passed_over`` counts findings of defects that torch has without the fault.
+    ``passed_over`` counts findings of defects that torch has without the fault, ``defective`` are the seeds that show
+    them. Without a ``fault`` the catch is a false alarm.
     """
 
-    fault: Fault
+    fault: Fault | None
     catch: Catch | None
     cells: int
     seconds: float
     passed_over: int
     error: str = ""
+    defective: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        return self.fault.name if self.fault is not None else "none"
 
     @property
     def found(self) -> bool:
@@ -74,10 +67,10 @@ class Hunt:
     def to_json(self) -> dict[str, Any]:
         fault = self.fault
         return {
-            "fault": fault.name,
-            "kind": fault.kind,
-            "reached_by": fault.reached_by,
-            "issue": fault.issue,
+            "fault": self.name,
+            "kind": fault.kind if fault is not None else "",
+            "reached_by": fault.reached_by if fault is not None else "",
+            "issue": fault.issue if fault is not None else "",
             "found": self.found,
             "catch": dataclasses.asdict(self.catch) if self.catch else None,
             "cells": self.cells,
@@ -87,12 +80,28 @@ class Hunt:
         }
 
 
-def shuffled_seeds(seed: int, within: str = "") -> list[Path]:
-    """All shipped seeds whose path below ``seeds/`` begins with ``within``, in an order that ``seed`` decides."""
+def ordered_seeds(seed: int, within: str = "") -> list[Path]:
+    """All shipped seeds whose path below ``seeds/`` begins with ``within``; first those that add most.
+
+    What a seed adds are the names that its text calls and the ones before it do not; ``seed`` decides between equals.
+    """
     paths = sorted(p for p in folder("seeds").rglob("*.py") if "__pycache__" not in p.parts)
     paths = [p for p in paths if _short(str(p)).startswith(within)]
     random.Random(seed).shuffle(paths)
-    return paths
+    names = {path: _names_called(path) for path in paths}
+    ordered: list[Path] = []
+    seen: set[str] = set()
+    while names:
+        best = max(names, key=lambda path: len(names[path] - seen))
+        ordered.append(best)
+        seen |= names.pop(best)
+    return ordered
+
+
+def _names_called(path: Path) -> set[str]:
+    """Attributes, operators and statements that a seed uses."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return {node.attr for node in nodes if isinstance(node, ast.Attribute)} | {type(node).__name__ for node in nodes}
 
 
 class OwnDefects:
@@ -112,28 +121,26 @@ class OwnDefects:
         return self._known[key]
 
 
-def hunt(fault: Fault, seeds: Sequence[Path], seed: int, limit: float, own: OwnDefects) -> Hunt:
-    """Run the passes until the fault is found, the seeds are through, or ``limit`` seconds are over."""
+def hunt(fault: Fault | None, seeds: Sequence[Path], seed: int, limit: float, own: OwnDefects, kernels: Path) -> Hunt:
+    """Run until the fault is found, the seeds are through, or ``limit`` seconds are over; without one, nothing is."""
     began = time.monotonic()
     cells = passed_over = 0
+    defective: set[str] = set()
     error = ""
-    for one in PASSES:
-        left = limit - (time.monotonic() - began)
-        if left <= 0 or error:
-            break
-        for event in _campaign(fault, seeds, seed, one.options, left * one.share):
-            match event["event"]:
-                case "cell" if event["config"]:
-                    cells += 1
-                case "complaint":
-                    error = event["text"]
-                case "finding" if own.is_own(Path(event["folder"])):
-                    passed_over += 1
-                case "finding":
-                    rules = [step["rule"] for step in event["derivation"]]
-                    catch = Catch(event["verdict"]["kind"], _short(event["seed"]), event["config"], rules)
-                    return Hunt(fault, catch, cells, time.monotonic() - began, passed_over)
-    return Hunt(fault, None, cells, time.monotonic() - began, passed_over, error)
+    for event in _campaign(fault, seeds, seed, limit, kernels):
+        match event["event"]:
+            case "cell" if event["config"]:
+                cells += 1
+            case "complaint":
+                error = event["text"]
+            case "finding" if own.is_own(Path(event["folder"])):
+                passed_over += 1
+                defective.add(event["seed"])
+            case "finding":
+                rules = [step["rule"] for step in event["derivation"]]
+                catch = Catch(event["verdict"]["kind"], _short(event["seed"]), event["config"], rules)
+                return Hunt(fault, catch, cells, time.monotonic() - began, passed_over)
+    return Hunt(fault, None, cells, time.monotonic() - began, passed_over, error, frozenset(defective))
 
 
 def _short(seed: str) -> str:
@@ -141,20 +148,22 @@ def _short(seed: str) -> str:
 
 
 def _campaign(
-    fault: Fault, seeds: Sequence[Path], seed: int, options: Sequence[str], seconds: float
+    fault: Fault | None, seeds: Sequence[Path], seed: int, seconds: float, kernels: Path
 ) -> Iterator[dict[str, Any]]:
     """The events of a run as they come, for at most ``seconds``; a ``complaint`` if it ended by itself and not well.
 
     Closing the iterator ends the run; what it wrote goes with it.
     """
-    with tempfile.TemporaryDirectory(prefix=f"eqfuzz-quality-{fault.name}-") as folder_of_run:
+    name = fault.name if fault is not None else "none"
+    with tempfile.TemporaryDirectory(prefix=f"eqfuzz-quality-{name}-") as folder_of_run:
         out = Path(folder_of_run)
-        share_header(out)
-        command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, seeds)]
-        command += ["--preload", str(fault.path), "--seed", str(seed), "--jobs", "1", "--format", "json"]
+        (out / "cache").mkdir()
+        (out / "cache" / "kernels").symlink_to(kernels, target_is_directory=True)
+        command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, seeds), "--seed", str(seed), "--format", "json"]
+        command += ["--preload", str(fault.path), "--jobs", "1"] if fault is not None else []
         with (out / "errors.txt").open("w") as errors:
             process = subprocess.Popen(
-                [*command, "--out", str(out), *options],
+                [*command, "--out", str(out), *OPTIONS],
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 stdin=subprocess.DEVNULL,

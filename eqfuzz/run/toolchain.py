@@ -1,0 +1,89 @@
+"""What the C++ compiler has to make once for every machine: 15 CPU seconds of a first start, kept for later runs.
+
+That is torch's precompiled header (150 MB), the probes for the CPU's vector width, and the kernels of the warm-up. It
+lies below ``$XDG_CACHE_HOME/eqfuzz`` (``~/.cache/eqfuzz``), in a folder for each combination of torch, Python, compiler
+and CPU. Nothing in it depends on what a run fuzzes, and a run that cannot use it makes its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import hashlib
+import importlib.metadata
+import os
+import platform
+import shutil
+import tempfile
+from pathlib import Path
+
+from eqfuzz.run.environment import Environment
+
+_HEADERS = "precompiled_headers"
+_KEPT = 3
+_SUFFIXES = (".so", ".cpp")
+
+
+def furnish(environment: Environment) -> bool:
+    """Give a run that has nothing yet what an earlier one has made. False where there is nothing to give."""
+    kept = _folder()
+    if kept is None or not kept.is_dir():
+        return False
+    headers = _headers(environment)
+    with contextlib.suppress(OSError):
+        headers.parent.mkdir(parents=True, exist_ok=True)
+        if not headers.exists():
+            headers.symlink_to(kept / _HEADERS, target_is_directory=True)
+        for file in (kept / "cache").glob("*/*"):
+            copy = environment.cache_dir() / file.parent.name / file.name
+            if not copy.exists():
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, copy)
+        os.utime(kept)
+    return True
+
+
+def keep(environment: Environment) -> None:
+    """Keep for later runs what this one has made at its start. Does nothing where that cannot be written."""
+    kept = _folder()
+    if kept is None or kept.exists() or environment.preload is not None:
+        return
+    with contextlib.suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix="new-", dir=kept.parent))
+        try:
+            shutil.copytree(_headers(environment), made / _HEADERS)
+            for file in environment.cache_dir().glob("*/*"):
+                if file.suffix in _SUFFIXES:
+                    (made / "cache" / file.parent.name).mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(file, made / "cache" / file.parent.name)
+            made.rename(kept)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+        _prune(kept.parent)
+
+
+def _headers(environment: Environment) -> Path:
+    """Where torch looks for the header: below TMPDIR, whatever its cache folder is."""
+    return environment.temporary_dir() / f"torchinductor_{getpass.getuser()}" / _HEADERS
+
+
+def _folder() -> Path | None:
+    """The folder for this machine's combination; None where the user has no place for caches."""
+    compiler = shutil.which(os.environ.get("CXX", "g++"))
+    try:
+        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        stamp = Path(compiler).resolve().stat().st_mtime_ns if compiler else 0
+        flags = next((line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags")), "")
+    except (OSError, RuntimeError):
+        return None
+    torch = importlib.metadata.distribution("torch")
+    parts = (torch.version, str(torch.locate_file("torch")), platform.python_version(), compiler, stamp, flags)
+    return root / "eqfuzz" / f"toolchain-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
+
+
+def _prune(root: Path) -> None:
+    """Leave the combinations used last."""
+    folders = sorted(root.glob("toolchain-*"), key=lambda folder: folder.stat().st_mtime, reverse=True)
+    for folder in folders[_KEPT:]:
+        shutil.rmtree(folder, ignore_errors=True)
