@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import getpass
 import json
-import os
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 from typing import Any
-
-HEADERS = "EQFUZZ_TEST_HEADERS"
-"""The environment variable that names the folder where all runs of the tests keep Inductor's precompiled header."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,18 +44,9 @@ def mutate(*arguments: object, out: Path, timeout: float = 280) -> Run:
     """``eqfuzz mutate … --format json``; guarded steps, a compilation each, only where they are asked for."""
     if "--steps" not in arguments:
         arguments = (*arguments, "--steps", 0)
-    share_header(out)
     done = eqfuzz("mutate", *arguments, "--format", "json", "--out", out, timeout=timeout)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     return Run(done.returncode, events, done.stderr)
-
-
-def share_header(out: Path) -> None:
-    """Inductor builds its header below TMPDIR, which is the run's own folder: point that at the common one."""
-    place = out / "tmp" / f"torchinductor_{getpass.getuser()}" / "precompiled_headers"
-    if not place.exists():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.symlink_to(os.environ[HEADERS], target_is_directory=True)
 
 
 def write(folder: Path, name: str, source: str) -> Path:

@@ -1,4 +1,4 @@
-"""What the whole test run shares: Inductor's precompiled header, 7 CPU-seconds and 150 MB each time it is built."""
+"""What the whole test run shares: the toolchain that runs keep, 15 CPU-seconds and 150 MB each time it is made."""
 
 import os
 import shutil
@@ -6,14 +6,15 @@ import tempfile
 
 import pytest
 
-from tests.commandline import HEADERS
+OURS = "EQFUZZ_TESTS"
+"""Set where XDG_CACHE_HOME is this test run's own."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The first process of the run makes the folder; xdist's workers inherit its name."""
-    if HEADERS not in os.environ:
-        os.environ[HEADERS] = tempfile.mkdtemp(prefix="eqfuzz-tests-")
-        config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(HEADERS), ignore_errors=True))
+    if OURS not in os.environ:
+        os.environ[OURS] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="eqfuzz-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(OURS), ignore_errors=True))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

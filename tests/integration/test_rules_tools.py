@@ -19,7 +19,7 @@ from eqfuzz.campaign.events import SitesListed
 from eqfuzz.cli.app import app
 from eqfuzz.report.rewrites import Rewrites
 from eqfuzz.rewrite.derive import Step
-from tests.commandline import eqfuzz, mutate, share_header, write
+from tests.commandline import eqfuzz, mutate, write
 
 MINE = """
     import os
@@ -372,7 +372,6 @@ def newcomer(tmp_path: Path) -> tuple[Path, dict[str, str]]:
 @pytest.mark.slow
 def test_the_page_for_newcomers_works_as_written(newcomer: tuple[Path, dict[str, str]]) -> None:
     folder, environment = newcomer
-    share_header(folder / "eqfuzz-out")
     last, ran = 0, []
     for language, text in blocks_of(PAGE):
         if language == "python":

@@ -10,12 +10,11 @@ from eqfuzz.campaign.self_check import quick_check
 from eqfuzz.campaign.self_check_events import SelfCheckStep
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.report.self_checking import precision_table, recall_table, wolves_table
-from tests.commandline import eqfuzz, share_header, write
+from tests.commandline import eqfuzz, write
 
 
 @pytest.mark.slow
 def test_the_quick_check_passes(tmp_path):
-    share_header(tmp_path / "kernels")
     done = eqfuzz("self-check", "--format", "json", "--out", tmp_path / "kernels")
     assert done.returncode == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
@@ -29,7 +28,6 @@ def test_a_check_without_the_fault_it_expects_fails(tmp_path, monkeypatch):
     from eqfuzz.campaign import self_check
 
     monkeypatch.setattr(self_check, "FAULTY", self_check.DEFAULT_CONFIG)
-    share_header(tmp_path)
     told = []
     summary = quick_check(told.append, tmp_path)
     assert not summary.passed and summary.failed == ["a planted compiler fault is found"]

@@ -1,0 +1,84 @@
+"""What the C++ compiler makes once: kept by the first run that has it, given to those that come later."""
+
+import getpass
+import os
+
+import pytest
+
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.toolchain import furnish, keep
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    return tmp_path / "xdg" / "eqfuzz"
+
+
+def headers(environment: Environment):
+    return environment.temporary_dir() / f"torchinductor_{getpass.getuser()}" / "precompiled_headers"
+
+
+@pytest.fixture
+def started(tmp_path) -> Environment:
+    """A run whose start has made everything, graphs of its own too."""
+    environment = Environment(tmp_path / "first")
+    headers(environment).mkdir(parents=True)
+    (headers(environment) / "prefix.h.gch").write_bytes(b"header")
+    for name in ("ab/probe.so", "ab/probe.cpp", "cd/graph.py"):
+        file = environment.cache_dir() / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"made")
+    return environment
+
+
+def test_the_first_run_finds_nothing(tmp_path, cache) -> None:
+    assert not furnish(Environment(tmp_path / "out"))
+    assert not (tmp_path / "out").exists() and not cache.exists()
+
+
+def test_a_later_run_gets_header_and_probes_and_no_graphs(started, tmp_path) -> None:
+    keep(started)
+    later = Environment(tmp_path / "later")
+    assert furnish(later)
+    assert (headers(later) / "prefix.h.gch").read_bytes() == b"header"
+    assert sorted(file.name for file in later.cache_dir().glob("*/*")) == ["probe.cpp", "probe.so"]
+    assert furnish(later)  # the same run, again
+
+
+def test_what_a_preload_may_have_changed_is_not_kept(started, tmp_path, cache) -> None:
+    preload = tmp_path / "plant.py"
+    preload.write_text("import torch")
+    keep(Environment(started.out, preload))
+    assert not cache.exists()
+
+
+def test_a_start_that_made_no_header_is_not_kept(tmp_path, cache) -> None:
+    keep(Environment(tmp_path / "out"))
+    assert list(cache.iterdir()) == []
+
+
+def test_another_compiler_has_a_folder_of_its_own(started, tmp_path, monkeypatch) -> None:
+    keep(started)
+    compiler = tmp_path / "c++"
+    compiler.write_text("#!/bin/sh\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    assert not furnish(Environment(tmp_path / "later"))
+
+
+def test_only_the_combinations_used_last_stay(started, cache) -> None:
+    for number in range(5):
+        folder = cache / f"toolchain-{number}"
+        folder.mkdir(parents=True)
+        os.utime(folder, (number, number))
+    keep(started)
+    left = {folder.name for folder in cache.iterdir()}
+    assert len(left) == 3 and {"toolchain-4", "toolchain-3"} < left
+
+
+def test_a_home_that_cannot_be_written_is_left_alone(started, tmp_path, monkeypatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    keep(started)
+    assert not furnish(Environment(tmp_path / "later"))
