@@ -135,7 +135,7 @@ class FindingMade(Event):
 
 @dataclasses.dataclass(frozen=True)
 class SeedDone(Event):
-    """``timings`` are CPU seconds by stage.
+    """``timings`` are CPU seconds by stage; ``peak_mb`` is what the largest of the seed's processes held, in MiB.
 
     ``kernels`` counts C++ kernels built, taken from earlier cells, built alone; it is empty where none are shared.
     """
@@ -146,6 +146,7 @@ class SeedDone(Event):
     cpu_seconds: float
     timings: dict[str, float]
     kernels: dict[str, int] = dataclasses.field(default_factory=dict)
+    peak_mb: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,7 +159,10 @@ class RuleTally:
 
 @dataclasses.dataclass(frozen=True)
 class Summary(Event):
-    """The last event of every run, an interrupted one too. ``errors`` are eqfuzz's own breakdowns, a line each."""
+    """The last event of every run, an interrupted one too. ``errors`` are eqfuzz's own breakdowns, a line each.
+
+    ``peak_mb`` is what the largest process that ran a seed held, in MiB.
+    """
 
     seed: int
     seeds: int
@@ -175,6 +179,7 @@ class Summary(Event):
     out_of_time: bool
     seconds: float
     cpu_seconds: float
+    peak_mb: int
 
 
 @dataclasses.dataclass(frozen=True)

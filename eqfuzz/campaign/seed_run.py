@@ -106,6 +106,7 @@ class SeedRun:
         self.cpu_seconds = 0.0
         self.timings: dict[str, float] = {}
         self.kernels: dict[str, int] = {}
+        self.peak_mb = 0
 
     def run(self) -> None:
         """Raises InternalError, OutOfTime or RunnerFailed; an invalid seed is an event."""
@@ -118,8 +119,8 @@ class SeedRun:
                 self._make_findings(program)
         except InvalidSeed as error:
             self.emit(SeedInvalid(self.index, self.name, str(error)))
-        seconds = time.monotonic() - began
-        self.emit(SeedDone(self.index, self.name, seconds, self.cpu_seconds, self.timings, self.kernels))
+        told = time.monotonic() - began, self.cpu_seconds, self.timings, self.kernels, self.peak_mb
+        self.emit(SeedDone(self.index, self.name, *told))
 
     def _case(self, program: Program) -> Case:
         settings = self.settings
@@ -176,6 +177,7 @@ class SeedRun:
                     stage = event
                 case "timings":
                     self.timings, self.kernels = event["seconds"], event.get("kernels", {})
+                    self.peak_mb = event["peak_mb"]
                 case "exit":
                     return {**event, "stage": stage}
         raise InternalError(f"{self.name}: the runner ended without saying how", "")

@@ -9,6 +9,7 @@ from eqfuzz.campaign.events import (
     Event,
     FindingMade,
     RuleTally,
+    SeedDone,
     SeedInvalid,
     SeedRewritten,
     SeedStarted,
@@ -27,6 +28,7 @@ class Tally:
         self.variants = 0
         self.cells = 0
         self.erased = 0
+        self.peak_mb = 0
         self.verdicts: collections.Counter[str] = collections.Counter()
         self.findings: set[str] = set()
         self.errors: list[str] = []
@@ -45,6 +47,8 @@ class Tally:
                 self.variants += variants
             case CellJudged():
                 self._count_cell(event)
+            case SeedDone(peak_mb=peak_mb):
+                self.peak_mb = max(self.peak_mb, peak_mb)
             case FindingMade(finding=finding):
                 self.findings.add(finding.id)
             case _:
@@ -86,4 +90,5 @@ class Tally:
             out_of_time=out_of_time,
             seconds=round(seconds, 3),
             cpu_seconds=round(cpu_seconds, 3),
+            peak_mb=self.peak_mb,
         )

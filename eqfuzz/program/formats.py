@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 from eqfuzz.program import script
+from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Format, InvalidSeed, Program
 
 INPUT_HINT = (
@@ -33,7 +34,7 @@ def read_program(path: Path, name: str | None = None) -> Program:
 def recognise(source: str, name: str) -> Program:
     """The program in ``source``; ``name`` is how messages and reports call it. Raises InvalidSeed."""
     try:
-        tree = ast.parse(source)
+        tree = parse(source)
     except SyntaxError as error:
         raise InvalidSeed(name, f"not valid Python: {error.msg}", error.lineno) from None
     except ValueError as error:

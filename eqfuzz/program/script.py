@@ -6,6 +6,8 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator, Sequence
 
+from eqfuzz.program.parsing import parse
+
 _SETTINGS = ("manual_seed", "seed", "set_default_dtype", "use_deterministic_algorithms", "simplefilter")
 _USUAL_IMPORTS = {"torch": "import torch", "nn": "import torch.nn as nn", "F": "import torch.nn.functional as F"}
 
@@ -19,7 +21,7 @@ def keep_definitions(source: str, tree: ast.Module, entry: str, wanted: str) -> 
     """
     running = _names_made_by_running(tree.body, entry)
     kept = [s for s in tree.body if _is_definition(s) or _is_setting(s)]
-    needed = _loaded(ast.parse(wanted, mode="eval")) | {n for s in kept for n in _loaded(s)}
+    needed = _loaded(parse(wanted)) | {n for s in kept for n in _loaded(s)}
     candidates = [s for s in tree.body if s not in kept and not _runs(s, entry, running)]
     while True:
         more = [s for s in candidates if s not in kept and _touched(s) & needed]
@@ -32,7 +34,7 @@ def keep_definitions(source: str, tree: ast.Module, entry: str, wanted: str) -> 
 
 def with_usual_imports(source: str) -> str:
     """``source`` with ``torch``, ``nn`` and ``F`` imported where it uses them unbound (WhiteFox's files do)."""
-    tree = ast.parse(source)
+    tree = parse(source)
     bound = assigned_names(tree.body)
     missing = [line for name, line in _USUAL_IMPORTS.items() if name in _loaded(tree) and name not in bound]
     return "".join(line + "\n" for line in missing) + source if missing else source

@@ -55,6 +55,7 @@ def print_totals(console: Console, summary: Summary, findings_folder: str) -> No
     costs = (
         f"{duration(summary.seconds)} wall",
         f"{duration(summary.cpu_seconds)} CPU",
+        *((f"{summary.peak_mb:,} MiB at most",) if summary.peak_mb else ()),
         rate(summary.cells, summary.seconds),
         f"random seed {summary.seed}",
     )

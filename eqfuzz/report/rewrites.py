@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import textwrap
 from collections.abc import Sequence
 
@@ -14,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.campaign.events import Event, SitesListed, VariantMade
+from eqfuzz.program.parsing import parse
 from eqfuzz.report.figures import count, printable
 from eqfuzz.report.source import SourceDiff
 from eqfuzz.rewrite.derive import Step
@@ -88,7 +88,7 @@ def _short(text: str) -> str:
 
 def _is_python(text: str) -> bool:
     try:
-        ast.parse(text)
+        parse(text)
     except SyntaxError:
         return False
     return True

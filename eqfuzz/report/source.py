@@ -12,6 +12,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
 from eqfuzz.report.figures import printable
 from eqfuzz.rewrite.derive import Step
@@ -230,7 +231,7 @@ def _tabless(source: str) -> str:
 def _entry_lines(program: Program, total: int) -> tuple[int, int]:
     """First and last line of the entry's definition; the whole file where it is not found."""
     try:
-        tree = ast.parse(program.source)
+        tree = parse(program.source)
     except (SyntaxError, ValueError):
         return 1, total
     for node in tree.body:

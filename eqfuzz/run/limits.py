@@ -34,6 +34,12 @@ def used_cpu_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
+def peak_mb() -> int:
+    """MiB of memory that this process, or the largest of the children it has waited for, has held at once."""
+    usages = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
+    return max(usage.ru_maxrss for usage in usages) // 1024
+
+
 def limit_cpu(wall_seconds: float) -> None:
     """Let this process use twice ``wall_seconds`` (and 5) more of CPU; SIGXCPU comes after that."""
     usage = resource.getrusage(resource.RUSAGE_SELF)

@@ -38,6 +38,7 @@ from eqfuzz.run.batch import Batches
 from eqfuzz.run.case import Case
 from eqfuzz.run.cells import CellJudge, Cells, InTurn, Judged
 from eqfuzz.run.clock import Clock, Emit
+from eqfuzz.run.limits import peak_mb
 from eqfuzz.run.subject import Subject
 
 for _rule in rules_for_children(()).values():  # parsed on import: once, in the process that children fork from
@@ -91,7 +92,7 @@ class _Runner:
         taker.finish()
         self.clock.enter("end", 30)
         kernels = {"kernels": batches.counts} if batches is not None else {}
-        self.emit({"event": "timings", "seconds": self.clock.account(), **kernels})
+        self.emit({"event": "timings", "seconds": self.clock.account(), "peak_mb": peak_mb(), **kernels})
 
     def explain(self) -> None:
         """Emit where each of the rules applies, and why not elsewhere."""

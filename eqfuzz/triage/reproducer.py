@@ -12,6 +12,7 @@ from eqfuzz.judge.verdict import Evidence, Kind
 from eqfuzz.program import script
 from eqfuzz.program.literal import UNPACK
 from eqfuzz.program.load import STATE_SEED
+from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
 from eqfuzz.run.configs import Config
 from eqfuzz.triage.finding import Finding
@@ -72,14 +73,14 @@ def write_reproducer(finding: Finding, config: Config, described: Described, pre
 
 def program_text(program: Program) -> str:
     """The program's definitions alone: no input hooks, no blank runs where statements were taken out."""
-    tree = ast.parse(program.source)
+    tree = parse(program.source)
     kept = script.keep_definitions(program.source, tree, "", program.construct)
-    hooks = [s for s in ast.parse(kept).body if isinstance(s, ast.FunctionDef) and s.name in ("inputs", "get_inputs")]
+    hooks = [s for s in parse(kept).body if isinstance(s, ast.FunctionDef) and s.name in ("inputs", "get_inputs")]
     lines = kept.splitlines()
     for hook in hooks:
         for number in range(hook.lineno, (hook.end_lineno or hook.lineno) + 1):
             lines[number - 1] = ""
-    body = ast.parse("\n".join(lines)).body
+    body = parse("\n".join(lines)).body
     if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         for number in range(body[0].lineno, (body[0].end_lineno or 1) + 1):
             lines[number - 1] = ""

@@ -26,7 +26,7 @@ from eqfuzz.program.shipped import folder
 from eqfuzz.triage.replay import FIXED, replay
 from tests.quality.fault import Fault
 
-OPTIONS = ("--strategy", "random", "--depth", "8", "--variants", "2", "--steps", "3")
+OPTIONS = ("--strategy", "random", "--depth", "8", "--variants", "2", "--steps", "1")
 """Many seeds with few variants, each far from its seed: what a short hunt has time for."""
 
 

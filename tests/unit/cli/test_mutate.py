@@ -40,6 +40,7 @@ def summary(**changed: object) -> Summary:
         "out_of_time": False,
         "seconds": 1.0,
         "cpu_seconds": 1.0,
+        "peak_mb": 512,
     }
     return Summary(**{**given, **changed})  # type: ignore[arg-type]
 

@@ -149,6 +149,7 @@ def summary(**changed: object) -> Summary:
         "out_of_time": False,
         "seconds": 61.5,
         "cpu_seconds": 100.25,
+        "peak_mb": 640,
     }
     return Summary(**{**given, **changed})  # type: ignore[arg-type]
 
