@@ -19,7 +19,8 @@ def main() -> None:
     program: Any = namespace["program"]
     rng = np.random.default_rng(0)
     x, y = (torch.from_numpy(rng.standard_normal((16, 16)).astype(np.float32)) for _ in range(2))
-    x.requires_grad_(request["backward"])
+    for given in (x, y):
+        given.requires_grad_(request["backward"])
     inductor_config.fallback_random = True  # type: ignore[attr-defined]
     for function in (program, torch.compile(program)):
         outputs = function(x, y)

@@ -38,5 +38,5 @@ def programs(operators: int, *, backward: bool, seed: int) -> Iterator[Program]:
             names.append(f"v{number}")
         grad = ", requires_grad=True" if backward else ""
         lines += [f"    return {names[-1]}, {names[-2]}", "", "", "def inputs(rng):"]
-        lines.append(f"    yield rng.normal(16, 16{grad}), rng.normal(16, 16)")
+        lines.append(f"    yield rng.normal(16, 16{grad}), rng.normal(16, 16{grad})")
         yield recognise("\n".join(lines) + "\n", "random.py")

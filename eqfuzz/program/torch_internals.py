@@ -105,6 +105,24 @@ def without_autograd_cache() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def without_graph_caches() -> Iterator[None]:
+    """While it lasts, no compiled graph is looked up or kept on disk; options that this torch lacks are left alone.
+
+    A program that is met once pays a tenth of a second for the keys of these caches, and a hit skips the passes.
+    """
+    import torch._functorch.config as functorch_config
+    import torch._inductor.config as inductor_config
+
+    inductor = {"fx_graph_cache": False, "fx_graph_remote_cache": False}
+    functorch = {"enable_autograd_cache": False, "enable_remote_autograd_cache": False}
+    with (
+        inductor_config.patch({k: v for k, v in inductor.items() if hasattr(inductor_config, k)}),  # type: ignore[attr-defined]
+        functorch_config.patch({k: v for k, v in functorch.items() if hasattr(functorch_config, k)}),  # type: ignore[attr-defined]
+    ):
+        yield
+
+
+@contextlib.contextmanager
 def rounding_as_eager() -> Iterator[None]:
     """While it lasts, Inductor rounds every half-precision intermediate as eager does."""
     import torch._inductor.config as inductor_config

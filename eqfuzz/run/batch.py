@@ -7,6 +7,7 @@ runs at a time, so what happens does not depend on the machine.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import gc
 import hashlib
@@ -18,6 +19,7 @@ from functools import partial
 from typing import Any
 
 from eqfuzz.judge.verdict import Kind, Verdict
+from eqfuzz.program.torch_internals import without_graph_caches
 from eqfuzz.run import translation_unit
 from eqfuzz.run.case import Case
 from eqfuzz.run.cells import CellJudge, Judged, Tell, open_cells
@@ -240,7 +242,8 @@ def _live(judge: CellJudge, task: _Task, full: bool, emit: Emit, answer: Answer)
     codes: list[str] = []
     tell_loaded_code(codes.append)
     deferral = None if task.stock else Deferral(ask, salt=f"variant {task.subject.number}" if full else "")
-    judged = judge.cell(task.subject, task.device, task.config)
+    with contextlib.nullcontext() if task.stock else without_graph_caches():
+        judged = judge.cell(task.subject, task.device, task.config)
     told = {"judged": judged.to_json(), "codes": [_digest(code) for code in codes], "account": judge.clock.account()}
     emit({"event": "judged", **told, "alone": deferral.alone if deferral is not None else 0})
 

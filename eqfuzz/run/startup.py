@@ -81,16 +81,12 @@ def warm_up(device: str) -> None:
     """
     import torch
 
-    functorch_config: Any = importlib.import_module("torch._functorch.config")
-    inductor_config: Any = importlib.import_module("torch._inductor.config")
+    from eqfuzz.program.torch_internals import without_graph_caches
 
     def tiny(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         return torch.sin(x @ w).sum()
 
-    with (
-        _patched(inductor_config, fx_graph_cache=False, fx_graph_remote_cache=False),
-        _patched(functorch_config, enable_autograd_cache=False, enable_remote_autograd_cache=False),
-    ):
+    with without_graph_caches():
         x = torch.ones(4, 4, device=device)
         w = torch.full((4, 4), 0.5, device=device, requires_grad=True)
         torch.compile(tiny)(x, w).backward()
@@ -105,10 +101,6 @@ def forget_compiles() -> None:
     torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
     importlib.import_module("torch._inductor.metrics").reset()
-
-
-def _patched(config: Any, **values: Any) -> Any:
-    return config.patch({name: value for name, value in values.items() if hasattr(config, name)})
 
 
 def report_start(channel: Channel, hello: Hello) -> Target | None:
