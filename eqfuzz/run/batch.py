@@ -27,7 +27,7 @@ from eqfuzz.run.clock import COMPILER, Clock
 from eqfuzz.run.configs import Config
 from eqfuzz.run.deaths import DEATHS, death_in_words
 from eqfuzz.run.kernels import Built, Deferral, Kernel, tell_loaded_code
-from eqfuzz.run.offspring import Answer, Emit, Offspring
+from eqfuzz.run.offspring import GRACE, Answer, Emit, Offspring
 from eqfuzz.run.protocol import EXIT, Event
 from eqfuzz.run.store import KernelStore
 from eqfuzz.run.subject import Subject
@@ -48,13 +48,16 @@ class CellBroken(RuntimeError):
 
 @dataclasses.dataclass
 class _Task:
-    """A cell to judge. ``stock``: on torch's own path, because the fast one has shown something there."""
+    """A cell to judge: on torch's own path where the ``fast`` one has shown something."""
 
     subject: Subject
     device: str
     config: Config
-    stock: bool = False
     fast: Judged | None = None
+
+    @property
+    def stock(self) -> bool:
+        return self.fast is not None
 
     @property
     def place(self) -> tuple[str, str]:
@@ -87,9 +90,9 @@ class Batches:
         self.counts = {"built": 0, "reused": 0, "alone": 0, "compiler_runs": 0}
 
     def add(self, subject: Subject) -> None:
-        """Take its cells in; judge what has come together when it is enough, and at once what needs no kernels."""
+        """Take its cells in; judge what has come together when it is enough, and at once what shares no kernels."""
         for device, config in open_cells(self._case, subject):
-            if config.backend == "inductor":
+            if config.shares_kernels:
                 self._tasks.append(_Task(subject, device, config))
             else:
                 self._tell(subject.number, device, config.name, self._judge.cell(subject, device, config))
@@ -179,7 +182,7 @@ class Batches:
             judged = dataclasses.replace(judged, erased=place in self._codes)
             self._codes.add(place)
         if not task.stock and judged.verdict.is_finding:
-            self._tasks.appendleft(dataclasses.replace(task, stock=True, fast=judged))
+            self._tasks.appendleft(dataclasses.replace(task, fast=judged))
             return
         if task.fast is not None and task.fast.verdict.kind is not judged.verdict.kind:
             words = (
@@ -208,7 +211,7 @@ class Batches:
     def _build(self, kernels: Sequence[Kernel]) -> None:
         """One run of the compiler, and where it fails, one for each half: down to the kernel that it does not take."""
         seconds = self._case.compile_seconds + 5.0 * len(kernels)
-        self._clock.enter("build", seconds + 15.0, variant=0)
+        self._clock.enter("build", seconds + GRACE, variant=0)
         process = Offspring(partial(_build, kernels, seconds))
         try:
             event = process.listen(self._emit)

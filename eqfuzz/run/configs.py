@@ -40,6 +40,11 @@ class Config(pydantic.BaseModel):
 
         return torch.compile(target, **self.arguments())
 
+    @property
+    def shares_kernels(self) -> bool:
+        """Whether it generates C++ kernels, and with no options of its own that these would have to be built under."""
+        return self.backend == "inductor" and not (self.mode or self.options or self.inductor)
+
     @contextlib.contextmanager
     def patched(self) -> Iterator[None]:
         """The compiler options of this configuration, put back afterwards.

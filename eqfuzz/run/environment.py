@@ -7,6 +7,9 @@ import hashlib
 import os
 from pathlib import Path
 
+KERNELS = "EQFUZZ_KERNELS"
+"""The environment variable that names the folder of kernels built together, see ``store``."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Environment:
@@ -46,7 +49,7 @@ class Environment:
         variables["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
         variables["TORCHINDUCTOR_CACHE_DIR"] = str((cache or self.cache_dir()).absolute())
         variables["TMPDIR"] = str(self.temporary_dir())
-        variables["EQFUZZ_KERNELS"] = str(self.out.absolute() / "cache" / "kernels")
+        variables[KERNELS] = str(self.out.absolute() / "cache" / "kernels")
         variables.update(self.extra)
         if not cuda:
             variables["CUDA_VISIBLE_DEVICES"] = ""

@@ -7,11 +7,13 @@ What is built is what torch would build, binding and flags included, see ``trans
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch._inductor.config as inductor_config
 from torch._inductor import codecache
 from torch._inductor.async_compile import AsyncCompile
 
@@ -27,8 +29,8 @@ class Kernel:
 
     @property
     def key(self) -> str:
-        """Equal for kernels that are built alike."""
-        return hashlib.sha256(repr((self.argtypes, self.source)).encode()).hexdigest()[:24]
+        """Equal for kernels that are built alike: from one source, under one set of options for the C++ compiler."""
+        return hashlib.sha256(repr((self.argtypes, self.source, _options())).encode()).hexdigest()[:24]
 
     def build_alone(self) -> Function:
         """Build and load it as torch does. Raises what torch raises where the C++ compiler does not take it."""
@@ -46,6 +48,13 @@ class Built:
         """The kernel, callable with tensors and numbers. Raises ``ImportError``."""
         binding = type("Binding", (codecache.CppPythonBindingsCodeCache,), {"entry_function": self.name})
         return binding._load_library(self.path, Path(self.path).stem).kernel  # type: ignore[attr-defined]
+
+
+@functools.cache
+def _options() -> str:
+    """Inductor's options for C++ as this process has them; a preload may have changed them."""
+    given = inductor_config.get_config_copy()  # type: ignore[attr-defined]
+    return repr(sorted((name, repr(value)) for name, value in given.items() if name.startswith("cpp")))
 
 
 Ask = Callable[[Sequence[Kernel]], Sequence[Built | None]]

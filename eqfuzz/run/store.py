@@ -1,7 +1,7 @@
 """Kernels that a run has built, on disk: any case of it, and any later one, finds them by what they were built from.
 
-A kernel's key is its source text, so nothing that changes the compiler (a planted fault, a preload) can make an entry
-wrong, as it can in the graph caches of torch.
+A kernel's key is its source text and the options that it is built under, so nothing that changes the compiler (a planted
+fault, a preload) can make an entry wrong, as it can in the graph caches of torch.
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from eqfuzz.run.environment import KERNELS
 from eqfuzz.run.kernels import Built, Kernel
-
-VARIABLE = "EQFUZZ_KERNELS"
-"""The environment variable that names the folder."""
 
 
 class KernelStore:
@@ -24,7 +22,7 @@ class KernelStore:
 
     def __init__(self) -> None:
         self._known: dict[str, Built | None] = {}
-        place = os.environ.get(VARIABLE)
+        place = os.environ.get(KERNELS)
         self._folder = Path(place) if place else None
 
     def __contains__(self, kernel: Kernel) -> bool:

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from eqfuzz.program.parsing import parse
 from eqfuzz.program.shipped import folder
 from eqfuzz.triage.replay import FIXED, replay
 from tests.quality.fault import Fault
@@ -100,7 +101,7 @@ def ordered_seeds(seed: int, within: str = "") -> list[Path]:
 
 def _names_called(path: Path) -> set[str]:
     """Attributes, operators and statements that a seed uses."""
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    nodes = list(ast.walk(parse(path.read_text(encoding="utf-8"))))
     return {node.attr for node in nodes if isinstance(node, ast.Attribute)} | {type(node).__name__ for node in nodes}
 
 
@@ -113,7 +114,7 @@ class OwnDefects:
     def is_own(self, finding: Path) -> bool:
         """Whether the reproducer in the folder ``finding`` fails in a fresh process without its ``preload.py``."""
         script = (finding / "repro.py").read_text(encoding="utf-8")
-        key = ast.dump(ast.Module(ast.parse(script).body[1:], []))  # the docstring names the finding
+        key = ast.dump(ast.Module(parse(script).body[1:], []))  # the docstring names the finding
         if key not in self._known:
             with tempfile.TemporaryDirectory(prefix="eqfuzz-quality-") as bare:
                 shutil.copyfile(finding / "repro.py", Path(bare) / "repro.py")

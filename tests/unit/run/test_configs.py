@@ -53,3 +53,10 @@ def test_bad_files_are_told_in_one_line(tmp_path, text, words):
 def test_unknown_names_list_the_known_ones():
     with pytest.raises(ValueError, match="aot_eager"):
         choose(["inductr"], BUILT_IN)
+
+
+def test_options_of_its_own_keep_a_configuration_from_sharing_kernels():
+    assert BUILT_IN["inductor"].shares_kernels and BUILT_IN["inductor-dynamic"].shares_kernels
+    assert not BUILT_IN["aot_eager"].shares_kernels
+    for own in ({"mode": "max-autotune"}, {"options": {"cpp.simdlen": 1}}, {"inductor": {"cpp.simdlen": 1}}):
+        assert not Config(name="own", **own).shares_kernels

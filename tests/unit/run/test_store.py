@@ -2,15 +2,16 @@
 
 import pytest
 
+from eqfuzz.run.environment import KERNELS
 from eqfuzz.run.kernels import Built, Kernel
-from eqfuzz.run.store import VARIABLE, KernelStore
+from eqfuzz.run.store import KernelStore
 
 ONE, TWO = Kernel(("float*",), "one"), Kernel(("float*",), "two")
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "kernels"))
+    monkeypatch.setenv(KERNELS, str(tmp_path / "kernels"))
     return tmp_path / "kernels"
 
 
@@ -45,7 +46,7 @@ def test_half_an_entry_is_none(folder) -> None:
 
 def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path, monkeypatch, library) -> None:
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "file" / "kernels"))
+    monkeypatch.setenv(KERNELS, str(tmp_path / "file" / "kernels"))
     store = KernelStore()
     store.add([ONE], [Built(library, "kernels_0")])
     assert store[ONE] == Built(library, "kernels_0")
@@ -58,7 +59,7 @@ def test_a_library_that_is_gone_leaves_no_entry(folder, tmp_path) -> None:
 
 
 def test_without_a_folder_it_remembers_for_itself(monkeypatch, library) -> None:
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(KERNELS, raising=False)
     store = KernelStore()
     store.add([ONE], [Built(library, "kernels_0")])
     assert ONE in store and ONE not in KernelStore()
