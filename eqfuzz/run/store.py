@@ -1,7 +1,7 @@
 """Kernels that a run has built, on disk: any case of it, and any later one, finds them by what they were built from.
 
-A kernel's key is its source text and the options that it is built under, so nothing that changes the compiler (a planted
-fault, a preload) can make an entry wrong, as it can in the graph caches of torch.
+A kernel's key is its source text and the options that it is built under, so nothing that changes the compiler (a
+planted fault, a preload) can make an entry wrong, as it can in the graph caches of torch.
 """
 
 from __future__ import annotations
