@@ -14,6 +14,7 @@ from eqfuzz.rewrite.guard import (
     floating,
     integral,
     moderate,
+    no_grad,
     no_negative_zero,
     real,
     same_dtype,
@@ -382,9 +383,9 @@ def clamp_is_hardtanh(x, k: "Number", j: "Number"):
     return torch.clamp(x, k, j), torch.nn.functional.hardtanh(x, k, j)
 
 
-@rule(exact="bitwise", where=[dtype_in("x", *FLOATS[:2])])
+@rule(exact="bitwise", where=[dtype_in("x", *FLOATS[:2]), no_grad("x")])
 def scale_by_ldexp(x):
-    """``x * 2`` is ``torch.ldexp(x, 1)``."""
+    """``x * 2`` is ``torch.ldexp(x, 1)``, which keeps its result for the gradient: nothing may write to that then."""
     return x * 2, torch.ldexp(x, torch.ones((), dtype=torch.int32, device=x.device))
 
 

@@ -161,11 +161,15 @@ def other_name(call: cst.Call, at: Place):
         yield f"{at.path(name)}({renamed.passed(at, renamed.arguments, renamed.signature.positional)})"
 
 
+NO_OVERLOAD = frozenset({"torch.linspace", "torch.logspace", "torch.randint_like"})
+"""Their schemas are told apart by numbers and tensors, and the overload of the last has no derivative, even of zero."""
+
+
 @rule(exact="bitwise", example=examples("function"))
 def called_as_overload(call: cst.Call, at: Place):
     """A native function or method is the overload of the ATen operator that its arguments choose."""
     bound = bound_at(call, at)
-    if bound is None or not bound.operator.aten or bound.operator.is_overload:
+    if bound is None or not bound.operator.aten or bound.operator.is_overload or bound.operator.path in NO_OVERLOAD:
         return
     signature = bound.signature
     if signature.returns != ("Tensor",):

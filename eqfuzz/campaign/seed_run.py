@@ -21,6 +21,7 @@ from eqfuzz.campaign.events import (
     SitesListed,
     VariantMade,
 )
+from eqfuzz.campaign.keeping import keep_variant
 from eqfuzz.campaign.settings import Settings
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.formats import read_program
@@ -142,6 +143,7 @@ class SeedRun:
             in_batches=settings.runner == "fast" and "cuda" not in settings.devices,
             checks=settings.checks,
             steps=settings.steps,
+            input_sets=settings.input_sets,
         )
 
     def _run_case(self, case: Case) -> None:
@@ -202,6 +204,10 @@ class SeedRun:
             if cell.variant not in self.judged_variants:
                 self.judged_variants.add(cell.variant)
                 self._tell(cell)
+                if self.settings.keep_variants is not None and cell.verdict.kind is Kind.AGREE:
+                    told = self.variants[cell.variant - 1]
+                    rules = [step["rule"] for step in told["derivation"]]
+                    keep_variant(self.settings.keep_variants, self.name, told["source"], rules)
             return
         key = (cell.variant, cell.device, cell.config)
         if key not in self.cells:  # a runner that lost its zygote starts the case again

@@ -16,7 +16,8 @@ class Settings:
     ``time`` is a wall budget in seconds (None: until all seeds are done); ``variants`` and ``depth`` are per seed and
     per derivation; ``rules`` a selection as in ``library.select``, ``rules_from`` the user's own rule files. With
     ``dry_run`` nothing is compiled; with ``diff`` too, sites and variants are told and no variant runs. ``checks`` are
-    names from ``eqfuzz.judge.checks``; ``steps`` counts the guarded changes drawn for each original.
+    names from ``eqfuzz.judge.checks``; ``steps`` counts the guarded changes drawn for each original; ``input_sets``
+    limits how many a seed gives (0: no limit). Variants that hold in eager are written to ``keep_variants``.
     """
 
     paths: tuple[Path, ...]
@@ -38,3 +39,5 @@ class Settings:
     diff: bool = False
     checks: tuple[str, ...] = DEFAULT_CHECKS
     steps: int = 1
+    input_sets: int = 0
+    keep_variants: Path | None = None

@@ -25,6 +25,7 @@ class Strategy(StrEnum):
     EACH = "each"
     RANDOM = "random"
     ALL = "all"
+    NONE = "none"
 
 
 class Device(StrEnum):
@@ -56,7 +57,11 @@ def mutate(
         typer.Argument(metavar="PATHS...", help="Seed files and folders of seed files (default: the shipped seeds)."),
     ] = None,
     strategy: Annotated[
-        Strategy, typer.Option(help="each: one rewrite per variant; random: up to --depth; all: every match at once.")
+        Strategy,
+        typer.Option(
+            help="each: one rewrite per variant; random: up to --depth; all: every match at once; "
+            "none: seeds as they are."
+        ),
     ] = Strategy.EACH,
     depth: Annotated[int, typer.Option(min=1, help="Rewrites per variant at most (random).")] = 4,
     variants: Annotated[int, typer.Option(min=0, help="Variants per seed at most; 0: with each, every one.")] = 8,
@@ -108,6 +113,13 @@ def mutate(
         int,
         typer.Option(min=0, help="Changes of size, dtype, flags, modes … that each compiled original is called on."),
     ] = 1,
+    input_sets: Annotated[
+        int, typer.Option(min=0, help="Input sets of a seed that are used, from the first; 0: all.")
+    ] = 0,
+    keep_variants: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write variants that equal their seed in eager here, as seed files."),
+    ] = None,
 ) -> None:
     """Rewrite seeds and compare eager with compiled.
 
@@ -153,6 +165,8 @@ def mutate(
         diff=diff,
         checks=checks,
         steps=steps,
+        input_sets=input_sets,
+        keep_variants=keep_variants,
     )
     raise typer.Exit(
         ended(

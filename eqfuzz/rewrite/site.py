@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Sequence
 
 import libcst as cst
@@ -37,6 +38,9 @@ DRAWN_IN_PLACE = frozenset(
     Transformer TransformerEncoderLayer TransformerDecoderLayer LSTM GRU RNN""".split()
 )
 """Random numbers come in the order of memory: with other strides other elements get them."""
+
+
+_WALRUS = re.compile(r"(\w+) :=")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,7 +173,8 @@ def _consider(
     if text.strip("()") == before.strip("()"):
         return miss("the right side is the same text")
     realigns = _is_off_boundary([visit["result"] for visit in visits])
-    return Site(rule, line, before, text, (Edit(expression.span, text),), written.imports, realigns=realigns)
+    names = frozenset(_WALRUS.findall(text)) - frozenset(_WALRUS.findall(before))
+    return Site(rule, line, before, text, (Edit(expression.span, text),), written.imports, names, realigns)
 
 
 def _is_off_boundary(seen: Sequence[Fact]) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
+from eqfuzz.rewrite.crowd import Crowd
 from eqfuzz.rewrite.derive import CannotRewrite, Variant, apply
 from eqfuzz.rewrite.probe import Facts
 from eqfuzz.rewrite.rule import Rule
@@ -16,7 +18,9 @@ from eqfuzz.rewrite.syntax import Syntax
 Study = Callable[[Variant], tuple[Syntax, Facts]]
 """Parses a variant and takes its facts again."""
 
-STRATEGIES = ("each", "random", "all")
+_T = TypeVar("_T")
+
+_WITHOUT_BOUND = ("sparse/",)
 
 
 def sites_of(syntax: Syntax, facts: Facts, rules: Sequence[Rule]) -> list[Site]:
@@ -32,19 +36,26 @@ def each(start: Variant, sites: Sequence[Site], limit: int, rng: random.Random) 
 def every(start: Variant, sites: Sequence[Site], limit: int, rng: random.Random) -> list[Variant]:
     """The paper's way: everything that matches, in one variant.
 
-    Where several rules clash one is drawn; further variants draw again.
+    Where several rules clash one is drawn, those with few sites and those that reach the backend before the others;
+    further variants draw again, rules that were used less often first. What only inserts statements does so once, and
+    every second variant does without the families beside which rounding errors have no bound.
     """
+    piles: dict[str, list[Site]] = {}
+    for site in sites:
+        piles.setdefault(site.rule.name, []).append(site)
+    used: Counter[str] = Counter()
 
     def draws() -> Iterator[list[Site]]:
-        for _ in range(max(limit, 1)):
-            shuffled = list(sites)
-            rng.shuffle(shuffled)
-            chosen: list[Site] = []
-            for site in shuffled:
-                if not any(site.clashes(s) for s in chosen):
-                    chosen.append(site)
-            if chosen:
-                yield sorted(chosen, key=lambda s: s.span)
+        for number in range(max(limit, 1)):
+            names = [name for name in piles if number % 2 or not name.startswith(_WITHOUT_BOUND)]
+            weights = [weight_of(name) / len(piles[name]) / (1 + used[name]) for name in names]
+            ordered = _weighted([_shuffled(piles[name], rng) for name in names], weights, rng)
+            chosen = Crowd(start.program.source)
+            for site in _in_turn(ordered):
+                chosen.admit(site)
+            used.update(site.rule.name for site in chosen.sites)
+            if chosen.sites:
+                yield sorted(chosen.sites, key=lambda s: s.span)
 
     return _distinct(start, draws(), limit)
 
@@ -77,7 +88,8 @@ def _draw_step(
     variant: Variant, syntax: Syntax, facts: Facts, rules: Sequence[Rule], used: Counter[str], rng: random.Random
 ) -> tuple[Variant, Rule] | None:
     """One rewrite: a rule is drawn by its weight, whatever the number of its sites, and then one of them."""
-    for rule in _weighted(rules, used, rng):
+    weights = [weight_of(rule.name) / (1 + used[rule.name]) for rule in rules]
+    for rule in _weighted(rules, weights, rng):
         sites = sites_of(syntax, facts, [rule])
         rng.shuffle(sites)
         for site in sites:
@@ -88,12 +100,10 @@ def _draw_step(
     return None
 
 
-def _weighted(rules: Sequence[Rule], used: Counter[str], rng: random.Random) -> list[Rule]:
-    """All rules in random order without replacement, the heavier the sooner (Efraimidis & Spirakis 2006)."""
-    weights = (weight_of(rule.name) / (1 + used[rule.name]) for rule in rules)
+def _weighted(items: Sequence[_T], weights: Sequence[float], rng: random.Random) -> list[_T]:
+    """All items in random order without replacement, the heavier the sooner (Efraimidis & Spirakis 2006)."""
     keys = [rng.random() ** (1 / weight) for weight in weights]
-    order = sorted(range(len(rules)), key=lambda i: keys[i], reverse=True)
-    return [rules[i] for i in order]
+    return [items[i] for i in sorted(range(len(items)), key=lambda i: keys[i], reverse=True)]
 
 
 def alternate_families(sites: Sequence[Site], rng: random.Random) -> Iterator[Site]:
@@ -111,17 +121,24 @@ def alternate_families(sites: Sequence[Site], rng: random.Random) -> Iterator[Si
 
 
 def _alternate_rules(by_rule: dict[str, list[Site]], rng: random.Random) -> list[Site]:
-    piles = [list(sites) for _, sites in sorted(by_rule.items())]
-    for pile in piles:
-        rng.shuffle(pile)
+    piles = [_shuffled(sites, rng) for _, sites in sorted(by_rule.items())]
     rng.shuffle(piles)
-    order: list[Site] = []
-    while piles:
-        for pile in list(piles):
-            order.append(pile.pop())
-            if not pile:
-                piles.remove(pile)
-    return order[::-1]
+    return list(_in_turn(piles))[::-1]
+
+
+def _in_turn(piles: Sequence[Sequence[Site]]) -> Iterator[Site]:
+    """The last of each pile, then the one before of each that has more, until all are empty."""
+    left = [list(pile) for pile in piles]
+    while left:
+        for pile in left:
+            yield pile.pop()
+        left = [pile for pile in left if pile]
+
+
+def _shuffled(items: Sequence[_T], rng: random.Random) -> list[_T]:
+    shuffled = list(items)
+    rng.shuffle(shuffled)
+    return shuffled
 
 
 def _distinct(start: Variant, choices: Iterator[list[Site]], limit: int) -> list[Variant]:

@@ -19,7 +19,8 @@ class Case:
     further calls did. ``rules_from`` are absolute paths of the user's own rules.
 
     ``checks`` are the names of the oracles asked, and of the call sequences made (``SEQUENCES``); ``steps`` is how many
-    changes that a guard must notice are drawn for the original.
+    changes that a guard must notice are drawn for the original. Of the seed's input sets the first ``input_sets`` are
+    used (0: all).
 
     ``in_batches``: compiled cells run in processes of their own that share the C++ compiler, see ``batch``; else all in
     the one that runs the case, one after the other, as torch does it.
@@ -49,6 +50,7 @@ class Case:
     no_sequence: tuple[int, ...] = ()
     checks: tuple[str, ...] = DEFAULT_CHECKS
     steps: int = 1
+    input_sets: int = 0
     rules_from: tuple[str, ...] = ()
     list_sites: bool = False
     transformed: str = ""

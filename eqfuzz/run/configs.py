@@ -72,6 +72,7 @@ BUILT_IN = {
             dynamo={"capture_scalar_outputs": True, "capture_dynamic_output_shape_ops": True},
         ),
         Config(name="aot_eager", backend="aot_eager"),
+        Config(name="aot_eager_decomp_partition", backend="aot_eager_decomp_partition"),
         Config(name="eager", backend="eager"),
     )
 }

@@ -68,9 +68,8 @@ class _Runner:
         self.steps: list[Call] = []
 
     def run(self) -> None:
-        start, calls, syntax, facts = self._study()
-        self.clock.enter("rewrite", 300 + self.case.depth * self.case.eager_seconds, variant=0)
-        sites, variants = self._variants(start.variant, syntax, facts, calls)
+        start, calls = self._start()
+        sites, variants = self._variants(start, calls) if self.case.strategy != "none" else ([], [])
         cells = 0 if self.case.dry_run else (1 + len(variants)) * len(self.case.devices) * len(self.case.configs)
         told = [_told(v) for v in variants]
         steps = [Step(s.rule.name, s.line, s.before, s.text) for s in sites] if self.case.list_sites else []
@@ -96,28 +95,30 @@ class _Runner:
 
     def explain(self) -> None:
         """Emit where each of the rules applies, and why not elsewhere."""
-        _, _, syntax, facts = self._study()
+        syntax, facts = self._study(*self._start())
         self.clock.enter("rewrite", 60, variant=0)
         for name in self.case.rules:
             rule = rules_for_children(self.case.rules_from)[name]
             told = explain(rule, self.case.program, syntax, facts)
             self.emit({"event": "explained", "rule": name, **dataclasses.asdict(told)})
 
-    def _study(self) -> tuple[Subject, list[Call], Syntax, Facts]:
-        """The seed loaded, run in eager and probed. Raises InvalidSeed where it does not work."""
+    def _start(self) -> tuple[Subject, list[Call]]:
+        """The seed loaded and run in eager. Raises InvalidSeed where it does not work."""
         loaded, calls = self._load()
         first = self._enter_eager(0, loaded, calls)
         second = observe(loaded.instance, calls)
         _demand_valid(self.case.program, first, judge_self(first, second))
-        start = Subject(0, original(self.case.program), loaded, calls, first)
+        return Subject(0, original(self.case.program), loaded, calls, first), calls
 
+    def _study(self, start: Subject, calls: Sequence[Call]) -> tuple[Syntax, Facts]:
+        """The seed parsed and probed. Raises InvalidSeed where it tells that it is observed."""
         self.clock.enter("probe", 2 * self.case.eager_seconds + 5, variant=0)
         syntax = Syntax(self.case.program.source)
         probe = Probe(self.case.program, syntax)
-        probed = judge_self(first, observe(probe.instance, calls))
+        probed = judge_self(start.eager, observe(probe.instance, calls))
         if probed.kind is not Kind.AGREE:
             raise InvalidSeed(self.case.program.name, f"behaves differently when observed: {probed.message}")
-        return start, calls, syntax, probe.facts()
+        return syntax, probe.facts()
 
     def audit(self) -> None:
         """Emit which operators of the calls asked for are wrong by themselves under the first configuration."""
@@ -164,7 +165,7 @@ class _Runner:
         try:
             loaded = Loaded(program)
             loaded.instance()
-            return loaded, loaded.calls(self.case.seed)
+            return loaded, loaded.calls(self.case.seed)[: self.case.input_sets or None]
         except InvalidSeed:
             raise
         except (Exception, SystemExit) as error:  # whatever a seed raises while loading makes it invalid
@@ -175,11 +176,11 @@ class _Runner:
         self.clock.enter("eager", self.case.eager_seconds, variant=number)
         return observe(loaded.instance, calls)
 
-    def _variants(
-        self, start: Variant, syntax: Syntax, facts: Facts, calls: Sequence[Call]
-    ) -> tuple[list[Site], list[Variant]]:
+    def _variants(self, subject: Subject, calls: Sequence[Call]) -> tuple[list[Site], list[Variant]]:
         """The sites of the seed, and the variants that the strategy makes."""
-        case = self.case
+        case, start = self.case, subject.variant
+        syntax, facts = self._study(subject, calls)
+        self.clock.enter("rewrite", 300 + case.depth * case.eager_seconds, variant=0)
         known = rules_for_children(case.rules_from)
         rules = [known[name] for name in case.rules]
         rng = random.Random(f"{case.seed} {case.program.digest}")

@@ -19,8 +19,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from tests.quality.corpus import grow, ordered, shipped_seeds
 from tests.quality.fault import Fault, read_faults
-from tests.quality.hunt import Hunt, OwnDefects, hunt, ordered_seeds
+from tests.quality.hunt import Hunt, OwnDefects, hunt
 
 ENOUGH = 0.85
 MINUTES = 60.0
@@ -54,23 +55,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"no such fault: {unknown[0]}; there are {', '.join(f.name for f in faults)}", file=sys.stderr)
         return 2
     faults = [fault for fault in faults if not chosen.only or fault.name in chosen.only]
-    seeds = ordered_seeds(chosen.seed, chosen.seeds)
+    seeds = shipped_seeds(chosen.seeds)
     if not seeds:
         print(f"no shipped seed begins with {chosen.seeds!r}", file=sys.stderr)
         return 2
     began = time.monotonic()
     hunts: list[Hunt] = []
     own = OwnDefects()
-    with tempfile.TemporaryDirectory(prefix="eqfuzz-quality-kernels-") as kernels:
-        clean = hunt(None, seeds, chosen.seed, CLEAN_SHARE * chosen.minutes * 60, own, Path(kernels))
+    with tempfile.TemporaryDirectory(prefix="eqfuzz-quality-") as folder:
+        kernels = Path(folder) / "kernels"
+        kernels.mkdir()
+        entries = ordered(grow(seeds, chosen.seed, Path(folder)), {}, chosen.seed)
+        left = CLEAN_SHARE * chosen.minutes * 60 - (time.monotonic() - began)
+        clean = hunt(None, entries, chosen.seed, left, own, kernels)
         print(json.dumps(clean.to_json()) if chosen.format == "json" else _clean_line(clean), flush=True)
-        seeds = sorted(
-            seeds, key=lambda path: str(path) in clean.defective
-        )  # torch's own defects cost time: they go last
+        sound = [entry for entry in entries if str(entry.path) not in clean.defective]
+        entries = ordered(sound, clean.costs, chosen.seed)
         clock = Clock(chosen.minutes * 60 - (time.monotonic() - began), len(faults), chosen.jobs)
 
         def run(fault: Fault) -> Hunt:
-            return hunt(fault, seeds, chosen.seed, chosen.limit or clock.next_limit(), own, Path(kernels))
+            return hunt(fault, entries, chosen.seed, chosen.limit or clock.next_limit(), own, kernels)
 
         with ThreadPoolExecutor(chosen.jobs) as pool:
             for future in as_completed([pool.submit(run, fault) for fault in faults]):
@@ -115,7 +119,7 @@ def _clean_line(done: Hunt) -> str:
 def _line(done: Hunt) -> str:
     how = "missed"
     if done.catch is not None:
-        how = f"found  {done.catch.verdict} from {done.catch.seed}"
+        how = f"found  {done.catch.verdict} from {done.catch.seed} ({done.catch.phase})"
     more = f"  [{done.error}]" if done.error else ""
     return f"{done.name:44} {how}, {done.cells} cells, {done.seconds:.0f} s{more}"
 

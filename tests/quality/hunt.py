@@ -1,4 +1,4 @@
-"""One fault hunted: ``eqfuzz mutate --preload FAULT`` on the shipped seeds, until a finding of it is the fault's.
+"""One fault hunted: ``eqfuzz mutate --preload FAULT`` on the corpus, until a finding of it is the fault's.
 
 All hunts share one store of kernels: a kernel is known by its source, which a fault either changes or does not. Graph
 caches are each hunt's own.
@@ -10,7 +10,6 @@ import ast
 import dataclasses
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -18,17 +17,36 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.shipped import folder
 from eqfuzz.triage.replay import FIXED, replay
+from tests.quality.corpus import Entry
 from tests.quality.fault import Fault
 
-OPTIONS = ("--strategy", "random", "--depth", "8", "--variants", "2", "--steps", "1")
-"""Many seeds with few variants, each far from its seed: what a short hunt has time for."""
+SHORTEST = 15.0
+"""Seconds that a phase takes at least: most of them until its first program runs."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Phase:
+    """One run of a hunt, for at most ``share`` of the time that is left; ``seeds_only`` leaves the variants out."""
+
+    name: str
+    options: tuple[str, ...]
+    share: float
+    seeds_only: bool
+
+
+PHASES = (
+    # Guards are Dynamo's, and cheapest without the rest of the compiler.
+    Phase("guards", ("--config", "eager", "--steps", "2"), 0.3, seeds_only=True),
+    Phase("programs", ("--input-sets", "1", "--steps", "0"), 0.8, seeds_only=False),
+    Phase("sequences", ("--steps", "1"), 1.0, seeds_only=True),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,14 +57,16 @@ class Catch:
     seed: str
     config: str
     rules: list[str]
+    phase: str
 
 
 @dataclasses.dataclass(frozen=True)
 class Hunt:
     """How the hunt for one fault went. ``cells`` counts compiled cells judged, ``error`` is eqfuzz's own complaint.
 
-    ``passed_over`` counts findings of defects that torch has without the fault, ``defective`` are the seeds that show
-    them. Without a ``fault`` the catch is a false alarm.
+    ``passed_over`` counts findings of defects that torch has without the fault, ``defective`` are the programs that
+    show them; ``costs`` are CPU-seconds of programs, the C++ compiler's aside. Without a
+    ``fault`` the catch is a false alarm.
     """
 
     fault: Fault | None
@@ -56,6 +76,7 @@ class Hunt:
     passed_over: int
     error: str = ""
     defective: frozenset[str] = frozenset()
+    costs: Mapping[str, float] = dataclasses.field(default_factory=dict[str, float])
 
     @property
     def name(self) -> str:
@@ -81,30 +102,6 @@ class Hunt:
         }
 
 
-def ordered_seeds(seed: int, within: str = "") -> list[Path]:
-    """All shipped seeds whose path below ``seeds/`` begins with ``within``; first those that add most.
-
-    What a seed adds are the names that its text calls and the ones before it do not; ``seed`` decides between equals.
-    """
-    paths = sorted(p for p in folder("seeds").rglob("*.py") if "__pycache__" not in p.parts)
-    paths = [p for p in paths if _short(str(p)).startswith(within)]
-    random.Random(seed).shuffle(paths)
-    names = {path: _names_called(path) for path in paths}
-    ordered: list[Path] = []
-    seen: set[str] = set()
-    while names:
-        best = max(names, key=lambda path: len(names[path] - seen))
-        ordered.append(best)
-        seen |= names.pop(best)
-    return ordered
-
-
-def _names_called(path: Path) -> set[str]:
-    """Attributes, operators and statements that a seed uses."""
-    nodes = list(ast.walk(parse(path.read_text(encoding="utf-8"))))
-    return {node.attr for node in nodes if isinstance(node, ast.Attribute)} | {type(node).__name__ for node in nodes}
-
-
 class OwnDefects:
     """Findings that fail without any fault, by what their reproducers run: torch's own, the same under every fault."""
 
@@ -122,34 +119,56 @@ class OwnDefects:
         return self._known[key]
 
 
-def hunt(fault: Fault | None, seeds: Sequence[Path], seed: int, limit: float, own: OwnDefects, kernels: Path) -> Hunt:
-    """Run until the fault is found, the seeds are through, or ``limit`` seconds are over; without one, nothing is."""
+def hunt(
+    fault: Fault | None, entries: Sequence[Entry], seed: int, limit: float, own: OwnDefects, kernels: Path
+) -> Hunt:
+    """Run until the fault is found, the phases are through or ``limit`` seconds are over; without one, nothing is."""
     began = time.monotonic()
-    cells = passed_over = 0
-    defective: set[str] = set()
-    error = ""
-    for event in _campaign(fault, seeds, seed, limit, kernels):
+    done = Hunt(fault, None, 0, 0.0, 0)
+    for phase in PHASES:
+        left = limit - (time.monotonic() - began)
+        if done.found or left < SHORTEST:
+            break
+        done = _run_phase(phase, done, entries, seed, phase.share * left, own, kernels)
+        done = dataclasses.replace(done, seconds=time.monotonic() - began)
+    return done
+
+
+def _run_phase(
+    phase: Phase, so_far: Hunt, entries: Sequence[Entry], seed: int, limit: float, own: OwnDefects, kernels: Path
+) -> Hunt:
+    rules = {str(entry.path): list(entry.rules) for entry in entries}
+    paths = [entry.path for entry in entries if not (phase.seeds_only and entry.rules)]
+    cells, passed_over, error = so_far.cells, so_far.passed_over, so_far.error
+    defective, costs = set(so_far.defective), dict(so_far.costs)
+    catch = None
+    for event in _campaign(so_far.fault, paths, phase.options, seed, limit, kernels):
         match event["event"]:
             case "cell" if event["config"]:
                 cells += 1
             case "complaint":
                 error = event["text"]
+            case "done" if phase.name == "programs":
+                costs[event["seed"]] = event["cpu_seconds"] - event["timings"].get("g++", 0.0)
             case "finding" if own.is_own(Path(event["folder"])):
                 passed_over += 1
                 defective.add(event["seed"])
             case "finding":
-                rules = [step["rule"] for step in event["derivation"]]
-                catch = Catch(event["verdict"]["kind"], _short(event["seed"]), event["config"], rules)
-                return Hunt(fault, catch, cells, time.monotonic() - began, passed_over)
-    return Hunt(fault, None, cells, time.monotonic() - began, passed_over, error, frozenset(defective))
+                catch = Catch(
+                    event["verdict"]["kind"], _short(event["seed"]), event["config"], rules[event["seed"]], phase.name
+                )
+                break
+    told = {"cells": cells, "passed_over": passed_over, "error": error}
+    return dataclasses.replace(so_far, catch=catch, defective=frozenset(defective), costs=costs, **told)
 
 
 def _short(seed: str) -> str:
-    return str(Path(seed).relative_to(folder("seeds")))
+    root = folder("seeds")
+    return str(Path(seed).relative_to(root)) if Path(seed).is_relative_to(root) else Path(seed).name
 
 
 def _campaign(
-    fault: Fault | None, seeds: Sequence[Path], seed: int, seconds: float, kernels: Path
+    fault: Fault | None, paths: Sequence[Path], options: Sequence[str], seed: int, seconds: float, kernels: Path
 ) -> Iterator[dict[str, Any]]:
     """The events of a run as they come, for at most ``seconds``; a ``complaint`` if it ended by itself and not well.
 
@@ -160,11 +179,12 @@ def _campaign(
         out = Path(folder_of_run)
         (out / "cache").mkdir()
         (out / "cache" / "kernels").symlink_to(kernels, target_is_directory=True)
-        command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, seeds), "--seed", str(seed), "--format", "json"]
+        command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, paths), "--strategy", "none", *options]
+        command += ["--seed", str(seed), "--format", "json"]
         command += ["--preload", str(fault.path), "--jobs", "1"] if fault is not None else []
         with (out / "errors.txt").open("w") as errors:
             process = subprocess.Popen(
-                [*command, "--out", str(out), *OPTIONS],
+                [*command, "--out", str(out)],
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 stdin=subprocess.DEVNULL,

@@ -15,7 +15,14 @@ def program(x, y, z):
     moved = -(x - y) + torch.addcmul(x, y, z, value=0.5) - torch.addcdiv(y, x, z, value=2)
     softened = 1 / torch.sqrt(y) + 0.5**z
     mirrored = z * -1
-    return total / doubled + traded, weighted * moved, decay, torch.abs(y) * blend, distance + mirrored, information * softened
+    return (
+        total / doubled + traded,
+        weighted * moved,
+        decay,
+        torch.abs(y) * blend,
+        distance + mirrored,
+        information * softened,
+    )
 
 
 def inputs(rng):

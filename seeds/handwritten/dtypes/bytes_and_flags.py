@@ -18,7 +18,19 @@ def program(dark, light, flags, counts, quarters, half):
     precise = quarters.to(torch.float64) * torch.frac(quarters)
     present = counts.bool() & flags
     grown = half + half.flip(0)
-    return grown, wrapped, product, share, shifted + scaled, masked + floor, ceiling + inward, precise, half * half + half.flip(0), wheel, present.long()
+    return (
+        grown,
+        wrapped,
+        product,
+        share,
+        shifted + scaled,
+        masked + floor,
+        ceiling + inward,
+        precise,
+        half * half + half.flip(0),
+        wheel,
+        present.long(),
+    )
 
 
 def inputs(rng):

@@ -15,6 +15,8 @@ def program(amplitude, phase, other):
 
 
 def inputs(rng):
-    yield rng.uniform(3, 12, low=0.5, high=2.0), rng.uniform(3, 12, low=-3, high=3), rng.normal(
-        3, 12, dtype=torch.complex64
+    yield (
+        rng.uniform(3, 12, low=0.5, high=2.0),
+        rng.uniform(3, 12, low=-3, high=3),
+        rng.normal(3, 12, dtype=torch.complex64),
     )

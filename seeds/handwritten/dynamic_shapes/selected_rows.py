@@ -13,7 +13,13 @@ def program(x, keep):
     places = torch.nonzero(keep).squeeze(1)
     agreed = torch.tensor(torch.equal(chosen, same))
     centred = rows - rows.mean(dim=0)
-    return chosen * 2 - same, centred, places.sum() + chosen.numel(), torch.zeros_like(x).masked_fill(large, 1.0), agreed
+    return (
+        chosen * 2 - same,
+        centred,
+        places.sum() + chosen.numel(),
+        torch.zeros_like(x).masked_fill(large, 1.0),
+        agreed,
+    )
 
 
 def inputs(rng):

@@ -20,7 +20,17 @@ def program(table, rows, positions, start, stop):
     middle = table[start:stop] * 2
     ends = table[-1] - torch.select(table, 0, 0)
     edges = torch.select(table, 1, 2) + torch.select(table, -1, -1)
-    return merged - swapped, votes, filled + first, summed, counted, along + spread, middle - table[0:4], table[::3] + ends, edges.cumsum(0)
+    return (
+        merged - swapped,
+        votes,
+        filled + first,
+        summed,
+        counted,
+        along + spread,
+        middle - table[0:4],
+        table[::3] + ends,
+        edges.cumsum(0),
+    )
 
 
 def inputs(rng):

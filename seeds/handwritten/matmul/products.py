@@ -19,7 +19,16 @@ def program(a, b, c, table, base, u, v):
     nested = torch.kron(a, square)
     rank_one = torch.outer(u, v) + u.unsqueeze(1) * v.unsqueeze(0)
     energy = torch.dot(v, v) + torch.trace(chain @ rank_one)
-    return weighed + moved, cubed, nested.sum(dim=1), joint + scaled * shifted, fused, batched + blended, b @ v, torch.diagonal(chain @ chain.t()) + energy
+    return (
+        weighed + moved,
+        cubed,
+        nested.sum(dim=1),
+        joint + scaled * shifted,
+        fused,
+        batched + blended,
+        b @ v,
+        torch.diagonal(chain @ chain.t()) + energy,
+    )
 
 
 def inputs(rng):

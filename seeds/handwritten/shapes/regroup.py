@@ -19,7 +19,20 @@ def program(x, y, row):
     pairs = x.unflatten(1, (2, 2)) + y.reshape(y.shape[0], 2, 2)
     square = torch.diag(row) + torch.stack((x[0], x[1], x[2], x[3]))
     turns = torch.rot90(x) - y.t().flip(0)
-    return stacked, beside, bent[:, ::2], pairs, square, turns, grown, table, tiled, around, wide + lower, F.pad(table, (1, 2))
+    return (
+        stacked,
+        beside,
+        bent[:, ::2],
+        pairs,
+        square,
+        turns,
+        grown,
+        table,
+        tiled,
+        around,
+        wide + lower,
+        F.pad(table, (1, 2)),
+    )
 
 
 def inputs(rng):

@@ -8,6 +8,7 @@ import torch
 from eqfuzz.judge.checks import CALLS
 from eqfuzz.judge.observe import observe
 from eqfuzz.judge.sequence import AFTERWARDS, AGAIN, INTEGERS, STEPS, Subject, guarded, unguarded
+from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
 
@@ -71,7 +72,7 @@ def test_guarded_steps_are_drawn_run_in_eager_and_return_to_the_first_inputs(loa
 
 def first(name, loaded, seed=0):
     subject = Subject(loaded.instance(), loaded.module.__dict__)
-    return next(STEPS[name](loaded.calls(0)[0], subject, random.Random(seed)), None)
+    return next(STEPS[name][1](loaded.calls(0)[0], subject, random.Random(seed)), None)
 
 
 def test_sizes_change_together(loaded):
@@ -84,6 +85,22 @@ def test_strides_change_and_values_do_not(loaded):
     step, (call,) = first("other-strides", loaded), loaded.calls(0)
     assert torch.equal(step.kwargs["x"], call.kwargs["x"])
     assert step.kwargs["x"].stride() == (1, 4) and step.kwargs["x"].storage_offset() == 3
+
+
+def test_containers_lose_and_gain_items():
+    call = Call(({"scale": 2}, 1), {"rows": [1, 2]})
+    subject = Subject(None, {})
+    (keys,) = STEPS["other-keys"][1](call, subject, random.Random(0))
+    assert keys.args == ({}, 1) and call.args[0] == {"scale": 2} and keys.label == "args[0] without 'scale'"
+    longer, shorter = STEPS["other-length"][1](call, subject, random.Random(0))
+    assert (longer.kwargs["rows"], shorter.kwargs["rows"]) == ([1, 2, 2], [1])
+
+
+def test_what_few_programs_admit_comes_first(loaded):
+    calls = loaded.calls(0)
+    firsts = [labels(guarded(loaded, calls, 1, random.Random(seed)))[0] for seed in range(12)]
+    rare = ("SCALE is", "model.", "3 becomes", "True becomes", "under no_grad")
+    assert sum(label.startswith(rare) for label in firsts) > 9
 
 
 def test_scalars_attributes_globals_modes(loaded):
@@ -123,7 +140,7 @@ def test_two_arguments_overlap_or_become_one():
     loaded = Loaded(recognise(TWO, "seed.py"))
     (call,) = loaded.calls(0)
     subject = Subject(loaded.instance(), loaded.module.__dict__)
-    overlapping, same = STEPS["aliasing-arguments"](call, subject, random.Random(0))
+    overlapping, same = STEPS["aliasing-arguments"][1](call, subject, random.Random(0))
     for step in (overlapping, overlapping.copy()):
         x, y = step.args
         assert torch.equal(x, call.args[0]) and torch.equal(y[2:], call.args[1][2:])

@@ -240,6 +240,23 @@ def test_random_draws_are_replayed():
     assert not found.opaque
 
 
+def test_random_draws_are_those_of_the_eager_run_whatever_the_seed_of_the_noise():
+    calls = [Call((draw(4),), {})]
+    (eager,) = observe(lambda: F.dropout, calls).calls
+    for seed in (0, 1):
+        (found,) = reference(lambda: F.dropout, calls, seed=seed).calls
+        close = torch.isclose(found.outputs[0][1].value.float(), eager.outputs[0][1])
+        assert bool(close.all())
+
+
+@pytest.mark.parametrize("half", [torch.float16, torch.bfloat16])
+def test_a_rounding_to_halves_may_be_left_out(half):
+    x = draw(6)
+    (found,) = outputs(lambda x: x.to(half).float(), x)
+    assert bool(((x - found.value).abs() <= 2 * found.bound).all())
+    assert float(found.bound.max()) < 4 * torch.finfo(half).eps
+
+
 def test_cond_is_followed():
     found = refer(lambda x: torch.cond(x.sum() > -1e9, torch.sin, torch.cos, (x,)), draw(4))
     torch.testing.assert_close(found.calls[0].outputs[0][1].value, draw(4).double().sin())

@@ -1,0 +1,74 @@
+"""Many sites of one program that are rewritten at once."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from eqfuzz.rewrite.site import DRAWN_IN_PLACE, GRADIENT_READERS, STRIDE_READERS, Site
+
+_WORD = re.compile(r"[^\W\d]\w*")
+
+
+class Crowd:
+    """Takes sites of ``source`` one after the other, and keeps those that go with the ones it has.
+
+    Each site was found in the program as it is. Besides what ``Site.clashes`` tells, one may not mention a variable
+    that another renames, deletes or writes out of existence, nor change strides or gradients where another comes to
+    read them; and insertions of one rule would only pile up.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.sites: list[Site] = []
+        self._source = source
+        self._variables = _variables(source)
+        self._mentioned: set[str] = set()
+        self._gone: set[str] = set()
+        self._changed: set[str] = set()
+        self._read: set[str] = set()
+        self._inserting: set[str] = set()
+
+    def admit(self, site: Site) -> bool:
+        """Whether ``site`` goes with the others; then it is one of them."""
+        inserts = all(start == end for start, end in (edit.span for edit in site.edits))
+        if inserts and site.rule.name in self._inserting:
+            return False
+        written = _words(" ".join(edit.text for edit in site.edits))
+        new = written & self._variables
+        changes, reads = _properties(site, written)
+        if changes & self._read or reads & self._changed:
+            return False
+        old = _words(" ".join(self._source[slice(*edit.span)] for edit in site.edits)) & self._variables
+        gone = (old - new) | _deleted(site)
+        if gone & self._mentioned or new & self._gone or any(site.clashes(other) for other in self.sites):
+            return False
+        self.sites.append(site)
+        self._changed |= changes
+        self._read |= reads
+        self._mentioned |= new
+        self._gone |= gone
+        if inserts:
+            self._inserting.add(site.rule.name)
+        return True
+
+
+def _properties(site: Site, written: set[str]) -> tuple[set[str], set[str]]:
+    """What the site changes, and what it reads, of that which an equation leaves open."""
+    tellers = {"strides": STRIDE_READERS | DRAWN_IN_PLACE, "gradients": GRADIENT_READERS}
+    changes = {name for name, does in (("strides", site.rule.layout), ("gradients", not site.rule.gradients)) if does}
+    return changes, {name for name, words in tellers.items() if written & words}
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text))
+
+
+def _variables(source: str) -> set[str]:
+    """Names that the program binds somewhere."""
+    nodes = list(ast.walk(ast.parse(source)))
+    stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return stored | {n.arg for n in nodes if isinstance(n, ast.arg)}
+
+
+def _deleted(site: Site) -> set[str]:
+    return {name for edit in site.edits for name in re.findall(r"(?m)^\s*del (\w+)$", edit.text)}

@@ -1,0 +1,79 @@
+"""The programs that every hunt runs: the shipped seeds, and variants of them that are made once, without a fault."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import random
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from eqfuzz.campaign.keeping import kept_rules
+from eqfuzz.program.parsing import parse
+from eqfuzz.program.shipped import folder
+from eqfuzz.rewrite.survival import weight_of
+
+VARIANTS = 3
+"""Variants of each seed, each with everything rewritten that can be at once."""
+
+_OF_A_NAME = 3.0
+"""What it is worth to meet a name, where a rule counts as often as a strategy draws it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A program of the corpus: a seed as it is, or a variant with the rules that made it."""
+
+    path: Path
+    rules: tuple[str, ...] = ()
+
+    @property
+    def features(self) -> dict[str, float]:
+        """What running it may meet, with weights: its rules, attributes, operators and statements."""
+        nodes = list(ast.walk(parse(self.path.read_text(encoding="utf-8"))))
+        names = {n.attr for n in nodes if isinstance(n, ast.Attribute)} | {type(n).__name__ for n in nodes}
+        return dict.fromkeys(names, _OF_A_NAME) | {rule: weight_of(rule) for rule in self.rules}
+
+
+def shipped_seeds(within: str = "") -> list[Path]:
+    """All shipped seeds whose path below ``seeds/`` begins with ``within``."""
+    root = folder("seeds")
+    paths = sorted(p for p in root.rglob("*.py") if "__pycache__" not in p.parts)
+    return [p for p in paths if str(p.relative_to(root)).startswith(within)]
+
+
+def grow(seeds: Sequence[Path], seed: int, out: Path) -> list[Entry]:
+    """The seeds, and their variants written below ``out``. Raises CalledProcessError."""
+    kept = out / "variants"
+    options = ["--strategy", "all", "--variants", str(VARIANTS), "--seed", str(seed), "--dry-run", "--quiet"]
+    command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, seeds), *options, "--out", str(out / "growing")]
+    subprocess.run([*command, "--keep-variants", str(kept)], check=True, stdout=subprocess.DEVNULL)
+    variants = [Entry(path, tuple(kept_rules(path))) for path in sorted(kept.glob("*.py"))]
+    return [*(Entry(path) for path in seeds), *variants]
+
+
+def ordered(entries: Sequence[Entry], costs: Mapping[str, float], seed: int) -> list[Entry]:
+    """The entries, those first that meet most new things for their cost in CPU-seconds (unknown: the mean).
+
+    What was met before counts less each time; ``seed`` decides between equals.
+    """
+    left = list(entries)
+    random.Random(seed).shuffle(left)
+    features = {entry: entry.features for entry in left}
+    mean = sum(costs.values()) / len(costs) if costs else 1.0
+    met: Counter[str] = Counter()
+
+    def worth(entry: Entry) -> float:
+        gain = sum(weight / (1 + met[name]) ** 2 for name, weight in features[entry].items())
+        return gain / costs.get(str(entry.path), mean)
+
+    order: list[Entry] = []
+    while left:
+        best = max(left, key=worth)
+        left.remove(best)
+        met.update(features[best])
+        order.append(best)
+    return order
