@@ -49,7 +49,8 @@ def reference(make_callable: Callable[[], Any], calls: Sequence[Call], *, seed: 
     """Run a fresh callable in eager on every input set and measure each leaf's error bound.
 
     Every operator runs in its real dtype, which steers shapes, branches and indices; beside it run one clean and
-    ``samples`` noisy float64 copies. ``seed`` decides the noise; random numbers are drawn as in ``observe``. Raises only what ``make_callable`` raises.
+    ``samples`` noisy float64 copies. ``seed`` decides the noise; random numbers are drawn as in ``observe``.
+    Raises only what ``make_callable`` raises.
     """
     mode = _ShadowMode(seed, samples)
     observed = execute(
@@ -178,11 +179,8 @@ class _ShadowMode(TorchDispatchMode):
         exact = is_exact(name, func, args, kwargs)
         if not (exact or noisy or spread):
             exact = is_exact_here(name, func, args, kwargs, outputs)
-        if (
-            not noisy
-            and not spread
-            and ((exact and not rounds_to_half(found, fresh)) or not any(is_inexact(value) for value in fresh))
-        ):
+        rounded = not exact or rounds_to_half(found, fresh)
+        if not (noisy or spread or (rounded and any(is_inexact(value) for value in fresh))):
             return real
         operation = self._operation(name, func, args, kwargs, found, [], outputs, exact, spread)
         results = self._shadow_results(operation, outputs)

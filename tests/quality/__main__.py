@@ -69,12 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         left = CLEAN_SHARE * chosen.minutes * 60 - (time.monotonic() - began)
         clean = hunt(None, entries, chosen.seed, left, own, kernels)
         print(json.dumps(clean.to_json()) if chosen.format == "json" else _clean_line(clean), flush=True)
-        sound = [entry for entry in entries if str(entry.path) not in clean.defective]
-        entries = ordered(sound, clean.costs, chosen.seed)
+        entries = ordered(entries, clean.costs, chosen.seed)
         clock = Clock(chosen.minutes * 60 - (time.monotonic() - began), len(faults), chosen.jobs)
 
         def run(fault: Fault) -> Hunt:
-            return hunt(fault, entries, chosen.seed, chosen.limit or clock.next_limit(), own, kernels)
+            return hunt(fault, entries, chosen.seed, chosen.limit or clock.next_limit(), own, kernels, clean.defective)
 
         with ThreadPoolExecutor(chosen.jobs) as pool:
             for future in as_completed([pool.submit(run, fault) for fault in faults]):

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ class Phase:
 
 PHASES = (
     # Guards are Dynamo's, and cheapest without the rest of the compiler.
-    Phase("guards", ("--config", "eager", "--steps", "2"), 0.3, seeds_only=True),
+    Phase("guards", ("--config", "eager", "--steps", "12"), 0.3, seeds_only=True),
     Phase("programs", ("--input-sets", "1", "--steps", "0"), 0.8, seeds_only=False),
     Phase("sequences", ("--steps", "1"), 1.0, seeds_only=True),
 )
@@ -64,9 +64,9 @@ class Catch:
 class Hunt:
     """How the hunt for one fault went. ``cells`` counts compiled cells judged, ``error`` is eqfuzz's own complaint.
 
-    ``passed_over`` counts findings of defects that torch has without the fault, ``defective`` are the programs that
-    show them; ``costs`` are CPU-seconds of programs, the C++ compiler's aside. Without a
-    ``fault`` the catch is a false alarm.
+    ``passed_over`` counts findings of defects that torch has without the fault, ``defective`` are the phases and
+    programs that show them; ``costs`` are CPU-seconds of programs, the C++ compiler's aside. Without a ``fault`` the
+    catch is a false alarm.
     """
 
     fault: Fault | None
@@ -75,7 +75,7 @@ class Hunt:
     seconds: float
     passed_over: int
     error: str = ""
-    defective: frozenset[str] = frozenset()
+    defective: frozenset[tuple[str, str]] = frozenset()
     costs: Mapping[str, float] = dataclasses.field(default_factory=dict[str, float])
 
     @property
@@ -120,25 +120,42 @@ class OwnDefects:
 
 
 def hunt(
-    fault: Fault | None, entries: Sequence[Entry], seed: int, limit: float, own: OwnDefects, kernels: Path
+    fault: Fault | None,
+    entries: Sequence[Entry],
+    seed: int,
+    limit: float,
+    own: OwnDefects,
+    kernels: Path,
+    avoided: Collection[tuple[str, str]] = (),
 ) -> Hunt:
-    """Run until the fault is found, the phases are through or ``limit`` seconds are over; without one, nothing is."""
+    """Run until the fault is found, the phases are through or ``limit`` seconds are over; without one, nothing is.
+
+    ``avoided`` names the phases and programs in which torch's own defects would only cost time.
+    """
     began = time.monotonic()
     done = Hunt(fault, None, 0, 0.0, 0)
     for phase in PHASES:
         left = limit - (time.monotonic() - began)
         if done.found or left < SHORTEST:
             break
-        done = _run_phase(phase, done, entries, seed, phase.share * left, own, kernels)
+        done = _run_phase(phase, done, entries, avoided, seed, phase.share * left, own, kernels)
         done = dataclasses.replace(done, seconds=time.monotonic() - began)
     return done
 
 
 def _run_phase(
-    phase: Phase, so_far: Hunt, entries: Sequence[Entry], seed: int, limit: float, own: OwnDefects, kernels: Path
+    phase: Phase,
+    so_far: Hunt,
+    entries: Sequence[Entry],
+    avoided: Collection[tuple[str, str]],
+    seed: int,
+    limit: float,
+    own: OwnDefects,
+    kernels: Path,
 ) -> Hunt:
     rules = {str(entry.path): list(entry.rules) for entry in entries}
     paths = [entry.path for entry in entries if not (phase.seeds_only and entry.rules)]
+    paths = [path for path in paths if (phase.name, str(path)) not in avoided]
     cells, passed_over, error = so_far.cells, so_far.passed_over, so_far.error
     defective, costs = set(so_far.defective), dict(so_far.costs)
     catch = None
@@ -152,7 +169,7 @@ def _run_phase(
                 costs[event["seed"]] = event["cpu_seconds"] - event["timings"].get("g++", 0.0)
             case "finding" if own.is_own(Path(event["folder"])):
                 passed_over += 1
-                defective.add(event["seed"])
+                defective.add((phase.name, event["seed"]))
             case "finding":
                 catch = Catch(
                     event["verdict"]["kind"], _short(event["seed"]), event["config"], rules[event["seed"]], phase.name
