@@ -331,7 +331,7 @@ class SeedRun:
     def _suspects(self, original: Program, finding: Finding, config: Config) -> tuple[str, ...]:
         """The operators that are wrong by themselves, in words; none where the audit did not come through."""
         wrong = finding.verdict.kind in (Kind.WRONG_RESULT, Kind.WRONG_GRADIENT, Kind.WRONG_SIDE_EFFECT)
-        if not wrong or finding.device != "cpu" or config.backend != "inductor":
+        if "audit" not in self.settings.checks or not wrong or finding.device != "cpu" or config.backend != "inductor":
             return ()
         case = dataclasses.replace(self._about(original, finding, "audit"), configs=(config,))
         told = [event for event in self.pool.run(case.to_json()) if event["event"] == "audited"]

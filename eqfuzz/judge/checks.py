@@ -18,8 +18,11 @@ ORACLES = (
 CALLS = ("repeat", "values", "integers", "guards")
 """Further calls of the compiled function (``eqfuzz.judge.sequence``)."""
 
+AFTERWARDS = ("audit",)
+"""What a confirmed finding is looked at with: each of its operators alone (``eqfuzz.judge.audit``)."""
+
 EXTRA = ("speed",)
 """What costs too much to be checked unasked: steady slowness."""
 
-CHECKS = (*ORACLES, *CALLS, *EXTRA)
-DEFAULT_CHECKS = (*ORACLES, *CALLS)
+CHECKS = (*ORACLES, *CALLS, *AFTERWARDS, *EXTRA)
+DEFAULT_CHECKS = (*ORACLES, *CALLS, *AFTERWARDS)

@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         clock = Clock(chosen.minutes * 60 - (time.monotonic() - began), len(faults), chosen.jobs)
 
         def run(fault: Fault) -> Hunt:
-            return hunt(fault, entries, chosen.seed, chosen.limit or clock.next_limit(), own, kernels, clean.defective)
+            return hunt(fault, entries, chosen.seed, chosen.limit or clock.next_limit(), own, kernels, clean.judged)
 
         with ThreadPoolExecutor(chosen.jobs) as pool:
             for future in as_completed([pool.submit(run, fault) for fault in faults]):

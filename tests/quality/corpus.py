@@ -37,6 +37,20 @@ class Entry:
         names = {n.attr for n in nodes if isinstance(n, ast.Attribute)} | {type(n).__name__ for n in nodes}
         return dict.fromkeys(names, _OF_A_NAME) | {rule: weight_of(rule) for rule in self.rules}
 
+    @property
+    def state(self) -> int:
+        """How many numbers, flags and containers the program is given or keeps, besides tensors."""
+        tree = parse(self.path.read_text(encoding="utf-8"))
+        given = [n.value for n in ast.walk(tree) if isinstance(n, ast.Yield | ast.Assign) and n.value is not None]
+        return sum(_plain_values(value) for value in given)
+
+
+def _plain_values(node: ast.AST) -> int:
+    if isinstance(node, ast.Call | ast.BinOp | ast.Subscript | ast.Lambda):
+        return 0
+    own = isinstance(node, ast.Constant | ast.Dict | ast.List)
+    return own + sum(_plain_values(child) for child in ast.iter_child_nodes(node))
+
 
 def shipped_seeds(within: str = "") -> list[Path]:
     """All shipped seeds whose path below ``seeds/`` begins with ``within``."""

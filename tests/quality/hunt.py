@@ -17,7 +17,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import types
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,16 @@ class Phase:
     share: float
     seeds_only: bool
 
+    def programs(self, entries: Sequence[Entry]) -> list[Entry]:
+        """What it runs, in order: where guards are tried, those first that have most to guard."""
+        chosen = [entry for entry in entries if not (self.seeds_only and entry.rules)]
+        return sorted(chosen, key=lambda entry: -entry.state) if self.name == "guards" else chosen
+
 
 PHASES = (
     # Guards are Dynamo's, and cheapest without the rest of the compiler.
-    Phase("guards", ("--config", "eager", "--steps", "12"), 0.3, seeds_only=True),
-    Phase("programs", ("--input-sets", "1", "--steps", "0"), 0.8, seeds_only=False),
+    Phase("guards", ("--config", "eager", "--steps", "12"), 0.2, seeds_only=True),
+    Phase("programs", ("--input-sets", "1", "--steps", "0"), 0.9, seeds_only=False),
     Phase("sequences", ("--steps", "1"), 1.0, seeds_only=True),
 )
 
@@ -64,9 +70,9 @@ class Catch:
 class Hunt:
     """How the hunt for one fault went. ``cells`` counts compiled cells judged, ``error`` is eqfuzz's own complaint.
 
-    ``passed_over`` counts findings of defects that torch has without the fault, ``defective`` are the phases and
-    programs that show them; ``costs`` are CPU-seconds of programs, the C++ compiler's aside. Without a ``fault`` the
-    catch is a false alarm.
+    ``passed_over`` counts findings of defects that torch has without the fault, ``judged`` says by phase and program
+    that there was none; ``costs`` are CPU-seconds of programs, the C++ compiler's aside. Without a ``fault`` the catch
+    is a false alarm.
     """
 
     fault: Fault | None
@@ -75,7 +81,7 @@ class Hunt:
     seconds: float
     passed_over: int
     error: str = ""
-    defective: frozenset[tuple[str, str]] = frozenset()
+    judged: Mapping[tuple[str, str], bool] = dataclasses.field(default_factory=dict[tuple[str, str], bool])
     costs: Mapping[str, float] = dataclasses.field(default_factory=dict[str, float])
 
     @property
@@ -126,11 +132,12 @@ def hunt(
     limit: float,
     own: OwnDefects,
     kernels: Path,
-    avoided: Collection[tuple[str, str]] = (),
+    clean: Mapping[tuple[str, str], bool] = types.MappingProxyType({}),
 ) -> Hunt:
     """Run until the fault is found, the phases are through or ``limit`` seconds are over; without one, nothing is.
 
-    ``avoided`` names the phases and programs in which torch's own defects would only cost time.
+    ``clean`` says in which phases and programs a run without a fault found nothing (True), or torch's own defects
+    (False): these would only cost time.
     """
     began = time.monotonic()
     done = Hunt(fault, None, 0, 0.0, 0)
@@ -138,7 +145,7 @@ def hunt(
         left = limit - (time.monotonic() - began)
         if done.found or left < SHORTEST:
             break
-        done = _run_phase(phase, done, entries, avoided, seed, phase.share * left, own, kernels)
+        done = _run_phase(phase, done, entries, clean, seed, phase.share * left, own, kernels)
         done = dataclasses.replace(done, seconds=time.monotonic() - began)
     return done
 
@@ -147,36 +154,39 @@ def _run_phase(
     phase: Phase,
     so_far: Hunt,
     entries: Sequence[Entry],
-    avoided: Collection[tuple[str, str]],
+    clean: Mapping[tuple[str, str], bool],
     seed: int,
     limit: float,
     own: OwnDefects,
     kernels: Path,
 ) -> Hunt:
     rules = {str(entry.path): list(entry.rules) for entry in entries}
-    paths = [entry.path for entry in entries if not (phase.seeds_only and entry.rules)]
-    paths = [path for path in paths if (phase.name, str(path)) not in avoided]
+    paths = [entry.path for entry in phase.programs(entries)]
+    paths = [path for path in paths if clean.get((phase.name, str(path))) is not False]
     cells, passed_over, error = so_far.cells, so_far.passed_over, so_far.error
-    defective, costs = set(so_far.defective), dict(so_far.costs)
+    judged, costs = dict(so_far.judged), dict(so_far.costs)
     catch = None
     for event in _campaign(so_far.fault, paths, phase.options, seed, limit, kernels):
+        place = phase.name, event.get("seed", "")
         match event["event"]:
             case "cell" if event["config"]:
                 cells += 1
             case "complaint":
                 error = event["text"]
-            case "done" if phase.name == "programs":
-                costs[event["seed"]] = event["cpu_seconds"] - event["timings"].get("g++", 0.0)
-            case "finding" if own.is_own(Path(event["folder"])):
+            case "done":
+                judged.setdefault(place, True)
+                if phase.name == "programs":
+                    costs[event["seed"]] = event["cpu_seconds"] - event["timings"].get("g++", 0.0)
+            case "finding" if not clean.get(place) and own.is_own(Path(event["folder"])):
                 passed_over += 1
-                defective.add((phase.name, event["seed"]))
+                judged[place] = False
             case "finding":
                 catch = Catch(
                     event["verdict"]["kind"], _short(event["seed"]), event["config"], rules[event["seed"]], phase.name
                 )
                 break
     told = {"cells": cells, "passed_over": passed_over, "error": error}
-    return dataclasses.replace(so_far, catch=catch, defective=frozenset(defective), costs=costs, **told)
+    return dataclasses.replace(so_far, catch=catch, judged=judged, costs=costs, **told)
 
 
 def _short(seed: str) -> str:
@@ -197,6 +207,7 @@ def _campaign(
         (out / "cache").mkdir()
         (out / "cache" / "kernels").symlink_to(kernels, target_is_directory=True)
         command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, paths), "--strategy", "none", *options]
+        command += ["--no-check", "audit"]
         command += ["--seed", str(seed), "--format", "json"]
         command += ["--preload", str(fault.path), "--jobs", "1"] if fault is not None else []
         with (out / "errors.txt").open("w") as errors:
