@@ -16,7 +16,7 @@ from eqfuzz.program.parsing import parse
 from eqfuzz.program.shipped import folder
 from eqfuzz.rewrite.survival import weight_of
 
-VARIANTS = 3
+VARIANTS = 2
 """Variants of each seed, each with everything rewritten that can be at once."""
 
 _OF_A_NAME = 3.0
@@ -36,6 +36,12 @@ class Entry:
         nodes = list(ast.walk(parse(self.path.read_text(encoding="utf-8"))))
         names = {n.attr for n in nodes if isinstance(n, ast.Attribute)} | {type(n).__name__ for n in nodes}
         return dict.fromkeys(names, _OF_A_NAME) | {rule: weight_of(rule) for rule in self.rules}
+
+    @property
+    def size(self) -> int:
+        """Calls and operators in its text: about what a compile costs."""
+        nodes = ast.walk(parse(self.path.read_text(encoding="utf-8")))
+        return 5 + sum(isinstance(n, ast.Call | ast.BinOp | ast.Compare | ast.UnaryOp | ast.Subscript) for n in nodes)
 
     @property
     def state(self) -> int:
@@ -70,19 +76,30 @@ def grow(seeds: Sequence[Path], seed: int, out: Path) -> list[Entry]:
 
 
 def ordered(entries: Sequence[Entry], costs: Mapping[str, float], seed: int) -> list[Entry]:
-    """The entries, those first that meet most new things for their cost in CPU-seconds (unknown: the mean).
+    """Two seeds and a variant in turn, of each those first that meet most new things for their cost in CPU-seconds.
 
-    What was met before counts less each time; ``seed`` decides between equals.
+    An unknown cost goes by size. What was met before counts less each time; ``seed`` decides between equals.
     """
-    left = list(entries)
-    random.Random(seed).shuffle(left)
+    shuffled = random.Random(seed).sample(list(entries), len(entries))
+    seeds = _greedy([entry for entry in shuffled if not entry.rules], costs)
+    variants = _greedy([entry for entry in shuffled if entry.rules], costs)
+    order: list[Entry] = []
+    while seeds or variants:
+        order += [*seeds[:2], *variants[:1]]
+        seeds, variants = seeds[2:], variants[1:]
+    return order
+
+
+def _greedy(left: list[Entry], costs: Mapping[str, float]) -> list[Entry]:
     features = {entry: entry.features for entry in left}
-    mean = sum(costs.values()) / len(costs) if costs else 1.0
+    sizes = {entry: entry.size for entry in left}
+    known = [entry for entry in left if str(entry.path) in costs]
+    each = sum(costs[str(e.path)] for e in known) / sum(sizes[e] for e in known) if known else 1.0
     met: Counter[str] = Counter()
 
     def worth(entry: Entry) -> float:
         gain = sum(weight / (1 + met[name]) ** 2 for name, weight in features[entry].items())
-        return gain / costs.get(str(entry.path), mean)
+        return gain / costs.get(str(entry.path), each * sizes[entry])
 
     order: list[Entry] = []
     while left:
