@@ -118,6 +118,15 @@ def test_strategies(tmp_path):
     assert every.kinds() == walk.kinds() == {"agree"}
 
 
+def test_variants_are_kept_and_run_as_they_are(tmp_path):
+    seed, kept = write(tmp_path, "seed.py", RELU), tmp_path / "kept"
+    grown = mutate(seed, "--strategy", "all", "--variants", 2, "--dry-run", "--keep-variants", kept, out=tmp_path / "a")
+    assert grown.code == 0 and len(list(kept.glob("seed-*.py"))) == grown.summary["variants"] == 2
+    run = mutate(kept, "--strategy", "none", "--config", "eager", "--input-sets", 1, "--steps", 0, out=tmp_path / "b")
+    assert run.code == 0 and run.summary["invalid"] == run.summary["variants"] == 0
+    assert run.summary["cells"] == 2 and run.kinds() == {"agree"}
+
+
 def test_dry_run_compiles_nothing(tmp_path):
     run = mutate(SEEDS / "formats", "--dry-run", "--variants", 20, out=tmp_path / "out")
     assert run.code == 0 and run.summary["cells"] == 0
