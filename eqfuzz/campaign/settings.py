@@ -25,7 +25,7 @@ class Settings:
     seed: int = 0
     strategy: str = "each"
     depth: int = 4
-    variants: int = 6
+    variants: int = 5
     rules: str = ""
     devices: tuple[str, ...] = ("cpu",)
     configs: tuple[Config, ...] = (DEFAULT_CONFIG,)

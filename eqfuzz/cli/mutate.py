@@ -64,7 +64,7 @@ def mutate(
         ),
     ] = Strategy.EACH,
     depth: Annotated[int, typer.Option(min=1, help="Rewrites per variant at most (random).")] = 4,
-    variants: Annotated[int, typer.Option(min=0, help="Variants per seed at most; 0: with each, every one.")] = 6,
+    variants: Annotated[int, typer.Option(min=0, help="Variants per seed at most; 0: with each, every one.")] = 5,
     rules: Annotated[
         str, typer.Option(metavar="SELECTION", help="Families and names: 'shapes/*,-shapes/flip*' (default: all).")
     ] = "",
