@@ -5,7 +5,7 @@ import torch
 
 
 def program(x, n):
-    a, i = x.numpy(), n.numpy()
+    a, i = x.contiguous().numpy(), n.contiguous().numpy()
     whole = (
         np.add(i, i),
         i * 3 - 1,
