@@ -19,7 +19,6 @@ from functools import partial
 from typing import Any
 
 from eqfuzz.judge.verdict import Kind, Verdict
-from eqfuzz.program.torch_internals import without_graph_caches
 from eqfuzz.run import translation_unit
 from eqfuzz.run.case import Case
 from eqfuzz.run.cells import CellJudge, Judged, Tell, open_cells
@@ -29,6 +28,7 @@ from eqfuzz.run.deaths import DEATHS, death_in_words
 from eqfuzz.run.kernels import Built, Deferral, Kernel, tell_loaded_code
 from eqfuzz.run.offspring import GRACE, Answer, Emit, Offspring
 from eqfuzz.run.protocol import EXIT, Event
+from eqfuzz.run.shortcuts import shortcuts
 from eqfuzz.run.store import KernelStore
 from eqfuzz.run.subject import Subject
 
@@ -245,7 +245,7 @@ def _live(judge: CellJudge, task: _Task, full: bool, emit: Emit, answer: Answer)
     codes: list[str] = []
     tell_loaded_code(codes.append)
     deferral = None if task.stock else Deferral(ask, salt=f"variant {task.subject.number}" if full else "")
-    with contextlib.nullcontext() if task.stock else without_graph_caches():
+    with contextlib.nullcontext() if task.stock else shortcuts():
         judged = judge.cell(task.subject, task.device, task.config)
     told = {"judged": judged.to_json(), "codes": [_digest(code) for code in codes], "account": judge.clock.account()}
     emit({"event": "judged", **told, "alone": deferral.alone if deferral is not None else 0})

@@ -27,7 +27,7 @@ from typing import Any
 from eqfuzz.run.child import HIGH_DESCRIPTOR
 from eqfuzz.run.family import children_of, kill
 from eqfuzz.run.limits import GIB, mapped_bytes
-from eqfuzz.run.startup import forget_compiles
+from eqfuzz.run.warm_up import forget_compiles
 
 # A worker that maps this much more than at its start, or holds this many more files open, is replaced.
 _TOLERATED_GROWTH = 8 * GIB

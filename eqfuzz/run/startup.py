@@ -59,7 +59,10 @@ def prepare(hello: Hello) -> Target:
         importlib.import_module(name)
     target = resolve(hello.target)
     if hello.warm:
-        warm_up("cuda" if hello.cuda and torch.cuda.is_available() else "cpu")
+        from eqfuzz.run.warm_up import warm_up
+
+        device = "cuda" if hello.cuda and torch.cuda.is_available() else "cpu"
+        warm_up(device, changed=hello.preload is not None)
     return target
 
 
@@ -70,37 +73,6 @@ def resolve(name: str) -> Target:
     if callable(target):
         return target
     raise TypeError(f"{name} is a {type(target).__name__}, not a function")
-
-
-def warm_up(device: str) -> None:
-    """Compile a program of a few operators with and without gradients, so that no child pays for a first time.
-
-    What is paid: the pattern matchers' tables, the probes for the CPU's vector width, the precompiled header,
-    the hash of torch's sources. The graph caches are off, because a hit would skip the passes; they are not
-    patched by name where this torch does not have them.
-    """
-    import torch
-
-    from eqfuzz.program.torch_internals import without_graph_caches
-
-    def tiny(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-        return torch.sin(x @ w).sum()
-
-    with without_graph_caches():
-        x = torch.ones(4, 4, device=device)
-        w = torch.full((4, 4), 0.5, device=device, requires_grad=True)
-        torch.compile(tiny)(x, w).backward()
-        torch.compile(tiny)(x, w.detach())
-    forget_compiles()
-
-
-def forget_compiles() -> None:
-    """Drop what Dynamo and Inductor have compiled in this process, and their counts of it."""
-    import torch
-
-    torch._dynamo.reset()
-    torch._dynamo.utils.counters.clear()
-    importlib.import_module("torch._inductor.metrics").reset()
 
 
 def report_start(channel: Channel, hello: Hello) -> Target | None:

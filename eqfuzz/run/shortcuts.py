@@ -1,0 +1,51 @@
+"""What torch does while compiling that changes nothing in what it makes, left out on the fast path.
+
+Each function is replaced only where it is torch's own: a preload may have planted something in its place.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import sympy
+
+from eqfuzz.program.torch_internals import without_graph_caches
+
+
+@contextmanager
+def shortcuts() -> Iterator[None]:
+    """While it lasts: no graph caches, no measuring of guards, no simplifying of what is simple."""
+    with ExitStack() as stack:
+        stack.enter_context(without_graph_caches())
+        # The measurement, for a log, flushes the CPU's caches: 26 ms for each graph.
+        _replace(stack, "torch._dynamo.guards", "profile_guard_manager", lambda _: lambda *_: 0.0)
+        # Vectorisation asks for the strides of every index: sympy.simplify takes 5 to 40 ms for each.
+        _replace(stack, "torch._inductor.sizevars", "simplify_index_in_vec_range", _unless_linear)
+        yield
+
+
+def _replace(stack: ExitStack, module: str, name: str, make: Callable[[Any], Any]) -> None:
+    owner = importlib.import_module(module)
+    before = getattr(owner, name, None)
+    if before is not None and getattr(before, "__module__", module) in (module, "torch._C._dynamo.guards"):
+        stack.enter_context(patch.object(owner, name, make(before)))
+
+
+def _unless_linear(simplify: Callable[..., sympy.Expr]) -> Callable[..., sympy.Expr]:
+    def simplified(index: sympy.Expr, var: sympy.Symbol, vec_length: int) -> sympy.Expr:
+        """The index itself where it is a sum of symbols with factors: its stride is the factor, however written."""
+        return index if is_linear(index) else simplify(index, var, vec_length)
+
+    return simplified
+
+
+def is_linear(index: sympy.Expr) -> bool:
+    """Whether it is a sum of symbols, each with an integer for a factor, and an integer."""
+    terms = index.as_coefficients_dict()
+    return all(
+        (term.is_Symbol or term == 1) and isinstance(factor, int | sympy.Integer) for term, factor in terms.items()
+    )

@@ -1,0 +1,91 @@
+"""Compiles at the start of a process that is to fork many children, so that none of them pays for a first time.
+
+What is paid by ``begin``: the pattern matchers' tables, the probes for the CPU's vector width, the precompiled header,
+the hash of torch's sources. By ``broaden``: modules that the compiler imports when it first needs them (a third of what
+a small program costs is ``sympy.physics``), and what it remembers of shapes, dtypes and index expressions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from eqfuzz.program.torch_internals import without_graph_caches
+
+
+def warm_up(device: str, *, changed: bool) -> None:
+    """Compile on ``device``; on the CPU, some typical programs too. The graph caches are off: a hit would skip passes.
+
+    Where a preload has ``changed`` the compiler, the typical programs may fail: what it breaks is for seeds to show.
+    """
+    with without_graph_caches():
+        begin(device)
+        if device == "cpu":
+            with contextlib.suppress(*((Exception,) if changed else ())):
+                broaden()
+    forget_compiles()
+
+
+def begin(device: str) -> None:
+    """Compile a program of a few operators, with and without gradients, and run it."""
+
+    def tiny(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return torch.sin(x @ w).sum()
+
+    x = torch.ones(4, 4, device=device)
+    w = torch.full((4, 4), 0.5, device=device, requires_grad=True)
+    torch.compile(tiny)(x, w).backward()
+    torch.compile(tiny)(x, w.detach())
+
+
+def broaden() -> None:
+    """Compile what programs typically have, with and without gradients; the kernels are neither built nor run."""
+    x, w, i = torch.full((6, 10), 0.5), torch.full((10, 6), 0.25), torch.arange(6)
+    with _kernels_left_out():
+        torch.compile(_of_many_kinds)(x, w, i)
+        torch.compile(_with_gradient)(x.requires_grad_(), w, i).backward()
+
+
+def _of_many_kinds(x: torch.Tensor, w: torch.Tensor, i: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    a = torch.softmax(x @ w, -1) + x.sum(1, keepdim=True)
+    b = torch.cat([a.transpose(0, 1), a.amax(0, keepdim=True) - a])[i]
+    c = torch.where(b > 0, b, torch.relu(a)) * torch.cumsum(b, 0)
+    d = functional.layer_norm(c, c.shape[-1:]).view(-1)
+    return c.mean(), torch.sigmoid(d).to(torch.float64), x[1:, ::2].argmax(1), x.flip(0).var(0), d.half() * 2, i // 4
+
+
+def _with_gradient(x: torch.Tensor, w: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+    return (functional.gelu(x @ w) * torch.tanh(x[:, :6])).log_softmax(-1)[i].square().mean()
+
+
+@contextlib.contextmanager
+def _kernels_left_out() -> Iterator[None]:
+    """While it lasts, C++ kernels of compiled graphs are empty functions."""
+    from torch._inductor.async_compile import AsyncCompile
+
+    def empty(*_: Any) -> Callable[..., None]:
+        return lambda *_: None
+
+    before = AsyncCompile.cpp_pybinding
+    AsyncCompile.cpp_pybinding = empty  # type: ignore[method-assign,assignment]
+    # A preload may have broken the compiler, whose log of that nobody asked for.
+    level = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(level)
+        AsyncCompile.cpp_pybinding = before  # type: ignore[method-assign]
+
+
+def forget_compiles() -> None:
+    """Drop what Dynamo and Inductor have compiled in this process, and their counts of it."""
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    importlib.import_module("torch._inductor.metrics").reset()
