@@ -114,14 +114,19 @@ class SeedRun:
         began = time.monotonic()
         self.emit(SeedStarted(self.index, self.name))
         try:
-            program = read_program(self.path, self.name)
-            self._run_case(self._case(program))
+            program = self.judge()
             if self.rewritten:
                 self._make_findings(program)
         except InvalidSeed as error:
             self.emit(SeedInvalid(self.index, self.name, str(error)))
         told = time.monotonic() - began, self.cpu_seconds, self.timings, self.kernels, self.peak_mb
         self.emit(SeedDone(self.index, self.name, *told))
+
+    def judge(self) -> Program:
+        """Read the seed and have all its cells judged, without a finding made of any. Raises InvalidSeed too."""
+        program = read_program(self.path, self.name)
+        self._run_case(self._case(program))
+        return program
 
     def _case(self, program: Program) -> Case:
         settings = self.settings
