@@ -24,6 +24,7 @@ from eqfuzz.rewrite.rule import RuleError
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
+from eqfuzz.run.pruning import Pruning
 
 
 class UsageError(Exception):
@@ -100,6 +101,7 @@ class _Run:
         self.cpu_before = _cpu_seconds()
         self.deadline = self.began + settings.time if settings.time is not None else None
         self.versions = _versions()
+        self.pruning = Pruning(environment.caches())
 
     def run(self) -> Summary:
         settings = self.settings
@@ -155,6 +157,7 @@ class _Run:
         if self.stop.is_set() or (self.deadline is not None and time.monotonic() > self.deadline):
             self.out_of_time = self.out_of_time or not self.stop.is_set()
             return
+        self.pruning.due()
         seed = SeedRun(
             index=index,
             path=path,

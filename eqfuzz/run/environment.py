@@ -23,6 +23,10 @@ class Environment:
     preload: Path | None = None
     extra: tuple[tuple[str, str], ...] = ()
 
+    def caches(self) -> Path:
+        """Everything that compilers keep below ``out``; what is missing there is made again."""
+        return self.out.absolute() / "cache"
+
     def cache_dir(self) -> Path:
         """Where compiled kernels are kept: one folder for each preload file's content, since it may change them.
 
@@ -32,7 +36,7 @@ class Environment:
             name = "plain"
         else:
             name = hashlib.sha256(self.preload.read_bytes()).hexdigest()[:12]
-        return self.out.absolute() / "cache" / name
+        return self.caches() / name
 
     def temporary_dir(self) -> Path:
         """The absolute folder that processes have as TMPDIR."""
@@ -49,7 +53,7 @@ class Environment:
         variables["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
         variables["TORCHINDUCTOR_CACHE_DIR"] = str((cache or self.cache_dir()).absolute())
         variables["TMPDIR"] = str(self.temporary_dir())
-        variables[KERNELS] = str(self.out.absolute() / "cache" / "kernels")
+        variables[KERNELS] = str(self.caches() / "kernels")
         variables.update(self.extra)
         if not cuda:
             variables["CUDA_VISIBLE_DEVICES"] = ""

@@ -29,9 +29,11 @@ class KernelStore:
         if kernel.key not in self._known and self._folder is not None:
             try:
                 entry = json.loads((self._folder / f"{kernel.key}.json").read_text(encoding="utf-8"))
+                library = self._folder / entry["library"]
+                os.utime(library)  # it is in use, or gone
             except (OSError, ValueError):
                 return False
-            self._known[kernel.key] = Built(str(self._folder / entry["library"]), entry["name"])
+            self._known[kernel.key] = Built(str(library), entry["name"])
         return kernel.key in self._known
 
     def __getitem__(self, kernel: Kernel) -> Built | None:

@@ -63,3 +63,9 @@ def test_without_a_folder_it_remembers_for_itself(monkeypatch, library) -> None:
     store = KernelStore()
     store.add([ONE], [Built(library, "kernels_0")])
     assert ONE in store and ONE not in KernelStore()
+
+
+def test_an_entry_whose_library_was_removed_is_none(folder, library) -> None:
+    KernelStore().add([ONE], [Built(library, "kernels_0")])
+    (folder / "unit.so").unlink()
+    assert ONE not in KernelStore()
