@@ -128,6 +128,8 @@ class FindingMade(Event):
             "cells": finding.cells,
             "also": finding.also,
             "suspects": list(finding.suspects),
+            "stage": finding.ablation.stage if finding.ablation is not None else "",
+            "backends": dict(finding.ablation.shown) if finding.ablation is not None else {},
             "folder": self.folder,
             "known": self.known,
         }

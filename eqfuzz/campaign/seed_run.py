@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import platform
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from eqfuzz.campaign.cell import Cell
+from eqfuzz.campaign.confirming import Confirmed, Confirming
 from eqfuzz.campaign.events import (
     CellJudged,
     Event,
@@ -28,15 +29,10 @@ from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
-from eqfuzz.run.configs import Config
 from eqfuzz.run.deaths import DEATHS, death_in_words
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
-from eqfuzz.triage.finding import Finding, finding_id
-from eqfuzz.triage.folder import flaky_folder, write_folder, write_suspects
-from eqfuzz.triage.replay import STILL_FAILING, replay
-from eqfuzz.triage.reproducer import Described, write_reproducer
 
 
 class InternalError(Exception):
@@ -49,26 +45,6 @@ class InternalError(Exception):
 
 class OutOfTime(Exception):
     """The run's wall budget is spent, or it was stopped."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Cell:
-    """One judged compiled cell; the fields up to ``config`` name it."""
-
-    variant: int
-    device: str
-    config: str
-    verdict: Verdict
-    seconds: float
-    compiled: dict[str, int] | None = None
-    erased: bool = False
-
-    @property
-    def symptom(self) -> tuple[str, ...]:
-        """Equal for cells of one seed that show the same thing."""
-        verdict = self.verdict
-        place = verdict.evidence.path if verdict.evidence is not None else verdict.message.split(":")[0]
-        return self.device, self.config, str(verdict.kind), place
 
 
 class SeedRun:
@@ -259,104 +235,15 @@ class SeedRun:
         for _, cell in sorted(self.cells.items()):
             if cell.verdict.is_finding:
                 groups.setdefault(cell.symptom, []).append(cell)
+        confirming = Confirming(self._case(original), self.variants, self.pool, self.environment, self.versions)
         for cells in groups.values():
-            confirmed = self._confirm(original, cells)
+            confirmed = confirming.confirm(cells, self.cells.get((0, cells[0].device, cells[0].config)))
             for cell in cells:
                 if isinstance(confirmed, Verdict):
                     cell = dataclasses.replace(cell, verdict=confirmed)
                 self._tell(cell)
-            if isinstance(confirmed, FindingMade):
-                self.emit(confirmed)
-
-    def _confirm(self, original: Program, cells: list[Cell]) -> FindingMade | Verdict:
-        """A finding whose reproducer fails in a fresh process, or the verdict that takes its place."""
-        cell = cells[0]
-        finding = self._finding(original, cell, len(cells) - 1)
-        config = next(c for c in self.settings.configs if c.name == cell.config)
-        described = self._describe(original, finding)
-        if isinstance(described, str):
-            return Verdict(Kind.INCONCLUSIVE, f"no stand-alone reproducer: {described}; {cell.verdict.message}")
-        preload = self.environment.preload
-        findings = self.environment.out / "findings"
-        known = (findings / finding.id).exists()
-        text = write_reproducer(finding, config, described, preload is not None)
-        folder = write_folder(findings, finding, text, preload)
-        outcome = replay(folder, environment=self._replay_variables())
-        if outcome.status == STILL_FAILING:
-            finding = dataclasses.replace(finding, suspects=self._suspects(original, finding, config))
-            write_suspects(folder, finding.suspects)
-            return FindingMade(self.index, finding, str(folder), known)
-        (folder / "replay.txt").write_text(f"{outcome.status}\n{outcome.output}", encoding="utf-8")
-        kept = flaky_folder(folder)
-        return Verdict(Kind.FLAKY, f"does not reproduce in a fresh process ({kept}): {cell.verdict.message}")
-
-    def _finding(self, original: Program, cell: Cell, also: int) -> Finding:
-        told = self.variants[cell.variant - 1] if cell.variant else None
-        transformed = original.with_source(told["source"]) if told else original
-        steps = tuple(Step(**step) for step in told["derivation"]) if told else ()
-        config = next(c for c in self.settings.configs if c.name == cell.config)
-        settings = config.model_dump(exclude_defaults=True)
-        preload = self.environment.cache_dir().name
-        identifier = finding_id(original, transformed, cell.verdict, cell.device, settings, preload)
-        first = self.cells.get((0, cell.device, cell.config))
-        shown = {"P": "runs", "C(P)": str(first.verdict.kind) if first is not None else "not run"}
-        if told:
-            shown |= {"P'": f"equals P ({told['exactness']})", "C(P')": str(cell.verdict.kind)}
-        return Finding(
-            id=identifier,
-            original=original,
-            transformed=transformed,
-            derivation=steps,
-            verdict=cell.verdict,
-            device=cell.device,
-            config=cell.config,
-            settings=settings,
-            cells=shown,
-            also=also,
-            environment={
-                **self.versions,
-                "platform": platform.platform(),
-                "seed": self.settings.seed,
-                "compile_seconds": self.settings.compile_seconds,
-            },
-        )
-
-    def _describe(self, original: Program, finding: Finding) -> Described | str:
-        """The calls up to the finding's as source, from a child of their own, or why there is none."""
-        for event in self.pool.run(self._about(original, finding, "describe").to_json()):
-            if event["event"] == "described":
-                if event["problem"]:
-                    return event["problem"]
-                changes = tuple((label, before, within) for label, before, within in event["changes"])
-                return Described(event["calls"], event["state"], event["packs"], changes, tuple(event["globals"]))
-            if event["event"] == "exit":
-                return f"its inputs could not be read again: {event['detail']}"
-        return "its inputs could not be read again"
-
-    def _suspects(self, original: Program, finding: Finding, config: Config) -> tuple[str, ...]:
-        """The operators that are wrong by themselves, in words; none where the audit did not come through."""
-        wrong = finding.verdict.kind in (Kind.WRONG_RESULT, Kind.WRONG_GRADIENT, Kind.WRONG_SIDE_EFFECT)
-        if "audit" not in self.settings.checks or not wrong or finding.device != "cpu" or config.backend != "inductor":
-            return ()
-        case = dataclasses.replace(self._about(original, finding, "audit"), configs=(config,))
-        told = [event for event in self.pool.run(case.to_json()) if event["event"] == "audited"]
-        return tuple(told[-1]["suspects"]) if told else ()
-
-    def _about(self, original: Program, finding: Finding, job: Literal["describe", "audit"]) -> Case:
-        """A case that looks at the finding's program on the calls up to the finding's."""
-        evidence = finding.verdict.evidence
-        return dataclasses.replace(
-            self._case(original),
-            job=job,
-            transformed=finding.transformed.source if finding.derivation else "",
-            described=evidence.call + 1 if evidence is not None else 0,
-        )
-
-    def _replay_variables(self) -> dict[str, str]:
-        """The stock environment: the run's temp folder only for the precompiled header's sake."""
-        variables = self.environment.variables(cuda="cuda" in self.settings.devices)
-        variables.pop("OMP_NUM_THREADS", None)
-        return variables
+            if isinstance(confirmed, Confirmed):
+                self.emit(FindingMade(self.index, confirmed.finding, str(confirmed.folder), confirmed.known))
 
     def _tell(self, cell: Cell) -> None:
         rules = [s["rule"] for s in self.variants[cell.variant - 1]["derivation"]] if cell.variant else []

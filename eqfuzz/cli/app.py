@@ -10,7 +10,19 @@ import typer
 import typer.core
 
 import eqfuzz
-from eqfuzz.cli import audit, doctor, mutate, replay, rules, rules_check, rules_explain, rules_survival, self_check
+from eqfuzz.cli import (
+    audit,
+    blame,
+    doctor,
+    findings,
+    mutate,
+    replay,
+    rules,
+    rules_check,
+    rules_explain,
+    rules_survival,
+    self_check,
+)
 from eqfuzz.cli.exits import INTERRUPTED, USAGE, complain
 
 
@@ -68,6 +80,9 @@ def eqfuzz_command(
 
 app.command("mutate")(mutate.mutate)
 app.command("replay")(replay.replay)
+app.command("findings")(findings.findings)
+app.command("show")(findings.show)
+app.command("blame")(blame.blame)
 app.command("audit")(audit.audit)
 rules.rules.command("check")(rules_check.check)
 rules.rules.command("explain")(rules_explain.explain)

@@ -11,8 +11,7 @@ import typer
 
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
-from eqfuzz.cli.options import BadOption, configs_of
-from eqfuzz.cli.rules import Format
+from eqfuzz.cli.options import BadOption, Format, configs_of
 
 if TYPE_CHECKING:
     from eqfuzz.campaign.audit import Audited

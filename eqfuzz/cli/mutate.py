@@ -13,7 +13,7 @@ import typer
 from eqfuzz.cli import logs
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
-from eqfuzz.cli.options import BadOption, checks_of, configs_of, seconds_of
+from eqfuzz.cli.options import BadOption, Format, checks_of, configs_of, seconds_of
 from eqfuzz.cli.rules import RulesFrom
 
 if TYPE_CHECKING:
@@ -37,11 +37,6 @@ class Runner(StrEnum):
     FAST = "fast"
     STOCK = "stock"
     SPAWN = "spawn"
-
-
-class Format(StrEnum):
-    TEXT = "text"
-    JSON = "json"
 
 
 class LogLevel(StrEnum):

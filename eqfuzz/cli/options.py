@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 _PART = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
+
+
+class Format(StrEnum):
+    """How a verb tells what it found."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 class BadOption(Exception):

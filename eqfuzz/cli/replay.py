@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-import shutil
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, USAGE, complain
+from eqfuzz.cli.choice import OUT, FindingId, Interpreter, RunFolder, folder_of, interpreter_of
+from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL
 
 
 def replay(
-    id: Annotated[
-        str, typer.Argument(metavar="ID", help="The finding's id, or its first digits where they are one's.")
-    ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The --out folder of the run that found it.")] = Path(
-        "eqfuzz-out"
-    ),
-    python: Annotated[
-        str, typer.Option(metavar="INTERPRETER", help="Another Python, with another torch (default: this one).")
-    ] = sys.executable,
+    id: FindingId,
+    out: RunFolder = OUT,
+    python: Interpreter = sys.executable,
 ) -> None:
     """Run a finding again: FIXED or STILL FAILING?
 
@@ -31,11 +23,8 @@ def replay(
 
     Exit codes: 0 fixed, 1 still failing, 2 no such finding, 3 the reproducer itself could not tell.
     """
-    folder = _folder(out / "findings", id)
-    interpreter = shutil.which(python)
-    if interpreter is None:
-        complain(f"--python: {python}: no such program")
-        raise typer.Exit(USAGE)
+    folder = folder_of(id, out)
+    interpreter = interpreter_of(python)
 
     from rich.console import Console
     from rich.text import Text
@@ -51,24 +40,6 @@ def replay(
     style = {FIXED: "bold green", STILL_FAILING: "bold red"}.get(outcome.status, "bold yellow")
     console.print(Text.assemble((outcome.status, style), f"  {folder.name}  {_told(folder)}"), soft_wrap=True)
     raise typer.Exit({FIXED: CLEAN, STILL_FAILING: FINDINGS}.get(outcome.status, INTERNAL))
-
-
-def _folder(findings: Path, id: str) -> Path:
-    """The one finding whose id begins with ``id``; otherwise one line on stderr and exit code 2."""
-    known = sorted(f.name for f in findings.glob("*") if (f / "repro.py").is_file() and not f.name.startswith("."))
-    fitting = [name for name in known if name.startswith(id)] if id else known
-    if id in known:
-        fitting = [id]
-    if len(fitting) == 1:
-        return findings / fitting[0]
-    if len(fitting) > 1:
-        complain(f"{id!r} fits {len(fitting)} findings: {', '.join(fitting[:5])}; give more digits")
-    elif not known:
-        complain(f"no findings in {findings}; give the run's folder with --out")
-    else:
-        close = difflib.get_close_matches(id, known, n=3, cutoff=0.3) or known[:3]
-        complain(f"no finding {id!r} in {findings}; close: {', '.join(close)}")
-    raise typer.Exit(USAGE)
 
 
 def _told(folder: Path) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,14 +11,10 @@ import typer
 import typer.core
 
 from eqfuzz.cli.exits import USAGE, complain
+from eqfuzz.cli.options import Format
 
 if TYPE_CHECKING:
     from eqfuzz.rewrite.rule import Rule
-
-
-class Format(StrEnum):
-    TEXT = "text"
-    JSON = "json"
 
 
 RulesFrom = Annotated[

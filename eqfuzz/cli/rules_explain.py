@@ -9,7 +9,8 @@ import typer
 
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, INTERNAL, USAGE, complain
-from eqfuzz.cli.rules import Format, RulesFrom, named
+from eqfuzz.cli.options import Format
+from eqfuzz.cli.rules import RulesFrom, named
 
 if TYPE_CHECKING:
     from eqfuzz.rewrite.rule import Rule

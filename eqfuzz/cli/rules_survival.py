@@ -12,7 +12,8 @@ import typer
 
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, INTERRUPTED, USAGE, complain
-from eqfuzz.cli.rules import Format, RulesFrom, chosen
+from eqfuzz.cli.options import Format
+from eqfuzz.cli.rules import RulesFrom, chosen
 
 if TYPE_CHECKING:
     from eqfuzz.rewrite.rule import Rule

@@ -11,7 +11,7 @@ import typer
 
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, INTERNAL, INTERRUPTED, USAGE, complain
-from eqfuzz.cli.rules import Format
+from eqfuzz.cli.options import Format
 
 
 def self_check(

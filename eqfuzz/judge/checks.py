@@ -18,8 +18,9 @@ ORACLES = (
 CALLS = ("repeat", "values", "integers", "guards")
 """Further calls of the compiled function (``eqfuzz.judge.sequence``)."""
 
-AFTERWARDS = ("audit",)
-"""What a confirmed finding is looked at with: each of its operators alone (``eqfuzz.judge.audit``)."""
+AFTERWARDS = ("audit", "stage")
+"""What a confirmed finding is looked at with: its operators alone (``eqfuzz.judge.audit``), and on other backends
+(``eqfuzz.triage.stage``)."""
 
 EXTRA = ("speed",)
 """What costs too much to be checked unasked: steady slowness."""

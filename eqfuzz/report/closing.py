@@ -12,6 +12,7 @@ from rich.text import Text
 from eqfuzz.campaign.events import CellJudged, FindingMade, RuleTally, SeedInvalid, Summary
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.report.figures import count, duration, printable, rate
+from eqfuzz.report.findings import print_findings
 from eqfuzz.report.words import MEANING, style_of
 
 RULES_SHOWN = 20
@@ -37,7 +38,7 @@ def print_closing(
         console.print(_verdicts(summary.verdicts, meanings=console.width >= 100))
     _print_invalid(console, invalid)
     _print_notable(console, notable)
-    _print_findings(console, findings)
+    print_findings(console, [event.finding for event in findings], FINDINGS_SHOWN)
     print_totals(console, summary, findings_folder)
 
 
@@ -151,27 +152,6 @@ def _print_notable(console: Console, notable: Sequence[CellJudged]) -> None:
         console.print(Text(f"  {notable_line(cell)}", style="yellow"), soft_wrap=True)
     if len(notable) > NOTABLE_SHOWN:
         console.print(Text(f"  and {len(notable) - NOTABLE_SHOWN:,} more (--format json tells all)", style="dim"))
-
-
-def _print_findings(console: Console, findings: Sequence[FindingMade]) -> None:
-    """A line each, once more: the panels of a long run have scrolled away."""
-    if not findings:
-        return
-    console.print()
-    table = _table("Findings", "")
-    table.add_column("id", no_wrap=True)
-    table.add_column("kind", no_wrap=True)
-    table.add_column("seed", overflow="fold")
-    table.add_column("shown by", overflow="fold")
-    for event in findings[:FINDINGS_SHOWN]:
-        finding = event.finding
-        by = " + ".join(step.rule for step in finding.derivation) or "the original"
-        kind = str(finding.verdict.kind)
-        seed = Text(printable(finding.original.name))
-        table.add_row(Text(finding.id), Text(kind, style=style_of(kind)), seed, Text(by))
-    if len(findings) > FINDINGS_SHOWN:
-        table.add_row("", "", Text(f"and {len(findings) - FINDINGS_SHOWN:,} more", style="dim"), "")
-    console.print(table)
 
 
 def notable_line(cell: CellJudged) -> str:

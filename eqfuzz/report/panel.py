@@ -108,9 +108,18 @@ def _headline(event: FindingMade) -> Table:
     if finding.also:
         told = f"{count(finding.also, 'more cell')} of this seed {'shows' if finding.also == 1 else 'show'} the same"
         rows.add_row("also", Text(told))
+    if finding.place:
+        rows.add_row("place", _place(finding))
     if event.known:
         rows.add_row("known", Text("an earlier run in this folder found it too"))
     return rows
+
+
+def _place(finding: Finding) -> Text:
+    """Where in the compiler it comes from, and what the backends before show."""
+    shown = finding.ablation.shown if finding.ablation is not None else {}
+    told = ", ".join(f"{backend} {kind}" for backend, kind in shown.items())
+    return Text.assemble((printable(finding.place), "bold"), (f"  {told}", "dim"))
 
 
 def _loud(finding: Finding) -> Text:

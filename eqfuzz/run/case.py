@@ -28,7 +28,7 @@ class Case:
     ``dry_run`` compiles nothing; with ``list_sites`` the sites are told too and no variant runs at all. ``job`` is
     ``run``; ``describe``: only write the first ``described`` calls (0: all) of the program, or of the variant whose
     source is ``transformed``, as source; ``explain``: only say where ``rules`` apply and why not;
-    ``audit``: only judge each operator of those calls alone.
+    ``audit``: only judge each operator of those calls alone; ``compare``: only judge those calls under ``configs``.
     """
 
     program: Program
@@ -55,7 +55,7 @@ class Case:
     list_sites: bool = False
     transformed: str = ""
     described: int = 0
-    job: Literal["run", "describe", "explain", "audit"] = "run"
+    job: Literal["run", "describe", "explain", "audit", "compare"] = "run"
 
     def to_json(self) -> dict[str, Any]:
         shallow = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}

@@ -54,8 +54,7 @@ def run_case(data: dict[str, Any], emit: Emit) -> None:
     case = Case.from_json(data)
     runner = _Runner(case, emit)
     try:
-        jobs = {"run": runner.run, "describe": runner.describe, "explain": runner.explain, "audit": runner.audit}
-        jobs[case.job]()
+        getattr(runner, case.job)()
     except InvalidSeed as error:
         emit({"event": "invalid", "reason": error.reason, "line": error.line})
 
@@ -122,14 +121,24 @@ class _Runner:
 
     def audit(self) -> None:
         """Emit which operators of the calls asked for are wrong by themselves under the first configuration."""
-        loaded, calls = self._calls_asked_for()
+        subject = self._asked_for()
         config = self.case.configs[0]
         self.clock.enter("compile", 4 * self.case.compile_seconds, variant=0, device="cpu", config=config.name)
-        suspects = [] if config.backend != "inductor" else audit_calls(loaded, calls, self.case.seed, config).suspects
+        suspects = (
+            []
+            if config.backend != "inductor"
+            else audit_calls(subject.loaded, subject.calls, self.case.seed, config).suspects
+        )
         self.emit({"event": "audited", "suspects": [suspect.in_words() for suspect in suspects]})
 
-    def _calls_asked_for(self) -> tuple[Loaded, list[Call]]:
-        """The program or the variant asked for, and the calls made of it, as its cells were called."""
+    def compare(self) -> None:
+        """Emit the cells of the calls asked for, in this process."""
+        subject = self._asked_for()
+        taker = InTurn(self.case, CellJudge(self.case, self.clock, subject, self.case.no_reference), self._tell)
+        taker.add(subject)
+
+    def _asked_for(self) -> Subject:
+        """The program or the variant asked for, with the calls asked for, as its cells were called."""
         loaded, calls = self._load()
         start = Subject(0, original(self.case.program), loaded, calls, self._enter_eager(0, loaded, calls))
         self._take_steps(start, calls)
@@ -139,23 +148,24 @@ class _Runner:
             loaded = Loaded(program)
             subject = Subject(1, original(program), loaded, calls, observe(loaded.instance, calls))
             subject.go_on(self.steps)
-        return loaded, subject.calls[: self.case.described or None]
+        subject.limit(self.case.described)
+        return subject
 
     def describe(self) -> None:
         """Emit the calls and, for small modules, the state as Python source for a reproducer."""
-        loaded, made = self._calls_asked_for()
+        subject = self._asked_for()
         writer = Writer()
-        instance = loaded.instance()
+        instance = subject.loaded.instance()
         state = instance.state_dict() if isinstance(instance, torch.nn.Module) else {}
         try:
-            body = writer.calls(made)
+            body = writer.calls(subject.calls)
             small = sum(t.nbytes for t in state.values()) <= STATE_BYTES
             weights = writer.value(dict(state)) if state and small else None
             problem = ""
         except CannotDescribe as error:
             body, weights, problem = "", None, str(error)
-        changes = [(call.label, call.before, call.within) for call in made]
-        names = sorted(plain_globals(loaded.module.__dict__))
+        changes = [(call.label, call.before, call.within) for call in subject.calls]
+        names = sorted(plain_globals(subject.loaded.module.__dict__))
         told = {"calls": body, "state": weights, "packs": writer.packs, "changes": changes, "globals": names}
         self.emit({"event": "described", **told, "problem": problem})
 

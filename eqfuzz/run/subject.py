@@ -40,6 +40,16 @@ class Subject:
         if len(calls) > len(self.calls):
             self.calls, self.eager, self._reference, self._samples = calls, eager, None, 0
 
+    def limit(self, count: int) -> None:
+        """Leave the first ``count`` calls; all, where that is 0."""
+        if 0 < count < len(self.calls):
+            self.calls, self.eager, self._reference, self._samples = (
+                self.calls[:count],
+                self.eager.first(count),
+                None,
+                0,
+            )
+
     def has_reference(self, samples: int) -> bool:
         """Whether one of at least so many noisy runs has been made."""
         return self._samples >= samples

@@ -1,15 +1,14 @@
 """Compiles at the start of a process that is to fork many children, so that none of them pays for a first time.
 
 What is paid by ``begin``: the pattern matchers' tables, the probes for the CPU's vector width, the precompiled header,
-the hash of torch's sources. By ``broaden``: modules that the compiler imports when it first needs them (a third of what
-a small program costs is ``sympy.physics``), and what it remembers of shapes, dtypes and index expressions.
+the hash of torch's sources. By ``broaden``: modules that the compiler imports when it first needs them, and what it
+remembers of operators, dtypes and index expressions.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,13 +21,14 @@ from eqfuzz.program.torch_internals import without_graph_caches
 def warm_up(device: str, *, changed: bool) -> None:
     """Compile on ``device``; on the CPU, some typical programs too. The graph caches are off: a hit would skip passes.
 
-    Where a preload has ``changed`` the compiler, the typical programs may fail: what it breaks is for seeds to show.
+    Where a preload has ``changed`` the compiler the typical programs are left out: they might end this process, and
+    what is broken is for seeds to show.
     """
+    importlib.import_module("sympy.physics.units")  # sympy.simplify does, when it is first called
     with without_graph_caches():
         begin(device)
-        if device == "cpu":
-            with contextlib.suppress(*((Exception,) if changed else ())):
-                broaden()
+        if device == "cpu" and not changed:
+            broaden()
     forget_compiles()
 
 
@@ -74,13 +74,9 @@ def _kernels_left_out() -> Iterator[None]:
 
     before = AsyncCompile.cpp_pybinding
     AsyncCompile.cpp_pybinding = empty  # type: ignore[method-assign,assignment]
-    # A preload may have broken the compiler, whose log of that nobody asked for.
-    level = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
     try:
         yield
     finally:
-        logging.disable(level)
         AsyncCompile.cpp_pybinding = before  # type: ignore[method-assign]
 
 

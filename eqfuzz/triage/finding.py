@@ -10,6 +10,7 @@ from typing import Any
 from eqfuzz.judge.verdict import Verdict
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.derive import Step
+from eqfuzz.triage.stage import Ablation, Blame
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Finding:
     ``derivation`` is empty when the original itself shows it. ``cells`` says for each of the four cells
     (``P``, ``C(P)``, ``P'``, ``C(P')``) what was seen, in a few words. ``also`` counts the other cells of the same seed
     that showed the same (kind, place, configuration, device). ``suspects`` are operators that the local audit found
-    wrong by themselves, in words.
+    wrong by themselves, in words; ``ablation`` is what the backends before the finding's own show,
+    ``blame`` what torch's bisector told (``eqfuzz blame``).
     """
 
     id: str
@@ -34,11 +36,20 @@ class Finding:
     also: int
     environment: dict[str, Any]
     suspects: tuple[str, ...] = ()
+    ablation: Ablation | None = None
+    blame: Blame | None = None
 
     @property
     def only_transformed(self) -> bool:
         """Whether the original compiles right: the find that no other tool makes."""
         return bool(self.derivation)
+
+    @property
+    def place(self) -> str:
+        """Where in the compiler it comes from, as closely as is known, in words; empty where nothing is."""
+        if self.blame is not None:
+            return self.blame.in_words()
+        return self.ablation.stage if self.ablation is not None else ""
 
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -52,6 +63,8 @@ class Finding:
                 "transformed": Program.from_json(data["transformed"]),
                 "derivation": tuple(Step(**step) for step in data["derivation"]),
                 "suspects": tuple(data.get("suspects", ())),
+                "ablation": Ablation(**data["ablation"]) if data.get("ablation") else None,
+                "blame": Blame(**data["blame"]) if data.get("blame") else None,
                 "verdict": Verdict.from_json(data["verdict"]),
             }
         )

@@ -1,11 +1,10 @@
-"""A finding's folder: everything a maintainer needs, written once and never overwritten."""
+"""A finding's folder: everything a maintainer needs; only what is known of it later is added."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from eqfuzz.triage.finding import Finding
@@ -27,7 +26,7 @@ def write_folder(findings: Path, finding: Finding, reproducer: str, preload: Pat
     whole = finding.to_json()
     for name in ("derivation", "verdict", "environment"):
         (making / f"{name}.json").write_text(json.dumps(whole[name], indent=2) + "\n", encoding="utf-8")
-    (making / "finding.json").write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+    keep(making, finding)
     try:
         making.rename(target)
     except OSError:  # another run wrote the same finding first
@@ -35,11 +34,11 @@ def write_folder(findings: Path, finding: Finding, reproducer: str, preload: Pat
     return target
 
 
-def write_suspects(folder: Path, suspects: Sequence[str]) -> None:
-    """``suspects.txt``: the operators that are wrong by themselves, a line each; no file where there are none."""
-    target = folder / "suspects.txt"
-    if suspects and not target.exists():
-        target.write_text("".join(f"{line}\n" for line in suspects), encoding="utf-8")
+def keep(folder: Path, finding: Finding) -> None:
+    """Write down what has become known of it since its folder was made: ``finding.json`` takes the place of the old."""
+    new = folder / ".finding.json"
+    new.write_text(json.dumps(finding.to_json(), indent=2) + "\n", encoding="utf-8")
+    new.replace(folder / "finding.json")
 
 
 def read_finding(folder: Path) -> Finding:

@@ -35,6 +35,7 @@ def test_the_int8_amin_defect_is_found_and_replayed(tmp_path):
     assert run.code == 1 and findings, run.errors
     for finding in findings:
         assert finding["verdict"]["kind"] == "wrong-result" and not finding["known"]
+        assert finding["stage"] == "Inductor" and set(finding["backends"].values()) == {"agree"}
         folder = Path(finding["folder"])
         names = {"repro.py", "original.py", "variant.py", "derivation.json", "verdict.json", "environment.json"}
         assert names <= {p.name for p in folder.iterdir()}
@@ -46,6 +47,9 @@ def test_the_int8_amin_defect_is_found_and_replayed(tmp_path):
     assert all(f["known"] for f in again.of("finding"))
     replay = eqfuzz("replay", findings[0]["id"][:6], "--out", out)
     assert replay.returncode == 1 and "STILL FAILING" in replay.stdout
+    blamed = eqfuzz("blame", findings[0]["id"], "--out", out)
+    assert blamed.returncode == 0 and "Inductor, lowerings: amin" in blamed.stdout, blamed.stderr
+    assert "Inductor, lowerings: amin" in eqfuzz("show", findings[0]["id"], "--out", out).stdout
 
 
 SHIPPED_RELU = SEEDS / "handwritten" / "arithmetic" / "relu_residual.py"

@@ -5,6 +5,7 @@ from torch._dynamo import guards
 from torch._inductor import sizevars
 from torch.utils._sympy.functions import FloorDiv, ModularIndexing
 
+from eqfuzz.run import warm_up
 from eqfuzz.run.shortcuts import is_linear, shortcuts
 from eqfuzz.run.warm_up import broaden
 
@@ -36,6 +37,16 @@ def test_only_what_is_torchs_own_is_left_out(monkeypatch: pytest.MonkeyPatch):
         assert sizevars.simplify_index_in_vec_range is planted
         assert vars(guards)["profile_guard_manager"] is not measure
     assert vars(guards)["profile_guard_manager"] is measure
+
+
+@pytest.mark.parametrize(("changed", "device", "times"), [(False, "cpu", 1), (True, "cpu", 0), (False, "cuda", 0)])
+def test_a_changed_compiler_is_not_tried_on_typical_programs(monkeypatch, changed, device, times):
+    """It might end the process that all others are forked from."""
+    called: list[str] = []
+    monkeypatch.setattr(warm_up, "begin", lambda _: None)
+    monkeypatch.setattr(warm_up, "broaden", lambda: called.append("broaden"))
+    warm_up.warm_up(device, changed=changed)
+    assert len(called) == times
 
 
 @pytest.mark.slow

@@ -1,0 +1,27 @@
+"""One compiled cell and what was said of it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from eqfuzz.judge.verdict import Verdict
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """One judged compiled cell; the fields up to ``config`` name it."""
+
+    variant: int
+    device: str
+    config: str
+    verdict: Verdict
+    seconds: float
+    compiled: dict[str, int] | None = None
+    erased: bool = False
+
+    @property
+    def symptom(self) -> tuple[str, ...]:
+        """Equal for cells of one seed that show the same thing."""
+        verdict = self.verdict
+        place = verdict.evidence.path if verdict.evidence is not None else verdict.message.split(":")[0]
+        return self.device, self.config, str(verdict.kind), place

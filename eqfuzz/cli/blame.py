@@ -1,0 +1,48 @@
+"""``eqfuzz blame``: which pass or lowering does a finding come from?"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+
+import typer
+
+from eqfuzz.cli.choice import OUT, FindingId, Interpreter, OneObject, RunFolder, folder_of, interpreter_of
+from eqfuzz.cli.exits import INTERNAL, complain
+from eqfuzz.cli.options import Format
+
+
+def blame(
+    id: FindingId, out: RunFolder = OUT, python: Interpreter = sys.executable, format: OneObject = Format.TEXT
+) -> None:
+    """Name the pass or the lowering that a finding comes from.
+
+    Torch's own bisector runs its reproducer 15 to 30 times, with more and less of the compiler switched on. What it
+    tells is kept in the finding's folder.
+
+    Exit codes: 0 named, 2 no such finding, 3 the bisector could not tell.
+    """
+    folder = folder_of(id, out)
+    interpreter = interpreter_of(python)
+
+    from rich.console import Console
+    from rich.text import Text
+
+    from eqfuzz.report.figures import printable
+    from eqfuzz.triage.bisection import NotBlamed, bisect
+    from eqfuzz.triage.folder import keep, read_finding
+
+    try:
+        finding = read_finding(folder)
+        found = bisect(folder, finding, interpreter)
+        keep(folder, dataclasses.replace(finding, blame=found))
+    except (NotBlamed, OSError, ValueError) as error:
+        complain(f"{folder.name}: {' '.join(str(error).split())}")
+        raise typer.Exit(INTERNAL) from None
+    if format is Format.JSON:
+        print(json.dumps({"event": "blamed", "id": folder.name, **dataclasses.asdict(found)}))
+        return
+    Console(highlight=False).print(
+        Text.assemble((printable(found.in_words()), "bold magenta"), f"  {folder.name}"), soft_wrap=True
+    )

@@ -1,0 +1,54 @@
+"""Which finding a verb is about, and with which Python."""
+
+from __future__ import annotations
+
+import difflib
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eqfuzz.cli.exits import USAGE, complain
+from eqfuzz.cli.options import Format
+
+OUT = Path("eqfuzz-out")
+
+FindingId = Annotated[
+    str, typer.Argument(metavar="ID", help="The finding's id, or its first digits where they are one's.")
+]
+RunFolder = Annotated[Path, typer.Option(metavar="DIR", help="The --out folder of the run that found it.")]
+Interpreter = Annotated[
+    str, typer.Option(metavar="INTERPRETER", help="Another Python, with another torch (default: this one).")
+]
+
+
+OneObject = Annotated[Format, typer.Option(help="json: all of it as one object.")]
+
+
+def interpreter_of(python: str) -> str:
+    """Where that Python is; otherwise one line on stderr and exit code 2."""
+    interpreter = shutil.which(python)
+    if interpreter is None:
+        complain(f"--python: {python}: no such program")
+        raise typer.Exit(USAGE)
+    return interpreter
+
+
+def folder_of(id: str, out: Path) -> Path:
+    """The one finding whose id begins with ``id``; otherwise one line on stderr and exit code 2."""
+    findings = out / "findings"
+    known = sorted(f.name for f in findings.glob("*") if (f / "repro.py").is_file() and not f.name.startswith("."))
+    fitting = [name for name in known if name.startswith(id)] if id else known
+    if id in known:
+        fitting = [id]
+    if len(fitting) == 1:
+        return findings / fitting[0]
+    if len(fitting) > 1:
+        complain(f"{id!r} fits {len(fitting)} findings: {', '.join(fitting[:5])}; give more digits")
+    elif not known:
+        complain(f"no findings in {findings}; give the run's folder with --out")
+    else:
+        close = difflib.get_close_matches(id, known, n=3, cutoff=0.3) or known[:3]
+        complain(f"no finding {id!r} in {findings}; close: {', '.join(close)}")
+    raise typer.Exit(USAGE)

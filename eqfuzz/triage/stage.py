@@ -1,0 +1,59 @@
+"""Which part of the compiler a difference comes from: the stage, and what torch's bisector found within it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+LADDER = ("eager", "aot_eager", "aot_eager_decomp_partition")
+"""Backends of ``torch.compile`` before Inductor; each does what those before it do, and more."""
+
+STAGES = {
+    "eager": "Dynamo",
+    "aot_eager": "AOTAutograd",
+    "aot_eager_decomp_partition": "decompositions and partitioner",
+    "inductor": "Inductor",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Ablation:
+    """What each backend showed on the program and calls of a finding of ``kind``: its kind of verdict by backend.
+
+    The first on the way to Inductor that shows the same is to blame. ``shown`` has the backends of ``LADDER`` that came
+    to a verdict; ``backend`` is the finding's own.
+    """
+
+    kind: str
+    backend: str
+    shown: Mapping[str, str]
+
+    @property
+    def stage(self) -> str:
+        """The stage to blame, in words; empty where no backend below the finding's own was judged."""
+        below = LADDER[: LADDER.index(self.backend)] if self.backend in LADDER else LADDER
+        for backend in below:
+            if self.shown.get(backend) == self.kind:
+                return STAGES[backend]
+        judged = all(backend in self.shown for backend in below)
+        return STAGES.get(self.backend, self.backend) if judged else ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Blame:
+    """``backend`` is the first that shows the finding, ``subsystem`` what of it must run for that (empty: unknown).
+
+    ``number`` counts its applications, ``detail`` is the one that does it: a pass, an operator.
+    """
+
+    backend: str
+    subsystem: str = ""
+    number: int | None = None
+    detail: str = ""
+
+    def in_words(self) -> str:
+        """``Inductor, lowerings: amin``."""
+        stage = STAGES.get(self.backend, self.backend)
+        if not self.subsystem:
+            return stage
+        return f"{stage}, {self.subsystem}" + (f": {self.detail}" if self.detail else "")

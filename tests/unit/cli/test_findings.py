@@ -1,0 +1,75 @@
+"""The verbs about findings that a run has left."""
+
+import dataclasses
+import json
+
+import pytest
+
+from eqfuzz.judge.verdict import Kind
+from eqfuzz.triage.folder import keep, write_folder
+from eqfuzz.triage.stage import Blame
+from tests.unit.cli.test_verbs import call
+from tests.unit.triage.findings import finding_of
+
+PLAIN = finding_of()
+REWRITTEN = finding_of(Kind.COMPILER_CRASH, rules=("algebra/commute",))
+
+
+@pytest.fixture
+def out(tmp_path):
+    for finding in (PLAIN, REWRITTEN):
+        write_folder(tmp_path / "findings", finding, "", None)
+    return tmp_path
+
+
+def test_all_are_listed_with_their_place(out):
+    result = call("findings", "--out", str(out))
+    assert result.exit_code == 1
+    for finding in (PLAIN, REWRITTEN):
+        assert finding.id in result.stdout
+    assert "algebra/commute" in result.stdout and "AOTAutograd" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [
+        (["--kind", "wrong-result"], [PLAIN]),
+        (["--only-rewritten"], [REWRITTEN]),
+        (["--kind", "hang"], []),
+    ],
+)
+def test_some_are_listed(out, options, left):
+    result = call("findings", "--out", str(out), "--format", "json", *options)
+    assert [json.loads(line)["id"] for line in result.stdout.splitlines()] == [f.id for f in left]
+    assert result.exit_code == int(bool(left))
+
+
+def test_none_is_said(tmp_path):
+    result = call("findings", "--out", str(tmp_path))
+    assert result.exit_code == 0 and result.stdout == "no findings\n"
+
+
+def test_what_was_blamed_later_is_shown(out):
+    keep(out / "findings" / PLAIN.id, dataclasses.replace(PLAIN, blame=Blame("inductor", "lowerings", 1, "amin")))
+    assert "amin" in call("findings", "--out", str(out)).stdout
+    shown = call("show", PLAIN.id[:5], "--out", str(out)).stdout
+    assert "Inductor, lowerings: amin" in shown and "it differs" in shown
+
+
+def test_show_as_one_object(out):
+    told = json.loads(call("show", REWRITTEN.id, "--out", str(out), "--format", "json").stdout)
+    assert told["id"] == REWRITTEN.id and told["ablation"]["shown"]["eager"] == "agree"
+
+
+@pytest.mark.parametrize("verb", ["show", "blame"])
+def test_what_cannot_be_read_is_one_line(out, verb):
+    (out / "findings" / PLAIN.id / "repro.py").write_text("")
+    (out / "findings" / PLAIN.id / "finding.json").write_text('{"id": 1')
+    result = call(verb, PLAIN.id, "--out", str(out))
+    assert result.exit_code in (2, 3) and result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_no_such_run_is_one_line_and_exit_2(tmp_path):
+    result = call("findings", "--out", str(tmp_path / "none"))
+    assert result.exit_code == 2 and "no such folder" in result.stderr

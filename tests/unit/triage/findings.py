@@ -1,0 +1,29 @@
+"""A finding to test with."""
+
+from eqfuzz.judge.verdict import Evidence, Kind, Verdict
+from eqfuzz.program.formats import recognise
+from eqfuzz.rewrite.derive import Step
+from eqfuzz.triage.finding import Finding, finding_id
+from eqfuzz.triage.stage import Ablation
+
+SOURCE = "def program(x):\n    return x + 1\n\n\ndef inputs(rng):\n    yield rng.normal(3)\n"
+
+
+def finding_of(kind: Kind = Kind.WRONG_RESULT, rules: tuple[str, ...] = ()) -> Finding:
+    program = recognise(SOURCE, "seeds/some.py")
+    verdict = Verdict(kind, "it differs", Evidence(0, "output", (1, 2), 1.0, 2.0, 1.0, 1e-6))
+    shown = {"eager": "agree", "aot_eager": str(kind), "aot_eager_decomp_partition": str(kind)}
+    return Finding(
+        id=finding_id(program, program, verdict, "cpu", {"rules": rules}, "plain"),
+        original=program,
+        transformed=program,
+        derivation=tuple(Step(rule, 2, "x + 1", "1 + x") for rule in rules),
+        verdict=verdict,
+        device="cpu",
+        config="inductor",
+        settings={},
+        cells={"P": "runs", "C(P)": str(kind)},
+        also=0,
+        environment={},
+        ablation=Ablation(str(kind), "inductor", shown),
+    )

@@ -1,0 +1,68 @@
+"""What is made of the bisector's words; the bisector itself is run by a slow test of the main job."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eqfuzz.judge.verdict import Kind
+from eqfuzz.triage.bisection import NotBlamed, bisect
+from eqfuzz.triage.folder import write_folder
+from eqfuzz.triage.stage import Blame
+from tests.unit.triage.findings import finding_of
+
+AMIN = {"backend": "inductor", "subsystem": "lowerings", "number": 1, "detail": "amin"}
+
+
+def python_that(folder: Path, body: str) -> str:
+    """An interpreter that runs ``body`` instead of what it is given."""
+    script = folder / "python"
+    script.write_text(f"#!/bin/sh\n{body}\n")
+    script.chmod(0o755)
+    return str(script)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_folder(tmp_path / "findings", finding_of(), "print('hello')", None)
+
+
+def test_the_last_line_in_json_counts(folder, tmp_path):
+    python = python_that(tmp_path, f"echo '{{broken'; echo '{json.dumps(AMIN)}'; echo warning >&2")
+    assert bisect(folder, finding_of(), python) == Blame("inductor", "lowerings", 1, "amin")
+
+
+def test_what_is_unknown_is_left_empty(folder, tmp_path):
+    told = {"backend": "eager", "subsystem": None, "number": None, "detail": None}
+    assert bisect(folder, finding_of(), python_that(tmp_path, f"echo '{json.dumps(told)}'")) == Blame("eager")
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("echo '{}'", "no backend"),
+        ("echo boom; exit 1", "boom"),
+        ("exit 0", "said nothing"),
+        ("sleep 20", "did not end within 1 s"),
+    ],
+)
+def test_no_end_is_told(folder, tmp_path, body, told):
+    with pytest.raises(NotBlamed, match=told):
+        bisect(folder, finding_of(), python_that(tmp_path, body), seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "way", "planted"),
+    [(Kind.WRONG_RESULT, "inside", "given"), (Kind.PROCESS_CRASH, "outside", "beside")],
+)
+def test_a_preload_is_executed_once(tmp_path, kind, way, planted):
+    """By the bisector, once for all runs of the script; by the script where each run has its own process."""
+    (tmp_path / "plant.py").write_text("")
+    folder = write_folder(tmp_path / "findings", finding_of(kind), "", tmp_path / "plant.py")
+    log = tmp_path / "log"
+    body = f"""echo "$3 ${{4:-none}} $(ls $(dirname $2))" > {log}; echo '{json.dumps(AMIN)}'"""
+    bisect(folder, finding_of(kind), python_that(tmp_path, body))
+    told = log.read_text().split()
+    assert told[0] == way
+    assert (told[1] == str(folder / "preload.py")) == (planted == "given")
+    assert ("preload.py" in told[2:]) == (planted == "beside")
