@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from eqfuzz.campaign.trial import symptom_of
 from eqfuzz.judge.verdict import Verdict
 
 
@@ -22,6 +23,5 @@ class Cell:
     @property
     def symptom(self) -> tuple[str, ...]:
         """Equal for cells of one seed that show the same thing."""
-        verdict = self.verdict
-        place = verdict.evidence.path if verdict.evidence is not None else verdict.message.split(":")[0]
-        return self.device, self.config, str(verdict.kind), place
+        kind, place = symptom_of(self.verdict)
+        return self.device, self.config, str(kind), place

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from eqfuzz.campaign.cell import Cell
+from eqfuzz.campaign.trial import trial
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
 from eqfuzz.run.configs import Config
-from eqfuzz.run.deaths import DEATHS
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.pool import Pool
 from eqfuzz.triage.finding import Finding, finding_id
@@ -103,6 +103,9 @@ class Confirming:
                 "platform": platform.platform(),
                 "seed": self._case.seed,
                 "compile_seconds": self._case.compile_seconds,
+                "input_sets": self._case.input_sets,
+                "steps": self._case.steps,
+                "checks": list(self._case.checks),
             },
         )
 
@@ -130,26 +133,13 @@ class Confirming:
     def _ablation(self, finding: Finding, config: Config) -> Ablation | None:
         """What the backends before the finding's own show on its calls."""
         below = LADDER[: LADDER.index(config.backend)] if config.backend in LADDER else LADDER
-        if "stage" not in self._case.checks or not below:
+        if "stage" not in self._case.checks:
             return None
         changes = {"mode": None, "options": {}, "inductor": {}}
         configs = tuple(config.model_copy(update={"name": name, "backend": name, **changes}) for name in below)
         case = dataclasses.replace(self._about(finding, "compare"), configs=configs, devices=(finding.device,))
-        return Ablation(str(finding.verdict.kind), config.backend, dict(self._kinds(case)))
-
-    def _kinds(self, case: Case) -> Iterator[tuple[str, str]]:
-        """Configuration and kind of verdict; a death is told of the cell that it came in, and ends it."""
-        stage: dict[str, Any] = {}
-        for event in self._pool.run(case.to_json()):
-            match event["event"]:
-                case "cell":
-                    yield event["config"], event["verdict"]["kind"]
-                case "stage":
-                    stage = event
-                case "exit" if event["reason"] in DEATHS and stage.get("stage") == "compile":
-                    yield stage["config"], str(DEATHS[event["reason"]])
-                case _:
-                    pass
+        shown = trial(self._pool, case).shown if below else {}
+        return Ablation(str(finding.verdict.kind), config.backend, {k: str(v.kind) for k, v in shown.items()})
 
     def _about(self, finding: Finding, job: Literal["describe", "audit", "compare"]) -> Case:
         """A case that looks at the finding's program on the calls up to the finding's."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 import resource
 import threading
 import time
@@ -11,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-import eqfuzz
 from eqfuzz.campaign.events import Event, Handler, RunStarted, Summary
 from eqfuzz.campaign.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.campaign.self_check import quick_steps
 from eqfuzz.campaign.settings import Settings
 from eqfuzz.campaign.tally import Tally
 from eqfuzz.campaign.threads import all_through
+from eqfuzz.campaign.versions import versions
 from eqfuzz.rewrite.library import select
 from eqfuzz.rewrite.own_rules import known_rules
 from eqfuzz.rewrite.rule import RuleError
@@ -100,7 +98,7 @@ class _Run:
         self.began = time.monotonic()
         self.cpu_before = _cpu_seconds()
         self.deadline = self.began + settings.time if settings.time is not None else None
-        self.versions = _versions()
+        self.versions = versions()
         self.pruning = Pruning(environment.caches())
 
     def run(self) -> Summary:
@@ -199,12 +197,3 @@ def _cpu_seconds() -> float:
     """CPU seconds of this process and of every process below it that has ended."""
     usages = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "eqfuzz": eqfuzz.__version__,
-        "torch": importlib.metadata.version("torch"),
-        "libcst": importlib.metadata.version("libcst"),
-        "python": platform.python_version(),
-    }

@@ -16,6 +16,7 @@ from eqfuzz.cli import (
     doctor,
     findings,
     mutate,
+    reduce,
     replay,
     rules,
     rules_check,
@@ -82,6 +83,7 @@ app.command("mutate")(mutate.mutate)
 app.command("replay")(replay.replay)
 app.command("findings")(findings.findings)
 app.command("show")(findings.show)
+app.command("reduce")(reduce.reduce)
 app.command("blame")(blame.blame)
 app.command("audit")(audit.audit)
 rules.rules.command("check")(rules_check.check)

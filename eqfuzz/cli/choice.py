@@ -23,6 +23,7 @@ Interpreter = Annotated[
 ]
 
 
+OneEvent = Annotated[Format, typer.Option(help="json: one event per line, the summary last.")]
 OneObject = Annotated[Format, typer.Option(help="json: all of it as one object.")]
 
 

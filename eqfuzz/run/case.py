@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from eqfuzz.judge.checks import DEFAULT_CHECKS
 from eqfuzz.program.program import Program
+from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.configs import Config
 
 
@@ -29,6 +30,7 @@ class Case:
     ``run``; ``describe``: only write the first ``described`` calls (0: all) of the program, or of the variant whose
     source is ``transformed``, as source; ``explain``: only say where ``rules`` apply and why not;
     ``audit``: only judge each operator of those calls alone; ``compare``: only judge those calls under ``configs``.
+    With ``steps_taken`` these jobs are about what the program becomes by them, and ``transformed`` does not count.
     """
 
     program: Program
@@ -55,11 +57,17 @@ class Case:
     list_sites: bool = False
     transformed: str = ""
     described: int = 0
+    steps_taken: tuple[Step, ...] = ()
     job: Literal["run", "describe", "explain", "audit", "compare"] = "run"
 
     def to_json(self) -> dict[str, Any]:
         shallow = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        return {**shallow, "program": self.program.to_json(), "configs": [c.model_dump() for c in self.configs]}
+        return {
+            **shallow,
+            "program": self.program.to_json(),
+            "configs": [c.model_dump() for c in self.configs],
+            "steps_taken": [dataclasses.asdict(step) for step in self.steps_taken],
+        }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Case:
@@ -70,6 +78,7 @@ class Case:
                 **lists,
                 "program": Program.from_json(data["program"]),
                 "configs": tuple(Config(**c) for c in data["configs"]),
+                "steps_taken": tuple(Step(**step) for step in data["steps_taken"]),
                 "skip": tuple((v, d, c) for v, d, c in data["skip"]),
             }
         )

@@ -26,11 +26,12 @@ from eqfuzz.program.load import Loaded
 from eqfuzz.program.namespace import plain_globals
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite import strategy
-from eqfuzz.rewrite.derive import Step, Variant, original
+from eqfuzz.rewrite.derive import CannotRewrite, Step, Variant, original
 from eqfuzz.rewrite.explanation import explain
 from eqfuzz.rewrite.library import equation_of
 from eqfuzz.rewrite.own_rules import rules_for_children
 from eqfuzz.rewrite.probe import Facts, Probe, take_facts
+from eqfuzz.rewrite.rederive import rederive
 from eqfuzz.rewrite.site import Site
 from eqfuzz.rewrite.syntax import Syntax
 from eqfuzz.run.audited import audit_calls
@@ -138,18 +139,42 @@ class _Runner:
         taker.add(subject)
 
     def _asked_for(self) -> Subject:
-        """The program or the variant asked for, with the calls asked for, as its cells were called."""
+        """The program or the variant asked for, with the calls asked for, as its cells were called.
+
+        Raises InvalidSeed where the variant does not equal the program.
+        """
         loaded, calls = self._load()
         start = Subject(0, original(self.case.program), loaded, calls, self._enter_eager(0, loaded, calls))
         self._take_steps(start, calls)
         subject = start
-        if self.case.transformed:
-            program = self.case.program.with_source(self.case.transformed)
-            loaded = Loaded(program)
-            subject = Subject(1, original(program), loaded, calls, observe(loaded.instance, calls))
-            subject.go_on(self.steps)
+        variant = self._variant_asked_for(start, calls)
+        if variant is not None:
+            judge = CellJudge(self.case, self.clock, start, self.case.no_reference)
+            equal = self._judge_variant(1, variant, judge, calls)
+            if equal is None:
+                raise InvalidSeed(self.case.program.name, "the variant does not equal it")
+            subject = equal
+            self._go_on(subject)
         subject.limit(self.case.described)
         return subject
+
+    def _variant_asked_for(self, start: Subject, calls: Sequence[Call]) -> Variant | None:
+        if not self.case.steps_taken:
+            program = self.case.program.with_source(self.case.transformed)
+            return original(program) if self.case.transformed else None
+        self.clock.enter("rewrite", 60 + len(self.case.steps_taken) * self.case.eager_seconds, variant=0)
+
+        def study(variant: Variant) -> tuple[Syntax, Facts]:
+            syntax = Syntax(variant.program.source)
+            return syntax, take_facts(variant.program, syntax, calls)
+
+        try:
+            rules = rules_for_children(self.case.rules_from)
+            variant = rederive(start.variant, study, rules, self.case.steps_taken)
+        except CannotRewrite as error:
+            raise InvalidSeed(self.case.program.name, str(error)) from error
+        self.emit({"event": "rederived", **_told(variant)})
+        return variant
 
     def describe(self) -> None:
         """Emit the calls and, for small modules, the state as Python source for a reproducer."""

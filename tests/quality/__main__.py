@@ -125,16 +125,24 @@ def _line(done: Hunt) -> str:
 
 def _table(hunts: Sequence[Hunt]) -> Table:
     table = Table(
-        "fault", "kind", "issue", "", "verdict", "config", "cells", "s", "rewrite needed", title="planted faults"
+        "fault",
+        "kind",
+        "issue",
+        "",
+        "verdict",
+        "stage",
+        "config",
+        "cells",
+        "s",
+        "rewrite needed",
+        title="planted faults",
     )
     for done in hunts:
         catch, fault = done.catch, done.fault
         assert fault is not None
-        told = (
-            ("missed", "", "", "") if catch is None else ("found", catch.verdict, catch.config, _rewrites(catch.rules))
-        )
-        state, verdict, config, rewrite = told
-        row = (fault.name, fault.kind, fault.issue_number, state, verdict, config)
+        told = ("missed", "", "", "") if catch is None else ("found", catch.verdict, catch.stage, catch.config)
+        rewrite = _rewrites(catch.rules) if catch is not None else ""
+        row = (fault.name, fault.kind, fault.issue_number, *told)
         table.add_row(*row, str(done.cells), f"{done.seconds:.0f}", rewrite)
     return table
 

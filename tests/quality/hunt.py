@@ -57,13 +57,17 @@ PHASES = (
 
 @dataclasses.dataclass(frozen=True)
 class Catch:
-    """The finding that is the fault's. ``rules`` are those of its derivation: empty, the seed itself shows it."""
+    """The finding that is the fault's. ``rules`` are those of its derivation: empty, the seed itself shows it.
+
+    ``stage`` is the one that the finding blames, empty where that is not known.
+    """
 
     verdict: str
     seed: str
     config: str
     rules: list[str]
     phase: str
+    stage: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -181,9 +185,8 @@ def _run_phase(
                 passed_over += 1
                 judged[place] = False
             case "finding":
-                catch = Catch(
-                    event["verdict"]["kind"], _short(event["seed"]), event["config"], rules[event["seed"]], phase.name
-                )
+                kind, seed_file = event["verdict"]["kind"], event["seed"]
+                catch = Catch(kind, _short(seed_file), event["config"], rules[seed_file], phase.name, event["stage"])
                 break
     told = {"cells": cells, "passed_over": passed_over, "error": error}
     return dataclasses.replace(so_far, catch=catch, judged=judged, costs=costs, **told)

@@ -1,0 +1,1 @@
+"""Making a finding smaller while it stays the same finding."""
