@@ -16,12 +16,21 @@ from eqfuzz.rewrite.site import Site
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """One rewrite of a derivation: the rule, and what stood where before and after."""
+    """One rewrite of a derivation: the rule, and what stood where before and after.
+
+    ``start`` is the offset of ``before`` in the text that was rewritten, in characters.
+    """
 
     rule: str
     line: int
     before: str
     after: str
+    start: int = 0
+
+    @classmethod
+    def at(cls, site: Site) -> Step:
+        """What applying ``site`` will be on record as."""
+        return cls(site.rule.name, site.line, site.before, site.text, site.span[0])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +75,7 @@ def apply(variant: Variant, sites: Sequence[Site]) -> Variant:
     for site in sites:
         exactness = exactness.compose(site.effect)
         gradients = gradients and site.rule.gradients
-    steps = tuple(Step(s.rule.name, s.line, s.before, s.text) for s in sites)
+    steps = tuple(Step.at(site) for site in sites)
     return Variant(variant.program.with_source(text), variant.derivation + steps, exactness, gradients)
 
 

@@ -28,5 +28,7 @@ def rederive(start: Variant, study: Study, rules: Mapping[str, Rule], steps: Seq
         fitting = [site for site in sites_of(syntax, facts, [rule]) if site.before == step.before]
         if not fitting:
             raise CannotRewrite(f"{step.rule}: no {step.before!r} left to rewrite")
-        variant = apply(variant, [min(fitting, key=lambda site: (site.text != step.after, abs(site.line - step.line)))])
+        variant = apply(
+            variant, [min(fitting, key=lambda site: (site.text != step.after, abs(site.span[0] - step.start)))]
+        )
     return variant

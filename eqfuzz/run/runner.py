@@ -72,7 +72,7 @@ class _Runner:
         sites, variants = self._variants(start, calls) if self.case.strategy != "none" else ([], [])
         cells = 0 if self.case.dry_run else (1 + len(variants)) * len(self.case.devices) * len(self.case.configs)
         told = [_told(v) for v in variants]
-        steps = [Step(s.rule.name, s.line, s.before, s.text) for s in sites] if self.case.list_sites else []
+        steps = [Step.at(site) for site in sites] if self.case.list_sites else []
         found = [dataclasses.asdict(step) for step in steps]
         self.emit({"event": "rewritten", "sites": len(sites), "cells": cells, "variants": told, "found": found})
 

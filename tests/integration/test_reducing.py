@@ -1,0 +1,48 @@
+"""A finding that many rewrites show is left with the one that it takes."""
+
+import json
+
+import pytest
+
+from tests.commandline import eqfuzz, mutate, write
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+SEED = """
+    import torch
+    import torch.nn.functional as F
+    def program(x, y):
+        z = F.relu(x * y) + x
+        return z * 2 - y, torch.sigmoid(x).sum(0)
+    def inputs(rng): yield rng.normal(8, 16), rng.normal(8, 16)
+"""
+
+WRONG_MAXIMUM = """
+    import torch
+    from torch._inductor import lowering
+    maximum = lowering.lowerings[torch.ops.aten.maximum.default]
+    def wrong(*args, **kwargs):
+        return lowering.lowerings[torch.ops.aten.add.Tensor](maximum(*args, **kwargs), 0.25)
+    lowering.lowerings[torch.ops.aten.maximum.default] = wrong
+"""
+
+
+def test_one_rewrite_is_left_where_one_suffices(tmp_path):
+    seed, preload = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", WRONG_MAXIMUM)
+    out = tmp_path / "out"
+    rules = "activations/relu_is_maximum,operators/*_function,algebra/*"
+    options = ["--strategy", "all", "--variants", 1, "--steps", 0, "--rules", rules]
+    run = mutate(seed, *options, "--preload", preload, out=out)
+    (finding,) = run.of("finding")
+    assert len(finding["derivation"]) > 2 and finding["stage"] == "Inductor"
+    reduced = eqfuzz("reduce", finding["id"], "--out", out, "--format", "json")
+    assert reduced.returncode == 0, reduced.stderr
+    *tried, summary = [json.loads(line) for line in reduced.stdout.splitlines()]
+    assert {event["event"] for event in tried} == {"tried"} and tried[-1]["holds"]
+    assert [step["rule"] for step in summary["derivation"]] == ["activations/relu_is_maximum"]
+    shown = json.loads(eqfuzz("show", summary["id"], "--out", out, "--format", "json").stdout)
+    assert shown["verdict"]["kind"] == finding["verdict"]["kind"]
+    assert shown["environment"]["reduced_from"] == finding["id"] and shown["cells"]["C(P)"] == "agree"
+    assert eqfuzz("replay", summary["id"], "--out", out).returncode == 1
+    again = eqfuzz("reduce", summary["id"], "--out", out)
+    assert again.returncode == 0 and "nothing to leave out" in again.stderr

@@ -1,0 +1,49 @@
+"""A derivation made again from its record: the same program, and parts of it as far as they stand alone."""
+
+import random
+
+import pytest
+import torch
+
+from eqfuzz.rewrite.derive import CannotRewrite, Step, original
+from eqfuzz.rewrite.library import shipped_rules
+from eqfuzz.rewrite.rederive import rederive
+from eqfuzz.rewrite.strategy import every, walk
+from tests.unit.rewrite.test_strategy import PROGRAM, SITES, run, study
+
+RULES = {rule.name: rule for rule in shipped_rules()}
+START = original(PROGRAM)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_whole_of_a_walk_is_the_same_program(seed):
+    (variant,) = walk(START, study, shipped_rules(), 5, 1, random.Random(seed))
+    assert rederive(START, study, RULES, variant.derivation).program.source == variant.program.source
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_single_steps_of_what_was_rewritten_at_once_stand_alone(seed):
+    (variant,) = every(START, SITES, 1, random.Random(seed))
+    for step in variant.derivation:
+        alone = rederive(START, study, RULES, [step])
+        assert [s.rule for s in alone.derivation] == [step.rule]
+        assert torch.equal(run(alone), run(START))
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        (Step("algebra/there_is_none", 1, "x", "y"), "no such rule"),
+        (Step(SITES[0].rule.name, 1, "not in the program", ""), "left to rewrite"),
+    ],
+)
+def test_a_step_without_a_place_is_told(step, told):
+    with pytest.raises(CannotRewrite, match=told):
+        rederive(START, study, RULES, [step])
+
+
+def test_of_places_that_read_the_same_the_nearest_is_taken():
+    by_rule = [s for s in SITES if sum(t.rule is s.rule and t.before == s.before for t in SITES) > 1]
+    for site in by_rule[:10]:
+        step = Step.at(site)
+        assert rederive(START, study, RULES, [step]).derivation == (step,)
