@@ -44,16 +44,17 @@ COMPILER_STAGES = ("compile", "g++", "build")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", choices=KINDS, help="programs of this kind (default: all)")
     parser.add_argument("--seeds", type=int, default=12, help="shipped seeds for the second table; 0: none")
     arguments = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 140)
     with tempfile.TemporaryDirectory() as scratch:
-        console.print(_columns(Path(scratch), arguments.repeats))
+        console.print(_columns(Path(scratch), arguments.repeats, [arguments.only] if arguments.only else list(KINDS)))
         if arguments.seeds:
             console.print(_stages(Path(scratch) / "mutate", arguments.seeds))
 
 
-def _columns(scratch: Path, repeats: int) -> Table:
+def _columns(scratch: Path, repeats: int, kinds: Sequence[str]) -> Table:
     spent: dict[tuple[str, str], list[float]] = defaultdict(list)
     environment = Environment(scratch)
     stock = Pool(environment, Limits(), jobs=1, target="benchmarks.targets:run_stock")
@@ -62,7 +63,8 @@ def _columns(scratch: Path, repeats: int) -> Table:
         _one_each(stock, [next(programs(3, backward=True, seed=99))])
         _together(batch, [next(programs(3, backward=True, seed=98))])
         _processes(environment, [next(programs(3, backward=True, seed=97))])
-        for repeat, (name, (operators, backward)) in itertools.product(range(repeats), KINDS.items()):
+        for repeat, name in itertools.product(range(repeats), kinds):
+            operators, backward = KINDS[name]
             draw = programs(operators, backward=backward, seed=repeat)
             spent[name, "process"].append(_processes(environment, list(itertools.islice(draw, PROCESSES))))
             spent[name, "fork"].append(_one_each(stock, list(itertools.islice(draw, BATCH))))
@@ -71,7 +73,7 @@ def _columns(scratch: Path, repeats: int) -> Table:
     table = Table(title=f"CPU seconds per program, medians of {repeats} repeats; two cores make 120 / seconds a minute")
     for heading in ("program", "process each", "warm fork each", "eqfuzz", "programs/min", "erased", "ratios"):
         table.add_column(heading, justify="left" if heading == "program" else "right")
-    for name in KINDS:
+    for name in kinds:
         process, fork, ours, erased = (
             statistics.median(spent[name, column]) for column in ("process", "fork", "eqfuzz", "erased")
         )
