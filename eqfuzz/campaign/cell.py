@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-from eqfuzz.campaign.trial import symptom_of
 from eqfuzz.judge.verdict import Verdict
 
 
@@ -23,5 +22,4 @@ class Cell:
     @property
     def symptom(self) -> tuple[str, ...]:
         """Equal for cells of one seed that show the same thing."""
-        kind, place = symptom_of(self.verdict)
-        return self.device, self.config, str(kind), place
+        return self.device, self.config, *self.verdict.symptom

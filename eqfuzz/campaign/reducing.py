@@ -9,12 +9,11 @@ from typing import Any
 
 from eqfuzz.campaign.cell import Cell
 from eqfuzz.campaign.confirming import Confirmed, Confirming
-from eqfuzz.campaign.trial import Trial, symptom_of, trial
+from eqfuzz.campaign.trial import Trial, trial
 from eqfuzz.campaign.versions import versions
 from eqfuzz.judge.checks import DEFAULT_CHECKS
 from eqfuzz.judge.verdict import Verdict
 from eqfuzz.rewrite.derive import Step
-from eqfuzz.rewrite.library import shipped_rules
 from eqfuzz.run.case import Case
 from eqfuzz.run.configs import Config
 from eqfuzz.run.environment import Environment
@@ -54,13 +53,13 @@ def reduce_derivation(finding: Finding, folder: Path, out: Path, tell: Callable[
         def shows_it(steps: tuple[Step, ...]) -> bool:
             found[steps] = trial(pool, dataclasses.replace(case, steps_taken=steps))
             verdict = found[steps].shown.get(config.name)
-            holds = verdict is not None and symptom_of(verdict) == symptom_of(finding.verdict)
+            holds = verdict is not None and verdict.symptom == finding.verdict.symptom
             tell(Tried(len(steps), holds))
             return holds
 
         left = ddmin(finding.derivation, shows_it)
         told, verdict = found[left].rederived, found[left].shown.get(config.name)
-        if told is None or verdict is None or symptom_of(verdict) != symptom_of(finding.verdict):
+        if told is None or verdict is None or verdict.symptom != finding.verdict.symptom:
             raise NotReduced("its rewrites, made again one by one, do not show it")
         return _confirmed(Confirming(case, [told], pool, environment, versions()), finding, verdict)
 
@@ -85,7 +84,7 @@ def _case(finding: Finding, config: Config) -> Case:
     return Case(
         program=finding.original,
         seed=made.get("seed", 0),
-        rules=tuple(rule.name for rule in shipped_rules()),
+        rules=(),
         strategy="none",
         depth=1,
         variants=0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from eqfuzz.judge.verdict import Kind, Verdict
+from eqfuzz.judge.verdict import Verdict
 from eqfuzz.run.case import Case
 from eqfuzz.run.deaths import DEATHS, death_in_words
 from eqfuzz.run.pool import Pool
@@ -41,9 +41,3 @@ def trial(pool: Pool, case: Case) -> Trial:
             case _:
                 pass
     return Trial(shown, rederived)
-
-
-def symptom_of(verdict: Verdict) -> tuple[Kind, str]:
-    """Equal for verdicts that show the same thing: the kind, and the leaf or the first words of the message."""
-    place = verdict.evidence.path if verdict.evidence is not None else verdict.message.split(":")[0]
-    return verdict.kind, place

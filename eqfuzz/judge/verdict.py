@@ -77,6 +77,12 @@ class Verdict:
     def is_finding(self) -> bool:
         return self.kind in FINDINGS
 
+    @property
+    def symptom(self) -> tuple[str, str]:
+        """Equal for verdicts that show the same thing: the kind, and the leaf or the first words of the message."""
+        place = self.evidence.path if self.evidence is not None else self.message.split(":")[0]
+        return str(self.kind), place
+
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
 

@@ -11,6 +11,7 @@ import random
 import time
 import traceback
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -141,36 +142,33 @@ class _Runner:
     def _asked_for(self) -> Subject:
         """The program or the variant asked for, with the calls asked for, as its cells were called.
 
-        Raises InvalidSeed where the variant does not equal the program.
+        Raises InvalidSeed where a variant cannot be made again from its steps, or does not equal the program then.
         """
         loaded, calls = self._load()
         start = Subject(0, original(self.case.program), loaded, calls, self._enter_eager(0, loaded, calls))
         self._take_steps(start, calls)
         subject = start
-        variant = self._variant_asked_for(start, calls)
-        if variant is not None:
+        if self.case.steps_taken:
             judge = CellJudge(self.case, self.clock, start, self.case.no_reference)
-            equal = self._judge_variant(1, variant, judge, calls)
+            equal = self._judge_variant(1, self._made_again(start, calls), judge, calls)
             if equal is None:
                 raise InvalidSeed(self.case.program.name, "the variant does not equal it")
             subject = equal
+        elif self.case.transformed:
+            program = self.case.program.with_source(self.case.transformed)
+            loaded = Loaded(program)
+            subject = Subject(1, original(program), loaded, calls, observe(loaded.instance, calls))
+        if subject is not start:
             self._go_on(subject)
         subject.limit(self.case.described)
         return subject
 
-    def _variant_asked_for(self, start: Subject, calls: Sequence[Call]) -> Variant | None:
-        if not self.case.steps_taken:
-            program = self.case.program.with_source(self.case.transformed)
-            return original(program) if self.case.transformed else None
+    def _made_again(self, start: Subject, calls: Sequence[Call]) -> Variant:
+        """The variant that the steps asked for make, which is told too."""
         self.clock.enter("rewrite", 60 + len(self.case.steps_taken) * self.case.eager_seconds, variant=0)
-
-        def study(variant: Variant) -> tuple[Syntax, Facts]:
-            syntax = Syntax(variant.program.source)
-            return syntax, take_facts(variant.program, syntax, calls)
-
+        study = partial(_study_again, calls)
         try:
-            rules = rules_for_children(self.case.rules_from)
-            variant = rederive(start.variant, study, rules, self.case.steps_taken)
+            variant = rederive(start.variant, study, rules_for_children(self.case.rules_from), self.case.steps_taken)
         except CannotRewrite as error:
             raise InvalidSeed(self.case.program.name, str(error)) from error
         self.emit({"event": "rederived", **_told(variant)})
@@ -226,10 +224,7 @@ class _Runner:
             return sites, strategy.every(start, sites, case.variants, rng)
 
         def study(variant: Variant) -> tuple[Syntax, Facts]:
-            if variant is start:
-                return syntax, facts
-            parsed = Syntax(variant.program.source)
-            return parsed, take_facts(variant.program, parsed, calls)
+            return (syntax, facts) if variant is start else _study_again(calls, variant)
 
         return sites, list(strategy.walk(start, study, rules, case.depth, case.variants, rng))
 
@@ -275,6 +270,12 @@ def line_in(error: BaseException, program: Program) -> int | None:
     name = f"<{program.name}>"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == name]
     return lines[-1] if lines else None
+
+
+def _study_again(calls: Sequence[Call], variant: Variant) -> tuple[Syntax, Facts]:
+    """A variant parsed, and its facts on the seed's calls."""
+    syntax = Syntax(variant.program.source)
+    return syntax, take_facts(variant.program, syntax, calls)
 
 
 def _demand_valid(program: Program, eager: Observation, repeated: Verdict) -> None:
