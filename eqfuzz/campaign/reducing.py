@@ -33,16 +33,15 @@ class Tried:
 
 
 class NotReduced(Exception):
-    """There is nothing to take away, or the finding does not show again; ``str()`` says it in one line."""
+    """The finding does not show again; ``str()`` says it in one line."""
 
 
 def reduce_derivation(finding: Finding, folder: Path, out: Path, tell: Callable[[Tried], None]) -> Confirmed:
     """The finding with the fewest rewrites that show the same, as a finding of its own below ``out``.
 
-    ``folder`` is its own. Every subset is judged on torch's stock path. Raises NotReduced and RunnerFailed.
+    It has two at least; ``folder`` is its own. Every subset is judged on torch's stock path. Raises NotReduced and
+    RunnerFailed.
     """
-    if len(finding.derivation) < 2:
-        raise NotReduced("it has one rewrite" if finding.derivation else "it has no rewrites")
     preload = folder / "preload.py"
     environment = Environment(out.resolve(), preload.resolve() if preload.exists() else None)
     config = Config(**finding.settings)

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from eqfuzz.cli.choice import OUT, FindingId, Interpreter, OneObject, RunFolder, folder_of, interpreter_of
+from eqfuzz.cli.choice import OUT, FindingId, Interpreter, OneObject, RunFolder, finding_in, folder_of, interpreter_of
 from eqfuzz.cli.exits import INTERNAL, complain
 from eqfuzz.cli.options import Format
 
@@ -26,23 +26,23 @@ def blame(
     folder = folder_of(id, out)
     interpreter = interpreter_of(python)
 
-    from rich.console import Console
     from rich.text import Text
 
+    from eqfuzz.report.console import make_console
     from eqfuzz.report.figures import printable
     from eqfuzz.triage.bisection import NotBlamed, bisect
-    from eqfuzz.triage.folder import keep, read_finding
+    from eqfuzz.triage.folder import keep
 
+    finding = finding_in(folder)
     try:
-        finding = read_finding(folder)
         found = bisect(folder, finding, interpreter)
         keep(folder, dataclasses.replace(finding, blame=found))
-    except (NotBlamed, OSError, ValueError) as error:
+    except (NotBlamed, OSError) as error:
         complain(f"{folder.name}: {' '.join(str(error).split())}")
         raise typer.Exit(INTERNAL) from None
     if format is Format.JSON:
         print(json.dumps({"event": "blamed", "id": folder.name, **dataclasses.asdict(found)}))
         return
-    Console(highlight=False).print(
+    make_console().print(
         Text.assemble((printable(found.in_words()), "bold magenta"), f"  {folder.name}"), soft_wrap=True
     )

@@ -5,12 +5,15 @@ from __future__ import annotations
 import difflib
 import shutil
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from eqfuzz.cli.exits import USAGE, complain
 from eqfuzz.cli.options import Format
+
+if TYPE_CHECKING:
+    from eqfuzz.triage.finding import Finding
 
 OUT = Path("eqfuzz-out")
 
@@ -21,8 +24,6 @@ RunFolder = Annotated[Path, typer.Option(metavar="DIR", help="The --out folder o
 Interpreter = Annotated[
     str, typer.Option(metavar="INTERPRETER", help="Another Python, with another torch (default: this one).")
 ]
-
-
 OneEvent = Annotated[Format, typer.Option(help="json: one event per line, the summary last.")]
 OneObject = Annotated[Format, typer.Option(help="json: all of it as one object.")]
 
@@ -53,3 +54,14 @@ def folder_of(id: str, out: Path) -> Path:
         close = difflib.get_close_matches(id, known, n=3, cutoff=0.3) or known[:3]
         complain(f"no finding {id!r} in {findings}; close: {', '.join(close)}")
     raise typer.Exit(USAGE)
+
+
+def finding_in(folder: Path) -> Finding:
+    """The finding in ``folder``; otherwise one line on stderr and exit code 2."""
+    from eqfuzz.triage.folder import read_finding
+
+    try:
+        return read_finding(folder)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        complain(f"{folder / 'finding.json'}: cannot be read: {' '.join(str(error).split())}")
+        raise typer.Exit(USAGE) from None

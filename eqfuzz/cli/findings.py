@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from eqfuzz.cli.choice import OUT, FindingId, OneObject, RunFolder, folder_of
+from eqfuzz.cli.choice import OUT, FindingId, OneObject, RunFolder, finding_in, folder_of
 from eqfuzz.cli.exits import CLEAN, FINDINGS, USAGE, complain
 from eqfuzz.cli.options import Format
-
-if TYPE_CHECKING:
-    from eqfuzz.triage.finding import Finding
 
 
 def findings(
@@ -36,7 +32,7 @@ def findings(
     from eqfuzz.report.findings import print_findings
 
     folders = sorted(f for f in (out / "findings").glob("*") if (f / "finding.json").is_file())
-    chosen = [_read(folder) for folder in folders]
+    chosen = [finding_in(folder) for folder in folders]
     chosen = [f for f in chosen if kind in ("", str(f.verdict.kind)) and (f.only_transformed or not only_rewritten)]
     if format is Format.JSON:
         for finding in chosen:
@@ -59,19 +55,8 @@ def show(id: FindingId, out: RunFolder = OUT, format: OneObject = Format.TEXT) -
     from eqfuzz.report.console import make_console
     from eqfuzz.report.panel import print_finding
 
-    finding = _read(folder)
+    finding = finding_in(folder)
     if format is Format.JSON:
         print(json.dumps(finding.to_json()))
     else:
         print_finding(make_console(), FindingMade(0, finding, str(folder), known=False), str(out))
-
-
-def _read(folder: Path) -> Finding:
-    """The finding in ``folder``; otherwise one line on stderr and exit code 2."""
-    from eqfuzz.triage.folder import read_finding
-
-    try:
-        return read_finding(folder)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        complain(f"{folder / 'finding.json'}: cannot be read: {' '.join(str(error).split())}")
-        raise typer.Exit(USAGE) from None

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from eqfuzz.cli.choice import OUT, FindingId, OneEvent, RunFolder, folder_of
-from eqfuzz.cli.exits import INTERNAL, INTERRUPTED, complain
+from eqfuzz.cli.choice import OUT, FindingId, OneEvent, RunFolder, finding_in, folder_of
+from eqfuzz.cli.exits import INTERNAL, complain
 from eqfuzz.cli.options import Format
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ def reduce(id: FindingId, out: RunFolder = OUT, format: OneEvent = Format.TEXT) 
     from eqfuzz.report.console import make_console
     from eqfuzz.report.reducing import print_reduced, print_tried
     from eqfuzz.run.protocol import RunnerFailed
-    from eqfuzz.triage.folder import read_finding
 
     console = make_console()
     as_json = format is Format.JSON
@@ -41,18 +40,15 @@ def reduce(id: FindingId, out: RunFolder = OUT, format: OneEvent = Format.TEXT) 
         else:
             print_tried(console, tried)
 
+    finding = finding_in(folder)
+    if len(finding.derivation) < 2:
+        complain(f"{folder.name}: nothing to leave out: it has {len(finding.derivation) or 'no'} rewrite")
+        return
     try:
-        finding = read_finding(folder)
-        if len(finding.derivation) < 2:
-            complain(f"{folder.name}: nothing to leave out: it has {len(finding.derivation) or 'no'} rewrite")
-            return
         smaller = reduce_derivation(finding, folder, out, tell)
-    except (NotReduced, RunnerFailed, OSError, ValueError) as error:
+    except (NotReduced, RunnerFailed, OSError) as error:
         complain(f"{folder.name}: {' '.join(str(error).split())}")
         raise typer.Exit(INTERNAL) from None
-    except KeyboardInterrupt:
-        complain("interrupted: the finding is as it was")
-        raise typer.Exit(INTERRUPTED) from None
     if as_json:
         told = {"event": "summary", "id": smaller.finding.id, "folder": str(smaller.folder)}
         print(json.dumps({**told, "derivation": [dataclasses.asdict(s) for s in smaller.finding.derivation]}))

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from eqfuzz.rewrite.derive import CannotRewrite, Step, Variant, apply
-from eqfuzz.rewrite.probe import Facts
 from eqfuzz.rewrite.rule import Rule
-from eqfuzz.rewrite.strategy import sites_of
-from eqfuzz.rewrite.syntax import Syntax
-
-Study = Callable[[Variant], tuple[Syntax, Facts]]
+from eqfuzz.rewrite.strategy import Study, sites_of
 
 
 def rederive(start: Variant, study: Study, rules: Mapping[str, Rule], steps: Sequence[Step]) -> Variant:

@@ -38,17 +38,15 @@ class Subject:
             del calls[len(eager.calls) - 1]
             eager = observe(self.loaded.instance, calls)
         if len(calls) > len(self.calls):
-            self.calls, self.eager, self._reference, self._samples = calls, eager, None, 0
+            self._take(calls, eager)
 
     def limit(self, count: int) -> None:
         """Leave the first ``count`` calls; all, where that is 0."""
         if 0 < count < len(self.calls):
-            self.calls, self.eager, self._reference, self._samples = (
-                self.calls[:count],
-                self.eager.first(count),
-                None,
-                0,
-            )
+            self._take(self.calls[:count], self.eager.first(count))
+
+    def _take(self, calls: list[Call], eager: Observation) -> None:
+        self.calls, self.eager, self._reference, self._samples = calls, eager, None, 0
 
     def has_reference(self, samples: int) -> bool:
         """Whether one of at least so many noisy runs has been made."""

@@ -11,11 +11,12 @@ import contextlib
 import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch.nn import functional
 
-from eqfuzz.program.torch_internals import without_graph_caches
+from eqfuzz.program.torch_internals import forget_compiled_code, without_graph_caches
 
 
 def warm_up(device: str, *, changed: bool) -> None:
@@ -72,16 +73,11 @@ def _kernels_left_out() -> Iterator[None]:
     def empty(*_: Any) -> Callable[..., None]:
         return lambda *_: None
 
-    before = AsyncCompile.cpp_pybinding
-    AsyncCompile.cpp_pybinding = empty  # type: ignore[method-assign,assignment]
-    try:
+    with patch.object(AsyncCompile, "cpp_pybinding", empty):
         yield
-    finally:
-        AsyncCompile.cpp_pybinding = before  # type: ignore[method-assign]
 
 
 def forget_compiles() -> None:
     """Drop what Dynamo and Inductor have compiled in this process, and their counts of it."""
-    torch._dynamo.reset()
-    torch._dynamo.utils.counters.clear()
+    forget_compiled_code()
     importlib.import_module("torch._inductor.metrics").reset()

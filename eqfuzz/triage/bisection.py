@@ -45,5 +45,5 @@ def bisect(folder: Path, finding: Finding, python: str = sys.executable, seconds
         raise NotBlamed(f"the bisector failed: {lines[-1]}")
     told = json.loads(found[-1])
     if not told:
-        raise NotBlamed("no backend shows it when the program is compiled again in one process")
+        raise NotBlamed("no backend shows it when it is compiled again")
     return Blame(**{name: value for name, value in told.items() if value is not None})
