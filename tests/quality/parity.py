@@ -13,6 +13,7 @@ import random
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ from tests.quality.corpus import shipped_seeds
 from tests.quality.fault import Fault, read_faults
 
 DEPTH = 8
+PROGRESS_SECONDS = 30.0
 
 WITNESS = """\
 from tests.quality.fault import FOLDER, execute, read_fault
@@ -90,9 +92,17 @@ def _compare(name: str, paths: Sequence[Path], settings: Settings, jobs: int) ->
                 return _verdicts(path, fast, pool, environment), _verdicts(path, stock, pool, environment)
 
             fast, stock = Verdicts(), Verdicts()
-            for one, other in threads.map(both, paths):
+            told = time.monotonic()
+            for done, (one, other) in enumerate(threads.map(both, paths), 1):
                 fast |= one
                 stock |= other
+                if time.monotonic() - told > PROGRESS_SECONDS:
+                    told = time.monotonic()
+                    differ = sum(fast.get(cell) != stock.get(cell) for cell in fast.keys() | stock.keys())
+                    print(
+                        f"{name}: {done} of {len(paths)} seeds, {len(stock)} compiled programs, {differ} differ",
+                        flush=True,
+                    )
     differing = [cell for cell in sorted(fast.keys() | stock.keys()) if fast.get(cell) != stock.get(cell)]
     counts = ", ".join(f"{count} {kind}" for kind, count in Counter(stock.values()).most_common())
     lines = [f"{name}: {len(stock)} compiled programs, {len(differing)} differ ({counts})"]
