@@ -1,0 +1,359 @@
+"""Passes inside statements: operands for operations, fewer items and arguments, variables put where they are read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from eqfuzz.rewrite.edit import Edit
+from eqfuzz.triage.reduce.parsed import Function, Parsed, fewer, loads, stores
+from eqfuzz.triage.reduce.size import Change, applied, reduction
+from eqfuzz.triage.reduce.slicing import swept
+
+_LONG = 100
+"""Characters of a line beyond which a variable stays one."""
+
+_CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "ParameterList"})
+
+
+@reduction
+def inline_variables(parsed: Parsed) -> Iterator[Change]:
+    """Variables that are bound once and read once put where they are read: all that can, then one by one."""
+    singles = [pair for f in parsed.functions for pair in _single_uses(parsed, f)]
+    first_of_statement: dict[ast.stmt, list[Edit]] = {}
+    bound = {id(statement) for statement, _ in singles}
+    for statement, use in singles:
+        user = parsed.statement_of(use)
+        if id(user) not in bound and user not in first_of_statement:
+            first_of_statement[user] = _inlined(parsed, statement, use)
+    if len(first_of_statement) > 1:
+        yield [e for edits in first_of_statement.values() for e in edits]
+    for statement, use in reversed(singles):
+        yield _inlined(parsed, statement, use)
+
+
+@reduction
+def drop_items(parsed: Parsed) -> Iterator[Change]:
+    """Fewer items of tuples, lists, dicts, sets, ``nn.Sequential`` and of what ``and`` and ``or`` join."""
+    for node in _expressions(parsed):
+        match node:
+            case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
+                pass
+            case ast.Call(args=items) if _last_name(node.func) in _CONTAINERS and len(items) > 1:
+                pass
+            case ast.BoolOp(values=items):
+                pass
+            case ast.Dict():
+                yield from _fewer_entries(parsed, node)
+                continue
+            case _:
+                continue
+        if isinstance(getattr(node, "ctx", None), ast.Store):
+            yield from _fewer_targets(parsed, node)
+            continue
+        if _is_index(parsed, node) or parsed.statement_of(node) is None:
+            continue
+        for kept in fewer(len(items)):
+            yield swept(applied(parsed.program, [_with_items(parsed, node, [items[i] for i in kept])]))
+
+
+@reduction
+def replace_by_operand(parsed: Parsed) -> Iterator[Change]:
+    """An operation replaced by a variable in it, or by one of its operands, the largest operations first."""
+    for node in sorted(_expressions(parsed), key=_weight, reverse=True):
+        if isinstance(node, (ast.Tuple, ast.List, ast.Dict, ast.Set)) or _is_layer(node):
+            continue
+        operands = _operands(parsed, node)
+        leaf = _leaf(parsed, node)
+        for operand in [*([leaf] if leaf is not None else []), *operands]:
+            if not (isinstance(operand, ast.Constant) and _is_whole(parsed, node)):
+                yield swept(applied(parsed.program, [parsed.put(node, operand)]))
+
+
+@reduction
+def simplify_choices(parsed: Parsed) -> Iterator[Change]:
+    """A conditional expression replaced by a branch, a comprehension by its element or what it runs over."""
+    for node in _expressions(parsed):
+        match node:
+            case ast.IfExp(body=body, orelse=orelse):
+                yield [parsed.put(node, body)]
+                yield [parsed.put(node, orelse)]
+            case ast.ListComp(generators=[generator]) | ast.GeneratorExp(generators=[generator]):
+                if isinstance(generator.target, ast.Name) and generator.target.id not in loads(node.elt):
+                    yield [parsed.put(node, f"[{parsed.text_of(node.elt)}]")]
+                yield [parsed.put(node, generator.iter)]
+                for test in generator.ifs:
+                    start = parsed.text.rfind("if", 0, parsed.span(test)[0])
+                    yield [Edit((start, parsed.span(test)[1]), "")]
+                yield from _shorter_range(parsed, generator.iter)
+            case ast.Call(func=ast.Lambda(body=body, args=ast.arguments(args=[]))):
+                yield [parsed.put(node, body)]
+            case _:
+                continue
+
+
+@reduction
+def drop_arguments(parsed: Parsed) -> Iterator[Change]:
+    """Arguments of calls left out: all that have a keyword, then one by one from the last."""
+    for node in _expressions(parsed):
+        if not isinstance(node, ast.Call) or _last_name(node.func) in _CONTAINERS:
+            continue
+        arguments: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
+        if len(node.keywords) > 1:
+            yield [_with_arguments(parsed, node, node.args)]
+        least = 1 if isinstance(node.func, ast.Attribute) and _imported_root(parsed, node.func) else 0
+        for index in reversed(range(least, len(arguments))):
+            optional = isinstance(arguments[index], ast.keyword) or index == len(node.args) - 1
+            if optional and not (isinstance(arguments[index], ast.Starred) and len(arguments) == 1):
+                yield [_with_arguments(parsed, node, [a for i, a in enumerate(arguments) if i != index])]
+
+
+@reduction
+def replace_variables(parsed: Parsed) -> Iterator[Change]:
+    """A variable or parameter replaced everywhere by another one that is bound before it, or by 1."""
+    for function in parsed.functions:
+        parameters = [a.arg for a in function.args.args if a.arg != "self"]
+        uses = {
+            name: [
+                n
+                for n in ast.walk(function)
+                if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) and _free(parsed, n)
+            ]
+            for name in parameters
+        }
+        for name in reversed(parameters):
+            if not uses[name] or name in stores(function):
+                continue
+            others = [p for p in parameters if p != name and uses[p]]
+            for other in others[:2]:
+                yield [Edit(parsed.span(n), other) for n in uses[name]]
+            yield [parsed.put(n, "1") for n in uses[name]]
+
+
+def _expressions(parsed: Parsed) -> list[ast.expr]:
+    """Expressions of the code under test in source order, without what lies in f-strings, annotations, decorators."""
+    found: list[ast.expr] = []
+    seen: set[int] = set()
+    for function in parsed.functions:
+        pending: list[ast.AST] = list(reversed([*function.body, *function.args.defaults]))
+        while pending:
+            node = pending.pop()
+            if id(node) in seen or isinstance(node, (ast.JoinedStr, ast.expr_context)):
+                continue
+            seen.add(id(node))
+            if isinstance(node, ast.expr):
+                found.append(node)
+            skipped = getattr(node, "annotation", None), *getattr(node, "decorator_list", ())
+            pending += reversed([c for c in ast.iter_child_nodes(node) if c not in skipped])
+    return found
+
+
+def _free(parsed: Parsed, node: ast.AST) -> bool:
+    while node in parsed.parents:
+        node = parsed.parents[node]
+        if isinstance(node, ast.JoinedStr):
+            return False
+    return True
+
+
+def _weight(node: ast.AST) -> int:
+    return sum(not isinstance(n, ast.expr_context) for n in ast.walk(node))
+
+
+def _last_name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _imported_root(parsed: Parsed, node: ast.expr) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in parsed.imported
+
+
+def _is_layer(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def _is_value(parsed: Parsed, node: ast.expr) -> bool:
+    """Whether a node is an operand: no starred item, slice or part of a module's path."""
+    if isinstance(node, (ast.Starred, ast.Slice)) or (isinstance(node, ast.Name) and node.id in ("self", "super")):
+        return False
+    if isinstance(node, ast.Tuple) and any(isinstance(e, (ast.Slice, ast.Starred)) for e in node.elts):
+        return False
+    return not _imported_root(parsed, node)
+
+
+def _operands(parsed: Parsed, node: ast.expr) -> list[ast.expr]:
+    """What an operation is computed from, the largest first."""
+    found: list[ast.expr] = []
+    match node:
+        case ast.Call(func=func, args=args, keywords=keywords):
+            if isinstance(func, ast.Attribute):
+                found.append(func.value)
+            found += [a.value if isinstance(a, ast.Starred) else a for a in args]
+            found += [k.value for k in keywords]
+        case ast.BinOp(left=left, right=right):
+            found += [left, right]
+        case ast.UnaryOp(operand=operand):
+            found.append(operand)
+        case ast.Compare(left=left, comparators=comparators):
+            found += [left, *comparators]
+        case ast.BoolOp(values=values):
+            found += values
+        case ast.Subscript(value=value, ctx=ast.Load()) | ast.Attribute(value=value, ctx=ast.Load()):
+            if not _is_called(node, value):
+                found.append(value)
+        case ast.NamedExpr(value=value):
+            found.append(value)
+        case _:
+            pass
+    kept = [f for f in found if _is_value(parsed, f) and not isinstance(f, ast.Constant)]
+    kept.sort(key=_weight, reverse=True)
+    if not isinstance(node, (ast.Call, ast.Subscript)):
+        kept += [f for f in found if isinstance(f, ast.Constant)]
+    return kept if not _called(parsed, node) else []
+
+
+def _is_called(node: ast.expr, value: ast.expr) -> bool:
+    return isinstance(value, ast.Name) and value.id == "self" and isinstance(node, ast.Attribute)
+
+
+def _called(parsed: Parsed, node: ast.expr) -> bool:
+    """Whether the node is what a call calls."""
+    parent = parsed.parents[node]
+    return isinstance(parent, ast.Call) and parent.func is node
+
+
+def _is_whole(parsed: Parsed, node: ast.expr) -> bool:
+    """Whether a node is the whole value of a statement."""
+    return isinstance(parsed.parents[node], ast.stmt)
+
+
+def _leaf(parsed: Parsed, node: ast.expr) -> ast.expr | None:
+    """The first variable in an operation of several operations."""
+    if _weight(node) < 4 or not _operands(parsed, node):
+        return None
+    function = parsed.function_of(node)
+    if function is None:
+        return None
+    local = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)} | stores(function)
+    names = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in local - {"self"} and _free(parsed, n)]
+    inner = {n for c in ast.walk(node) if isinstance(c, (ast.comprehension, ast.Lambda)) for n in stores(c)}
+    names = [n for n in names if n.id not in inner]
+    return min(names, key=parsed.span) if names else None
+
+
+def _is_index(parsed: Parsed, node: ast.expr) -> bool:
+    """An index tuple with slices in it, which is no value of its own."""
+    return isinstance(node, ast.Tuple) and any(isinstance(e, ast.Slice) for e in node.elts)
+
+
+def _with_items(parsed: Parsed, node: ast.expr, items: Sequence[ast.expr]) -> Edit:
+    """The same display with fewer items; one item of a tuple that is a whole value or index stands alone."""
+    texts = [parsed.text_of(item) for item in items]
+    joined = ", ".join(texts)
+    match node:
+        case ast.Tuple():
+            if len(items) == 1 and not isinstance(items[0], ast.Starred):
+                return parsed.put(node, items[0] if _is_whole(parsed, node) else f"({joined},)")
+            bare = not parsed.text_of(node).startswith("(") or parsed.span(node)[0] == parsed.span(node.elts[0])[0]
+            return Edit(parsed.span(node), joined if bare else f"({joined})")
+        case ast.BoolOp():
+            if len(items) == 1:
+                return parsed.put(node, items[0])
+            word = " and " if isinstance(node.op, ast.And) else " or "
+            return parsed.put(node, word.join(texts))
+        case ast.Call():
+            return Edit(parsed.span(node), f"{parsed.text_of(node.func)}({joined})")
+        case ast.Set():
+            return Edit(parsed.span(node), f"{{{joined}}}")
+        case _:
+            return Edit(parsed.span(node), f"[{joined}]")
+
+
+def _fewer_entries(parsed: Parsed, node: ast.Dict) -> Iterator[Change]:
+    for kept in fewer(len(node.keys)):
+        pairs = []
+        for index in kept:
+            key = node.keys[index]
+            value = parsed.text_of(node.values[index])
+            pairs.append(f"{parsed.text_of(key)}: {value}" if key is not None else f"**{value}")
+        yield swept(applied(parsed.program, [Edit(parsed.span(node), "{" + ", ".join(pairs) + "}")]))
+
+
+def _fewer_targets(parsed: Parsed, target: ast.expr) -> Iterator[Change]:
+    """``a, b = x, y`` for less of them, by what is read."""
+    statement = parsed.parents[target]
+    if not isinstance(statement, ast.Assign) or not isinstance(target, (ast.Tuple, ast.List)):
+        return
+    function = parsed.function_of(statement)
+    value = statement.value
+    if function is None or len(statement.targets) > 1:
+        return
+    read = loads(function)
+    used = [i for i, e in enumerate(target.elts) if not isinstance(e, ast.Name) or e.id in read]
+    choices = [used] if used and len(used) < len(target.elts) else []
+    if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
+        for kept in [*choices, *fewer(len(target.elts))]:
+            left = ", ".join(parsed.text_of(target.elts[i]) for i in kept)
+            right = ", ".join(parsed.text_of(value.elts[i]) for i in kept)
+            yield swept(applied(parsed.program, [Edit(parsed.span(statement), f"{left} = {right}")]))
+    elif choices and len(used) == 1:
+        left = parsed.text_of(target.elts[used[0]])
+        yield [Edit(parsed.span(target), left), Edit((parsed.span(value)[1],) * 2, f"[{used[0]}]")]
+        yield [Edit(parsed.span(target), left)]
+
+
+def _shorter_range(parsed: Parsed, iterated: ast.expr) -> Iterator[Change]:
+    match iterated:
+        case ast.Call(func=ast.Name(id="range"), args=[bound]) if parsed.text_of(bound) != "1":
+            yield [parsed.put(bound, "1")]
+        case _:
+            return
+
+
+def _with_arguments(parsed: Parsed, call: ast.Call, arguments: Sequence[ast.expr | ast.keyword]) -> Edit:
+    """``call`` with only these of its arguments."""
+    start = parsed.span(call.func)[1]
+    opening = parsed.text.index("(", _after_brackets(parsed, start))
+    return Edit((opening, parsed.span(call)[1]), f"({', '.join(parsed.text_of(a) for a in arguments)})")
+
+
+def _after_brackets(parsed: Parsed, position: int) -> int:
+    """Past the closing brackets around what is called."""
+    while parsed.text[position] in ") \t\n":
+        position += 1
+    return position
+
+
+def _single_uses(parsed: Parsed, function: Function) -> Iterator[tuple[ast.Assign, ast.Name]]:
+    """Assignments to a variable that is bound once and read once, later in the same block or deeper, no loop between."""
+    names = [n for n in ast.walk(function) if isinstance(n, ast.Name)]
+    for block in parsed.blocks(function):
+        for index, statement in enumerate(block):
+            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+                continue
+            target = statement.targets[0]
+            if not isinstance(target, ast.Name) or parsed.function_of(statement) is not function:
+                continue
+            same = [n for n in names if n.id == target.id]
+            used = [n for n in same if isinstance(n.ctx, ast.Load)]
+            if len(same) != 2 or len(used) != 1 or not _free(parsed, used[0]):
+                continue
+            user = parsed.statement_of(used[0])
+            if user not in block[index + 1 :] or parsed.function_of(used[0]) is not function:
+                continue
+            if isinstance(user, (ast.While, ast.For)) and getattr(user, "iter", None) is not used[0]:
+                continue
+            if _length(parsed, user) + len(parsed.text_of(statement.value)) <= _LONG + len(target.id):
+                yield statement, used[0]
+
+
+def _length(parsed: Parsed, statement: ast.stmt) -> int:
+    text = parsed.text_of(statement)
+    return max(len(line) for line in text.splitlines())
+
+
+def _inlined(parsed: Parsed, statement: ast.Assign, use: ast.Name) -> list[Edit]:
+    block = next(b for b in parsed.blocks(parsed.parents[statement]) if statement in b)
+    return [*parsed.cut(block, [statement]), parsed.put(use, statement.value)]

@@ -1,0 +1,316 @@
+"""Passes over what a program is given: input sets, parameters, draws, sizes and other literals."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from collections.abc import Iterator, Sequence
+
+from eqfuzz.program.program import Format
+from eqfuzz.rewrite.edit import Edit
+from eqfuzz.triage.reduce.parsed import Parsed, fewer
+from eqfuzz.triage.reduce.size import Change, applied, reduction
+from eqfuzz.triage.reduce.slicing import swept
+
+_DRAWS = frozenset("normal uniform integers booleans special choice permutation".split())
+_DTYPES = re.compile(r"\btorch\.(float64|double|float16|half|bfloat16|int\d+|uint\d+|long|complex\d+)$")
+
+
+@reduction
+def fewer_input_sets(parsed: Parsed) -> Iterator[Change]:
+    """One input set, then fewer: of the hook's ``yield`` statements, or of the items of ``input_tensors``."""
+    if parsed.hook is not None:
+        yields = [
+            s
+            for b in parsed.blocks(parsed.hook)
+            for s in b
+            if isinstance(s, ast.Expr) and isinstance(s.value, (ast.Yield, ast.YieldFrom))
+        ]
+        blocks = {id(s): b for b in parsed.blocks(parsed.hook) for s in b}
+        choices = [[i] for i in range(len(yields))] if len(yields) > 1 else []
+        for kept in [*choices, *fewer(len(yields))]:
+            gone = [s for i, s in enumerate(yields) if i not in kept]
+            yield [e for s in gone for e in parsed.cut(blocks[id(s)], [s])]
+        for loop in ast.walk(parsed.hook):
+            if isinstance(loop, ast.For) and isinstance(loop.iter, (ast.Tuple, ast.List)):
+                items = loop.iter.elts
+                for kept in [*([i] for i in range(len(items))), *fewer(len(items))]:
+                    joined = ", ".join(parsed.text_of(items[i]) for i in kept)
+                    yield [parsed.put(loop.iter, f"({joined},)" if len(kept) == 1 else f"({joined})")]
+    if parsed.program.format is Format.PTMODULE:
+        for statement in parsed.tree.body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.List):
+                items = statement.value.elts
+                if parsed.text_of(statement.targets[0]) == parsed.program.inputs:
+                    for kept in [*([i] for i in range(len(items))), *fewer(len(items))]:
+                        joined = ", ".join(parsed.text_of(items[i]) for i in kept)
+                        yield [parsed.put(statement.value, f"[{joined}]")]
+
+
+@reduction
+def drop_parameters(parsed: Parsed) -> Iterator[Change]:
+    """Parameters of the entry that nothing reads, with what the inputs give for them: all, then one by one."""
+    if parsed.entry is None or parsed.entry.args.vararg or parsed.entry.args.posonlyargs:
+        return
+    arguments = parsed.entry.args
+    names = [a.arg for a in arguments.args]
+    first = 1 if parsed.program.is_module and names[:1] == ["self"] else 0
+    read = {n.id for s in parsed.entry.body for n in ast.walk(s) if isinstance(n, ast.Name)}
+    unread = [i for i in range(first, len(names)) if names[i] not in read]
+    for chosen in [unread, *([i] for i in unread if len(unread) > 1)]:
+        if chosen and len(chosen) < len(names) - first + (parsed.program.format is Format.EQFUZZ):
+            yield from _without_parameters(parsed, chosen, first)
+    required = len(names) - len(arguments.defaults)
+    optional = [i for i in range(max(first, required), len(names))]
+    for index in optional:  # a default that is never overridden stands for the parameter
+        default = arguments.defaults[index - required]
+        uses = [n for n in ast.walk(parsed.entry) if isinstance(n, ast.Name) and n.id == names[index]]
+        if uses and not any(isinstance(n.ctx, ast.Store) for n in uses):
+            yield [parsed.put(n, default) for n in uses]
+
+
+@reduction
+def plainer_draws(parsed: Parsed) -> Iterator[Change]:
+    """Draws of ``rng`` and of ``torch`` with less to them: a normal one of lower rank, without views and keywords."""
+    for call in _input_calls(parsed):
+        if isinstance(call.func, ast.Attribute) and _from_rng(call):
+            sizes = call.args[_leading(call.func.attr) :]
+            if call.func.attr in ("special", "choice", "uniform"):
+                yield [Edit(parsed.span(call), f"rng.normal({_joined(parsed, [*sizes, *call.keywords], _PLAIN)})")]
+                yield [Edit(parsed.span(call), f"rng.normal({_joined(parsed, sizes)})")]
+            if len(call.keywords) > 1:
+                yield [_call(parsed, call, call.args)]
+            for keyword in call.keywords:
+                yield [_call(parsed, call, [*call.args, *(k for k in call.keywords if k is not keyword)])]
+            if len(sizes) > 2:
+                yield [_call(parsed, call, [*call.args[: -len(sizes)], *sizes[-1:], *call.keywords])]
+            for dropped in (0, -1) if len(sizes) > 1 else (0,) if sizes else ():
+                kept = [s for s in sizes if s is not sizes[dropped]]
+                yield [_call(parsed, call, [*call.args[: len(call.args) - len(sizes)], *kept, *call.keywords])]
+        elif isinstance(call.func, ast.Attribute) and isinstance(call.func.value, (ast.Call, ast.Subscript)):
+            yield [parsed.put(call, call.func.value)]
+        elif call.keywords:
+            for keyword in call.keywords:
+                yield [_call(parsed, call, [*call.args, *(k for k in call.keywords if k is not keyword)])]
+    for node in _input_nodes(parsed):
+        if isinstance(node, ast.BinOp):
+            yield [parsed.put(node, node.left)]
+            yield [parsed.put(node, node.right)]
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Call):
+            yield [parsed.put(node, node.value)]
+
+
+@reduction
+def inline_inputs(parsed: Parsed) -> Iterator[Change]:
+    """Variables of the inputs hook that are read once put where they are read; loops over one item unrolled."""
+    if parsed.hook is None:
+        return
+    names = [n for n in ast.walk(parsed.hook) if isinstance(n, ast.Name)]
+    for statement in list(parsed.hook.body):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                uses = [n for n in names if n.id == name and isinstance(n.ctx, ast.Load)]
+                if len(uses) == 1:
+                    yield [*parsed.cut(parsed.hook.body, [statement]), parsed.put(uses[0], value)]
+                if not uses:
+                    yield parsed.cut(parsed.hook.body, [statement])
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                if len(targets) == len(values):
+                    bound = {t.id: v for t, v in zip(targets, values, strict=True) if isinstance(t, ast.Name)}
+                    uses = [n for n in names if n.id in bound and isinstance(n.ctx, ast.Load)]
+                    if len({n.id for n in uses}) == len(uses):
+                        puts = [parsed.put(n, bound[n.id]) for n in uses]
+                        yield [*parsed.cut(parsed.hook.body, [statement]), *puts]
+            case ast.For(iter=ast.Tuple(elts=[item]) | ast.List(elts=[item]), target=target):
+                lines = parsed.whole_lines(statement, statement)
+                bound = _bound(target, item)
+                if lines is None or bound is None:
+                    continue
+                uses = [
+                    n
+                    for s in statement.body
+                    for n in ast.walk(s)
+                    if isinstance(n, ast.Name) and n.id in bound and isinstance(n.ctx, ast.Load)
+                ]
+                edited = applied(parsed.program, [parsed.put(n, bound[n.id]) for n in uses])
+                again = Parsed(edited)
+                loop = again.hook.body[parsed.hook.body.index(statement)] if again.hook is not None else None
+                if isinstance(loop, ast.For) and (lines := again.whole_lines(loop, loop)) is not None:
+                    yield applied(edited, [Edit(lines, again.moved(loop.body, again.indent(loop)))])
+            case _:
+                continue
+
+
+@reduction
+def smaller_integers(parsed: Parsed) -> Iterator[Change]:
+    """Integers towards 2 and 1, each value everywhere at once, so that sizes that must agree still do."""
+    found: dict[int, list[ast.Constant]] = {}
+    for node in ast.walk(parsed.tree):
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1 and _editable(parsed, node):
+            found.setdefault(node.value, []).append(node)
+    large = [n for k, nodes in found.items() if k > 2 for n in nodes]
+    sizes = {id(a) for c in _input_calls(parsed) if _from_rng(c) for a in _sizes(c)}
+    if len({n.value for n in large}) > 1:
+        yield [Edit(parsed.span(n), "2") for n in large]
+        yield [Edit(parsed.span(n), "2") for n in large if id(n) in sizes]
+    for k in sorted(found, reverse=True):
+        for new in dict.fromkeys((2, 1, 3, k // 2)) if k > 2 else (1,):
+            if new < k and (k > 2 or any(id(n) in sizes for n in found[k])):
+                yield [Edit(parsed.span(n), str(new)) for n in found[k]]
+    for k in sorted(found, reverse=True):
+        if len(found[k]) > 1:
+            for node in found[k]:
+                if id(node) in sizes:
+                    yield [Edit(parsed.span(node), "1")]
+                if k > 2:
+                    yield [Edit(parsed.span(node), "2")]
+
+
+@reduction
+def simpler_literals(parsed: Parsed) -> Iterator[Change]:
+    """Floats towards 1.0, 0.5 and 2.0, strings towards one letter, dtypes towards float32."""
+    for node in ast.walk(parsed.tree):
+        if isinstance(node, ast.Attribute) and _DTYPES.search(parsed.text_of(node)):
+            yield [Edit(parsed.span(node), "torch.float32")]
+        if not isinstance(node, ast.Constant) or not _editable(parsed, node):
+            continue
+        match node.value:
+            case float() if node.value not in (0.0, 1.0, 0.5, 2.0):
+                yield from ([Edit(parsed.span(node), text)] for text in ("1.0", "0.5", "2.0"))
+            case str() if len(node.value) > 1 and isinstance(parsed.parents[node], (ast.Dict, ast.Subscript)):
+                same = [n for n in ast.walk(parsed.tree) if isinstance(n, ast.Constant) and n.value == node.value]
+                letter = next((c for c in node.value if c.isalpha()), "a")
+                yield [Edit(parsed.span(n), f'"{letter}"') for n in same if _editable(parsed, n)]
+            case _:
+                continue
+
+
+_PLAIN = frozenset({"dtype", "requires_grad"})
+
+
+def _without_parameters(parsed: Parsed, chosen: Sequence[int], first: int) -> Iterator[Change]:
+    """The entry and its inputs without the parameters at these indices."""
+    assert parsed.entry is not None
+    arguments = parsed.entry.args
+    names = [a.arg for a in arguments.args]
+    required = len(names) - len(arguments.defaults)
+    shown = []
+    for index, argument in enumerate(arguments.args):
+        if index not in chosen:
+            text = parsed.text_of(argument)
+            default = parsed.text_of(arguments.defaults[index - required]) if index >= required else None
+            joint = " = " if argument.annotation is not None else "="
+            shown.append(text + joint + default if default is not None else text)
+    if arguments.kwonlyargs or arguments.kwarg or not names:
+        return
+    last = arguments.defaults[-1] if arguments.defaults else arguments.args[-1]
+    edits = [Edit((parsed.span(arguments.args[0])[0], parsed.span(last)[1]), ", ".join(shown))]
+    gone = {names[i] for i in chosen}
+    places = {i - first for i in chosen}
+    program = parsed.program
+    given = ast.parse(program.inputs, mode="eval").body
+    if isinstance(given, ast.Tuple) and not any(isinstance(e, ast.Starred) for e in given.elts):
+        kept = [ast.unparse(e) for i, e in enumerate(given.elts) if i not in places]
+        program = dataclasses.replace(program, inputs="(" + "".join(f"{k}, " for k in kept) + ")")
+    else:
+        for node in _given(parsed):
+            edits += _without_arguments(parsed, node, places, gone)
+    yield swept(applied(program, edits))
+
+
+def _given(parsed: Parsed) -> Iterator[ast.expr]:
+    """The expressions that give one input set each."""
+    if parsed.hook is not None:
+        for node in ast.walk(parsed.hook):
+            if isinstance(node, (ast.Yield, ast.Return)) and node.value is not None:
+                yield node.value
+    for statement in parsed.tree.body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            if statement.targets[0].id == "args" and parsed.program.format is Format.TORCHFUZZ:
+                yield statement.value
+
+
+def _without_arguments(parsed: Parsed, node: ast.expr, places: set[int], gone: set[str]) -> list[Edit]:
+    match node:
+        case ast.Tuple(elts=items):
+            kept = [item for i, item in enumerate(items) if i not in places]
+            if len(kept) == len(items):
+                return []
+            joined = ", ".join(parsed.text_of(item) for item in kept)
+            bare = bool(items) and parsed.span(node)[0] == parsed.span(items[0])[0]
+            if len(kept) == 1 and isinstance(parsed.parents[node], (ast.Yield, ast.Return)):
+                return [parsed.put(node, kept[0])]
+            if len(kept) < 2:
+                joined, bare = f"{joined}," if kept else "", False
+            return [Edit(parsed.span(node), joined if bare else f"({joined})")]
+        case ast.List(elts=items) if parsed.program.format is Format.KERNELBENCH:
+            kept = [parsed.text_of(item) for i, item in enumerate(items) if i not in places]
+            return [Edit(parsed.span(node), f"[{', '.join(kept)}]")]
+        case ast.Dict(keys=keys, values=values):
+            pairs = [
+                f"{parsed.text_of(k)}: {parsed.text_of(v)}"
+                for k, v in zip(keys, values, strict=True)
+                if k is not None and not (isinstance(k, ast.Constant) and k.value in gone)
+            ]
+            return [Edit(parsed.span(node), "{" + ", ".join(pairs) + "}")]
+        case _ if 0 in places:
+            return [Edit(parsed.span(node), "()")]
+        case _:
+            return []
+
+
+def _input_nodes(parsed: Parsed) -> Iterator[ast.expr]:
+    """Expressions that make the inputs: in the hook, or assigned at the module level."""
+    roots: list[ast.AST] = [parsed.hook] if parsed.hook is not None else []
+    roots += [s for s in parsed.tree.body if isinstance(s, ast.Assign)]
+    for root in roots:
+        for node in ast.walk(root):
+            if isinstance(node, ast.expr) and not isinstance(parsed.parents[node], ast.JoinedStr):
+                yield node
+
+
+def _input_calls(parsed: Parsed) -> Iterator[ast.Call]:
+    yield from (n for n in _input_nodes(parsed) if isinstance(n, ast.Call))
+
+
+def _from_rng(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and (
+        isinstance(call.func.value, ast.Name) and call.func.value.id == "rng" and call.func.attr in _DRAWS
+    )
+
+
+def _leading(method: str) -> int:
+    """How many arguments of a draw stand before its sizes."""
+    return {"integers": 2, "choice": 1}.get(method, 0)
+
+
+def _sizes(call: ast.Call) -> list[ast.expr]:
+    return call.args[_leading(call.func.attr) :] if isinstance(call.func, ast.Attribute) else []
+
+
+def _joined(parsed: Parsed, arguments: Sequence[ast.expr | ast.keyword], keywords: frozenset[str] = frozenset()) -> str:
+    kept = [a for a in arguments if not isinstance(a, ast.keyword) or a.arg in keywords]
+    return ", ".join(parsed.text_of(a) for a in kept)
+
+
+def _call(parsed: Parsed, call: ast.Call, arguments: Sequence[ast.expr | ast.keyword]) -> Edit:
+    joined = ", ".join(parsed.text_of(a) for a in arguments)
+    return Edit(parsed.span(call), f"{parsed.text_of(call.func)}({joined})")
+
+
+def _bound(target: ast.expr, item: ast.expr) -> dict[str, ast.expr] | None:
+    if isinstance(target, ast.Name):
+        return {target.id: item}
+    if isinstance(target, ast.Tuple) and isinstance(item, ast.Tuple) and len(target.elts) == len(item.elts):
+        return {t.id: v for t, v in zip(target.elts, item.elts, strict=True) if isinstance(t, ast.Name)}
+    return None
+
+
+def _editable(parsed: Parsed, node: ast.AST) -> bool:
+    """Whether a constant has a place in the text of its own: none inside f-strings."""
+    while node in parsed.parents:
+        node = parsed.parents[node]
+        if isinstance(node, ast.JoinedStr):
+            return False
+    return True

@@ -1,0 +1,70 @@
+"""The passes of the program reducer in their order: what takes most away for one question comes first."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+
+from eqfuzz.rewrite.edit import Edit
+from eqfuzz.triage.reduce import expressions, inputs, statements
+from eqfuzz.triage.reduce.parsed import Parsed, is_docstring
+from eqfuzz.triage.reduce.size import Change, Pass, Size, reduction, size
+
+
+@reduction
+def tidy(parsed: Parsed) -> Iterator[Change]:
+    """Docstrings, comments and runs of empty lines gone: what a person would not paste into a report."""
+    edits: list[Edit] = []
+    for block in parsed.blocks():
+        if is_docstring(block[0]):
+            edits += parsed.cut(block, block[:1])
+    inside = [e.span for e in edits]
+    for token in tokenize.generate_tokens(io.StringIO(parsed.text).readline):
+        if token.type == tokenize.COMMENT:
+            start = sum(len(line) for line in parsed.text.splitlines(keepends=True)[: token.start[0] - 1])
+            span = start + token.start[1], start + token.end[1]
+            if not any(s <= span[0] < e for s, e in inside):
+                edits.append(Edit(span, ""))
+    text = _without_gaps(parsed, edits)
+    yield parsed.program.with_source(text)
+
+
+def _without_gaps(parsed: Parsed, edits: list[Edit]) -> str:
+    from eqfuzz.rewrite.edit import edited
+
+    text = edited(parsed.text, edits)
+    text = re.sub(r"[ \t]+\n", "\n", text)
+    text = re.sub(r"\n{3,}(?=[ \t])", "\n\n", text)
+    text = re.sub(r"\n{4,}", "\n\n\n", text)
+    text = re.sub(r":\n\n+(?=[ \t])", ":\n", text)
+    return text.strip("\n") + "\n"
+
+
+PASSES: tuple[Pass, ...] = (
+    statements.drop_unused,
+    inputs.fewer_input_sets,
+    statements.fewer_outputs,
+    statements.return_earlier,
+    statements.drop_statements,
+    inputs.drop_parameters,
+    statements.simplify_control_flow,
+    statements.inline_helpers,
+    statements.fewer_outputs_alone,
+    expressions.drop_items,
+    expressions.replace_by_operand,
+    expressions.simplify_choices,
+    expressions.inline_variables,
+    expressions.drop_arguments,
+    expressions.replace_variables,
+    inputs.inline_inputs,
+    inputs.plainer_draws,
+    inputs.smaller_integers,
+    inputs.simpler_literals,
+    statements.drop_top_level,
+    tidy,
+)
+"""All passes. The reducer goes through them again until a whole round changes nothing."""
+
+__all__ = ["PASSES", "Pass", "Size", "size"]

@@ -1,0 +1,147 @@
+"""The reducer's loop: candidates asked for in small batches until no pass has a smaller one. Runs no program itself."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import hashlib
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+
+from eqfuzz.program.parsing import parse
+from eqfuzz.program.program import Program
+from eqfuzz.triage.reduce.passes import PASSES, Pass, Size, size
+
+ShowsIt = Callable[[Sequence[Program]], Program | None]
+"""Tries a batch and gives the first of it that still shows the finding, None where none does."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """One batch answered: which pass asked, how large the program was before and is now, all tries so far."""
+
+    name: str
+    before: Size
+    after: Size
+    tries: int
+    program: Program
+
+
+def reduce_program(
+    program: Program,
+    shows_it: ShowsIt,
+    *,
+    passes: Sequence[Pass] = PASSES,
+    width: int = 1,
+    stop: Callable[[], bool] = lambda: False,
+    tell: Callable[[Progress], None] = lambda _: None,
+    answers: MutableMapping[str, bool] | None = None,
+) -> Program:
+    """The smallest program found that still shows it; ``program`` itself is taken to.
+
+    Goes through ``passes`` in their order, with a pass again on what it made smaller, until a whole round changes
+    nothing or ``stop()`` says so. ``width`` candidates are asked for at once. ``answers`` is filled with what is
+    known (a digest of the normalised text → whether it shows it) and may be given again, to go on where an earlier
+    run stopped: what it answers is not asked again. An edit that failed is put off to the next round.
+    """
+    loop = _Loop(shows_it, width, stop, tell, {} if answers is None else answers)
+    changed = True
+    while changed and not stop():
+        changed = False
+        for reduce_pass in passes:
+            smaller = loop.exhaust(reduce_pass, program)
+            changed |= smaller is not program
+            program = smaller
+    return program
+
+
+def digest(program: Program) -> str:
+    """Sixteen hex digits of what a program does: its text without comments and layout, and how it is called.
+
+    Programs that differ only in layout have one; ``tidy`` is told apart by its length alone.
+    """
+    text = "\0".join((ast.dump(parse(program.source)), program.construct, program.inputs))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class _Loop:
+    def __init__(
+        self,
+        shows_it: ShowsIt,
+        width: int,
+        stop: Callable[[], bool],
+        tell: Callable[[Progress], None],
+        answers: MutableMapping[str, bool],
+    ) -> None:
+        self.shows_it = shows_it
+        self.width = max(1, width)
+        self.stop = stop
+        self.tell = tell
+        self.answers = answers
+        self.tries = 0
+
+    def exhaust(self, reduce_pass: Pass, program: Program) -> Program:
+        """What one pass makes of ``program`` when it is applied again until it finds nothing."""
+        put_off: set[tuple[str, str]] = set()
+        while not self.stop():
+            smaller = self._once(reduce_pass, program, put_off)
+            if smaller is None:
+                break
+            program = smaller
+        return program
+
+    def _once(self, reduce_pass: Pass, program: Program, put_off: set[tuple[str, str]]) -> Program | None:
+        same = digest(program)
+        for known, batch in self._batches(reduce_pass, program, put_off, same):
+            if known:
+                return batch[0]
+            if self.stop():
+                return None
+            winner = self.shows_it(batch)
+            self.tries += len(batch)
+            for candidate in batch:
+                if candidate is winner:
+                    break
+                self.answers[digest(candidate)] = False
+                put_off.add(_edit(program, candidate))
+            if winner is not None:
+                self.answers[digest(winner)] = True
+            self.tell(
+                Progress(reduce_pass.__name__, size(program), size(winner or program), self.tries, winner or program)
+            )
+            if winner is not None:
+                return winner
+        return None
+
+    def _batches(
+        self, reduce_pass: Pass, program: Program, put_off: set[tuple[str, str]], same: str
+    ) -> Iterator[tuple[bool, list[Program]]]:
+        """Batches to ask for; a candidate that is known to show it comes alone, with True."""
+        open_: dict[str, Program] = {}
+        for candidate in reduce_pass(program):
+            key = digest(candidate)
+            if self.answers.get(key) is False or key in open_ or _edit(program, candidate) in put_off:
+                continue
+            if key == same or self.answers.get(key):
+                if open_:
+                    yield False, list(open_.values())
+                yield True, [candidate]
+                return
+            open_[key] = candidate
+            if len(open_) == self.width:
+                yield False, list(open_.values())
+                open_ = {}
+        if open_:
+            yield False, list(open_.values())
+
+
+def _edit(before: Program, after: Program) -> tuple[str, str]:
+    """What a candidate takes out and puts in, wherever it does: the texts without what both begin and end with."""
+    old, new = before.source, after.source
+    head = _common(old, new)
+    tail = _common(old[: head - 1 : -1] if head else old[::-1], new[: head - 1 : -1] if head else new[::-1])
+    return old[head : len(old) - tail], new[head : len(new) - tail] + before.inputs[len(after.inputs) :]
+
+
+def _common(a: str, b: str) -> int:
+    """How many characters two texts both begin with."""
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

@@ -1,0 +1,221 @@
+"""What a program's result does not need, by the names that its statements read and bind.
+
+Aliases and effects are only guessed at (``x.add_(1)`` matters where ``x`` does): a slice is a candidate, no proof.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from eqfuzz.program.program import Program
+from eqfuzz.rewrite.edit import Edit, edited
+from eqfuzz.triage.reduce.parsed import Function, Parsed, is_docstring, loads, stores
+
+_ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def swept(program: Program) -> Program:
+    """``program`` without what no result depends on: statements, attributes of self, definitions, imports.
+
+    Given back as it is where its source is not Python.
+    """
+    for _ in range(9):
+        try:
+            parsed = Parsed(program)
+        except (SyntaxError, ValueError):
+            return program
+        edits = [e for f in parsed.functions if f.name != "__init__" for e in _dead_statements(parsed, f)]
+        if not edits:
+            edits = _unread_attributes(parsed)
+        if not edits:
+            edits = unused_definitions(parsed)
+        if not edits:
+            break
+        program = program.with_source(edited(parsed.text, _disjoint(edits)))
+    return program
+
+
+def unused_definitions(parsed: Parsed) -> list[Edit]:
+    """Edits that take out module-level statements which neither the entry nor the inputs lead to."""
+    dead = unreached(parsed)
+    edits = parsed.cut(parsed.tree.body, dead) if dead else []
+    alive = [s for s in parsed.tree.body if s not in dead]
+    names = parsed.named.union(*(loads(s) for s in alive))
+    for statement in alive:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)) and len(statement.names) > 1:
+            kept = [a for a in statement.names if _bound_by(a) in names]
+            if kept and len(kept) < len(statement.names):
+                line = _import_line(statement, kept)
+                edits.append(Edit(parsed.span(statement), line))
+    return edits
+
+
+def _import_line(statement: ast.Import | ast.ImportFrom, names: list[ast.alias]) -> str:
+    if isinstance(statement, ast.Import):
+        return ast.unparse(ast.Import(names))
+    return ast.unparse(ast.ImportFrom(statement.module, names, statement.level))
+
+
+def unreached(parsed: Parsed) -> list[ast.stmt]:
+    """Module-level statements that bind names which nothing that is kept reads, in order."""
+    wanted = set(parsed.named)
+    body = parsed.tree.body
+    kept: set[int] = set()
+    changed = True
+    while changed:
+        changed = False
+        for statement in body:
+            if id(statement) not in kept and (_acts(statement) or _binds(statement) & wanted):
+                kept.add(id(statement))
+                wanted |= loads(statement) | _roots(statement)
+                changed = True
+    return [s for s in body if id(s) not in kept]
+
+
+def _acts(statement: ast.stmt) -> bool:
+    """Whether a module-level statement does something beside binding names."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
+        return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+    if isinstance(statement, ast.Assign):
+        return not all(isinstance(t, (ast.Name, ast.Tuple)) for t in statement.targets)
+    if isinstance(statement, ast.AnnAssign):
+        return False
+    return not is_docstring(statement) and not isinstance(statement, ast.Pass)
+
+
+def _binds(statement: ast.stmt) -> set[str]:
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return {_bound_by(alias) for alias in statement.names}
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {statement.name}
+    if is_docstring(statement):
+        return {"__doc__"}
+    return stores(statement)
+
+
+def _bound_by(alias: ast.alias) -> str:
+    return (alias.asname or alias.name).partition(".")[0]
+
+
+def _roots(node: ast.AST) -> set[str]:
+    """Names whose objects are written to: ``x`` of ``x[0] = 1``, ``x.y = 1``, ``x.z(...)`` as a statement."""
+    found = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.Subscript, ast.Attribute)) and isinstance(inner.ctx, (ast.Store, ast.Del)):
+            found.add(_root(inner))
+        elif isinstance(inner, ast.AugAssign):
+            found.add(_root(inner.target))
+        elif isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Call):
+            call = inner.value
+            found.add(_root(call.func))
+    return found - {""}
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, (ast.Subscript, ast.Attribute, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _dead_statements(parsed: Parsed, function: Function) -> list[Edit]:
+    """Edits that take out the statements of a function's own body that its results do not need."""
+    body = function.body
+    if not any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in ast.walk(function)):
+        return []
+    dead: list[ast.stmt] = []
+    end = next((i for i, s in enumerate(body) if isinstance(s, _ENDS)), len(body))
+    dead += body[end + 1 :]
+    needed: set[str] = set()
+    for statement in reversed(body[: end + 1]):
+        if not is_docstring(statement) and not _needs(statement, needed, parsed.imported):
+            dead.append(statement)
+    edits = parsed.cut(body, dead) if dead else []
+    if edits:
+        return edits
+    read = loads(function)
+    for block in parsed.blocks(function):  # in the inner blocks, what is read nowhere in the function
+        unread = [s for s in block if isinstance(s, ast.Assign) and _plain(s) and not stores(s) & read]
+        last = next((i for i, s in enumerate(block) if isinstance(s, _ENDS)), len(block))
+        if block is not body and len(unread := [*unread, *block[last + 1 :]]):
+            edits += parsed.cut(block, unread)
+    return edits
+
+
+def _plain(statement: ast.Assign) -> bool:
+    names = (ast.Name, ast.Tuple, ast.List, ast.Starred, ast.Store)
+    return all(isinstance(n, names) for t in statement.targets for n in ast.walk(t))
+
+
+def _needs(statement: ast.stmt, needed: set[str], imported: frozenset[str]) -> bool:
+    """Whether ``needed`` names depend on the statement; they become those that are needed before it."""
+    match statement:
+        case ast.Return() | ast.Raise() | ast.Global() | ast.Nonlocal() | ast.Break() | ast.Continue():
+            needed |= loads(statement)
+            return True
+        case ast.Assign() if _plain(statement):
+            bound = stores(statement)
+            if not bound & needed:
+                return False
+            needed -= bound
+        case ast.AugAssign(target=ast.Name(id=name)):
+            if name not in needed:
+                return False
+        case ast.Expr(value=ast.Call(func=called)):
+            root = _root(called)
+            roots = {root} if root and root not in imported else loads(statement) - imported
+            if root != "self" and not roots & needed and not _yields(statement):
+                return False
+        case ast.Assert() | ast.Pass():
+            return False
+        case ast.Import() | ast.ImportFrom():
+            return bool(_binds(statement) & needed)
+        case ast.FunctionDef() | ast.ClassDef():
+            if statement.name not in needed:
+                return False
+        case _:
+            acts = any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in ast.walk(statement))
+            if not acts and not (stores(statement) | _roots(statement)) & (needed | {"self"}):
+                return False
+    needed |= loads(statement) | _roots(statement)
+    return True
+
+
+def _yields(statement: ast.stmt) -> bool:
+    return any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.NamedExpr)) for n in ast.walk(statement))
+
+
+def _unread_attributes(parsed: Parsed) -> list[Edit]:
+    """Edits that take ``self.name = …`` and ``self.register_buffer("name", …)`` out where nothing reads the name."""
+    edits: list[Edit] = []
+    read = {n.attr for n in ast.walk(parsed.tree) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Store)}
+    for function in (f for f in parsed.functions if f.name == "__init__"):
+        dead = [s for s in function.body if (name := _attribute_made(s)) and name not in read]
+        edits += parsed.cut(function.body, dead) if dead else []
+    return edits
+
+
+def _attribute_made(statement: ast.stmt) -> str | None:
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)]):
+            return name
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Attribute(
+                    value=ast.Name(id="self"), attr="register_buffer" | "register_parameter" | "add_module"
+                ),
+                args=[ast.Constant(value=str(name)), *_],
+            )
+        ):
+            return name
+        case _:
+            return None
+
+
+def _disjoint(edits: Sequence[Edit]) -> list[Edit]:
+    """The outer ones of edits that lie in each other."""
+    kept: list[Edit] = []
+    for edit in sorted(edits, key=lambda e: (e.span[0], -e.span[1])):
+        if not kept or edit.span[0] >= kept[-1].span[1]:
+            kept.append(edit)
+    return kept

@@ -1,0 +1,412 @@
+"""Passes over whole statements: definitions, outputs, chunks of blocks, control flow."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from eqfuzz.program.program import Program
+from eqfuzz.rewrite.edit import Edit
+from eqfuzz.triage.reduce.parsed import Function, Parsed, fewer, is_docstring, loads, stores
+from eqfuzz.triage.reduce.size import Change, applied, reduction
+from eqfuzz.triage.reduce.slicing import swept, unreached, unused_definitions
+
+
+@reduction
+def drop_unused(parsed: Parsed) -> Iterator[Change]:
+    """What the entry and the inputs do not lead to: dead statements with it, else the definitions alone."""
+    yield swept(parsed.program)
+    yield unused_definitions(parsed)
+    body = parsed.tree.body
+    docstring = body[:1] if body and is_docstring(body[0]) else []
+    dead = [s for s in unreached(parsed) if s not in docstring]
+    yield parsed.cut(body, dead)
+    for kept in fewer(len(dead)):
+        yield parsed.cut(body, [s for i, s in enumerate(dead) if i not in kept])
+
+
+@reduction
+def fewer_outputs(parsed: Parsed) -> Iterator[Change]:
+    """A part of what the entry returns, without the statements that only the rest needed.
+
+    A returned variable that is a tuple, a list or a dict stands for its items.
+    """
+    for function, returned in _returns(parsed):
+        for flat in (True, False):
+            outputs = _outputs(function, returned.value, flat)
+            for kept in fewer(len(outputs)):
+                yield _returning(parsed, returned, [outputs[i] for i in kept])
+            if len(outputs) == 1 and returned.value is not None and outputs[0] is not returned.value:
+                yield _returning(parsed, returned, outputs)
+
+
+@reduction
+def fewer_outputs_alone(parsed: Parsed) -> Iterator[Change]:
+    """A part of what the entry returns, all statements kept: where they write to what is returned."""
+    for function, returned in _returns(parsed):
+        outputs = _outputs(function, returned.value, flat=False)
+        if returned.value is not None:
+            for kept in fewer(len(outputs)):
+                yield [parsed.put(returned.value, _shown(parsed, [outputs[i] for i in kept]))]
+
+
+@reduction
+def return_earlier(parsed: Parsed) -> Iterator[Change]:
+    """The value of an earlier statement returned in place of the result, halfway first."""
+    if parsed.entry is None:
+        return
+    body = parsed.entry.body
+    returned = next((s for s in body if isinstance(s, ast.Return)), None)
+    places = [i for i, s in enumerate(body) if isinstance(s, (ast.Assign, ast.AugAssign)) and _target(s)]
+    for place in _bisected(places):
+        name = _target(body[place])
+        line = parsed.whole_lines(body[place], body[place])
+        if name is None or line is None:
+            continue
+        if isinstance(returned, ast.Return) and body[place + 1 :] == [returned] and parsed.text_of(returned) == name:
+            continue
+        after = parsed.cut(body, body[place + 1 :]) if place + 1 < len(body) else []
+        text = f"{parsed.indent(body[place])}return {name}\n"
+        yield swept(applied(parsed.program, [*after, Edit((line[1], line[1]), text)]))
+
+
+@reduction
+def drop_statements(parsed: Parsed) -> Iterator[Change]:
+    """Chunks of every list of statements, halves before single ones.
+
+    Where later statements read what is gone, they read what it was computed from.
+    """
+    blocks = [b for f in _ordered_functions(parsed) for b in parsed.blocks(f) if parsed.function_of(b[0]) is f]
+    sizes = sorted({len(b) >> k for b in blocks for k in range(8) if len(b) >> k}, reverse=True)
+    for count in sizes:
+        for block in blocks:
+            droppable = [s for s in block if not _needed(parsed, block, s)]
+            if count > max(1, len(block) // 2) and len(block) > 1:
+                continue
+            for first in range(0, len(droppable), count):
+                chunk = droppable[first : first + count]
+                yield _without(parsed, block, chunk)
+
+
+@reduction
+def drop_top_level(parsed: Parsed) -> Iterator[Change]:
+    """Single statements of the module level that do something: settings, seeds, patches."""
+    body = parsed.tree.body
+    for statement in reversed(body):
+        if not isinstance(statement, (ast.Import, ast.ImportFrom)) and not is_docstring(statement):
+            yield parsed.cut(body, [statement])
+
+
+@reduction
+def simplify_control_flow(parsed: Parsed) -> Iterator[Change]:
+    """A compound statement replaced by one of its blocks: ``if`` and ``try`` by a branch, loops by one turn."""
+    for block in list(parsed.blocks()):
+        for statement in block:
+            for lines, header in _branches(parsed, statement):
+                whole = parsed.whole_lines(statement, statement)
+                if whole is None or parsed.text[parsed.span(statement)[0] :].startswith("elif"):
+                    continue
+                indent = parsed.indent(statement)
+                text = "".join(f"{indent}{line}\n" for line in header) + parsed.moved(lines, indent)
+                yield swept(applied(parsed.program, [Edit(whole, text)]))
+                yield [Edit(whole, text)]
+            if isinstance(statement, (ast.For, ast.While)) and statement.orelse:
+                yield parsed.cut(statement.orelse, statement.orelse)
+            if isinstance(statement, ast.For):
+                yield from _one_turn(parsed, statement)
+
+
+@reduction
+def inline_helpers(parsed: Parsed) -> Iterator[Change]:
+    """A function of straight lines put in the place of its calls; the definition goes when nothing calls it."""
+    for function in parsed.functions:
+        if function is parsed.entry or function.decorator_list or not _simple_parameters(function):
+            continue
+        body = [s for s in function.body if not is_docstring(s)]
+        if not body or not isinstance(body[-1], ast.Return) or body[-1].value is None:
+            continue
+        calls = [
+            n
+            for n in ast.walk(parsed.tree)
+            if isinstance(n, ast.Call) and _calls(n, function) and function not in _around(parsed, n)
+        ]
+        if not calls or any(isinstance(n, ast.Return) for s in body[:-1] for n in ast.walk(s)):
+            continue
+        edits = _expanded(parsed, function, body, calls[0]) if len(body) > 1 else _folded(parsed, function, calls)
+        if edits:
+            yield swept(applied(parsed.program, edits))
+
+
+def _ordered_functions(parsed: Parsed) -> list[Function]:
+    return [*parsed.functions, *([parsed.hook] if parsed.hook is not None else [])]
+
+
+def _returns(parsed: Parsed) -> Iterator[tuple[Function, ast.Return]]:
+    """The returns of the code under test, those of the entry's own body first."""
+    found = []
+    for function in parsed.functions:
+        for node in ast.walk(function):
+            if isinstance(node, ast.Return) and node.value is not None and parsed.function_of(node) is function:
+                found.append((function, node))
+    yield from sorted(found, key=lambda pair: (pair[0] is not parsed.entry, pair[1] not in pair[0].body))
+
+
+def _outputs(function: Function, value: ast.expr | None, flat: bool) -> list[ast.expr]:
+    if isinstance(value, ast.Name) and flat:
+        bound = [
+            s
+            for s in ast.walk(function)
+            if isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == value.id for t in s.targets)
+        ]
+        if len(bound) == 1 and isinstance(bound[0].value, (ast.Tuple, ast.List, ast.Dict)):
+            return _outputs(function, bound[0].value, flat) or [value]
+    if isinstance(value, (ast.Tuple, ast.List)):
+        items = [e for e in value.elts if not isinstance(e, ast.Starred)]
+    elif isinstance(value, ast.Dict):
+        items = value.values
+    else:
+        return [value] if value is not None else []
+    return [o for item in items for o in (_outputs(function, item, flat) if flat else [item])]
+
+
+def _shown(parsed: Parsed, outputs: Sequence[ast.expr]) -> str:
+    texts = []
+    for output in outputs:
+        text = parsed.text_of(output)
+        loose = "\n" in text or isinstance(output, ast.NamedExpr)
+        texts.append(f"({text})" if loose and not text.endswith(")") else text)
+    return ", ".join(texts)
+
+
+def _returning(parsed: Parsed, returned: ast.Return, outputs: Sequence[ast.expr]) -> Program:
+    edit = Edit(parsed.span(returned), f"return {_shown(parsed, outputs)}")
+    return swept(applied(parsed.program, [edit]))
+
+
+def _bisected(places: Sequence[int]) -> Iterator[int]:
+    """The middle, then the middle of what follows it and so on; then the others."""
+    given = []
+    first = 0
+    while first < len(places):
+        middle = (first + len(places)) // 2
+        given.append(places[middle])
+        first = middle + 1
+    yield from given
+    yield from (p for p in places if p not in given)
+
+
+def _target(statement: ast.stmt) -> str | None:
+    if isinstance(statement, ast.AugAssign):
+        return statement.target.id if isinstance(statement.target, ast.Name) else None
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+        if isinstance(target, ast.Tuple) and all(isinstance(e, ast.Name) for e in target.elts):
+            return ", ".join(e.id for e in target.elts if isinstance(e, ast.Name))
+        return target.id if isinstance(target, ast.Name) else None
+    return None
+
+
+def _needed(parsed: Parsed, block: Sequence[ast.stmt], statement: ast.stmt) -> bool:
+    """Whether no text without this statement can run: the end of a function, the first call of ``__init__``."""
+    last = block[-1] is statement and isinstance(statement, ast.Return)
+    top = isinstance(parsed.parents[block[0]], Function)
+    return (
+        (last and top)
+        or is_docstring(statement)
+        or isinstance(statement, ast.Pass)
+        or ("super" in loads(statement) and parsed.text_of(statement).endswith("__init__()"))
+    )
+
+
+def _without(parsed: Parsed, block: Sequence[ast.stmt], chunk: Sequence[ast.stmt]) -> Program:
+    """The program without ``chunk``; names that it bound are read as those that they were computed from."""
+    edits = parsed.cut(block, chunk)
+    function = parsed.function_of(chunk[0])
+    if function is None:
+        return applied(parsed.program, edits)
+    inside = {n for s in chunk for n in ast.walk(s)}
+    bound_elsewhere = {
+        n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n not in inside
+    } | {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
+    stands_for: dict[str, str] = {}
+    for statement in chunk:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target, value = statement.targets[0], statement.value
+            pairs = [(target, value)]
+            if isinstance(target, ast.Tuple):
+                values = value.elts if isinstance(value, ast.Tuple) else [value] * len(target.elts)
+                pairs = list(zip(target.elts, values, strict=False))
+            for left, right in pairs:
+                source = _first_local(parsed, function, right)
+                if isinstance(left, ast.Name) and left.id not in bound_elsewhere and source:
+                    stands_for[left.id] = stands_for.get(source, source)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in inside:
+            name = stands_for.get(node.id)
+            if name and not _in_string(parsed, node):
+                edits.append(Edit(parsed.span(node), name))
+    return swept(applied(parsed.program, edits))
+
+
+def _first_local(parsed: Parsed, function: Function, value: ast.expr) -> str | None:
+    local = stores(function) | {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
+    names = [n for n in ast.walk(value) if isinstance(n, ast.Name) and n.id in local and n.id != "self"]
+    return min(names, key=lambda n: parsed.span(n)).id if names else None
+
+
+def _in_string(parsed: Parsed, node: ast.AST) -> bool:
+    """Inside an f-string, whose parts have no positions of their own in Python 3.11."""
+    while node in parsed.parents:
+        node = parsed.parents[node]
+        if isinstance(node, ast.JoinedStr):
+            return True
+    return False
+
+
+def _branches(parsed: Parsed, statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], list[str]]]:
+    """Blocks that may stand in the place of a compound statement, with the lines that go before."""
+    match statement:
+        case ast.If():
+            yield statement.body, []
+            if statement.orelse and not parsed.text[parsed.span(statement.orelse[0])[0] :].startswith("elif"):
+                yield statement.orelse, []
+        case ast.While() | ast.With() if not _jumps(statement):
+            yield statement.body, _named_items(parsed, statement)
+        case ast.Try():
+            yield [*statement.body], []
+            for handler in statement.handlers:
+                yield handler.body, []
+        case ast.For() if not _jumps(statement):
+            yield statement.body, _first_turn(parsed, statement)
+        case _:
+            return
+
+
+def _named_items(parsed: Parsed, statement: ast.While | ast.With) -> list[str]:
+    if isinstance(statement, ast.While):
+        return []
+    return [
+        f"{parsed.text_of(item.optional_vars)} = {parsed.text_of(item.context_expr)}"
+        for item in statement.items
+        if item.optional_vars is not None and stores(item.optional_vars) & loads(statement)
+    ]
+
+
+def _jumps(loop: ast.stmt) -> bool:
+    """Whether a ``break`` or ``continue`` anywhere inside might belong to the statement."""
+    return any(isinstance(n, (ast.Break, ast.Continue)) for n in ast.walk(loop))
+
+
+def _first_turn(parsed: Parsed, loop: ast.For) -> list[str]:
+    """Lines that bind a loop's variables as its first turn does."""
+    if not stores(loop.target) & set().union(*(loads(s) for s in loop.body)):
+        return []
+    target = parsed.text_of(loop.target)
+    match loop.iter:
+        case ast.Call(func=ast.Name(id="range"), args=[_]):
+            return [f"{target} = 0"]
+        case ast.Call(func=ast.Name(id="range"), args=[start, _, *_]):
+            return [f"{target} = {parsed.text_of(start)}"]
+        case ast.Tuple(elts=[first, *_]) | ast.List(elts=[first, *_]) if not isinstance(first, ast.Starred):
+            return [f"{target} = {parsed.text_of(first)}"]
+        case ast.Call(func=ast.Name(id="zip"), args=args) if isinstance(loop.target, ast.Tuple):
+            if all(isinstance(a, (ast.Name, ast.Attribute)) for a in args):
+                return [f"{target} = {', '.join(f'{parsed.text_of(a)}[0]' for a in args)}"]
+        case ast.Name() | ast.Attribute():
+            return [f"{target} = {parsed.text_of(loop.iter)}[0]"]
+        case _:
+            pass
+    return [f"{target} = next(iter({parsed.text_of(loop.iter)}))"]
+
+
+def _one_turn(parsed: Parsed, loop: ast.For) -> Iterator[Change]:
+    """The loop with fewer turns."""
+    match loop.iter:
+        case ast.Call(func=ast.Name(id="range"), args=[bound]) if parsed.text_of(bound) not in ("1", "2"):
+            yield [parsed.put(bound, "1")]
+            yield [parsed.put(bound, "2")]
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            for kept in fewer(len(elements)):
+                comma = "," if len(kept) == 1 else ""
+                items = ", ".join(parsed.text_of(elements[i]) for i in kept)
+                yield [parsed.put(loop.iter, f"({items}{comma})" if isinstance(loop.iter, ast.Tuple) else f"[{items}]")]
+        case _:
+            return
+
+
+def _simple_parameters(function: Function) -> bool:
+    given = function.args
+    inner = any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(function))
+    return not (inner or given.vararg or given.kwarg or given.posonlyargs or given.kwonlyargs)
+
+
+def _calls(call: ast.Call, function: Function) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == function.name
+
+
+def _around(parsed: Parsed, node: ast.AST) -> list[ast.AST]:
+    found = []
+    while node in parsed.parents:
+        node = parsed.parents[node]
+        found.append(node)
+    return found
+
+
+def _arguments(parsed: Parsed, function: Function, call: ast.Call) -> dict[str, ast.expr] | None:
+    """What each parameter of a simple function is given, None where it cannot be told."""
+    names = [a.arg for a in function.args.args]
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        return None
+    defaults = dict(zip(reversed(names), reversed(function.args.defaults), strict=False))
+    given: dict[str, ast.expr] = {**defaults, **dict(zip(names, call.args, strict=False))}
+    given |= {k.arg: k.value for k in call.keywords if k.arg}
+    return given if set(given) == set(names) else None
+
+
+def _folded(parsed: Parsed, function: Function, calls: Sequence[ast.Call]) -> list[Edit] | None:
+    """Edits that put the returned expression in the place of every call."""
+    returned = function.body[-1]
+    edits: list[Edit] = []
+    if not isinstance(returned, ast.Return) or returned.value is None:
+        return None
+    value = returned.value
+    for call in calls:
+        given = _arguments(parsed, function, call)
+        if given is None or any(other in ast.walk(call) for other in calls if other is not call):
+            continue
+        uses = [n for n in ast.walk(value) if isinstance(n, ast.Name) and n.id in given]
+        many = {n.id for n in uses if sum(n.id == m.id for m in uses) > 1}
+        if any(not isinstance(given[name], (ast.Name, ast.Constant, ast.Attribute)) for name in many):
+            continue
+        if any(_in_string(parsed, n) for n in uses):
+            continue
+        text, start = parsed.text_of(value), parsed.span(value)[0]
+        for use in sorted(uses, key=parsed.span, reverse=True):
+            put = parsed.put(use, given[use.id])
+            text = text[: put.span[0] - start] + put.text + text[put.span[1] - start :]
+        try:
+            edits.append(parsed.put(call, text))
+        except SyntaxError:
+            continue
+    return edits
+
+
+def _expanded(parsed: Parsed, function: Function, body: Sequence[ast.stmt], call: ast.Call) -> list[Edit] | None:
+    """Edits that put the statements of ``function`` before the one that calls it."""
+    given = _arguments(parsed, function, call)
+    statement = parsed.statement_of(call)
+    outer = parsed.function_of(call)
+    lines = parsed.whole_lines(statement, statement)
+    returned = body[-1]
+    if given is None or outer is None or lines is None or not isinstance(statement, (ast.Assign, ast.Return, ast.Expr)):
+        return None
+    if not isinstance(returned, ast.Return) or returned.value is None or parsed.whole_lines(body[0], body[-1]) is None:
+        return None
+    local = stores(function)
+    taken = stores(outer) | {a.arg for a in ast.walk(outer.args) if isinstance(a, ast.arg)}
+    bindings = [(name, parsed.text_of(value)) for name, value in given.items() if parsed.text_of(value) != name]
+    if (local | {name for name, _ in bindings}) & taken:
+        return None
+    indent = parsed.indent(statement)
+    text = "".join(f"{indent}{name} = {value}\n" for name, value in bindings) + parsed.moved(body[:-1], indent)
+    return [Edit((lines[0], lines[0]), text), parsed.put(call, returned.value)]
