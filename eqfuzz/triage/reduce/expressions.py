@@ -35,7 +35,7 @@ def inline_variables(parsed: Parsed) -> Iterator[Change]:
 @reduction
 def drop_items(parsed: Parsed) -> Iterator[Change]:
     """Fewer items of tuples, lists, dicts, sets, ``nn.Sequential`` and of what ``and`` and ``or`` join."""
-    for node in _expressions(parsed):
+    for node in [*_expressions(parsed), *_given_items(parsed)]:
         match node:
             case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
                 pass
@@ -86,8 +86,8 @@ def simplify_choices(parsed: Parsed) -> Iterator[Change]:
                     start = parsed.text.rfind("if", 0, parsed.span(test)[0])
                     yield [Edit((start, parsed.span(test)[1]), "")]
                 yield from _shorter_range(parsed, generator.iter)
-            case ast.Call(func=ast.Lambda(body=body, args=ast.arguments(args=[]))):
-                yield [parsed.put(node, body)]
+            case ast.Call(func=ast.Lambda(body=body, args=ast.arguments(args=parameters)), args=given):
+                yield _called_at_once(parsed, node, body, [p.arg for p in parameters], given)
             case _:
                 continue
 
@@ -127,7 +127,8 @@ def replace_variables(parsed: Parsed) -> Iterator[Change]:
             others = [p for p in parameters if p != name and uses[p]]
             for other in others[:2]:
                 yield [Edit(parsed.span(n), other) for n in uses[name]]
-            yield [parsed.put(n, "1") for n in uses[name]]
+            if not any(isinstance(parsed.parents[n], (ast.Subscript, ast.Attribute)) for n in uses[name]):
+                yield [parsed.put(n, "1") for n in uses[name]]
 
 
 def _expressions(parsed: Parsed) -> list[ast.expr]:
@@ -146,6 +147,14 @@ def _expressions(parsed: Parsed) -> list[ast.expr]:
             skipped = getattr(node, "annotation", None), *getattr(node, "decorator_list", ())
             pending += reversed([c for c in ast.iter_child_nodes(node) if c not in skipped])
     return found
+
+
+def _given_items(parsed: Parsed) -> list[ast.expr]:
+    """Displays in the inputs hook, but for the tuples that are positional arguments."""
+    if parsed.hook is None:
+        return []
+    nodes = [n for n in ast.walk(parsed.hook) if isinstance(n, (ast.Tuple, ast.List, ast.Dict))]
+    return [n for n in nodes if not isinstance(parsed.parents[n], (ast.Yield, ast.Return)) or isinstance(n, ast.Dict)]
 
 
 def _free(parsed: Parsed, node: ast.AST) -> bool:
@@ -299,9 +308,22 @@ def _fewer_targets(parsed: Parsed, target: ast.expr) -> Iterator[Change]:
             right = ", ".join(parsed.text_of(value.elts[i]) for i in kept)
             yield swept(applied(parsed.program, [Edit(parsed.span(statement), f"{left} = {right}")]))
     elif choices and len(used) == 1:
-        left = parsed.text_of(target.elts[used[0]])
-        yield [Edit(parsed.span(target), left), Edit((parsed.span(value)[1],) * 2, f"[{used[0]}]")]
+        left, end = parsed.text_of(target.elts[used[0]]), parsed.span(value)[1]
+        yield [Edit(parsed.span(target), left), Edit((end, end), f"[{used[0]}]")]
         yield [Edit(parsed.span(target), left)]
+
+
+def _called_at_once(
+    parsed: Parsed, call: ast.Call, body: ast.expr, names: Sequence[str], given: Sequence[ast.expr]
+) -> list[Edit]:
+    """A lambda's body with its arguments in it, in the place of the call."""
+    bound = dict(zip(names, given, strict=False))
+    text, start = parsed.text_of(body), parsed.span(body)[0]
+    uses = [n for n in ast.walk(body) if isinstance(n, ast.Name) and n.id in bound and _free(parsed, n)]
+    for use in sorted(uses, key=parsed.span, reverse=True):
+        put = parsed.put(use, bound[use.id])
+        text = text[: put.span[0] - start] + put.text + text[put.span[1] - start :]
+    return [parsed.put(call, text)]
 
 
 def _shorter_range(parsed: Parsed, iterated: ast.expr) -> Iterator[Change]:
@@ -327,26 +349,44 @@ def _after_brackets(parsed: Parsed, position: int) -> int:
 
 
 def _single_uses(parsed: Parsed, function: Function) -> Iterator[tuple[ast.Assign, ast.Name]]:
-    """Assignments to a variable that is bound once and read once, later in the same block or deeper, no loop between."""
-    names = [n for n in ast.walk(function) if isinstance(n, ast.Name)]
+    """Assignments to a variable with the one place that reads what they bind, no loop or function between."""
     for block in parsed.blocks(function):
         for index, statement in enumerate(block):
-            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-                continue
-            target = statement.targets[0]
-            if not isinstance(target, ast.Name) or parsed.function_of(statement) is not function:
-                continue
-            same = [n for n in names if n.id == target.id]
-            used = [n for n in same if isinstance(n.ctx, ast.Load)]
-            if len(same) != 2 or len(used) != 1 or not _free(parsed, used[0]):
-                continue
-            user = parsed.statement_of(used[0])
-            if user not in block[index + 1 :] or parsed.function_of(used[0]) is not function:
-                continue
-            if isinstance(user, (ast.While, ast.For)) and getattr(user, "iter", None) is not used[0]:
-                continue
-            if _length(parsed, user) + len(parsed.text_of(statement.value)) <= _LONG + len(target.id):
-                yield statement, used[0]
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)]) if parsed.function_of(statement) is function:
+                    use = _only_use(parsed, function, block, index, name)
+                case _:
+                    continue
+            if use is not None and _length(parsed, parsed.statement_of(use)) + len(
+                parsed.text_of(statement.value)
+            ) <= _LONG + len(name):
+                yield statement, use
+
+
+def _only_use(parsed: Parsed, function: Function, block: Sequence[ast.stmt], index: int, name: str) -> ast.Name | None:
+    same = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
+    end = len(block)
+    if len([n for n in same if isinstance(n.ctx, ast.Store)]) > 1:  # as far as the next statement that binds it
+        if block is not function.body or any(parsed.function_of(n) is not function for n in same):
+            return None
+        end = next((i for i in range(index + 1, end) if name in stores(block[i])), end)
+        if end < len(block) and not isinstance(block[end], ast.Assign):
+            return None
+    inside = {n for s in block[index + 1 : end + 1] for n in ast.walk(s)}
+    used = [n for n in same if isinstance(n.ctx, ast.Load) and n in inside]
+    if len(used) != 1 or not _free(parsed, used[0]) or _read_elsewhere(same):
+        return None
+    user = parsed.statement_of(used[0])
+    if user not in block or parsed.function_of(used[0]) is not function:
+        return None
+    if isinstance(user, (ast.While, ast.For)) and getattr(user, "iter", None) is not used[0]:
+        return None
+    return used[0]
+
+
+def _read_elsewhere(same: Sequence[ast.Name]) -> bool:
+    """Whether a variable that is bound once is read more than once."""
+    return sum(isinstance(n.ctx, ast.Store) for n in same) == 1 and len(same) > 2
 
 
 def _length(parsed: Parsed, statement: ast.stmt) -> int:

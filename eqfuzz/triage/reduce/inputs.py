@@ -62,8 +62,7 @@ def drop_parameters(parsed: Parsed) -> Iterator[Change]:
         if chosen and len(chosen) < len(names) - first + (parsed.program.format is Format.EQFUZZ):
             yield from _without_parameters(parsed, chosen, first)
     required = len(names) - len(arguments.defaults)
-    optional = [i for i in range(max(first, required), len(names))]
-    for index in optional:  # a default that is never overridden stands for the parameter
+    for index in range(max(first, required), len(names)):  # a default that is never overridden stands for the parameter
         default = arguments.defaults[index - required]
         uses = [n for n in ast.walk(parsed.entry) if isinstance(n, ast.Name) and n.id == names[index]]
         if uses and not any(isinstance(n.ctx, ast.Store) for n in uses):
@@ -180,7 +179,8 @@ def simpler_literals(parsed: Parsed) -> Iterator[Change]:
                 yield from ([Edit(parsed.span(node), text)] for text in ("1.0", "0.5", "2.0"))
             case str() if len(node.value) > 1 and isinstance(parsed.parents[node], (ast.Dict, ast.Subscript)):
                 same = [n for n in ast.walk(parsed.tree) if isinstance(n, ast.Constant) and n.value == node.value]
-                letter = next((c for c in node.value if c.isalpha()), "a")
+                taken = {n.value for n in ast.walk(parsed.tree) if isinstance(n, ast.Constant)}
+                letter = next((c for c in f"{node.value}abcdefgh" if c.isalpha() and c not in taken), "a")
                 yield [Edit(parsed.span(n), f'"{letter}"') for n in same if _editable(parsed, n)]
             case _:
                 continue

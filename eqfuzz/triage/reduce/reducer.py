@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 
 from eqfuzz.program.parsing import parse
@@ -13,6 +14,8 @@ from eqfuzz.triage.reduce.passes import PASSES, Pass, Size, size
 
 ShowsIt = Callable[[Sequence[Program]], Program | None]
 """Tries a batch and gives the first of it that still shows the finding, None where none does."""
+
+_Edit = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,16 +44,18 @@ def reduce_program(
     Goes through ``passes`` in their order, with a pass again on what it made smaller, until a whole round changes
     nothing or ``stop()`` says so. ``width`` candidates are asked for at once. ``answers`` is filled with what is
     known (a digest of the normalised text → whether it shows it) and may be given again, to go on where an earlier
-    run stopped: what it answers is not asked again. An edit that failed is put off to the next round.
+    run stopped: what it answers is not asked again. An edit that failed is put off until a round
+    without any that failed before finds nothing more.
     """
     loop = _Loop(shows_it, width, stop, tell, {} if answers is None else answers)
-    changed = True
-    while changed and not stop():
-        changed = False
+    while not stop():
+        before = program
         for reduce_pass in passes:
-            smaller = loop.exhaust(reduce_pass, program)
-            changed |= smaller is not program
-            program = smaller
+            program = loop.exhaust(reduce_pass, program)
+        if program is before:
+            if not loop.put_off:
+                break
+            loop.put_off.clear()
     return program
 
 
@@ -78,20 +83,20 @@ class _Loop:
         self.tell = tell
         self.answers = answers
         self.tries = 0
+        self.put_off: set[_Edit] = set()
 
     def exhaust(self, reduce_pass: Pass, program: Program) -> Program:
         """What one pass makes of ``program`` when it is applied again until it finds nothing."""
-        put_off: set[tuple[str, str]] = set()
         while not self.stop():
-            smaller = self._once(reduce_pass, program, put_off)
+            smaller = self._once(reduce_pass, program)
             if smaller is None:
                 break
             program = smaller
         return program
 
-    def _once(self, reduce_pass: Pass, program: Program, put_off: set[tuple[str, str]]) -> Program | None:
+    def _once(self, reduce_pass: Pass, program: Program) -> Program | None:
         same = digest(program)
-        for known, batch in self._batches(reduce_pass, program, put_off, same):
+        for known, batch in self._batches(reduce_pass, program, same):
             if known:
                 return batch[0]
             if self.stop():
@@ -102,7 +107,7 @@ class _Loop:
                 if candidate is winner:
                     break
                 self.answers[digest(candidate)] = False
-                put_off.add(_edit(program, candidate))
+                self.put_off.add(_edit(program, candidate))
             if winner is not None:
                 self.answers[digest(winner)] = True
             self.tell(
@@ -112,14 +117,12 @@ class _Loop:
                 return winner
         return None
 
-    def _batches(
-        self, reduce_pass: Pass, program: Program, put_off: set[tuple[str, str]], same: str
-    ) -> Iterator[tuple[bool, list[Program]]]:
+    def _batches(self, reduce_pass: Pass, program: Program, same: str) -> Iterator[tuple[bool, list[Program]]]:
         """Batches to ask for; a candidate that is known to show it comes alone, with True."""
         open_: dict[str, Program] = {}
         for candidate in reduce_pass(program):
             key = digest(candidate)
-            if self.answers.get(key) is False or key in open_ or _edit(program, candidate) in put_off:
+            if self.answers.get(key) is False or key in open_ or _edit(program, candidate) in self.put_off:
                 continue
             if key == same or self.answers.get(key):
                 if open_:
@@ -134,12 +137,15 @@ class _Loop:
             yield False, list(open_.values())
 
 
-def _edit(before: Program, after: Program) -> tuple[str, str]:
-    """What a candidate takes out and puts in, wherever it does: the texts without what both begin and end with."""
-    old, new = before.source, after.source
-    head = _common(old, new)
-    tail = _common(old[: head - 1 : -1] if head else old[::-1], new[: head - 1 : -1] if head else new[::-1])
-    return old[head : len(old) - tail], new[head : len(new) - tail] + before.inputs[len(after.inputs) :]
+def _edit(before: Program, after: Program) -> _Edit:
+    """What a candidate takes out and puts in, wherever it does: lines, or the part of the one line that changes."""
+    old, new = Counter(before.source.splitlines()), Counter(after.source.splitlines())
+    gone, come = sorted((old - new).elements()), sorted((new - old).elements())
+    if len(gone) == len(come) == 1:
+        head = _common(gone[0], come[0])
+        tail = _common(gone[0][head:][::-1], come[0][head:][::-1])
+        gone, come = [gone[0][head : len(gone[0]) - tail]], [come[0][head : len(come[0]) - tail]]
+    return tuple(gone), (*come, after.inputs)
 
 
 def _common(a: str, b: str) -> int:

@@ -21,6 +21,7 @@ Pass = Callable[[Program], Iterator[Program]]
 Change = Sequence[Edit] | Program
 """What a pass proposes: edits of the text, or the whole program."""
 
+_LOOPS = (ast.For, ast.While, ast.comprehension)
 _KNOWN = frozenset(dir(builtins)) | {"__file__", "__name__", "__doc__", "__class__"}
 _EASY_INTEGERS = {1: 0, 2: 1, 0: 2}
 _EASY_FLOATS = {1.0: 0, 0.5: 1, 2.0: 1, 0.0: 2}
@@ -33,7 +34,7 @@ _ODD_DTYPES = frozenset(
 class Size(NamedTuple):
     """The canonical sort key of programs. Fewer statements matter most: they are what a reader counts.
 
-    ``pass`` and docstrings are no statements. ``names`` counts distinct names, ``literals`` weighs constants (1, 2
+    ``pass`` and docstrings are no statements; a loop weighs as much as nine other nodes. ``names`` counts distinct names, ``literals`` weighs constants (1, 2
     and 0 before larger integers, short before long) and dtypes (float32 before the others).
     """
 
@@ -62,7 +63,7 @@ def size_of(tree: ast.Module, program: Program) -> Size:
                 docstrings.update(map(id, ast.iter_child_nodes(node)))
                 continue
             statements += 1
-        nodes += 1
+        nodes += 9 if isinstance(node, _LOOPS) else 1
         if isinstance(node, ast.Name):
             names.add(node.id)
         elif isinstance(node, ast.Constant):

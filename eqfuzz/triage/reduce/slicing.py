@@ -191,8 +191,20 @@ def _unread_attributes(parsed: Parsed) -> list[Edit]:
     read = {n.attr for n in ast.walk(parsed.tree) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Store)}
     for function in (f for f in parsed.functions if f.name == "__init__"):
         dead = [s for s in function.body if (name := _attribute_made(s)) and name not in read]
-        edits += parsed.cut(function.body, dead) if dead else []
+        cls = parsed.parents[function]
+        if isinstance(cls, ast.ClassDef) and len(cls.body) > 1 and _only_inherits(parsed, function):
+            edits += parsed.cut(cls.body, [function])
+        else:
+            edits += parsed.cut(function.body, dead) if dead else []
     return edits
+
+
+def _only_inherits(parsed: Parsed, function: Function) -> bool:
+    """Whether an ``__init__`` without parameters does nothing but call the inherited one."""
+    body = [s for s in function.body if not is_docstring(s)]
+    arguments = function.args
+    plain = len(arguments.args) == 1 and not (arguments.vararg or arguments.kwarg or arguments.kwonlyargs)
+    return plain and len(body) == 1 and parsed.text_of(body[0]).endswith("__init__()")
 
 
 def _attribute_made(statement: ast.stmt) -> str | None:
