@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from eqfuzz.rewrite.edit import Edit
-from eqfuzz.triage.reduce.parsed import Function, Parsed, fewer, loads, stores
+from eqfuzz.triage.reduce.parsed import Function, Parsed, fewer, loads, stores, walk
 from eqfuzz.triage.reduce.size import Change, applied, reduction
 from eqfuzz.triage.reduce.slicing import swept
 
@@ -116,7 +116,7 @@ def replace_variables(parsed: Parsed) -> Iterator[Change]:
         uses = {
             name: [
                 n
-                for n in ast.walk(function)
+                for n in walk(function)
                 if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) and _free(parsed, n)
             ]
             for name in parameters
@@ -153,7 +153,7 @@ def _given_items(parsed: Parsed) -> list[ast.expr]:
     """Displays in the inputs hook, but for the tuples that are positional arguments."""
     if parsed.hook is None:
         return []
-    nodes = [n for n in ast.walk(parsed.hook) if isinstance(n, (ast.Tuple, ast.List, ast.Dict))]
+    nodes = [n for n in walk(parsed.hook) if isinstance(n, (ast.Tuple, ast.List, ast.Dict))]
     return [n for n in nodes if not isinstance(parsed.parents[n], (ast.Yield, ast.Return)) or isinstance(n, ast.Dict)]
 
 
@@ -166,7 +166,7 @@ def _free(parsed: Parsed, node: ast.AST) -> bool:
 
 
 def _weight(node: ast.AST) -> int:
-    return sum(not isinstance(n, ast.expr_context) for n in ast.walk(node))
+    return sum(not isinstance(n, ast.expr_context) for n in walk(node))
 
 
 def _last_name(function: ast.expr) -> str:
@@ -245,9 +245,9 @@ def _leaf(parsed: Parsed, node: ast.expr) -> ast.expr | None:
     function = parsed.function_of(node)
     if function is None:
         return None
-    local = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)} | stores(function)
-    names = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in local - {"self"} and _free(parsed, n)]
-    inner = {n for c in ast.walk(node) if isinstance(c, (ast.comprehension, ast.Lambda)) for n in stores(c)}
+    local = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)} | stores(function)
+    names = [n for n in walk(node) if isinstance(n, ast.Name) and n.id in local - {"self"} and _free(parsed, n)]
+    inner = {n for c in walk(node) if isinstance(c, (ast.comprehension, ast.Lambda)) for n in stores(c)}
     names = [n for n in names if n.id not in inner]
     return min(names, key=parsed.span) if names else None
 
@@ -319,7 +319,7 @@ def _called_at_once(
     """A lambda's body with its arguments in it, in the place of the call."""
     bound = dict(zip(names, given, strict=False))
     text, start = parsed.text_of(body), parsed.span(body)[0]
-    uses = [n for n in ast.walk(body) if isinstance(n, ast.Name) and n.id in bound and _free(parsed, n)]
+    uses = [n for n in walk(body) if isinstance(n, ast.Name) and n.id in bound and _free(parsed, n)]
     for use in sorted(uses, key=parsed.span, reverse=True):
         put = parsed.put(use, bound[use.id])
         text = text[: put.span[0] - start] + put.text + text[put.span[1] - start :]
@@ -364,17 +364,19 @@ def _single_uses(parsed: Parsed, function: Function) -> Iterator[tuple[ast.Assig
 
 
 def _only_use(parsed: Parsed, function: Function, block: Sequence[ast.stmt], index: int, name: str) -> ast.Name | None:
-    same = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
+    same = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
     end = len(block)
-    if len([n for n in same if isinstance(n.ctx, ast.Store)]) > 1:  # as far as the next statement that binds it
+    given = name in {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
+    rebound = given or sum(isinstance(n.ctx, ast.Store) for n in same) > 1
+    if rebound:  # as far as the next statement that binds it
         if block is not function.body or any(parsed.function_of(n) is not function for n in same):
             return None
         end = next((i for i in range(index + 1, end) if name in stores(block[i])), end)
         if end < len(block) and not isinstance(block[end], ast.Assign):
             return None
-    inside = {n for s in block[index + 1 : end + 1] for n in ast.walk(s)}
+    inside = {n for s in block[index + 1 : end + 1] for n in walk(s)}
     used = [n for n in same if isinstance(n.ctx, ast.Load) and n in inside]
-    if len(used) != 1 or not _free(parsed, used[0]) or _read_elsewhere(same):
+    if len(used) != 1 or not _free(parsed, used[0]) or (not rebound and len(same) > 2):
         return None
     user = parsed.statement_of(used[0])
     if user not in block or parsed.function_of(used[0]) is not function:
@@ -382,11 +384,6 @@ def _only_use(parsed: Parsed, function: Function, block: Sequence[ast.stmt], ind
     if isinstance(user, (ast.While, ast.For)) and getattr(user, "iter", None) is not used[0]:
         return None
     return used[0]
-
-
-def _read_elsewhere(same: Sequence[ast.Name]) -> bool:
-    """Whether a variable that is bound once is read more than once."""
-    return sum(isinstance(n.ctx, ast.Store) for n in same) == 1 and len(same) > 2
 
 
 def _length(parsed: Parsed, statement: ast.stmt) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from eqfuzz.program.program import Format
 from eqfuzz.rewrite.edit import Edit
-from eqfuzz.triage.reduce.parsed import Parsed, fewer
+from eqfuzz.triage.reduce.parsed import Parsed, fewer, walk
 from eqfuzz.triage.reduce.size import Change, applied, reduction
 from eqfuzz.triage.reduce.slicing import swept
 
@@ -32,7 +32,7 @@ def fewer_input_sets(parsed: Parsed) -> Iterator[Change]:
         for kept in [*choices, *fewer(len(yields))]:
             gone = [s for i, s in enumerate(yields) if i not in kept]
             yield [e for s in gone for e in parsed.cut(blocks[id(s)], [s])]
-        for loop in ast.walk(parsed.hook):
+        for loop in walk(parsed.hook):
             if isinstance(loop, ast.For) and isinstance(loop.iter, (ast.Tuple, ast.List)):
                 items = loop.iter.elts
                 for kept in [*([i] for i in range(len(items))), *fewer(len(items))]:
@@ -50,23 +50,28 @@ def fewer_input_sets(parsed: Parsed) -> Iterator[Change]:
 
 @reduction
 def drop_parameters(parsed: Parsed) -> Iterator[Change]:
-    """Parameters of the entry that nothing reads, with what the inputs give for them: all, then one by one."""
-    if parsed.entry is None or parsed.entry.args.vararg or parsed.entry.args.posonlyargs:
-        return
-    arguments = parsed.entry.args
-    names = [a.arg for a in arguments.args]
-    first = 1 if parsed.program.is_module and names[:1] == ["self"] else 0
-    read = {n.id for s in parsed.entry.body for n in ast.walk(s) if isinstance(n, ast.Name)}
-    unread = [i for i in range(first, len(names)) if names[i] not in read]
-    for chosen in [unread, *([i] for i in unread if len(unread) > 1)]:
-        if chosen and len(chosen) < len(names) - first + (parsed.program.format is Format.EQFUZZ):
-            yield from _without_parameters(parsed, chosen, first)
-    required = len(names) - len(arguments.defaults)
-    for index in range(max(first, required), len(names)):  # a default that is never overridden stands for the parameter
-        default = arguments.defaults[index - required]
-        uses = [n for n in ast.walk(parsed.entry) if isinstance(n, ast.Name) and n.id == names[index]]
-        if uses and not any(isinstance(n.ctx, ast.Store) for n in uses):
-            yield [parsed.put(n, default) for n in uses]
+    """Parameters of the entry that nothing reads, with what the inputs give for them: all, then one by one.
+
+    Defaults that stand for a parameter, and what ``get_init_inputs`` gives to no use, go the same way.
+    """
+    if parsed.entry is not None:
+        names = _parameters(parsed.entry)
+        unread = [n for n in names if n not in _read_in(parsed.entry)]
+        for chosen in [unread, *([n] for n in unread if len(unread) > 1)]:
+            if chosen and (len(chosen) < len(names) or parsed.program.format is Format.EQFUZZ):
+                yield from _without_parameters(parsed, parsed.entry, set(chosen))
+        arguments = parsed.entry.args
+        by_default = list(zip(reversed(arguments.args), reversed(arguments.defaults), strict=False))
+        by_default += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d]
+        for argument, default in by_default:
+            uses = [n for n in walk(parsed.entry) if isinstance(n, ast.Name) and n.id == argument.arg]
+            if uses and all(isinstance(n.ctx, ast.Load) and _editable(parsed, n) for n in uses):
+                yield [parsed.put(n, default) for n in uses]
+    for function in parsed.functions:
+        if function.name == "__init__" and parsed.program.format is Format.KERNELBENCH:
+            unread = {n for n in _parameters(function) if n not in _read_in(function)}
+            if unread:
+                yield from _without_parameters(parsed, function, unread)
 
 
 @reduction
@@ -105,7 +110,7 @@ def inline_inputs(parsed: Parsed) -> Iterator[Change]:
     """Variables of the inputs hook that are read once put where they are read; loops over one item unrolled."""
     if parsed.hook is None:
         return
-    names = [n for n in ast.walk(parsed.hook) if isinstance(n, ast.Name)]
+    names = [n for n in walk(parsed.hook) if isinstance(n, ast.Name)]
     for statement in list(parsed.hook.body):
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
@@ -129,7 +134,7 @@ def inline_inputs(parsed: Parsed) -> Iterator[Change]:
                 uses = [
                     n
                     for s in statement.body
-                    for n in ast.walk(s)
+                    for n in walk(s)
                     if isinstance(n, ast.Name) and n.id in bound and isinstance(n.ctx, ast.Load)
                 ]
                 edited = applied(parsed.program, [parsed.put(n, bound[n.id]) for n in uses])
@@ -145,7 +150,7 @@ def inline_inputs(parsed: Parsed) -> Iterator[Change]:
 def smaller_integers(parsed: Parsed) -> Iterator[Change]:
     """Integers towards 2 and 1, each value everywhere at once, so that sizes that must agree still do."""
     found: dict[int, list[ast.Constant]] = {}
-    for node in ast.walk(parsed.tree):
+    for node in walk(parsed.tree):
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1 and _editable(parsed, node):
             found.setdefault(node.value, []).append(node)
     large = [n for k, nodes in found.items() if k > 2 for n in nodes]
@@ -169,7 +174,7 @@ def smaller_integers(parsed: Parsed) -> Iterator[Change]:
 @reduction
 def simpler_literals(parsed: Parsed) -> Iterator[Change]:
     """Floats towards 1.0, 0.5 and 2.0, strings towards one letter, dtypes towards float32."""
-    for node in ast.walk(parsed.tree):
+    for node in walk(parsed.tree):
         if isinstance(node, ast.Attribute) and _DTYPES.search(parsed.text_of(node)):
             yield [Edit(parsed.span(node), "torch.float32")]
         if not isinstance(node, ast.Constant) or not _editable(parsed, node):
@@ -178,8 +183,8 @@ def simpler_literals(parsed: Parsed) -> Iterator[Change]:
             case float() if node.value not in (0.0, 1.0, 0.5, 2.0):
                 yield from ([Edit(parsed.span(node), text)] for text in ("1.0", "0.5", "2.0"))
             case str() if len(node.value) > 1 and isinstance(parsed.parents[node], (ast.Dict, ast.Subscript)):
-                same = [n for n in ast.walk(parsed.tree) if isinstance(n, ast.Constant) and n.value == node.value]
-                taken = {n.value for n in ast.walk(parsed.tree) if isinstance(n, ast.Constant)}
+                same = [n for n in walk(parsed.tree) if isinstance(n, ast.Constant) and n.value == node.value]
+                taken = {n.value for n in walk(parsed.tree) if isinstance(n, ast.Constant)}
                 letter = next((c for c in f"{node.value}abcdefgh" if c.isalpha() and c not in taken), "a")
                 yield [Edit(parsed.span(n), f'"{letter}"') for n in same if _editable(parsed, n)]
             case _:
@@ -189,46 +194,83 @@ def simpler_literals(parsed: Parsed) -> Iterator[Change]:
 _PLAIN = frozenset({"dtype", "requires_grad"})
 
 
-def _without_parameters(parsed: Parsed, chosen: Sequence[int], first: int) -> Iterator[Change]:
-    """The entry and its inputs without the parameters at these indices."""
-    assert parsed.entry is not None
-    arguments = parsed.entry.args
-    names = [a.arg for a in arguments.args]
-    required = len(names) - len(arguments.defaults)
-    shown = []
-    for index, argument in enumerate(arguments.args):
-        if index not in chosen:
-            text = parsed.text_of(argument)
-            default = parsed.text_of(arguments.defaults[index - required]) if index >= required else None
-            joint = " = " if argument.annotation is not None else "="
-            shown.append(text + joint + default if default is not None else text)
-    if arguments.kwonlyargs or arguments.kwarg or not names:
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Names that may be given, without self; none where the signature is not a plain one."""
+    given = function.args
+    if given.vararg or given.kwarg or given.posonlyargs:
+        return []
+    return [a.arg for a in (*given.args, *given.kwonlyargs) if a.arg != "self"]
+
+
+def _read_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    return {n.id for s in function.body for n in walk(s) if isinstance(n, ast.Name)}
+
+
+def _without_parameters(
+    parsed: Parsed, function: ast.FunctionDef | ast.AsyncFunctionDef, gone: set[str]
+) -> Iterator[Change]:
+    """A function and what is given to it without these parameters."""
+    arguments = function.args
+    if not arguments.args:
         return
-    last = arguments.defaults[-1] if arguments.defaults else arguments.args[-1]
-    edits = [Edit((parsed.span(arguments.args[0])[0], parsed.span(last)[1]), ", ".join(shown))]
-    gone = {names[i] for i in chosen}
-    places = {i - first for i in chosen}
     program = parsed.program
+    edits = [_signature(parsed, function, gone)]
+    positional = [a.arg for a in arguments.args if a.arg != "self"]
+    places = {i for i, name in enumerate(positional) if name in gone}
     given = ast.parse(program.inputs, mode="eval").body
-    if isinstance(given, ast.Tuple) and not any(isinstance(e, ast.Starred) for e in given.elts):
+    if function is not parsed.entry:
+        edits += [e for node in _init_given(parsed) for e in _without_arguments(parsed, node, places, gone)]
+    elif isinstance(given, ast.Tuple) and not any(isinstance(e, ast.Starred) for e in given.elts):
         kept = [ast.unparse(e) for i, e in enumerate(given.elts) if i not in places]
         program = dataclasses.replace(program, inputs="(" + "".join(f"{k}, " for k in kept) + ")")
     else:
+        if program.format is Format.TORCHFUZZ and len(positional) - 1 in places:
+            program = dataclasses.replace(program, inputs="(*args,)")
         for node in _given(parsed):
             edits += _without_arguments(parsed, node, places, gone)
     yield swept(applied(program, edits))
 
 
+def _signature(parsed: Parsed, function: ast.FunctionDef | ast.AsyncFunctionDef, gone: set[str]) -> Edit:
+    """The edit that leaves parameters out of a definition."""
+    arguments = function.args
+    none = [None] * (len(arguments.args) - len(arguments.defaults))
+    pairs = [
+        *zip(arguments.args, [*none, *arguments.defaults], strict=True),
+        None,
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    shown: list[str] = []
+    for pair in pairs:
+        if pair is None:
+            shown += ["*"] if any(a.arg not in gone for a in arguments.kwonlyargs) else []
+        elif pair[0].arg not in gone:
+            joint = " = " if pair[0].annotation is not None else "="
+            shown.append(parsed.text_of(pair[0]) + (joint + parsed.text_of(pair[1]) if pair[1] else ""))
+    ends = [parsed.span(node)[1] for pair in pairs if pair for node in pair if node]
+    return Edit((parsed.span(arguments.args[0])[0], max(ends)), ", ".join(shown))
+
+
+def _init_given(parsed: Parsed) -> Iterator[ast.expr]:
+    for statement in parsed.tree.body:
+        if getattr(statement, "name", None) == "get_init_inputs":
+            for node in walk(statement):
+                if isinstance(node, ast.Return) and node.value is not None:
+                    yield node.value
+
+
 def _given(parsed: Parsed) -> Iterator[ast.expr]:
     """The expressions that give one input set each."""
     if parsed.hook is not None:
-        for node in ast.walk(parsed.hook):
+        for node in walk(parsed.hook):
             if isinstance(node, (ast.Yield, ast.Return)) and node.value is not None:
                 yield node.value
     for statement in parsed.tree.body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            if statement.targets[0].id == "args" and parsed.program.format is Format.TORCHFUZZ:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="args")]) if parsed.program.format is Format.TORCHFUZZ:
                 yield statement.value
+            case _:
+                continue
 
 
 def _without_arguments(parsed: Parsed, node: ast.expr, places: set[int], gone: set[str]) -> list[Edit]:
@@ -244,6 +286,9 @@ def _without_arguments(parsed: Parsed, node: ast.expr, places: set[int], gone: s
             if len(kept) < 2:
                 joined, bare = f"{joined}," if kept else "", False
             return [Edit(parsed.span(node), joined if bare else f"({joined})")]
+        case ast.BinOp(left=ast.Tuple(elts=left), op=ast.Add(), right=ast.Tuple(elts=right)):
+            kept = [parsed.text_of(item) for i, item in enumerate([*left, *right]) if i not in places]
+            return [Edit(parsed.span(node), f"({', '.join(kept)}{',' if len(kept) == 1 else ''})")]
         case ast.List(elts=items) if parsed.program.format is Format.KERNELBENCH:
             kept = [parsed.text_of(item) for i, item in enumerate(items) if i not in places]
             return [Edit(parsed.span(node), f"[{', '.join(kept)}]")]
@@ -265,7 +310,7 @@ def _input_nodes(parsed: Parsed) -> Iterator[ast.expr]:
     roots: list[ast.AST] = [parsed.hook] if parsed.hook is not None else []
     roots += [s for s in parsed.tree.body if isinstance(s, ast.Assign)]
     for root in roots:
-        for node in ast.walk(root):
+        for node in walk(root):
             if isinstance(node, ast.expr) and not isinstance(parsed.parents[node], ast.JoinedStr):
                 yield node
 

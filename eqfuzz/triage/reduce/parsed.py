@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
@@ -48,7 +48,7 @@ class Parsed:
         self.text = program.source
         self.tree = parse(self.text)
         self.parents: dict[ast.AST, ast.AST] = {}
-        for node in ast.walk(self.tree):
+        for node in walk(self.tree):
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
         self._lines = self.text.splitlines(keepends=True)
@@ -60,19 +60,19 @@ class Parsed:
     def named(self) -> frozenset[str]:
         """Names that the harness asks the module for: they must stay."""
         expressions = ast.parse(f"({self.program.construct}, {self.program.inputs})")
-        names = {n.id for n in ast.walk(expressions) if isinstance(n, ast.Name)} - {"rng"}
+        names = {n.id for n in walk(expressions) if isinstance(n, ast.Name)} - {"rng"}
         return frozenset({self.program.entry, *names})
 
     @cached_property
     def imported(self) -> frozenset[str]:
         """Names that imports bind anywhere in the module."""
-        aliases = (n for n in ast.walk(self.tree) if isinstance(n, ast.alias))
+        aliases = (n for n in walk(self.tree) if isinstance(n, ast.alias))
         return frozenset((a.asname or a.name).partition(".")[0] for a in aliases)
 
     @cached_property
     def hook(self) -> Function | None:
         """The function that makes the inputs, where there is one."""
-        called = {n.id for n in ast.walk(ast.parse(self.program.inputs)) if isinstance(n, ast.Name)}
+        called = {n.id for n in walk(ast.parse(self.program.inputs)) if isinstance(n, ast.Name)}
         return next((s for s in self.tree.body if isinstance(s, Function) and s.name in called), None)
 
     @cached_property
@@ -87,8 +87,8 @@ class Parsed:
     def functions(self) -> list[Function]:
         """The functions of the code under test, nested ones and ``__init__`` included, the entry first."""
         hooks = {self.hook, *(s for s in self.tree.body if getattr(s, "name", None) == "get_init_inputs")}
-        inside = {n for h in hooks if h is not None for n in ast.walk(h)}
-        found = [n for n in ast.walk(self.tree) if isinstance(n, Function) and n not in inside]
+        inside = {n for h in hooks if h is not None for n in walk(h)}
+        found = [n for n in walk(self.tree) if isinstance(n, Function) and n not in inside]
         return sorted(found, key=lambda f: f is not self.entry)
 
     def function_of(self, node: ast.AST) -> Function | None:
@@ -107,7 +107,7 @@ class Parsed:
 
     def blocks(self, inside: ast.AST | None = None) -> Iterator[list[ast.stmt]]:
         """Every list of statements, the outer before the inner ones."""
-        for node in ast.walk(inside or self.tree):
+        for node in walk(inside or self.tree):
             for field in ("body", "orelse", "finalbody"):
                 block = getattr(node, field, None)
                 if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
@@ -272,13 +272,14 @@ def is_docstring(statement: ast.stmt) -> bool:
 
 def loads(node: ast.AST) -> set[str]:
     """Names that are read anywhere inside."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    return {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
 def stores(node: ast.AST) -> set[str]:
     """Names that are bound anywhere inside, those of definitions included."""
-    found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return found | {n.name for n in ast.walk(node) if isinstance(n, (Function, ast.ClassDef))}
+    found = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return found | {n.name for n in walk(node) if isinstance(n, definitions)}
 
 
 def fewer(count: int) -> Iterator[list[int]]:
@@ -298,3 +299,18 @@ def fewer(count: int) -> Iterator[list[int]]:
     if 2 < count < 4:
         for index in range(count):
             yield [i for i in range(count) if i != index]
+
+
+@lru_cache(maxsize=1 << 14)
+def walk(node: ast.AST) -> tuple[ast.AST, ...]:
+    """``node`` and all that is inside it but for contexts, the outer first; kept, because it is asked for often."""
+    found = [node]
+    for here in found:
+        for name in here._fields:
+            value = getattr(here, name, None)
+            if isinstance(value, ast.AST):
+                if not isinstance(value, ast.expr_context):
+                    found.append(value)
+            elif isinstance(value, list):
+                found += [item for item in value if isinstance(item, ast.AST)]
+    return tuple(found)

@@ -7,7 +7,7 @@ import re
 import tokenize
 from collections.abc import Iterator
 
-from eqfuzz.rewrite.edit import Edit
+from eqfuzz.rewrite.edit import Edit, edited
 from eqfuzz.triage.reduce import expressions, inputs, statements
 from eqfuzz.triage.reduce.parsed import Parsed, is_docstring
 from eqfuzz.triage.reduce.size import Change, Pass, Size, reduction, size
@@ -32,8 +32,6 @@ def tidy(parsed: Parsed) -> Iterator[Change]:
 
 
 def _without_gaps(parsed: Parsed, edits: list[Edit]) -> str:
-    from eqfuzz.rewrite.edit import edited
-
     text = edited(parsed.text, edits)
     text = re.sub(r"[ \t]+\n", "\n", text)
     text = re.sub(r"\n{3,}(?=[ \t])", "\n\n", text)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.edit import Edit, edited
-from eqfuzz.triage.reduce.parsed import Function, Parsed, is_docstring, stores
+from eqfuzz.triage.reduce.parsed import Function, Parsed, is_docstring, stores, walk
 
 Pass = Callable[[Program], Iterator[Program]]
 """Candidates that may replace a program, the boldest first; each is strictly smaller and compiles."""
@@ -34,8 +34,9 @@ _ODD_DTYPES = frozenset(
 class Size(NamedTuple):
     """The canonical sort key of programs. Fewer statements matter most: they are what a reader counts.
 
-    ``pass`` and docstrings are no statements; a loop weighs as much as nine other nodes. ``names`` counts distinct names, ``literals`` weighs constants (1, 2
-    and 0 before larger integers, short before long) and dtypes (float32 before the others).
+    ``pass`` and docstrings are no statements; a loop weighs as much as nine other nodes. ``names`` counts distinct
+    names, ``literals`` weighs constants (1, 2 and 0 before larger integers, short before long) and dtypes (float32
+    before the others).
     """
 
     statements: int
@@ -55,7 +56,7 @@ def size_of(tree: ast.Module, program: Program) -> Size:
     statements = nodes = literals = 0
     names: set[str] = set()
     docstrings: set[int] = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if id(node) in docstrings or isinstance(node, (ast.Pass, ast.expr_context, ast.Module)):
             continue
         if isinstance(node, ast.stmt):
@@ -113,21 +114,18 @@ def worth_a_try(before: Parsed, candidates: Iterable[Program]) -> Iterator[Progr
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SyntaxWarning)
                 compile(candidate.source, candidate.name, "exec", dont_inherit=True)
-            tree = parse(candidate.source)
+            after = Parsed(candidate)
         except (SyntaxError, ValueError):
             continue
-        if size_of(tree, candidate) >= limit or not _keeps(before, candidate, tree):
+        if size_of(after.tree, candidate) >= limit or not _keeps(before, after):
             continue
-        if _unbound(candidate.source, tree) <= unbound_before:
+        if _unbound(candidate.source, after.tree) <= unbound_before:
             yield candidate
 
 
-def _keeps(before: Parsed, candidate: Program, tree: ast.Module) -> bool:
+def _keeps(before: Parsed, after: Parsed) -> bool:
     """Whether what the harness names is still bound, the entry returns and the hook still gives something."""
-    bound = set().union(*(stores(s) for s in tree.body))
-    bound |= {(a.asname or a.name).partition(".")[0] for s in tree.body for a in getattr(s, "names", ())}
-    after = Parsed(candidate)
-    if not (after.named & _bound_at_top(before.tree)) <= bound:
+    if not (after.named & _bound_at_top(before.tree)) <= _bound_at_top(after.tree):
         return False
     for old, new in ((before.entry, after.entry), (before.hook, after.hook)):
         if old is not None and (new is None or (_gives(old) and not _gives(new))):
@@ -140,7 +138,7 @@ def _bound_at_top(tree: ast.Module) -> set[str]:
 
 
 def _gives(function: Function) -> bool:
-    return any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in ast.walk(function))
+    return any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in walk(function))
 
 
 def _unbound(text: str, tree: ast.Module) -> set[str]:
@@ -159,7 +157,7 @@ def _unbound(text: str, tree: ast.Module) -> set[str]:
             if symbol.is_referenced() and (table is top or symbol.is_global()) and name not in _KNOWN:
                 found.add(name)
     found -= module | {"rng"}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.ClassDef):
             found |= {f"self.{name}" for name in _unset_attributes(node)}
         elif isinstance(node, Function):
@@ -170,7 +168,7 @@ def _unbound(text: str, tree: ast.Module) -> set[str]:
 def _unset_attributes(cls: ast.ClassDef) -> set[str]:
     """Attributes of self that are read; not those that a store or a string in the class may make."""
     read, made = set(), set()
-    for node in ast.walk(cls):
+    for node in walk(cls):
         match node:
             case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Load()):
                 read.add(name)
@@ -187,20 +185,20 @@ def _unset_attributes(cls: ast.ClassDef) -> set[str]:
 
 def _too_early(function: Function) -> set[str]:
     """Local names that a statement of the body reads before any has bound them."""
-    bound = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
+    bound = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
     local = stores(function) - {function.name}
     for statement in function.body:
         match statement:
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Return() | ast.Expr():
-                inner = {n for s in ast.walk(statement) if isinstance(s, _OWN_SCOPE) for n in ast.walk(s)}
+                inner = {n for s in walk(statement) if isinstance(s, _OWN_SCOPE) for n in walk(s)}
                 here = {
                     n.id
-                    for n in ast.walk(statement)
+                    for n in walk(statement)
                     if isinstance(n, ast.Name) and n not in inner and isinstance(n.ctx, ast.Load)
                 }
                 if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
                     here.add(statement.target.id)
-                walrus = {n.target.id for n in ast.walk(statement) if isinstance(n, ast.NamedExpr)}
+                walrus = {n.target.id for n in walk(statement) if isinstance(n, ast.NamedExpr)}
                 early = (here & local) - bound - walrus
                 if early:
                     return early
@@ -209,8 +207,8 @@ def _too_early(function: Function) -> set[str]:
             case _:
                 pass
         bound |= stores(statement)
-        bound |= {(a.asname or a.name).partition(".")[0] for a in ast.walk(statement) if isinstance(a, ast.alias)}
-        bound |= {h.name for h in ast.walk(statement) if isinstance(h, ast.ExceptHandler) and h.name}
+        bound |= {(a.asname or a.name).partition(".")[0] for a in walk(statement) if isinstance(a, ast.alias)}
+        bound |= {h.name for h in walk(statement) if isinstance(h, ast.ExceptHandler) and h.name}
     return set()
 
 

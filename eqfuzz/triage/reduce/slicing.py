@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.edit import Edit, edited
-from eqfuzz.triage.reduce.parsed import Function, Parsed, is_docstring, loads, stores
+from eqfuzz.triage.reduce.parsed import Function, Parsed, is_docstring, loads, stores, walk
 
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
@@ -101,7 +101,7 @@ def _bound_by(alias: ast.alias) -> str:
 def _roots(node: ast.AST) -> set[str]:
     """Names whose objects are written to: ``x`` of ``x[0] = 1``, ``x.y = 1``, ``x.z(...)`` as a statement."""
     found = set()
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, (ast.Subscript, ast.Attribute)) and isinstance(inner.ctx, (ast.Store, ast.Del)):
             found.add(_root(inner))
         elif isinstance(inner, ast.AugAssign):
@@ -121,7 +121,7 @@ def _root(node: ast.AST) -> str:
 def _dead_statements(parsed: Parsed, function: Function) -> list[Edit]:
     """Edits that take out the statements of a function's own body that its results do not need."""
     body = function.body
-    if not any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in ast.walk(function)):
+    if not any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in walk(function)):
         return []
     dead: list[ast.stmt] = []
     end = next((i for i, s in enumerate(body) if isinstance(s, _ENDS)), len(body))
@@ -144,7 +144,7 @@ def _dead_statements(parsed: Parsed, function: Function) -> list[Edit]:
 
 def _plain(statement: ast.Assign) -> bool:
     names = (ast.Name, ast.Tuple, ast.List, ast.Starred, ast.Store)
-    return all(isinstance(n, names) for t in statement.targets for n in ast.walk(t))
+    return all(isinstance(n, names) for t in statement.targets for n in walk(t))
 
 
 def _needs(statement: ast.stmt, needed: set[str], imported: frozenset[str]) -> bool:
@@ -174,7 +174,7 @@ def _needs(statement: ast.stmt, needed: set[str], imported: frozenset[str]) -> b
             if statement.name not in needed:
                 return False
         case _:
-            acts = any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in ast.walk(statement))
+            acts = any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in walk(statement))
             if not acts and not (stores(statement) | _roots(statement)) & (needed | {"self"}):
                 return False
     needed |= loads(statement) | _roots(statement)
@@ -182,13 +182,13 @@ def _needs(statement: ast.stmt, needed: set[str], imported: frozenset[str]) -> b
 
 
 def _yields(statement: ast.stmt) -> bool:
-    return any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.NamedExpr)) for n in ast.walk(statement))
+    return any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.NamedExpr)) for n in walk(statement))
 
 
 def _unread_attributes(parsed: Parsed) -> list[Edit]:
     """Edits that take ``self.name = …`` and ``self.register_buffer("name", …)`` out where nothing reads the name."""
     edits: list[Edit] = []
-    read = {n.attr for n in ast.walk(parsed.tree) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Store)}
+    read = {n.attr for n in walk(parsed.tree) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Store)}
     for function in (f for f in parsed.functions if f.name == "__init__"):
         dead = [s for s in function.body if (name := _attribute_made(s)) and name not in read]
         cls = parsed.parents[function]

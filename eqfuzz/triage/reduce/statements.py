@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.edit import Edit
-from eqfuzz.triage.reduce.parsed import Function, Parsed, fewer, is_docstring, loads, stores
+from eqfuzz.triage.reduce.parsed import Function, Parsed, fewer, is_docstring, loads, stores, walk
 from eqfuzz.triage.reduce.size import Change, applied, reduction
 from eqfuzz.triage.reduce.slicing import swept, unreached, unused_definitions
 
@@ -57,10 +57,15 @@ def return_earlier(parsed: Parsed) -> Iterator[Change]:
         return
     body = parsed.entry.body
     returned = next((s for s in body if isinstance(s, ast.Return)), None)
-    places = [i for i, s in enumerate(body) if isinstance(s, (ast.Assign, ast.AugAssign)) and _target(s)]
+    places = [i for i, s in enumerate(body) if _target(s) or _appended(s)]
     for place in _bisected(places):
-        name = _target(body[place])
+        name, appended = _target(body[place]), _appended(body[place])
         line = parsed.whole_lines(body[place], body[place])
+        if appended is not None:
+            after = parsed.cut(body, body[place + 1 :]) if place + 1 < len(body) else []
+            edit = Edit(parsed.span(body[place]), f"return {_shown(parsed, [appended])}")
+            yield swept(applied(parsed.program, [*after, edit]))
+            continue
         if name is None or line is None:
             continue
         if isinstance(returned, ast.Return) and body[place + 1 :] == [returned] and parsed.text_of(returned) == name:
@@ -127,10 +132,10 @@ def inline_helpers(parsed: Parsed) -> Iterator[Change]:
             continue
         calls = [
             n
-            for n in ast.walk(parsed.tree)
+            for n in walk(parsed.tree)
             if isinstance(n, ast.Call) and _calls(n, function) and function not in _around(parsed, n)
         ]
-        if not calls or any(isinstance(n, ast.Return) for s in body[:-1] for n in ast.walk(s)):
+        if not calls or any(isinstance(n, ast.Return) for s in body[:-1] for n in walk(s)):
             continue
         edits = _expanded(parsed, function, body, calls[0]) if len(body) > 1 else _folded(parsed, function, calls)
         if edits:
@@ -145,7 +150,7 @@ def _returns(parsed: Parsed) -> Iterator[tuple[Function, ast.Return]]:
     """The returns of the code under test, those of the entry's own body first."""
     found = []
     for function in parsed.functions:
-        for node in ast.walk(function):
+        for node in walk(function):
             if isinstance(node, ast.Return) and node.value is not None and parsed.function_of(node) is function:
                 found.append((function, node))
     yield from sorted(found, key=lambda pair: (pair[0] is not parsed.entry, pair[1] not in pair[0].body))
@@ -155,7 +160,7 @@ def _outputs(function: Function, value: ast.expr | None, flat: bool) -> list[ast
     if isinstance(value, ast.Name) and flat:
         bound = [
             s
-            for s in ast.walk(function)
+            for s in walk(function)
             if isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == value.id for t in s.targets)
         ]
         if len(bound) == 1 and isinstance(bound[0].value, (ast.Tuple, ast.List, ast.Dict)):
@@ -206,6 +211,15 @@ def _target(statement: ast.stmt) -> str | None:
     return None
 
 
+def _appended(statement: ast.stmt) -> ast.expr | None:
+    """What a statement puts into a list."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append"), args=[item])):
+            return item
+        case _:
+            return None
+
+
 def _needed(parsed: Parsed, block: Sequence[ast.stmt], statement: ast.stmt) -> bool:
     """Whether no text without this statement can run: the end of a function, the first call of ``__init__``."""
     last = block[-1] is statement and isinstance(statement, ast.Return)
@@ -224,10 +238,10 @@ def _without(parsed: Parsed, block: Sequence[ast.stmt], chunk: Sequence[ast.stmt
     function = parsed.function_of(chunk[0])
     if function is None:
         return applied(parsed.program, edits)
-    inside = {n for s in chunk for n in ast.walk(s)}
+    inside = {n for s in chunk for n in walk(s)}
     bound_elsewhere = {
-        n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n not in inside
-    } | {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
+        n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n not in inside
+    } | {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
     stands_for: dict[str, str] = {}
     for statement in chunk:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -240,7 +254,7 @@ def _without(parsed: Parsed, block: Sequence[ast.stmt], chunk: Sequence[ast.stmt
                 source = _first_local(parsed, function, right)
                 if isinstance(left, ast.Name) and left.id not in bound_elsewhere and source:
                     stands_for[left.id] = stands_for.get(source, source)
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in inside:
             name = stands_for.get(node.id)
             if name and not _in_string(parsed, node):
@@ -249,8 +263,8 @@ def _without(parsed: Parsed, block: Sequence[ast.stmt], chunk: Sequence[ast.stmt
 
 
 def _first_local(parsed: Parsed, function: Function, value: ast.expr) -> str | None:
-    local = stores(function) | {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
-    names = [n for n in ast.walk(value) if isinstance(n, ast.Name) and n.id in local and n.id != "self"]
+    local = stores(function) | {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
+    names = [n for n in walk(value) if isinstance(n, ast.Name) and n.id in local and n.id != "self"]
     return min(names, key=lambda n: parsed.span(n)).id if names else None
 
 
@@ -294,7 +308,7 @@ def _named_items(parsed: Parsed, statement: ast.While | ast.With) -> list[str]:
 
 def _jumps(loop: ast.stmt) -> bool:
     """Whether a ``break`` or ``continue`` anywhere inside might belong to the statement."""
-    return any(isinstance(n, (ast.Break, ast.Continue)) for n in ast.walk(loop))
+    return any(isinstance(n, (ast.Break, ast.Continue)) for n in walk(loop))
 
 
 def _first_turn(parsed: Parsed, loop: ast.For) -> list[str]:
@@ -336,7 +350,7 @@ def _one_turn(parsed: Parsed, loop: ast.For) -> Iterator[Change]:
 
 def _simple_parameters(function: Function) -> bool:
     given = function.args
-    inner = any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(function))
+    inner = any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in walk(function))
     return not (inner or given.vararg or given.kwarg or given.posonlyargs or given.kwonlyargs)
 
 
@@ -372,9 +386,9 @@ def _folded(parsed: Parsed, function: Function, calls: Sequence[ast.Call]) -> li
     value = returned.value
     for call in calls:
         given = _arguments(parsed, function, call)
-        if given is None or any(other in ast.walk(call) for other in calls if other is not call):
+        if given is None or any(other in walk(call) for other in calls if other is not call):
             continue
-        uses = [n for n in ast.walk(value) if isinstance(n, ast.Name) and n.id in given]
+        uses = [n for n in walk(value) if isinstance(n, ast.Name) and n.id in given]
         many = {n.id for n in uses if sum(n.id == m.id for m in uses) > 1}
         if any(not isinstance(given[name], (ast.Name, ast.Constant, ast.Attribute)) for name in many):
             continue
@@ -403,7 +417,7 @@ def _expanded(parsed: Parsed, function: Function, body: Sequence[ast.stmt], call
     if not isinstance(returned, ast.Return) or returned.value is None or parsed.whole_lines(body[0], body[-1]) is None:
         return None
     local = stores(function)
-    taken = stores(outer) | {a.arg for a in ast.walk(outer.args) if isinstance(a, ast.arg)}
+    taken = stores(outer) | {a.arg for a in walk(outer.args) if isinstance(a, ast.arg)}
     bindings = [(name, parsed.text_of(value)) for name, value in given.items() if parsed.text_of(value) != name]
     if (local | {name for name, _ in bindings}) & taken:
         return None
