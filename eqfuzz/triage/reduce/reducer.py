@@ -20,7 +20,7 @@ _Edit = tuple[tuple[str, ...], tuple[str, ...]]
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """One batch answered: which pass asked, how large the program was before and is now, all tries so far."""
+    """One step: which pass asked, how large the program was before and is now, all candidates tried so far."""
 
     name: str
     before: Size
@@ -62,7 +62,7 @@ def reduce_program(
 def digest(program: Program) -> str:
     """Sixteen hex digits of what a program does: its text without comments and layout, and how it is called.
 
-    Programs that differ only in layout have one; ``tidy`` is told apart by its length alone.
+    Programs that differ only in layout have one, so such a candidate is taken without a question.
     """
     text = "\0".join((ast.dump(parse(program.source)), program.construct, program.inputs))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -98,7 +98,7 @@ class _Loop:
         same = digest(program)
         for known, batch in self._batches(reduce_pass, program, same):
             if known:
-                return batch[0]
+                return self._told(reduce_pass, program, batch[0])
             if self.stop():
                 return None
             winner = self.shows_it(batch)
@@ -108,14 +108,15 @@ class _Loop:
                     break
                 self.answers[digest(candidate)] = False
                 self.put_off.add(_edit(program, candidate))
+            self._told(reduce_pass, program, winner or program)
             if winner is not None:
                 self.answers[digest(winner)] = True
-            self.tell(
-                Progress(reduce_pass.__name__, size(program), size(winner or program), self.tries, winner or program)
-            )
-            if winner is not None:
                 return winner
         return None
+
+    def _told(self, reduce_pass: Pass, before: Program, after: Program) -> Program:
+        self.tell(Progress(reduce_pass.__name__, size(before), size(after), self.tries, after))
+        return after
 
     def _batches(self, reduce_pass: Pass, program: Program, same: str) -> Iterator[tuple[bool, list[Program]]]:
         """Batches to ask for; a candidate that is known to show it comes alone, with True."""
