@@ -6,10 +6,11 @@ import dataclasses
 import platform
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from eqfuzz.campaign.cell import Cell
-from eqfuzz.campaign.trial import trial
+from eqfuzz.campaign.localising import Localising
+from eqfuzz.campaign.reproducing import NoReproducer, Reproducing
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
@@ -18,9 +19,7 @@ from eqfuzz.run.environment import Environment
 from eqfuzz.run.pool import Pool
 from eqfuzz.triage.finding import Finding, finding_id
 from eqfuzz.triage.folder import flaky_folder, keep, read_finding, write_folder
-from eqfuzz.triage.replay import STILL_FAILING, replay
-from eqfuzz.triage.reproducer import Described, write_reproducer
-from eqfuzz.triage.stage import LADDER, Ablation
+from eqfuzz.triage.replay import STILL_FAILING
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +47,8 @@ class Confirming:
         self._pool = pool
         self._environment = environment
         self._versions = versions
+        self._reproducing = Reproducing(pool, environment)
+        self._localising = Localising(pool, environment)
 
     def confirm(self, cells: Sequence[Cell], original: Cell | None) -> Confirmed | Verdict:
         """A finding whose reproducer fails in a fresh process, or the verdict that takes its place.
@@ -57,19 +58,19 @@ class Confirming:
         cell = cells[0]
         config = next(c for c in self._case.configs if c.name == cell.config)
         finding = self._finding(cell, config, original, len(cells) - 1)
-        described = self._describe(finding)
-        if isinstance(described, str):
-            return Verdict(Kind.INCONCLUSIVE, f"no stand-alone reproducer: {described}; {cell.verdict.message}")
-        preload = self._environment.preload
         findings = self._environment.out / "findings"
         known = (findings / finding.id).exists()
-        text = write_reproducer(finding, config, described, preload is not None)
-        folder = write_folder(findings, finding, text, preload)
-        outcome = replay(folder, environment=self._replay_variables())
+        try:
+            scripts = self._reproducing.scripts(finding)
+        except NoReproducer as error:
+            return Verdict(Kind.INCONCLUSIVE, f"no stand-alone reproducer: {error}; {cell.verdict.message}")
+        folder = write_folder(findings, finding, scripts[0], self._environment.preload)
+        if known:
+            finding = read_finding(folder)  # an earlier run's, which may be reduced by now, or blamed
+            scripts = [(folder / "repro.py").read_text(encoding="utf-8")]
+        outcome = self._reproducing.first_failing(finding, folder, scripts)
         if outcome.status == STILL_FAILING:
-            suspects, shown = self._suspects(finding, config), self._ablation(finding, config)
-            blame = read_finding(folder).blame  # an earlier run's finding may have been blamed since
-            finding = dataclasses.replace(finding, suspects=suspects, ablation=shown, blame=blame)
+            finding = self._localising.look(finding)
             keep(folder, finding)
             return Confirmed(finding, folder, known)
         (folder / "replay.txt").write_text(f"{outcome.status}\n{outcome.output}", encoding="utf-8")
@@ -106,53 +107,6 @@ class Confirming:
                 "input_sets": self._case.input_sets,
                 "steps": self._case.steps,
                 "checks": list(self._case.checks),
+                "rules_from": list(self._case.rules_from),
             },
         )
-
-    def _describe(self, finding: Finding) -> Described | str:
-        """The calls up to the finding's as source, from a child of their own, or why there is none."""
-        for event in self._pool.run(self._about(finding, "describe").to_json()):
-            if event["event"] == "described":
-                if event["problem"]:
-                    return event["problem"]
-                changes = tuple((label, before, within) for label, before, within in event["changes"])
-                return Described(event["calls"], event["state"], event["packs"], changes, tuple(event["globals"]))
-            if event["event"] == "exit":
-                return f"its inputs could not be read again: {event['detail']}"
-        return "its inputs could not be read again"
-
-    def _suspects(self, finding: Finding, config: Config) -> tuple[str, ...]:
-        """The operators that are wrong by themselves, in words; none where the audit did not come through."""
-        wrong = finding.verdict.kind in (Kind.WRONG_RESULT, Kind.WRONG_GRADIENT, Kind.WRONG_SIDE_EFFECT)
-        if "audit" not in self._case.checks or not wrong or finding.device != "cpu" or config.backend != "inductor":
-            return ()
-        case = dataclasses.replace(self._about(finding, "audit"), configs=(config,))
-        told = [event for event in self._pool.run(case.to_json()) if event["event"] == "audited"]
-        return tuple(told[-1]["suspects"]) if told else ()
-
-    def _ablation(self, finding: Finding, config: Config) -> Ablation | None:
-        """What the backends before the finding's own show on its calls."""
-        below = LADDER[: LADDER.index(config.backend)] if config.backend in LADDER else LADDER
-        if "stage" not in self._case.checks:
-            return None
-        changes = {"mode": None, "options": {}, "inductor": {}}
-        configs = tuple(config.model_copy(update={"name": name, "backend": name, **changes}) for name in below)
-        case = dataclasses.replace(self._about(finding, "compare"), configs=configs, devices=(finding.device,))
-        shown = trial(self._pool, case).shown if below else {}
-        return Ablation(str(finding.verdict.kind), config.backend, {k: str(v.kind) for k, v in shown.items()})
-
-    def _about(self, finding: Finding, job: Literal["describe", "audit", "compare"]) -> Case:
-        """A case that looks at the finding's program on the calls up to the finding's."""
-        evidence = finding.verdict.evidence
-        return dataclasses.replace(
-            self._case,
-            job=job,
-            transformed=finding.transformed.source if finding.derivation else "",
-            described=evidence.call + 1 if evidence is not None else 0,
-        )
-
-    def _replay_variables(self) -> dict[str, str]:
-        """The stock environment: the run's temp folder only for the precompiled header's sake."""
-        variables = self._environment.variables(cuda="cuda" in self._case.devices)
-        variables.pop("OMP_NUM_THREADS", None)
-        return variables

@@ -107,12 +107,19 @@ class CellJudged(Event):
 
 @dataclasses.dataclass(frozen=True)
 class FindingMade(Event):
-    """``folder`` holds the reproducer; ``known`` when an earlier run had already written it."""
+    """``folder`` holds the reproducer; ``known`` when an earlier run had already written it.
+
+    ``bucket`` is the id of its bucket (empty: it was not placed), ``kept`` False where that has enough members and the
+    folder is gone, ``issue`` the address of the known issue that it is.
+    """
 
     index: int
     finding: Finding
     folder: str
     known: bool
+    bucket: str = ""
+    kept: bool = True
+    issue: str = ""
 
     def to_json(self) -> dict[str, Any]:
         finding = self.finding
@@ -130,6 +137,11 @@ class FindingMade(Event):
             "suspects": list(finding.suspects),
             "stage": finding.ablation.stage if finding.ablation is not None else "",
             "backends": dict(finding.ablation.shown) if finding.ablation is not None else {},
+            "place": finding.place,
+            "fingerprint": finding.fingerprint,
+            "bucket": self.bucket,
+            "kept": self.kept,
+            "issue": self.issue,
             "folder": self.folder,
             "known": self.known,
         }
@@ -163,7 +175,8 @@ class RuleTally:
 class Summary(Event):
     """The last event of every run, an interrupted one too. ``errors`` are eqfuzz's own breakdowns, a line each.
 
-    ``peak_mb`` is what the largest process that ran a seed held, in MiB.
+    ``peak_mb`` is what the largest process that ran a seed held, in MiB. ``findings`` counts those that are no known
+    issue, in ``buckets`` buckets, ``known`` the others; ``gone`` are known issues that no longer reproduce.
     """
 
     seed: int
@@ -182,6 +195,9 @@ class Summary(Event):
     seconds: float
     cpu_seconds: float
     peak_mb: int
+    buckets: int = 0
+    known: int = 0
+    gone: list[str] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass(frozen=True)

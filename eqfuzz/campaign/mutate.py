@@ -13,6 +13,7 @@ from eqfuzz.campaign.events import Event, Handler, RunStarted, Summary
 from eqfuzz.campaign.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.campaign.self_check import quick_steps
 from eqfuzz.campaign.settings import Settings
+from eqfuzz.campaign.sorting import Sorting
 from eqfuzz.campaign.tally import Tally
 from eqfuzz.campaign.threads import all_through
 from eqfuzz.campaign.versions import versions
@@ -23,6 +24,7 @@ from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
 from eqfuzz.run.pruning import Pruning
+from eqfuzz.triage.known_issues import read_known_issues
 
 
 class UsageError(Exception):
@@ -43,7 +45,11 @@ def run(settings: Settings, handler: Handler) -> Summary:
     except ValueError as error:
         raise UsageError(f"--rules: {error}") from None
     environment = _environment(settings)
-    return _Run(settings, paths, rules, environment, handler).run()
+    try:
+        sorting = Sorting(environment.out, read_known_issues(settings.known_issues))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return _Run(settings, paths, rules, environment, sorting, handler).run()
 
 
 def seed_files(paths: Sequence[Path]) -> list[Path]:
@@ -84,12 +90,14 @@ class _Run:
         paths: list[Path],
         rules: tuple[str, ...],
         environment: Environment,
+        sorting: Sorting,
         handler: Handler,
     ) -> None:
         self.settings = settings
         self.paths = paths
         self.rules = rules
         self.environment = environment
+        self.sorting = sorting
         self.handler = handler
         self.tally = Tally()
         self.stop = threading.Event()
@@ -123,6 +131,8 @@ class _Run:
         warm = not settings.dry_run
         with Pool(self.environment, limits, runner=runner, jobs=settings.jobs, cuda=cuda, warm=warm) as pool:
             interrupted = all_through(pool, self._work(pool, limits), self.stop, jobs=settings.jobs)
+        if self.environment.preload is None:
+            self.tally.gone = self.sorting.gone()
         summary = self.tally.summary(
             seed=settings.seed,
             interrupted=interrupted,
@@ -168,6 +178,7 @@ class _Run:
             emit=self._emit,
             stop=self.stop,
             deadline=self.deadline,
+            sorting=self.sorting,
         )
         try:
             seed.run()
@@ -190,6 +201,7 @@ class _Run:
             if self.stop.is_set():
                 return  # what comes after Ctrl-C belongs to cases that were cut off
             self.tally.count(event)
+            self.sorting.count(event)
             self.handler(event)
 
 

@@ -1,34 +1,43 @@
-"""``eqfuzz reduce``: a finding made smaller while it stays the same finding."""
+"""A finding made smaller while it stays the same finding: its derivation, its program, its configuration, its calls."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from pathlib import Path
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from eqfuzz.campaign.cell import Cell
-from eqfuzz.campaign.confirming import Confirmed, Confirming
+from eqfuzz.campaign.about import case_about, config_of
 from eqfuzz.campaign.trial import Trial, trial
-from eqfuzz.campaign.versions import versions
-from eqfuzz.judge.checks import DEFAULT_CHECKS
+from eqfuzz.judge.checks import CALLS
 from eqfuzz.judge.verdict import Verdict
+from eqfuzz.program.program import Program
+from eqfuzz.program.torch_internals import application
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
 from eqfuzz.run.configs import Config
-from eqfuzz.run.environment import Environment
-from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
-from eqfuzz.triage.finding import Finding
-from eqfuzz.triage.folder import keep
+from eqfuzz.triage.essence import statements
+from eqfuzz.triage.finding import Finding, Reduced
+from eqfuzz.triage.fingerprint import DIFFERENCES, RAISES, guarded_by, is_exact, raised_as
 from eqfuzz.triage.reduce.ddmin import ddmin
+from eqfuzz.triage.reduce.reducer import Progress, reduce_program
+from eqfuzz.triage.stage import LADDER, STAGES
+
+GUARDS_TRIED = 12
+"""Guarded changes of the calls that a smaller program is tried on: which are drawn depends on the program."""
+
+_WITHOUT_CODE = {STAGES[backend]: backend for backend in LADDER}
+"""Stages whose findings show without Inductor: a program is judged in a fraction of the time."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Tried:
-    """A subset of the derivation was tried: ``holds`` where it shows the same."""
+    """A smaller finding was tried: ``holds`` where it is the same. ``size`` counts rewrites, statements, options."""
 
-    steps: int
+    phase: str
+    size: int
     holds: bool
 
 
@@ -36,65 +45,220 @@ class NotReduced(Exception):
     """The finding does not show again; ``str()`` says it in one line."""
 
 
-def reduce_derivation(finding: Finding, folder: Path, out: Path, tell: Callable[[Tried], None]) -> Confirmed:
-    """The finding with the fewest rewrites that show the same, as a finding of its own below ``out``.
+class Reducing:
+    """Reduces ``finding`` within ``seconds`` of wall time, ``jobs`` programs at a time; every try is a child's.
 
-    It has two at least; ``folder`` is its own. Every subset is judged on torch's stock path. Raises NotReduced and
-    RunnerFailed.
+    What is smaller counts only if it shows the same kind of verdict and, of an exception, the same text and frames; if
+    the same change of call shows it; and if what is to blame is still to blame: with the guilty part of the compiler
+    switched off, or on the backend before the guilty stage, it must not show. ``answers`` remembers what was tried.
     """
-    preload = folder / "preload.py"
-    environment = Environment(out.resolve(), preload.resolve() if preload.exists() else None)
-    config = Config(**finding.settings)
-    case = _case(finding, config)
-    with Pool(environment, Limits(compile_s=case.compile_seconds), jobs=1) as pool:
-        found: dict[tuple[Step, ...], Trial] = {}
 
-        def shows_it(steps: tuple[Step, ...]) -> bool:
-            found[steps] = trial(pool, dataclasses.replace(case, steps_taken=steps))
-            verdict = found[steps].shown.get(config.name)
-            holds = verdict is not None and verdict.symptom == finding.verdict.symptom
-            tell(Tried(len(steps), holds))
-            return holds
+    def __init__(
+        self,
+        finding: Finding,
+        pool: Pool,
+        tell: Callable[[Tried], None],
+        *,
+        seconds: float,
+        jobs: int = 1,
+        answers: dict[str, bool] | None = None,
+    ) -> None:
+        self._finding = finding
+        self._pool = pool
+        self._tell = tell
+        self._jobs = jobs
+        self._deadline = time.monotonic() + seconds
+        self._answers = answers if answers is not None else {}
+        self._tries = 0
 
-        left = ddmin(finding.derivation, shows_it)
-        told, verdict = found[left].rederived, found[left].shown.get(config.name)
-        if told is None or verdict is None or verdict.symptom != finding.verdict.symptom:
+    def smallest(self) -> Finding:
+        """The smallest that was found. Raises NotReduced where not even the finding shows again, and RunnerFailed.
+
+        The rewrites that made it are made again one by one, which may come out differently from all at once.
+        """
+        own = config_of(self._finding)
+        cheapest = _cheapest(self._finding, own)
+        for config in (own,) if cheapest == own else (cheapest, own):
+            for case in _plans(self._finding, config):
+                if self._holds(self._trial(case, ()), case, ()):
+                    smaller = self._reduced(case, own)
+                    if smaller is not None:
+                        return smaller
+        raise NotReduced("it does not show again")
+
+    def shows_it(self, program: Program) -> bool:
+        """Whether ``program`` in place of the finding's is the same finding, called as that was."""
+        plans = _plans(self._finding, config_of(self._finding))
+        cases = (dataclasses.replace(case, program=program, transformed="") for case in plans)
+        return any(self._holds(self._trial(case, ()), case, ()) for case in cases)
+
+    def _reduced(self, case: Case, own: Config) -> Finding | None:
+        """From where ``case`` shows it; None where what is left does not show it under its ``own`` configuration."""
+        steps = self._finding.derivation
+        if steps:
+            steps = self._fewest_steps(case, steps)
+        program = self._smallest_program(case, steps)
+        own_case = dataclasses.replace(case, program=program, configs=(own,))
+        if not self._holds(self._trial(own_case, steps), own_case, steps):
+            return None
+        own_case = self._fewest_options(own_case, steps)
+        return self._made(own_case, steps)
+
+    def _fewest_steps(self, case: Case, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        def holds(chosen: tuple[Step, ...]) -> bool:
+            return self._told("rewrites", len(chosen), self._holds(self._trial(case, chosen), case, chosen))
+
+        left = ddmin(steps, holds)
+        if not self._holds(self._trial(case, left), case, left):
             raise NotReduced("its rewrites, made again one by one, do not show it")
-        return _confirmed(Confirming(case, [told], pool, environment, versions()), finding, verdict)
+        return left
+
+    def _smallest_program(self, case: Case, steps: tuple[Step, ...]) -> Program:
+        with ThreadPoolExecutor(self._jobs) as threads:
+
+            def holds(program: Program) -> bool:
+                tried = dataclasses.replace(case, program=program)
+                return self._holds(self._trial(tried, steps), tried, steps)
+
+            def first(programs: Sequence[Program]) -> Program | None:
+                held = list(threads.map(holds, programs))
+                return next((program for program, good in zip(programs, held, strict=True) if good), None)
+
+            def tell(progress: Progress) -> None:
+                self._told("statements", progress.after.statements, progress.after != progress.before)
+
+            return reduce_program(
+                case.program, first, width=self._jobs, stop=self._is_late, tell=tell, answers=self._answers
+            )
+
+    def _fewest_options(self, case: Case, steps: tuple[Step, ...]) -> Case:
+        """The case with what the configuration can do without left out."""
+        options = _options(case.configs[0])
+
+        def with_(chosen: Collection[tuple[str, str, Any]]) -> Case:
+            return dataclasses.replace(case, configs=(_with_options(case.configs[0], chosen),))
+
+        def holds(chosen: tuple[tuple[str, str, Any], ...]) -> bool:
+            tried = with_(chosen)
+            return self._told("options", len(chosen), self._holds(self._trial(tried, steps), tried, steps))
+
+        if not options:
+            return case
+        return with_(()) if holds(()) else with_(ddmin(options, holds))
+
+    def _made(self, case: Case, steps: tuple[Step, ...]) -> Finding | None:
+        shown = self._trial(case, steps)
+        verdict = self._verdict(shown, case)
+        if verdict is None:
+            return None
+        config, old = case.configs[0], self._finding
+        transformed = case.program.with_source(shown.rederived["source"]) if shown.rederived else case.program
+        cells = dict(old.cells)
+        if steps:
+            plain = self._trial(dataclasses.replace(case, transformed=""), ()).shown.get(config.name)
+            cells |= {"C(P)": str(plain.kind) if plain is not None else "not run", "C(P')": str(verdict.kind)}
+        called = {"input_sets": case.input_sets, "steps": case.steps, "checks": list(case.checks)}
+        new = dataclasses.replace(
+            old,
+            original=case.program,
+            transformed=transformed,
+            derivation=tuple(Step(**step) for step in shown.rederived["derivation"]) if shown.rederived else (),
+            verdict=verdict,
+            config=config.name,
+            settings=config.model_dump(exclude_defaults=True),
+            cells=cells,
+            environment={**old.environment, **called},
+        )
+        first = old.reduced
+        reduced = Reduced(
+            rewrites=(first.rewrites[0] if first else len(old.derivation), len(new.derivation)),
+            statements=(first.statements[0] if first else statements(old.transformed), statements(transformed)),
+            characters=(first.characters[0] if first else len(old.transformed.source), len(transformed.source)),
+            tries=self._tries + (first.tries if first else 0),
+        )
+        return dataclasses.replace(new, reduced=reduced)
+
+    def _trial(self, case: Case, steps: tuple[Step, ...]) -> Trial:
+        self._tries += 1
+        return trial(self._pool, dataclasses.replace(case, steps_taken=steps))
+
+    def _holds(self, shown: Trial, case: Case, steps: tuple[Step, ...]) -> bool:
+        if self._verdict(shown, case) is None:
+            return False
+        without = _without_the_guilty(self._finding, case.configs[0])
+        if without is None:
+            return True
+        other = dataclasses.replace(case, configs=(without,))
+        again = self._trial(other, steps).shown.get(without.name)
+        return again is not None and again.kind is not self._finding.verdict.kind
+
+    def _verdict(self, shown: Trial, case: Case) -> Verdict | None:
+        """The verdict that is the finding's; None where it is another or there is none."""
+        verdict, wanted = shown.shown.get(case.configs[0].name), self._finding.verdict
+        if verdict is None or verdict.kind is not wanted.kind or guarded_by(verdict) != guarded_by(wanted):
+            return None
+        if DIFFERENCES[verdict.kind] == RAISES and raised_as(verdict) != raised_as(wanted):
+            return None
+        return verdict
+
+    def _is_late(self) -> bool:
+        return time.monotonic() > self._deadline
+
+    def _told(self, phase: str, size: int, holds: bool) -> bool:
+        self._tell(Tried(phase, size, holds))
+        return holds
 
 
-def _confirmed(confirming: Confirming, finding: Finding, verdict: Verdict) -> Confirmed:
-    cell = Cell(1, finding.device, finding.config, verdict, 0.0)
-    confirmed = confirming.confirm([cell], None)
-    if isinstance(confirmed, Verdict):
-        raise NotReduced(confirmed.message)
-    cells = {**confirmed.finding.cells, "C(P)": finding.cells.get("C(P)", "not run")}
-    environment = {**confirmed.finding.environment, "reduced_from": finding.id}
-    smaller = dataclasses.replace(confirmed.finding, cells=cells, environment=environment)
-    keep(confirmed.folder, smaller)
-    return dataclasses.replace(confirmed, finding=smaller)
+def _cheapest(finding: Finding, own: Config) -> Config:
+    """The finding's configuration with no more of the compiler than shows it."""
+    stage = finding.ablation.stage if finding.ablation is not None else ""
+    backend = _WITHOUT_CODE.get(stage, own.backend)
+    if backend == own.backend:
+        return own
+    return own.model_copy(update={"name": backend, "backend": backend, "mode": None, "options": {}, "inductor": {}})
 
 
-def _case(finding: Finding, config: Config) -> Case:
-    """What the finding's run asked of its child, as far as the finding tells."""
-    made: dict[str, Any] = finding.environment
-    evidence = finding.verdict.evidence
-    limits = Limits()
-    return Case(
-        program=finding.original,
-        seed=made.get("seed", 0),
-        rules=(),
-        strategy="none",
-        depth=1,
-        variants=0,
-        devices=(finding.device,),
-        configs=(config,),
-        load_seconds=limits.load_s,
-        eager_seconds=limits.eager_s,
-        compile_seconds=made.get("compile_seconds", limits.compile_s),
-        checks=tuple(made.get("checks", DEFAULT_CHECKS)),
-        steps=made.get("steps", 1),
-        input_sets=made.get("input_sets", 0),
-        job="compare",
-        described=evidence.call + 1 if evidence is not None else 0,
+def _without_the_guilty(finding: Finding, config: Config) -> Config | None:
+    """The configuration in which the finding must not show; None where nothing of that kind is known."""
+    if finding.blame is not None and is_exact(finding):
+        without = (finding.blame.subsystem, application(finding.blame.detail))
+        return config.model_copy(update={"name": f"{config.name} without {without[1]}", "without": without})
+    if finding.ablation is None or not finding.ablation.stage:
+        return None
+    guilty = _WITHOUT_CODE.get(finding.ablation.stage)
+    before = LADDER[: LADDER.index(guilty)] if guilty is not None else LADDER
+    if not before:
+        return None
+    changes = {"name": before[-1], "backend": before[-1], "mode": None, "options": {}, "inductor": {}}
+    return config.model_copy(update=changes)
+
+
+def _plans(finding: Finding, config: Config) -> Iterator[Case]:
+    """Ways to call the program that may show the finding, the simplest first; the run's own is the last."""
+    own = dataclasses.replace(case_about(finding, "compare"), configs=(config,))
+    call = finding.verdict.evidence.call if finding.verdict.evidence is not None else 0
+    quiet = tuple(name for name in own.checks if name not in CALLS)
+    if guarded_by(finding.verdict):
+        yield dataclasses.replace(own, checks=(*quiet, "guards"), steps=GUARDS_TRIED, input_sets=1, described=0)
+    else:
+        for sets in dict.fromkeys((1, call + 1)):
+            yield dataclasses.replace(own, checks=quiet, steps=0, input_sets=sets, described=0)
+    yield own
+
+
+def _options(config: Config) -> tuple[tuple[str, str, Any], ...]:
+    """What differs from the default configuration, as (field, key, value); key is empty for a plain field."""
+    given = config.model_dump(exclude_defaults=True, exclude={"name", "backend"})
+    return tuple(
+        (field, key, item)
+        for field, value in given.items()
+        for key, item in (value.items() if isinstance(value, dict) else [("", value)])
     )
+
+
+def _with_options(config: Config, options: Collection[tuple[str, str, Any]]) -> Config:
+    fields: dict[str, Any] = {}
+    for field, key, value in options:
+        fields[field] = {**fields.get(field, {}), key: value} if key else value
+    name = config.name if len(options) == len(_options(config)) else config.backend
+    return Config(name=name, backend=config.backend, **fields)

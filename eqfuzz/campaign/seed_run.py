@@ -24,6 +24,7 @@ from eqfuzz.campaign.events import (
 )
 from eqfuzz.campaign.keeping import keep_variant
 from eqfuzz.campaign.settings import Settings
+from eqfuzz.campaign.sorting import Sorted, Sorting
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed, Program
@@ -63,6 +64,7 @@ class SeedRun:
         emit: Callable[[Event], None],
         stop: threading.Event,
         deadline: float | None,
+        sorting: Sorting | None = None,
     ) -> None:
         self.index = index
         self.path = path
@@ -76,6 +78,7 @@ class SeedRun:
         self.emit = emit
         self.stop = stop
         self.deadline = deadline
+        self.sorting = sorting
         self.variants: list[dict[str, Any]] = []
         self.cells: dict[tuple[int, str, str], Cell] = {}
         self.judged_variants: set[int] = set()
@@ -243,7 +246,12 @@ class SeedRun:
                     cell = dataclasses.replace(cell, verdict=confirmed)
                 self._tell(cell)
             if isinstance(confirmed, Confirmed):
-                self.emit(FindingMade(self.index, confirmed.finding, str(confirmed.folder), confirmed.known))
+                self._tell_finding(confirmed)
+
+    def _tell_finding(self, confirmed: Confirmed) -> None:
+        place = Sorted() if self.sorting is None else self.sorting.sort(confirmed.finding, confirmed.folder)
+        told = confirmed.finding, str(confirmed.folder), confirmed.known, place.bucket, place.kept, place.issue
+        self.emit(FindingMade(self.index, *told))
 
     def _tell(self, cell: Cell) -> None:
         rules = [s["rule"] for s in self.variants[cell.variant - 1]["derivation"]] if cell.variant else []

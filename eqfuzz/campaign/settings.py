@@ -7,6 +7,7 @@ from pathlib import Path
 
 from eqfuzz.judge.checks import DEFAULT_CHECKS
 from eqfuzz.run.configs import DEFAULT_CONFIG, Config
+from eqfuzz.triage.known_issues import SHIPPED
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,7 +18,8 @@ class Settings:
     per derivation; ``rules`` a selection as in ``library.select``, ``rules_from`` the user's own rule files. With
     ``dry_run`` nothing is compiled; with ``diff`` too, sites and variants are told and no variant runs. ``checks`` are
     names from ``eqfuzz.judge.checks``; ``steps`` counts the guarded changes drawn for each original; ``input_sets``
-    limits how many a seed gives (0: no limit). Variants that hold in eager are written to ``keep_variants``.
+    limits how many a seed gives (0: no limit). Variants that hold in eager are written to ``keep_variants``. Findings
+    of the ``known_issues`` files are counted apart.
     """
 
     paths: tuple[Path, ...]
@@ -41,3 +43,4 @@ class Settings:
     steps: int = 1
     input_sets: int = 0
     keep_variants: Path | None = None
+    known_issues: tuple[Path, ...] = (SHIPPED,)

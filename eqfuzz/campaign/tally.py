@@ -31,6 +31,9 @@ class Tally:
         self.peak_mb = 0
         self.verdicts: collections.Counter[str] = collections.Counter()
         self.findings: set[str] = set()
+        self.buckets: set[str] = set()
+        self.known: set[str] = set()
+        self.gone: list[str] = []
         self.errors: list[str] = []
         self._rule_variants: dict[str, set[tuple[int, int]]] = {}
         self._rule_verdicts: dict[str, collections.Counter[str]] = {}
@@ -49,8 +52,11 @@ class Tally:
                 self._count_cell(event)
             case SeedDone(peak_mb=peak_mb):
                 self.peak_mb = max(self.peak_mb, peak_mb)
-            case FindingMade(finding=finding):
+            case FindingMade(finding=finding, issue=issue) if issue:
+                self.known.add(finding.id)
+            case FindingMade(finding=finding, bucket=bucket):
                 self.findings.add(finding.id)
+                self.buckets.add(bucket or finding.id)
             case _:
                 pass
 
@@ -91,4 +97,7 @@ class Tally:
             seconds=round(seconds, 3),
             cpu_seconds=round(cpu_seconds, 3),
             peak_mb=self.peak_mb,
+            buckets=len(self.buckets),
+            known=len(self.known),
+            gone=sorted(self.gone),
         )

@@ -13,8 +13,11 @@ import eqfuzz
 from eqfuzz.cli import (
     audit,
     blame,
+    bucket,
     doctor,
     findings,
+    issue,
+    known,
     mutate,
     reduce,
     replay,
@@ -85,6 +88,9 @@ app.command("findings")(findings.findings)
 app.command("show")(findings.show)
 app.command("reduce")(reduce.reduce)
 app.command("blame")(blame.blame)
+app.command("issue")(issue.issue)
+app.add_typer(known.known, name="known")
+app.add_typer(bucket.bucket, name="bucket")
 app.command("audit")(audit.audit)
 rules.rules.command("check")(rules_check.check)
 rules.rules.command("explain")(rules_explain.explain)

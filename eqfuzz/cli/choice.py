@@ -13,6 +13,7 @@ from eqfuzz.cli.exits import USAGE, complain
 from eqfuzz.cli.options import Format
 
 if TYPE_CHECKING:
+    from eqfuzz.triage.buckets import Buckets
     from eqfuzz.triage.finding import Finding
 
 OUT = Path("eqfuzz-out")
@@ -64,4 +65,21 @@ def finding_in(folder: Path) -> Finding:
         return read_finding(folder)
     except (OSError, ValueError, KeyError, TypeError) as error:
         complain(f"{folder / 'finding.json'}: cannot be read: {' '.join(str(error).split())}")
+        raise typer.Exit(USAGE) from None
+
+
+def all_findings(out: Path) -> list[Finding]:
+    """Every finding of the run folder ``out``; otherwise one line on stderr and exit code 2."""
+    folders = sorted(f for f in (out / "findings").glob("*") if (f / "finding.json").is_file())
+    return [finding_in(folder) for folder in folders if not folder.name.startswith(".")]
+
+
+def buckets_in(out: Path) -> Buckets:
+    """The buckets of the run folder ``out``; otherwise one line on stderr and exit code 2."""
+    from eqfuzz.triage.buckets import Buckets
+
+    try:
+        return Buckets(out)
+    except ValueError as error:
+        complain(str(error))
         raise typer.Exit(USAGE) from None

@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
+import datetime
 import json
-from typing import Annotated
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eqfuzz.cli.choice import OUT, FindingId, OneObject, RunFolder, finding_in, folder_of
+from eqfuzz.cli.choice import OUT, FindingId, OneObject, RunFolder, all_findings, buckets_in, finding_in, folder_of
 from eqfuzz.cli.exits import CLEAN, FINDINGS, USAGE, complain
 from eqfuzz.cli.options import Format
+
+if TYPE_CHECKING:
+    from eqfuzz.triage.finding import Finding
+
+
+class Order(StrEnum):
+    """What comes first."""
+
+    BUCKET = "bucket"
+    KIND = "kind"
+    SEED = "seed"
+    SIZE = "size"
 
 
 def findings(
     out: RunFolder = OUT,
     kind: Annotated[str, typer.Option(help="Only these kinds: wrong-result, compiler-crash …")] = "",
+    bucket: Annotated[str, typer.Option(metavar="ID", help="Only those of this bucket.")] = "",
     only_rewritten: Annotated[
         bool, typer.Option("--only-rewritten", help="Only those that the original does not show.")
     ] = False,
+    new: Annotated[bool, typer.Option("--new", help="Only those that are no known issue, one of each bucket.")] = False,
+    sort: Annotated[Order, typer.Option(help="What comes first; buckets: the largest.")] = Order.BUCKET,
+    known_issues: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="More known issues (default: ./known-issues.toml)."),
+    ] = None,
     format: Annotated[Format, typer.Option(help="json: one finding per line.")] = Format.TEXT,
 ) -> None:
-    """List the findings of a run.
+    """List the findings of a run, by bucket: what has one cause stands together.
 
     Exit codes: 0 there are none, 1 there are, 2 no such run.
     """
@@ -29,19 +51,49 @@ def findings(
         raise typer.Exit(USAGE)
 
     from eqfuzz.report.console import make_console
-    from eqfuzz.report.findings import print_findings
+    from eqfuzz.report.findings import Listed, print_listed
+    from eqfuzz.triage.known_issues import known_as, known_issue_files, read_known_issues
 
-    folders = sorted(f for f in (out / "findings").glob("*") if (f / "finding.json").is_file())
-    chosen = [finding_in(folder) for folder in folders]
-    chosen = [f for f in chosen if kind in ("", str(f.verdict.kind)) and (f.only_transformed or not only_rewritten)]
+    buckets = buckets_in(out)
+    try:
+        issues = read_known_issues(known_issue_files(known_issues or []))
+    except ValueError as error:
+        complain(str(error))
+        raise typer.Exit(USAGE) from None
+    today = datetime.date.today()
+    listed: list[Listed] = []
+    for finding in all_findings(out):
+        known = known_as(finding, issues, today)
+        name = buckets.of(finding) if finding.fingerprint else ""
+        size = buckets.all[name].count if name in buckets.all else 1
+        listed.append(Listed(finding, name, size, known.url if known is not None else ""))
+    chosen = [one for one in listed if kind in ("", str(one.finding.verdict.kind))]
+    chosen = [one for one in chosen if one.finding.only_transformed or not only_rewritten]
+    chosen = [one for one in chosen if not bucket or one.bucket.startswith(bucket)]
+    chosen.sort(key=lambda one: (*_rank(sort, one), one.finding.id))
+    if new:
+        chosen = list({one.bucket or one.finding.id: one for one in reversed(chosen) if not one.issue}.values())[::-1]
     if format is Format.JSON:
-        for finding in chosen:
-            print(json.dumps(finding.to_json()))
+        for one in chosen:
+            print(json.dumps({**one.finding.to_json(), "bucket": one.bucket, "issue": one.issue}))
     elif chosen:
-        print_findings(make_console(), sorted(chosen, key=lambda f: (f.place, str(f.verdict.kind), f.id)))
+        print_listed(make_console(), chosen)
     else:
         print("no findings")
     raise typer.Exit(FINDINGS if chosen else CLEAN)
+
+
+def _rank(order: Order, one: Any) -> tuple[Any, ...]:
+    finding: Finding = one.finding
+    kind, size = str(finding.verdict.kind), len(finding.transformed.source)
+    by_bucket = (bool(one.issue), -one.size, one.bucket, size)
+    ranks = {
+        Order.BUCKET: by_bucket,
+        Order.KIND: (kind, *by_bucket),
+        Order.SEED: (finding.original.name, *by_bucket),
+        Order.SIZE: (size,),
+    }
+    return ranks[order]
 
 
 def show(id: FindingId, out: RunFolder = OUT, format: OneObject = Format.TEXT) -> None:
@@ -56,7 +108,8 @@ def show(id: FindingId, out: RunFolder = OUT, format: OneObject = Format.TEXT) -
     from eqfuzz.report.panel import print_finding
 
     finding = finding_in(folder)
+    bucket = buckets_in(out).of(finding) if finding.fingerprint else ""
     if format is Format.JSON:
-        print(json.dumps(finding.to_json()))
+        print(json.dumps({**finding.to_json(), "bucket": bucket}))
     else:
-        print_finding(make_console(), FindingMade(0, finding, str(folder), known=False), str(out))
+        print_finding(make_console(), FindingMade(0, finding, str(folder), known=False, bucket=bucket), str(out))

@@ -115,10 +115,17 @@ def mutate(
         Path | None,
         typer.Option(metavar="DIR", help="Write variants that equal their seed in eager here, as seed files."),
     ] = None,
+    known_issues: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="More known issues, counted apart (default: ./known-issues.toml)."),
+    ] = None,
+    no_known_issues: Annotated[
+        bool, typer.Option("--no-known-issues", help="Count every finding as new, those of the shipped list too.")
+    ] = False,
 ) -> None:
     """Rewrite seeds and compare eager with compiled.
 
-    Exit codes: 0 nothing found, 1 findings, 2 usage or bad input, 3 internal error, 130 interrupted.
+    Exit codes: 0 nothing found but known issues, 1 findings, 2 usage or bad input, 3 internal error, 130 interrupted.
     """
     logs.start(log_level)
     try:
@@ -139,6 +146,7 @@ def mutate(
 
     from eqfuzz.campaign.settings import Settings
     from eqfuzz.program.shipped import folder
+    from eqfuzz.triage.known_issues import known_issue_files
 
     settings = Settings(
         paths=tuple(paths) if paths else (folder("seeds"),),
@@ -162,6 +170,7 @@ def mutate(
         steps=steps,
         input_sets=input_sets,
         keep_variants=keep_variants,
+        known_issues=() if no_known_issues else known_issue_files(known_issues or []),
     )
     raise typer.Exit(
         ended(

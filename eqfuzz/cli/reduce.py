@@ -1,56 +1,81 @@
-"""``eqfuzz reduce``: the fewest rewrites that still show it."""
+"""``eqfuzz reduce``: a finding made smaller while it stays the same finding."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from eqfuzz.cli.choice import OUT, FindingId, OneEvent, RunFolder, finding_in, folder_of
-from eqfuzz.cli.exits import INTERNAL, complain
-from eqfuzz.cli.options import Format
+from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, USAGE, complain
+from eqfuzz.cli.options import BadOption, Format, seconds_of
 
 if TYPE_CHECKING:
     from eqfuzz.campaign.reducing import Tried
 
 
-def reduce(id: FindingId, out: RunFolder = OUT, format: OneEvent = Format.TEXT) -> None:
-    """Leave out the rewrites that a finding does not need.
+def reduce(
+    id: FindingId,
+    out: RunFolder = OUT,
+    time: Annotated[str, typer.Option(metavar="TIME", help="Stop with the smallest found after this long.")] = "10m",
+    jobs: Annotated[int | None, typer.Option(min=1, help="Programs tried at once (default: one per core).")] = None,
+    candidate: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Only say by the exit code whether this seed file shows the same."),
+    ] = None,
+    format: OneEvent = Format.TEXT,
+) -> None:
+    """Make a finding smaller while it stays the same finding.
 
-    Subsets of its derivation are made again, checked in eager and compiled, until none of what is left can be left out
-    (delta debugging). What is smaller is confirmed by its own script and becomes a finding beside the first.
+    First its rewrites (delta debugging), then the program, then the configuration. The reduced finding takes the place
+    of the first, which stays in its folder as unreduced/. An interrupted reduction goes on where it was. For other
+    reducers there is --candidate: exit code 0 where the file shows the same finding, 1 where it does not.
 
-    Exit codes: 0 reduced, or nothing to leave out, 2 no such finding, 3 it does not show again, 130 interrupted.
+    Exit codes: 0 reduced, 2 no such finding or file, 3 it does not show again, 130 interrupted.
     """
     folder = folder_of(id, out)
+    try:
+        seconds = seconds_of(time, "--time")
+    except BadOption as error:
+        complain(str(error))
+        raise typer.Exit(USAGE) from None
 
-    from eqfuzz.campaign.reducing import NotReduced, reduce_derivation
+    from eqfuzz.campaign.reducing import NotReduced
+    from eqfuzz.campaign.reduction import Reduction, shows_finding
+    from eqfuzz.program.program import InvalidSeed
     from eqfuzz.report.console import make_console
-    from eqfuzz.report.reducing import print_reduced, print_tried
+    from eqfuzz.report.reducing import Curve, print_reduced
     from eqfuzz.run.protocol import RunnerFailed
 
-    console = make_console()
-    as_json = format is Format.JSON
-
-    def tell(tried: Tried) -> None:
-        if as_json:
-            print(json.dumps({"event": "tried", **dataclasses.asdict(tried)}), flush=True)
-        else:
-            print_tried(console, tried)
-
     finding = finding_in(folder)
-    if len(finding.derivation) < 2:
-        complain(f"{folder.name}: nothing to leave out: it has {len(finding.derivation) or 'no'} rewrite")
-        return
+    jobs = jobs or len(os.sched_getaffinity(0))
+    console = make_console()
     try:
-        smaller = reduce_derivation(finding, folder, out, tell)
+        if candidate is not None:
+            raise typer.Exit(CLEAN if shows_finding(finding, folder, out, candidate) else FINDINGS)
+        if format is Format.JSON:
+            smaller = Reduction(finding, folder, out, _print_tried, seconds=seconds, jobs=jobs).run()
+        else:
+            with Curve(console) as curve:
+                smaller = Reduction(finding, folder, out, curve.take, seconds=seconds, jobs=jobs).run()
+    except InvalidSeed as error:
+        complain(str(error))
+        raise typer.Exit(USAGE) from None
     except (NotReduced, RunnerFailed, OSError) as error:
         complain(f"{folder.name}: {' '.join(str(error).split())}")
         raise typer.Exit(INTERNAL) from None
-    if as_json:
-        told = {"event": "summary", "id": smaller.finding.id, "folder": str(smaller.folder)}
-        print(json.dumps({**told, "derivation": [dataclasses.asdict(s) for s in smaller.finding.derivation]}))
+    if format is Format.JSON:
+        told = {"event": "summary", "id": smaller.id, "folder": str(folder)}
+        derivation = [dataclasses.asdict(step) for step in smaller.derivation]
+        reduced = dataclasses.asdict(smaller.reduced) if smaller.reduced is not None else None
+        print(json.dumps({**told, "derivation": derivation, "reduced": reduced}))
     else:
-        print_reduced(console, finding, smaller.finding, str(smaller.folder), str(out))
+        print_reduced(console, smaller, str(folder), str(out))
+
+
+def _print_tried(tried: Tried) -> None:
+    print(json.dumps({"event": "tried", **dataclasses.asdict(tried)}), flush=True)

@@ -18,9 +18,9 @@ ORACLES = (
 CALLS = ("repeat", "values", "integers", "guards")
 """Further calls of the compiled function (``eqfuzz.judge.sequence``)."""
 
-AFTERWARDS = ("audit", "stage")
-"""What a confirmed finding is looked at with: its operators alone (``eqfuzz.judge.audit``), and on other backends
-(``eqfuzz.triage.stage``)."""
+AFTERWARDS = ("audit", "draws", "stage", "place")
+"""What a confirmed finding is looked at with: its operators alone (``eqfuzz.judge.audit``), with other inputs,
+on other backends (``eqfuzz.triage.stage``), with parts of the compiler switched off (``eqfuzz.triage.fingerprint``)."""
 
 EXTRA = ("speed",)
 """What costs too much to be checked unasked: steady slowness."""

@@ -13,7 +13,8 @@ class Raised:
     ``origin`` says who raised it: ``program`` (the seed's own Python or an eager operator), ``compiler``
     (Dynamo, AOTAutograd, Inductor or the C++ compiler broke down) or ``unsupported`` (the compiler says in plain
     words that it does not do this). ``out_of_memory`` is set for failed allocations, ``by_statement`` when a ``raise``
-    or ``assert`` of the seed's own Python raised it (only then must the class agree).
+    or ``assert`` of the seed's own Python raised it (only then must the class agree). ``frames`` are the innermost
+    functions of torch that it passed, ``module.function``, the innermost first.
     """
 
     type: str
@@ -22,6 +23,7 @@ class Raised:
     out_of_memory: bool = False
     traceback: str = ""
     by_statement: bool = False
+    frames: tuple[str, ...] = ()
 
 
 Leaves = list[tuple[str, Any]]

@@ -73,7 +73,7 @@ def exceptions(comparison: Comparison) -> Verdict | None:
         after = None if second is None else second.raised
         where = walk.call_name(number, first or second)
         if after is not None and before is None:
-            return Verdict(_kind_of(after), f"{where}: {_compiled_only(after)}", Evidence(call=number))
+            return _raises(after, number, where)
         if before is not None and after is None:
             message = f"{where}: eager raises {before.type}: {before.message}; compiled raises nothing"
             return Verdict(Kind.EXCEPTION_MISMATCH, message, Evidence(call=number, eager=before.type))
@@ -182,12 +182,17 @@ def no_reference(reference: Reference | None) -> str:
 def _classes(before: Raised, after: Raised, number: int, where: str) -> Verdict | None:
     """The seed's own ``raise``: its class is part of what the program means."""
     if after.origin != "program" or after.out_of_memory:
-        return Verdict(_kind_of(after), f"{where}: {_compiled_only(after)}", Evidence(call=number))
+        return _raises(after, number, where)
     if before.type == after.type:
         return None
     message = f"{where}: eager raises {before.type} and compiled raises {after.type}: {after.message}"
-    evidence = Evidence(call=number, eager=before.type, compiled=after.type)
+    evidence = Evidence(call=number, eager=before.type, compiled=after.type, frames=after.frames)
     return Verdict(Kind.EXCEPTION_MISMATCH, message, evidence)
+
+
+def _raises(after: Raised, number: int, where: str) -> Verdict:
+    """Only the compiled program raises."""
+    return Verdict(_kind_of(after), f"{where}: {_compiled_only(after)}", Evidence(call=number, frames=after.frames))
 
 
 def _kind_of(raised: Raised) -> Kind:

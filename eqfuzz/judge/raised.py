@@ -17,6 +17,7 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _PATH = re.compile(r"(?:/[\w.+-]+){2,}/?")
 _OUT_OF_MEMORY = re.compile(r"can't allocate memory|not enough memory|CUDA out of memory", re.IGNORECASE)
 _TRACEBACK_LIMIT = 8000
+_FRAMES = 3
 
 # Names, not classes: importing Dynamo and Inductor here would cost every eager run a second.
 _UNSUPPORTED = {
@@ -70,6 +71,7 @@ def describe(error: BaseException) -> Raised:
         out_of_memory=any(_is_out_of_memory(link) for link in _chain(error)),
         traceback=text[-_TRACEBACK_LIMIT:],
         by_statement=origin == "program" and _raised_by_own_statement(shown),
+        frames=_frames(error),
     )
 
 
@@ -166,6 +168,17 @@ def _last_frame(error: BaseException) -> types.TracebackType | None:
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
     return frame
+
+
+def _frames(error: BaseException) -> tuple[str, ...]:
+    """The last functions of torch on the way to the failure, where its first cause came from."""
+    root = error
+    while root.__cause__ is not None and root.__cause__.__traceback__ is not None:
+        root = root.__cause__
+    frames = [frame.f_code for frame, _ in traceback.walk_tb(root.__traceback__)]
+    inside = [(code.co_filename, code.co_qualname) for code in frames if code.co_filename.startswith(_TORCH)]
+    modules = [f"{Path(file).relative_to(_TORCH).with_suffix('')}.{name}" for file, name in inside]
+    return tuple(name.replace("/", ".") for name in reversed(modules[-_FRAMES:]))
 
 
 def _raised_by_own_statement(error: BaseException) -> bool:

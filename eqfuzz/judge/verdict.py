@@ -50,7 +50,8 @@ class Evidence:
     ``call`` counts input sets from 0; ``path`` is the Python expression of the leaf (``output[0]['a']``,
     ``gradient of args[1]``, ``buffer running_mean``, ``args[0] after the call``); ``index`` is the element in it.
     Values are Python scalars or strings, so that evidence travels as JSON. ``allowed`` is the largest
-    |compiled − reference| that would have been accepted (0.0 where equality was demanded).
+    |compiled − reference| that would have been accepted (0.0 where equality was demanded). ``frames`` are the
+    functions of torch that an exception came from, the innermost first.
     """
 
     call: int = 0
@@ -63,6 +64,7 @@ class Evidence:
     wrong_elements: int = 0
     elements: int = 0
     unstable_elements: int = 0
+    frames: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,6 +80,10 @@ class Verdict:
         return self.kind in FINDINGS
 
     @property
+    def is_about_values(self) -> bool:
+        return self.kind in (Kind.WRONG_RESULT, Kind.WRONG_GRADIENT, Kind.WRONG_SIDE_EFFECT)
+
+    @property
     def symptom(self) -> tuple[str, str]:
         """Equal for verdicts that show the same thing: the kind, and the leaf or the first words of the message."""
         place = self.evidence.path if self.evidence is not None else self.message.split(":")[0]
@@ -91,5 +97,6 @@ class Verdict:
         evidence = data.get("evidence")
         if evidence is not None:
             index = evidence.get("index")
-            evidence = Evidence(**{**evidence, "index": tuple(index) if index is not None else None})
+            frames = tuple(evidence.get("frames", ()))
+            evidence = Evidence(**{**evidence, "index": tuple(index) if index is not None else None, "frames": frames})
         return cls(Kind(data["kind"]), data["message"], evidence)

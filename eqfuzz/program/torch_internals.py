@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -120,6 +121,57 @@ def without_graph_caches() -> Iterator[None]:
         functorch_config.patch({k: v for k, v in functorch.items() if hasattr(functorch_config, k)}),  # type: ignore[attr-defined]
     ):
         yield
+
+
+def bisected(is_right: Callable[[], bool]) -> dict[str, Any] | None:
+    """What torch's bisector finds: ``backend``, ``subsystem``, ``bisect_number``, ``debug_info``; None for nothing.
+
+    ``is_right`` compiles with ``torch.compile`` and says whether that came out well; it is asked 15 to 30 times. Raises
+    RuntimeError where the answers contradict each other.
+    """
+    from torch._inductor.compiler_bisector import CompilerBisector
+
+    with contextlib.redirect_stdout(None), without_graph_caches():
+        found = CompilerBisector.do_bisect(is_right)
+    return dict(vars(found)) if found is not None else None
+
+
+def application(detail: str) -> str:
+    """What a ``debug_info`` of torch's bisector names, without the number of its occurrence in the graph."""
+    return re.sub(r"_\d+$", "", detail)
+
+
+@contextlib.contextmanager
+def switched_off(subsystem: str, detail: str) -> Iterator[None]:
+    """While it lasts, one part of the compiler is left out wherever torch's bisector could leave it out.
+
+    ``detail`` is an ``application`` of the subsystem: a pass, a lowering, a decomposition; of a subsystem that is an
+    option it does not count. Raises ValueError for a subsystem that this torch does not have.
+    """
+    import torch._functorch.config as functorch_config
+    import torch._inductor.config as inductor_config
+    from torch._inductor.compiler_bisector import BACKENDS, CompilerBisector, ConfigChange
+
+    known = {part.name: part for parts in BACKENDS.values() for part in parts}
+    if subsystem not in known:
+        raise ValueError(f"torch's bisector knows no {subsystem!r}")
+    part = known[subsystem]
+    if isinstance(part, ConfigChange):
+        options = inductor_config if hasattr(inductor_config, part.config_field) else functorch_config
+        with without_graph_caches(), options.patch({part.config_field: part.config_value}):  # type: ignore[attr-defined]
+            yield
+        return
+
+    def is_off(backend: str, name: str, debug_info: Callable[[], str] | None = None) -> bool:
+        return name == subsystem and debug_info is not None and application(debug_info()) == detail
+
+    before = CompilerBisector.__dict__["disable_subsystem"]
+    CompilerBisector.disable_subsystem = staticmethod(is_off)  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        with without_graph_caches():
+            yield
+    finally:
+        CompilerBisector.disable_subsystem = before
 
 
 @contextlib.contextmanager

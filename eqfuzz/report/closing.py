@@ -38,7 +38,7 @@ def print_closing(
         console.print(_verdicts(summary.verdicts, meanings=console.width >= 100))
     _print_invalid(console, invalid)
     _print_notable(console, notable)
-    print_findings(console, [event.finding for event in findings], FINDINGS_SHOWN)
+    print_findings(console, [event.finding for event in findings if not event.issue], FINDINGS_SHOWN)
     print_totals(console, summary, findings_folder)
 
 
@@ -70,11 +70,17 @@ def print_totals(console: Console, summary: Summary, findings_folder: str) -> No
     if summary.errors:
         told = count(len(summary.errors), "internal error")
         console.print(Text(f"{told}: the figures above are not complete.", style="bold red"))
+    for line in summary.gone:
+        console.print(Text(f"no longer reproduces: {line}", style="bold yellow"), soft_wrap=True)
+    if summary.known:
+        told = count(summary.known, "finding")
+        console.print(Text(f"{told} of known issues (eqfuzz known list)", style="yellow"), soft_wrap=True)
     if summary.findings:
-        told = count(summary.findings, "finding")
+        told = f"{count(summary.findings, 'finding')} in {count(summary.buckets, 'bucket')}"
         console.print(Text.assemble((told, "bold red"), " in ", (findings_folder, "bold")), soft_wrap=True)
     elif summary.cells:
-        console.print(Text("No findings.", style="bold green"))
+        told = "No findings." if not summary.known else "No new findings."
+        console.print(Text(told, style="bold green"))
     else:
         console.print(Text("Nothing was compiled.", style="bold yellow"))
 

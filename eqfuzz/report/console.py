@@ -133,7 +133,9 @@ class ConsoleReport:
 
     def _find(self, event: FindingMade) -> None:
         self._findings.append(event)
-        if self._quiet:
+        if event.issue:
+            self._print_line(f"known ({event.issue}): {one_line(event)}", "yellow")
+        elif self._quiet:
             self._print_line(one_line(event), "bold red")
         else:
             print_finding(self.console, event, self._out)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 from collections.abc import Sequence
 
 from rich import box
@@ -9,9 +11,40 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.report.figures import printable
+from eqfuzz.report.figures import count, printable
 from eqfuzz.report.words import style_of
 from eqfuzz.triage.finding import Finding
+
+
+@dataclasses.dataclass(frozen=True)
+class Listed:
+    """A finding with its bucket, how many that has, and the address of the known issue that it is."""
+
+    finding: Finding
+    bucket: str
+    size: int
+    issue: str
+
+
+def print_listed(console: Console, listed: Sequence[Listed]) -> None:
+    """Each bucket's line, and below it its findings."""
+    groups = [list(group) for _, group in itertools.groupby(listed, key=lambda one: one.bucket)]
+    for group in groups:
+        first = group[0]
+        if first.bucket:
+            told = f"{first.finding.fingerprint}  ({count(first.size, 'finding')})"
+            heading = Text.assemble((first.bucket, "bold cyan"), "  ", printable(told))
+            if first.issue:
+                heading.append(f"  known: {first.issue}", "yellow")
+            console.print(heading, soft_wrap=True)
+        for one in group:
+            finding = one.finding
+            by = " + ".join(step.rule for step in finding.derivation) or "the original"
+            kind = str(finding.verdict.kind)
+            row = Text.assemble(
+                "  ", finding.id, "  ", (kind, style_of(kind)), f"  {printable(finding.original.name)}  {by}"
+            )
+            console.print(row, soft_wrap=True)
 
 
 def print_findings(console: Console, findings: Sequence[Finding], most: int | None = None) -> None:

@@ -110,6 +110,11 @@ def _headline(event: FindingMade) -> Table:
         rows.add_row("also", Text(told))
     if finding.place:
         rows.add_row("place", _place(finding))
+    if event.bucket:
+        rows.add_row("bucket", Text.assemble((event.bucket, "bold"), f"  {printable(finding.fingerprint)}"))
+    if finding.reduced is not None:
+        before, after = finding.reduced.statements
+        rows.add_row("reduced", Text(f"from {count(before, 'statement')} to {after:,}"))
     if event.known:
         rows.add_row("known", Text("an earlier run in this folder found it too"))
     return rows

@@ -29,7 +29,9 @@ class Case:
     ``dry_run`` compiles nothing; with ``list_sites`` the sites are told too and no variant runs at all. ``job`` is
     ``run``; ``describe``: only write the first ``described`` calls (0: all) of the program, or of the variant whose
     source is ``transformed``, as source; ``explain``: only say where ``rules`` apply and why not;
-    ``audit``: only judge each operator of those calls alone; ``compare``: only judge those calls under ``configs``.
+    ``audit``: only judge each operator of those calls alone; ``compare``: only judge those calls under ``configs``;
+    ``bisect``: only find the part of the compiler that the first configuration's verdict on them comes from; ``same``:
+    only say what PyTorch's own accuracy check finds there.
     With ``steps_taken`` these jobs are about what the program becomes by them, and ``transformed`` does not count.
     """
 
@@ -58,7 +60,7 @@ class Case:
     transformed: str = ""
     described: int = 0
     steps_taken: tuple[Step, ...] = ()
-    job: Literal["run", "describe", "explain", "audit", "compare"] = "run"
+    job: Literal["run", "describe", "explain", "audit", "compare", "bisect", "same"] = "run"
 
     def to_json(self) -> dict[str, Any]:
         shallow = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}

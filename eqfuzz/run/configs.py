@@ -12,7 +12,10 @@ import pydantic
 
 
 class Config(pydantic.BaseModel):
-    """One configuration. ``dynamo`` and ``inductor`` are patched into torch's config modules for the cell."""
+    """One configuration. ``dynamo`` and ``inductor`` are patched into torch's config modules for the cell.
+
+    ``without`` names a part of the compiler that is switched off, as torch's bisector does it: subsystem and detail.
+    """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
 
@@ -24,6 +27,7 @@ class Config(pydantic.BaseModel):
     options: dict[str, Any] = {}
     dynamo: dict[str, Any] = {}
     inductor: dict[str, Any] = {}
+    without: tuple[str, str] | None = None
 
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of ``torch.compile`` that differ from its defaults."""
@@ -43,7 +47,7 @@ class Config(pydantic.BaseModel):
     @property
     def shares_kernels(self) -> bool:
         """Whether it generates C++ kernels, and with no options of its own that these would have to be built under."""
-        return self.backend == "inductor" and not (self.mode or self.options or self.inductor)
+        return self.backend == "inductor" and not (self.mode or self.options or self.inductor or self.without)
 
     @contextlib.contextmanager
     def patched(self) -> Iterator[None]:
@@ -54,8 +58,11 @@ class Config(pydantic.BaseModel):
         import torch._dynamo.config as dynamo_config
         import torch._inductor.config as inductor_config
 
+        from eqfuzz.program.torch_internals import switched_off
+
         inductor = {"fallback_random": True, **self.inductor}
-        with dynamo_config.patch(self.dynamo), inductor_config.patch(inductor):  # type: ignore[attr-defined]
+        off = switched_off(*self.without) if self.without else contextlib.nullcontext()
+        with off, dynamo_config.patch(self.dynamo), inductor_config.patch(inductor):  # type: ignore[attr-defined]
             yield
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from eqfuzz.judge.instrument.others import own_checks
 from eqfuzz.judge.judge import judge_self
 from eqfuzz.judge.observation import Observation
 from eqfuzz.judge.observe import observe
@@ -26,6 +27,7 @@ from eqfuzz.program.literal import CannotDescribe, Writer
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.namespace import plain_globals
 from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.program.torch_internals import bisected
 from eqfuzz.rewrite import strategy
 from eqfuzz.rewrite.derive import CannotRewrite, Step, Variant, original
 from eqfuzz.rewrite.explanation import explain
@@ -38,7 +40,7 @@ from eqfuzz.rewrite.syntax import Syntax
 from eqfuzz.run.audited import audit_calls
 from eqfuzz.run.batch import Batches
 from eqfuzz.run.case import Case
-from eqfuzz.run.cells import CellJudge, Cells, InTurn, Judged
+from eqfuzz.run.cells import SAMPLES, CellJudge, Cells, InTurn, Judged
 from eqfuzz.run.clock import Clock, Emit
 from eqfuzz.run.limits import peak_mb
 from eqfuzz.run.subject import Subject
@@ -138,6 +140,35 @@ class _Runner:
         subject = self._asked_for()
         taker = InTurn(self.case, CellJudge(self.case, self.clock, subject, self.case.no_reference), self._tell)
         taker.add(subject)
+
+    def bisect(self) -> None:
+        """Emit what torch's bisector finds to be behind the verdict of the first configuration."""
+        subject = self._asked_for()
+        judge = CellJudge(self.case, self.clock, subject, self.case.no_reference)
+        device, config = self.case.devices[0], self.case.configs[0]
+        shown = judge.cell(subject, device, config).verdict
+
+        def is_right() -> bool:
+            return judge.cell(subject, device, config).verdict.kind is not shown.kind
+
+        found, problem = None, ""
+        try:
+            found = bisected(is_right) if shown.is_finding else None
+        except RuntimeError as error:
+            problem = _words(error)
+        self.emit({"event": "bisected", "verdict": shown.to_json(), "found": found, "problem": problem})
+
+    def same(self) -> None:
+        """Emit by path whether PyTorch's own checks pass the tensors of the last call."""
+        subject = self._asked_for()
+        config = self.case.configs[0]
+        self.clock.enter("compile", 2 * self.case.compile_seconds, variant=0, device="cpu", config=config.name)
+        with config.patched():
+            compiled = observe(subject.loaded.instance, subject.calls, transform=config.compile)
+        known = subject.reference(SAMPLES[0], self.case.seed)
+        last = len(subject.calls) - 1
+        found = own_checks(subject.eager.calls[last], compiled.calls[last], known.calls[last] if known else None)
+        self.emit({"event": "same", "found": found})
 
     def _asked_for(self) -> Subject:
         """The program or the variant asked for, with the calls asked for, as its cells were called.

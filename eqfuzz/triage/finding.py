@@ -14,6 +14,16 @@ from eqfuzz.triage.stage import Ablation, Blame
 
 
 @dataclasses.dataclass(frozen=True)
+class Reduced:
+    """How far a finding was reduced: before and after. ``tries`` counts the programs that were judged for it."""
+
+    rewrites: tuple[int, int]
+    statements: tuple[int, int]
+    characters: tuple[int, int]
+    tries: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Finding:
     """One defect as seen on one cell.
 
@@ -21,7 +31,8 @@ class Finding:
     (``P``, ``C(P)``, ``P'``, ``C(P')``) what was seen, in a few words. ``also`` counts the other cells of the same seed
     that showed the same (kind, place, configuration, device). ``suspects`` are operators that the local audit found
     wrong by themselves, in words; ``ablation`` is what the backends before the finding's own show,
-    ``blame`` what torch's bisector told (``eqfuzz blame``).
+    ``blame`` what torch's bisector told. ``fingerprint`` names the defect once its place is known. ``reduced`` is set
+    where programs, derivation and verdict are those of a smaller program than the run's.
     """
 
     id: str
@@ -38,6 +49,8 @@ class Finding:
     suspects: tuple[str, ...] = ()
     ablation: Ablation | None = None
     blame: Blame | None = None
+    fingerprint: str = ""
+    reduced: Reduced | None = None
 
     @property
     def only_transformed(self) -> bool:
@@ -66,8 +79,15 @@ class Finding:
                 "ablation": Ablation(**data["ablation"]) if data.get("ablation") else None,
                 "blame": Blame(**data["blame"]) if data.get("blame") else None,
                 "verdict": Verdict.from_json(data["verdict"]),
+                "reduced": Reduced(**{k: _pair(v) for k, v in data["reduced"].items()})
+                if data.get("reduced")
+                else None,
             }
         )
+
+
+def _pair(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def finding_id(

@@ -9,6 +9,10 @@ from pathlib import Path
 
 from eqfuzz.triage.finding import Finding
 
+_RECORDS = ("derivation", "verdict", "environment")
+_TEXTS = ("repro.py", "original.py", "variant.py", *(f"{name}.json" for name in _RECORDS))
+_UNREDUCED = "unreduced"
+
 
 def write_folder(findings: Path, finding: Finding, reproducer: str, preload: Path | None) -> Path:
     """``findings/<id>/`` with its files, moved into place whole; an existing folder is left as it is."""
@@ -18,20 +22,37 @@ def write_folder(findings: Path, finding: Finding, reproducer: str, preload: Pat
     findings.mkdir(parents=True, exist_ok=True)
     making = Path(tempfile.mkdtemp(prefix=f".{finding.id}-", dir=findings))
     making.chmod(0o755)
-    (making / "repro.py").write_text(reproducer, encoding="utf-8")
-    (making / "original.py").write_text(finding.original.source, encoding="utf-8")
-    (making / "variant.py").write_text(finding.transformed.source, encoding="utf-8")
+    _write(making, finding, reproducer)
     if preload is not None:
         shutil.copyfile(preload, making / "preload.py")
-    whole = finding.to_json()
-    for name in ("derivation", "verdict", "environment"):
-        (making / f"{name}.json").write_text(json.dumps(whole[name], indent=2) + "\n", encoding="utf-8")
-    keep(making, finding)
     try:
         making.rename(target)
     except OSError:  # another run wrote the same finding first
         shutil.rmtree(making)
     return target
+
+
+def put_reduced(folder: Path, finding: Finding, reproducer: str) -> None:
+    """Put the reduced ``finding`` in the place of what ``folder`` holds; what the run saw stays in ``unreduced/``."""
+    first = folder / _UNREDUCED
+    if not first.exists():
+        making = folder / f".{_UNREDUCED}"
+        shutil.rmtree(making, ignore_errors=True)
+        making.mkdir()
+        for name in (*_TEXTS, "finding.json", "preload.py"):
+            if (folder / name).exists():
+                shutil.copyfile(folder / name, making / name)
+        making.rename(first)
+    _write(folder, finding, reproducer)
+
+
+def _write(folder: Path, finding: Finding, reproducer: str) -> None:
+    whole = finding.to_json()
+    records = {f"{name}.json": json.dumps(whole[name], indent=2) + "\n" for name in _RECORDS}
+    sources = {"original.py": finding.original.source, "variant.py": finding.transformed.source}
+    for name, text in {"repro.py": reproducer, **sources, **records}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    keep(folder, finding)
 
 
 def keep(folder: Path, finding: Finding) -> None:
@@ -44,6 +65,12 @@ def keep(folder: Path, finding: Finding) -> None:
 def read_finding(folder: Path) -> Finding:
     """The finding in ``folder``. Raises OSError or ValueError when it is not one."""
     return Finding.from_json(json.loads((folder / "finding.json").read_text(encoding="utf-8")))
+
+
+def preload_in(folder: Path) -> Path | None:
+    """The preload that the finding in ``folder`` was made under."""
+    preload = folder / "preload.py"
+    return preload.resolve() if preload.exists() else None
 
 
 def flaky_folder(folder: Path) -> Path:

@@ -14,6 +14,9 @@ FIXED, STILL_FAILING, ERROR = "FIXED", "STILL FAILING", "ERROR"
 REPLAY_SECONDS = 600.0
 """A reproducer of a hang waits twice its own limit, and a cold compile on a loaded machine takes a minute."""
 
+VERSION_SECONDS = 60.0
+COLLECT_SECONDS = 120.0
+
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
@@ -37,6 +40,19 @@ def replay(
     if status == STILL_FAILING and _raised(ended.output):
         status = ERROR  # Python exits 1 for an uncaught exception too: that is the script's own failure
     return Outcome(status, ended.output[-4000:])
+
+
+def version_of(python: str) -> str:
+    """The version of torch that ``python`` has; empty where it has none."""
+    ended = run_fresh([python, "-c", "import importlib.metadata as m; print(m.version('torch'))"], VERSION_SECONDS)
+    return ended.output.strip() if ended.status == 0 else ""
+
+
+def torch_versions(python: str) -> str:
+    """What ``torch.utils.collect_env`` says of ``python``: its report for bug reports; empty where it says nothing."""
+    ended = run_fresh([python, "-m", "torch.utils.collect_env"], COLLECT_SECONDS)
+    _, found, report = ended.output.partition("PyTorch version:")
+    return (found + report).strip()
 
 
 def _raised(output: str) -> bool:

@@ -52,10 +52,9 @@ def write_reproducer(finding: Finding, config: Config, described: Described, pre
     """The script's text."""
     dies = finding.verdict.kind in WATCHED
     evidence = finding.verdict.evidence or Evidence()
-    program, future = _without_imports_of_torch(program_text(finding.transformed))
+    program, future = without_imports_of_torch(program_text(finding.transformed))
     parts = [
-        "\n".join([_docstring(finding, config), *future]),
-        _imports(finding, config, described, dies, preloaded, bool(_RANDOM.search(program))),
+        opening(finding, config, future, preloaded, _modules(finding, described, dies), draws=draws(program)),
         f"# The program\n{program}",
         _inputs(finding.transformed, described),
     ]
@@ -67,8 +66,7 @@ def write_reproducer(finding: Finding, config: Config, described: Described, pre
         parts += [_run(described), _raises(config)]
     else:
         parts += _compares(finding, config, evidence, described)
-    head, *body = [part.strip("\n") for part in parts]
-    return head + "\n\n" + "\n\n\n".join(body) + "\n"
+    return "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
 def program_text(program: Program) -> str:
@@ -87,7 +85,7 @@ def program_text(program: Program) -> str:
     return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).strip("\n")
 
 
-def _without_imports_of_torch(text: str) -> tuple[str, list[str]]:
+def without_imports_of_torch(text: str) -> tuple[str, list[str]]:
     """The program without ``import torch``, which the script has, and its ``__future__`` imports, which go first."""
     lines = text.splitlines()
     future = [line for line in lines if line.startswith("from __future__ import")]
@@ -117,14 +115,18 @@ def _docstring(finding: Finding, config: Config) -> str:
     return f'"""{text}\n"""'
 
 
-def _imports(finding: Finding, config: Config, described: Described, dies: bool, preloaded: bool, draws: bool) -> str:
+def draws(program: str) -> bool:
+    """Whether its text names something that draws random numbers."""
+    return bool(_RANDOM.search(program))
+
+
+def _modules(finding: Finding, described: Described, dies: bool) -> set[str]:
+    """The standard modules that the script needs."""
     modules = {"sys"} if dies else {"copy", "sys"}
     if described.packs:
         modules |= {"base64", "zlib"}
     if dies:
         modules |= {"subprocess"} | ({"resource"} if finding.verdict.kind is Kind.OUT_OF_MEMORY else set())
-    if preloaded:
-        modules |= {"pathlib"}
     if described.globals:
         modules |= {"copy"}
     path = finding.verdict.evidence.path if finding.verdict.evidence is not None and not dies else ""
@@ -133,7 +135,15 @@ def _imports(finding: Finding, config: Config, described: Described, dies: bool,
         modules |= {"contextlib"}
     if finding.verdict.kind is Kind.WRONG_GRADIENT:
         modules |= {"dataclasses"}
-    lines = [f"import {m}" for m in sorted(modules)] + ["", "import torch"]
+    return modules
+
+
+def opening(
+    finding: Finding, config: Config, future: list[str], preloaded: bool, modules: set[str], *, draws: bool = False
+) -> str:
+    """The script's docstring, its imports, and the compiler options that it is run under."""
+    modules = modules | ({"pathlib"} if preloaded else set())
+    lines = [_docstring(finding, config), *future, "", *(f"import {m}" for m in sorted(modules)), "", "import torch"]
     if config.dynamo:
         lines.append("import torch._dynamo.config")
     if config.inductor or draws:
@@ -345,8 +355,8 @@ def _element(config: Config, evidence: Evidence) -> str:
     return f"""
 # The worst element. The reference was computed in float64; rounding explains a difference up to `allowed`.
 index = ({index})
-reference = {_number(evidence.reference)}
-allowed = {_number(evidence.allowed)}
+reference = {number(evidence.reference)}
+allowed = {number(evidence.allowed)}
 
 eager = observe(make_model())[index].item()
 compiled = observe({_compile_line(config)})[index].item()
@@ -359,7 +369,8 @@ sys.exit(not (agrees or close))
 """
 
 
-def _number(value: Any) -> str:
+def number(value: Any) -> str:
+    """A number of the evidence as source."""
     if isinstance(value, str):
         return f"complex({value!r})" if "j" in value else f"float({value!r})"
     return repr(value) if value == value and abs(value) != float("inf") else f'float("{value}")'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 LADDER = ("eager", "aot_eager", "aot_eager_decomp_partition")
 """Backends of ``torch.compile`` before Inductor; each does what those before it do, and more."""
@@ -50,6 +51,11 @@ class Blame:
     subsystem: str = ""
     number: int | None = None
     detail: str = ""
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Blame:
+        """From what ``bisected`` tells."""
+        return cls(found["backend"], found["subsystem"] or "", found["bisect_number"], found["debug_info"] or "")
 
     def in_words(self) -> str:
         """``Inductor, lowerings: amin``."""

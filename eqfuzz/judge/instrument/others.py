@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from eqfuzz.judge.observation import Observation
+from eqfuzz.judge.observation import VALUES, CallObservation, Observation
 from eqfuzz.judge.reference import LeafReference, Reference
 from eqfuzz.program.torch_internals import dynamo_same
 
@@ -70,6 +70,26 @@ def seen(before: torch.Tensor, after: torch.Tensor, known: LeafReference | None)
         return set()
     wide = None if known is None else known.value
     return {name for name, alarm in OTHERS.items() if alarm(before, after, wide)}
+
+
+def own_checks(
+    first: CallObservation, second: CallObservation, known: CallObservation | None
+) -> dict[str, dict[str, bool]]:
+    """Whether PyTorch's own ``same`` and ``assert_close`` pass each tensor of two calls, by path."""
+    found: dict[str, dict[str, bool]] = {}
+    for group in VALUES:
+        after = dict(getattr(second, group))
+        references = dict(getattr(known, group)) if known is not None else {}
+        for path, before in getattr(first, group):
+            other = after.get(path)
+            if not isinstance(before, torch.Tensor) or not isinstance(other, torch.Tensor):
+                continue
+            alike = before.shape == other.shape and before.dtype == other.dtype
+            if alike and before.layout is other.layout is torch.strided:
+                wide = references[path].value if path in references else None
+                passed = {"same": same, "assert_close": assert_close}
+                found.setdefault(path, {name: not alarm(before, other, wide) for name, alarm in passed.items()})
+    return found
 
 
 OTHERS: dict[str, Alarm] = {

@@ -1,0 +1,22 @@
+"""What PyTorch's own accuracy checks say of a finding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eqfuzz.campaign.about import case_about
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.pool import Pool
+from eqfuzz.triage.finding import Finding
+from eqfuzz.triage.folder import preload_in
+
+
+def own_checks(finding: Finding, folder: Path, out: Path) -> dict[str, dict[str, bool]]:
+    """Whether ``same`` and ``assert_close`` pass, by path; nothing where the child came to no end.
+
+    Raises RunnerFailed.
+    """
+    with Pool(Environment(out.resolve(), preload_in(folder)), Limits(), jobs=1) as pool:
+        told = [event for event in pool.run(case_about(finding, "same").to_json()) if event["event"] == "same"]
+    return told[-1]["found"] if told else {}

@@ -1,0 +1,66 @@
+"""The place of a finding in the compiler, and with it the fingerprint that it is bucketed by."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from eqfuzz.campaign.about import case_about
+from eqfuzz.campaign.reducing import NotReduced, Reducing
+from eqfuzz.judge.verdict import Kind
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.pool import Pool
+from eqfuzz.triage.finding import Finding
+from eqfuzz.triage.fingerprint import DIFFERENCES, RAISES, fingerprint, guarded_by, is_exact
+from eqfuzz.triage.stage import STAGES, Blame
+
+BISECTED = (STAGES["aot_eager_decomp_partition"], STAGES["inductor"])
+"""Stages of which torch's bisector can switch off parts."""
+
+DEADLY = (Kind.PROCESS_CRASH, Kind.HANG, Kind.OUT_OF_MEMORY)
+REDUCING_SECONDS = 120.0
+
+
+class Placing:
+    """Finds out as much as a fingerprint needs, and no more: what costs least first."""
+
+    def __init__(self, pool: Pool, environment: Environment) -> None:
+        self._pool = pool
+        self._environment = environment
+
+    def place(self, finding: Finding) -> Finding:
+        """The finding with its fingerprint, and with its ``blame`` where torch's bisector was asked.
+
+        An exception tells where it comes from by itself. What torch's bisector cannot place is known by what is left of
+        the program once it is reduced; the finding itself stays as it is. Raises RunnerFailed.
+        """
+        if DIFFERENCES[finding.verdict.kind] == RAISES:
+            return _named(finding)
+        stage = finding.ablation.stage if finding.ablation is not None else ""
+        if finding.blame is None and stage in BISECTED and finding.verdict.kind not in DEADLY:
+            finding = dataclasses.replace(finding, blame=self._bisected(finding))
+        if is_exact(finding) or guarded_by(finding.verdict) or finding.reduced is not None:
+            return _named(finding)
+        return dataclasses.replace(finding, fingerprint=fingerprint(self._smaller(finding)))
+
+    def _bisected(self, finding: Finding) -> Blame | None:
+        told: list[dict[str, Any]] = [
+            event for event in self._pool.run(case_about(finding, "bisect").to_json()) if event["event"] == "bisected"
+        ]
+        return Blame.of(told[-1]["found"]) if told and told[-1]["found"] else None
+
+    def _smaller(self, finding: Finding) -> Finding:
+        """As small as it gets within the time; itself where it does not show again."""
+        reducing = Reducing(finding, self._pool, _silent, seconds=REDUCING_SECONDS)
+        try:
+            return reducing.smallest()
+        except NotReduced:
+            return finding
+
+
+def _named(finding: Finding) -> Finding:
+    return dataclasses.replace(finding, fingerprint=fingerprint(finding))
+
+
+_silent: Callable[[object], None] = lambda _: None  # noqa: E731

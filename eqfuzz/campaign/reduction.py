@@ -1,0 +1,112 @@
+"""``eqfuzz reduce``: one finding in its folder reduced, confirmed once more, and put in the place of the first."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from eqfuzz.campaign.localising import Localising
+from eqfuzz.campaign.reducing import NotReduced, Reducing, Tried
+from eqfuzz.campaign.reproducing import NoReproducer, Reproducing
+from eqfuzz.program.formats import read_program
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.pool import Pool
+from eqfuzz.triage.finding import Finding
+from eqfuzz.triage.folder import preload_in, put_reduced
+from eqfuzz.triage.replay import STILL_FAILING
+
+_RECORD = ".reduction.json"
+
+
+class Reduction:
+    """Reduces the ``finding`` in ``folder``, which belongs to the run folder ``out``, and tells of every try."""
+
+    def __init__(
+        self,
+        finding: Finding,
+        folder: Path,
+        out: Path,
+        tell: Callable[[Tried], None],
+        *,
+        seconds: float,
+        jobs: int,
+    ) -> None:
+        self._finding = finding
+        self._folder = folder
+        self._environment = _environment(folder, out)
+        self._tell = tell
+        self._seconds = seconds
+        self._jobs = jobs
+        self._answers = self._read_answers()
+
+    def run(self) -> Finding:
+        """The smaller finding, written to the folder. Raises NotReduced, RunnerFailed and OSError."""
+        limits = Limits(compile_s=self._finding.environment.get("compile_seconds", Limits().compile_s))
+        with Pool(self._environment, limits, jobs=self._jobs) as pool:
+            reducing = Reducing(
+                self._finding, pool, self._remember, seconds=self._seconds, jobs=self._jobs, answers=self._answers
+            )
+            smaller = reducing.smallest()
+            smaller = dataclasses.replace(smaller, suspects=Localising(pool, self._environment).suspects(smaller))
+            reproducing = Reproducing(pool, self._environment)
+            try:
+                scripts = reproducing.scripts(smaller)
+            except NoReproducer as error:
+                raise NotReduced(f"what is smaller has no stand-alone reproducer: {error}") from None
+            script = self._failing(reproducing, smaller, scripts)
+        put_reduced(self._folder, smaller, script)
+        write_interestingness(self._folder)
+        (self._folder / _RECORD).unlink(missing_ok=True)
+        return smaller
+
+    def _failing(self, reproducing: Reproducing, smaller: Finding, scripts: Sequence[str]) -> str:
+        with tempfile.TemporaryDirectory(prefix="eqfuzz-reduce-") as name:
+            place = Path(name)
+            if self._environment.preload is not None:
+                shutil.copyfile(self._environment.preload, place / "preload.py")
+            outcome = reproducing.first_failing(smaller, place, scripts)
+            script = (place / "repro.py").read_text(encoding="utf-8")
+        if outcome.status != STILL_FAILING:
+            last = (outcome.output.strip().splitlines() or ["nothing"])[-1]
+            raise NotReduced(f"what is smaller does not reproduce in a fresh process ({outcome.status}: {last})")
+        return script
+
+    def _remember(self, tried: Tried) -> None:
+        new = self._folder / f"{_RECORD}.new"
+        new.write_text(json.dumps(self._answers), encoding="utf-8")
+        new.replace(self._folder / _RECORD)
+        self._tell(tried)
+
+    def _read_answers(self) -> dict[str, bool]:
+        file = self._folder / _RECORD
+        return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def shows_finding(finding: Finding, folder: Path, out: Path, candidate: Path) -> bool:
+    """Whether the seed file ``candidate`` shows the same as ``finding``. Raises InvalidSeed and RunnerFailed."""
+    program = read_program(candidate, str(candidate))
+    with Pool(_environment(folder, out), Limits(), jobs=1) as pool:
+        return Reducing(finding, pool, lambda _: None, seconds=0).shows_it(program)
+
+
+def write_interestingness(folder: Path) -> None:
+    """``is_interesting``: what outside reducers (C-Reduce, Shrink Ray) ask about a smaller ``variant.py``."""
+    script = folder / "is_interesting"
+    out = folder.resolve().parent.parent
+    text = f"""\
+#!/bin/sh
+# Exit code 0 while variant.py in the current folder, or the file given, shows finding {folder.name}:
+#   cp variant.py /tmp/work/ && cd /tmp/work && creduce {script.resolve()} variant.py
+exec eqfuzz reduce {folder.name} --out '{out}' --candidate "${{1:-variant.py}}"
+"""
+    script.write_text(text, encoding="utf-8")
+    script.chmod(0o755)
+
+
+def _environment(folder: Path, out: Path) -> Environment:
+    return Environment(out.resolve(), preload_in(folder))

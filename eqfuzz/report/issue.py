@@ -1,0 +1,172 @@
+"""A finding as an issue for PyTorch, in the form of its bug template."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote_plus
+
+import jinja2
+
+from eqfuzz.judge.verdict import Evidence, Kind
+from eqfuzz.program.parsing import parse
+from eqfuzz.program.torch_internals import application
+from eqfuzz.report.figures import value
+from eqfuzz.triage.buckets import bucket_id
+from eqfuzz.triage.essence import essence
+from eqfuzz.triage.finding import Finding
+from eqfuzz.triage.fingerprint import guarded_by, is_exact, normalised
+from eqfuzz.triage.replay import Outcome
+from eqfuzz.triage.reproducer import program_text
+from eqfuzz.triage.stage import LADDER, Blame
+
+_TEMPLATE = Path(__file__).with_name("issue.md.j2")
+_WORDS = {
+    Kind.WRONG_RESULT: "gives a wrong result",
+    Kind.WRONG_METADATA: "returns other metadata than eager",
+    Kind.WRONG_GRADIENT: "gives a wrong gradient",
+    Kind.WRONG_SIDE_EFFECT: "leaves other state behind than eager",
+    Kind.EXCEPTION_MISMATCH: "and eager do not raise the same",
+    Kind.COMPILER_CRASH: "fails to compile",
+    Kind.PROCESS_CRASH: "kills the process",
+    Kind.HANG: "does not end",
+    Kind.OUT_OF_MEMORY: "exhausts memory",
+}
+_PARTS = {"lowerings": "the lowering of `{}`", "decomposition": "the decomposition of `{}`"}
+_DTYPE = re.compile(r"torch\.((?:u?int|float|bfloat|complex)\d+|bool)\b")
+
+
+def issue_text(
+    finding: Finding, script: str, outcome: Outcome, checks: Mapping[str, Mapping[str, bool]], versions: str
+) -> str:
+    """The whole of ``issue.md``. ``checks`` is what PyTorch's own checks say by path, ``versions`` its collect_env."""
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False)
+    raises = finding.verdict.kind in (Kind.COMPILER_CRASH, Kind.EXCEPTION_MISMATCH)
+    return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
+        title=title(finding),
+        summary=_summary(finding),
+        script=_without_docstring(script),
+        output=outcome.output.strip("\n"),
+        expected=_expected(finding.verdict.evidence or Evidence()),
+        backends=_backends(finding),
+        facts=_facts(finding, checks),
+        derivation=finding.derivation,
+        diff=_diff(finding) if finding.derivation else "",
+        searches=[(words, _search(words)) for words in _searches(finding)],
+        error=_error(finding) if raises else "",
+        versions=versions.strip("\n"),
+        torch=finding.environment.get("torch", "?"),
+        python=finding.environment.get("python", "?"),
+        eqfuzz=finding.environment.get("eqfuzz", ""),
+        id=finding.id,
+        bucket=bucket_id(finding.fingerprint) if finding.fingerprint else "",
+    )
+
+
+def title(finding: Finding) -> str:
+    """``[Inductor] amin (int8): torch.compile gives a wrong result``."""
+    stage = finding.ablation.stage if finding.ablation is not None and finding.ablation.stage else finding.config
+    names = application(finding.blame.detail) if finding.blame is not None and is_exact(finding) else ""
+    about = names or ", ".join(essence(finding.transformed)[:3]) or finding.transformed.entry
+    dtypes = ", ".join(sorted(set(_DTYPE.findall(finding.transformed.source))))
+    return f"[{stage}] {about}{f' ({dtypes})' if dtypes else ''}: torch.compile {_WORDS[finding.verdict.kind]}"
+
+
+def _summary(finding: Finding) -> str:
+    arguments = ", ".join(f"`{k}={v!r}`" for k, v in finding.settings.items() if k != "name")
+    parts = [f"`torch.compile` {_WORDS[finding.verdict.kind]} for the program below, on {finding.device.upper()}"]
+    parts += [f"under {arguments}"] if arguments else []
+    guarded = guarded_by(finding.verdict)
+    parts += [f"when it is called again and {guarded} has changed: a guard is missing"] if guarded else []
+    told = ", ".join(parts) + "."
+    if finding.blame is not None and is_exact(finding):
+        told += f" At fault is {_part(finding.blame)}."
+    elif finding.place:
+        told += f" At fault: {finding.place}."
+    if not finding.verdict.is_about_values:
+        told += f"\n\n{finding.verdict.message}"
+    return told
+
+
+def _part(blame: Blame) -> str:
+    name = application(blame.detail)
+    return _PARTS.get(blame.subsystem, f"`{{}}` of Inductor's {blame.subsystem}").format(name)
+
+
+def _expected(evidence: Evidence) -> str:
+    if evidence.reference is None and evidence.eager is None:
+        return ""
+    where = f"`{evidence.path}" + (f"[{', '.join(map(str, evidence.index))}]`" if evidence.index else "`")
+    told = f"**{where}** is `{value(evidence.eager)}` in eager and `{value(evidence.compiled)}` compiled"
+    if evidence.reference is not None and evidence.allowed:
+        told += f"; computed in float64 it is `{value(evidence.reference)}`, and rounding explains a distance of"
+        told += f" {evidence.allowed:.3g} from it"
+    wrong = (
+        f" {evidence.wrong_elements:,} of {evidence.elements:,} elements are wrong." if evidence.elements > 1 else ""
+    )
+    return f"{told}.{wrong}"
+
+
+def _backends(finding: Finding) -> list[tuple[str, str]]:
+    shown = dict(finding.ablation.shown) if finding.ablation is not None else {}
+    rows = [(backend, shown[backend]) for backend in LADDER if backend in shown]
+    return [*rows, (finding.settings.get("backend", "inductor"), f"**{finding.verdict.kind}**")]
+
+
+def _facts(finding: Finding, checks: Mapping[str, Mapping[str, bool]]) -> list[str]:
+    """What was tried, a line each."""
+    told: list[str] = []
+    path = finding.verdict.evidence.path if finding.verdict.evidence is not None else ""
+    if path in checks:
+        words = {True: "passes: it is too coarse for this", False: "fails"}
+        told.append(f"`torch._dynamo.utils.same(eager, compiled, fp64_ref)` {words[checks[path]['same']]}")
+        told.append(f"`torch.testing.assert_close(compiled, eager)` {words[checks[path]['assert_close']]}")
+    if is_exact(finding) and finding.blame is not None:
+        place = f"`{finding.blame.subsystem}: {finding.blame.detail}`"
+        told.append(f"`torch._inductor.compiler_bisector` ends at {place}: with that switched off the result is right")
+    told += [
+        f"judged alone, on the operands that the compiled run gave it, wrong is {line}" for line in finding.suspects
+    ]
+    draws = finding.environment.get("draws")
+    if draws:
+        told.append(f"{draws} random draws of the inputs show it")
+    if finding.reduced is not None:
+        before, after = finding.reduced.statements
+        told.append(f"reduced from {before} statements to {after}")
+    return told
+
+
+def _without_docstring(script: str) -> str:
+    body = parse(script).body
+    first = body[0]
+    lines = script.splitlines()
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        lines = lines[(first.end_lineno or 0) :]
+    return "\n".join(lines).strip("\n")
+
+
+def _error(finding: Finding) -> str:
+    frames = finding.verdict.evidence.frames if finding.verdict.evidence is not None else ()
+    return "\n".join([finding.verdict.message, *(f"  in {frame}" for frame in frames)])
+
+
+def _diff(finding: Finding) -> str:
+    before, after = (program_text(p).splitlines() for p in (finding.original, finding.transformed))
+    return "\n".join(list(difflib.unified_diff(before, after, "compiles right", "does not", lineterm="", n=2)))
+
+
+def _searches(finding: Finding) -> list[str]:
+    names = essence(finding.transformed)
+    if not finding.verdict.is_about_values and finding.verdict.kind is not Kind.WRONG_METADATA:
+        return [normalised(finding.verdict.message).split(": ", 1)[-1][:80], " ".join(("torch.compile", *names[:3]))]
+    words = {Kind.WRONG_GRADIENT: "wrong gradient", Kind.WRONG_METADATA: "stride dtype mismatch"}
+    about = words.get(finding.verdict.kind, "wrong result")
+    culprit = application(finding.blame.detail) if finding.blame is not None else ""
+    return list(dict.fromkeys([f"{culprit or ' '.join(names[:2])} {about}", f"inductor {' '.join(names[:3])}"]))
+
+
+def _search(words: str) -> str:
+    return f"https://github.com/pytorch/pytorch/issues?q={quote_plus('is:issue ' + words)}"

@@ -1,0 +1,113 @@
+"""Buckets: the findings of a run folder by defect. ``buckets.json`` remembers what was merged and split by hand."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pydantic
+
+from eqfuzz.triage.finding import Finding
+
+KEPT = 5
+"""Findings of a bucket that keep their folders; further ones are counted."""
+
+_FILE = "buckets.json"
+
+
+class Bucket(pydantic.BaseModel):
+    """``members`` are the ids of the findings that were kept, ``dropped`` those of further ones."""
+
+    fingerprint: str
+    members: list[str] = []
+    dropped: list[str] = []
+
+    @property
+    def count(self) -> int:
+        return len(self.members) + len(self.dropped)
+
+
+class _State(pydantic.BaseModel):
+    """``merged`` sends a bucket's id to another's, ``split`` a finding's id to the bucket that it has alone."""
+
+    buckets: dict[str, Bucket] = {}
+    merged: dict[str, str] = {}
+    split: dict[str, str] = {}
+
+
+class Buckets:
+    """The buckets of the run folder ``out``. Raises ValueError where its file cannot be read."""
+
+    def __init__(self, out: Path) -> None:
+        self._file = out / _FILE
+        self._state = _State()
+        if self._file.exists():
+            try:
+                self._state = _State.model_validate_json(self._file.read_text(encoding="utf-8"))
+            except (OSError, ValueError) as error:
+                raise ValueError(f"{self._file}: cannot be read: {' '.join(str(error).split())[:200]}") from None
+
+    @property
+    def all(self) -> dict[str, Bucket]:
+        """By id, the largest first."""
+        return dict(sorted(self._state.buckets.items(), key=lambda item: (-item[1].count, item[0])))
+
+    def of(self, finding: Finding) -> str:
+        """The id of the bucket that ``finding`` belongs to."""
+        return self._of(finding.id, finding.fingerprint)
+
+    def add(self, finding: Finding) -> bool:
+        """Put it into its bucket; False where that has enough members and the finding need not be kept."""
+        name = self.of(finding)
+        bucket = self._state.buckets.setdefault(name, Bucket(fingerprint=finding.fingerprint))
+        for other in self._state.buckets.values():
+            if other is not bucket and finding.id in other.members:
+                other.members.remove(finding.id)
+        if finding.id not in bucket.members:
+            if len(bucket.members) >= KEPT:
+                if finding.id not in bucket.dropped:
+                    bucket.dropped.append(finding.id)
+                self._write()
+                return False
+            bucket.members.append(finding.id)
+        self._write()
+        return True
+
+    def merge(self, into: str, other: str) -> None:
+        """From now on what would fall into ``other`` falls into ``into``. Raises KeyError for an unknown bucket."""
+        target, source = self._state.buckets[into], self._state.buckets[other]
+        if into == other:
+            return
+        target.members += [name for name in source.members if name not in target.members]
+        target.dropped += [name for name in source.dropped if name not in target.dropped]
+        del self._state.buckets[other]
+        self._state.merged = {k: into if v == other else v for k, v in self._state.merged.items()} | {other: into}
+        self._write()
+
+    def split(self, finding: Finding) -> str:
+        """Give ``finding`` a bucket of its own, for good; its id. Raises KeyError where it is in none."""
+        old = self._state.buckets[self.of(finding)]
+        old.members.remove(finding.id)
+        name = bucket_id(f"{finding.fingerprint} {finding.id}")
+        self._state.split[finding.id] = name
+        self._state.buckets[name] = Bucket(fingerprint=finding.fingerprint, members=[finding.id])
+        if not old.count:
+            self._state.buckets = {k: v for k, v in self._state.buckets.items() if v is not old}
+        self._write()
+        return name
+
+    def _of(self, finding: str, fingerprint: str) -> str:
+        name = self._state.split.get(finding) or bucket_id(fingerprint)
+        return self._state.merged.get(name, name)
+
+    def _write(self) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        new = self._file.with_name(f".{_FILE}")
+        new.write_text(json.dumps(self._state.model_dump(), indent=2) + "\n", encoding="utf-8")
+        new.replace(self._file)
+
+
+def bucket_id(fingerprint: str) -> str:
+    """Eight characters, ``b`` and seven hex digits: the same in every run."""
+    return "b" + hashlib.sha256(fingerprint.encode()).hexdigest()[:7]

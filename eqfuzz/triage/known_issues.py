@@ -1,0 +1,115 @@
+"""Known issues: defects that need no report, from ``known-issues.toml`` files; eqfuzz ships one."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pydantic
+
+from eqfuzz.triage.finding import Finding
+
+SHIPPED = Path(__file__).with_name("known-issues.toml")
+USUAL = Path("known-issues.toml")
+"""Read from the current folder if it is there; where ``eqfuzz known add`` writes."""
+
+
+class KnownIssue(pydantic.BaseModel):
+    """One entry: ``fingerprint`` is a finding's, or ``regex`` is looked for in what ``told`` says of one.
+
+    ``seeds`` are names of seed files that show it as they are: where such a seed is compiled and does not show it, the
+    issue no longer reproduces. From ``expires`` on the entry does not count any more.
+    """
+
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+
+    url: str
+    added: datetime.date
+    fingerprint: str = ""
+    regex: str = ""
+    title: str = ""
+    expires: datetime.date | None = None
+    seeds: tuple[str, ...] = ()
+
+    @pydantic.model_validator(mode="after")
+    def _one_of_both(self) -> KnownIssue:
+        if bool(self.fingerprint) == bool(self.regex):
+            raise ValueError("give either a fingerprint or a regex")
+        try:
+            re.compile(self.regex)
+        except re.error as error:
+            raise ValueError(f"regex: {error}") from None
+        return self
+
+    def fits(self, finding: Finding) -> bool:
+        """Whether it is about ``finding``, expired or not."""
+        if self.fingerprint:
+            return self.fingerprint == finding.fingerprint
+        return re.search(self.regex, told(finding)) is not None
+
+    def has_expired(self, today: datetime.date) -> bool:
+        return self.expires is not None and today >= self.expires
+
+
+def told(finding: Finding) -> str:
+    """What a ``regex`` sees: ``kind: message``, fingerprint, operators that are wrong by themselves, a line each."""
+    lines = [f"{finding.verdict.kind}: {finding.verdict.message}", finding.fingerprint, *finding.suspects]
+    return "\n".join(" ".join(line.split()) for line in lines)
+
+
+class _File(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid")
+    issue: list[KnownIssue] = []
+
+
+def known_issue_files(given: Sequence[Path]) -> tuple[Path, ...]:
+    """The shipped list and those ``given``, or that of the current folder if it is there."""
+    return SHIPPED, *(given or ([USUAL] if USUAL.exists() else []))
+
+
+def read_known_issues(paths: Iterable[Path]) -> tuple[KnownIssue, ...]:
+    """The issues of all files. Raises ValueError with file and place where one is not valid."""
+    return tuple(issue for path in paths for issue in _read(path).issue)
+
+
+def known_as(finding: Finding, issues: Sequence[KnownIssue], today: datetime.date) -> KnownIssue | None:
+    """The first issue that counts and fits."""
+    return next((issue for issue in issues if not issue.has_expired(today) and issue.fits(finding)), None)
+
+
+def append(path: Path, issue: KnownIssue) -> None:
+    """Add ``issue`` to the file at ``path``, made if it is missing. Raises ValueError where that is not valid."""
+    if path.exists():
+        _read(path)
+    given = issue.model_dump(exclude_defaults=True)
+    lines = ["", "[[issue]]", *(f"{name} = {_toml(value)}" for name, value in given.items())]
+    with path.open("a", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    text = str(value)
+    if "'" not in text and "\n" not in text:
+        return f"'{text}'"
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _read(path: Path) -> _File:
+    try:
+        return _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path}: not valid TOML: {error}") from None
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part + 1) if isinstance(part, int) else part for part in first["loc"])
+        raise ValueError(f"{path}: {place}: {first['msg']}") from None
