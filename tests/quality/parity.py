@@ -54,6 +54,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.quality.parity", description=__doc__)
     parser.add_argument("--programs", type=int, default=500, help="at least; 0: none")
     parser.add_argument("--beside", type=int, default=4, help="seeds under each fault beside its witness")
+    parser.add_argument("--skip", type=int, default=0, help="seeds left out of those at the beginning")
     parser.add_argument("--only", nargs="*", metavar="NAME", help="these faults (default: all)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -63,7 +64,7 @@ def main() -> int:
     settings = Settings((), Path(), chosen.seed, strategy="random", depth=DEPTH, steps=0, input_sets=1)
     if chosen.programs:
         varied = dataclasses.replace(settings, variants=-(-chosen.programs // len(seeds)))
-        differing += _compare("no fault", seeds, varied, chosen.jobs)
+        differing += _compare("no fault", seeds[chosen.skip :], varied, chosen.jobs)
     settings = dataclasses.replace(settings, strategy="none", variants=0)
     faults = [fault for fault in read_faults() if chosen.only is None or fault.name in chosen.only]
 
@@ -98,9 +99,9 @@ def _compare(name: str, paths: Sequence[Path], settings: Settings, jobs: int) ->
                 stock |= other
                 if time.monotonic() - told > PROGRESS_SECONDS:
                     told = time.monotonic()
-                    differ = sum(fast.get(cell) != stock.get(cell) for cell in fast.keys() | stock.keys())
+                    differ = sorted(cell for cell in fast.keys() | stock.keys() if fast.get(cell) != stock.get(cell))
                     print(
-                        f"{name}: {done} of {len(paths)} seeds, {len(stock)} compiled programs, {differ} differ",
+                        f"{name}: {done} of {len(paths)} seeds, {len(stock)} programs, differ: {differ or 'none'}",
                         flush=True,
                     )
     differing = [cell for cell in sorted(fast.keys() | stock.keys()) if fast.get(cell) != stock.get(cell)]

@@ -67,7 +67,7 @@ def test_definitions_that_are_needed_stay():
         (statements.simplify_control_flow, f"for i in range(5):{TURN}", f"for i in range(1):{TURN}"),
         (statements.simplify_control_flow, "while x.sum() > 9:\n    x = x / 2\nreturn x", "x = x / 2\nreturn x"),
         (statements.simplify_control_flow, "with torch.no_grad():\n    x = x / 2\nreturn x", "x = x / 2\nreturn x"),
-        (statements.simplify_control_flow, "try:\n    x = x / 2\nexcept E:\n    x = y\nreturn x", "x = x / 2\nreturn x"),
+        (statements.simplify_control_flow, "try:\n    x = x + 2\nexcept E:\n    pass\nreturn x", "x = x + 2\nreturn x"),
         (expressions.drop_items, "return torch.cat([x, y])", "return torch.cat([x])"),
         (expressions.drop_items, "a, b = x + 1, y + 1\nreturn b", "b = y + 1\nreturn b"),
         (expressions.replace_by_operand, "return torch.relu(x * y)", "return torch.relu(x)"),
@@ -201,5 +201,5 @@ def test_candidates_compile_and_are_smaller(path):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @pytest.mark.parametrize("path", SEEDS, ids=lambda p: p.stem)
-def test_every_candidate_compiles_and_is_smaller(path):
-    check_promises(read_program(path), None)
+def test_more_candidates_compile_and_are_smaller(path):
+    check_promises(read_program(path), 12)
