@@ -44,6 +44,8 @@ def print_listed(console: Console, listed: Sequence[Listed]) -> None:
             row = Text.assemble(
                 "  ", finding.id, "  ", (kind, style_of(kind)), f"  {printable(finding.original.name)}  {by}"
             )
+            if not first.bucket and finding.place:
+                row.append(f"  {printable(finding.place)}", "magenta")
             console.print(row, soft_wrap=True)
 
 
