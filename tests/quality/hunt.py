@@ -210,7 +210,7 @@ def _campaign(
         (out / "cache").mkdir()
         (out / "cache" / "kernels").symlink_to(kernels, target_is_directory=True)
         command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, paths), "--strategy", "none", *options]
-        command += ["--no-check", "audit"]
+        command += ["--no-check", "audit,draws,place"]
         command += ["--seed", str(seed), "--format", "json"]
         command += ["--preload", str(fault.path), "--jobs", "1"] if fault is not None else []
         with (out / "errors.txt").open("w") as errors:
