@@ -10,15 +10,23 @@ from eqfuzz.triage.reproducer import program_text
 
 _OF_NO_INTEREST = {"torch", "nn", "F", "np", "numpy", "functional", "self", "super", "__init__", "forward"}
 _STATEMENTS = (
-    *(ast.For, ast.While, ast.If, ast.With, ast.Try, ast.AugAssign, ast.Delete, ast.Raise, ast.Assert, ast.Global),
+    *(ast.For, ast.While, ast.If, ast.With, ast.Try, ast.Delete, ast.Raise, ast.Assert, ast.Global),
     *(ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp, ast.IfExp, ast.Lambda, ast.Slice, ast.Starred),
     *(ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.NamedExpr, ast.Yield, ast.Nonlocal, ast.AsyncFunctionDef),
 )
 
 
+_FILLERS = set("Add Sub Mult Div USub add sub mul div neg clone Tensor tensor".split())
+"""What a reduced program mostly has for want of something simpler."""
+
+
 def essence(program: Program) -> tuple[str, ...]:
-    """Sorted names. Programs reduced from one defect mostly have the same."""
-    return tuple(sorted(_names(parse(program_text(program)))))
+    """Sorted names. Programs reduced from one defect mostly have the same.
+
+    Arithmetic counts only where there is nothing else; every method that ends in an underscore is ``in-place``.
+    """
+    found = _names(parse(program_text(program)))
+    return tuple(sorted(found - _FILLERS or found))
 
 
 def statements(program: Program) -> int:
@@ -33,9 +41,11 @@ def _names(tree: ast.Module) -> set[str]:
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(attr=name) | ast.Call(func=ast.Name(id=name)):
-                found.add(name)
+                found.add("in-place" if name.endswith("_") and not name.endswith("__") else name)
             case ast.operator() | ast.unaryop() | ast.cmpop() | ast.boolop():
                 found.add(type(node).__name__)
+            case ast.AugAssign() | ast.Subscript(ctx=ast.Store()):
+                found.add("in-place")
             case _ if isinstance(node, _STATEMENTS):
                 found.add(type(node).__name__)
             case _:

@@ -54,12 +54,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.quality.parity", description=__doc__)
     parser.add_argument("--programs", type=int, default=500, help="at least; 0: none")
     parser.add_argument("--beside", type=int, default=4, help="seeds under each fault beside its witness")
+    parser.add_argument(
+        "--seeds", default="", metavar="PREFIX", help="shipped seeds whose path begins so (default: all)"
+    )
     parser.add_argument("--skip", type=int, default=0, help="seeds left out of those at the beginning")
     parser.add_argument("--only", nargs="*", metavar="NAME", help="these faults (default: all)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     chosen = parser.parse_args()
-    seeds = shipped_seeds()
+    seeds = shipped_seeds(chosen.seeds)
     differing = 0
     settings = Settings((), Path(), chosen.seed, strategy="random", depth=DEPTH, steps=0, input_sets=1)
     if chosen.programs:
@@ -99,17 +102,25 @@ def _compare(name: str, paths: Sequence[Path], settings: Settings, jobs: int) ->
                 stock |= other
                 if time.monotonic() - told > PROGRESS_SECONDS:
                     told = time.monotonic()
-                    differ = sorted(cell for cell in fast.keys() | stock.keys() if fast.get(cell) != stock.get(cell))
+                    differ = "; ".join(_differing(fast, stock))
                     print(
                         f"{name}: {done} of {len(paths)} seeds, {len(stock)} programs, differ: {differ or 'none'}",
                         flush=True,
                     )
-    differing = [cell for cell in sorted(fast.keys() | stock.keys()) if fast.get(cell) != stock.get(cell)]
+    differing = _differing(fast, stock)
     counts = ", ".join(f"{count} {kind}" for kind, count in Counter(stock.values()).most_common())
     lines = [f"{name}: {len(stock)} compiled programs, {len(differing)} differ ({counts})"]
-    lines += [f"  {cell}: {fast.get(cell)} fast, {stock.get(cell)} stock" for cell in differing]
+    lines += [f"  {line}" for line in differing]
     print("\n".join(lines), flush=True)
     return len(differing)
+
+
+def _differing(fast: Verdicts, stock: Verdicts) -> list[str]:
+    cells = [cell for cell in sorted(fast.keys() | stock.keys()) if fast.get(cell) != stock.get(cell)]
+    return [
+        f"{name} {variant}: {fast.get((name, variant))} fast, {stock.get((name, variant))} stock"
+        for name, variant in cells
+    ]
 
 
 def _verdicts(path: Path, settings: Settings, pool: Pool, environment: Environment) -> Verdicts:

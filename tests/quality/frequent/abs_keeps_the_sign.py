@@ -1,0 +1,13 @@
+"""The lowering of ``abs`` gives its operand back."""
+
+import torch
+from torch._inductor.lowering import lowerings
+
+
+def plant():
+    clone = lowerings[torch.ops.aten.clone.default]
+    original = lowerings[torch.ops.aten.abs.default]
+    lowerings[torch.ops.aten.abs.default] = lambda x: original(x) if x.get_dtype().is_complex else clone(x)
+
+
+plant()
