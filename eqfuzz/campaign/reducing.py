@@ -5,16 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from eqfuzz.campaign.cell import Cell
 from eqfuzz.campaign.confirming import Confirmed, Confirming
-from eqfuzz.campaign.trial import Trial, trial
+from eqfuzz.campaign.trial import Trial, case_of, trial
 from eqfuzz.campaign.versions import versions
-from eqfuzz.judge.checks import DEFAULT_CHECKS
 from eqfuzz.judge.verdict import Verdict
 from eqfuzz.rewrite.derive import Step
-from eqfuzz.run.case import Case
 from eqfuzz.run.configs import Config
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
@@ -45,7 +42,7 @@ def reduce_derivation(finding: Finding, folder: Path, out: Path, tell: Callable[
     preload = folder / "preload.py"
     environment = Environment(out.resolve(), preload.resolve() if preload.exists() else None)
     config = Config(**finding.settings)
-    case = _case(finding, config)
+    case = case_of(finding, config)
     with Pool(environment, Limits(compile_s=case.compile_seconds), jobs=1) as pool:
         found: dict[tuple[Step, ...], Trial] = {}
 
@@ -73,28 +70,3 @@ def _confirmed(confirming: Confirming, finding: Finding, verdict: Verdict) -> Co
     smaller = dataclasses.replace(confirmed.finding, cells=cells, environment=environment)
     keep(confirmed.folder, smaller)
     return dataclasses.replace(confirmed, finding=smaller)
-
-
-def _case(finding: Finding, config: Config) -> Case:
-    """What the finding's run asked of its child, as far as the finding tells."""
-    made: dict[str, Any] = finding.environment
-    evidence = finding.verdict.evidence
-    limits = Limits()
-    return Case(
-        program=finding.original,
-        seed=made.get("seed", 0),
-        rules=(),
-        strategy="none",
-        depth=1,
-        variants=0,
-        devices=(finding.device,),
-        configs=(config,),
-        load_seconds=limits.load_s,
-        eager_seconds=limits.eager_s,
-        compile_seconds=made.get("compile_seconds", limits.compile_s),
-        checks=tuple(made.get("checks", DEFAULT_CHECKS)),
-        steps=made.get("steps", 1),
-        input_sets=made.get("input_sets", 0),
-        job="compare",
-        described=evidence.call + 1 if evidence is not None else 0,
-    )

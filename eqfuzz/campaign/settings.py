@@ -18,6 +18,8 @@ class Settings:
     ``dry_run`` nothing is compiled; with ``diff`` too, sites and variants are told and no variant runs. ``checks`` are
     names from ``eqfuzz.judge.checks``; ``steps`` counts the guarded changes drawn for each original; ``input_sets``
     limits how many a seed gives (0: no limit). Variants that hold in eager are written to ``keep_variants``.
+    ``judged`` names cells of originals, as seed file and configuration, that are not run (again). What the
+    configuration ``baseline`` shows as well is its finding, not one of each configuration that has it too.
     """
 
     paths: tuple[Path, ...]
@@ -41,3 +43,5 @@ class Settings:
     steps: int = 1
     input_sets: int = 0
     keep_variants: Path | None = None
+    judged: frozenset[tuple[str, str]] = frozenset()
+    baseline: str = ""

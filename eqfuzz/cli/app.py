@@ -13,6 +13,8 @@ import eqfuzz
 from eqfuzz.cli import (
     audit,
     blame,
+    config,
+    config_bisect,
     doctor,
     findings,
     mutate,
@@ -86,6 +88,8 @@ app.command("show")(findings.show)
 app.command("reduce")(reduce.reduce)
 app.command("blame")(blame.blame)
 app.command("audit")(audit.audit)
+config.config.command("bisect")(config_bisect.bisect)
+app.add_typer(config.config, name="config")
 rules.rules.command("check")(rules_check.check)
 rules.rules.command("explain")(rules_explain.explain)
 rules.rules.command("survival")(rules_survival.survival)
