@@ -20,6 +20,7 @@ from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.run.config_options import MODULES, Options, UnknownOption, options_of
 from eqfuzz.run.config_sampling import randomly, tuples
 from eqfuzz.run.configs import DEFAULT_CONFIG, Config
+from eqfuzz.triage.finding import Finding
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +98,7 @@ def run(settings: Settings, sampling: Sampling, handler: Handler) -> Summary:
             seed=settings.seed, interrupted=False, out_of_time=False, seconds=0.0, cpu_seconds=0.0
         )
         keeper.handle(summary)
-        return keeper.summary(summary)
+        return keeper.with_known(summary)
     # What shows under stock settings as well is told once, and as theirs.
     asked = dataclasses.replace(
         settings,
@@ -108,7 +109,7 @@ def run(settings: Settings, sampling: Sampling, handler: Handler) -> Summary:
         judged=frozenset(keeper.judged),
         baseline=DEFAULT_CONFIG.name,
     )
-    return keeper.summary(mutate.run(asked, keeper.handle))
+    return keeper.with_known(mutate.run(asked, keeper.handle))
 
 
 class _Keeper:
@@ -131,6 +132,9 @@ class _Keeper:
         for path in seed_files(settings.paths):
             if self._take(path):
                 self.paths.append(path)
+        if self.judged and not self.open:
+            self.paths.clear()  # what is left is no seed, and has been told so
+        self.known = list(dict.fromkeys(self.known))
 
     def handle(self, event: Event) -> None:
         """Keep what the event tells of a configuration, and hand it on."""
@@ -138,19 +142,25 @@ class _Keeper:
             case CellJudged(config=config) if config in self._configs:
                 self._keep(event)
             case FindingMade(finding=finding):
-                told = self._told.get((finding.original.name, finding.config))
-                if told is not None:
-                    told = dataclasses.replace(told, finding=finding.id)
-                    self._told[told.seed, told.config] = told
-                    self._state.add(told)
+                self._name(finding)
             case _:
                 pass
-        self._handler(self.summary(event) if isinstance(event, Summary) else event)
+        self._handler(self.with_known(event) if isinstance(event, Summary) else event)
 
-    def summary(self, summary: Summary) -> Summary:
+    def with_known(self, summary: Summary) -> Summary:
         """With the findings that an earlier run has made of what this one was asked for."""
         again = {told.finding for told in self._told.values()}
         return dataclasses.replace(summary, findings=summary.findings + len(set(self.known) - again))
+
+    def _name(self, finding: Finding) -> None:
+        """Write the finding's id to the cells it was made of: its own, or all that show what stock settings show."""
+        seed, kind = finding.original.name, str(finding.verdict.kind)
+        for (name, config), told in list(self._told.items()):
+            stock = finding.config == DEFAULT_CONFIG.name and told.kind == kind and not told.finding
+            if name == seed and (config == finding.config or stock):
+                told = dataclasses.replace(told, finding=finding.id)
+                self._told[name, config] = told
+                self._state.add(told)
 
     def _take(self, path: Path) -> bool:
         """Whether something of this seed is still to be run; what is no seed is left to the run to tell of."""

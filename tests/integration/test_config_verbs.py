@@ -99,8 +99,40 @@ def test_what_stock_settings_show_is_theirs_and_is_turned_off(tmp_path):
     assert code == 1, errors
     (finding,) = named(events, "finding")
     assert (finding["config"], finding["also"]) == ("inductor", 2)
+    state = {told["config"]: told for told in json.loads((out / "config-state.json").read_text())["judged"]}
+    assert state.pop("permute_fusion=True")["kind"] == "agree"
+    assert {told["finding"] for told in state.values()} == {finding["id"]}
+    code, events, errors = config(*asked)
+    assert code == 1 and named(events, "configs")[0]["known"] == [finding["id"]], errors
+    assert not named(events, "cell")
     tries = ["--only", only, "--attempts", 8, "--p", 0.6]
     code, events, errors = config("bisect", finding["id"], "--out", out, *tries)
     assert code == 0, errors
     assert events[-1]["turns"] == "off"
     assert events[-1]["values"] == [{"module": "inductor", "option": "permute_fusion", "value": True, "default": False}]
+
+
+DEADLY_WITH_ONE = """
+    import os, signal, torch
+    from torch._inductor import config, lowering
+    relu = lowering.lowerings[torch.ops.aten.relu.default]
+    def deadly(x):
+        if not config.pick_loop_orders:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return relu(x)
+    lowering.lowerings[torch.ops.aten.relu.default] = deadly
+"""
+
+
+def test_a_deadly_option_costs_its_own_cell(tmp_path):
+    seed, preload = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", DEADLY_WITH_ONE)
+    only = "pick_loop_orders,permute_fusion,dynamo.specialize_int"
+    asked = ["tuples", seed, "-n", 1, "--only", only, "--preload", preload, "--out", tmp_path / "out", "--steps", 0]
+    code, events, errors = config(*asked)
+    assert code == 1, errors
+    shown = {event["config"]: event["verdict"]["kind"] for event in named(events, "cell")}
+    assert shown.pop("pick_loop_orders=False") == "process-crash"
+    assert shown == dict.fromkeys(["inductor", "permute_fusion=True", "dynamo.specialize_int=True"], "agree")
+    (finding,) = named(events, "finding")
+    code, events, errors = config("bisect", finding["id"], "--out", tmp_path / "out")
+    assert code == 0 and [value["option"] for value in events[-1]["values"]] == ["pick_loop_orders"], errors
