@@ -36,5 +36,6 @@ def print_bisected(console: Console, bisected: Bisected) -> None:
             Text.assemble("    ", (printable(told), "bold magenta"), (f"  (torch: {value.default!r})", "dim")),
             soft_wrap=True,
         )
-    told = f"{count(len(bisected.values), 'value')} of {bisected.of:,} turn {bisected.id} {bisected.turns}"
+    turn = "turns" if len(bisected.values) == 1 else "turn"
+    told = f"{count(len(bisected.values), 'value')} of {bisected.of:,} {turn} {bisected.id} {bisected.turns}"
     console.print(Text(f"{told}: {bisected.kind}", style="bold"), soft_wrap=True)

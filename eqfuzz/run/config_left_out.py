@@ -47,7 +47,7 @@ LEFT_OUT: dict[str, dict[str, tuple[str, ...]]] = {
         "a promise about the inputs, or about parameters that never change": tuple(
             "assume_aligned_inputs assume_32bit_indexing unsafe_* freezing* enable_linear_binary_folding".split()
         ),
-        "the compiler fails on most programs with it (torch 2.13)": ("selective_decompose", "cpp.force_inline_kernel"),
+        "the compiler fails on many programs with it (torch 2.13)": ("selective_decompose", "cpp.force_inline_kernel"),
         "refuses what it has no kernel for": ("implicit_fallbacks", "disable_cpp_codegen"),
         "numbers that the option does not take, or that g++ needs minutes for": tuple(
             "padding_alignment_bytes unroll_reductions_threshold post_grad_fusion_options".split()
@@ -55,7 +55,7 @@ LEFT_OUT: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "dynamo": {
         "not a setting, or one for torch's own tests": ("_*", "TYPE_CHECKING", "*_TESTING_ONLY", "base_dir"),
-        "the compiler fails on most programs with it (torch 2.13)": ("generate_pycode",),
+        "the compiler fails on many programs with it (torch 2.13)": ("generate_pycode",),
         "switches compiling off, now or after some calls": tuple(
             "disable minimum_call_count *recompile_limit* dont_skip_tracing skipfiles_* allowed_functions_* "
             "*traceable_tensor_subclasses".split()
