@@ -117,7 +117,7 @@ class SeedRun:
             depth=settings.depth,
             variants=settings.variants,
             devices=settings.devices,
-            configs=settings.configs,
+            configs=tuple(c for c in settings.configs if (self.name, c.name) not in settings.judged),
             load_seconds=self.limits.load_s,
             eager_seconds=self.limits.eager_s,
             compile_seconds=settings.compile_seconds,
@@ -237,9 +237,10 @@ class SeedRun:
         groups: dict[tuple[str, ...], list[Cell]] = {}
         for _, cell in sorted(self.cells.items()):
             if cell.verdict.is_finding:
-                groups.setdefault(cell.symptom, []).append(cell)
+                groups.setdefault(self._baseline_of(cell).symptom, []).append(cell)
         confirming = Confirming(self._case(original), self.variants, self.pool, self.environment, self.versions)
         for cells in groups.values():
+            cells.sort(key=lambda cell: cell.config != self.settings.baseline)
             confirmed = confirming.confirm(cells, self.cells.get((0, cells[0].device, cells[0].config)))
             for cell in cells:
                 if isinstance(confirmed, Verdict):
@@ -252,6 +253,11 @@ class SeedRun:
         place = Sorted() if self.sorting is None else self.sorting.sort(confirmed.finding, confirmed.folder)
         told = confirmed.finding, str(confirmed.folder), confirmed.known, place.bucket, place.kept, place.issue
         self.emit(FindingMade(self.index, *told))
+
+    def _baseline_of(self, cell: Cell) -> Cell:
+        """The same cell under the baseline configuration where that shows the same, otherwise the cell itself."""
+        stock = self.cells.get((cell.variant, cell.device, self.settings.baseline))
+        return stock if stock is not None and stock.verdict.symptom == cell.verdict.symptom else cell
 
     def _tell(self, cell: Cell) -> None:
         rules = [s["rule"] for s in self.variants[cell.variant - 1]["derivation"]] if cell.variant else []

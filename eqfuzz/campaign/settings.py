@@ -18,8 +18,10 @@ class Settings:
     per derivation; ``rules`` a selection as in ``library.select``, ``rules_from`` the user's own rule files. With
     ``dry_run`` nothing is compiled; with ``diff`` too, sites and variants are told and no variant runs. ``checks`` are
     names from ``eqfuzz.judge.checks``; ``steps`` counts the guarded changes drawn for each original; ``input_sets``
-    limits how many a seed gives (0: no limit). Variants that hold in eager are written to ``keep_variants``. Findings
-    of the ``known_issues`` files are counted apart.
+    limits how many a seed gives (0: no limit). Variants that hold in eager are written to ``keep_variants``.
+    ``judged`` names cells of originals, as seed file and configuration, that are not run (again). What the
+    configuration ``baseline`` shows as well is its finding, not one of each configuration that has it too. Findings of
+    the ``known_issues`` files are counted apart.
     """
 
     paths: tuple[Path, ...]
@@ -44,3 +46,5 @@ class Settings:
     input_sets: int = 0
     keep_variants: Path | None = None
     known_issues: tuple[Path, ...] = (SHIPPED,)
+    judged: frozenset[tuple[str, str]] = frozenset()
+    baseline: str = ""

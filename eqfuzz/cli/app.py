@@ -14,6 +14,8 @@ from eqfuzz.cli import (
     audit,
     blame,
     bucket,
+    config,
+    config_bisect,
     doctor,
     findings,
     issue,
@@ -92,6 +94,8 @@ app.command("issue")(issue.issue)
 app.add_typer(known.known, name="known")
 app.add_typer(bucket.bucket, name="bucket")
 app.command("audit")(audit.audit)
+config.config.command("bisect")(config_bisect.bisect)
+app.add_typer(config.config, name="config")
 rules.rules.command("check")(rules_check.check)
 rules.rules.command("explain")(rules_explain.explain)
 rules.rules.command("survival")(rules_survival.survival)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,12 +11,12 @@ import typer
 
 from eqfuzz.cli import logs
 from eqfuzz.cli.endings import ended
-from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
+from eqfuzz.cli.exits import USAGE, complain
 from eqfuzz.cli.options import BadOption, Format, checks_of, configs_of, seconds_of
+from eqfuzz.cli.reported import reported
 from eqfuzz.cli.rules import RulesFrom
 
 if TYPE_CHECKING:
-    from eqfuzz.campaign.events import Event, Summary
     from eqfuzz.campaign.settings import Settings
 
 
@@ -174,60 +173,17 @@ def mutate(
     )
     raise typer.Exit(
         ended(
-            lambda: _report_run(settings, as_json=format is Format.JSON, quiet=quiet),
+            lambda: _run(settings, as_json=format is Format.JSON, quiet=quiet),
             stopped=f"what was found is in {out}",
             keep=out,
         )
     )
 
 
-def _report_run(settings: Settings, *, as_json: bool, quiet: bool) -> int:
-    from eqfuzz.campaign.mutate import UsageError, run
-    from eqfuzz.report.console import ConsoleReport, make_console
-    from eqfuzz.report.json_lines import JsonLines
-    from eqfuzz.run.protocol import RunnerFailed
+def _run(settings: Settings, *, as_json: bool, quiet: bool) -> int:
+    from eqfuzz.campaign.mutate import run
 
-    if as_json:
-        report = JsonLines(sys.stdout)
-    else:
-        dry_run, diff = settings.dry_run, settings.diff
-        report = ConsoleReport(make_console(), quiet=quiet, dry_run=dry_run, diff=diff, time_budget=settings.time)
-    invalid: list[str] = []
-
-    def handle(event: Event) -> None:
-        logs.log_event(event)
-        if event.name == "invalid":
-            invalid.append(event.to_json()["reason"])
-        report.handle(event)
-
-    try:
-        with report:
-            summary = run(settings, handle)
-    except UsageError as error:
-        complain(str(error))
-        return USAGE
-    except RunnerFailed as error:
-        hint = "" if settings.preload is not None else "; `eqfuzz doctor` tells what is missing"
-        complain(f"no process that runs programs could be started: {error}{hint}")
-        return USAGE
-    return _exit_code(summary, invalid)
-
-
-def _exit_code(summary: Summary, invalid: list[str]) -> int:
-    if summary.interrupted:
-        complain("interrupted")
-        return INTERRUPTED
-    for error in summary.errors:
-        complain(f"internal error: {error}")
-    if summary.errors:
-        return INTERNAL
-    if summary.findings:
-        return FINDINGS
-    if summary.seeds and summary.invalid == summary.seeds:
-        more = f" (and {len(invalid) - 1} more)" if len(invalid) > 1 else ""
-        complain(f"no valid seed: {min(invalid, default='')}{more}")
-        return USAGE
-    return CLEAN
+    return reported(settings, lambda handler: run(settings, handler), as_json=as_json, quiet=quiet)
 
 
 def _has_cuda() -> bool:

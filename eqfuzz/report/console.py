@@ -31,6 +31,7 @@ from eqfuzz.report.panel import one_line, print_finding
 from eqfuzz.report.rewrites import Rewrites
 
 NOTABLE = (Kind.SUSPECT_RULE, Kind.FLAKY, Kind.SLOW)
+CONFIGS_SHOWN = 8
 
 
 class _Console(Console):
@@ -120,7 +121,7 @@ class ConsoleReport:
             count(event.seeds, "seed file"),
             f"strategy {event.strategy}",
             count(event.rules, "rule"),
-            f"{', '.join(event.configs)} on {', '.join(event.devices)}",
+            f"{_names(event.configs)} on {', '.join(event.devices)}",
             f"{count(event.jobs, 'job')} ({event.runner})",
             f"random seed {event.seed}",
         )
@@ -150,3 +151,10 @@ class ConsoleReport:
 
     def _print_line(self, text: str, style: str) -> None:
         self.console.print(Text(text, style=style), soft_wrap=not self.console.is_terminal)
+
+
+def _names(configs: list[str]) -> str:
+    """All of a few configurations; of many the first, and how many more."""
+    if len(configs) <= CONFIGS_SHOWN:
+        return ", ".join(configs)
+    return f"{configs[0]} and {count(len(configs) - 1, 'more configuration')}"

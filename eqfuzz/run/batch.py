@@ -57,7 +57,7 @@ class _Task:
 
     @property
     def stock(self) -> bool:
-        return self.fast is not None
+        return self.fast is not None or not self.config.shares_kernels
 
     @property
     def place(self) -> tuple[str, str]:
@@ -90,9 +90,12 @@ class Batches:
         self.counts = {"built": 0, "reused": 0, "alone": 0, "compiler_runs": 0}
 
     def add(self, subject: Subject) -> None:
-        """Take its cells in; judge what has come together when it is enough, and at once what shares no kernels."""
+        """Take its cells in; judge what has come together when it is enough, and at once what shares no kernels.
+
+        Inductor with options of its own has a process of its own all the same: an option may kill it.
+        """
         for device, config in open_cells(self._case, subject):
-            if config.shares_kernels:
+            if config.backend == "inductor":
                 self._tasks.append(_Task(subject, device, config))
             else:
                 self._tell(subject.number, device, config.name, self._judge.cell(subject, device, config))

@@ -23,7 +23,15 @@ def call(*arguments: str):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["mutate", "--help"], ["replay", "--help"], ["audit", "--help"], ["--version"]]
+    "arguments",
+    [
+        ["--help"],
+        ["mutate", "--help"],
+        ["replay", "--help"],
+        ["audit", "--help"],
+        ["config", "tuples", "--help"],
+        ["--version"],
+    ],
 )
 def test_help_imports_nothing_heavy(arguments):
     script = (
@@ -40,7 +48,7 @@ def test_help_imports_nothing_heavy(arguments):
 def test_help_names_every_verb_and_the_exit_codes():
     result = call("--help")
     assert result.exit_code == 0
-    for word in ("mutate", "replay", "audit", "rules", "doctor", "130 interrupted"):
+    for word in ("mutate", "replay", "audit", "config", "rules", "doctor", "130 interrupted"):
         assert word in result.stdout
 
 

@@ -1,0 +1,69 @@
+"""``eqfuzz config bisect``: which options turn a finding on or off?"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eqfuzz.cli.choice import OUT, FindingId, OneEvent, RunFolder, finding_in, folder_of
+from eqfuzz.cli.config import Only, Seed
+from eqfuzz.cli.exits import INTERNAL, USAGE, complain
+from eqfuzz.cli.options import Format, split_names
+
+if TYPE_CHECKING:
+    from eqfuzz.campaign.config_bisecting import Tried
+
+
+def bisect(
+    id: FindingId,
+    out: RunFolder = OUT,
+    attempts: Annotated[
+        int, typer.Option(min=1, help="Random configurations tried, where stock settings show it.")
+    ] = 20,
+    p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability with which these change each option.")] = 0.1,
+    only: Only = None,
+    seed: Seed = 0,
+    format: OneEvent = Format.TEXT,
+) -> None:
+    """Name the fewest options that turn a finding on, or off where stock settings show it.
+
+    Subsets of the values that it was found under are compiled in processes of their own and compared, until none of
+    what is left can be left out (delta debugging).
+
+    Exit codes: 0 named, 2 no such finding, 3 it does not show again, or nothing turns it off, 130 interrupted.
+    """
+    folder = folder_of(id, out)
+
+    from eqfuzz.campaign import config_bisecting
+    from eqfuzz.report.configuring import print_bisected, print_tried
+    from eqfuzz.report.console import make_console
+    from eqfuzz.run.config_options import MODULES, UnknownOption, options_of
+    from eqfuzz.run.protocol import RunnerFailed
+
+    console = make_console()
+    as_json = format is Format.JSON
+
+    def tell(tried: Tried) -> None:
+        if as_json:
+            print(json.dumps({"event": "tried", **dataclasses.asdict(tried)}), flush=True)
+        else:
+            print_tried(console, tried)
+
+    finding = finding_in(folder)
+    try:
+        options = options_of(tuple(MODULES)).chosen(split_names(only or []))
+        tries = config_bisecting.Attempts(options, attempts, p, seed)
+        found = config_bisecting.bisect(finding, folder, out, tries, tell)
+    except UnknownOption as error:
+        complain(f"--only: {error}")
+        raise typer.Exit(USAGE) from None
+    except (config_bisecting.NotBisected, RunnerFailed, OSError) as error:
+        complain(f"{folder.name}: {' '.join(str(error).split())}")
+        raise typer.Exit(INTERNAL) from None
+    if as_json:
+        print(json.dumps({"event": "summary", **dataclasses.asdict(found)}))
+    else:
+        print_bisected(console, found)

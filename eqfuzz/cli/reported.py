@@ -1,0 +1,64 @@
+"""A campaign told on the console or as JSON lines, and the exit code that its summary means."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from eqfuzz.cli import logs
+from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
+
+if TYPE_CHECKING:
+    from eqfuzz.campaign.events import Event, Handler, Summary
+    from eqfuzz.campaign.settings import Settings
+
+
+def reported(settings: Settings, action: Callable[[Handler], Summary], *, as_json: bool, quiet: bool) -> int:
+    """The exit code of ``action``, which hands its events to the handler that it is given."""
+    from eqfuzz.campaign.mutate import UsageError
+    from eqfuzz.report.console import ConsoleReport, make_console
+    from eqfuzz.report.json_lines import JsonLines
+    from eqfuzz.run.protocol import RunnerFailed
+
+    if as_json:
+        report = JsonLines(sys.stdout)
+    else:
+        dry_run, diff = settings.dry_run, settings.diff
+        report = ConsoleReport(make_console(), quiet=quiet, dry_run=dry_run, diff=diff, time_budget=settings.time)
+    invalid: list[str] = []
+
+    def handle(event: Event) -> None:
+        logs.log_event(event)
+        if event.name == "invalid":
+            invalid.append(event.to_json()["reason"])
+        report.handle(event)
+
+    try:
+        with report:
+            summary = action(handle)
+    except UsageError as error:
+        complain(str(error))
+        return USAGE
+    except RunnerFailed as error:
+        hint = "" if settings.preload is not None else "; `eqfuzz doctor` tells what is missing"
+        complain(f"no process that runs programs could be started: {error}{hint}")
+        return USAGE
+    return _exit_code(summary, invalid)
+
+
+def _exit_code(summary: Summary, invalid: list[str]) -> int:
+    if summary.interrupted:
+        complain("interrupted")
+        return INTERRUPTED
+    for error in summary.errors:
+        complain(f"internal error: {error}")
+    if summary.errors:
+        return INTERNAL
+    if summary.findings:
+        return FINDINGS
+    if summary.seeds and summary.invalid == summary.seeds:
+        more = f" (and {len(invalid) - 1} more)" if len(invalid) > 1 else ""
+        complain(f"no valid seed: {min(invalid, default='')}{more}")
+        return USAGE
+    return CLEAN
