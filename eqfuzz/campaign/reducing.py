@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +29,9 @@ from eqfuzz.triage.stage import LADDER, STAGES
 GUARDS_TRIED = 12
 """Guarded changes of the calls that a smaller program is tried on: which are drawn depends on the program."""
 
+_ROUNDING = 1e-3
+"""Relative difference of two compiled values that other fusion may explain."""
+
 _WITHOUT_CODE = {STAGES[backend]: backend for backend in LADDER}
 """Stages whose findings show without Inductor: a program is judged in a fraction of the time."""
 
@@ -50,7 +54,8 @@ class Reducing:
 
     What is smaller counts only if it shows the same kind of verdict and, of an exception, the same text and frames; if
     the same change of call shows it; and if what is to blame is still to blame: with the guilty part of the compiler
-    switched off, or on the backend before the guilty stage, it must not show. ``answers`` remembers what was tried.
+    switched off, or on the backend before the guilty stage, it must not show, or not so: another defect in the program
+    may show then. ``answers`` remembers what was tried.
     """
 
     def __init__(
@@ -183,14 +188,15 @@ class Reducing:
         return trial(self._pool, dataclasses.replace(case, steps_taken=steps))
 
     def _holds(self, shown: Trial, case: Case, steps: tuple[Step, ...]) -> bool:
-        if self._verdict(shown, case) is None:
+        verdict = self._verdict(shown, case)
+        if verdict is None:
             return False
         without = _without_the_guilty(self._finding, case.configs[0])
         if without is None:
             return True
         other = dataclasses.replace(case, configs=(without,))
         again = self._trial(other, steps).shown.get(without.name)
-        return again is not None and again.kind is not self._finding.verdict.kind
+        return again is not None and _is_another(verdict, again)
 
     def _verdict(self, shown: Trial, case: Case) -> Verdict | None:
         """The verdict that is the finding's; None where it is another or there is none."""
@@ -231,6 +237,16 @@ def _without_the_guilty(finding: Finding, config: Config) -> Config | None:
         return None
     changes = {"name": before[-1], "backend": before[-1], "mode": None, "options": {}, "inductor": {}}
     return config.model_copy(update=changes)
+
+
+def _is_another(verdict: Verdict, again: Verdict) -> bool:
+    """Whether two verdicts on one program are about different things; rounding makes no difference."""
+    if verdict.symptom != again.symptom:
+        return True
+    one, other = (shown.evidence.compiled if shown.evidence is not None else None for shown in (verdict, again))
+    if isinstance(one, float) and isinstance(other, float) and math.isfinite(one) and math.isfinite(other):
+        return not math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    return one != other
 
 
 def _plans(finding: Finding, config: Config) -> Iterator[Case]:

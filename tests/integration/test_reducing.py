@@ -50,3 +50,37 @@ def test_one_rewrite_is_left_where_one_suffices(tmp_path):
     assert (folder / "unreduced" / "variant.py").read_text() != (folder / "variant.py").read_text()
     (folder / "preload.py").unlink()
     assert eqfuzz("replay", finding["id"], "--out", out).returncode == 0
+
+
+TWO = """
+    import torch
+    def program(x, y):
+        chosen = torch.where(x > 0, x, y * 2)
+        size = (x - y).abs()
+        return chosen.sum() + size.mean(), size * chosen
+    def inputs(rng): yield rng.normal(4, 8), rng.normal(4, 8)
+"""
+
+WRONG_TWICE = """
+    import torch
+    from torch._inductor.lowering import lowerings
+    aten = torch.ops.aten
+    where, clone = lowerings[aten.where.self], lowerings[aten.clone.default]
+    lowerings[aten.where.self] = lambda *operands: lowerings[aten.add.Tensor](where(*operands), 0.25)
+    lowerings[aten.abs.default] = lambda x: clone(x)
+"""
+
+
+def test_a_reduction_ends_in_the_failure_that_it_began_with(tmp_path):
+    """Two faults at once: what is reduced is the one that the finding blames, and the other is gone."""
+    seed, preload = write(tmp_path, "seed.py", TWO), write(tmp_path, "plant.py", WRONG_TWICE)
+    out = tmp_path / "out"
+    run = mutate(seed, "--strategy", "none", "--no-check", "audit,draws", "--preload", preload, out=out)
+    (finding,) = run.of("finding")
+    guilty, innocent = ("where", "abs") if finding["place"].endswith("where") else ("abs", "where")
+    assert finding["place"] == f"Inductor, lowerings: {guilty}"
+    reduced = eqfuzz("reduce", finding["id"], "--out", out, "--format", "json")
+    assert reduced.returncode == 0, reduced.stderr
+    variant = (out / "findings" / finding["id"] / "variant.py").read_text()
+    assert guilty in variant and innocent not in variant
+    assert json.loads(reduced.stdout.splitlines()[-1])["reduced"]["statements"][1] <= 2
