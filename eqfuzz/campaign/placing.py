@@ -40,7 +40,7 @@ class Placing:
         stage = finding.ablation.stage if finding.ablation is not None else ""
         if finding.blame is None and stage in BISECTED and finding.verdict.kind not in DEADLY:
             finding = dataclasses.replace(finding, blame=self._bisected(finding))
-        if is_exact(finding) or guarded_by(finding.verdict) or finding.reduced is not None:
+        if is_exact(finding) or guarded_by(finding) or finding.reduced is not None:
             return _named(finding)
         return dataclasses.replace(finding, fingerprint=fingerprint(self._smaller(finding)))
 

@@ -21,7 +21,7 @@ from eqfuzz.run.configs import Config
 from eqfuzz.run.pool import Pool
 from eqfuzz.triage.essence import statements
 from eqfuzz.triage.finding import Finding, Reduced
-from eqfuzz.triage.fingerprint import DIFFERENCES, RAISES, guarded_by, is_exact, raised_as
+from eqfuzz.triage.fingerprint import DIFFERENCES, RAISES, changed_by, is_exact, raised_as
 from eqfuzz.triage.reduce.ddmin import ddmin
 from eqfuzz.triage.reduce.reducer import Progress, reduce_program
 from eqfuzz.triage.stage import LADDER, STAGES
@@ -201,7 +201,7 @@ class Reducing:
     def _verdict(self, shown: Trial, case: Case) -> Verdict | None:
         """The verdict that is the finding's; None where it is another or there is none."""
         verdict, wanted = shown.shown.get(case.configs[0].name), self._finding.verdict
-        if verdict is None or verdict.kind is not wanted.kind or guarded_by(verdict) != guarded_by(wanted):
+        if verdict is None or verdict.kind is not wanted.kind or changed_by(verdict) != changed_by(wanted):
             return None
         if DIFFERENCES[verdict.kind] == RAISES and raised_as(verdict) != raised_as(wanted):
             return None
@@ -254,7 +254,7 @@ def _plans(finding: Finding, config: Config) -> Iterator[Case]:
     own = dataclasses.replace(case_about(finding, "compare"), configs=(config,))
     call = finding.verdict.evidence.call if finding.verdict.evidence is not None else 0
     quiet = tuple(name for name in own.checks if name not in CALLS)
-    if guarded_by(finding.verdict):
+    if changed_by(finding.verdict):
         yield dataclasses.replace(own, checks=(*quiet, "guards"), steps=GUARDS_TRIED, input_sets=1, described=0)
     else:
         for sets in dict.fromkeys((1, call + 1)):

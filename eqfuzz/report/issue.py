@@ -79,7 +79,7 @@ def _summary(finding: Finding) -> str:
     arguments = ", ".join(f"`{k}={v!r}`" for k, v in finding.settings.items() if k != "name")
     parts = [f"`torch.compile` {_WORDS[finding.verdict.kind]} for the program below, on {finding.device.upper()}"]
     parts += [f"under {arguments}"] if arguments else []
-    guarded = guarded_by(finding.verdict)
+    guarded = guarded_by(finding)
     parts += [f"when it is called again and {guarded} has changed: a guard is missing"] if guarded else []
     told = ", ".join(parts) + "."
     if finding.blame is not None and is_exact(finding):

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 
 from eqfuzz.judge.verdict import Kind, Verdict
-from eqfuzz.program.torch_internals import application
 from eqfuzz.triage.essence import essence
 from eqfuzz.triage.finding import Finding
+from eqfuzz.triage.stage import STAGES
 
 DIFFERENCES = {
     Kind.WRONG_RESULT: "values",
@@ -34,16 +34,17 @@ _DOT = " · "
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 _NUMBER = re.compile(r"\b0x[0-9a-fA-F…]+|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _CALL = re.compile(r"^call \d+(?: \((?P<label>.*?)\))?: ")
-_GUARDED = {
+_CHANGES = {
     r"^model\.train\(": "train or eval",
     r"^model\.": "an attribute of the module",
+    r"torch\.\w+ becomes ": "a dtype",
     r" becomes ": "an argument that is no tensor",
     r"^[A-Za-z_]\w* is ": "a global",
     r"^under no_grad": "grad mode",
     r"^under autocast": "autocast",
     r"^args\[\d+\] (and|is) args": "arguments that share memory",
 }
-"""What a call changed that a guard has to notice, by its label."""
+"""What a call changed, by its label."""
 
 _FREE = ("", "the same inputs again", "new values", "integer values", "the first inputs after that")
 """Labels of calls that compiled code serves as it is."""
@@ -55,11 +56,10 @@ def fingerprint(finding: Finding) -> str:
     if difference == RAISES:
         return raised_as(finding.verdict)
     guarded = guarded_by(finding.verdict)
-    place = _place(finding)
     more = (
         [f"guard on {guarded}"] if guarded else [] if is_exact(finding) else [", ".join(essence(finding.transformed))]
     )
-    return _DOT.join([part for part in (difference, place, *more) if part])
+    return _DOT.join([part for part in (difference, finding.place, *more) if part])
 
 
 def raised_as(verdict: Verdict) -> str:
@@ -73,13 +73,19 @@ def is_exact(finding: Finding) -> bool:
     return finding.blame is not None and bool(finding.blame.detail)
 
 
-def guarded_by(verdict: Verdict) -> str:
-    """What the call changed that a guard has to notice, in words; empty where the call is like the first."""
+def guarded_by(finding: Finding) -> str:
+    """What a guard of Dynamo's missed, in words; empty where no guard is to blame."""
+    stage = finding.ablation.stage if finding.ablation is not None else ""
+    return changed_by(finding.verdict) if stage == STAGES["eager"] else ""
+
+
+def changed_by(verdict: Verdict) -> str:
+    """What the call changed that shows it, in words; empty where compiled code serves the call as it is."""
     found = _CALL.match(verdict.message)
     label = (found["label"] or "") if found is not None else ""
     if label in _FREE:
         return ""
-    words = [words for pattern, words in _GUARDED.items() if re.search(pattern, label)]
+    words = [words for pattern, words in _CHANGES.items() if re.search(pattern, label)]
     return words[0] if words else normalised(label)
 
 
@@ -87,10 +93,3 @@ def normalised(message: str) -> str:
     """``message`` without what differs between programs that fail alike: call, names in quotes, numbers."""
     text = _CALL.sub("", " ".join(message.split()))
     return _NUMBER.sub("N", _QUOTED.sub("'…'", text))[:200]
-
-
-def _place(finding: Finding) -> str:
-    blame = finding.blame
-    if blame is None or not blame.detail:
-        return finding.place
-    return finding.place.removesuffix(blame.detail) + application(blame.detail)

@@ -20,50 +20,41 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.quality.corpus import shipped_seeds
-from tests.quality.fault import Fault, read_faults
 
-FAULTS = (
-    "celu_of_a_factor",
-    "clamp_takes_nan_for_the_bound",
-    "maximum_drops_nan",
-    "sum_of_bytes_wraps",
-    "dict_get_ignores_its_default",
-    "guard_of_training_mode",
-    "row_returned_from_an_argument",
-    "times_zero_is_zero",
-)
-"""Of the planted faults those that many seeds meet, of as many parts of the compiler as may be."""
+FREQUENT = Path(__file__).parent / "frequent"
+"""Faults that many seeds meet, in as many parts of the compiler as may be."""
 
 MOST_PER_FAULT = 1.5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.quality.buckets", description=__doc__)
-    parser.add_argument("--faults", nargs="+", default=list(FAULTS), metavar="NAME")
+    parser.add_argument("--faults", nargs="+", default=[], metavar="NAME", help="these (default: all in frequent/)")
     parser.add_argument("--each", type=int, default=25, help="findings of each fault")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="faults at once")
     chosen = parser.parse_args(arguments)
-    faults = {fault.name: fault for fault in read_faults()}
+    faults = {path.stem: path for path in sorted(FREQUENT.glob("*.py"))}
     unknown = [name for name in chosen.faults if name not in faults]
     if unknown:
         print(f"no such fault: {unknown[0]}; there are {', '.join(faults)}", file=sys.stderr)
         return 2
+    names = chosen.faults or list(faults)
     with tempfile.TemporaryDirectory(prefix="eqfuzz-buckets-") as folder, ThreadPoolExecutor(chosen.jobs) as threads:
 
         def of(name: str) -> list[str]:
             return _fingerprints(faults[name], Path(folder) / name, chosen.each, chosen.seed)
 
-        found = dict(zip(chosen.faults, threads.map(of, chosen.faults), strict=True))
+        found = dict(zip(names, threads.map(of, names), strict=True))
     return _report(found)
 
 
-def _fingerprints(fault: Fault, out: Path, most: int, seed: int) -> list[str]:
+def _fingerprints(fault: Path, out: Path, most: int, seed: int) -> list[str]:
     """The fingerprints of up to ``most`` findings of ``fault``."""
     seeds = shipped_seeds()
-    random.Random(f"{seed} {fault.name}").shuffle(seeds)
+    random.Random(f"{seed} {fault.stem}").shuffle(seeds)
     command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, seeds), "--strategy", "random", "--variants", "2"]
-    command += ["--no-check", "audit,draws", "--preload", str(fault.path), "--jobs", "1", "--seed", str(seed)]
+    command += ["--no-check", "audit,draws", "--preload", str(fault), "--jobs", "1", "--seed", str(seed)]
     found: list[str] = []
     with subprocess.Popen(
         [*command, "--format", "json", "--out", str(out)], stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -73,7 +64,7 @@ def _fingerprints(fault: Fault, out: Path, most: int, seed: int) -> list[str]:
             event = json.loads(line)
             if event["event"] == "finding" and not event["issue"]:
                 found.append(event["fingerprint"])
-                print(f"{fault.name}: {event['fingerprint']}  [{event['seed']}]", flush=True)
+                print(f"{fault.stem}: {event['fingerprint']}  [{event['seed']}]", flush=True)
                 if len(found) >= most:
                     process.send_signal(2)
                     break
