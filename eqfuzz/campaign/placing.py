@@ -35,14 +35,20 @@ class Placing:
         An exception tells where it comes from by itself. What torch's bisector cannot place is known by what is left of
         the program once it is reduced; the finding itself stays as it is. Raises RunnerFailed.
         """
+        finding = self.blamed(finding)
         if DIFFERENCES[finding.verdict.kind] == RAISES:
             return _named(finding)
-        stage = finding.ablation.stage if finding.ablation is not None else ""
-        if finding.blame is None and stage in BISECTED and finding.verdict.kind not in DEADLY:
-            finding = dataclasses.replace(finding, blame=self._bisected(finding))
         if is_exact(finding) or guarded_by(finding) or finding.reduced is not None:
             return _named(finding)
         return dataclasses.replace(finding, fingerprint=fingerprint(self._smaller(finding)))
+
+    def blamed(self, finding: Finding) -> Finding:
+        """With what torch's bisector says, where it is not known yet and that can be asked. Raises RunnerFailed."""
+        stage = finding.ablation.stage if finding.ablation is not None else ""
+        raises = DIFFERENCES[finding.verdict.kind] == RAISES
+        if finding.blame is not None or stage not in BISECTED or raises or finding.verdict.kind in DEADLY:
+            return finding
+        return dataclasses.replace(finding, blame=self._bisected(finding))
 
     def _bisected(self, finding: Finding) -> Blame | None:
         told: list[dict[str, Any]] = [

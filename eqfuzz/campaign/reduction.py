@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from eqfuzz.campaign.localising import Localising
+from eqfuzz.campaign.placing import Placing
 from eqfuzz.campaign.reducing import NotReduced, Reducing, Tried
 from eqfuzz.campaign.reproducing import NoReproducer, Reproducing
 from eqfuzz.program.formats import read_program
@@ -17,6 +18,7 @@ from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
 from eqfuzz.triage.finding import Finding
+from eqfuzz.triage.fingerprint import fingerprint
 from eqfuzz.triage.folder import preload_in, put_reduced
 from eqfuzz.triage.replay import STILL_FAILING
 
@@ -48,11 +50,14 @@ class Reduction:
         """The smaller finding, written to the folder. Raises NotReduced, RunnerFailed and OSError."""
         limits = Limits(compile_s=self._finding.environment.get("compile_seconds", Limits().compile_s))
         with Pool(self._environment, limits, jobs=self._jobs) as pool:
+            finding = Placing(pool, self._environment).blamed(self._finding)
             reducing = Reducing(
-                self._finding, pool, self._remember, seconds=self._seconds, jobs=self._jobs, answers=self._answers
+                finding, pool, self._remember, seconds=self._seconds, jobs=self._jobs, answers=self._answers
             )
             smaller = reducing.smallest()
-            smaller = dataclasses.replace(smaller, suspects=Localising(pool, self._environment).suspects(smaller))
+            suspects = Localising(pool, self._environment).suspects(smaller)
+            name = finding.fingerprint or fingerprint(smaller)
+            smaller = dataclasses.replace(smaller, suspects=suspects, fingerprint=name)
             reproducing = Reproducing(pool, self._environment)
             try:
                 scripts = reproducing.scripts(smaller)

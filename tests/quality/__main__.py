@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import sys
 import tempfile
 import threading
@@ -22,6 +23,7 @@ from rich.table import Table
 from tests.quality.corpus import grow, ordered, shipped_seeds
 from tests.quality.fault import Fault, read_faults
 from tests.quality.hunt import Hunt, OwnDefects, hunt
+from tests.quality.triaged import Triaged
 
 ENOUGH = 0.85
 MINUTES = 60.0
@@ -73,7 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         clock = Clock(chosen.minutes * 60 - (time.monotonic() - began), len(faults), chosen.jobs)
 
         def run(fault: Fault) -> Hunt:
-            return hunt(fault, entries, chosen.seed, chosen.limit or clock.next_limit(), own, kernels, clean.judged)
+            limit = chosen.limit or clock.next_limit()
+            return hunt(fault, entries, chosen.seed, limit, own, kernels, clean.judged, triages=chosen.triage)
 
         with ThreadPoolExecutor(chosen.jobs) as pool:
             for future in as_completed([pool.submit(run, fault) for fault in faults]):
@@ -90,7 +93,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.print(_table(sorted(hunts, key=lambda h: h.name)))
         cells = sum(h.cells for h in hunts)
         console.print(f"found {found} of {len(hunts)} ({share:.0%}), {cells} compiled cells, {seconds / 60:.0f} min")
+        triaged = [h.triaged for h in hunts if h.triaged is not None]
+        if triaged:
+            console.print(_triage_line(triaged))
     return 0 if share >= ENOUGH and not clean.found else 1
+
+
+def _triage_line(triaged: Sequence[Triaged]) -> str:
+    sizes = sorted(t.statements for t in triaged if t.statements is not None)
+    parts = (
+        f"stage right in {sum(t.is_right for t in triaged)} of {len(triaged)}",
+        f"{len(sizes)} reduced, to {statistics.median(sizes) if sizes else '-'} statements on the median",
+        f"at most 6 in {sum(size <= 6 for size in sizes)}",
+        f"one rewrite or none left in {sum(t.rewrites is not None and t.rewrites < 2 for t in triaged)}",
+        f"scripts right with and without the fault: {sum(t.fails and t.passes for t in triaged)}",
+    )
+    return "; ".join(parts)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -103,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="faults hunted at once")
     parser.add_argument("--minutes", type=float, default=MINUTES, help="for all faults together")
     parser.add_argument("--limit", type=float, default=None, metavar="SECONDS", help="for each fault instead")
+    parser.add_argument("--triage", action="store_true", help="reduce and replay what is found; takes longer")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     return parser
 
@@ -120,6 +139,12 @@ def _line(done: Hunt) -> str:
     if done.catch is not None:
         how = f"found  {done.catch.verdict} from {done.catch.seed} ({done.catch.phase})"
     more = f"  [{done.error}]" if done.error else ""
+    if done.triaged is not None:
+        told = done.triaged
+        more += f"\n    {told.place}: {told.statements} statements, {told.rewrites} rewrites, {told.seconds:.0f} s"
+        more += "" if told.is_right else f"; stage {told.stage or 'unknown'}, not {' or '.join(told.right_stages)}"
+        more += "" if told.fails and told.passes else f"; script fails: {told.fails}, passes without: {told.passes}"
+        more += f"  [{told.error}]" if told.error else ""
     return f"{done.name:44} {how}, {done.cells} cells, {done.seconds:.0f} s{more}"
 
 

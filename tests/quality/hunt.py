@@ -27,6 +27,7 @@ from eqfuzz.program.shipped import folder
 from eqfuzz.triage.replay import FIXED, replay
 from tests.quality.corpus import Entry
 from tests.quality.fault import Fault
+from tests.quality.triaged import Triaged, triage
 
 SHORTEST = 15.0
 """Seconds that a phase takes at least: most of them until its first program runs."""
@@ -87,6 +88,7 @@ class Hunt:
     error: str = ""
     judged: Mapping[tuple[str, str], bool] = dataclasses.field(default_factory=dict[tuple[str, str], bool])
     costs: Mapping[str, float] = dataclasses.field(default_factory=dict[str, float])
+    triaged: Triaged | None = None
 
     @property
     def name(self) -> str:
@@ -109,6 +111,7 @@ class Hunt:
             "seconds": round(self.seconds, 1),
             "passed_over": self.passed_over,
             "error": self.error,
+            **({"triaged": dataclasses.asdict(self.triaged)} if self.triaged is not None else {}),
         }
 
 
@@ -137,11 +140,13 @@ def hunt(
     own: OwnDefects,
     kernels: Path,
     clean: Mapping[tuple[str, str], bool] = types.MappingProxyType({}),
+    *,
+    triages: bool = False,
 ) -> Hunt:
     """Run until the fault is found, the phases are through or ``limit`` seconds are over; without one, nothing is.
 
     ``clean`` says in which phases and programs a run without a fault found nothing (True), or torch's own defects
-    (False): these would only cost time.
+    (False): these would only cost time. ``triages``: what is found is reduced and replayed, beyond the limit.
     """
     began = time.monotonic()
     done = Hunt(fault, None, 0, 0.0, 0)
@@ -149,7 +154,7 @@ def hunt(
         left = limit - (time.monotonic() - began)
         if done.found or left < SHORTEST:
             break
-        done = _run_phase(phase, done, entries, clean, seed, phase.share * left, own, kernels)
+        done = _run_phase(phase, done, entries, clean, seed, phase.share * left, own, kernels, triages=triages)
         done = dataclasses.replace(done, seconds=time.monotonic() - began)
     return done
 
@@ -163,13 +168,16 @@ def _run_phase(
     limit: float,
     own: OwnDefects,
     kernels: Path,
+    *,
+    triages: bool,
 ) -> Hunt:
     rules = {str(entry.path): list(entry.rules) for entry in entries}
     paths = [entry.path for entry in phase.programs(entries)]
     paths = [path for path in paths if clean.get((phase.name, str(path))) is not False]
     cells, passed_over, error = so_far.cells, so_far.passed_over, so_far.error
     judged, costs = dict(so_far.judged), dict(so_far.costs)
-    catch = None
+    catch, triaged = None, None
+    copy = Path(tempfile.mkdtemp(prefix="eqfuzz-quality-"))
     for event in _campaign(so_far.fault, paths, phase.options, seed, limit, kernels):
         place = phase.name, event.get("seed", "")
         match event["event"]:
@@ -187,8 +195,14 @@ def _run_phase(
             case "finding":
                 kind, seed_file = event["verdict"]["kind"], event["seed"]
                 catch = Catch(kind, _short(seed_file), event["config"], rules[seed_file], phase.name, event["stage"])
+                if triages:
+                    shutil.copytree(event["folder"], copy / "findings" / event["id"])
                 break
-    told = {"cells": cells, "passed_over": passed_over, "error": error}
+    if so_far.fault is not None:
+        for finding in (copy / "findings").glob("*"):
+            triaged = triage(so_far.fault, copy, finding.name)
+    shutil.rmtree(copy)
+    told = {"cells": cells, "passed_over": passed_over, "error": error, "triaged": triaged}
     return dataclasses.replace(so_far, catch=catch, judged=judged, costs=costs, **told)
 
 
