@@ -55,7 +55,7 @@ def fingerprint(finding: Finding) -> str:
     difference = DIFFERENCES[finding.verdict.kind]
     if difference == RAISES:
         return raised_as(finding.verdict)
-    guarded = guarded_by(finding.verdict)
+    guarded = guarded_by(finding)
     more = (
         [f"guard on {guarded}"] if guarded else [] if is_exact(finding) else [", ".join(essence(finding.transformed))]
     )
