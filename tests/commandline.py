@@ -41,9 +41,16 @@ def eqfuzz(*arguments: object, timeout: float = 280) -> subprocess.CompletedProc
 
 
 def mutate(*arguments: object, out: Path, timeout: float = 280) -> Run:
-    """``eqfuzz mutate … --format json``; guarded steps, a compilation each, only where they are asked for."""
+    """``eqfuzz mutate … --format json``; what costs a compilation each, only where it is asked for.
+
+    Every finding counts as new, and none is placed, unless ``--no-check`` says something else.
+    """
     if "--steps" not in arguments:
         arguments = (*arguments, "--steps", 0)
+    if "--no-check" not in arguments:
+        arguments = (*arguments, "--no-check", "draws,place")
+    if "--known-issues" not in arguments:
+        arguments = (*arguments, "--no-known-issues")
     done = eqfuzz("mutate", *arguments, "--format", "json", "--out", out, timeout=timeout)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     return Run(done.returncode, events, done.stderr)
