@@ -185,6 +185,8 @@ def _worst(evidence: Evidence) -> Table | None:
         if evidence.unstable_elements:
             wrong += f" ({evidence.unstable_elements:,} unstable, left out)"
         rows.add_row("wrong", Text(wrong))
+    if evidence.frames:
+        rows.add_row("raised in", Text(printable("\n".join(evidence.frames))))
     return rows if rows.row_count else None
 
 
