@@ -69,8 +69,12 @@ def raised_as(verdict: Verdict) -> str:
 
 
 def is_exact(finding: Finding) -> bool:
-    """Whether torch's bisector named the very pass, lowering or decomposition."""
-    return finding.blame is not None and bool(finding.blame.detail)
+    """Whether torch's bisector named the very pass, lowering or decomposition.
+
+    It also ends at options that change much at once, as at rounding every half-precision intermediate.
+    """
+    blame = finding.blame
+    return blame is not None and bool(blame.detail) and blame.detail != blame.subsystem
 
 
 def guarded_by(finding: Finding) -> str:

@@ -64,4 +64,5 @@ class Blame:
         stage = STAGES.get(self.backend, self.backend)
         if not self.subsystem:
             return stage
-        return f"{stage}, {self.subsystem}" + (f": {application(self.detail)}" if self.detail else "")
+        named = self.detail and self.detail != self.subsystem
+        return f"{stage}, {self.subsystem}" + (f": {application(self.detail)}" if named else "")
