@@ -8,6 +8,7 @@ neither is known, what the reduced program consists of.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 from eqfuzz.judge.verdict import Kind, Verdict
@@ -97,6 +98,6 @@ def normalised(message: str) -> str:
 
 def _place(finding: Finding) -> str:
     blame = finding.blame
-    if blame is None or not blame.detail:
+    if blame is None:
         return finding.place
-    return finding.place.removesuffix(blame.detail) + application(blame.detail)
+    return dataclasses.replace(blame, detail=application(blame.detail)).in_words()

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from eqfuzz.program.torch_internals import application
+
 LADDER = ("eager", "aot_eager", "aot_eager_decomp_partition")
 """Backends of ``torch.compile`` before Inductor; each does what those before it do, and more."""
 
@@ -62,4 +64,5 @@ class Blame:
         stage = STAGES.get(self.backend, self.backend)
         if not self.subsystem:
             return stage
-        return f"{stage}, {self.subsystem}" + (f": {self.detail}" if self.detail else "")
+        detail = application(self.detail) if self.detail.startswith("<") else self.detail
+        return f"{stage}, {self.subsystem}" + (f": {detail}" if detail else "")

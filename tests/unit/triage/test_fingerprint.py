@@ -63,6 +63,9 @@ def test_a_person_can_read_it():
     frames = " < ".join(FRAMES)
     assert fingerprint(raising()) == f"raises · compiled raises RuntimeError: shape '…' is invalid · {frames}"
     assert fingerprint(finding_of(blame=AMIN)) == "values · Inductor, lowerings: amin"
+    gelu = Blame("aot_eager_decomp_partition", "decomposition", 1, "<OpOverload(op='aten.gelu', overload='default')>")
+    decomposed = "values · decompositions and partitioner, decomposition: aten.gelu.default"
+    assert fingerprint(finding_of(blame=gelu)) == decomposed
     told = guarded("model.train(False)")
     assert fingerprint(told) == "values · Inductor · guard on train or eval"
     assert fingerprint(finding_of(ablation=None)) == "values · Add"
