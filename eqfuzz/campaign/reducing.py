@@ -89,6 +89,7 @@ class Reducing:
                     smaller = self._reduced(case, own)
                     if smaller is not None:
                         return smaller
+                    self._answers.clear()  # they were about another configuration or other calls
         raise NotReduced("it does not show again")
 
     def shows_it(self, program: Program) -> bool:

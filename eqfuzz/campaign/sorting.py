@@ -43,8 +43,7 @@ class Sorting:
         """Where it belongs; the folder of a finding that its bucket has enough of is removed."""
         with self._lock:
             issue = known_as(finding, self._issues, datetime.date.today())
-            if issue is not None:
-                self._met.add(issue)
+            self._met.update(other for other in self._issues if other.fits(finding))
             address = issue.url if issue is not None else ""
             if not finding.fingerprint:
                 return Sorted(issue=address)
@@ -68,5 +67,5 @@ class Sorting:
             for issue in self._issues
             if issue not in self._met and not issue.has_expired(today)
             for seed in issue.seeds
-            if any(name.endswith(seed) for name in self._agreeing)
+            if any(f"/{name}".endswith(f"/{seed}") for name in self._agreeing)
         ]

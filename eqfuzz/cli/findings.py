@@ -72,7 +72,11 @@ def findings(
     chosen = [one for one in chosen if not bucket or one.bucket.startswith(bucket)]
     chosen.sort(key=lambda one: (*_rank(sort, one), one.finding.id))
     if new:
-        chosen = list({one.bucket or one.finding.id: one for one in reversed(chosen) if not one.issue}.values())[::-1]
+        firsts: dict[str, Listed] = {}
+        for one in chosen:
+            if not one.issue:
+                firsts.setdefault(one.bucket or one.finding.id, one)
+        chosen = list(firsts.values())
     if format is Format.JSON:
         for one in chosen:
             print(json.dumps({**one.finding.to_json(), "bucket": one.bucket, "issue": one.issue}))

@@ -33,6 +33,8 @@ def add(
 
     Exit codes: 0 noted, 2 no such finding, or it cannot be noted.
     """
+    import pydantic
+
     from eqfuzz.triage.known_issues import USUAL, KnownIssue, append
 
     finding = finding_in(folder_of(id, out))
@@ -53,8 +55,11 @@ def add(
             complain(f"--regex: it does not fit {finding.id}")
             raise typer.Exit(USAGE)
         append(file or USUAL, issue)
+    except pydantic.ValidationError as error:
+        complain(error.errors()[0]["msg"].removeprefix("Value error, "))
+        raise typer.Exit(USAGE) from None
     except (ValueError, OSError) as error:
-        complain(" ".join(str(error).split()))
+        complain(str(error))
         raise typer.Exit(USAGE) from None
     print(f"{file or USUAL}: {issue.fingerprint or issue.regex}  {url}")
 

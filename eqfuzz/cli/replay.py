@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def replay(
-    id: Annotated[str, typer.Argument(metavar="[ID]", help="The finding's id, or its first digits.")] = "",
+    id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The finding's id, or its first digits.")] = None,
     out: RunFolder = OUT,
     python: Interpreter = sys.executable,
     all: Annotated[bool, typer.Option("--all", help="Every finding of the run.")] = False,
@@ -73,12 +73,12 @@ def replay(
     raise typer.Exit(INTERNAL if ERROR in counts else FINDINGS if STILL_FAILING in counts else CLEAN)
 
 
-def _chosen(id: str, out: Path, *, everything: bool, bucket: str) -> list[Path]:
+def _chosen(id: str | None, out: Path, *, everything: bool, bucket: str) -> list[Path]:
     """The folders asked for; otherwise one line on stderr and exit code 2."""
-    if sum((bool(id), everything, bool(bucket))) > 1:
-        complain("give one of ID, --all and --bucket")
+    if sum((id is not None, everything, bool(bucket))) != 1:
+        complain("give one of ID, --all and --bucket; see `eqfuzz replay --help`")
         raise typer.Exit(USAGE)
-    if not (everything or bucket):
+    if id is not None:
         return [folder_of(id, out)]
     buckets = buckets_in(out)
     chosen = [f.id for f in all_findings(out) if everything or (f.fingerprint and buckets.of(f).startswith(bucket))]

@@ -12,7 +12,7 @@ import torch
 
 from eqfuzz.judge.observation import Raised
 
-_TORCH = str(Path(torch.__file__).parent)
+_TORCH = f"{Path(torch.__file__).parent}/"
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _PATH = re.compile(r"(?:/[\w.+-]+){2,}/?")
 _OUT_OF_MEMORY = re.compile(r"can't allocate memory|not enough memory|CUDA out of memory", re.IGNORECASE)
@@ -172,9 +172,12 @@ def _last_frame(error: BaseException) -> types.TracebackType | None:
 
 def _frames(error: BaseException) -> tuple[str, ...]:
     """The last functions of torch on the way to the failure, where its first cause came from."""
-    root = error
+    root, seen = error, [error]
     while root.__cause__ is not None and root.__cause__.__traceback__ is not None:
         root = root.__cause__
+        if any(root is link for link in seen):
+            break
+        seen.append(root)
     frames = [frame.f_code for frame, _ in traceback.walk_tb(root.__traceback__)]
     inside = [(code.co_filename, code.co_qualname) for code in frames if code.co_filename.startswith(_TORCH)]
     modules = [f"{Path(file).relative_to(_TORCH).with_suffix('')}.{name}" for file, name in inside]

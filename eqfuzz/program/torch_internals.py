@@ -137,9 +137,12 @@ def bisected(is_right: Callable[[], bool]) -> dict[str, Any] | None:
 
 
 def application(detail: str) -> str:
-    """What a ``debug_info`` of torch's bisector names: ``amin`` of the graph's node ``amin_2``, an operator's name."""
-    operator = re.search(r"OpOverload\(op='([\w.]+)'", detail)
-    return operator[1] if operator is not None else re.sub(r"_\d+$", "", detail)
+    """What a ``debug_info`` of torch's bisector names, without the number of its occurrence in the graph.
+
+    Lowerings are named by the node (``amin_2``), decompositions by the operator's ``repr``.
+    """
+    operator = re.fullmatch(r"<OpOverload\(op='(.+)', overload='(.+)'\)>", detail)
+    return ".".join(operator.groups()) if operator is not None else re.sub(r"_\d+$", "", detail)
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from eqfuzz.triage.buckets import bucket_id
 from eqfuzz.triage.essence import essence
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.fingerprint import guarded_by, is_exact, normalised
-from eqfuzz.triage.replay import Outcome
+from eqfuzz.triage.replay import STILL_FAILING, Outcome
 from eqfuzz.triage.reproducer import program_text
 from eqfuzz.triage.stage import LADDER, Blame
 
@@ -44,7 +44,9 @@ def issue_text(
 ) -> str:
     """The whole of ``issue.md``. ``checks`` is what PyTorch's own checks say by path, ``versions`` its collect_env."""
     environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False)
+    environment.filters["in_comment"] = lambda text: text.replace("--", "- -")
     raises = finding.verdict.kind in (Kind.COMPILER_CRASH, Kind.EXCEPTION_MISMATCH)
+    texts = script, outcome.output, finding.original.source, finding.transformed.source, _error(finding), versions
     return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
         title=title(finding),
         summary=_summary(finding),
@@ -58,6 +60,8 @@ def issue_text(
         searches=[(words, _search(words)) for words in _searches(finding)],
         error=_error(finding) if raises else "",
         versions=versions.strip("\n"),
+        fence="`" * max(3, 1 + max(len(run) for text in texts for run in re.findall(r"`*", text))),
+        fails=outcome.status == STILL_FAILING,
         torch=finding.environment.get("torch", "?"),
         python=finding.environment.get("python", "?"),
         eqfuzz=finding.environment.get("eqfuzz", ""),

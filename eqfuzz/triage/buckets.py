@@ -61,18 +61,16 @@ class Buckets:
         """Put it into its bucket; False where that has enough members and the finding need not be kept."""
         name = self.of(finding)
         bucket = self._state.buckets.setdefault(name, Bucket(fingerprint=finding.fingerprint))
-        for other in self._state.buckets.values():
-            if other is not bucket and finding.id in other.members:
-                other.members.remove(finding.id)
-        if finding.id not in bucket.members:
-            if len(bucket.members) >= KEPT:
-                if finding.id not in bucket.dropped:
-                    bucket.dropped.append(finding.id)
-                self._write()
-                return False
-            bucket.members.append(finding.id)
+        is_kept = finding.id in bucket.members or len(bucket.members) < KEPT
+        rightly = bucket.members if is_kept else bucket.dropped
+        for ids in (ids for other in self._state.buckets.values() for ids in (other.members, other.dropped)):
+            if ids is not rightly and finding.id in ids:
+                ids.remove(finding.id)
+        if finding.id not in rightly:
+            rightly.append(finding.id)
+        self._state.buckets = {key: other for key, other in self._state.buckets.items() if other.count}
         self._write()
-        return True
+        return is_kept
 
     def merge(self, into: str, other: str) -> None:
         """From now on what would fall into ``other`` falls into ``into``. Raises KeyError for an unknown bucket."""
@@ -88,12 +86,14 @@ class Buckets:
     def split(self, finding: Finding) -> str:
         """Give ``finding`` a bucket of its own, for good; its id. Raises KeyError where it is in none."""
         old = self._state.buckets[self.of(finding)]
+        if finding.id not in old.members:
+            raise KeyError(finding.id)
         old.members.remove(finding.id)
         name = bucket_id(f"{finding.fingerprint} {finding.id}")
         self._state.split[finding.id] = name
+        self._state.merged.pop(name, None)
         self._state.buckets[name] = Bucket(fingerprint=finding.fingerprint, members=[finding.id])
-        if not old.count:
-            self._state.buckets = {k: v for k, v in self._state.buckets.items() if v is not old}
+        self._state.buckets = {key: bucket for key, bucket in self._state.buckets.items() if bucket.count}
         self._write()
         return name
 

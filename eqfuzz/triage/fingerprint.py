@@ -31,14 +31,19 @@ DIFFERENCES = {
 RAISES = "raises"
 _DOT = " · "
 
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+# An apostrophe within a word (doesn't) opens and closes nothing.
+_QUOTED = re.compile(r"(?<!\w)(['\"`]).*?\1(?!\w)")
 _NUMBER = re.compile(r"\b0x[0-9a-fA-F…]+|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _CALL = re.compile(r"^call \d+(?: \((?P<label>.*?)\))?: ")
 _CHANGES = {
     r"^model\.train\(": "train or eval",
     r"^model\.": "an attribute of the module",
-    r"torch\.\w+ becomes ": "a dtype",
+    r"^sizes ": "sizes",
+    r"^other strides": "strides",
+    r"^torch\.\w+ becomes ": "dtypes",
     r" becomes ": "an argument that is no tensor",
+    r"^k?w?args\[.*\] without ": "the keys of a dictionary",
+    r"^k?w?args\[.*\] has \d+ items": "the length of a list",
     r"^[A-Za-z_]\w* is ": "a global",
     r"^under no_grad": "grad mode",
     r"^under autocast": "autocast",
@@ -96,4 +101,4 @@ def changed_by(verdict: Verdict) -> str:
 def normalised(message: str) -> str:
     """``message`` without what differs between programs that fail alike: call, names in quotes, numbers."""
     text = _CALL.sub("", " ".join(message.split()))
-    return _NUMBER.sub("N", _QUOTED.sub("'…'", text))[:200]
+    return _QUOTED.sub(r"\1…\1", _NUMBER.sub("N", text))[:200].rstrip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -86,8 +87,10 @@ def append(path: Path, issue: KnownIssue) -> None:
         _read(path)
     given = issue.model_dump(exclude_defaults=True)
     lines = ["", "[[issue]]", *(f"{name} = {_toml(value)}" for name, value in given.items())]
+    text = "\n".join(lines) + "\n"
+    text.encode()  # raises ValueError before there is a file
     with path.open("a", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+        file.write(text)
 
 
 def _toml(value: object) -> str:
@@ -96,10 +99,9 @@ def _toml(value: object) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
     text = str(value)
-    if "'" not in text and "\n" not in text:
+    if "'" not in text and text.isprintable():
         return f"'{text}'"
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")  # the one character that only TOML escapes
 
 
 def _read(path: Path) -> _File:
@@ -107,7 +109,7 @@ def _read(path: Path) -> _File:
         return _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: not valid TOML: {error}") from None
     except pydantic.ValidationError as error:
         first = error.errors()[0]

@@ -36,7 +36,7 @@ def test_one_rewrite_is_left_where_one_suffices(tmp_path):
     run = mutate(seed, *options, "--no-check", "draws", "--preload", preload, out=out)
     (finding,) = run.of("finding")
     assert len(finding["derivation"]) > 2 and finding["stage"] == "Inductor"
-    reduced = eqfuzz("reduce", finding["id"], "--out", out, "--format", "json")
+    reduced = eqfuzz("reduce", finding["id"], "--out", out, "--time", "2m", "--format", "json")
     assert reduced.returncode == 0, reduced.stderr
     *tried, summary = [json.loads(line) for line in reduced.stdout.splitlines()]
     assert {event["event"] for event in tried} == {"tried"} and summary["id"] == finding["id"]
@@ -50,6 +50,9 @@ def test_one_rewrite_is_left_where_one_suffices(tmp_path):
     assert (folder / "unreduced" / "variant.py").read_text() != (folder / "variant.py").read_text()
     (folder / "preload.py").unlink()
     assert eqfuzz("replay", finding["id"], "--out", out).returncode == 0
+    assert (folder / "is_interesting").exists()
+    candidate = write(tmp_path, "candidate.py", SEED)
+    assert eqfuzz("reduce", finding["id"], "--out", out, "--candidate", candidate).returncode == 1
 
 
 TWO = """

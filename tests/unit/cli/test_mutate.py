@@ -290,9 +290,9 @@ def test_json_has_nothing_but_events_on_stdout(mutate):
 
 
 def test_text_shows_the_finding_and_the_totals(mutate):
-    result, _ = mutate(summary(findings=1), events=(finding_made(),))
+    result, _ = mutate(summary(findings=1, buckets=1), events=(finding_made(),))
     assert "eqfuzz replay ab12cd34ef --out eqfuzz-out" in result.stdout
-    assert "1 finding in eqfuzz-out/findings" in result.stdout
+    assert "1 finding in 1 bucket in eqfuzz-out/findings" in result.stdout
 
 
 @pytest.mark.parametrize(("level", "told"), [("debug", True), ("DEBUG", True), ("info", False)])

@@ -6,10 +6,12 @@ import pytest
 import torch
 
 from eqfuzz.judge.instrument.faults import ELEMENT_FAULTS, LEAST_ULPS, PROPERTY_FAULTS, SIGN_OF_ZERO, ulps_apart
-from eqfuzz.judge.instrument.others import OTHERS
+from eqfuzz.judge.instrument.others import OTHERS, own_checks
 from eqfuzz.judge.instrument.recall import JUDGE, Count, Recall, Row, measure
 from eqfuzz.judge.instrument.subjects import DTYPES, NoSubject, subject
+from eqfuzz.judge.observation import CallObservation
 from eqfuzz.judge.oracles import judge_compiled
+from eqfuzz.judge.reference import LeafReference
 from eqfuzz.program.formats import recognise
 
 PROGRAM = recognise(
@@ -140,3 +142,35 @@ def test_other_oracles_by_their_thresholds():
     assert seen[0.9] == {"assert_close", "same, fp64", "NNSmith", "PolyJuice", "WhiteFox"}
     assert OTHERS["TorchFuzz"](values, values + 1, values)
     assert not any(alarm(values, values.clone(), values.double()) for alarm in OTHERS.values())
+
+
+def test_pytorchs_own_checks_by_path():
+    eager = CallObservation(
+        outputs=[("output[0]", torch.ones(20)), ("output[1]", torch.arange(3)), ("output[2]", 3), ("output[3]", "a")],
+        gradients=[("gradient of args[0]", torch.ones(2))],
+    )
+    off = torch.ones(20)
+    off[3] += 5e-4
+    compiled = CallObservation(
+        outputs=[("output[0]", off), ("output[1]", torch.tensor([0, 1, 3])), ("output[2]", 4), ("output[3]", "a")],
+        gradients=[("gradient of args[0]", torch.ones(3))],
+    )
+    known = CallObservation(outputs=[("output[0]", LeafReference(off.double()))])
+    assert own_checks(eager, compiled, None) == {
+        "output[0]": {"same": False, "assert_close": False},
+        "output[1]": {"same": False, "assert_close": False},
+    }
+    # The float64 run excuses what is nearer to it than eager; assert_close knows of no such run.
+    assert own_checks(eager, compiled, known)["output[0]"] == {"same": True, "assert_close": False}
+    assert set(own_checks(eager, eager, None)["output[1]"].values()) == {True}
+
+
+@pytest.mark.parametrize("other", [torch.ones(20, dtype=torch.float64), torch.ones(20, 1), torch.ones(20).to_sparse()])
+def test_pytorchs_own_checks_are_asked_of_like_tensors_alone(other):
+    before, after = (CallObservation(outputs=[("output", tensor)]) for tensor in (torch.ones(20), other))
+    assert own_checks(before, after, None) == {}
+
+
+def test_own_checks_pass_nan_that_both_have():
+    call = CallObservation(outputs=[("output", torch.tensor([1.0, float("nan"), float("inf")]))])
+    assert own_checks(call, call, None) == {"output": {"same": True, "assert_close": True}}

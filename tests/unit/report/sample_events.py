@@ -150,6 +150,7 @@ def summary(**changed: object) -> Summary:
         "seconds": 61.5,
         "cpu_seconds": 100.25,
         "peak_mb": 640,
+        "buckets": 1,
     }
     return Summary(**{**given, **changed})  # type: ignore[arg-type]
 

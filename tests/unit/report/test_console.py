@@ -116,7 +116,7 @@ def test_the_closing_tables_count_rules_verdicts_and_totals():
     assert "flaky seed2.py" in text
     for told in ("3 seeds (2 valid)", "31 sites", "12 variants", "14 compiled cells", "1 min 02 s wall"):
         assert told in text
-    for told in ("1 min 40 s CPU", "14 cells/min", "random seed 7", "2 findings in eqfuzz-out/findings"):
+    for told in ("1 min 40 s CPU", "14 cells/min", "random seed 7", "2 findings in 1 bucket in eqfuzz-out/findings"):
         assert told in text
 
 

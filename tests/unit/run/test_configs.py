@@ -1,5 +1,7 @@
 """Compile configurations: named, extended by TOML, told clearly when wrong."""
 
+import json
+
 import pytest
 import torch
 
@@ -60,3 +62,16 @@ def test_options_of_its_own_keep_a_configuration_from_sharing_kernels():
     assert not BUILT_IN["aot_eager"].shares_kernels
     for own in ({"mode": "max-autotune"}, {"options": {"cpp.simdlen": 1}}, {"inductor": {"cpp.simdlen": 1}}):
         assert not Config(name="own", **own).shares_kernels
+
+
+def test_a_configuration_without_a_part_of_the_compiler():
+    from torch._inductor.compiler_bisector import CompilerBisector
+
+    config = Config(name="no amin", without=("lowerings", "amin"))
+    assert config.arguments() == {} and not config.shares_kernels
+    assert Config(**json.loads(config.model_dump_json())) == config
+    with config.patched():
+        assert CompilerBisector.disable_subsystem("inductor", "lowerings", lambda: "amin_3")
+        assert not CompilerBisector.disable_subsystem("inductor", "lowerings", lambda: "amax_3")
+        assert not CompilerBisector.disable_subsystem("inductor", "cudagraphs")
+    assert not CompilerBisector.disable_subsystem("inductor", "lowerings", lambda: "amin_3")

@@ -1,5 +1,8 @@
 """A finding to test with."""
 
+import dataclasses
+from typing import Any
+
 from eqfuzz.judge.verdict import Evidence, Kind, Verdict
 from eqfuzz.program.formats import recognise
 from eqfuzz.rewrite.derive import Step
@@ -9,11 +12,15 @@ from eqfuzz.triage.stage import Ablation
 SOURCE = "def program(x):\n    return x + 1\n\n\ndef inputs(rng):\n    yield rng.normal(3)\n"
 
 
-def finding_of(kind: Kind = Kind.WRONG_RESULT, rules: tuple[str, ...] = ()) -> Finding:
-    program = recognise(SOURCE, "seeds/some.py")
-    verdict = Verdict(kind, "it differs", Evidence(0, "output", (1, 2), 1.0, 2.0, 1.0, 1e-6))
+def finding_of(
+    kind: Kind = Kind.WRONG_RESULT, rules: tuple[str, ...] = (), source: str = SOURCE, **changed: Any
+) -> Finding:
+    """``changed`` are fields of the finding, and ``message`` and ``evidence`` of its verdict."""
+    program = recognise(source, "seeds/some.py")
+    evidence = changed.pop("evidence", Evidence(0, "output", (1, 2), 1.0, 2.0, 1.0, 1e-6))
+    verdict = Verdict(kind, changed.pop("message", "it differs"), evidence)
     shown = {"eager": "agree", "aot_eager": str(kind), "aot_eager_decomp_partition": str(kind)}
-    return Finding(
+    finding = Finding(
         id=finding_id(program, program, verdict, "cpu", {"rules": rules}, "plain"),
         original=program,
         transformed=program,
@@ -27,3 +34,4 @@ def finding_of(kind: Kind = Kind.WRONG_RESULT, rules: tuple[str, ...] = ()) -> F
         environment={},
         ablation=Ablation(str(kind), "inductor", shown),
     )
+    return dataclasses.replace(finding, **changed)

@@ -41,3 +41,5 @@ def test_blame_in_words():
         "decompositions and partitioner, decomposition"
     )
     assert Blame("eager").in_words() == "Dynamo"
+    gelu = Blame("aot_eager_decomp_partition", "decomposition", 1, "<OpOverload(op='aten.gelu', overload='default')>")
+    assert gelu.in_words() == "decompositions and partitioner, decomposition: aten.gelu.default"

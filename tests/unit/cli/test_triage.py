@@ -1,0 +1,230 @@
+"""The verbs that sort findings: buckets and known issues; and those that work on one or on many."""
+
+import datetime
+import json
+
+import pytest
+
+from eqfuzz.judge.verdict import Kind
+from eqfuzz.triage.buckets import Buckets, bucket_id
+from eqfuzz.triage.folder import write_folder
+from tests.unit.cli.test_verbs import call
+from tests.unit.triage.findings import SOURCE, finding_of
+
+AMIN, AMAX = "values · Inductor, lowerings: amin", "values · Inductor, lowerings: amax"
+FIRST = finding_of(id="aa00000001", fingerprint=AMIN, source=SOURCE.replace("x + 1", "x.amin(0)"))
+SECOND = finding_of(id="bb00000002", fingerprint=AMAX, source=SOURCE.replace("x + 1", "x + 1 + 1"))
+THIRD = finding_of(Kind.HANG, id="cc00000003", fingerprint=AMIN, source=SOURCE.replace("x + 1", "x + 1 + 1 + 1"))
+LOST = finding_of(Kind.COMPILER_CRASH, id="dd00000004")
+ALL = {finding.id: finding for finding in (FIRST, SECOND, THIRD, LOST)}
+FIXED, FAILING = "print('compiled: equal')", "print('compiled: differs')\nraise SystemExit(1)"
+URL = "https://github.com/pytorch/pytorch/issues/1"
+
+
+@pytest.fixture
+def out(tmp_path, monkeypatch):
+    """Three findings in two buckets, the largest of which knows of one more, and one that was not placed."""
+    monkeypatch.chdir(tmp_path)
+    buckets = Buckets(tmp_path / "out")
+    for finding, script in zip(ALL.values(), (FIXED, FAILING, FIXED, FAILING), strict=True):
+        write_folder(tmp_path / "out" / "findings", finding, script, None)
+        if finding.fingerprint:
+            buckets.add(finding)
+    return tmp_path / "out"
+
+
+def listed(*options):
+    result = call("findings", "--out", "out", "--format", "json", *options)
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.exit_code == int(bool(found)), result.stderr
+    return found
+
+
+def ids(*options):
+    return [one["id"][:2] for one in listed(*options)]
+
+
+def one_line(result, code=2):
+    assert result.exit_code == code and result.stdout == "", result.output
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [
+        ([], "aa cc dd bb".split()),
+        (["--bucket", bucket_id(AMIN)], ["aa", "cc"]),
+        (["--bucket", bucket_id(AMAX)[:4]], ["bb"]),
+        (["--bucket", "none"], []),
+        (["--new"], ["aa", "dd", "bb"]),
+        (["--sort", "kind"], "dd cc aa bb".split()),
+        (["--sort", "size"], "dd aa bb cc".split()),
+        (["--sort", "size", "--new"], ["dd", "aa", "bb"]),
+        (["--sort", "kind", "--new", "--kind", "hang"], ["cc"]),
+    ],
+)
+def test_findings_are_chosen_and_sorted(out, options, left):
+    found = ids(*options)
+    # Two buckets of one finding each stand in the order of their ids, and what was not placed before them.
+    assert found == left
+
+
+def test_seeds_sort_by_name(out):
+    assert ids("--sort", "seed") == ids()
+    assert "--sort" in one_line(call("findings", "--out", "out", "--sort", "nonsense"))
+
+
+def test_what_is_known_comes_last_and_is_not_new(out, tmp_path):
+    assert call("known", "add", "aa", "--url", URL, "--out", "out").exit_code == 0
+    assert ids() == "dd bb aa cc".split() and ids("--new") == ["dd", "bb"]
+    assert [one["issue"] for one in listed("--bucket", bucket_id(AMIN))] == [URL, URL]
+    assert URL in call("findings", "--out", "out").stdout
+    (tmp_path / "more.toml").write_text("[[issue]]\nurl = 'u'\nadded = 2026-01-01\nregex = 'amax'\n")
+    assert ids("--new", "--known-issues", "more.toml") == ["aa", "dd"]
+    (tmp_path / "more.toml").write_text("[[issue]]\n")
+    assert "more.toml: issue.1" in one_line(call("findings", "--out", "out", "--known-issues", "more.toml"))
+
+
+def test_a_bucket_has_one_heading_and_its_findings_below(out):
+    text = call("findings", "--out", "out").stdout.splitlines()
+    assert text[0] == f"{bucket_id(AMIN)}  {AMIN}  (2 findings)"
+    assert [line.split()[0][:2] for line in text[1:3]] == ["aa", "cc"]
+    assert sum(AMIN in line for line in text) == 1
+    assert any(line.startswith("  dd") and "AOTAutograd" in line for line in text)
+
+
+@pytest.mark.parametrize("arguments", [["findings"], ["bucket", "split", "aa"], ["replay", "--all"], ["show", "aa"]])
+def test_a_broken_list_of_buckets_is_one_line(out, arguments):
+    (out / "buckets.json").write_text("{")
+    if arguments == ["replay", "--all"]:
+        arguments = ["replay", "--bucket", "b"]
+    assert "buckets.json: cannot be read" in one_line(call(*arguments, "--out", "out"))
+
+
+def test_buckets_are_merged_for_good(out):
+    into, other = bucket_id(AMIN), bucket_id(AMAX)
+    assert call("bucket", "merge", into, other, "--out", "out").stdout == f"{into}: 3 findings\n"
+    assert {one["bucket"] for one in listed()} == {into, ""}
+    assert f"no bucket '{other}' in out" in one_line(call("bucket", "merge", into, other, "--out", "out"))
+
+
+def test_a_finding_gets_a_bucket_of_its_own(out):
+    result = call("bucket", "split", "cc", "--out", "out")
+    name = result.stdout.split(":")[0]
+    assert result.stdout == f"{name}: {THIRD.id}\n" and ids("--bucket", name) == ["cc"]
+    shown = json.loads(call("show", "cc", "--out", "out", "--format", "json").stdout)
+    assert shown["bucket"] == name
+    assert one_line(call("bucket", "split", "dd", "--out", "out")) == f"eqfuzz: {LOST.id} is in no bucket"
+    assert "no finding 'zz'" in one_line(call("bucket", "split", "zz", "--out", "out"))
+
+
+def test_known_issues_are_noted_and_listed(out, tmp_path):
+    told = call("known", "add", "aa", "--url", URL, "--title", "it's amin", "--expires", "2999-12-31", "--out", "out")
+    assert told.stdout == f"known-issues.toml: {AMIN}  {URL}\n"
+    assert call("known", "add", "dd", "--url", "u", "--regex", "crash: it", "--out", "out").exit_code == 0
+    text = call("known", "list").stdout
+    assert f"{URL}  it's amin  until 2999-12-31" in text and f"\n  {AMIN}\n" in text and "\n  crash: it\n" in text
+    assert f"added = {datetime.date.today()}" in (tmp_path / "known-issues.toml").read_text()
+    past = call("known", "add", "bb", "--url", "u", "--expires", "2020-01-01", "--out", "out", "--file", "past.toml")
+    assert past.exit_code == 0 and " expired" in call("known", "list", "--file", "past.toml").stdout
+    assert call("known", "list", "--file", "past.toml").stdout.count(AMIN) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["zz", "--url", "u"], "no finding 'zz'"),
+        (["dd", "--url", "u"], "dd00000004 has no fingerprint: it was not placed; give a --regex"),
+        (["aa", "--url", "u", "--regex", "amax"], "it does not fit aa00000001"),
+        (["aa", "--url", "u", "--regex", "(amin"], "eqfuzz: regex: missing ), unterminated subpattern at position 0"),
+        (["aa", "--url", "u", "--file", "none/known.toml"], "none/known.toml"),
+        (["aa", "--url", "u", "--expires", "soon"], "--expires"),
+        (["aa"], "--url"),
+    ],
+)
+def test_what_cannot_be_noted_is_one_line(out, tmp_path, arguments, told):
+    assert told in one_line(call("known", "add", *arguments, "--out", "out"))
+    assert not (tmp_path / "known-issues.toml").exists()
+
+
+def test_a_list_that_cannot_be_read_is_one_line(out, tmp_path):
+    (tmp_path / "known-issues.toml").write_text("[[issue\n")
+    for arguments in (
+        ["known", "list"],
+        ["known", "add", "aa", "--url", "u", "--out", "out"],
+        ["findings", "--out", "out"],
+    ):
+        assert "known-issues.toml: not valid TOML" in one_line(call(*arguments))
+
+
+def events(*options):
+    result = call("replay", "--out", "out", "--format", "json", *options)
+    *told, summary = [json.loads(line) for line in result.stdout.splitlines()]
+    assert {event["event"] for event in told} == {"replayed"} and summary["event"] == "summary"
+    assert {event["torch"] for event in told} == {summary["torch"]}
+    return result.exit_code, {event["id"][:2]: event["status"] for event in told}, summary
+
+
+@pytest.mark.parametrize(
+    ("options", "statuses", "code"),
+    [
+        (["--all"], {"aa": "FIXED", "bb": "STILL FAILING", "cc": "FIXED", "dd": "STILL FAILING"}, 1),
+        (["--bucket", bucket_id(AMIN)], {"aa": "FIXED", "cc": "FIXED"}, 0),
+        (["--bucket", bucket_id(AMAX)[:5], "--jobs", "1"], {"bb": "STILL FAILING"}, 1),
+        (["bb"], {"bb": "STILL FAILING"}, 1),
+    ],
+)
+def test_many_are_replayed(out, options, statuses, code):
+    ended, told, summary = events(*options)
+    assert (ended, told) == (code, statuses)
+    assert sum(summary.get(status, 0) for status in ("FIXED", "STILL FAILING", "ERROR")) == len(told)
+
+
+def test_a_script_that_breaks_down_outweighs_the_others(out):
+    (out / "findings" / FIRST.id / "repro.py").write_text("raise ValueError")
+    result = call("replay", "--all", "--out", "out")
+    assert result.exit_code == 3
+    assert result.stdout.splitlines()[-1] == "1 ERROR, 1 FIXED, 2 STILL FAILING"
+    assert [line.split("  ")[0] for line in result.stdout.splitlines()[:-1]] == (
+        ["ERROR", "STILL FAILING", "FIXED", "STILL FAILING"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["replay", "aa", "--all"], "give one of ID, --all and --bucket"),
+        (["replay", "--bucket", "b0", "--all"], "give one of ID, --all and --bucket"),
+        (["replay"], "give one of ID, --all and --bucket"),
+        (["replay", "--bucket", "nonsense"], "no finding of bucket 'nonsense' in out"),
+        (["issue", "zz"], "no finding 'zz'"),
+        (["issue", ""], "fits 4 findings"),
+        (["reduce", "zz"], "no finding 'zz'"),
+        (["reduce", "aa", "--time", "nonsense"], "--time: 'nonsense' is not a duration"),
+        (["reduce", "aa", "--time", "0"], "--time: '0' leaves no time"),
+        (["reduce", "aa", "--candidate", "none.py"], "none.py"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_line(out, arguments, told):
+    assert told in one_line(call(*arguments, "--out", "out"))
+
+
+def test_no_findings_to_replay(tmp_path):
+    assert "no finding in" in one_line(call("replay", "--all", "--out", str(tmp_path)))
+
+
+def test_an_issue_of_what_cannot_tell_is_not_written(out):
+    (out / "findings" / FIRST.id / "repro.py").write_text("raise ValueError('its own failure')")
+    assert "its own failure" in one_line(call("issue", "aa", "--out", "out"), code=3)
+    assert not (out / "findings" / FIRST.id / "issue.md").exists()
+
+
+def test_an_issue_is_written_and_told(out, monkeypatch):
+    monkeypatch.setattr("eqfuzz.triage.replay.torch_versions", lambda python: "PyTorch version: 2.13.0")
+    text = call("issue", "dd", "--out", "out")
+    assert text.exit_code == 0, text.stderr
+    assert text.stdout.rstrip("\n") == (out / "findings" / LOST.id / "issue.md").read_text().rstrip("\n")
+    assert "PyTorch version: 2.13.0" in text.stdout and "compiled: differs" in text.stdout
+    told = json.loads(call("issue", "dd", "--out", "out", "--format", "json").stdout)
+    assert told["id"] == LOST.id and told["text"] == (out / "findings" / LOST.id / "issue.md").read_text()

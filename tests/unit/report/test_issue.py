@@ -1,0 +1,255 @@
+"""A finding as an issue: the sections of PyTorch's bug template, and nothing in them that is not known."""
+
+import dataclasses
+import re
+
+import pytest
+
+from eqfuzz.judge.verdict import FINDINGS, Evidence, Kind
+from eqfuzz.report.issue import issue_text, title
+from eqfuzz.triage.buckets import bucket_id
+from eqfuzz.triage.finding import Reduced
+from eqfuzz.triage.replay import FIXED, STILL_FAILING, Outcome
+from eqfuzz.triage.stage import Ablation, Blame
+from tests.unit.triage.findings import finding_of
+
+SOURCE = """\
+import torch
+
+
+def program(x):
+    return x.to(torch.int8).amin(0)
+
+
+def inputs(rng):
+    yield rng.normal(3)
+"""
+SCRIPT = '''"""wrong-result, and a long story.
+
+It is told elsewhere.
+"""
+
+import sys
+
+import torch
+
+sys.exit(1)
+'''
+LADDER = ("eager", "aot_eager", "aot_eager_decomp_partition")
+AMIN = Blame("inductor", "lowerings", 3, "amin_2")
+EVIDENCE = Evidence(0, "output[0]", (3, 11), 4.25, 5.25, 4.250000123, 3.1e-06, 3, 1024)
+WHOLE = finding_of(
+    source=SOURCE,
+    id="1f2e3d4c5b",
+    evidence=EVIDENCE,
+    settings={"name": "mine", "dynamic": True},
+    ablation=Ablation("wrong-result", "inductor", dict.fromkeys(LADDER, "agree")),
+    blame=AMIN,
+    suspects=("aten.amin.default: 3 of 1024 elements are wrong",),
+    fingerprint="values · Inductor, lowerings: amin",
+    environment={"torch": "2.13.0", "python": "3.11.9", "eqfuzz": "0.1.0", "draws": "3 of 3"},
+    reduced=Reduced((2, 0), (20, 1), (900, 90), 57),
+)
+OUTCOME = Outcome(STILL_FAILING, "eager:    4.25\ncompiled: 5.25\n")
+CHECKS = {"output[0]": {"same": True, "assert_close": False}}
+VERSIONS = "PyTorch version: 2.13.0\nOS: Linux\n"
+
+GOLDEN = f"""\
+<!-- [Inductor] amin (int8): torch.compile gives a wrong result -->
+<!-- Before filing, look for duplicates:
+     amin wrong result: https://github.com/pytorch/pytorch/issues?q=is%3Aissue+amin+wrong+result
+     inductor amin int8 to: https://github.com/pytorch/pytorch/issues?q=is%3Aissue+inductor+amin+int8+to
+-->
+### 🐛 Describe the bug
+
+`torch.compile` gives a wrong result for the program below, on CPU, under `dynamic=True`. At fault is the lowering of \
+`amin`.
+
+```python
+import sys
+
+import torch
+
+sys.exit(1)
+```
+
+It prints
+
+```
+eager:    4.25
+compiled: 5.25
+```
+
+**`output[0][3, 11]`** is `4.25` in eager and `5.25` compiled; computed in float64 it is `4.250000123`, and rounding \
+explains a distance of 3.1e-06 from it. 3 of 1,024 elements are wrong.
+
+| `torch.compile(backend=…)` | verdict |
+|---|---|
+| `eager` | agree |
+| `aot_eager` | agree |
+| `aot_eager_decomp_partition` | agree |
+| `inductor` | **wrong-result** |
+
+- `torch._dynamo.utils.same(eager, compiled, fp64_ref)` passes: it is too coarse for this
+- `torch.testing.assert_close(compiled, eager)` fails
+- `torch._inductor.compiler_bisector` ends at `lowerings: amin_2`: with that switched off the result is right
+- judged alone, on the operands that the compiled run gave it, wrong is aten.amin.default: 3 of 1024 elements are wrong
+- 3 of 3 random draws of the inputs show it
+- reduced from 20 statements to 1
+
+### Versions
+
+<details><summary>torch 2.13.0, Python 3.11.9</summary>
+
+```
+PyTorch version: 2.13.0
+OS: Linux
+```
+
+</details>
+
+Found with eqfuzz 0.1.0 (finding 1f2e3d4c5b, bucket {bucket_id(WHOLE.fingerprint)}). The script above fails in a fresh \
+process.
+"""
+
+
+def text_of(finding, outcome=OUTCOME, checks=CHECKS, script=SCRIPT):
+    return issue_text(finding, script, outcome, checks, VERSIONS)
+
+
+def test_a_finding_of_which_all_is_known():
+    assert text_of(WHOLE) == GOLDEN
+
+
+def test_the_rewriting_is_shown_where_it_takes_one():
+    transformed = WHOLE.original.with_source(SOURCE.replace("x.to(torch.int8).amin(0)", "torch.amin(x.char(), 0)"))
+    text = text_of(dataclasses.replace(finding_of(rules=("a/b",), source=SOURCE), transformed=transformed))
+    told = text.split("Only this way of writing the program shows it.")[1].split("### Versions")[0]
+    lines = re.findall(r"```diff\n(.*)\n```", told, re.DOTALL)[0].splitlines()
+    assert lines[:2] == ["--- compiles right", "+++ does not"]
+    assert "-    return x.to(torch.int8).amin(0)" in lines and "+    return torch.amin(x.char(), 0)" in lines
+    assert "def inputs" not in told
+    assert "```diff" not in text_of(WHOLE)
+
+
+FRAMES = ("_inductor.lowering.pad", "_inductor.graph.GraphLowering.run")
+
+
+def test_an_exception_has_its_log():
+    message = "call 0: compiled raises RuntimeError: shape '[3, 4]' is invalid for input of size 7"
+    text = text_of(finding_of(Kind.COMPILER_CRASH, message=message, evidence=Evidence(frames=FRAMES), source=SOURCE))
+    log = text.split("### Error logs")[1].split("### Versions")[0]
+    assert log.strip().splitlines() == ["```", message, *(f"  in {frame}" for frame in FRAMES), "```"]
+    assert "shape '…' is invalid for input of size N: https://github.com/" in text
+    assert "Error logs" not in text_of(WHOLE)
+
+
+@pytest.mark.parametrize("derived", [False, True])
+@pytest.mark.parametrize("known", ["nothing", "stage", "place", "reduced"])
+@pytest.mark.parametrize("kind", sorted(FINDINGS))
+def test_every_kind_has_every_section_once(kind, known, derived):
+    finding = finding_of(
+        kind, ("a/b",) if derived else (), source=SOURCE, evidence=None if known == "nothing" else EVIDENCE
+    )
+    if known == "nothing":
+        finding = dataclasses.replace(finding, ablation=None)
+    if known in ("place", "reduced"):
+        finding = dataclasses.replace(finding, blame=AMIN, fingerprint="values · amin")
+    if known == "reduced":
+        finding = dataclasses.replace(finding, reduced=WHOLE.reduced)
+    text = text_of(finding, checks={} if known == "nothing" else CHECKS)
+    raises = kind in (Kind.COMPILER_CRASH, Kind.EXCEPTION_MISMATCH)
+    sections = ["### 🐛 Describe the bug", *(["### Error logs"] if raises else []), "### Versions"]
+    assert re.findall(r"^### .*$", text, re.MULTILINE) == sections
+    assert text.count("```") % 2 == 0 and text.count("<!--") == text.count("-->") == 2
+    assert "long story" not in text and "None" not in text and "{{" not in text and "\n\n\n" not in text
+    assert f"**{kind}**" in text and "github.com/pytorch/pytorch/issues?q=is%3Aissue" in text
+    assert title(finding) in text.splitlines()[0]
+    assert len(title(finding).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({}, "[AOTAutograd] amin, int8, to (int8): torch.compile gives a wrong result"),
+        ({"ablation": None, "config": "mine"}, "[mine] amin, int8, to (int8): torch.compile gives a wrong result"),
+        ({"blame": AMIN}, "[AOTAutograd] amin (int8): torch.compile gives a wrong result"),
+        ({"kind": Kind.HANG}, "[AOTAutograd] amin, int8, to (int8): torch.compile does not end"),
+        (
+            {"source": "def program(x): return x\ndef inputs(rng): yield rng.normal(3)\n"},
+            "[AOTAutograd] program: torch.compile gives a wrong result",
+        ),
+    ],
+)
+def test_titles(changed, told):
+    assert title(finding_of(**{"source": SOURCE, **changed})) == told
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (
+            {"blame": Blame("inductor", "post_grad_passes", 3, "pass_4")},
+            "At fault is `pass` of Inductor's post_grad_passes.",
+        ),
+        (
+            {
+                "blame": Blame(
+                    "aot_eager_decomp_partition", "decomposition", 1, "<OpOverload(op='aten.a', overload='b')>"
+                )
+            },
+            "At fault is the decomposition of `aten.a.b`.",
+        ),
+        ({}, "At fault: AOTAutograd."),
+        ({"ablation": None}, "for the program below, on CPU.\n"),
+        (
+            {
+                "message": "call 2 (model.train(False)): output differs",
+                "ablation": Ablation("wrong-result", "inductor", {"eager": "wrong-result"}),
+            },
+            "when it is called again and train or eval has changed: a guard is missing.",
+        ),
+        ({"kind": Kind.HANG, "message": "it did not end"}, "\n\nit did not end\n"),
+    ],
+)
+def test_what_is_at_fault_is_told_as_closely_as_it_is_known(changed, told):
+    assert told in text_of(finding_of(**{"source": SOURCE, **changed}))
+
+
+@pytest.mark.parametrize(
+    ("evidence", "told"),
+    [
+        (
+            Evidence(0, "output", (), True, False, None, 0.0, 1, 1),
+            "**`output`** is `True` in eager and `False` compiled.\n",
+        ),
+        (
+            Evidence(0, "output", (2,), 1, 2, 1, 0.0, 1, 7),
+            "**`output[2]`** is `1` in eager and `2` compiled. 1 of 7 elements are wrong.\n",
+        ),
+        (Evidence(0, "output", None, "[3, 4]", "[4, 3]"), "**`output`** is `[3, 4]` in eager and `[4, 3]` compiled.\n"),
+    ],
+)
+def test_what_was_expected(evidence, told):
+    assert told in text_of(finding_of(evidence=evidence))
+
+
+def test_checks_of_other_leaves_are_not_told():
+    assert "assert_close" not in text_of(WHOLE, checks={"output[1]": {"same": True, "assert_close": False}})
+
+
+def test_a_script_that_no_longer_fails_is_not_said_to():
+    assert "The script above no longer fails in a fresh process." in text_of(WHOLE, Outcome(FIXED, "compiled: 4.25"))
+
+
+@pytest.mark.parametrize("script", ["import sys\nsys.exit(1)\n", "import sys"])
+def test_a_script_without_a_docstring_stays_whole(script):
+    assert f"```python\n{script.strip()}\n```" in text_of(WHOLE, script=script)
+
+
+def test_texts_of_the_program_end_no_fence_and_no_comment():
+    finding = finding_of(Kind.COMPILER_CRASH, message="raises E: a --> b", evidence=Evidence(frames=FRAMES))
+    text = text_of(finding, Outcome(STILL_FAILING, "```\n# A heading\n```"))
+    head, body = text.split("### 🐛 Describe the bug")
+    assert head.count("-->") == 2
+    assert "````\n```\n# A heading\n```\n````" in body and body.count("````") == 8

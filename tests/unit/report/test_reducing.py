@@ -1,0 +1,72 @@
+"""A reduction on the console: the curve while it lasts, the smaller finding at its end."""
+
+import dataclasses
+import io
+
+import pytest
+from rich.console import Console
+
+from eqfuzz.campaign.reducing import Tried
+from eqfuzz.report.findings import Listed, print_listed
+from eqfuzz.report.reducing import Curve, print_reduced
+from eqfuzz.triage.finding import Reduced
+from tests.unit.triage.findings import finding_of
+
+from . import sample_events as sample
+
+
+@pytest.fixture
+def console():
+    return Console(file=io.StringIO(), width=100, highlight=False)
+
+
+def told(console):
+    return console.file.getvalue()
+
+
+def test_the_curve_goes_down_with_what_holds(console):
+    curve = Curve(console)
+    for size, holds in ((31, True), (20, False), (16, True), (4, True)):
+        curve.take(Tried("statements", size, holds))
+    assert curve.line().startswith("statements: 31 → 4, 4 tries, ")
+    with console.capture() as drawn:
+        console.print(curve.display())
+    assert drawn.get().startswith("█▅▂  statements")
+
+
+def test_each_phase_has_its_own_curve(console):
+    curve = Curve(console)
+    assert curve.line().startswith("calls: 0 tries, ")
+    curve.take(Tried("rewrites", 3, True))
+    curve.take(Tried("options", 0, False))
+    assert curve.line().startswith("options: 0 → 0, 2 tries, ")
+    with console.capture() as drawn:
+        console.print(curve.display())
+    assert drawn.get().startswith("▁  options")
+
+
+def test_the_smaller_finding_is_told_with_its_sizes(console):
+    smaller = dataclasses.replace(sample.finding(), reduced=Reduced((3, 0), (20, 1), (900, 60), 57))
+    print_reduced(console, smaller, "out/findings/00aa11bb22", "out")
+    assert "reduced: rewrites 3 → 0, statements 20 → 1, characters 900 → 60, 57 tries" in told(console)
+    assert "from 20 statements to 1" in told(console)
+
+
+def test_a_finding_tells_its_bucket(console):
+    from eqfuzz.report.panel import print_finding
+
+    found = dataclasses.replace(sample.found(sample.finding()), bucket="b1234567")
+    found = dataclasses.replace(found, finding=dataclasses.replace(found.finding, fingerprint="values · amin"))
+    print_finding(console, found, "out")
+    assert "b1234567  values · amin" in told(console)
+
+
+def test_each_bucket_has_one_heading(console):
+    amin = [finding_of(id=id, fingerprint="values · amin") for id in ("a1", "a2")]
+    lost = finding_of(id="c3")
+    listed = [Listed(amin[0], "b1", 7, "https://u/1"), Listed(amin[1], "b1", 7, "https://u/1"), Listed(lost, "", 1, "")]
+    print_listed(console, listed)
+    lines = [line.strip() for line in told(console).splitlines()]
+    assert lines[0] == "b1  values · amin  (7 findings)  known: https://u/1"
+    assert [line.split()[0] for line in lines[1:]] == ["a1", "a2", "c3"]
+    assert lines[3].endswith("AOTAutograd") and not lines[1].endswith("AOTAutograd")

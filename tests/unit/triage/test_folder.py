@@ -1,0 +1,50 @@
+"""A finding's folder once it is reduced: what the run saw stays beside it."""
+
+import dataclasses
+
+import pytest
+
+from eqfuzz.triage.finding import Reduced
+from eqfuzz.triage.folder import preload_in, put_reduced, read_finding, write_folder
+from tests.unit.triage.findings import SOURCE, finding_of
+
+REDUCED = Reduced((3, 1), (20, 2), (900, 60), 57)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    preload = tmp_path / "plant.py"
+    preload.write_text("# a preload")
+    return write_folder(tmp_path / "findings", finding_of(), "first", preload)
+
+
+def smaller(body):
+    return dataclasses.replace(finding_of(source=SOURCE.replace("x + 1", body)), reduced=REDUCED)
+
+
+def test_the_smaller_takes_the_place_and_the_first_state_stays(folder):
+    names = {path.name for path in folder.iterdir()}
+    for script, body in (("second", "x - 1"), ("third", "x")):
+        put_reduced(folder, smaller(body), script)
+        assert read_finding(folder) == smaller(body)
+        assert (folder / "repro.py").read_text() == script and f"return {body}\n" in (folder / "variant.py").read_text()
+        unreduced = folder / "unreduced"
+        assert read_finding(unreduced) == finding_of()
+        assert (unreduced / "repro.py").read_text() == "first"
+        assert (unreduced / "variant.py").read_text() == SOURCE
+        assert {path.name for path in unreduced.iterdir()} == names
+        assert {path.name for path in folder.iterdir()} == names | {"unreduced"}
+
+
+def test_the_preload_lies_beside_both_scripts(folder):
+    put_reduced(folder, smaller("x"), "second")
+    assert preload_in(folder) == (folder / "preload.py").resolve()
+    assert (folder / "unreduced" / "preload.py").read_text() == "# a preload"
+
+
+def test_a_copy_that_broke_off_is_made_again(folder):
+    (folder / ".unreduced").mkdir()
+    (folder / ".unreduced" / "half").write_text("")
+    put_reduced(folder, smaller("x"), "second")
+    assert not (folder / ".unreduced").exists() and not (folder / "unreduced" / "half").exists()
+    assert read_finding(folder / "unreduced") == finding_of()

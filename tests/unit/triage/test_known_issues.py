@@ -1,0 +1,150 @@
+"""Known issues: what they fit, how long, and what is said of a list that is wrong."""
+
+import datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eqfuzz.judge.verdict import Kind
+from eqfuzz.triage.known_issues import (
+    SHIPPED,
+    USUAL,
+    KnownIssue,
+    append,
+    known_as,
+    known_issue_files,
+    read_known_issues,
+    told,
+)
+from tests.unit.triage.findings import finding_of
+
+DAY = datetime.date(2026, 6, 30)
+AMIN = finding_of(fingerprint="values · Inductor, lowerings: amin", suspects=("aten.amin.default: wrong by 3",))
+
+
+def issue(**given):
+    return KnownIssue(**{"url": "https://github.com/pytorch/pytorch/issues/1", "added": DAY, **given})
+
+
+@pytest.mark.parametrize(
+    ("given", "fits"),
+    [
+        ({"fingerprint": AMIN.fingerprint}, True),
+        ({"fingerprint": "values · Inductor, lowerings: ami"}, False),
+        ({"regex": r"^wrong-result: it differs$"}, False),
+        ({"regex": r"(?m)^wrong-result: it differs$"}, True),
+        ({"regex": r"lowerings: am(in|ax)"}, True),
+        ({"regex": r"aten\.amin"}, True),
+        ({"regex": r"aten\.amax"}, False),
+    ],
+)
+def test_a_fingerprint_is_compared_and_a_regex_looked_for(given, fits):
+    assert issue(**given).fits(AMIN) is fits
+
+
+def test_each_part_is_one_line_for_the_regex():
+    finding = finding_of(Kind.COMPILER_CRASH, message="one\n two", fingerprint="raises · x")
+    assert told(finding) == "compiler-crash: one two\nraises · x"
+
+
+@pytest.mark.parametrize(("days", "counts"), [(-1, True), (0, False), (1, False)])
+def test_an_entry_expires(days, counts):
+    entry = issue(regex="differs", expires=DAY)
+    assert (known_as(AMIN, [entry], DAY + datetime.timedelta(days)) is entry) is counts
+    assert entry.fits(AMIN)
+
+
+def test_the_first_that_counts_is_taken():
+    issues = [issue(regex="no such"), issue(regex="differs", expires=DAY), issue(regex="amin"), issue(regex="differs")]
+    assert known_as(AMIN, issues, DAY) is issues[2]
+    assert known_as(AMIN, [], DAY) is None
+
+
+HEAD = "[[issue]]\nurl = 'u'\nadded = 2026-01-01\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (HEAD + "regex = 'a'\nregexp = 'b'\n", ("issue.1.regexp", "Extra inputs")),
+        (HEAD + "regex = 'a'\n" + HEAD + "regex = '(a'\n", ("issue.2", "regex: ")),
+        (HEAD, ("issue.1", "either a fingerprint or a regex")),
+        (HEAD + "regex = 'a'\nfingerprint = 'b'\n", ("issue.1", "either a fingerprint or a regex")),
+        (HEAD + "regex = 'a'\nexpires = 'soon'\n", ("issue.1.expires",)),
+        ("[[issue]]\nregex = 'a'\nadded = 2026-01-01\n", ("issue.1.url", "required")),
+        ("[[isue]]\n", ("isue",)),
+        ("issue = 3\n", ("issue",)),
+        ("[[issue\n", ("not valid TOML",)),
+        (b"\xff\xfe", ("not valid TOML",)),
+        (None, ("cannot be read", "No such file")),
+    ],
+)
+def test_a_wrong_list_is_told_with_file_and_place(tmp_path, text, words):
+    file = tmp_path / "known.toml"
+    if text is not None:
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ValueError) as caught:
+        read_known_issues([SHIPPED, file])
+    message = str(caught.value)
+    assert message.startswith(f"{file}: ") and "\n" not in message
+    assert all(word in message for word in words), message
+
+
+def test_nothing_is_added_to_a_wrong_list(tmp_path):
+    file = tmp_path / "known.toml"
+    file.write_text("[[issue\n")
+    with pytest.raises(ValueError, match="not valid TOML"):
+        append(file, issue(regex="a"))
+    assert file.read_text() == "[[issue\n"
+
+
+def test_the_shipped_list_is_valid():
+    for entry in read_known_issues([SHIPPED]):
+        assert entry.url.startswith("https://") and entry.added <= datetime.date.today()
+
+
+def test_the_lists_that_are_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert known_issue_files([]) == (SHIPPED,)
+    USUAL.write_text("")
+    assert known_issue_files([]) == (SHIPPED, USUAL)
+    assert known_issue_files([tmp_path / "other"]) == (SHIPPED, tmp_path / "other")
+
+
+TEXTS = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=30),
+    st.lists(st.sampled_from(["'", '"', "\\", "\n", "\r", "\t", "\x7f", "\0", "'''", '"""', "a", "ä", "😀", "#"])).map(
+        "".join
+    ),
+)
+
+
+@settings(deadline=None)
+@given(
+    TEXTS.filter(bool),
+    TEXTS,
+    TEXTS,
+    st.one_of(st.none(), st.dates()),
+    st.lists(TEXTS, max_size=3),
+)
+def test_what_is_added_is_read_back(tmp_path_factory, fingerprint, url, title, expires, seeds):
+    file = tmp_path_factory.mktemp("known") / "known.toml"
+    entry = issue(fingerprint=fingerprint, url=url, title=title, expires=expires, seeds=tuple(seeds))
+    other = issue(regex=r"it\sdiffers 'so'")
+    append(file, entry)
+    append(file, other)
+    assert read_known_issues([file]) == (entry, other)
+
+
+def test_a_last_line_without_its_end_is_left_whole(tmp_path):
+    file = tmp_path / "known.toml"
+    file.write_text((HEAD + "regex = 'a'").strip())
+    append(file, issue(regex="b"))
+    assert [entry.regex for entry in read_known_issues([file])] == ["a", "b"]
+
+
+def test_what_has_no_utf_8_form_leaves_no_file(tmp_path):
+    with pytest.raises(ValueError):
+        append(tmp_path / "known.toml", issue(regex="\ud800"))
+    assert not (tmp_path / "known.toml").exists()
