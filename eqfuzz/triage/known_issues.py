@@ -56,8 +56,9 @@ class KnownIssue(pydantic.BaseModel):
 
 
 def told(finding: Finding) -> str:
-    """What a ``regex`` sees: ``kind: message``, fingerprint, operators that are wrong by themselves, a line each."""
+    """What a ``regex`` sees, a line each: ``kind: message``, fingerprint, suspects, ``seed: name``."""
     lines = [f"{finding.verdict.kind}: {finding.verdict.message}", finding.fingerprint, *finding.suspects]
+    lines.append(f"seed: {finding.original.name}")
     return "\n".join(" ".join(line.split()) for line in lines)
 
 

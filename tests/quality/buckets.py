@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.quality.corpus import shipped_seeds
+from tests.quality.hunt import OwnDefects
 
 FREQUENT = Path(__file__).parent / "frequent"
 """Faults that many seeds meet, in as many parts of the compiler as may be."""
@@ -56,13 +57,14 @@ def _fingerprints(fault: Path, out: Path, most: int, seed: int) -> list[str]:
     command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, seeds), "--strategy", "random", "--variants", "2"]
     command += ["--no-check", "audit,draws", "--preload", str(fault), "--jobs", "1", "--seed", str(seed)]
     found: list[str] = []
+    own = OwnDefects()
     with subprocess.Popen(
         [*command, "--format", "json", "--out", str(out)], stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
             event = json.loads(line)
-            if event["event"] == "finding" and not event["issue"]:
+            if event["event"] == "finding" and not event["issue"] and not own.is_own(Path(event["folder"])):
                 found.append(event["fingerprint"])
                 print(f"{fault.stem}: {event['fingerprint']}  [{event['seed']}]", flush=True)
                 if len(found) >= most:
