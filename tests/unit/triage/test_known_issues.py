@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eqfuzz.judge.verdict import Kind
+from eqfuzz.program.shipped import folder
 from eqfuzz.triage.known_issues import (
     SHIPPED,
     USUAL,
@@ -45,7 +46,7 @@ def test_a_fingerprint_is_compared_and_a_regex_looked_for(given, fits):
 
 def test_each_part_is_one_line_for_the_regex():
     finding = finding_of(Kind.COMPILER_CRASH, message="one\n two", fingerprint="raises · x")
-    assert told(finding) == "compiler-crash: one two\nraises · x"
+    assert told(finding) == "compiler-crash: one two\nraises · x\nseed: seeds/some.py"
 
 
 @pytest.mark.parametrize(("days", "counts"), [(-1, True), (0, False), (1, False)])
@@ -100,8 +101,13 @@ def test_nothing_is_added_to_a_wrong_list(tmp_path):
 
 
 def test_the_shipped_list_is_valid():
-    for entry in read_known_issues([SHIPPED]):
-        assert entry.url.startswith("https://") and entry.added <= datetime.date.today()
+    entries = read_known_issues([SHIPPED])
+    assert len(entries) > 10, "TorchFuzz's two and those of the shipped seeds"
+    for entry in entries:
+        assert entry.url.startswith("https://github.com/pytorch/pytorch/") or entry.url == "(not reported)"
+        assert entry.title and entry.added <= datetime.date.today()
+        for seed in entry.seeds:
+            assert (folder("seeds") / seed).is_file(), f"{seed} has moved"
 
 
 def test_the_lists_that_are_read(tmp_path, monkeypatch):
