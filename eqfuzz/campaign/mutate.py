@@ -149,6 +149,7 @@ class _Run:
         long = len(self.paths) >= MANY_SEEDS or (settings.time or 0.0) >= LONG_TIME
         if settings.dry_run or settings.preload is not None or not long:
             return True
+        self.environment.keep_caches_here()
         for step in quick_steps(pool):
             self._emit(step)
             if not step.passed:

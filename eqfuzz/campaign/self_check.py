@@ -42,7 +42,9 @@ def quick_check(handler: Handler, out: Path) -> SelfCheckSummary:
     began = time.monotonic()
     steps = []
     out.mkdir(parents=True, exist_ok=True)
-    with Pool(Environment(out), Limits(), jobs=1) as pool:
+    environment = Environment(out)
+    environment.keep_caches_here()
+    with Pool(environment, Limits(), jobs=1) as pool:
         for step in quick_steps(pool):
             steps.append(step)
             handler(step)

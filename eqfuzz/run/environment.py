@@ -42,6 +42,10 @@ class Environment:
         """The absolute folder that processes have as TMPDIR."""
         return self.out.absolute() / "tmp"
 
+    def keep_caches_here(self) -> None:
+        """Let what this very process imports of the compiler keep its caches in the run too: Dynamo makes a folder."""
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(self.cache_dir()))
+
     def variables(self, *, cuda: bool, cache: Path | None = None) -> dict[str, str]:
         """The complete environment of a process that may import torch.
 
