@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
 from rich.progress_bar import ProgressBar
@@ -13,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.campaign.events import CheckStarted, CheckSummary, Event, RuleChecked, RuleStarted
-from eqfuzz.report.drawing import LINE_SECONDS, Drawing
+from eqfuzz.report.drawing import LINE_SECONDS, Drawing, Drawn
 from eqfuzz.report.figures import count, duration, printable
 
 FEW = 20
@@ -68,7 +67,7 @@ class CheckProgress:
         return f"{duration(elapsed)} so far" + (f", about {duration(left)} left" if left else "")
 
 
-class CheckReport:
+class CheckReport(Drawn):
     """A handler of a check's events that writes to ``console``; a context manager, since it draws while it is open."""
 
     def __init__(self, console: Console, every: float = LINE_SECONDS) -> None:
@@ -76,15 +75,6 @@ class CheckReport:
         self._progress = CheckProgress()
         self._drawing = Drawing(console, self._progress, every)
         self._rules = 0
-
-    def __enter__(self) -> CheckReport:
-        self._drawing.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._drawing.stop()
 
     def handle(self, event: Event) -> None:
         """Count and show one event. Not to be called by two threads at once."""

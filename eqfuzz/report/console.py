@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from types import TracebackType
 
 from rich.console import Console
 from rich.text import Text
@@ -24,7 +23,7 @@ from eqfuzz.campaign.events import (
 from eqfuzz.campaign.self_check_events import SelfCheckStep
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.report.closing import print_closing, print_totals
-from eqfuzz.report.drawing import LINE_SECONDS, Drawing
+from eqfuzz.report.drawing import LINE_SECONDS, Drawing, Drawn
 from eqfuzz.report.figures import count, printable
 from eqfuzz.report.live import Progress
 from eqfuzz.report.panel import one_line, print_finding
@@ -46,7 +45,7 @@ def make_console() -> Console:
     return _Console(highlight=False)
 
 
-class ConsoleReport:
+class ConsoleReport(Drawn):
     """A handler of events that writes to ``console``; a context manager, since it draws while it is open.
 
     ``quiet``: one line per finding and the totals, nothing else. ``dry_run``: one line per seed; with ``diff`` its
@@ -79,11 +78,6 @@ class ConsoleReport:
         if not self._quiet:
             self._drawing.start()
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._drawing.stop()
 
     def handle(self, event: Event) -> None:
         """Count and show one event. Not to be called by two threads at once."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
 from rich.console import Console, RenderableType
 from rich.live import Live
@@ -24,6 +25,21 @@ class Changing(Protocol):
     def line(self) -> str:
         """All of it on one line, for logs."""
         ...
+
+
+class Drawn:
+    """A context manager that draws what is being told while it is open; ``_drawing`` is its own to set."""
+
+    _drawing: Drawing
+
+    def __enter__(self) -> Self:
+        self._drawing.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._drawing.stop()
 
 
 class Drawing:

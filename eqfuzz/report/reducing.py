@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from types import TracebackType
 
 from rich.console import Console, RenderableType
 from rich.text import Text
 
 from eqfuzz.campaign.events import FindingMade
 from eqfuzz.campaign.reducing import Tried
-from eqfuzz.report.drawing import Drawing
+from eqfuzz.report.drawing import Drawing, Drawn
 from eqfuzz.report.figures import count, duration
 from eqfuzz.report.panel import print_finding
 from eqfuzz.triage.finding import Finding
@@ -20,7 +19,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 _WIDTH = 60
 
 
-class Curve:
+class Curve(Drawn):
     """A handler of tries, and a context manager, since it draws while it is open."""
 
     def __init__(self, console: Console) -> None:
@@ -30,15 +29,6 @@ class Curve:
         self._tries = 0
         self._phase = ""
         self._sizes: list[int] = []
-
-    def __enter__(self) -> Curve:
-        self._drawing.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._drawing.stop()
 
     def take(self, tried: Tried) -> None:
         """Count a try; may be called from any thread."""

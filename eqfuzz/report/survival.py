@@ -6,7 +6,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from types import TracebackType
 
 from rich import box
 from rich.console import Console, RenderableType
@@ -15,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.campaign.events import Event, RuleMeasured, SurvivalStarted, SurvivalSummary
-from eqfuzz.report.drawing import LINE_SECONDS, Drawing
+from eqfuzz.report.drawing import LINE_SECONDS, Drawing, Drawn
 from eqfuzz.report.figures import count, duration
 from eqfuzz.rewrite.survival import Level
 
@@ -60,7 +59,7 @@ class SurvivalProgress:
         return bar
 
 
-class SurvivalReport:
+class SurvivalReport(Drawn):
     """A handler of a measurement's events that writes to ``console``; draws while it is open as a context manager."""
 
     def __init__(self, console: Console, every: float = LINE_SECONDS) -> None:
@@ -69,15 +68,6 @@ class SurvivalReport:
         self._drawing = Drawing(console, self._progress, every)
         self._levels: dict[str, str | None] = {}
         self._reasons: dict[str, str] = {}
-
-    def __enter__(self) -> SurvivalReport:
-        self._drawing.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._drawing.stop()
 
     def handle(self, event: Event) -> None:
         """Count and show one event. Not to be called by two threads at once."""
