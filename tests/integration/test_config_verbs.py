@@ -91,6 +91,7 @@ def test_two_options_are_found_and_named(tmp_path):
     assert "inductor.split_reductions = False  (torch: True)" in shown.stdout
 
 
+@pytest.mark.long
 def test_what_stock_settings_show_is_theirs_and_is_turned_off(tmp_path):
     seed, preload, out = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", WRONG_UNLESS), tmp_path / "out"
     only = "permute_fusion,max_fusion_size,pick_loop_orders"
@@ -124,6 +125,7 @@ DEADLY_WITH_ONE = """
 """
 
 
+@pytest.mark.long
 def test_a_deadly_option_costs_its_own_cell(tmp_path):
     seed, preload = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", DEADLY_WITH_ONE)
     only = "pick_loop_orders,permute_fusion,dynamo.specialize_int"

@@ -11,10 +11,11 @@ from eqfuzz.triage.folder import write_folder
 from tests.unit.cli.test_verbs import call
 from tests.unit.triage.findings import SOURCE, finding_of
 
-AMIN, AMAX = "values · Inductor, lowerings: amin", "values · Inductor, lowerings: amax"
-FIRST = finding_of(id="aa00000001", fingerprint=AMIN, source=SOURCE.replace("x + 1", "x.amin(0)"))
-SECOND = finding_of(id="bb00000002", fingerprint=AMAX, source=SOURCE.replace("x + 1", "x + 1 + 1"))
-THIRD = finding_of(Kind.HANG, id="cc00000003", fingerprint=AMIN, source=SOURCE.replace("x + 1", "x + 1 + 1 + 1"))
+# Of no known issue in the shipped list.
+LEAST, MOST = "values · Inductor, lowerings: minimum", "values · Inductor, lowerings: maximum"
+FIRST = finding_of(id="aa00000001", fingerprint=LEAST, source=SOURCE.replace("x + 1", "x.amin(0)"))
+SECOND = finding_of(id="bb00000002", fingerprint=MOST, source=SOURCE.replace("x + 1", "x + 1 + 1"))
+THIRD = finding_of(Kind.HANG, id="cc00000003", fingerprint=LEAST, source=SOURCE.replace("x + 1", "x + 1 + 1 + 1"))
 LOST = finding_of(Kind.COMPILER_CRASH, id="dd00000004")
 ALL = {finding.id: finding for finding in (FIRST, SECOND, THIRD, LOST)}
 FIXED, FAILING = "print('compiled: equal')", "print('compiled: differs')\nraise SystemExit(1)"
@@ -54,8 +55,8 @@ def one_line(result, code=2):
     ("options", "left"),
     [
         ([], "aa cc dd bb".split()),
-        (["--bucket", bucket_id(AMIN)], ["aa", "cc"]),
-        (["--bucket", bucket_id(AMAX)[:4]], ["bb"]),
+        (["--bucket", bucket_id(LEAST)], ["aa", "cc"]),
+        (["--bucket", bucket_id(MOST)[:4]], ["bb"]),
         (["--bucket", "none"], []),
         (["--new"], ["aa", "dd", "bb"]),
         (["--sort", "kind"], "dd cc aa bb".split()),
@@ -78,9 +79,9 @@ def test_seeds_sort_by_name(out):
 def test_what_is_known_comes_last_and_is_not_new(out, tmp_path):
     assert call("known", "add", "aa", "--url", URL, "--out", "out").exit_code == 0
     assert ids() == "dd bb aa cc".split() and ids("--new") == ["dd", "bb"]
-    assert [one["issue"] for one in listed("--bucket", bucket_id(AMIN))] == [URL, URL]
+    assert [one["issue"] for one in listed("--bucket", bucket_id(LEAST))] == [URL, URL]
     assert URL in call("findings", "--out", "out").stdout
-    (tmp_path / "more.toml").write_text("[[issue]]\nurl = 'u'\nadded = 2026-01-01\nregex = 'amax'\n")
+    (tmp_path / "more.toml").write_text("[[issue]]\nurl = 'u'\nadded = 2026-01-01\nregex = 'maximum'\n")
     assert ids("--new", "--known-issues", "more.toml") == ["aa", "dd"]
     (tmp_path / "more.toml").write_text("[[issue]]\n")
     assert "more.toml: issue.1" in one_line(call("findings", "--out", "out", "--known-issues", "more.toml"))
@@ -88,9 +89,9 @@ def test_what_is_known_comes_last_and_is_not_new(out, tmp_path):
 
 def test_a_bucket_has_one_heading_and_its_findings_below(out):
     text = call("findings", "--out", "out").stdout.splitlines()
-    assert text[0] == f"{bucket_id(AMIN)}  {AMIN}  (2 findings)"
+    assert text[0] == f"{bucket_id(LEAST)}  {LEAST}  (2 findings)"
     assert [line.split()[0][:2] for line in text[1:3]] == ["aa", "cc"]
-    assert sum(AMIN in line for line in text) == 1
+    assert sum(LEAST in line for line in text) == 1
     assert any(line.startswith("  dd") and "AOTAutograd" in line for line in text)
 
 
@@ -103,7 +104,7 @@ def test_a_broken_list_of_buckets_is_one_line(out, arguments):
 
 
 def test_buckets_are_merged_for_good(out):
-    into, other = bucket_id(AMIN), bucket_id(AMAX)
+    into, other = bucket_id(LEAST), bucket_id(MOST)
     assert call("bucket", "merge", into, other, "--out", "out").stdout == f"{into}: 3 findings\n"
     assert {one["bucket"] for one in listed()} == {into, ""}
     assert f"no bucket '{other}' in out" in one_line(call("bucket", "merge", into, other, "--out", "out"))
@@ -121,14 +122,14 @@ def test_a_finding_gets_a_bucket_of_its_own(out):
 
 def test_known_issues_are_noted_and_listed(out, tmp_path):
     told = call("known", "add", "aa", "--url", URL, "--title", "it's amin", "--expires", "2999-12-31", "--out", "out")
-    assert told.stdout == f"known-issues.toml: {AMIN}  {URL}\n"
+    assert told.stdout == f"known-issues.toml: {LEAST}  {URL}\n"
     assert call("known", "add", "dd", "--url", "u", "--regex", "crash: it", "--out", "out").exit_code == 0
     text = call("known", "list").stdout
-    assert f"{URL}  it's amin  until 2999-12-31" in text and f"\n  {AMIN}\n" in text and "\n  crash: it\n" in text
+    assert f"{URL}  it's amin  until 2999-12-31" in text and f"\n  {LEAST}\n" in text and "\n  crash: it\n" in text
     assert f"added = {datetime.date.today()}" in (tmp_path / "known-issues.toml").read_text()
     past = call("known", "add", "bb", "--url", "u", "--expires", "2020-01-01", "--out", "out", "--file", "past.toml")
     assert past.exit_code == 0 and " expired" in call("known", "list", "--file", "past.toml").stdout
-    assert call("known", "list", "--file", "past.toml").stdout.count(AMIN) == 0
+    assert call("known", "list", "--file", "past.toml").stdout.count(LEAST) == 0
 
 
 @pytest.mark.parametrize(
@@ -170,8 +171,8 @@ def events(*options):
     ("options", "statuses", "code"),
     [
         (["--all"], {"aa": "FIXED", "bb": "STILL FAILING", "cc": "FIXED", "dd": "STILL FAILING"}, 1),
-        (["--bucket", bucket_id(AMIN)], {"aa": "FIXED", "cc": "FIXED"}, 0),
-        (["--bucket", bucket_id(AMAX)[:5], "--jobs", "1"], {"bb": "STILL FAILING"}, 1),
+        (["--bucket", bucket_id(LEAST)], {"aa": "FIXED", "cc": "FIXED"}, 0),
+        (["--bucket", bucket_id(MOST)[:5], "--jobs", "1"], {"bb": "STILL FAILING"}, 1),
         (["bb"], {"bb": "STILL FAILING"}, 1),
     ],
 )

@@ -136,7 +136,7 @@ def test_a_planted_fault_is_left_alone_in_a_catalogue(name):
     assert found[0] <= 60 and found[1] <= 3
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_planted_faults_take_few_tries():
     measured = [_reduced(p) for p in sorted((SEEDS / "handwritten").rglob("*.py"))]
     tries, statements = zip(*(m for m in measured if m is not None), strict=True)
