@@ -43,6 +43,7 @@ def put_reduced(folder: Path, finding: Finding, reproducer: str) -> None:
             if (folder / name).exists():
                 shutil.copyfile(folder / name, making / name)
         making.rename(first)
+    (folder / "issue.md").unlink(missing_ok=True)  # it is about the larger program
     _write(folder, finding, reproducer)
 
 
