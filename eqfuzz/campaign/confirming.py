@@ -48,7 +48,7 @@ class Confirming:
         self._environment = environment
         self._versions = versions
         self._reproducing = Reproducing(pool, environment)
-        self._localising = Localising(pool, environment)
+        self._localising = Localising(pool)
 
     def confirm(self, cells: Sequence[Cell], original: Cell | None) -> Confirmed | Verdict:
         """A finding whose reproducer fails in a fresh process, or the verdict that takes its place.
@@ -60,14 +60,16 @@ class Confirming:
         finding = self._finding(cell, config, original, len(cells) - 1)
         findings = self._environment.out / "findings"
         known = (findings / finding.id).exists()
-        try:
-            scripts = self._reproducing.scripts(finding)
-        except NoReproducer as error:
-            return Verdict(Kind.INCONCLUSIVE, f"no stand-alone reproducer: {error}; {cell.verdict.message}")
-        folder = write_folder(findings, finding, scripts[0], self._environment.preload)
         if known:
+            folder = findings / finding.id
             finding = read_finding(folder)  # an earlier run's, which may be reduced by now, or blamed
             scripts = [(folder / "repro.py").read_text(encoding="utf-8")]
+        else:
+            try:
+                scripts = self._reproducing.scripts(finding)
+            except NoReproducer as error:
+                return Verdict(Kind.INCONCLUSIVE, f"no stand-alone reproducer: {error}; {cell.verdict.message}")
+            folder = write_folder(findings, finding, scripts[0], self._environment.preload)
         outcome = self._reproducing.first_failing(finding, folder, scripts)
         if outcome.status == STILL_FAILING:
             finding = self._localising.look(finding)

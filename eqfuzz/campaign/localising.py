@@ -7,7 +7,6 @@ import dataclasses
 from eqfuzz.campaign.about import case_about, config_of
 from eqfuzz.campaign.placing import Placing
 from eqfuzz.campaign.trial import trial
-from eqfuzz.run.environment import Environment
 from eqfuzz.run.pool import Pool
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.stage import LADDER, Ablation
@@ -19,9 +18,9 @@ FURTHER_DRAWS = 2
 class Localising:
     """Finds out what a finding's checks ask for and is not known of it yet; each look is a child's."""
 
-    def __init__(self, pool: Pool, environment: Environment) -> None:
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._placing = Placing(pool, environment)
+        self._placing = Placing(pool)
 
     def look(self, finding: Finding) -> Finding:
         """The finding with all that is found out. Raises RunnerFailed."""
@@ -58,8 +57,6 @@ class Localising:
         """What the backends before the finding's own show on its calls."""
         config = config_of(finding)
         below = LADDER[: LADDER.index(config.backend)] if config.backend in LADDER else LADDER
-        changes = {"mode": None, "options": {}, "inductor": {}}
-        configs = tuple(config.model_copy(update={"name": name, "backend": name, **changes}) for name in below)
-        case = dataclasses.replace(case_about(finding, "compare"), configs=configs)
+        case = dataclasses.replace(case_about(finding, "compare"), configs=tuple(config.on(name) for name in below))
         shown = trial(self._pool, case).shown if below else {}
         return Ablation(str(finding.verdict.kind), config.backend, {k: str(v.kind) for k, v in shown.items()})

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 from eqfuzz.campaign.about import case_about
 from eqfuzz.campaign.reducing import NotReduced, Reducing
 from eqfuzz.judge.verdict import Kind
-from eqfuzz.run.environment import Environment
 from eqfuzz.run.pool import Pool
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.fingerprint import DIFFERENCES, RAISES, fingerprint, guarded_by, is_exact
@@ -25,9 +23,8 @@ REDUCING_SECONDS = 120.0
 class Placing:
     """Finds out as much as a fingerprint needs, and no more: what costs least first."""
 
-    def __init__(self, pool: Pool, environment: Environment) -> None:
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._environment = environment
 
     def place(self, finding: Finding) -> Finding:
         """The finding with its fingerprint, and with its ``blame`` where torch's bisector was asked.
@@ -36,11 +33,9 @@ class Placing:
         the program once it is reduced; the finding itself stays as it is. Raises RunnerFailed.
         """
         finding = self.blamed(finding)
-        if DIFFERENCES[finding.verdict.kind] == RAISES:
-            return _named(finding)
-        if is_exact(finding) or guarded_by(finding) or finding.reduced is not None:
-            return _named(finding)
-        return dataclasses.replace(finding, fingerprint=fingerprint(self._smaller(finding)))
+        raises = DIFFERENCES[finding.verdict.kind] == RAISES
+        known = raises or is_exact(finding) or guarded_by(finding) or finding.reduced is not None
+        return dataclasses.replace(finding, fingerprint=fingerprint(finding if known else self._smaller(finding)))
 
     def blamed(self, finding: Finding) -> Finding:
         """With what torch's bisector says, where it is not known yet and that can be asked. Raises RunnerFailed."""
@@ -58,15 +53,8 @@ class Placing:
 
     def _smaller(self, finding: Finding) -> Finding:
         """As small as it gets within the time; itself where it does not show again."""
-        reducing = Reducing(finding, self._pool, _silent, seconds=REDUCING_SECONDS)
+        reducing = Reducing(finding, self._pool, seconds=REDUCING_SECONDS)
         try:
             return reducing.smallest()
         except NotReduced:
             return finding
-
-
-def _named(finding: Finding) -> Finding:
-    return dataclasses.replace(finding, fingerprint=fingerprint(finding))
-
-
-_silent: Callable[[object], None] = lambda _: None  # noqa: E731

@@ -62,10 +62,10 @@ class Reducing:
         self,
         finding: Finding,
         pool: Pool,
-        tell: Callable[[Tried], None],
         *,
         seconds: float,
         jobs: int = 1,
+        tell: Callable[[Tried], None] = lambda _: None,
         answers: dict[str, bool] | None = None,
     ) -> None:
         self._finding = finding
@@ -222,7 +222,7 @@ def _cheapest(finding: Finding, own: Config) -> Config:
     backend = _WITHOUT_CODE.get(stage, own.backend)
     if backend == own.backend:
         return own
-    return own.model_copy(update={"name": backend, "backend": backend, "mode": None, "options": {}, "inductor": {}})
+    return own.on(backend)
 
 
 def _without_the_guilty(finding: Finding, config: Config) -> Config | None:
@@ -236,8 +236,7 @@ def _without_the_guilty(finding: Finding, config: Config) -> Config | None:
     before = LADDER[: LADDER.index(guilty)] if guilty is not None else LADDER
     if not before:
         return None
-    changes = {"name": before[-1], "backend": before[-1], "mode": None, "options": {}, "inductor": {}}
-    return config.model_copy(update=changes)
+    return config.on(before[-1])
 
 
 def _is_another(verdict: Verdict, again: Verdict) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -50,12 +52,17 @@ class Reduction:
         """The smaller finding, written to the folder. Raises NotReduced, RunnerFailed and OSError."""
         limits = Limits(compile_s=self._finding.environment.get("compile_seconds", Limits().compile_s))
         with Pool(self._environment, limits, jobs=self._jobs) as pool:
-            finding = Placing(pool, self._environment).blamed(self._finding)
+            finding = Placing(pool).blamed(self._finding)
             reducing = Reducing(
-                finding, pool, self._remember, seconds=self._seconds, jobs=self._jobs, answers=self._answers
+                finding,
+                pool,
+                seconds=self._seconds,
+                jobs=self._jobs,
+                tell=self._remember,
+                answers=self._answers,
             )
             smaller = reducing.smallest()
-            suspects = Localising(pool, self._environment).suspects(smaller)
+            suspects = Localising(pool).suspects(smaller)
             name = finding.fingerprint or fingerprint(smaller)
             smaller = dataclasses.replace(smaller, suspects=suspects, fingerprint=name)
             reproducing = Reproducing(pool, self._environment)
@@ -96,18 +103,18 @@ def shows_finding(finding: Finding, folder: Path, out: Path, candidate: Path) ->
     """Whether the seed file ``candidate`` shows the same as ``finding``. Raises InvalidSeed and RunnerFailed."""
     program = read_program(candidate, str(candidate))
     with Pool(_environment(folder, out), Limits(), jobs=1) as pool:
-        return Reducing(finding, pool, lambda _: None, seconds=0).shows_it(program)
+        return Reducing(finding, pool, seconds=0).shows_it(program)
 
 
 def write_interestingness(folder: Path) -> None:
     """``is_interesting``: what outside reducers (C-Reduce, Shrink Ray) ask about a smaller ``variant.py``."""
     script = folder / "is_interesting"
-    out = folder.resolve().parent.parent
+    verb = [sys.executable, "-m", "eqfuzz", "reduce", folder.name, "--out", str(folder.resolve().parent.parent)]
     text = f"""\
 #!/bin/sh
-# Exit code 0 while variant.py in the current folder, or the file given, shows finding {folder.name}:
-#   cp variant.py /tmp/work/ && cd /tmp/work && creduce {script.resolve()} variant.py
-exec eqfuzz reduce {folder.name} --out '{out}' --candidate "${{1:-variant.py}}"
+# Exit code 0 while variant.py in the current folder, or the file given, shows finding {folder.name}.
+# For outside reducers: copy variant.py to an empty folder, and name this script as their test there.
+exec {shlex.join(verb)} --candidate "${{1:-variant.py}}"
 """
     script.write_text(text, encoding="utf-8")
     script.chmod(0o755)

@@ -12,6 +12,7 @@ from urllib.parse import quote_plus
 import jinja2
 
 from eqfuzz.judge.verdict import Evidence, Kind
+from eqfuzz.program.definitions import program_text
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.torch_internals import application
 from eqfuzz.report.figures import value
@@ -20,7 +21,6 @@ from eqfuzz.triage.essence import essence
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.fingerprint import guarded_by, is_exact, normalised
 from eqfuzz.triage.replay import STILL_FAILING, Outcome
-from eqfuzz.triage.reproducer import program_text
 from eqfuzz.triage.stage import LADDER, Blame
 
 _TEMPLATE = Path(__file__).with_name("issue.md.j2")
@@ -56,6 +56,7 @@ def issue_text(
         backends=_backends(finding),
         facts=_facts(finding, checks),
         derivation=finding.derivation,
+        original_is_right=finding.original_is_right,
         diff=_diff(finding) if finding.derivation else "",
         searches=[(words, _search(words)) for words in _searches(finding)],
         error=_error(finding) if raises else "",
@@ -159,7 +160,7 @@ def _error(finding: Finding) -> str:
 
 def _diff(finding: Finding) -> str:
     before, after = (program_text(p).splitlines() for p in (finding.original, finding.transformed))
-    return "\n".join(list(difflib.unified_diff(before, after, "compiles right", "does not", lineterm="", n=2)))
+    return "\n".join(list(difflib.unified_diff(before, after, "the original", "shows it", lineterm="", n=2)))
 
 
 def _searches(finding: Finding) -> list[str]:

@@ -131,7 +131,7 @@ def _loud(finding: Finding) -> Text:
     if not finding.only_transformed:
         return Text("The original shows it too, no rewrite needed.", style="bold")
     text = Text(" ONLY THE TRANSFORMED PROGRAM SHOWS IT ", style="bold reverse yellow")
-    if finding.cells.get("C(P)") == "agree":
+    if finding.original_is_right:
         text = Text.assemble(text, " the original compiles right")
     return text
 

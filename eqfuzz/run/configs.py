@@ -44,6 +44,12 @@ class Config(pydantic.BaseModel):
 
         return torch.compile(target, **self.arguments())
 
+    def on(self, backend: str) -> Config:
+        """The same with another backend, which takes the place of the name, and without what only Inductor takes."""
+        return self.model_copy(
+            update={"name": backend, "backend": backend, "mode": None, "options": {}, "inductor": {}, "without": None}
+        )
+
     @property
     def shares_kernels(self) -> bool:
         """Whether it generates C++ kernels, and with no options of its own that these would have to be built under."""

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from eqfuzz.triage.finding import Finding
+from eqfuzz.triage.folder import preload_in
 from eqfuzz.triage.fresh_process import run_fresh
 from eqfuzz.triage.reproducer import WATCHED
 from eqfuzz.triage.stage import Blame
@@ -30,12 +31,12 @@ def bisect(folder: Path, finding: Finding, python: str = sys.executable, seconds
     with tempfile.TemporaryDirectory(prefix="eqfuzz-blame-") as place:
         script = Path(place) / "repro.py"
         shutil.copyfile(folder / "repro.py", script)
-        preload = folder / "preload.py"
+        preload = preload_in(folder)
         arguments = [str(script), "outside" if outside else "inside"]
-        if outside and preload.exists():
+        if outside and preload is not None:
             shutil.copyfile(preload, script.with_name("preload.py"))
-        elif preload.exists():  # planted once: not again by each run of the script, which does not see it here
-            arguments.append(str(preload.resolve()))
+        elif preload is not None:  # planted once: not again by each run of the script, which does not see it here
+            arguments.append(str(preload))
         ended = run_fresh([python, str(_SCRIPT), *arguments], seconds)
     if ended.status is None:
         raise NotBlamed(f"the bisector did not end within {seconds:g} s")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from eqfuzz.program.definitions import program_text
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
-from eqfuzz.triage.reproducer import program_text
 
 _OF_NO_INTEREST = {"torch", "nn", "F", "np", "numpy", "functional", "self", "super", "__init__", "forward"}
 _STATEMENTS = (

@@ -58,6 +58,11 @@ class Finding:
         return bool(self.derivation)
 
     @property
+    def original_is_right(self) -> bool:
+        """Whether the original was compiled too, and compiles right."""
+        return self.cells.get("C(P)") == "agree"
+
+    @property
     def place(self) -> str:
         """Where in the compiler it comes from, as closely as is known, in words; empty where nothing is."""
         if self.blame is not None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
-import re
 import textwrap
 from typing import Any
 
 from eqfuzz.judge.verdict import Evidence, Kind
-from eqfuzz.program import script
+from eqfuzz.program.definitions import program_text
 from eqfuzz.program.literal import UNPACK
 from eqfuzz.program.load import STATE_SEED
-from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
 from eqfuzz.run.configs import Config
 from eqfuzz.triage.finding import Finding
+from eqfuzz.triage.opening import draws, opening, without_imports_of_torch
 
 COMPILE_SECONDS = 90.0
 """The wall limit of a compiled cell where a finding does not say under which it was made."""
@@ -69,57 +67,6 @@ def write_reproducer(finding: Finding, config: Config, described: Described, pre
     return "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
-def program_text(program: Program) -> str:
-    """The program's definitions alone: no input hooks, no blank runs where statements were taken out."""
-    tree = parse(program.source)
-    kept = script.keep_definitions(program.source, tree, "", program.construct)
-    hooks = [s for s in parse(kept).body if isinstance(s, ast.FunctionDef) and s.name in ("inputs", "get_inputs")]
-    lines = kept.splitlines()
-    for hook in hooks:
-        for number in range(hook.lineno, (hook.end_lineno or hook.lineno) + 1):
-            lines[number - 1] = ""
-    body = parse("\n".join(lines)).body
-    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-        for number in range(body[0].lineno, (body[0].end_lineno or 1) + 1):
-            lines[number - 1] = ""
-    return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).strip("\n")
-
-
-def without_imports_of_torch(text: str) -> tuple[str, list[str]]:
-    """The program without ``import torch``, which the script has, and its ``__future__`` imports, which go first."""
-    lines = text.splitlines()
-    future = [line for line in lines if line.startswith("from __future__ import")]
-    kept = [line for line in lines if line.rstrip() != "import torch" and line not in future]
-    return "\n".join(kept).strip("\n"), future
-
-
-def _docstring(finding: Finding, config: Config) -> str:
-    arguments = ", ".join(f"{k}={v!r}" for k, v in config.arguments().items())
-    lines = [
-        f"{finding.verdict.kind} under torch.compile({arguments}) on {finding.device}: eqfuzz finding {finding.id}.",
-        "",
-        *textwrap.wrap(finding.verdict.message, 110),
-        "",
-        "Exit status: 1 while the bug is there, 0 once it is fixed, anything else when this script itself fails.",
-        f"Seen with torch {finding.environment.get('torch', '?')}, Python {finding.environment.get('python', '?')}.",
-    ]
-    if finding.derivation:
-        lines += ["", f"The original, {finding.original.name}, compiles right; this is what it was rewritten to:"]
-        lines += [
-            f"  line {step.line}: {_one_line(step.before)}  ->  {_one_line(step.after)}  [{step.rule}]"
-            for step in finding.derivation
-        ]
-    else:
-        lines += ["", f"The program is {finding.original.name} as it is."]
-    text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
-    return f'"""{text}\n"""'
-
-
-def draws(program: str) -> bool:
-    """Whether its text names something that draws random numbers."""
-    return bool(_RANDOM.search(program))
-
-
 def _modules(finding: Finding, described: Described, dies: bool) -> set[str]:
     """The standard modules that the script needs."""
     modules = {"sys"} if dies else {"copy", "sys"}
@@ -136,27 +83,6 @@ def _modules(finding: Finding, described: Described, dies: bool) -> set[str]:
     if finding.verdict.kind is Kind.WRONG_GRADIENT:
         modules |= {"dataclasses"}
     return modules
-
-
-def opening(
-    finding: Finding, config: Config, future: list[str], preloaded: bool, modules: set[str], *, draws: bool = False
-) -> str:
-    """The script's docstring, its imports, and the compiler options that it is run under."""
-    modules = modules | ({"pathlib"} if preloaded else set())
-    lines = [_docstring(finding, config), *future, "", *(f"import {m}" for m in sorted(modules)), "", "import torch"]
-    if config.dynamo:
-        lines.append("import torch._dynamo.config")
-    if config.inductor or draws:
-        lines.append("import torch._inductor.config")
-    if preloaded:
-        lines += ["", _PRELOAD.rstrip("\n")]
-    if config.dynamo or config.inductor or draws:
-        lines.append("")
-    if draws:
-        lines.append("torch._inductor.config.fallback_random = True  # compiled programs draw the same random numbers")
-    lines += [f"torch._dynamo.config.{key} = {value!r}" for key, value in config.dynamo.items()]
-    lines += [f"torch._inductor.config.{key} = {value!r}" for key, value in config.inductor.items()]
-    return "\n".join(lines)
 
 
 def _inputs(program: Program, described: Described) -> str:
@@ -374,24 +300,6 @@ def number(value: Any) -> str:
     if isinstance(value, str):
         return f"complex({value!r})" if "j" in value else f"float({value!r})"
     return repr(value) if value == value and abs(value) != float("inf") else f'float("{value}")'
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-_RANDOM = re.compile(
-    r"\b(rand\w*|dropout\w*|Dropout\w*|bernoulli_?|multinomial|normal_?|uniform_|poisson|exponential_|cauchy_|geometric_"
-    r"|log_normal_|random_?|shuffle|rrelu|RReLU|gumbel_softmax)\b"
-)
-"""What draws random numbers, by name; once too often costs one line in the script."""
-
-_PRELOAD = """\
-# Settings of the run, when they lie beside this script.
-preload = pathlib.Path(__file__).with_name("preload.py")
-if preload.exists():
-    exec(compile(preload.read_text(), str(preload), "exec"), {"__name__": "eqfuzz_preload", "__file__": str(preload)})
-"""
 
 
 def _run(described: Described) -> str:

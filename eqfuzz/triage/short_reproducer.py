@@ -9,10 +9,12 @@ import ast
 import math
 
 from eqfuzz.judge.verdict import Evidence, Kind
+from eqfuzz.program.definitions import program_text
 from eqfuzz.program.parsing import parse
 from eqfuzz.run.configs import Config
 from eqfuzz.triage.finding import Finding
-from eqfuzz.triage.reproducer import Described, draws, number, opening, program_text, without_imports_of_torch
+from eqfuzz.triage.opening import draws, opening, without_imports_of_torch
+from eqfuzz.triage.reproducer import Described, number
 
 _SHORT = 1500
 """Characters of inputs that a reader still takes in."""

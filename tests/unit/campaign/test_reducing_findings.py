@@ -65,7 +65,7 @@ class Imagined:
 
 def smallest(finding, **more):
     told = []
-    reducing_ = Reducing(finding, None, told.append, **{"seconds": 60.0, **more})
+    reducing_ = Reducing(finding, None, tell=told.append, **{"seconds": 60.0, **more})
     return reducing_.smallest(), told
 
 
@@ -243,7 +243,7 @@ def test_out_of_time_is_the_program_as_it_is(monkeypatch):
 def test_a_candidate_of_another_reducer(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
     program = big().transformed
-    about = Reducing(big(), None, print, seconds=0)
+    about = Reducing(big(), None, seconds=0)
     assert about.shows_it(program) and not about.shows_it(program.with_source(SOURCE.replace("amin", "amax")))
 
 
@@ -265,14 +265,14 @@ BISECTED = {"backend": "inductor", "subsystem": "lowerings", "bisect_number": 1,
 def test_the_bisector_places_it(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
     pool = Pool(BISECTED)
-    placed = Placing(pool, None).place(big())
+    placed = Placing(pool).place(big())
     assert placed.fingerprint == "values · Inductor, lowerings: amin" and placed.blame == AMIN
     assert pool.jobs == ["bisect"] and placed.reduced is None
 
 
 def test_what_the_bisector_cannot_place_is_known_by_what_is_left_of_it(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
-    placed = Placing(Pool(), None).place(big())
+    placed = Placing(Pool()).place(big())
     assert placed.fingerprint.startswith("values · Inductor · ") and "amin" in placed.fingerprint
     assert "sin," not in placed.fingerprint and "range" not in placed.fingerprint
     assert placed == dataclasses.replace(big(), fingerprint=placed.fingerprint), "it is not reduced itself"
@@ -290,11 +290,11 @@ def test_what_the_bisector_cannot_place_is_known_by_what_is_left_of_it(monkeypat
 )
 def test_what_tells_by_itself_is_not_looked_into(monkeypatch, finding, fingerprint):
     imagined, pool = Imagined(monkeypatch, wrong_where("amin")), Pool(BISECTED)
-    assert Placing(pool, None).place(finding).fingerprint == fingerprint
+    assert Placing(pool).place(finding).fingerprint == fingerprint
     assert pool.jobs == [] and imagined.cases == []
 
 
 def test_what_does_not_show_again_is_known_by_what_it_is(monkeypatch):
     Imagined(monkeypatch, lambda case, config: AGREE)
-    placed = Placing(Pool(), None).place(big())
+    placed = Placing(Pool()).place(big())
     assert "amin" in placed.fingerprint and "sin" in placed.fingerprint

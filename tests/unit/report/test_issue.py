@@ -123,10 +123,16 @@ def test_a_finding_of_which_all_is_known():
 
 def test_the_rewriting_is_shown_where_it_takes_one():
     transformed = WHOLE.original.with_source(SOURCE.replace("x.to(torch.int8).amin(0)", "torch.amin(x.char(), 0)"))
-    text = text_of(dataclasses.replace(finding_of(rules=("a/b",), source=SOURCE), transformed=transformed))
-    told = text.split("Only this way of writing the program shows it.")[1].split("### Versions")[0]
+    finding = dataclasses.replace(
+        finding_of(rules=("a/b",), source=SOURCE), transformed=transformed, cells={"C(P)": "agree"}
+    )
+    text = text_of(finding)
+    told = text.split("Only this way of writing the program is known to show it.")[1].split("### Versions")[0]
+    assert finding.original_is_right and "The same written otherwise compiles right:" in told
+    unknown = dataclasses.replace(finding, cells={"C(P)": "not run"})
+    assert "compiles right" not in text_of(unknown)
     lines = re.findall(r"```diff\n(.*)\n```", told, re.DOTALL)[0].splitlines()
-    assert lines[:2] == ["--- compiles right", "+++ does not"]
+    assert lines[:2] == ["--- the original", "+++ shows it"]
     assert "-    return x.to(torch.int8).amin(0)" in lines and "+    return torch.amin(x.char(), 0)" in lines
     assert "def inputs" not in told
     assert "```diff" not in text_of(WHOLE)

@@ -8,6 +8,7 @@ import textwrap
 import pytest
 
 from eqfuzz.judge.verdict import Evidence, Kind, Verdict
+from eqfuzz.program.definitions import program_text
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.literal import Writer
 from eqfuzz.program.load import Loaded
@@ -16,7 +17,7 @@ from eqfuzz.run.configs import Config
 from eqfuzz.triage.finding import Finding, finding_id
 from eqfuzz.triage.folder import flaky_folder, read_finding, write_folder
 from eqfuzz.triage.replay import ERROR, FIXED, STILL_FAILING, replay
-from eqfuzz.triage.reproducer import Described, program_text, write_reproducer
+from eqfuzz.triage.reproducer import Described, write_reproducer
 
 pytestmark = pytest.mark.slow
 
