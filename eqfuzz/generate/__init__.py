@@ -1,0 +1,1 @@
+"""Programs out of nothing: seeds that a generator writes."""

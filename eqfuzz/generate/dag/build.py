@@ -1,0 +1,422 @@
+"""Building a program backwards: from what it is to return to the operators, and their inputs, that make it."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from eqfuzz.generate.dag.catalogue import Catalogue
+from eqfuzz.generate.dag.draw import Draw
+from eqfuzz.generate.dag.example import random_spec
+from eqfuzz.generate.dag.graph import Assign, Block, Effect, Expr, Leaf, Storage, Value
+from eqfuzz.generate.dag.guard import guard
+from eqfuzz.generate.dag.leaf import drawn_input, literal
+from eqfuzz.generate.dag.operator import Needs, Operator
+from eqfuzz.generate.dag.spec import (
+    BOOLEAN,
+    COMPLEX,
+    FLOATS,
+    Dim,
+    Range,
+    Spec,
+    Unfit,
+    largest,
+    largest_exact,
+)
+from eqfuzz.generate.dag.template import Template
+
+_ATTEMPTS = 12
+"""Operators tried for a value before it becomes an input."""
+
+MODERATE = 8.0
+"""What values that grew too large are brought back to."""
+
+
+class Builder:
+    """Builds one program; `Builder.produce` is the recursion, everything else serves it.
+
+    ``budget`` is how many more operators it may use.
+    """
+
+    def __init__(self, draw: Draw, catalogue: Catalogue, template: Template, budget: int) -> None:
+        self.draw = draw
+        self.template = template
+        self.budget = budget
+        self.block = Block()
+        self.leaves: list[Leaf] = []
+        self.layers: dict[str, str] = {}
+        self.operators: list[str] = []
+        self.is_module = draw.chance(template.modules)
+        self.trains = draw.chance(template.backward)
+        self.nested = 0
+        """Blocks around the present one."""
+        self.leafless = 0
+        """Whether what is built may take no new leaves."""
+        self.flow: Callable[[Builder, str, Spec, int], Value] | None = None
+        self.dims = _dims(draw, template)
+        self._catalogue = catalogue
+        self._sees_self = True
+
+    # The recursion
+
+    def produce(self, spec: Spec, depth: int, *, first: str = "") -> Value:
+        """A value as ``spec`` says, through at most ``depth`` operators one after the other.
+
+        ``first`` names the operator to take, where it can make this; Unfit is raised where it cannot.
+        """
+        if first:
+            return self.fitted(self._apply(first, spec, depth), spec)
+        if spec.size is None:
+            return self._scalar(spec, depth)
+        found = self._reused(spec, self.template.reuse if depth > 0 else 0.75)
+        if found is not None:
+            return found
+        if depth > 0 and self.budget > 0 and not spec.distinct and not self.draw.chance(self.template.leaf):
+            for _ in range(_ATTEMPTS):
+                name = self._catalogue.pick(self.draw, spec)
+                if name is None or self.budget <= 0:
+                    break
+                try:
+                    return self.fitted(self._apply(name, spec, depth), spec)
+                except Unfit:
+                    continue
+        return self.fitted(self.leaf(spec), spec)
+
+    def fitted(self, value: Value, spec: Spec) -> Value:
+        """``value``, or an expression of it, as ``spec`` asks for. Raises Unfit where no expression makes it so."""
+        if spec.size is None:
+            return value
+        below = spec.below is None or spec.below == value.spec.below or _is_below(value.range, spec.below)
+        if not below or not spec.holds(value.range):
+            made = guard(self.draw, value.range, value.spec.dtype, spec)
+            kept = dataclasses.replace(value.spec, below=spec.below)
+            value = self.emit(Expr(made.text, (value,), operator=made.operator), kept, made.range)
+        if spec.contiguous and not value.contiguous:
+            expr = Expr("{0}.contiguous()", (value,), operator="torch.Tensor.contiguous")
+            value = self.emit(expr, value.spec, value.range, contiguous=True)
+        return value
+
+    def _apply(self, name: str, spec: Spec, depth: int) -> Value:
+        """The operator's result for the spec, not yet in its bounds. Raises Unfit."""
+        if name in self._catalogue.structures:
+            if self.flow is None:
+                raise Unfit("no control flow here")
+            return self.flow(self, name, spec.free(), depth)
+        chosen = self._catalogue.operators[name]
+        out = Spec(spec.size, spec.dtype, exact=spec.exact)
+        needs = chosen.needs(self.draw, out)
+        if needs.layers and not (self.is_module and self._sees_self):
+            raise Unfit("layers need a module")
+        self.budget -= 1
+        inputs = [self.produce(one, depth - 1) for one in needs.inputs]
+        range_ = self._range(chosen, needs, inputs, out)
+        if range_ is None:
+            inputs = [self._made_small(value) for value in inputs]
+            range_ = self._range(chosen, needs, inputs, out)
+            if range_ is None:
+                raise Unfit("the values do not fit the dtype")
+        value = self._emitted(chosen, needs, inputs, out, range_)
+        if value.spec.is_float and not range_.wild and range_.most > largest(value.spec.dtype):
+            value = self.fitted(value, Spec(value.spec.size, value.spec.dtype, -MODERATE, MODERATE, total=True))
+        return value
+
+    def _range(self, chosen: Operator, needs: Needs, inputs: Sequence[Value], out: Spec) -> Range | None:
+        """The result's range; None where it must not be let come about."""
+        range_ = needs.range_of([value.range for value in inputs])
+        if out.dtype == "bool":
+            return dataclasses.replace(BOOLEAN, exact=chosen.exact and all(v.range.exact for v in inputs))
+        if not chosen.exact or range_.most > largest_exact(out.dtype):
+            range_ = range_.inexact()
+        if out.dtype not in FLOATS and out.dtype not in COMPLEX:
+            fits = range_.low >= (0 if out.dtype == "uint8" else -largest(out.dtype))
+            return (
+                dataclasses.replace(range_, exact=True, wild=False)
+                if fits and range_.high <= largest(out.dtype)
+                else None
+            )
+        if out.exact and not range_.exact:
+            return None
+        if out.dtype in ("float16", "bfloat16", *COMPLEX) and range_.most > largest(out.dtype) and not range_.wild:
+            return None
+        return range_
+
+    def _made_small(self, value: Value) -> Value:
+        """The same with numbers so small that their products and sums fit."""
+        if value.spec.size is None or value.spec.dtype == "bool" or value.spec.below is not None:
+            return value
+        low = 0.0 if value.spec.dtype == "uint8" else -2.0
+        return self.fitted(value, Spec(value.spec.size, value.spec.dtype, low, 2.0, value.range.exact, total=True))
+
+    # Statements
+
+    def emit(
+        self, expr: Expr, spec: Spec, range_: Range, *, noun: str = "", contiguous: bool = False, pinned: bool = False
+    ) -> Value:
+        """A new value of the block, made by ``expr`` in memory of its own."""
+        grad = any(v.grad for v in expr.inputs) and (spec.dtype in FLOATS or spec.dtype in COMPLEX)
+        for value in expr.inputs:
+            value.storage.saved = True
+        value = Value(spec, range_, Storage(True, True, grad), noun, contiguous=contiguous, pinned=pinned)
+        self.add(Assign((value,), expr))
+        return value
+
+    def add(self, statement: Assign | Effect) -> None:
+        """The next statement of the block; what it assigns can be used from now on."""
+        self.block.statements.append(statement)
+        if statement.expr.operator:
+            self.operators.append(statement.expr.operator)
+        if isinstance(statement, Assign) and not statement.again:
+            self.block.values.extend(statement.targets)
+
+    def _emitted(self, chosen: Operator, needs: Needs, inputs: list[Value], out: Spec, range_: Range) -> Value:
+        if not chosen.grad and any(value.grad for value in inputs):
+            inputs = [self._detached(value) if value.grad else value for value in inputs]
+        params = {**needs.params, **{name: self._layer(code) for name, code in needs.layers.items()}}
+        written = self._written(chosen, needs, inputs, out, range_, params)
+        if written is not None:
+            return written
+        grad = (chosen.grad and any(value.grad for value in inputs)) or bool(needs.layers)
+        if chosen.saves:
+            for value in inputs:
+                value.storage.saved = True
+        specs = needs.outputs or (out,)
+        several = len(specs) > 1
+        text = self.draw.choice(needs.spellings or chosen.spellings)
+        expr = Expr(text, tuple(inputs), params, chosen.name)
+        made = []
+        for number, spec in enumerate(specs):
+            if chosen.view and inputs:
+                storage = inputs[0].storage
+                storage.saved = storage.saved or several
+            else:
+                flows = grad and (spec.dtype in FLOATS or spec.dtype in COMPLEX)
+                storage = Storage(True, chosen.saves, flows)
+            dense = all(v.contiguous for v in inputs if v.spec.size is not None) and (chosen.dense or not chosen.view)
+            spread = range_ if number == needs.picked else _usual(spec, inputs)
+            noun = chosen.noun if number == needs.picked else ""
+            made.append(Value(spec.free(), spread, storage, noun, contiguous=dense and not several, pinned=several))
+        self.add(Assign(tuple(made), expr))
+        return made[needs.picked]
+
+    def _written(
+        self, chosen: Operator, needs: Needs, inputs: list[Value], out: Spec, range_: Range, params: dict[str, object]
+    ) -> Value | None:
+        """The result in place of the first input, or in a tensor given as ``out``; None where it is not so written."""
+        if needs.outputs or needs.spellings:
+            return None
+        target = inputs[0] if inputs else None
+        if chosen.inplace and target is not None and self.draw.chance(self.template.inplace):
+            if self._may_write(target, inputs[1:], out, chosen):
+                text = self.draw.choice(chosen.inplace)
+                self._mutate(target, Expr(text, tuple(inputs), params, chosen.name), range_)
+                return target
+            return None
+        plain = all(not value.grad for value in inputs)
+        if chosen.out and plain and not self.trains and self.draw.chance(self.template.out):
+            expr = Expr("torch.empty({size}, dtype=torch.{dtype})", (), {"size": out.shape, "dtype": out.dtype})
+            buffer = Value(out.free(), range_, Storage(True, True), "out", contiguous=True, pinned=True)
+            self.add(Assign((buffer,), expr))
+            text = self.draw.choice(chosen.out)
+            self.add(
+                Effect(
+                    Expr(text.replace("{out}", f"{{{len(inputs)}}}"), (*inputs, buffer), params, chosen.name), buffer
+                )
+            )
+            return buffer
+        return None
+
+    def _may_write(self, target: Value, others: Sequence[Value], out: Spec, chosen: Operator) -> bool:
+        storage = target.storage
+        if not storage.owned or target.spec.size != out.size or target.spec.dtype != out.dtype:
+            return False
+        if any(other.storage is storage for other in others) or not self.block.may_write(target):
+            return False
+        grads = storage.grad or any(other.grad for other in others)
+        return not self.trains or not (storage.saved or (grads and chosen.saves))
+
+    def _mutate(self, target: Value, expr: Expr, range_: Range) -> None:
+        for value in self.block.visible():
+            if value.storage is target.storage:
+                value.range = value.range.over(range_)
+                value.pinned = True
+        target.range = range_
+        target.spec = target.spec.free()
+        target.storage.grad = target.storage.grad or any(value.grad for value in expr.inputs)
+        self.add(Effect(expr, target))
+
+    def _detached(self, value: Value) -> Value:
+        made = Value(value.spec, value.range, Storage(False, True), value.noun, contiguous=value.contiguous)
+        self.add(Assign((made,), Expr("{0}.detach()", (value,), operator="torch.Tensor.detach")))
+        return made
+
+    def _layer(self, code: str) -> str:
+        base = _snake(code.split("(")[0].rsplit(".", 1)[-1])
+        name, number = base, 1
+        while name in self.layers:
+            number += 1
+            name = f"{base}{number}"
+        self.layers[name] = code
+        return f"self.{name}"
+
+    # Leaves
+
+    def leaf(self, spec: Spec) -> Value:
+        """A value that no operator makes: an input, or a parameter or buffer of the module. Raises Unfit."""
+        if self.leafless:
+            raise Unfit("no inputs here")
+        inputs = sum(leaf.kind == "input" for leaf in self.leaves)
+        kinds = {"input": 6.0 if inputs < self.template.inputs else 0.5}
+        if self.is_module and self._sees_self and spec.is_static and spec.below is None and not spec.distinct:
+            kinds |= {"parameter": 1.0} if spec.is_float and not spec.exact and self.trains else {}
+            kinds |= {"buffer": 0.7}
+        kind = self.draw.weighted(kinds)
+        if kind != "input":
+            return self._held(kind, spec)
+        grad = self.trains and (spec.is_float or spec.is_complex) and self.draw.chance(0.7)
+        asked = dataclasses.replace(spec, total=True) if grad else spec
+        drawn = drawn_input(self.draw, asked, self.template.profiles, self.template.layouts)
+        text = f"({drawn.text}).requires_grad_()" if " * " in drawn.text else f"{drawn.text}.requires_grad_()"
+        text = text if grad else drawn.text
+        if grad and re.fullmatch(r"rng\.(normal|uniform)\([^()]*\)", drawn.text):
+            text = drawn.text[:-1] + (", " if drawn.text[-2] != "(" else "") + "requires_grad=True)"
+        expanded = ".expand(" in drawn.text
+        owned = self.template.mutates_inputs and not grad and not expanded
+        storage = Storage(owned, False, grad)
+        kept = Spec(spec.size, spec.dtype, below=spec.below)
+        value = Value(kept, drawn.range, storage, _noun_of_input(spec), contiguous=drawn.contiguous)
+        return self.known(Leaf("input", value, text))
+
+    def _held(self, kind: str, spec: Spec) -> Value:
+        """A parameter or a buffer: its values are a simple pattern, the same whenever the module is built."""
+        low = spec.low if spec.low > -2 else -1.0
+        high = spec.high if spec.high < 2 else max(1.0, low)
+        if spec.is_float and not spec.exact and spec.numel and high > low:
+            flat = f"torch.linspace({low}, {high}, {spec.numel}, dtype=torch.{spec.dtype})"
+            flat = flat.replace(", dtype=torch.float32", "")
+            text = flat if spec.rank == 1 else f"{flat}.reshape({literal(spec.shape) or '()'})"
+            range_ = Range(low, high)
+        elif spec.dtype == "bool":
+            text, range_ = f"torch.ones({_tuple(spec.shape)}, dtype=torch.bool)", BOOLEAN
+        else:
+            fill = int(min(max(2, spec.low), spec.high)) if spec.high >= 0 else int(spec.high)
+            if not spec.low <= fill <= spec.high:
+                raise Unfit("no whole numbers in these bounds")
+            text = f"torch.full({_tuple(spec.shape)}, {fill}, dtype=torch.{spec.dtype})"
+            range_ = Range(fill, fill, exact=True)
+        base = "weight" if kind == "parameter" else "state"
+        number = sum(leaf.kind == kind for leaf in self.leaves) + 1
+        name = f"self.{base}{number if number > 1 else ''}"
+        storage = Storage(kind == "buffer" and self.template.mutates_inputs, False, kind == "parameter")
+        value = Value(Spec(spec.size, spec.dtype), range_, storage, name=name, contiguous=True)
+        return self.known(Leaf(kind, value, text))
+
+    def known(self, leaf: Leaf) -> Value:
+        """The leaf's value, which can be used from now on, and before."""
+        self.leaves.append(leaf)
+        block = self.block
+        while block.parent is not None:
+            block = block.parent
+        block.values.insert(0, leaf.value)
+        return leaf.value
+
+    def _reused(self, spec: Spec, probability: float) -> Value | None:
+        """A value that is there already; None where there is none, or another is to be made."""
+        if not self.draw.chance(probability):
+            return None
+        fitting = []
+        for value in self.block.visible():
+            if value.spec.dtype == spec.dtype and value.spec.size == spec.size and len(fitting) < 8:
+                if spec.below is not None and value.spec.below != spec.below:
+                    continue
+                if spec.holds(value.range):
+                    fitting.append(value)
+        if not fitting:
+            return None
+        found = self.draw.choice(fitting)
+        return self.fitted(found, spec) if spec.contiguous else found
+
+    def _scalar(self, spec: Spec, depth: int) -> Value:
+        """A Python number: a literal, or what an operator reads off a tensor."""
+        if depth > 0 and self.budget > 0 and self.draw.chance(0.5):
+            name = self._catalogue.pick(self.draw, spec)
+            if name is not None:
+                try:
+                    return self._apply(name, spec, depth)
+                except Unfit:
+                    pass
+        number = self.draw.number(dataclasses.replace(spec, exact=spec.exact))
+        text = str(bool(number)) if spec.dtype == "bool" else str(number)
+        exact = spec.dtype != "float64"
+        return Value(spec, Range(float(number), float(number), exact), Storage(), name=text)
+
+    # Blocks
+
+    @contextmanager
+    def inside(self, *bound: Value, isolated: bool = False, sees_self: bool = True) -> Iterator[Block]:
+        """Build a block below the present one; ``bound`` are there from its beginning."""
+        outer, saw = self.block, self._sees_self
+        self.block = Block(outer, isolated=isolated)
+        self.block.values.extend(bound)
+        self._sees_self = saw and sees_self
+        try:
+            yield self.block
+        finally:
+            self.block, self._sees_self = outer, saw
+
+    def example(self, name: str) -> Spec:
+        """A spec that the operator ``name`` can make. Raises Unfit where none was found."""
+        member = self._catalogue.member(name)
+        for _ in range(60):
+            spec = random_spec(self.draw, self.template, member.dtypes, member.ranks, list(self.dims.values()))
+            if name in self._catalogue.structures:
+                return spec
+            try:
+                self._catalogue.operators[name].needs(self.draw, spec)
+            except Unfit:
+                continue
+            return spec
+        raise Unfit(f"no spec that {name} can make")
+
+
+def _dims(draw: Draw, template: Template) -> dict[str, Dim]:
+    """Sizes that change, by name; none in most programs."""
+    if not draw.chance(template.dynamic):
+        return {}
+    return {name: Dim(draw.choice((5, 7, 11, 13)), name) for name in ("n", "m")[: draw.choice((1, 1, 2))]}
+
+
+def _is_below(range_: Range, below: int) -> bool:
+    return not isinstance(below, Dim) and range_.exact and range_.low >= 0 and range_.high < below
+
+
+def _usual(spec: Spec, inputs: Sequence[Value]) -> Range:
+    """What is assumed of a result that was not asked for."""
+    if spec.dtype == "bool":
+        return BOOLEAN
+    if spec.below is not None:
+        return Range(0, int(spec.below) - 1, exact=True)
+    if spec.dtype == "int64" and all(v.spec.dtype != "int64" for v in inputs):
+        return Range(0, 1e6, exact=True)
+    tensors = [v.range for v in inputs if v.spec.size is not None]
+    most = max((r.most for r in tensors), default=1.0) ** 2 + 1
+    return Range(-most, most, exact=spec.dtype not in FLOATS, wild=any(r.wild for r in tensors))
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def _tuple(size: tuple[int, ...]) -> str:
+    return f"({literal(size)}{',' * (len(size) == 1)})"
+
+
+def _noun_of_input(spec: Spec) -> str:
+    if spec.dtype == "bool":
+        return "mask"
+    if spec.below is not None:
+        return "index"
+    if spec.is_complex:
+        return "z"
+    return "x" if spec.is_float else "count"

@@ -1,0 +1,85 @@
+"""The operators that a template lets in, so kept that one which fits is found at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from eqfuzz.generate.dag.draw import Draw
+from eqfuzz.generate.dag.operator import Operator
+from eqfuzz.generate.dag.spec import Spec
+from eqfuzz.generate.dag.template import Template
+
+
+@dataclasses.dataclass(frozen=True)
+class Structure:
+    """A way to build a part of a program that is more than an expression: see `eqfuzz.generate.dag.flow`."""
+
+    name: str
+    dtypes: frozenset[str]
+    ranks: range
+    family: str = "control flow"
+    weight: float = 1.0
+    doc: str = ""
+    exact: bool = True
+
+    def can_make(self, dtype: str, rank: int, exact: bool) -> bool:
+        return dtype in self.dtypes and rank in self.ranks and not exact
+
+
+class Catalogue:
+    """The operators and structures of a template, with their weights.
+
+    A family's weight is shared by its members; ``weights`` multiply those of single operators, by name. ``only`` leaves
+    out all others. An operator's own name in ``only`` or ``weights`` counts for whatever family it is in.
+    """
+
+    def __init__(
+        self,
+        operators: Mapping[str, Operator],
+        structures: Mapping[str, Structure],
+        template: Template,
+        *,
+        only: Iterable[str] = (),
+        weights: Mapping[str, float] | None = None,
+    ) -> None:
+        chosen = set(only) or set(template.operators)
+        factors = {**template.operators, **(weights or {})}
+        every: dict[str, Operator | Structure] = {**operators, **structures}
+        members = Counter(one.family for one in every.values())
+        self.weights: dict[str, float] = {}
+        for name, one in every.items():
+            share = 1.0 if chosen else template.weight_of(one.family) / members[one.family] ** 0.5
+            weight = share * one.weight * factors.get(name, 1.0)
+            if weight > 0 and (not chosen or name in chosen):
+                self.weights[name] = weight
+        self.operators = {name: one for name, one in operators.items() if name in self.weights}
+        self.structures = {name: one for name, one in structures.items() if name in self.weights}
+        self._found: dict[tuple[str, int, bool], tuple[list[str], list[float]]] = {}
+
+    def pick(self, draw: Draw, spec: Spec) -> str | None:
+        """The name of something that makes such specs, at random; None where nothing does."""
+        rank = -1 if spec.size is None else spec.rank
+        names, weights = self._that_make(spec.dtype, rank, spec.exact)
+        if not names:
+            return None
+        return draw.rng.choices(names, cum_weights=weights)[0]
+
+    def first(self, draw: Draw) -> str:
+        """What a program begins with: every name alike but for its weight."""
+        names = [name for name in self.weights if -1 not in self.member(name).ranks or len(self.member(name).ranks) > 1]
+        return draw.rng.choices(names, [self.weights[name] ** 0.5 for name in names])[0]
+
+    def member(self, name: str) -> Operator | Structure:
+        return self.operators[name] if name in self.operators else self.structures[name]
+
+    def _that_make(self, dtype: str, rank: int, exact: bool) -> tuple[list[str], list[float]]:
+        key = dtype, rank, exact
+        if key not in self._found:
+            every = {**self.operators, **self.structures}
+            names = [name for name, one in every.items() if one.can_make(dtype, rank, exact)]
+            weights = list(itertools.accumulate(self.weights[name] for name in names))
+            self._found[key] = names, weights
+        return self._found[key]

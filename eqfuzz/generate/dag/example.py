@@ -1,0 +1,44 @@
+"""Specs drawn at random: what a program is asked to return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from eqfuzz.generate.dag.draw import LARGE, Draw
+from eqfuzz.generate.dag.spec import Dim, Spec, Unfit
+from eqfuzz.generate.dag.template import Template
+
+MOST_ELEMENTS = 4096
+
+
+def random_spec(draw: Draw, template: Template, dtypes: Iterable[str], ranks: range, dims: Sequence[Dim]) -> Spec:
+    """A tensor of one of the dtypes and ranks, weighted by the template. Raises Unfit where it has none of them.
+
+    Dtypes that the template does not name are taken only where it names none of those offered.
+    """
+    among = sorted(dtypes)
+    weights = {dtype: template.dtypes.get(dtype, 0.0) for dtype in among}
+    if not any(weights.values()):
+        weights = dict.fromkeys(among, 1.0)
+    dtype = draw.weighted(weights)
+    by_rank = {rank: template.ranks.get(rank, 0.0) for rank in ranks if rank >= 0}
+    if not any(by_rank.values()):
+        by_rank = dict.fromkeys(by_rank, 1.0)
+    if not by_rank:
+        raise Unfit("makes no tensors")
+    rank = draw.weighted(by_rank)
+    size: list[int] = []
+    count = 1
+    for _ in range(rank):
+        n = draw.size(17 if rank < 4 else 6)
+        if draw.chance(0.06) and rank < 4:
+            n = draw.choice(LARGE)
+        if draw.chance(template.empty):
+            n = 0
+        if dims and draw.chance(0.45):
+            n = draw.choice(dims)
+        if count * int(n) > MOST_ELEMENTS:
+            n = 2
+        count *= max(1, int(n))
+        size.append(n)
+    return Spec(tuple(size), dtype, exact=template.exact > 0 and draw.chance(template.exact))

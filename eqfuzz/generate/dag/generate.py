@@ -1,0 +1,108 @@
+"""One program from one seed."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from eqfuzz import __version__
+from eqfuzz.generate.dag.build import Builder
+from eqfuzz.generate.dag.catalogue import Catalogue
+from eqfuzz.generate.dag.code import code
+from eqfuzz.generate.dag.draw import Draw
+from eqfuzz.generate.dag.flow import STRUCTURES, build_structure
+from eqfuzz.generate.dag.graph import Expr, Graph, Value
+from eqfuzz.generate.dag.operator import operators
+from eqfuzz.generate.dag.spec import Unfit
+from eqfuzz.generate.dag.template import Template
+
+_ATTEMPTS = 50
+
+
+@dataclasses.dataclass(frozen=True)
+class Generated:
+    """A program with what it was made from."""
+
+    seed: int
+    template: str
+    source: str
+    graph: Graph
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The names of what it uses, in the order in which it was built; more than once where used so."""
+        return tuple(self.graph.operators)
+
+
+class Generator:
+    """Makes programs of one template; the same seed gives the same program.
+
+    ``only`` and ``weights`` choose operators by name; ``depth`` overrides the template's.
+    """
+
+    def __init__(
+        self,
+        template: Template,
+        *,
+        only: Iterable[str] = (),
+        weights: Mapping[str, float] | None = None,
+        depth: int | None = None,
+        plugins: Iterable[Path] = (),
+    ) -> None:
+        self.template = template
+        self.catalogue = Catalogue(operators(plugins), STRUCTURES, template, only=only, weights=weights)
+        self._depth = depth or template.depth
+
+    def generate(self, seed: int) -> Generated:
+        """The program of ``seed``."""
+        rng = random.Random(f"eqfuzz dag {self.template.name} {seed}")
+        draw = Draw(rng)
+        for _ in range(_ATTEMPTS):
+            try:
+                graph = self.graph(draw)
+            except Unfit:
+                continue
+            title = f"Made by eqfuzz {__version__}: template {self.template.name}, seed {seed}."
+            return Generated(seed, self.template.name, code(graph, draw, title), graph)
+        raise RuntimeError(f"no program came out of seed {seed} of template {self.template.name}")
+
+    def graph(self, draw: Draw) -> Graph:
+        """The graph of a program. Raises Unfit where none could be built."""
+        builder = Builder(draw, self.catalogue, self.template, draw.integer(4, self.template.nodes))
+        builder.flow = build_structure
+        outputs = draw.integer(1, self.template.outputs)
+        made: list[Value] = []
+        for number in range(outputs):
+            if number and builder.budget <= 0:
+                break
+            name = self.catalogue.first(draw)
+            depth = draw.integer(2, max(2, self._depth))
+            try:
+                made.append(builder.produce(builder.example(name), depth, first=name))
+            except Unfit:
+                if number:
+                    continue
+                raise
+        dims = {name: (int(dim), draw.choice((3, 6, 8, 9, 16))) for name, dim in builder.dims.items()}
+        result = _result(draw, made, self.template)
+        return Graph(
+            builder.leaves, builder.layers, builder.block, result, builder.operators, self.template.preamble, dims
+        )
+
+
+def _result(draw: Draw, made: Sequence[Value], template: Template) -> Expr:
+    values = tuple(dict.fromkeys(made))
+    holes = [f"{{{i}}}" for i in range(len(values))]
+    if draw.chance(template.nested):
+        form = draw.choice(("dict", "list", "pair"))
+        if form == "dict":
+            return Expr("{" + ", ".join(f'"{_KEYS[i]}": {hole}' for i, hole in enumerate(holes)) + "}", values)
+        if form == "list":
+            return Expr(f"[{', '.join(holes)}]", values)
+        return Expr(f"({holes[0]}, [{', '.join(holes[1:])}])", values)
+    return Expr(", ".join(holes), values)
+
+
+_KEYS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")

@@ -1,0 +1,90 @@
+"""What kind of programs are made: the knobs of the generator, under a name."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pydantic
+
+from eqfuzz.generate.dag.leaf import LAYOUTS, PROFILES
+
+SHIPPED = Path(__file__).parent / "templates"
+
+
+class InvalidTemplate(Exception):
+    """A template that cannot be used; the message names the file and what is wrong."""
+
+
+class Template(pydantic.BaseModel):
+    """A distribution of programs. Probabilities lie between 0 and 1; weights are relative, 0 leaves out.
+
+    ``families`` and ``operators`` weigh operators; where ``operators`` has any, only these are used. ``dtypes``,
+    ``ranks``, ``profiles`` (values of inputs) and ``layouts`` are drawn by weight. ``modules``: a module with
+    parameters instead of a function. ``backward``: inputs and parameters take gradients. ``inplace``, ``out``: the
+    share of such calls where they are possible. ``dynamic``: sizes that change from one input set to the next.
+    ``empty``: dimensions of size 0. ``exact``: only values that no rounding touches. ``reuse``: of values that are
+    there. ``leaf``: an input before the depth is reached. ``inputs``, ``outputs``, ``depth``, ``nodes``: the most
+    there are. ``nested``: outputs in lists, tuples and dicts. ``preamble``: lines before the program. ``wrap``: what is
+    done to each input, and to the result.
+    """
+
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+
+    name: str = ""
+    about: str = ""
+    families: dict[str, float] = {}
+    others: float = pydantic.Field(1.0, ge=0, description="weight of families that are not named")
+    operators: dict[str, float] = {}
+    dtypes: dict[str, float] = {
+        "float32": 8,
+        "float64": 1.5,
+        "int64": 1.5,
+        "bool": 0.7,
+        "float16": 0.5,
+        "bfloat16": 0.5,
+    }
+    ranks: dict[int, float] = {0: 0.5, 1: 2, 2: 4, 3: 3, 4: 1.5, 5: 0.4}
+    profiles: dict[str, float] = PROFILES
+    layouts: dict[str, float] = LAYOUTS
+    modules: float = pydantic.Field(0.25, ge=0, le=1)
+    backward: float = pydantic.Field(0.35, ge=0, le=1)
+    inplace: float = pydantic.Field(0.2, ge=0, le=1)
+    out: float = pydantic.Field(0.08, ge=0, le=1)
+    dynamic: float = pydantic.Field(0.25, ge=0, le=1)
+    empty: float = pydantic.Field(0.01, ge=0, le=1)
+    exact: float = pydantic.Field(0.0, ge=0, le=1)
+    reuse: float = pydantic.Field(0.35, ge=0, le=1)
+    leaf: float = pydantic.Field(0.12, ge=0, le=1)
+    nested: float = pydantic.Field(0.2, ge=0, le=1)
+    mutates_inputs: bool = True
+    inputs: int = pydantic.Field(6, ge=1, le=20)
+    outputs: int = pydantic.Field(3, ge=1, le=8)
+    depth: int = pydantic.Field(7, ge=1, le=20)
+    nodes: int = pydantic.Field(24, ge=1, le=400)
+    preamble: tuple[str, ...] = ()
+    wrap: tuple[str, str] = ("", "")
+
+    def weight_of(self, family: str) -> float:
+        return self.families.get(family, self.others)
+
+
+def read_template(path: Path) -> Template:
+    """A template from a TOML file. Raises InvalidTemplate."""
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidTemplate(f"{path}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidTemplate(f"{path}: not valid TOML: {error}") from None
+    try:
+        return Template.model_validate({"name": path.stem, **given})
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise InvalidTemplate(f"{path}: {where}: {first['msg']}; fields: {', '.join(Template.model_fields)}") from None
+
+
+def shipped_templates() -> dict[str, Template]:
+    """The templates that come with eqfuzz, by name."""
+    return {path.stem: read_template(path) for path in sorted(SHIPPED.glob("*.toml"))}
