@@ -171,13 +171,14 @@ class Builder:
             self.block.values.extend(statement.targets)
 
     def _emitted(self, chosen: Operator, needs: Needs, inputs: list[Value], out: Spec, range_: Range) -> Value:
-        if not chosen.grad and any(value.grad for value in inputs):
+        differentiates = chosen.differentiates(out.dtype)
+        if not differentiates and any(value.grad for value in inputs):
             inputs = [self._detached(value) if value.grad else value for value in inputs]
         params = {**needs.params, **{name: self._layer(code) for name, code in needs.layers.items()}}
         written = self._written(chosen, needs, inputs, out, range_, params)
         if written is not None:
             return written
-        grad = (chosen.grad and any(value.grad for value in inputs)) or bool(needs.layers)
+        grad = (differentiates and any(value.grad for value in inputs)) or bool(needs.layers)
         if chosen.saves:
             for value in inputs:
                 value.storage.saved = True
@@ -277,7 +278,8 @@ class Builder:
         grad = self.trains and (spec.is_float or spec.is_complex) and self.draw.chance(0.7)
         asked = dataclasses.replace(spec, total=True) if grad else spec
         drawn = drawn_input(self.draw, asked, self.template.profiles, self.template.layouts)
-        text = f"({drawn.text}).requires_grad_()" if " * " in drawn.text else f"{drawn.text}.requires_grad_()"
+        product = " * " in drawn.text and not drawn.text.startswith("(")
+        text = f"({drawn.text}).requires_grad_()" if product else f"{drawn.text}.requires_grad_()"
         text = text if grad else drawn.text
         if grad and re.fullmatch(r"rng\.(normal|uniform)\([^()]*\)", drawn.text):
             text = drawn.text[:-1] + (", " if drawn.text[-2] != "(" else "") + "requires_grad=True)"

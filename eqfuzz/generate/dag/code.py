@@ -38,6 +38,7 @@ class _Writer:
         self._inlined: dict[Value, str] = {}
         self._functions: list[str] = []
         self._further: dict[Value, list[str]] = {}
+        self._local: dict[Value, str] = {}
 
     def text(self, title: str) -> str:
         graph = self._graph
@@ -140,30 +141,35 @@ class _Writer:
         for value in statement.bound:
             self._named(value)
         header = self._expr(statement.header, {f"b{i}": self._name[v] for i, v in enumerate(statement.bound)})
-        lines = [f"{header}:", *(f"    {line}" for line in self._block(statement.body.statements) or ["pass"])]
+        lines = [f"{header}:", *_deeper(self._block(statement.body.statements) or ["pass"])]
         if statement.orelse is not None and statement.orelse.statements:
-            lines += ["else:", *(f"    {line}" for line in self._block(statement.orelse.statements))]
+            lines += ["else:", *_deeper(self._block(statement.orelse.statements))]
         return lines
 
     def _function(self, function: Function) -> list[str]:
         name = self._named(function.name)
         parameters = list(function.parameters)
+        more: list[str] = []
         if not function.inner:
             own = makes(function.body.statements) | set(parameters)
             free = [v for v in dict.fromkeys(reads(function.body.statements)) if v not in own and not _is_fixed(v)]
             self._further[function.name] = [self._value(value) for value in free]
+            held = [value for value in free if value.name.startswith("self.")]
+            self._local |= {value: self._names.new(value.name.removeprefix("self.")) for value in held}
+            more = [self._value(value) for value in free]
         names = [self._named(value) for value in parameters]
         body = self._block(function.body.statements)
         if function.inner:
-            return [f"def {name}({', '.join(names)}):", *(f"    {line}" for line in body), ""]
+            return [f"def {name}({', '.join(names)}):", *_deeper(body), ""]
+        self._local.clear()
         dims = [d for d in self._graph.dims if any(re.search(rf"\b{d}\b", line.split("  #")[0]) for line in body)]
         self._further[function.name] += dims
-        names = list(dict.fromkeys([*names, *self._further[function.name]]))
+        names = list(dict.fromkeys([*names, *more, *dims]))
         self._functions.append(f"def {name}({', '.join(names)}):\n" + _indented(body))
         return []
 
     def _to_inline(self, statements: Sequence[Statement]) -> set[Value]:
-        """Values that need no variable: made and used once in these statements, with nothing but values made between."""
+        """Values that need no variable: made and used once here, with nothing but other values made between."""
         found: set[Value] = set()
         waiting: dict[Value, Assign] = {}
         for statement in statements:
@@ -195,6 +201,8 @@ class _Writer:
         return _plain(_HOLE.sub(fill, expr.text))
 
     def _value(self, value: Value) -> str:
+        if value in self._local:
+            return self._local[value]
         if value.name:
             return value.name if not value.name.startswith("-") else f"({value.name})"
         if value in self._inlined:
@@ -250,8 +258,12 @@ def _line(text: str, before: str = "", note: str = "") -> list[str]:
     return [f"{before}{text}{note if len(before) + len(text) + len(note) <= 108 else ''}"]
 
 
+def _deeper(lines: Iterable[str]) -> list[str]:
+    return [f"    {line}" if line else "" for line in lines]
+
+
 def _indented(lines: Sequence[str]) -> str:
-    return "\n".join(f"    {line}" if line else "" for line in lines)
+    return "\n".join(_deeper(lines))
 
 
 def _file(title: str, preamble: Sequence[str], parts: Sequence[str]) -> str:

@@ -20,6 +20,9 @@ from eqfuzz.generate.dag.template import Template
 
 _ATTEMPTS = 50
 
+MIXED = "mixed"
+"""The name of all templates together."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Generated:
@@ -90,6 +93,18 @@ class Generator:
         return Graph(
             builder.leaves, builder.layers, builder.block, result, builder.operators, self.template.preamble, dims
         )
+
+
+class Mixture:
+    """Makes programs of several templates; the seed decides which."""
+
+    def __init__(self, generators: Mapping[str, Generator]) -> None:
+        self.generators = dict(generators)
+
+    def generate(self, seed: int) -> Generated:
+        """The program of ``seed``."""
+        rng = random.Random(f"eqfuzz dag {MIXED} {seed}")
+        return self.generators[rng.choice(sorted(self.generators))].generate(seed)
 
 
 def _result(draw: Draw, made: Sequence[Value], template: Template) -> Expr:

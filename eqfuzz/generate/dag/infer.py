@@ -1,7 +1,7 @@
 """Elementwise operators read off PyTorch's OpInfo table: ``python -m eqfuzz.generate.dag.infer``.
 
-Writes ``operators/elementwise.json``: for each operator of one tensor its dtypes, its forms, whether it has a gradient, and,
-measured on a dense grid, what comes out of which interval. That is part of the source, so that one version of eqfuzz
+Writes ``operators/elementwise.json``: for each operator of one tensor its dtypes, its forms, for which dtypes it has a
+gradient, and, measured on a dense grid, what comes out of which interval. That is part of the source, so that one version of eqfuzz
 makes the same programs whatever torch is installed; needs expecttest, as OpInfo does.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ def _full(name: str) -> str:
 
 
 def _entry(info: Any) -> dict[str, Any] | None:
-    dtypes = sorted(str(d).removeprefix("torch.") for d in info.dtypes)
+    dtypes = _names(info.dtypes)
     method = None if "." in info.name else info.method_variant
     spans = []
     for low, high in INTERVALS:
@@ -95,12 +96,16 @@ def _entry(info: Any) -> dict[str, Any] | None:
         "method": method is not None,
         "inplace": "." not in info.name and info.inplace_variant is not None,
         "out": bool(info.supports_out) and "nn." not in info.name,
-        "grad": bool(info.supports_autograd),
+        "grad": _names(info.backward_dtypes) if info.supports_autograd else [],
         "result": str(result.dtype).removeprefix("torch."),
         "keeps": [d for d in dtypes if _result_dtype(info.op, d) == d],
         "discrete": info.name in _DISCRETE,
         "spans": spans,
     }
+
+
+def _names(dtypes: Iterable[torch.dtype]) -> list[str]:
+    return sorted(str(d).removeprefix("torch.") for d in dtypes)
 
 
 def _result_dtype(op: Any, dtype: str) -> str:

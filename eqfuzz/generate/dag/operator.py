@@ -72,7 +72,8 @@ class Operator:
 
     ``name`` is how ``--supported-ops`` spells it. ``spellings`` are expressions with a hole for each input, ``{0}``,
     and for each parameter, ``{dim}``. ``dtypes`` and ``ranks`` are those of what it makes. ``exact``: exact inputs
-    give an exact result. ``grad``: it can be differentiated, or does not depend on its inputs smoothly at all.
+    give an exact result. ``grad``: it can be differentiated, or does not depend on its inputs smoothly at all; or the
+    dtypes for which that is so.
     ``saves``: its backward pass reads what went in or came out, so that neither may be written over. ``view``: what it
     makes may share the first input's memory. ``inplace``: statements that write the result over the first input.
     ``out``: calls that write it to a tensor ``{out}``. ``noun``: what a person would call the result.
@@ -85,7 +86,7 @@ class Operator:
     ranks: range
     needs: Callable[[Draw, Spec], Needs]
     exact: bool = False
-    grad: bool = True
+    grad: bool | frozenset[str] = True
     saves: bool = True
     view: bool = False
     dense: bool = False
@@ -94,6 +95,10 @@ class Operator:
     noun: str = ""
     weight: float = 1.0
     doc: str = ""
+
+    def differentiates(self, dtype: str) -> bool:
+        """Whether gradients flow through it where the result is of this dtype."""
+        return self.grad if isinstance(self.grad, bool) else dtype in self.grad
 
     def can_make(self, dtype: str, rank: int, exact: bool) -> bool:
         return dtype in self.dtypes and rank in self.ranks and (self.exact or not exact)
@@ -109,7 +114,7 @@ def operator(
     rank: tuple[int, int] = (0, 5),
     family: str = "",
     exact: bool = False,
-    grad: bool = True,
+    grad: bool | Iterable[str] = True,
     saves: bool = True,
     view: bool = False,
     dense: bool = False,
@@ -134,7 +139,7 @@ def operator(
             range(rank[0], rank[1] + 1),
             needs,
             exact,
-            grad,
+            grad if isinstance(grad, bool) else frozenset(grad),
             saves,
             view,
             dense,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pydantic
@@ -25,8 +27,7 @@ class Template(pydantic.BaseModel):
     share of such calls where they are possible. ``dynamic``: sizes that change from one input set to the next.
     ``empty``: dimensions of size 0. ``exact``: only values that no rounding touches. ``reuse``: of values that are
     there. ``leaf``: an input before the depth is reached. ``inputs``, ``outputs``, ``depth``, ``nodes``: the most
-    there are. ``nested``: outputs in lists, tuples and dicts. ``preamble``: lines before the program. ``wrap``: what is
-    done to each input, and to the result.
+    there are. ``nested``: outputs in lists, tuples and dicts. ``preamble``: lines before the program.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
@@ -63,7 +64,6 @@ class Template(pydantic.BaseModel):
     depth: int = pydantic.Field(7, ge=1, le=20)
     nodes: int = pydantic.Field(24, ge=1, le=400)
     preamble: tuple[str, ...] = ()
-    wrap: tuple[str, str] = ("", "")
 
     def weight_of(self, family: str) -> float:
         return self.families.get(family, self.others)
@@ -88,3 +88,21 @@ def read_template(path: Path) -> Template:
 def shipped_templates() -> dict[str, Template]:
     """The templates that come with eqfuzz, by name."""
     return {path.stem: read_template(path) for path in sorted(SHIPPED.glob("*.toml"))}
+
+
+def templates(extra: Iterable[Path] = ()) -> dict[str, Template]:
+    """Every template by name: the shipped ones, and those of the files ``extra``. Raises InvalidTemplate."""
+    return shipped_templates() | {template.name: template for template in map(template_of, extra)}
+
+
+def template_of(path: Path) -> Template:
+    """The template in a TOML file, or in a Python file that defines ``template``. Raises InvalidTemplate."""
+    if path.suffix != ".py":
+        return read_template(path)
+    try:
+        found = runpy.run_path(str(path)).get("template")
+    except Exception as error:
+        raise InvalidTemplate(f"{path}: {type(error).__name__}: {error}") from error
+    if not isinstance(found, Template):
+        raise InvalidTemplate(f"{path}: defines no `template = Template(...)`")
+    return found if found.name else found.model_copy(update={"name": path.stem})

@@ -1,4 +1,4 @@
-"""Operators of one tensor that work element by element, as PyTorch's own table lists them (`eqfuzz.generate.dag.infer`)."""
+"""Operators of one tensor, element by element, as PyTorch's own table lists them: see `eqfuzz.generate.dag.infer`."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _declare(name: str, entry: dict[str, Any]) -> None:
         dtypes=dtypes,
         family="activations" if activation else "special functions" if ".special." in name else "elementwise",
         exact=name in _EXACT,
-        grad=entry["grad"] or entry["result"] == "bool",
+        grad=True if entry["result"] == "bool" else entry["grad"],
         saves=name != "torch.neg",
         inplace=[f"{{0}}.{short}_()"] if entry["inplace"] and entry["result"] != "bool" else [],
         out=[f"{called}({{0}}, out={{out}})"] if entry["out"] else [],
