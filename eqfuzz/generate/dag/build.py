@@ -47,7 +47,6 @@ class Builder:
         self.block = Block()
         self.leaves: list[Leaf] = []
         self.layers: dict[str, str] = {}
-        self.operators: list[str] = []
         self.is_module = draw.chance(template.modules)
         self.trains = draw.chance(template.backward)
         self.nested = 0
@@ -165,8 +164,6 @@ class Builder:
     def add(self, statement: Assign | Effect) -> None:
         """The next statement of the block; what it assigns can be used from now on."""
         self.block.statements.append(statement)
-        if statement.expr.operator:
-            self.operators.append(statement.expr.operator)
         if isinstance(statement, Assign) and not statement.again:
             self.block.values.extend(statement.targets)
 

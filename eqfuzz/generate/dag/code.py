@@ -11,7 +11,7 @@ from typing import Any
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.graph import Assign, Compound, Effect, Expr, Function, Graph, Return, Statement, Value
-from eqfuzz.generate.dag.liveness import makes, pruned, reads
+from eqfuzz.generate.dag.liveness import makes, reads
 from eqfuzz.generate.dag.naming import Names
 from eqfuzz.generate.dag.spec import Dim
 
@@ -42,9 +42,7 @@ class _Writer:
 
     def text(self, title: str) -> str:
         graph = self._graph
-        written = [leaf.value.storage for leaf in graph.leaves if leaf.value.storage.owned]
-        statements = pruned(graph.block, graph.result, written)
-        statements.append(Return(graph.result))
+        statements = [*graph.block.statements, Return(graph.result)]
         used = set(reads(statements))
         leaves = [leaf for leaf in graph.leaves if leaf.value in used]
         inputs = [leaf for leaf in leaves if leaf.kind == "input"]

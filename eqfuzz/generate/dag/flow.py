@@ -36,7 +36,6 @@ def build_structure(builder: Builder, name: str, spec: Spec, depth: int) -> Valu
         raise Unfit("no room for a block")
     builder.budget -= 1
     builder.nested += 1
-    builder.operators.append(name)
     try:
         return _BUILD[name](builder, spec, depth)
     finally:
@@ -102,7 +101,9 @@ def loop(builder: Builder, spec: Spec, depth: int) -> Value:
         builder.block.values.append(value)
         _again(builder, value, _made_of(builder, spec, depth - 1, value))
     turns = builder.draw.integer(2, 4)
-    builder.block.statements.append(Compound(Expr("for _ in range({turns})", params={"turns": turns}), body))
+    builder.block.statements.append(
+        Compound(Expr("for _ in range({turns})", params={"turns": turns}, operator="for range"), body)
+    )
     return value
 
 
@@ -117,7 +118,7 @@ def loop_over_parts(builder: Builder, spec: Spec, depth: int) -> Value:
         builder.block.values.append(total)
         _again(builder, total, _made_of(builder, spec, depth - 1, total, part))
     text = builder.draw.choice(("for {b0} in {0}", "for {b0} in {0}.unbind(0)", "for {b0} in torch.unbind({0})"))
-    builder.block.statements.append(Compound(Expr(text, (whole,), operator="torch.unbind"), body, (part,)))
+    builder.block.statements.append(Compound(Expr(text, (whole,), operator="for parts"), body, (part,)))
     return total
 
 
@@ -142,7 +143,7 @@ def _branches(builder: Builder, spec: Spec, depth: int, test: Expr) -> Value:
 def branch_on_flag(builder: Builder, spec: Spec, depth: int) -> Value:
     """A branch on a Python number that is an argument."""
     flag = python_input(builder, "bool")
-    return _branches(builder, spec, depth, Expr("if {0}", (flag,)))
+    return _branches(builder, spec, depth, Expr("if {0}", (flag,), operator="if flag"))
 
 
 @structure("if shape")
@@ -152,7 +153,7 @@ def branch_on_shape(builder: Builder, spec: Spec, depth: int) -> Value:
     axis = builder.draw.axis(seen.spec)
     least = builder.draw.integer(1, 8)
     text = builder.draw.choice(("if {0}.shape[{axis}] > {least}", "if {0}.size({axis}) >= {least}"))
-    return _branches(builder, spec, depth, Expr(text, (seen,), {"axis": axis, "least": least}))
+    return _branches(builder, spec, depth, Expr(text, (seen,), {"axis": axis, "least": least}, "if shape"))
 
 
 @structure("if values", weight=0.7)
@@ -163,7 +164,7 @@ def branch_on_values(builder: Builder, spec: Spec, depth: int) -> Value:
     text = builder.draw.choice(
         ("if {0}.sum() > 0", "if {0}.max() > 1", "if bool(({0} > 0).any())", "if {0}.sum().item() > 1")
     )
-    return _branches(builder, spec, depth, Expr(text, (seen,), operator="torch.Tensor.__bool__"))
+    return _branches(builder, spec, depth, Expr(text, (seen,), operator="if values"))
 
 
 def _function(builder: Builder, spec: Spec, depth: int, *parameters: Value, noun: str, inner: bool) -> Function:
@@ -176,9 +177,9 @@ def _function(builder: Builder, spec: Spec, depth: int, *parameters: Value, noun
     return function
 
 
-def _called(builder: Builder, function: Function, spec: Spec, *arguments: Value) -> Value:
+def _called(builder: Builder, function: Function, spec: Spec, argument: Value, name: str) -> Value:
     bound = _bounded(spec)
-    expr = Expr("", arguments, function=function, operator="")
+    expr = Expr("", (argument,), operator=name, function=function)
     return builder.emit(expr, spec.free(), Range(bound.low, bound.high))
 
 
@@ -190,8 +191,8 @@ def helper(builder: Builder, spec: Spec, depth: int) -> Value:
     function = _function(
         builder, spec, depth - 1, parameter, noun=builder.draw.choice(("step", "block", "mix")), inner=False
     )
-    made = _called(builder, function, spec, argument)
-    return _called(builder, function, spec, made) if builder.draw.chance(0.4) else made
+    made = _called(builder, function, spec, argument, "helper function")
+    return _called(builder, function, spec, made, "helper function") if builder.draw.chance(0.4) else made
 
 
 @structure("closure")
@@ -200,7 +201,7 @@ def closure(builder: Builder, spec: Spec, depth: int) -> Value:
     argument = builder.produce(_bounded(spec), depth - 1)
     parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.trains)
     function = _function(builder, spec, depth - 1, parameter, noun="inner", inner=True)
-    return _called(builder, function, spec, argument)
+    return _called(builder, function, spec, argument, "closure")
 
 
 @structure("early return", rank=(1, 4))
@@ -220,7 +221,7 @@ def early_return(builder: Builder, spec: Spec, depth: int) -> Value:
         body.statements.append(Return(Expr("{0}", (made,))))
     function = Function(name, (parameter,), body, inner)
     builder.block.statements.append(function)
-    return _called(builder, function, spec, argument)
+    return _called(builder, function, spec, argument, "early return")
 
 
 @structure("comprehension", rank=(1, 4))
@@ -231,12 +232,12 @@ def comprehension(builder: Builder, spec: Spec, depth: int) -> Value:
     parameter = _parameter(inner_spec, whole.range, "part", grad=whole.grad)
     function = _function(builder, inner_spec, depth - 1, parameter, noun="each", inner=True)
     bound = _bounded(spec)
-    text, operator = builder.draw.choice(texts)
-    expr = Expr(text, (whole, function.name), {"n": spec.shape[0] if spec.shape else 0}, operator)
+    text = builder.draw.choice(texts)
+    expr = Expr(text, (whole, function.name), {"n": spec.shape[0] if spec.shape else 0}, "comprehension")
     return builder.emit(expr, spec.free(), Range(bound.low * 4, bound.high * 4))
 
 
-def _of_parts(builder: Builder, spec: Spec) -> tuple[Spec, Spec, list[tuple[str, str]]]:
+def _of_parts(builder: Builder, spec: Spec) -> tuple[Spec, Spec, list[str]]:
     size = spec.shape
     rest = spec.of(*size[1:])
     if builder.draw.chance(0.5) and isinstance(size[0], int) and type(size[0]) is int and 0 < size[0] <= 9:
@@ -244,10 +245,10 @@ def _of_parts(builder: Builder, spec: Spec) -> tuple[Spec, Spec, list[tuple[str,
             rest,
             spec,
             [
-                ("torch.stack([{1}(part) for part in {0}])", "torch.stack"),
-                ("torch.stack([{1}({0}[i]) for i in range({n})])", "torch.stack"),
-                ("torch.stack(list(map({1}, {0}.unbind(0))), dim=0)", "torch.stack"),
-                ("torch.vmap({1})({0})", "torch.vmap"),
+                "torch.stack([{1}(part) for part in {0}])",
+                "torch.stack([{1}({0}[i]) for i in range({n})])",
+                "torch.stack(list(map({1}, {0}.unbind(0))), dim=0)",
+                "torch.vmap({1})({0})",
             ],
         )
     count = builder.draw.integer(2, 4)
@@ -255,10 +256,10 @@ def _of_parts(builder: Builder, spec: Spec) -> tuple[Spec, Spec, list[tuple[str,
         spec,
         spec.of(count, *size),
         [
-            ("sum({1}(part) for part in {0})", "torch.add"),
-            ("torch.stack([{1}(part) for part in {0}.unbind(0)]).sum(0)", "torch.sum"),
-            ("functools.reduce(torch.add, [{1}(part) for part in {0}])", "torch.add"),
-            ("sum({1}(part) for i, part in enumerate({0}) if i % 2 == 0)", "torch.add"),
+            "sum({1}(part) for part in {0})",
+            "torch.stack([{1}(part) for part in {0}.unbind(0)]).sum(0)",
+            "functools.reduce(torch.add, [{1}(part) for part in {0}])",
+            "sum({1}(part) for i, part in enumerate({0}) if i % 2 == 0)",
         ],
     )
 
@@ -284,7 +285,7 @@ def without_gradients(builder: Builder, spec: Spec, depth: int) -> Value:
     with builder.inside(isolated=True) as body:
         made = builder.fitted(builder.produce(spec.free(), depth - 1), bound)
         body.statements.append(Assign((result,), Expr("{0}", (made,))))
-    builder.block.statements.append(Compound(Expr("with torch.no_grad()"), body))
+    builder.block.statements.append(Compound(Expr("with torch.no_grad()", operator="no_grad"), body))
     builder.block.values.append(result)
     return result
 
@@ -356,7 +357,7 @@ def while_loop(builder: Builder, spec: Spec, depth: int) -> Value:
         "torch._higher_order_ops.while_loop(lambda i, v: i < {turns}, lambda i, v: (i + 1, {1}(v).clone()), "
         "(torch.tensor(0), {0}.detach().clone()))[1]"
     )
-    expr = Expr(text, (start, step.name), {"turns": turns}, "torch.while_loop")
+    expr = Expr(text, (start, step.name), {"turns": turns}, "while_loop")
     bound = _bounded(spec)
     made = builder.emit(expr, spec.free(), Range(bound.low, bound.high))
     made.storage.grad = False
@@ -374,7 +375,7 @@ def python_while(builder: Builder, spec: Spec, depth: int) -> Value:
         _again(builder, value, _made_of(builder, spec, depth - 1, value))
         body.statements.append(Assign((counter,), Expr("{0} + 1", (counter,)), again=True))
     turns = builder.draw.integer(1, 3)
-    builder.block.statements.append(Compound(Expr("while {0} < {turns}", (counter,), {"turns": turns}), body))
+    builder.block.statements.append(Compound(Expr("while {0} < {turns}", (counter,), {"turns": turns}, "while"), body))
     return value
 
 
@@ -387,7 +388,7 @@ def checkpoint(builder: Builder, spec: Spec, depth: int) -> Value:
     expr = Expr(
         "torch.utils.checkpoint.checkpoint({1}, {0}, use_reentrant=False)",
         (argument, function.name),
-        operator="torch.utils.checkpoint",
+        operator="checkpoint",
     )
     bound = _bounded(spec)
     return builder.emit(expr, spec.free(), Range(bound.low, bound.high))
@@ -398,7 +399,7 @@ def list_of_parts(builder: Builder, spec: Spec, depth: int) -> Value:
     """Tensors collected in a list, joined at the end."""
     count = builder.draw.integer(2, 3)
     parts = Value(Spec(None, "int64"), Range(0, 0), Storage(), "parts", pinned=True)
-    builder.block.statements.append(Assign((parts,), Expr("[]")))
+    builder.block.statements.append(Assign((parts,), Expr("[]", operator="list of parts")))
     made = [builder.produce(_bounded(spec), depth - 1) for _ in range(count)]
     for value in made:
         builder.block.statements.append(Effect(Expr("{0}.append({1})", (parts, value)), parts))
@@ -430,7 +431,9 @@ def function_gradient(builder: Builder, spec: Spec, depth: int) -> Value:
             "torch.func.jvp({1}, ({0},), (torch.ones_like({0}),))[1]",
         )
     )
-    return builder.emit(Expr(text, (argument, function.name), operator="torch.func.grad"), spec.free(), Range(-64, 64))
+    return builder.emit(
+        Expr(text, (argument, function.name), operator="function gradient"), spec.free(), Range(-64, 64)
+    )
 
 
 def python_input(builder: Builder, dtype: str) -> Value:

@@ -14,6 +14,7 @@ from eqfuzz.generate.dag.code import code
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.flow import STRUCTURES, build_structure
 from eqfuzz.generate.dag.graph import Expr, Graph, Value
+from eqfuzz.generate.dag.liveness import pruned
 from eqfuzz.generate.dag.operator import operators
 from eqfuzz.generate.dag.spec import Unfit
 from eqfuzz.generate.dag.template import Template
@@ -35,7 +36,7 @@ class Generated:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """The names of what it uses, in the order in which it was built; more than once where used so."""
+        """The names of what it uses, in order; more than once where used so."""
         return tuple(self.graph.operators)
 
 
@@ -90,9 +91,12 @@ class Generator:
                 raise
         dims = {name: (int(dim), draw.choice((3, 6, 8, 9, 16))) for name, dim in builder.dims.items()}
         result = _result(draw, made, self.template)
-        return Graph(
-            builder.leaves, builder.layers, builder.block, result, builder.operators, self.template.preamble, dims
-        )
+        written = [leaf.value.storage for leaf in builder.leaves if leaf.value.storage.owned]
+        builder.block.statements = pruned(builder.block, result, written)
+        graph = Graph(builder.leaves, builder.layers, builder.block, result, self.template.preamble, dims)
+        if not graph.operators:
+            raise Unfit("a program without an operator")
+        return graph
 
 
 class Mixture:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from eqfuzz.generate.dag.spec import Range, Spec
@@ -152,13 +152,34 @@ class Leaf:
 
 @dataclasses.dataclass(eq=False, slots=True)
 class Graph:
-    """A whole program: leaves, the submodules by name, the block, what it returns, and how (an expression)."""
+    """A whole program: leaves, the submodules by name, the block, what it returns, and how (an expression).
+
+    ``preamble`` are lines that stand before it; ``dims`` the sizes that change, each with its number in every input
+    set.
+    """
 
     leaves: list[Leaf]
     layers: dict[str, str]
     block: Block
     result: Expr
-    operators: list[str]
     preamble: tuple[str, ...] = ()
     dims: dict[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)
-    """Sizes that change, each with its number in every input set."""
+
+    @property
+    def operators(self) -> list[str]:
+        """The names of all that it uses, in order; more than once where used so."""
+        return [expr.operator for expr in expressions(self.block.statements) if expr.operator]
+
+
+def expressions(statements: Iterable[Statement]) -> Iterator[Expr]:
+    """Every expression of the statements and of all below them, in order."""
+    for statement in statements:
+        if isinstance(statement, Compound):
+            yield statement.header
+            yield from expressions(statement.body.statements)
+            if statement.orelse is not None:
+                yield from expressions(statement.orelse.statements)
+        elif isinstance(statement, Function):
+            yield from expressions(statement.body.statements)
+        else:
+            yield statement.expr

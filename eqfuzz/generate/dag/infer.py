@@ -1,8 +1,8 @@
 """Elementwise operators read off PyTorch's OpInfo table: ``python -m eqfuzz.generate.dag.infer``.
 
 Writes ``operators/elementwise.json``: for each operator of one tensor its dtypes, its forms, for which dtypes it has a
-gradient, and, measured on a dense grid, what comes out of which interval. That is part of the source, so that one version of eqfuzz
-makes the same programs whatever torch is installed; needs expecttest, as OpInfo does.
+gradient, and, measured on a dense grid, what comes out of which interval. That is part of the source, so
+that one version of eqfuzz makes the same programs whatever torch is installed; needs expecttest, as OpInfo does.
 """
 
 from __future__ import annotations
