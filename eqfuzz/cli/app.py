@@ -18,6 +18,7 @@ from eqfuzz.cli import (
     config_bisect,
     doctor,
     findings,
+    generate,
     issue,
     known,
     mutate,
@@ -85,6 +86,7 @@ def eqfuzz_command(
 
 
 app.command("mutate")(mutate.mutate)
+app.add_typer(generate.generate, name="generate")
 app.command("replay")(replay.replay)
 app.command("findings")(findings.findings)
 app.command("show")(findings.show)

@@ -35,6 +35,11 @@ class Generated:
     graph: Graph
 
     @property
+    def name(self) -> str:
+        """What its file is called."""
+        return f"{self.template}-{self.seed}"
+
+    @property
     def operators(self) -> tuple[str, ...]:
         """The names of what it uses, in order; more than once where used so."""
         return tuple(self.graph.operators)
@@ -56,8 +61,16 @@ class Generator:
         plugins: Iterable[Path] = (),
     ) -> None:
         self.template = template
-        self.catalogue = Catalogue(operators(plugins), STRUCTURES, template, only=only, weights=weights)
+        known = operators(plugins)
+        self.every = (*known, *STRUCTURES)
+        """All there are, those included that the template leaves out."""
+        self.catalogue = Catalogue(known, STRUCTURES, template, only=only, weights=weights)
         self._depth = depth or template.depth
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every operator that it may use."""
+        return tuple(sorted(self.catalogue.weights))
 
     def generate(self, seed: int) -> Generated:
         """The program of ``seed``."""
@@ -104,6 +117,11 @@ class Mixture:
 
     def __init__(self, generators: Mapping[str, Generator]) -> None:
         self.generators = dict(generators)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every operator that one of them may use."""
+        return tuple(sorted({name for one in self.generators.values() for name in one.names}))
 
     def generate(self, seed: int) -> Generated:
         """The program of ``seed``."""

@@ -16,6 +16,10 @@ from eqfuzz.generate.dag.spec import Range, Spec
 Values = Callable[..., Range]
 
 
+class InvalidOperators(Exception):
+    """A file of operators that cannot be used; the message names it and says why."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Needs:
     """What one use of an operator needs; ``Needs(first, second, dim=1)``.
@@ -155,12 +159,28 @@ def operator(
 
 
 def operators(extra: Iterable[Path] = ()) -> dict[str, Operator]:
-    """All operators by name: those that come with eqfuzz, and those that the files ``extra`` declare."""
+    """All operators by name: those that come with eqfuzz, and those that the files ``extra`` declare.
+
+    Raises InvalidOperators.
+    """
     package = importlib.import_module("eqfuzz.generate.dag.operators")
     for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
         importlib.import_module(f"{package.__name__}.{module.name}")
     for path in extra:
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None and spec.loader is not None
-        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+        if path.resolve() not in _LOADED:
+            _load(path)
     return dict(sorted(REGISTRY.items()))
+
+
+_LOADED: set[Path] = set()
+
+
+def _load(path: Path) -> None:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise InvalidOperators(f"{path}: no Python file")
+    try:
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    except Exception as error:  # whatever the user's file does wrong
+        raise InvalidOperators(f"{path}: {type(error).__name__}: {error}") from error
+    _LOADED.add(path.resolve())

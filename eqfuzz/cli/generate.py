@@ -1,0 +1,329 @@
+"""``eqfuzz generate``: seed programs out of nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eqfuzz.cli import logs
+from eqfuzz.cli.endings import ended
+from eqfuzz.cli.exits import CLEAN, INTERRUPTED, USAGE, complain
+from eqfuzz.cli.mutate import LogLevel
+from eqfuzz.cli.options import BadOption, Format, configs_of, did_you_mean, seconds_of, split_names
+from eqfuzz.cli.reported import reported
+
+if TYPE_CHECKING:
+    from eqfuzz.campaign.events import Event, Handler
+    from eqfuzz.campaign.generating import Generation, MakesPrograms, ProgramMade
+    from eqfuzz.campaign.settings import Settings
+    from eqfuzz.generate.dag.template import Template
+
+generate = typer.Typer(help="Make seed programs: dag; and list what they are made of: ops, templates.")
+
+OperatorsFrom = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Python file that declares operators of your own; repeatable."),
+]
+
+
+@generate.command("dag")
+def dag(
+    seed: Annotated[int | None, typer.Option(min=0, help="Make this one program.")] = None,
+    start: Annotated[int, typer.Option(min=0, help="The first seed, with --count.")] = 0,
+    count: Annotated[int, typer.Option(min=1, help="How many programs, one for each seed.")] = 1,
+    template: Annotated[
+        str,
+        typer.Option(metavar="NAME|FILE", help="What kind of programs; 'mixed': of every kind. A .toml or .py file."),
+    ] = "default",
+    max_depth: Annotated[
+        int | None, typer.Option(min=1, max=20, help="Operators one after the other at most (default: the template's).")
+    ] = None,
+    supported_ops: Annotated[
+        str, typer.Option(metavar="LIST", help="Only these, with weights: 'torch.add,torch.matmul=5'.")
+    ] = "",
+    op_weights: Annotated[str, typer.Option(metavar="LIST", help="Weights of single operators: 'torch.sum=3'.")] = "",
+    operators_from: OperatorsFrom = None,
+    processes: Annotated[
+        int | None, typer.Option("--processes", "-p", min=1, help="Programs run at once (default: 75 % of the cores).")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Programs land in DIR/programs (one --seed alone: on the screen)."),
+    ] = None,
+    run: Annotated[bool, typer.Option("--run", help="Compare eager with compiled on each, as `mutate` does.")] = False,
+    config: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="With --run: compile configuration; repeatable, comma lists, 'all'."),
+    ] = None,
+    time: Annotated[str | None, typer.Option(metavar="TIME", help="With --run: stop after this long.")] = None,
+    artifacts: Annotated[
+        bool, typer.Option("--artifacts", help="Beside each program: summary, operators, graph as SVG.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Print every program, and all operators.")] = False,
+    format: Annotated[Format, typer.Option(help="json: one event per line, the summary last.")] = Format.TEXT,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only findings, a line each, and the totals.")] = False,
+    log_level: Annotated[
+        LogLevel, typer.Option(case_sensitive=False, help="Log to stderr; DEBUG tells step timings.")
+    ] = LogLevel.WARNING,
+) -> None:
+    """Random programs as graphs of operators, in eqfuzz's own seed format.
+
+    The same seed, template and version give the same program everywhere.
+
+    Exit codes: 0 nothing found, 1 findings (--run), 2 usage or bad input, 3 internal error, 130 interrupted.
+    """
+    logs.start(log_level)
+    from eqfuzz.campaign.generating import seeds_of
+
+    try:
+        source, name = _source(template, max_depth, supported_ops, op_weights, operators_from or [])
+        limit = seconds_of(time, "--time") if time is not None else None
+        settings = _settings(out or Path("eqfuzz-out"), processes, limit, config or []) if run else None
+    except BadOption as error:
+        complain(str(error))
+        raise typer.Exit(USAGE) from None
+    seeds = seeds_of(seed, start, count)
+    as_json = format is Format.JSON
+    if len(seeds) == 1 and out is None and not run and not artifacts:
+        _print_one(source, seeds[0], as_json=as_json)
+        return
+    making = _Making(source, name, seeds, out or Path("eqfuzz-out"), artifacts, as_json, quiet, verbose, settings)
+    kept = f"what was made is in {making.out}"
+    raise typer.Exit(ended(making.run, stopped=kept, keep=making.out))
+
+
+class _Making:
+    """One call of the verb that writes files."""
+
+    def __init__(
+        self,
+        source: MakesPrograms,
+        template: str,
+        seeds: range,
+        out: Path,
+        artifacts: bool,
+        as_json: bool,
+        quiet: bool,
+        verbose: bool,
+        settings: Settings | None,
+    ) -> None:
+        self.source = source
+        self.template = template
+        self.seeds = seeds
+        self.out = out
+        self.artifacts = artifacts
+        self.as_json = as_json
+        self.quiet = quiet
+        self.verbose = verbose
+        self.settings = settings
+
+    def run(self) -> int:
+        from eqfuzz.report.console import make_console
+        from eqfuzz.report.generating import GenerationReport
+        from eqfuzz.report.json_lines import to_line
+
+        report = GenerationReport(make_console(), len(self.seeds), quiet=self.quiet, verbose=self.verbose)
+        files: list[Path] = []
+
+        def handle(event: Event) -> None:
+            _log(event)
+            if event.name == "program":
+                files.append(Path(event.to_json()["file"]))
+            if self.as_json:
+                print(to_line(event), flush=True)
+            else:
+                report.handle(event)
+
+        if self.as_json:
+            made = self._generate(handle)
+        else:
+            with report:
+                made = self._generate(handle)
+        if isinstance(made, str):
+            complain(made)
+            return USAGE
+        code = INTERRUPTED if made.interrupted else CLEAN
+        if self.settings is not None and files and not made.interrupted:
+            code = self._compare(files)
+        if not self.as_json:
+            report.close()
+            if self.settings is None and not self.quiet:
+                make_console().print(f"in {self.out / 'programs'}", soft_wrap=True)
+        return code
+
+    def _generate(self, handle: Callable[[Event], None]) -> Generation | str:
+        """The last event, or why nothing can be written."""
+        from eqfuzz.campaign.generating import generate_programs
+
+        try:
+            return generate_programs(
+                self.source,
+                self.template,
+                self.seeds,
+                self.out,
+                handle,
+                artifacts=self.artifacts,
+                runs=self.settings is not None,
+            )
+        except OSError as error:
+            return f"--out: {error.filename or self.out}: {error.strerror}"
+
+    def _compare(self, files: list[Path]) -> int:
+        import dataclasses
+
+        from eqfuzz.campaign.mutate import run
+
+        assert self.settings is not None
+        settings = dataclasses.replace(self.settings, paths=tuple(files), seed=self.seeds.start)
+
+        def action(handler: Handler) -> object:
+            return run(settings, handler)
+
+        return reported(settings, action, as_json=self.as_json, quiet=self.quiet)  # type: ignore[arg-type]
+
+
+def _log(event: Event) -> None:
+    import logging
+
+    if event.name == "program":
+        told: ProgramMade = event  # type: ignore[assignment]
+        made = f"{told.seconds * 1000:.1f} ms, {len(told.operators)} operators"
+        logging.getLogger("eqfuzz.generate").debug("%s: %s", told.file, made)
+
+
+def _print_one(source: MakesPrograms, seed: int, *, as_json: bool) -> None:
+    program = source.generate(seed)
+    if as_json:
+        operators = list(program.operators)
+        told = {"event": "program", "seed": seed, "template": program.template, "operators": operators}
+        print(json.dumps({**told, "source": program.source}))
+        print(json.dumps({"event": "summary", "programs": 1, "start": seed, "count": 1}))
+    else:
+        sys.stdout.write(program.source)
+
+
+def _source(
+    template: str, depth: int | None, supported: str, weights: str, plugins: list[Path]
+) -> tuple[MakesPrograms, str]:
+    """What makes the programs, and the template's name. Raises BadOption."""
+    from eqfuzz.generate.dag.generate import MIXED, Generator, Mixture
+    from eqfuzz.generate.dag.operator import InvalidOperators
+
+    chosen = _templates(template)
+    try:
+        generators = {name: Generator(one, depth=depth, plugins=plugins) for name, one in chosen.items()}
+    except InvalidOperators as error:
+        raise BadOption("--operators-from", str(error)) from None
+    known = {name for one in generators.values() for name in one.every}
+    only = _weights(supported, known, "--supported-ops")
+    factors = {**_weights(op_weights_of(weights), known, "--op-weights"), **only}
+    if only or factors:
+        generators = {
+            name: Generator(one, only=only, weights=factors, depth=depth, plugins=plugins)
+            for name, one in chosen.items()
+        }
+        generators = {name: one for name, one in generators.items() if one.names}
+    if not generators:
+        raise BadOption("--supported-ops", f"template {template} has none of these operators")
+    if len(generators) == 1:
+        return next(iter(generators.values())), next(iter(generators))
+    return Mixture(generators), MIXED
+
+
+def op_weights_of(text: str) -> str:
+    """Weights without a number make no sense. Raises BadOption."""
+    for part in split_names([text]):
+        if "=" not in part:
+            raise BadOption("--op-weights", f"{part!r} has no weight: write {part}=2")
+    return text
+
+
+def _templates(name: str) -> dict[str, Template]:
+    """The template of that name or file; all of them for ``mixed``. Raises BadOption."""
+    from eqfuzz.generate.dag.generate import MIXED
+    from eqfuzz.generate.dag.template import InvalidTemplate, shipped_templates, template_of
+
+    shipped = shipped_templates()
+    if name == MIXED:
+        return shipped
+    if name in shipped:
+        return {name: shipped[name]}
+    if name.endswith((".toml", ".py")):
+        try:
+            template = template_of(Path(name))
+        except InvalidTemplate as error:
+            raise BadOption("--template", str(error)) from None
+        return {template.name: template}
+    known = [*shipped, MIXED]
+    raise BadOption("--template", f"no template {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}")
+
+
+def _weights(text: str, known: set[str], option: str) -> dict[str, float]:
+    """``torch.add,torch.matmul=5`` as weights by name. Raises BadOption."""
+    found: dict[str, float] = {}
+    for part in split_names([text]):
+        name, _, number = part.partition("=")
+        if name not in known:
+            hint = did_you_mean(name, sorted(known))
+            raise BadOption(option, f"no operator {name!r}{hint}; `eqfuzz generate ops` lists them")
+        try:
+            found[name] = float(number or 1)
+        except ValueError:
+            raise BadOption(option, f"{part!r}: the weight is no number") from None
+        if found[name] <= 0:
+            raise BadOption(option, f"{part!r}: a weight is more than 0")
+    return found
+
+
+def _settings(out: Path, processes: int | None, limit: float | None, config: list[str]) -> Settings:
+    from eqfuzz.campaign.settings import Settings
+
+    cores = len(os.sched_getaffinity(0))
+    return Settings(
+        paths=(),
+        out=out,
+        strategy="none",
+        variants=0,
+        jobs=processes or max(1, round(cores * 0.75)),
+        time=limit,
+        configs=configs_of(config, None),
+    )
+
+
+@generate.command("ops")
+def ops(
+    operators_from: OperatorsFrom = None,
+    format: Annotated[Format, typer.Option(help="json: one object per operator.")] = Format.TEXT,
+) -> None:
+    """List every operator and structure: family, dtypes, ranks, spellings."""
+    from eqfuzz.generate.dag.listing import listed
+    from eqfuzz.generate.dag.operator import InvalidOperators
+
+    try:
+        entries = listed(operators_from or [])
+    except InvalidOperators as error:
+        complain(f"--operators-from: {error}")
+        raise typer.Exit(USAGE) from None
+    if format is Format.JSON:
+        for entry in entries:
+            print(json.dumps(entry))
+        return
+    from eqfuzz.report.operators import print_operators
+
+    print_operators(entries)
+
+
+@generate.command("templates")
+def templates() -> None:
+    """List the templates."""
+    from eqfuzz.generate.dag.template import shipped_templates
+
+    for name, template in shipped_templates().items():
+        print(f"{name:16} {template.about}")
+    print(f"{'mixed':16} each program of one of these")
