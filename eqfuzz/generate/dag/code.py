@@ -122,7 +122,11 @@ class _Writer:
             elif isinstance(statement, Compound):
                 lines += self._compound(statement)
             else:
-                lines += self._function(statement)
+                lines += (
+                    ["", *self._function(statement)]
+                    if lines and lines[-1] and statement.inner
+                    else self._function(statement)
+                )
         return lines
 
     def _assign(self, statement: Assign, inlined: set[Value]) -> list[str]:

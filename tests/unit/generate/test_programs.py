@@ -1,0 +1,142 @@
+"""Generated programs: the same everywhere, valid, and what their comments say."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from eqfuzz.generate.dag.flow import STRUCTURES
+from eqfuzz.generate.dag.generate import Generator, Mixture
+from eqfuzz.generate.dag.operator import operators
+from eqfuzz.generate.dag.spec import Unfit
+from eqfuzz.generate.dag.template import shipped_templates
+from eqfuzz.program.formats import recognise
+from eqfuzz.program.load import Loaded
+from eqfuzz.program.program import Format
+from tests.quality.generated import run
+
+TEMPLATES = shipped_templates()
+GENERATORS = {name: Generator(template) for name, template in TEMPLATES.items()}
+MIXTURE = Mixture(GENERATORS)
+
+_SCRIPT = """
+import sys
+from eqfuzz.generate.dag.generate import Generator, Mixture
+from eqfuzz.generate.dag.template import shipped_templates
+mixture = Mixture({name: Generator(one) for name, one in shipped_templates().items()})
+for seed in range(60):
+    sys.stdout.write(mixture.generate(seed).source)
+"""
+
+
+def test_the_same_seed_gives_the_same_bytes_in_every_process():
+    here = "".join(MIXTURE.generate(seed).source for seed in range(60))
+    for hash_seed in ("1", "77"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        there = subprocess.run([sys.executable, "-c", _SCRIPT], env=environment, capture_output=True, text=True)
+        assert there.returncode == 0, there.stderr
+        assert there.stdout == here
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_every_template_gives_programs_that_run(template):
+    failures = []
+    for seed in range(12):
+        program = GENERATORS[template].generate(seed)
+        assert program.operators, program.source
+        assert recognise(program.source, "x").format is Format.EQFUZZ
+        error = run(program.source)
+        if error:
+            failures.append(f"{program.source}\n{error}")
+    assert not failures, "\n\n".join(failures)
+
+
+@pytest.mark.parametrize("name", sorted({*operators(), *STRUCTURES}))
+def test_every_operator_makes_programs_that_run(name):
+    """Twelve programs that begin with it, modules and gradients among them."""
+    generator = next(g for g in GENERATORS.values() if name in g.names)
+    template = generator.template.model_copy(update={"modules": 0.6, "nodes": 8, "outputs": 1})
+    lone = Generator(template)
+    lone.catalogue.first = lambda draw: name  # type: ignore[method-assign]
+    made = [lone.generate(seed) for seed in range(12)]
+    assert any(name in program.operators for program in made), "it is never what is asked for"
+    for program in made:
+        assert not run(program.source), f"{program.source}\n{run(program.source)}"
+
+
+_NOTED = re.compile(r"^( *)(\w+) = .*  # \[([^\]]*)\] (\w+)$")
+
+
+def test_comments_say_what_the_values_are():
+    """Each variable's size and dtype, as the line that makes it says."""
+    seen = 0
+    for seed in range(80):
+        program = GENERATORS["default"].generate(seed)
+        lines = []
+        for line in program.source.splitlines():
+            lines.append(line)
+            noted = _NOTED.match(line)
+            if noted:
+                lines.append(f'{noted[1]}_note({noted[2]}, "{noted[3]}", "{noted[4]}")')
+        wrong = []
+
+        def note(value, size, dtype, wrong=wrong):
+            nonlocal seen
+            seen += 1
+            told = size.split(", ") if size else []
+            fits = len(told) == value.dim() and all(
+                not t.isdigit() or int(t) == n for t, n in zip(told, value.shape, strict=True)
+            )
+            if not fits or value.dtype != getattr(torch, dtype):
+                wrong.append((size, dtype, tuple(value.shape), value.dtype))
+
+        loaded = Loaded(recognise("\n".join(lines) + "\n", "noted"), {"_note": note})
+        for call in loaded.calls(1):
+            loaded.instance()(*call.args, **call.kwargs)
+        assert not wrong, f"{program.source}\n{wrong}"
+    assert seen > 200
+
+
+def test_nothing_is_there_that_is_not_used():
+    for seed in range(150):
+        source = MIXTURE.generate(seed).source
+        tree = ast.parse(source)
+        loaded = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+            for argument in function.args.args:
+                told = f"{argument.arg} of {function.name} in\n{source}"
+                assert argument.arg in loaded or argument.arg in ("self", "rng", "value"), told
+
+
+def test_only_the_operators_asked_for():
+    only = ["torch.add", "torch.matmul", "torch.nn.functional.relu"]
+    known = [name for name in only if name in operators()]
+    generator = Generator(TEMPLATES["default"], only=known)
+    helping = {"torch.clamp", "torch.tanh", "torch.sin", "torch.abs", "torch.square", "torch.sigmoid", "torch.div"}
+    for seed in range(40):
+        assert set(generator.generate(seed).operators) <= {*known, *helping, "softplus", "torch.nan_to_num"}
+
+
+def test_weights_count():
+    heavy = Generator(TEMPLATES["default"], weights={"torch.add": 200.0})
+    plain = GENERATORS["default"]
+
+    def uses(generator):
+        return sum(generator.generate(seed).operators.count("torch.add") for seed in range(40))
+
+    assert uses(heavy) > 3 * uses(plain)
+
+
+def test_depth_bounds_the_program():
+    deep, flat = Generator(TEMPLATES["default"], depth=20), Generator(TEMPLATES["default"], depth=2)
+    sizes = [sum(len(g.generate(seed).operators) for seed in range(40)) for g in (deep, flat)]
+    assert sizes[0] > 1.3 * sizes[1]
+
+
+def test_an_operator_that_cannot_be_is_no_operator():
+    with pytest.raises((Unfit, RuntimeError)):
+        Generator(TEMPLATES["default"], only=["no such"]).generate(0)

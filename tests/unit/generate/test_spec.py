@@ -1,0 +1,73 @@
+"""Sizes that change, and intervals that hold what they say."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eqfuzz.generate.dag.spec import Dim, Range, Spec, Unfit, index
+
+N = Dim(5, "n")
+
+
+@pytest.mark.parametrize(
+    "calculation",
+    [
+        lambda: N + 1,
+        lambda: 1 + N,
+        lambda: N * 2,
+        lambda: 2 * N,
+        lambda: N - 1,
+        lambda: N // 2,
+        lambda: N % 2,
+        lambda: math.prod((3, N)),
+        lambda: sum((3, N)),
+    ],
+)
+def test_nobody_calculates_with_a_size_that_changes(calculation):
+    with pytest.raises(Unfit):
+        calculation()
+
+
+def test_a_size_that_changes_is_its_name():
+    assert f"{N}" == "n" and str((N, 3)) == "(n, 3)" and N != 5 and Dim(7, "n") == N and Dim(5, "m") != N
+    assert N > 4 and int(N) == 5
+
+
+def test_a_spec_says_what_it_is():
+    spec = Spec((N, 3), "float32")
+    assert str(spec) == "[n, 3] float32" and spec.numel == 15 and not spec.is_static
+    assert spec.within(0, 1).free() == spec and spec.as_("int64").dtype == "int64"
+    with pytest.raises(Unfit):
+        index((2,), 0)
+
+
+@pytest.mark.parametrize(
+    ("spec", "range_", "held"),
+    [
+        (Spec((2,), "float32"), Range(-1e9, 1e9), True),
+        (Spec((2,), "float32").within(0, 1), Range(0.2, 0.8), True),
+        (Spec((2,), "float32").within(0, 1), Range(0.2, 1.8), False),
+        (Spec((2,), "float32").within(0, 1), Range(0.2, 0.8, wild=True), False),
+        (Spec((2,), "float32"), Range(0.2, 0.8, wild=True), True),
+        (Spec((2,), "float32").exactly(), Range(0, 1), False),
+        (Spec((2,), "float32").exactly(), Range(0, 1, exact=True), True),
+    ],
+)
+def test_what_holds_a_range(spec, range_, held):
+    assert spec.holds(range_) is held
+
+
+_NUMBERS = st.floats(-100, 100)
+
+
+@given(_NUMBERS, _NUMBERS, _NUMBERS, _NUMBERS, st.floats(0, 1), st.floats(0, 1))
+def test_sums_and_products_stay_in_their_intervals(a, b, c, d, s, t):
+    first, second = Range(min(a, b), max(a, b)), Range(min(c, d), max(c, d))
+    x = first.low + s * (first.high - first.low)
+    y = second.low + t * (second.high - second.low)
+    for got, range_ in ((x + y, first + second), (x - y, first - second), (x * y, first * second), (-x, -first)):
+        assert range_.low - 1e-6 <= got <= range_.high + 1e-6
+    assert first.times(3).low <= 3 * x + 1e-6 and 3 * x - 1e-6 <= first.times(3).high
+    assert first.over(second).low <= min(x, y) and max(x, y) <= first.over(second).high
