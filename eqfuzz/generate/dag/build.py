@@ -95,7 +95,9 @@ class Builder:
             value = self.emit(Expr(made.text, (value,), operator=made.operator), kept, made.range)
         if spec.contiguous and not value.contiguous:
             expr = Expr("{0}.contiguous()", (value,), operator="torch.Tensor.contiguous")
-            value = self.emit(expr, value.spec, value.range, contiguous=True)
+            same = Value(value.spec, value.range, value.storage, contiguous=True, fixed=value.fixed)
+            self.add(Assign((same,), expr))  # what is contiguous already is returned as it is
+            value = same
         return value
 
     def _apply(self, name: str, spec: Spec, depth: int) -> Value:
@@ -189,14 +191,16 @@ class Builder:
         for number, spec in enumerate(specs):
             if chosen.view and inputs:
                 storage = inputs[0].storage
-                storage.saved = storage.saved or several
+                storage.saved = storage.saved or several or not chosen.written
             else:
                 flows = grad and (spec.dtype in FLOATS or spec.dtype in COMPLEX)
                 storage = Storage(True, chosen.saves, flows)
             dense = all(v.contiguous for v in inputs if v.spec.size is not None) and (chosen.dense or not chosen.view)
             spread = range_ if number == needs.picked else _usual(spec, inputs)
             noun = chosen.noun if number == needs.picked else ""
-            made.append(Value(spec.free(), spread, storage, noun, contiguous=dense and not several, pinned=several))
+            value = Value(spec.free(), spread, storage, noun, contiguous=dense and not several, pinned=several)
+            value.fixed = chosen.view and bool(inputs) and (inputs[0].fixed or not chosen.written)
+            made.append(value)
         self.add(Assign(tuple(made), expr))
         return made[needs.picked]
 
@@ -229,7 +233,7 @@ class Builder:
 
     def _may_write(self, target: Value, others: Sequence[Value], out: Spec, chosen: Operator) -> bool:
         storage = target.storage
-        if not storage.owned or target.spec.size != out.size or target.spec.dtype != out.dtype:
+        if not storage.owned or target.fixed or target.spec.size != out.size or target.spec.dtype != out.dtype:
             return False
         if any(other.storage is storage for other in others) or not self.block.may_write(target):
             return False
@@ -401,7 +405,8 @@ def _usual(spec: Spec, inputs: Sequence[Value]) -> Range:
         return Range(0, 1e6, exact=True)
     tensors = [v.range for v in inputs if v.spec.size is not None]
     most = max((r.most for r in tensors), default=1.0) ** 2 + 1
-    return Range(-most, most, exact=spec.dtype not in FLOATS, wild=any(r.wild for r in tensors))
+    rounded = spec.dtype in FLOATS or spec.dtype in COMPLEX
+    return Range(-most, most, exact=not rounded, wild=any(r.wild for r in tensors))
 
 
 def _snake(name: str) -> str:
