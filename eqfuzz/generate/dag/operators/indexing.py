@@ -53,7 +53,8 @@ def _number(draw: Draw, out: Spec) -> tuple[float | int | bool, Range]:
     if out.dtype == "bool":
         return draw.chance(0.5), Range(0, 1, exact=True)
     number = draw.number(out.exactly(), 0 if out.dtype == "uint8" else -2, 3)
-    return float(number) if out.is_float else number, Range(number, number, exact=True)
+    low, high = (min(number, 0), max(number, 0)) if out.is_complex else (number, number)
+    return float(number) if out.is_float else number, Range(low, high, exact=True)
 
 
 @_reads(
