@@ -57,6 +57,8 @@ class Builder:
         self.flow: Callable[[Builder, str, Spec, int], Value] | None = None
         self.dims = _dims(draw, template)
         self._catalogue = catalogue
+        self._waiting: list[Storage] = []
+        """Memory of inputs whose operator is not written yet."""
         self._sees_self = True
 
     # The recursion
@@ -112,7 +114,7 @@ class Builder:
         if needs.layers and not (self.is_module and self._sees_self):
             raise Unfit("layers need a module")
         self.budget -= 1
-        inputs = [self.produce(one, depth - 1) for one in needs.inputs]
+        inputs = self._inputs(needs.inputs, depth - 1)
         range_ = self._range(chosen, needs, inputs, out)
         if range_ is None:
             inputs = [self._made_small(value) for value in inputs]
@@ -123,6 +125,18 @@ class Builder:
         if value.spec.is_float and not range_.wild and range_.most > largest(value.spec.dtype):
             value = self.fitted(value, Spec(value.spec.size, value.spec.dtype, -MODERATE, MODERATE, total=True))
         return value
+
+    def _inputs(self, specs: Sequence[Spec], depth: int) -> list[Value]:
+        """Values for an operator; what makes one leaves those before as they are."""
+        made: list[Value] = []
+        before = len(self._waiting)
+        try:
+            for spec in specs:
+                made.append(self.produce(spec, depth))
+                self._waiting.append(made[-1].storage)
+        finally:
+            del self._waiting[before:]
+        return made
 
     def _range(self, chosen: Operator, needs: Needs, inputs: Sequence[Value], out: Spec) -> Range | None:
         """The result's range; None where it must not be let come about."""
@@ -235,7 +249,9 @@ class Builder:
         storage = target.storage
         if not storage.owned or target.fixed or target.spec.size != out.size or target.spec.dtype != out.dtype:
             return False
-        if any(other.storage is storage for other in others) or not self.block.may_write(target):
+        if any(
+            other is storage for other in (*self._waiting, *(value.storage for value in others))
+        ) or not self.block.may_write(target):
             return False
         grads = storage.grad or any(other.grad for other in others)
         return not self.trains or not (storage.saved or (grads and chosen.saves))

@@ -7,7 +7,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.spec import EVERY, FLOATS, NUMBERS, REAL, SIGNED, Dim, Range, Spec, Unfit, index
+from eqfuzz.generate.dag.spec import BOOL, EVERY, FLOATS, NUMBERS, REAL, SIGNED, Dim, Range, Spec, Unfit, index
 
 _MOST = 8192
 """Elements that an input may have."""
@@ -417,7 +417,7 @@ def masked_scatter(draw: Draw, out: Spec) -> Needs:
     return Needs(out.free(), out.as_("bool"), out.free(), values=_either)
 
 
-# Writing parts
+# Writing parts, which autograd does not do for complex numbers
 
 
 def _part(draw: Draw, n: int) -> tuple[int, int, int, int]:
@@ -434,6 +434,7 @@ def _part(draw: Draw, n: int) -> tuple[int, int, int, int]:
     "torch.slice_scatter",
     "torch.slice_scatter({0}, {1}, dim={dim}, start={start}, end={end}, step={step})",
     "{0}.slice_scatter({1}, {dim}, {start}, {end}, {step})",
+    dtypes=REAL + BOOL,
     rank=(1, 5),
     saves=False,
     inplace=["{0}[{before}{start}:{end}:{step}] = {1}", "{0}[{before}{start}:{end}:{step}].copy_({1})"],
@@ -450,6 +451,7 @@ def slice_scatter(draw: Draw, out: Spec) -> Needs:
     "torch.select_scatter",
     "torch.select_scatter({0}, {1}, {dim}, {place})",
     "{0}.select_scatter({1}, dim={dim}, index={place})",
+    dtypes=REAL + BOOL,
     rank=(1, 5),
     saves=False,
     inplace=["{0}.select({dim}, {place}).copy_({1})", "{0}[{before}{place}] = {1}"],
@@ -468,6 +470,7 @@ def select_scatter(draw: Draw, out: Spec) -> Needs:
     "torch.diagonal_scatter",
     "torch.diagonal_scatter({0}, {1}, {offset})",
     "{0}.diagonal_scatter({1}, {offset}, 0, 1)",
+    dtypes=REAL + BOOL,
     rank=(2, 5),
     saves=False,
     inplace=["{0}.diagonal({offset}).copy_({1})"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
@@ -454,7 +455,7 @@ def slices(draw: Draw, out: Spec) -> Needs:
     return Needs(_small(out.of(*size)), spellings=[f"{{0}}[{', '.join(parts)}]"])
 
 
-def _parted(out: Spec, axis: int, sizes: Sequence[int], picked: int, forms: list[str], **params: object) -> Needs:
+def _parted(out: Spec, axis: int, sizes: Sequence[int], picked: int, forms: list[str], **params: Any) -> Needs:
     """A function that returns a tuple of parts, unpacked."""
     every = [out.of(*_with(out.shape, axis, n)) for n in sizes]
     whole = _small(out.of(*_with(out.shape, axis, sum(sizes))))
@@ -463,13 +464,13 @@ def _parted(out: Spec, axis: int, sizes: Sequence[int], picked: int, forms: list
     return Needs(whole, values=lambda x: x, outputs=every, picked=picked, spellings=forms, **params)
 
 
-def _part(out: Spec, axis: int, sizes: Sequence[int], picked: int, forms: list[str], **params: object) -> Needs:
+def _part(out: Spec, axis: int, sizes: Sequence[int], picked: int, forms: list[str], **params: Any) -> Needs:
     """The same, with one part taken by its number."""
     whole = _small(out.of(*_with(out.shape, axis, sum(sizes))))
     return Needs(whole, spellings=[f"{form}[{picked}]" for form in forms], **params)
 
 
-def _divided(draw: Draw, out: Spec, axis: int, kind: str) -> tuple[list[int], int, dict[str, object]]:
+def _divided(draw: Draw, out: Spec, axis: int, kind: str) -> tuple[list[int], int, dict[str, Any]]:
     """Sizes of parts one of which is that asked for, its number, and the arguments that divide so."""
     n = out.shape[axis]
     count = draw.integer(2, 4)
@@ -565,7 +566,7 @@ def _pieces(draw: Draw, n: int) -> list[int]:
 
 for _name in ("cat", "concat", "concatenate"):
 
-    @_copy(f"torch.{_name}", rank=(1, 5), out=[], noun="joined", weight=2 if _name == "cat" else 1)
+    @_copy(f"torch.{_name}", rank=(1, 5), noun="joined", weight=2 if _name == "cat" else 1)
     def cat(draw: Draw, out: Spec, _name: str = _name) -> Needs:
         """Tensors one after the other along an axis."""
         axis = draw.axis(out)
