@@ -294,7 +294,6 @@ def index_add(draw: Draw, out: Spec) -> Needs:
     "torch.index_copy({0}, {dim}, torch.argsort({1}, stable=True), {2})",
     "{0}.index_copy({dim}, {1}.argsort(stable=True), {2})",
     rank=(1, 5),
-    saves=False,
     inplace=["{0}.index_copy_({dim}, torch.argsort({1}, stable=True), {2})"],
 )
 def index_copy(draw: Draw, out: Spec) -> Needs:
@@ -308,7 +307,6 @@ def index_copy(draw: Draw, out: Spec) -> Needs:
     "torch.index_copy({0}, {dim}, torch.tensor({places}), {1})",
     "{0}.index_copy({dim}, torch.tensor({places}), {1})",
     rank=(1, 5),
-    saves=False,
     inplace=["{0}.index_copy_({dim}, torch.tensor({places}), {1})"],
 )
 def index_copy_some(draw: Draw, out: Spec) -> Needs:
