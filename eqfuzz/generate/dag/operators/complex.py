@@ -96,8 +96,13 @@ def sgn(draw: Draw, out: Spec) -> Needs:
 
 for _name, _most in (("sqrt", 3.0), ("log", 3.0), ("reciprocal", 1.01), ("rsqrt", 1.01)):
 
-    @operator(f"torch.{_name}.complex", f"torch.{_name}({{0}} + {{away}})", f"({{0}} + {{away}}).{_name}()",
-              dtypes=COMPLEX, noun="z")  # fmt: skip
+    @operator(
+        f"torch.{_name}.complex",
+        f"torch.{_name}({{0}} + {{away}})",
+        f"({{0}} + {{away}}).{_name}()",
+        dtypes=COMPLEX,
+        noun="z",
+    )
     def right_half(draw: Draw, out: Spec, _most: float = _most) -> Needs:
         """In the right half plane, away from zero and the branch cut."""
         return Needs(_away_from_zero(draw, out), values=Range(-_most, _most), away=draw.choice((3, 4.0)))

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
+from eqfuzz.generate.dag.operators.shapes import small, with_axis
 from eqfuzz.generate.dag.spec import BOOL, EVERY, FLOATS, NUMBERS, REAL, SIGNED, Dim, Range, Spec, Unfit, index
-
-_MOST = 8192
-"""Elements that an input may have."""
 
 _reads = partial(operator, dtypes=EVERY, exact=True)
 _writes = partial(operator, dtypes=EVERY, exact=True)
-
-
-def _with(size: Sequence[int], axis: int, *n: int) -> tuple[int, ...]:
-    """``size`` with other sizes in place of that of one axis."""
-    return (*size[:axis], *n, *size[axis + 1 :])
-
-
-def _small(spec: Spec) -> Spec:
-    if spec.numel > _MOST or spec.rank > 6:
-        raise Unfit("too large")
-    return spec
 
 
 def _some(draw: Draw, out: Spec) -> int:
@@ -68,7 +54,7 @@ def _number(draw: Draw, out: Spec) -> tuple[float | int | bool, Range]:
 def index_select(draw: Draw, out: Spec) -> Needs:
     """Slices along an axis, by their numbers."""
     axis, n = draw.axis(out), _some(draw, out)
-    given = _small(out.of(*_with(out.shape, axis, n)))
+    given = small(out.of(*with_axis(out.shape, axis, n)))
     return Needs(given, index((out.shape[axis],), n), values=_first, dim=draw.spelled(axis, out.rank))
 
 
@@ -78,7 +64,7 @@ def gather(draw: Draw, out: Spec) -> Needs:
     axis, n = draw.axis(out), _some(draw, out)
     size = [m if isinstance(m, Dim) or draw.chance(0.7) else m + 1 for m in out.shape]
     size[axis] = n
-    return Needs(_small(out.of(*size)), index(out.shape, n), values=_first, dim=draw.spelled(axis, out.rank))
+    return Needs(small(out.of(*size)), index(out.shape, n), values=_first, dim=draw.spelled(axis, out.rank))
 
 
 @_reads("torch.take", "torch.take({0}, {1})", "{0}.take({1})", noun="picked")
@@ -100,7 +86,7 @@ def take_along_dim(draw: Draw, out: Spec) -> Needs:
     """Elements along an axis, by their numbers; the index may broadcast."""
     axis, n = draw.axis(out), _some(draw, out)
     size = tuple(1 if i != axis and draw.chance(0.15) else m for i, m in enumerate(out.shape))
-    given = _small(out.of(*_with(out.shape, axis, n)))
+    given = small(out.of(*with_axis(out.shape, axis, n)))
     return Needs(given, index(size, n), values=_first, dim=axis)
 
 
@@ -123,7 +109,7 @@ def by_index(draw: Draw, out: Spec) -> Needs:
     if after and not isinstance(after[0], Dim) and draw.chance(0.3):
         forms = [f"{{0}}[{before}{{1}}, 1:]"]
         size[axis + 1] += 1
-    return Needs(_small(out.of(*size)), index(out.shape[axis : axis + wide], n), values=_first, spellings=forms)
+    return Needs(small(out.of(*size)), index(out.shape[axis : axis + wide], n), values=_first, spellings=forms)
 
 
 @_indexes("torch.Tensor.__getitem__.indices", rank=(1, 4))
@@ -135,11 +121,11 @@ def by_indices(draw: Draw, out: Spec) -> Needs:
     kind = draw.choice(("pair", "number", "grid", "apart"))
     if kind == "grid" and out.rank > 1:
         given, other = out.of(a, b, *out.shape[2:]), index(out.shape[1:2], b)
-        return Needs(_small(given), first, other, values=_first, spellings=["{0}[{1}[:, None], {2}]"])
+        return Needs(small(given), first, other, values=_first, spellings=["{0}[{1}[:, None], {2}]"])
     if kind == "apart" and out.rank > 1:
         given, other = out.of(a, rest[0], b, *rest[1:]), index(out.shape[:1], b)
-        return Needs(_small(given), first, other, values=_first, spellings=["{0}[{1}, :, {2}]"])
-    given = _small(out.of(a, b, *rest))
+        return Needs(small(given), first, other, values=_first, spellings=["{0}[{1}, :, {2}]"])
+    given = small(out.of(a, b, *rest))
     if kind == "number":
         place = draw.integer(-b, b - 1)
         return Needs(given, first, values=_first, spellings=["{0}[{1}, {place}]"], place=place)
@@ -166,7 +152,7 @@ def embedding(draw: Draw, out: Spec) -> Needs:
     forms = ["F.embedding({1}, {0})"] * 2
     if not isinstance(rows, Dim):
         forms.append("F.embedding({1}, {0}, padding_idx={row})")
-    given = _small(out.of(rows, out.shape[-1]))
+    given = small(out.of(rows, out.shape[-1]))
     row = 0 if isinstance(rows, Dim) else draw.integer(-rows, rows - 1)
     return Needs(given, index(out.shape[:-1], rows), values=_first, spellings=forms, row=row)
 
@@ -201,8 +187,9 @@ def one_hot(draw: Draw, out: Spec) -> Needs:
 def scatter(draw: Draw, out: Spec) -> Needs:
     """A tensor's elements to other places along an axis, each to its own."""
     axis = draw.axis(out)
-    size = tuple(n if i == axis or isinstance(n, Dim) or draw.chance(0.8) else max(n - 1, 0)
-                 for i, n in enumerate(out.shape))  # fmt: skip
+    size = tuple(
+        n if i == axis or isinstance(n, Dim) or draw.chance(0.8) else max(n - 1, 0) for i, n in enumerate(out.shape)
+    )
     dim = draw.spelled(axis, out.rank)
     return Needs(out.free(), _key(*size), out.of(*size), values=_either, dim=dim)
 
@@ -218,7 +205,7 @@ def scatter_value(draw: Draw, out: Spec) -> Needs:
     """A number to some places along an axis."""
     axis = draw.axis(out)
     number, said = _number(draw, out)
-    indices = index(_with(out.shape, axis, draw.size(5)), out.shape[axis])
+    indices = index(with_axis(out.shape, axis, draw.size(5)), out.shape[axis])
     return Needs(out.free(), indices, values=lambda x, i: x.over(said), dim=draw.spelled(axis, out.rank), value=number)
 
 
@@ -235,9 +222,9 @@ def scatter_add(draw: Draw, out: Spec) -> Needs:
     """Elements added to places along an axis, to some of them several times."""
     axis = draw.axis(out)
     count = draw.size(5)
-    size = _with(out.shape, axis, count)
-    more = size if out.is_float or out.is_complex else _with(size, axis, count + draw.choice((0, 0, 1)))
-    inputs = out.free(), index(size, out.shape[axis]), _small(out.of(*more))
+    size = with_axis(out.shape, axis, count)
+    more = size if out.is_float or out.is_complex else with_axis(size, axis, count + draw.choice((0, 0, 1)))
+    inputs = out.free(), index(size, out.shape[axis]), small(out.of(*more))
     return Needs(*inputs, values=lambda x, i, y: x + y.times(count), dim=draw.spelled(axis, out.rank))
 
 
@@ -255,8 +242,8 @@ def scatter_reduce(draw: Draw, out: Spec) -> Needs:
     axis = draw.axis(out)
     count = draw.size(5)
     how = draw.choice(("sum", "amax", "amin", *(["mean"] if out.is_float and not out.exact else [])))
-    size = _with(out.shape, axis, count)
-    inputs = out.free(), index(size, out.shape[axis]), _small(out.of(*size))
+    size = with_axis(out.shape, axis, count)
+    inputs = out.free(), index(size, out.shape[axis]), small(out.of(*size))
 
     def values(x: Range, i: Range, y: Range) -> Range:
         if how == "sum":
@@ -280,7 +267,7 @@ def index_add(draw: Draw, out: Spec) -> Needs:
     axis, count = draw.axis(out), draw.size(5)
     alpha = draw.choice((1, 1, 2, *((-1,) if out.dtype in (*SIGNED, *FLOATS) else ())))
     said = Range(alpha, alpha, exact=True)
-    inputs = out.free(), index((count,), out.shape[axis]), _small(out.of(*_with(out.shape, axis, count)))
+    inputs = out.free(), index((count,), out.shape[axis]), small(out.of(*with_axis(out.shape, axis, count)))
     dim = draw.spelled(axis, out.rank)
     values = lambda x, i, y: x + (y * said).times(count)  # noqa: E731
     if alpha == 1 and draw.chance(0.5):
@@ -312,7 +299,7 @@ def index_copy(draw: Draw, out: Spec) -> Needs:
 def index_copy_some(draw: Draw, out: Spec) -> Needs:
     """Slices put in some places of an axis, which are written out."""
     axis, places = _places(draw, out)
-    given = out.of(*_with(out.shape, axis, len(places)))
+    given = out.of(*with_axis(out.shape, axis, len(places)))
     return Needs(out.free(), given, dim=draw.spelled(axis, out.rank), places=places)
 
 
@@ -352,7 +339,7 @@ def index_fill(draw: Draw, out: Spec) -> Needs:
 def index_put(draw: Draw, out: Spec) -> Needs:
     """Slices put in some places of the first axis, which are written out; they may broadcast."""
     _, places = _places(draw, out, 0)
-    given = out.of(*_with(out.shape, 0, len(places)))
+    given = out.of(*with_axis(out.shape, 0, len(places)))
     return Needs(out.free(), draw.broadcast(given), places=places)
 
 
@@ -380,7 +367,7 @@ def index_put_accumulate(draw: Draw, out: Spec) -> Needs:
     count = draw.size(6)
     wide = draw.choice((1, 2)) if out.rank > 1 else 1
     indices = [index((count,), n) for n in out.shape[:wide]]
-    given = _small(out.of(count, *out.shape[wide:]))
+    given = small(out.of(count, *out.shape[wide:]))
     if wide == 1:
         listed, last = "{1},", "{2}"
     else:
@@ -441,7 +428,7 @@ def slice_scatter(draw: Draw, out: Spec) -> Needs:
     """A slice of an axis replaced."""
     axis = draw.axis(out)
     start, end, step, count = _part(draw, out.shape[axis])
-    given = out.of(*_with(out.shape, axis, count))
+    given = out.of(*with_axis(out.shape, axis, count))
     return Needs(out.free(), given, dim=axis, start=start, end=end, step=step, before=":, " * axis)
 
 
@@ -461,7 +448,7 @@ def select_scatter(draw: Draw, out: Spec) -> Needs:
     if n < 1:
         raise Unfit("no places")
     place = draw.integer(-1, min(int(n) - 1, 2))
-    return Needs(out.free(), out.of(*_with(out.shape, axis)), dim=axis, place=place, before=":, " * axis)
+    return Needs(out.free(), out.of(*with_axis(out.shape, axis)), dim=axis, place=place, before=":, " * axis)
 
 
 @_writes(
