@@ -112,7 +112,9 @@ def _results(source: str) -> list[bytes]:
             outputs += [t.grad for t in given if isinstance(t, torch.Tensor) and t.grad is not None]
             for tensor in outputs:
                 dense = tensor.detach().resolve_conj().resolve_neg().contiguous()
-                found.append(dense.flatten().view(torch.uint8).numpy().tobytes())
+                found.append(
+                    dense.flatten().clone(memory_format=torch.contiguous_format).view(torch.uint8).numpy().tobytes()
+                )
     finally:
         sys.stdout = sys.__stdout__
     return found

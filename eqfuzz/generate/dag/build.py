@@ -56,6 +56,8 @@ class Builder:
         self.flow: Callable[[Builder, str, Spec, int], Value] | None = None
         self.dims = _dims(draw, template)
         self._catalogue = catalogue
+        self._waiting: list[Storage] = []
+        """Memory of inputs whose operator is not written yet."""
         self._sees_self = True
 
     # The recursion
@@ -94,7 +96,9 @@ class Builder:
             value = self.emit(Expr(made.text, (value,), operator=made.operator), kept, made.range)
         if spec.contiguous and not value.contiguous:
             expr = Expr("{0}.contiguous()", (value,), operator="torch.Tensor.contiguous")
-            value = self.emit(expr, value.spec, value.range, contiguous=True)
+            same = Value(value.spec, value.range, value.storage, contiguous=True, fixed=value.fixed)
+            self.add(Assign((same,), expr))  # what is contiguous already is returned as it is
+            value = same
         return value
 
     def _apply(self, name: str, spec: Spec, depth: int) -> Value:
@@ -109,7 +113,7 @@ class Builder:
         if needs.layers and not (self.is_module and self._sees_self):
             raise Unfit("layers need a module")
         self.budget -= 1
-        inputs = [self.produce(one, depth - 1) for one in needs.inputs]
+        inputs = self._inputs(needs.inputs, depth - 1)
         range_ = self._range(chosen, needs, inputs, out)
         if range_ is None:
             inputs = [self._made_small(value) for value in inputs]
@@ -120,6 +124,18 @@ class Builder:
         if value.spec.is_float and not range_.wild and range_.most > largest(value.spec.dtype):
             value = self.fitted(value, Spec(value.spec.size, value.spec.dtype, -MODERATE, MODERATE, total=True))
         return value
+
+    def _inputs(self, specs: Sequence[Spec], depth: int) -> list[Value]:
+        """Values for an operator; what makes one leaves those before as they are."""
+        made: list[Value] = []
+        before = len(self._waiting)
+        try:
+            for spec in specs:
+                made.append(self.produce(spec, depth))
+                self._waiting.append(made[-1].storage)
+        finally:
+            del self._waiting[before:]
+        return made
 
     def _range(self, chosen: Operator, needs: Needs, inputs: Sequence[Value], out: Spec) -> Range | None:
         """The result's range; None where it must not be let come about."""
@@ -187,14 +203,16 @@ class Builder:
         for number, spec in enumerate(specs):
             if chosen.view and inputs:
                 storage = inputs[0].storage
-                storage.saved = storage.saved or several
+                storage.saved = storage.saved or several or not chosen.written
             else:
                 flows = grad and (spec.dtype in FLOATS or spec.dtype in COMPLEX)
                 storage = Storage(True, chosen.saves, flows)
             dense = all(v.contiguous for v in inputs if v.spec.size is not None) and (chosen.dense or not chosen.view)
             spread = range_ if number == needs.picked else _usual(spec, inputs)
             noun = chosen.noun if number == needs.picked else ""
-            made.append(Value(spec.free(), spread, storage, noun, contiguous=dense and not several, pinned=several))
+            value = Value(spec.free(), spread, storage, noun, contiguous=dense and not several, pinned=several)
+            value.fixed = chosen.view and bool(inputs) and (inputs[0].fixed or not chosen.written)
+            made.append(value)
         self.add(Assign(tuple(made), expr))
         return made[needs.picked]
 
@@ -227,9 +245,11 @@ class Builder:
 
     def _may_write(self, target: Value, others: Sequence[Value], out: Spec, chosen: Operator) -> bool:
         storage = target.storage
-        if not storage.owned or target.spec.size != out.size or target.spec.dtype != out.dtype:
+        if not storage.owned or target.fixed or target.spec.size != out.size or target.spec.dtype != out.dtype:
             return False
-        if any(other.storage is storage for other in others) or not self.block.may_write(target):
+        if any(
+            other is storage for other in (*self._waiting, *(value.storage for value in others))
+        ) or not self.block.may_write(target):
             return False
         grads = storage.grad or any(other.grad for other in others)
         return not self.trains or not (storage.saved or (grads and chosen.saves))
@@ -400,7 +420,8 @@ def _usual(spec: Spec, inputs: Sequence[Value]) -> Range:
         return Range(0, 1e6, exact=True)
     tensors = [v.range for v in inputs if v.spec.size is not None]
     most = max((r.most for r in tensors), default=1.0) ** 2 + 1
-    return Range(-most, most, exact=spec.dtype not in FLOATS, wild=any(r.wild for r in tensors))
+    rounded = spec.dtype in FLOATS or spec.dtype in COMPLEX
+    return Range(-most, most, exact=not rounded, wild=any(r.wild for r in tensors))
 
 
 def _snake(name: str) -> str:

@@ -27,7 +27,7 @@ class Value:
 
     ``name`` is fixed for what is not assigned (``self.weight``). ``noun`` is what a person would call it.
     ``contiguous``: known to be so, as far as ``view`` needs it. ``pinned``: it needs a variable. ``ready``: part of
-    the block whose statements stand now.
+    the block whose statements stand now. ``fixed``: it must not be written over.
     """
 
     spec: Spec
@@ -37,6 +37,7 @@ class Value:
     name: str = ""
     contiguous: bool = False
     pinned: bool = False
+    fixed: bool = False
 
     @property
     def grad(self) -> bool:

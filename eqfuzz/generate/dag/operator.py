@@ -79,7 +79,8 @@ class Operator:
     give an exact result. ``grad``: it can be differentiated, or does not depend on its inputs smoothly at all; or the
     dtypes for which that is so.
     ``saves``: its backward pass reads what went in or came out, so that neither may be written over. ``view``: what it
-    makes may share the first input's memory. ``inplace``: statements that write the result over the first input.
+    makes may share the first input's memory. ``written``: such a view may be written to; not where its elements share
+    memory, or where autograd forbids it. ``inplace``: statements that write the result over the first input.
     ``out``: calls that write it to a tensor ``{out}``. ``noun``: what a person would call the result.
     """
 
@@ -94,6 +95,7 @@ class Operator:
     saves: bool = True
     view: bool = False
     dense: bool = False
+    written: bool = True
     inplace: tuple[str, ...] = ()
     out: tuple[str, ...] = ()
     noun: str = ""
@@ -122,6 +124,7 @@ def operator(
     saves: bool = True,
     view: bool = False,
     dense: bool = False,
+    written: bool = True,
     inplace: Iterable[str] = (),
     out: Iterable[str] = (),
     noun: str = "",
@@ -147,6 +150,7 @@ def operator(
             saves,
             view,
             dense,
+            written,
             tuple(inplace),
             tuple(out),
             noun,
