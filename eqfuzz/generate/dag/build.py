@@ -252,6 +252,8 @@ class Builder:
         ) or not self.block.may_write(target):
             return False
         grads = storage.grad or any(other.grad for other in others)
+        if grads and any(leaf.value.storage is storage for leaf in self.leaves):
+            return False  # what a later call finds there would belong to the graph of this one
         return not self.trains or not (storage.saved or (grads and chosen.saves))
 
     def _mutate(self, target: Value, expr: Expr, range_: Range) -> None:
@@ -265,7 +267,8 @@ class Builder:
         self.add(Effect(expr, target))
 
     def _detached(self, value: Value) -> Value:
-        made = Value(value.spec, value.range, Storage(False, True), value.noun, contiguous=value.contiguous)
+        value.storage.saved = True
+        made = dataclasses.replace(value, name="", fixed=True, cut=True)
         self.add(Assign((made,), Expr("{0}.detach()", (value,), operator="torch.Tensor.detach")))
         return made
 
@@ -323,7 +326,7 @@ class Builder:
             if not spec.low <= fill <= spec.high:
                 raise Unfit("no whole numbers in these bounds")
             text = f"torch.full({_tuple(spec.shape)}, {fill}, dtype=torch.{spec.dtype})"
-            range_ = Range(fill, fill, exact=True)
+            range_ = Range(min(fill, 0) if spec.is_complex else fill, fill, exact=True)
         base = "weight" if kind == "parameter" else "state"
         number = sum(leaf.kind == kind for leaf in self.leaves) + 1
         name = f"self.{base}{number if number > 1 else ''}"

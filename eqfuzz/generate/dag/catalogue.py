@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Operator
-from eqfuzz.generate.dag.spec import Spec
+from eqfuzz.generate.dag.spec import Spec, Unfit
 from eqfuzz.generate.dag.template import Template
 
 
@@ -70,6 +70,8 @@ class Catalogue:
     def first(self, draw: Draw) -> str:
         """What a program begins with: every name alike but for its weight."""
         names = [name for name in self.weights if -1 not in self.member(name).ranks or len(self.member(name).ranks) > 1]
+        if not names:
+            raise Unfit("no operators to make a program of")
         return draw.rng.choices(names, [self.weights[name] ** 0.5 for name in names])[0]
 
     def member(self, name: str) -> Operator | Structure:

@@ -175,8 +175,7 @@ class _Writer:
         found: set[Value] = set()
         waiting: dict[Value, Assign] = {}
         for statement in statements:
-            read = _direct_reads(statement)
-            for value in read:
+            for value in _direct_reads(statement):
                 if value in waiting and self._uses[value] == 1 and self._draw.chance(_INLINED):
                     found.add(value)
             if isinstance(statement, Assign) and not statement.again:
@@ -232,12 +231,14 @@ def written(value: Any) -> str:
     return str(value)
 
 
-def _direct_reads(statement: Statement) -> Iterable[Value]:
-    if isinstance(statement, Assign | Return):
-        return statement.expr.inputs
-    if isinstance(statement, Effect):
-        return [value for value in statement.expr.inputs if value is not statement.target]
-    return statement.header.inputs if isinstance(statement, Compound) else ()
+def _direct_reads(statement: Statement) -> list[Value]:
+    """What the statement itself reads, but for what it writes to, and what its text names more than once."""
+    if isinstance(statement, Function):
+        return []
+    expr = statement.header if isinstance(statement, Compound) else statement.expr
+    target = statement.target if isinstance(statement, Effect) else None
+    once = [value for i, value in enumerate(expr.inputs) if expr.function or expr.text.count(f"{{{i}}}") == 1]
+    return [value for value in once if value is not target]
 
 
 def _is_fixed(value: Value) -> bool:

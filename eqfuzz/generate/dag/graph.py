@@ -27,7 +27,8 @@ class Value:
 
     ``name`` is fixed for what is not assigned (``self.weight``). ``noun`` is what a person would call it.
     ``contiguous``: known to be so, as far as ``view`` needs it. ``pinned``: it needs a variable. ``ready``: part of
-    the block whose statements stand now. ``fixed``: it must not be written over.
+    the block whose statements stand now. ``fixed``: it must not be written over. ``cut``: no gradient flows through it,
+    whatever does through others of the same memory.
     """
 
     spec: Spec
@@ -38,10 +39,12 @@ class Value:
     contiguous: bool = False
     pinned: bool = False
     fixed: bool = False
+    cut: bool = False
 
     @property
     def grad(self) -> bool:
-        return self.storage.grad
+        """Whether gradients flow through it."""
+        return self.storage.grad and not self.cut
 
 
 @dataclasses.dataclass(eq=False, slots=True)

@@ -132,8 +132,8 @@ class Range:
         return Range(min(ends), max(ends), self.exact and other.exact, self.wild or other.wild)
 
     def times(self, count: int) -> Range:
-        """The sum of up to ``count`` such values."""
-        count = int(count)
+        """The sum of up to ``count`` such values; of more, where that is a size that changes."""
+        count = int(count) * 4 if isinstance(count, Dim) else count
         return self.with_(min(0.0, self.low * count), max(0.0, self.high * count))
 
 

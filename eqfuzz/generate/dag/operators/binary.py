@@ -38,7 +38,9 @@ def _arithmetic(draw: Draw, out: Spec, symbol: str, name: str, sign: int) -> Nee
         number = draw.number(out)
         said = Range(number, number, exact=out.exact or isinstance(number, int) or number * 4 == int(number * 4))
         forms = (f"{{0}} {symbol} {{value}}", f"torch.{name}({{0}}, {{value}})", f"{{0}}.{name}({{value}})")
-        return Needs(first, values=lambda x: x + said if sign > 0 else x - said, spellings=forms, value=number)
+        moved = lambda x: x + said if sign > 0 else x - said  # noqa: E731
+        values = (lambda x: x.over(moved(x))) if out.is_complex else moved
+        return Needs(first, values=values, spellings=forms, value=number)
     return Needs(first, other, values=lambda x, y: x + y if sign > 0 else x - y)
 
 
@@ -425,7 +427,6 @@ def where(draw: Draw, out: Spec) -> Needs:
     "torch.masked_fill({0}, {1}, {value})",
     dtypes=REAL,
     exact=True,
-    saves=False,
     inplace=["{0}.masked_fill_({1}, {value})", "{0}[{1}.expand_as({0})] = {value}"],
     noun="filled",
 )
