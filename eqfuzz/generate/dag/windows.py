@@ -41,15 +41,18 @@ def window(
 ) -> Window:
     """A window that gives a result of ``size``; of an input of the same size where that changes between calls.
 
-    ``ceil``: the last window may reach over the end, as with ``ceil_mode=True``. ``padded`` and ``strided`` are the
-    chances of padding and of a stride. Raises Unfit where there is none.
+    ``pools``: every window holds an element that is not padding, as pooling wants it. ``ceil``: the last window may
+    reach over the end, as with ``ceil_mode=True``. ``padded`` and ``strided`` are the chances of padding and of a
+    stride. Raises Unfit where there is none.
     """
     alike = draw.chance(0.6)
     keeps = any(isinstance(n, Dim) for n in size)
     axes: list[tuple[int, int, int, int, int]] = []
     for n in size:
         if not alike or not axes:
-            kernel, stride, padding, dilation = _drawn(draw, dilates, padded, strided)
+            kernel, stride, padding, dilation = _drawn(draw, padded, strided)
+            if not dilates or (pools and (padding or keeps)):
+                dilation = 1
         else:
             kernel, stride, padding, dilation = axes[0][:4]
         if isinstance(n, Dim) or (alike and keeps):
@@ -70,7 +73,7 @@ def transposed(draw: Draw, size: Sequence[int]) -> Window:
     """A window of a transposed convolution that gives ``size``. Raises Unfit where there is none."""
     axes: list[tuple[int, int, int, int, int, int]] = []
     for n in size:
-        kernel, stride, padding, dilation = _drawn(draw, True, 0.5, 1)
+        kernel, stride, padding, dilation = _drawn(draw, 0.5, 1)
         if isinstance(n, Dim):
             kernel = draw.choice((1, 3))
             axes.append((kernel, 1, dilation * (kernel - 1) // 2, dilation, n, 0))
@@ -85,12 +88,12 @@ def transposed(draw: Draw, size: Sequence[int]) -> Window:
     return Window(columns[0], columns[1], columns[2], columns[3], columns[4], columns[5])
 
 
-def _drawn(draw: Draw, dilates: bool, padded: float, strided: float) -> tuple[int, int, int, int]:
+def _drawn(draw: Draw, padded: float, strided: float) -> tuple[int, int, int, int]:
     """Kernel, stride, padding and dilation; the padding is at most half the kernel, as pooling wants it."""
     kernel = draw.choice((1, 2, 2, 3, 3, 3, 4, 5))
     stride = draw.choice((1, 1, 2, 2, 3)) if draw.chance(strided) else 1
     padding = draw.integer(0, kernel // 2) if draw.chance(padded) else 0
-    dilation = 2 if dilates and draw.chance(0.2) else 1
+    dilation = 2 if draw.chance(0.2) else 1
     return kernel, stride, padding, dilation
 
 

@@ -6,7 +6,7 @@ import math
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.spec import FLOATS, Range, Spec, Unfit
+from eqfuzz.generate.dag.spec import FLOATS, WIDE, Range, Spec, Unfit
 from eqfuzz.generate.dag.windows import divisor
 
 _EPSILONS = ("", ", eps=1e-05", ", eps=0.001", ", eps=0.1")
@@ -72,7 +72,7 @@ def batch_norm(draw: Draw, out: Spec) -> Needs:
     if out.numel == 0:
         raise Unfit("empty")
     channel = out.of(out.shape[1])
-    given = [out.free(), channel.within(-2.0, 2.0), channel.within(0.25, 4.0)]
+    given = [out.free(), channel.within(-2.0, 2.0).dense(), channel.within(0.25, 4.0).dense()]
     text = "F.batch_norm({0}, {1}.detach(), {2}.detach(){eps})"
     eps = draw.choice(("", ", eps=1e-05", ", training=False, eps=0.001"))
     if draw.chance(0.4):
@@ -116,7 +116,7 @@ def instance_norm(draw: Draw, out: Spec) -> Needs:
     "torch.nn.functional.local_response_norm",
     "F.local_response_norm({0}, {size}{more})",
     "F.local_response_norm({0}, size={size}{more})",
-    dtypes=("float32", "float64", "bfloat16"),
+    dtypes=WIDE,
     rank=(3, 5),
     noun="normed",
 )
