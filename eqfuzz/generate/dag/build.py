@@ -111,6 +111,8 @@ class Builder:
             raise Unfit("layers need a module")
         self.budget -= 1
         inputs = [self.produce(one, depth - 1) for one in needs.inputs]
+        # a later input may have written over an earlier one
+        inputs = [self.fitted(value, one) for value, one in zip(inputs, needs.inputs, strict=True)]
         range_ = self._range(chosen, needs, inputs, out)
         if range_ is None:
             inputs = [self._made_small(value) for value in inputs]

@@ -35,6 +35,7 @@ def window(
     size: Sequence[int],
     *,
     dilates: bool = True,
+    pools: bool = False,
     ceil: bool = False,
     padded: float = 0.6,
     strided: float = 1,
