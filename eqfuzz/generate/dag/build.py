@@ -235,8 +235,11 @@ class Builder:
             return False
         if any(other.storage is storage for other in others) or not self.block.may_write(target):
             return False
-        grads = storage.grad or any(other.grad for other in others)
-        return not self.trains or not (storage.saved or (grads and chosen.saves))
+        given = any(other.grad for other in others)
+        if given and any(leaf.kind == "buffer" and leaf.value.storage is storage for leaf in self.leaves):
+            return False  # the next call would go back through the graph of this one
+        trains = self.trains or bool(self.layers)
+        return not trains or not (storage.saved or ((storage.grad or given) and chosen.saves))
 
     def _mutate(self, target: Value, expr: Expr, range_: Range) -> None:
         for value in self.block.visible():

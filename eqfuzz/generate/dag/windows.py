@@ -133,3 +133,8 @@ def divisor(draw: Draw, number: int, most: int = 64) -> int:
     if isinstance(number, Dim):
         return 1
     return draw.choice([n for n in range(1, min(number, most) + 1) if number % n == 0])
+
+
+def greatest(size: Sequence[int]) -> int:
+    """Elements of this size at most: at those sizes of any input set."""
+    return math.prod(max(16, int(n)) if isinstance(n, Dim) else n for n in size)

@@ -7,7 +7,7 @@ import math
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
 from eqfuzz.generate.dag.spec import FLOATS, WIDE, Range, Spec, Unfit
-from eqfuzz.generate.dag.windows import divisor
+from eqfuzz.generate.dag.windows import divisor, greatest
 
 _EPSILONS = ("", ", eps=1e-05", ", eps=0.001", ", eps=0.1")
 
@@ -35,7 +35,7 @@ def layer_norm(draw: Draw, out: Spec) -> Needs:
         1: ("F.layer_norm({0}, {shape}, {1}{eps})", "F.layer_norm({0}, {shape}, weight={1}{eps})"),
         2: ("F.layer_norm({0}, {shape}, {1}, {2}{eps})", "F.layer_norm({0}, {shape}, weight={1}, bias={2}{eps})"),
     }
-    needs = _normalised(draw, out, math.prod(map(int, shape)), shape, forms)
+    needs = _normalised(draw, out, greatest(shape), shape, forms)
     return Needs(*needs.inputs, values=needs.values, spellings=needs.spellings, **needs.params, shape=shape)
 
 
@@ -47,7 +47,7 @@ def rms_norm(draw: Draw, out: Spec) -> Needs:
         0: ("F.rms_norm({0}, {shape}{eps})",),
         1: ("F.rms_norm({0}, {shape}, {1}{eps})", "F.rms_norm({0}, {shape}, weight={1}{eps})"),
     }
-    needs = _normalised(draw, out, math.prod(map(int, shape)), shape, forms)
+    needs = _normalised(draw, out, greatest(shape), shape, forms)
     return Needs(*needs.inputs, values=needs.values, spellings=needs.spellings, **needs.params, shape=shape)
 
 
@@ -55,8 +55,8 @@ def rms_norm(draw: Draw, out: Spec) -> Needs:
 def group_norm(draw: Draw, out: Spec) -> Needs:
     """Over groups of channels."""
     groups = divisor(draw, out.shape[1])
-    count = out.numel // max(1, int(out.shape[0])) // groups
-    if count * int(out.shape[0]) <= 1:
+    count = greatest(out.shape[1:]) // groups
+    if out.numel // groups <= 1:
         raise Unfit("one value in each group")
     forms = {
         0: ("F.group_norm({0}, {groups}{eps})", "F.group_norm({0}, num_groups={groups}{eps})"),
@@ -86,7 +86,7 @@ def batch_norm(draw: Draw, out: Spec) -> Needs:
 @operator("torch.nn.functional.batch_norm.training", dtypes=FLOATS, rank=(2, 5), noun="normed")
 def batch_norm_in_training(draw: Draw, out: Spec) -> Needs:
     """With the statistics of the batch, which are kept nowhere."""
-    count = out.numel // max(1, int(out.shape[1]))
+    count = greatest((out.shape[0], *out.shape[2:]))
     if count <= 1:
         raise Unfit("one value in each channel")
     forms = {
@@ -102,7 +102,7 @@ def batch_norm_in_training(draw: Draw, out: Spec) -> Needs:
 @operator("torch.nn.functional.instance_norm", dtypes=FLOATS, rank=(3, 5), noun="normed")
 def instance_norm(draw: Draw, out: Spec) -> Needs:
     """Over all but the first two dimensions."""
-    count = math.prod(map(int, out.shape[2:]))
+    count = greatest(out.shape[2:])
     if count <= 1:
         raise Unfit("one value in each channel")
     forms = {
