@@ -6,10 +6,8 @@ import math
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.spec import FLOATS, INTEGERS, Dim, Range, Spec, Unfit
+from eqfuzz.generate.dag.spec import FLOATS, INTEGERS, WIDE, Dim, Range, Spec, Unfit
 from eqfuzz.generate.dag.windows import Window, divisor, options, readable, static, transposed, window
-
-_WIDE = ("float32", "float64", "bfloat16")
 
 
 def _weighted(count: int, biased: bool, x: Range, w: Range, *rest: Range) -> Range:
@@ -53,10 +51,12 @@ def _forms(name: str, biased: bool, more: str) -> tuple[str, ...]:
     return (*(f"F.{name}({hole}{more})" for hole in holes), f"torch.{name}({holes[0]}{more})")
 
 
+# not in bfloat16: its kernels on the CPU read memory that is not theirs, as of PyTorch 2.13
+
 for _name, _rank in (("conv1d", 1), ("conv2d", 2), ("conv3d", 3)):
 
     @operator(
-        f"torch.nn.functional.{_name}", dtypes=_WIDE, rank=(_rank + 1, _rank + 2), noun="features", weight=4 - _rank
+        f"torch.nn.functional.{_name}", dtypes=WIDE, rank=(_rank + 1, _rank + 2), noun="features", weight=4 - _rank
     )
     def convolution(draw: Draw, out: Spec, _name: str = _name, _rank: int = _rank) -> Needs:
         """Strided, padded, dilated, in groups, with and without bias; unbatched too."""
@@ -83,7 +83,7 @@ for _name, _rank in (("conv_transpose1d", 1), ("conv_transpose2d", 2), ("conv_tr
 
     @operator(
         f"torch.nn.functional.{_name}",
-        dtypes=_WIDE,
+        dtypes=WIDE,
         rank=(_rank + 1, _rank + 2),
         noun="features",
         weight=2 - _rank / 2,
