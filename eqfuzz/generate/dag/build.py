@@ -251,10 +251,11 @@ class Builder:
             other is storage for other in (*self._waiting, *(value.storage for value in others))
         ) or not self.block.may_write(target):
             return False
-        grads = storage.grad or any(other.grad for other in others)
-        if grads and any(leaf.value.storage is storage for leaf in self.leaves):
+        given = any(other.grad for other in others)
+        if given and any(leaf.kind == "buffer" and leaf.value.storage is storage for leaf in self.leaves):
             return False  # what a later call finds there would belong to the graph of this one
-        return not self.trains or not (storage.saved or (grads and chosen.saves))
+        trains = self.trains or bool(self.layers)
+        return not trains or not (storage.saved or ((storage.grad or given) and chosen.saves))
 
     def _mutate(self, target: Value, expr: Expr, range_: Range) -> None:
         for value in self.block.visible():
