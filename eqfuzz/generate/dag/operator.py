@@ -74,7 +74,8 @@ class Operator:
     and for each parameter, ``{dim}``. ``dtypes`` and ``ranks`` are those of what it makes. ``exact``: exact inputs
     give an exact result. ``grad``: it can be differentiated, or does not depend on its inputs smoothly at all.
     ``saves``: its backward pass reads what went in or came out, so that neither may be written over. ``view``: what it
-    makes may share the first input's memory. ``inplace``: statements that write the result over the first input.
+    makes may share the first input's memory. ``dense``: contiguous inputs give a contiguous result; where that is not
+    said, they do unless it is a view. ``inplace``: statements that write the result over the first input.
     ``out``: calls that write it to a tensor ``{out}``. ``noun``: what a person would call the result.
     """
 
@@ -88,7 +89,7 @@ class Operator:
     grad: bool = True
     saves: bool = True
     view: bool = False
-    dense: bool = False
+    dense: bool | None = None
     inplace: tuple[str, ...] = ()
     out: tuple[str, ...] = ()
     noun: str = ""
@@ -112,7 +113,7 @@ def operator(
     grad: bool = True,
     saves: bool = True,
     view: bool = False,
-    dense: bool = False,
+    dense: bool | None = None,
     inplace: Iterable[str] = (),
     out: Iterable[str] = (),
     noun: str = "",

@@ -358,9 +358,9 @@ _ORDERS = {"1": 1.0, "2": 0.5, "float('inf')": 0.0, "3": 0.5, "-float('inf')": 0
 """Orders of norms, with the power of the count by which they are bounded."""
 
 
-def _norm(draw: Draw, out: Spec, forms: Sequence[str], orders: Sequence[str]) -> Needs:
+def _norm(draw: Draw, out: Spec, forms: Sequence[str], orders: Sequence[str], several: bool = True) -> Needs:
     order = draw.choice(orders)
-    given = cut(draw, out)
+    given = cut(draw, out, several=several)
     asked = out.of(*given.size).within(-64.0, 64.0)
     values = lambda x: Range(0, x.most * given.count ** _ORDERS.get(order, 0.5) * 1.01)  # noqa: E731
     return Needs(asked, values=values, spellings=forms, how=given.how, order=order)
@@ -379,7 +379,7 @@ def vector_norm(draw: Draw, out: Spec) -> Needs:
 def norm(draw: Draw, out: Spec) -> Needs:
     """As it was written before there was `torch.linalg`."""
     if draw.chance(0.3):
-        return _norm(draw, out, ("torch.norm({0}, {how})", "{0}.norm({how})"), ("2",))
+        return _norm(draw, out, ("torch.norm({0}, {how})", "{0}.norm({how})"), ("2",), several=False)
     forms = ("torch.norm({0}, p={order}, {how})", "{0}.norm({order}, {how})", "{0}.norm(p={order}, {how})")
     return _norm(draw, out, forms, ("1", "2", "float('inf')", "3", "2"))
 
@@ -476,12 +476,12 @@ def aminmax(draw: Draw, out: Spec) -> Needs:
 
 for _name in ("quantile", "nanquantile"):
 
-    @operator(f"torch.{_name}", dtypes=WIDE, grad=False, noun="quantile")
+    @operator(f"torch.{_name}", dtypes=WIDE, grad=False, dense=False, noun="quantile")
     def quantile(draw: Draw, out: Spec, _name: str = _name) -> Needs:
         """Of one dimension or all; between two elements, or one of them."""
         return _quantile(draw, out, _name, out.within(-1024.0, 1024.0))
 
-    @operator(f"torch.{_name}.distinct", dtypes=WIDE, noun="quantile")
+    @operator(f"torch.{_name}.distinct", dtypes=WIDE, dense=False, noun="quantile")
     def quantile_of_distinct(draw: Draw, out: Spec, _name: str = _name) -> Needs:
         """Of elements that differ, so that it is clear where the gradient goes."""
         return _quantile(draw, out, _name, apart(out))

@@ -180,7 +180,7 @@ def isin_scalar(draw: Draw, out: Spec) -> Needs:
     return Needs(Spec(out.size, draw.choice(("int64", "float32"))).exactly(), values=BOOLEAN, value=draw.integer(0, 3))
 
 
-@operator("torch.unravel_index", dtypes=("int64",), exact=True, noun="index")
+@operator("torch.unravel_index", dtypes=("int64",), exact=True, dense=False, noun="index")
 def unravel_index(draw: Draw, out: Spec) -> Needs:
     """One of the two numbers that an index into a flattened matrix stands for."""
     n, m, part = draw.size(9), draw.size(9), draw.integer(0, 1)
