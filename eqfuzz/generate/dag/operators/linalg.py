@@ -304,7 +304,7 @@ def tensordot(draw: Draw, out: Spec) -> Needs:
 
 @operator("torch.kron", "torch.kron({0}, {1})", dtypes=(*FLOATS, "int64"), rank=(1, 3), exact=True)
 def kron(draw: Draw, out: Spec) -> Needs:
-    """Every product, as blocks."""
+    """Every product, as blocks; tensors that are not contiguous can raise."""
     first = [
         1 if isinstance(n, Dim) or n == 0 else draw.choice([d for d in range(1, n + 1) if n % d == 0])
         for n in out.shape
@@ -312,7 +312,8 @@ def kron(draw: Draw, out: Spec) -> Needs:
     second = [n if one == 1 else n // one for n, one in zip(out.shape, first, strict=True)]
     if draw.chance(0.5):
         first, second = second, first
-    return _product(draw, out, first, second, 1)
+    needs = _product(draw, out, first, second, 1)
+    return Needs(*(spec.dense() for spec in needs.inputs), values=needs.values)
 
 
 @operator(
@@ -357,7 +358,7 @@ def multi_dot(draw: Draw, out: Spec) -> Needs:
     holes = ", ".join(f"{{{number}}}" for number in range(len(specs)))
     forms = [f"torch.linalg.multi_dot([{holes}])"]
     if out.rank == 2:
-        forms.append(" @ ".join(f"{{{number}}}" for number in range(len(specs))))
+        forms += [" @ ".join(f"{{{number}}}" for number in range(len(specs))), f"torch.chain_matmul({holes})"]
     values = lambda *ranges: _summed(math.prod(inner), *ranges)  # noqa: E731
     return Needs(*specs, values=values, spellings=forms)
 

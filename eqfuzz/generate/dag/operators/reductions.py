@@ -140,7 +140,15 @@ def _summand(draw: Draw, out: Spec) -> tuple[Spec, str]:
     return finite(out), ""
 
 
-@operator("torch.sum", *spellings("sum"), dtypes=(*FLOATS, "int64", "complex64"), exact=True, saves=False, noun="total")
+@operator(
+    "torch.sum",
+    *spellings("sum"),
+    dtypes=(*FLOATS, "int64", "complex64"),
+    exact=True,
+    saves=False,
+    noun="total",
+    weight=2,
+)
 def sum_(draw: Draw, out: Spec) -> Needs:
     """Over one dimension, several or all; whole numbers and truth values add up to int64."""
     asked, more = _summand(draw, out)
@@ -162,7 +170,7 @@ def sum_into(draw: Draw, out: Spec) -> Needs:
     return _reduce(out, cut(draw, out, full=False), finite(out), Range.times)
 
 
-@operator("torch.mean", *spellings("mean"), dtypes=(*FLOATS, "complex64"), saves=False, noun="mean")
+@operator("torch.mean", *spellings("mean"), dtypes=(*FLOATS, "complex64"), saves=False, noun="mean", weight=2)
 def mean(draw: Draw, out: Spec) -> Needs:
     """Over one dimension, several or all."""
     given = cut(draw, out)

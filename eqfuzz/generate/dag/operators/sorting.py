@@ -163,9 +163,9 @@ def bucketize(draw: Draw, out: Spec) -> Needs:
 
 @operator("torch.isin", dtypes=BOOL, exact=True, noun="mask")
 def isin(draw: Draw, out: Spec) -> Needs:
-    """Which of exact numbers are among others."""
+    """Which of exact numbers are among others, which have to be contiguous."""
     asked = Spec(out.size, draw.choice(_DTYPES)).exactly()
-    others = asked.of(*(draw.size(9) for _ in range(draw.integer(1, 2))))
+    others = asked.of(*(draw.size(9) for _ in range(draw.integer(1, 2)))).dense()
     forms = ("torch.isin({0}, {1})", "torch.isin({0}, {1}, invert=True)")
     if draw.chance(0.3):
         numbers = draw.choice(("[0, 1, 2]", "[-1, 3]"))
