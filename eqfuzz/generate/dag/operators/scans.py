@@ -10,6 +10,9 @@ from eqfuzz.generate.dag.operator import Needs, operator
 from eqfuzz.generate.dag.operators.reductions import apart, finite, most, parts
 from eqfuzz.generate.dag.spec import FLOATS, REAL, SIGNED, WIDE, Dim, Range, Spec, Unfit, index
 
+_LOWEST, _HIGHEST = -4.5, 4.23
+"""Up to 32 even bins between these have no end that is a multiple of a sixteenth, where exact numbers lie."""
+
 
 def _along(draw: Draw, out: Spec) -> tuple[int, int]:
     """A dimension as it is written, and its size; a tensor without dimensions has one of size 1 here."""
@@ -182,24 +185,22 @@ def _area(draw: Draw, given: Spec, axis: int, n: int, name: str) -> Needs:
 def histc(draw: Draw, out: Spec) -> Needs:
     """How many exact numbers lie in each of some even steps, whose ends are none of them."""
     asked = _counted(draw, out, 120 if out.dtype == "bfloat16" else 400).within(-4.0, 4.0)
-    half = _half(out.shape[0])
-    return Needs(asked, values=Range(0, asked.numel, exact=True), bins=out.shape[0], low=-half, high=half)
+    return Needs(asked, values=Range(0, asked.numel, exact=True), bins=_bins(out), low=_LOWEST, high=_HIGHEST)
 
 
 @operator("torch.histogram", dtypes=WIDE, rank=(1, 1), exact=True, grad=False, noun="counts")
 def histogram(draw: Draw, out: Spec) -> Needs:
-    """How many exact numbers lie in each of some even steps, at times as a density."""
+    """How many exact numbers lie in each of some even steps."""
     asked = _counted(draw, out, 400).within(-4.0, 4.0)
-    half = _half(out.shape[0])
-    forms = [f"torch.histogram({{0}}, bins={{bins}}, range=(-{half}, {half})).hist"]
-    return Needs(asked, values=Range(0, asked.numel, exact=True), spellings=forms, bins=out.shape[0])
+    forms = [f"torch.histogram({{0}}, bins={{bins}}, range=({_LOWEST}, {_HIGHEST})).hist"]
+    return Needs(asked, values=Range(0, asked.numel, exact=True), spellings=forms, bins=_bins(out))
 
 
-def _half(bins: int) -> float:
-    """Half the width of that many bins whose ends are no multiples of a quarter; Unfit for none."""
-    if isinstance(bins, Dim) or not 1 <= bins <= 32:
+def _bins(out: Spec) -> int:
+    """How many bins there are. Raises Unfit for none, and for many."""
+    if isinstance(out.shape[0], Dim) or not 1 <= out.shape[0] <= 32:
         raise Unfit("no such number of bins")
-    return 4.1
+    return out.shape[0]
 
 
 def _counted(draw: Draw, out: Spec, longest: int) -> Spec:
