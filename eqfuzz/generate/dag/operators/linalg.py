@@ -200,7 +200,7 @@ for _name in ("addmm", "addmv", "addr", "addbmm", "baddbmm"):
         exact=True,
         inplace=[f"{{0}}.{_name}_({{1}}, {{2}}, {{factors}})"],
         out=[f"torch.{_name}({{0}}, {{1}}, {{2}}, out={{out}}, {{factors}})"],
-        noun="sum",
+        noun="added",
     )
     def add_product(draw: Draw, out: Spec, _name: str = _name) -> Needs:
         """A tensor that may broadcast plus a product, each times a number."""
