@@ -207,7 +207,8 @@ class Builder:
             else:
                 flows = grad and (spec.dtype in FLOATS or spec.dtype in COMPLEX)
                 storage = Storage(True, chosen.saves, flows)
-            dense = all(v.contiguous for v in inputs if v.spec.size is not None) and (chosen.dense or not chosen.view)
+            dense = not chosen.view if chosen.dense is None else chosen.dense
+            dense = dense and all(v.contiguous for v in inputs if v.spec.size is not None)
             spread = range_ if number == needs.picked else _usual(spec, inputs)
             noun = chosen.noun if number == needs.picked else ""
             value = Value(spec.free(), spread, storage, noun, contiguous=dense and not several, pinned=several)

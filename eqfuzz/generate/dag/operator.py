@@ -80,7 +80,8 @@ class Operator:
     dtypes for which that is so.
     ``saves``: its backward pass reads what went in or came out, so that neither may be written over. ``view``: what it
     makes may share the first input's memory. ``written``: such a view may be written to; not where its elements share
-    memory, or where autograd forbids it. ``inplace``: statements that write the result over the first input.
+    memory, or where autograd forbids it. ``dense``: contiguous inputs give a contiguous result; where that is not said,
+    they do unless it is a view. ``inplace``: statements that write the result over the first input.
     ``out``: calls that write it to a tensor ``{out}``. ``noun``: what a person would call the result.
     """
 
@@ -94,7 +95,7 @@ class Operator:
     grad: bool | frozenset[str] = True
     saves: bool = True
     view: bool = False
-    dense: bool = False
+    dense: bool | None = None
     written: bool = True
     inplace: tuple[str, ...] = ()
     out: tuple[str, ...] = ()
@@ -123,7 +124,7 @@ def operator(
     grad: bool | Iterable[str] = True,
     saves: bool = True,
     view: bool = False,
-    dense: bool = False,
+    dense: bool | None = None,
     written: bool = True,
     inplace: Iterable[str] = (),
     out: Iterable[str] = (),
