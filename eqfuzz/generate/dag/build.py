@@ -23,7 +23,8 @@ from eqfuzz.generate.dag.spec import (
     Spec,
     Unfit,
     largest,
-    largest_exact,
+    most,
+    stays_exact,
 )
 from eqfuzz.generate.dag.template import Template
 
@@ -142,7 +143,9 @@ class Builder:
         range_ = needs.range_of([value.range for value in inputs])
         if out.dtype == "bool":
             return dataclasses.replace(BOOLEAN, exact=chosen.exact and all(v.range.exact for v in inputs))
-        if not chosen.exact or range_.most > largest_exact(out.dtype):
+        bits = max([range_.bits, *(value.range.bits for value in inputs)])
+        range_ = dataclasses.replace(range_, bits=bits)
+        if not chosen.exact or not stays_exact(range_, out.dtype):
             range_ = range_.inexact()
         if out.dtype not in FLOATS and out.dtype not in COMPLEX:
             fits = range_.low >= (0 if out.dtype == "uint8" else -largest(out.dtype))
@@ -420,13 +423,13 @@ def _usual(spec: Spec, inputs: Sequence[Value]) -> Range:
     if spec.dtype == "bool":
         return BOOLEAN
     if spec.below is not None:
-        return Range(0, int(spec.below) - 1, exact=True)
+        return Range(0, most(spec.below) - 1, exact=True)
     if spec.dtype == "int64" and all(v.spec.dtype != "int64" for v in inputs):
         return Range(0, 1e6, exact=True)
     tensors = [v.range for v in inputs if v.spec.size is not None]
-    most = max((r.most for r in tensors), default=1.0) ** 2 + 1
+    bound = max((r.most for r in tensors), default=1.0) ** 2 + 1
     rounded = spec.dtype in FLOATS or spec.dtype in COMPLEX
-    return Range(-most, most, exact=not rounded, wild=any(r.wild for r in tensors))
+    return Range(-bound, bound, exact=not rounded, wild=any(r.wild for r in tensors))
 
 
 def _snake(name: str) -> str:

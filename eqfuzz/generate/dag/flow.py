@@ -126,7 +126,7 @@ def _branches(builder: Builder, spec: Spec, depth: int, test: Expr) -> Value:
     """An ``if`` whose two sides give one variable a value each."""
     bound = _bounded(spec)
     result = Value(
-        spec.free(), Range(bound.low, bound.high), Storage(True, True, builder.trains), "chosen", pinned=True
+        spec.free(), Range(bound.low, bound.high), Storage(False, True, builder.trains), "chosen", pinned=True
     )
     sides = []
     for _ in range(2):

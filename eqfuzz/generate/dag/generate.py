@@ -16,10 +16,13 @@ from eqfuzz.generate.dag.flow import STRUCTURES, build_structure
 from eqfuzz.generate.dag.graph import Expr, Graph, Value
 from eqfuzz.generate.dag.liveness import pruned
 from eqfuzz.generate.dag.operator import operators
-from eqfuzz.generate.dag.spec import Unfit
+from eqfuzz.generate.dag.spec import DIM_LEAST, DIM_MOST, Unfit
 from eqfuzz.generate.dag.template import Template
 
 _ATTEMPTS = 50
+
+_OTHER_SIZES = (DIM_LEAST, 6, 8, 9, DIM_MOST)
+"""What a size that changes is in the second input set."""
 
 MIXED = "mixed"
 """The name of all templates together."""
@@ -102,7 +105,7 @@ class Generator:
                 if number:
                     continue
                 raise
-        dims = {name: (int(dim), draw.choice((3, 6, 8, 9, 16))) for name, dim in builder.dims.items()}
+        dims = {name: (int(dim), draw.choice(_OTHER_SIZES)) for name, dim in builder.dims.items()}
         result = _result(draw, made, self.template)
         written = [leaf.value.storage for leaf in builder.leaves if leaf.value.storage.owned]
         builder.block.statements = pruned(builder.block, result, written)

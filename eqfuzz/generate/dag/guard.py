@@ -6,7 +6,7 @@ import dataclasses
 import math
 
 from eqfuzz.generate.dag.draw import Draw
-from eqfuzz.generate.dag.spec import COMPLEX, FLOATS, Range, Spec, Unfit
+from eqfuzz.generate.dag.spec import COMPLEX, FLOATS, Range, Spec, Unfit, most
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +26,7 @@ def guard(draw: Draw, given: Range, dtype: str, spec: Spec) -> Guard:
     if spec.distinct or (spec.exact and not given.exact):
         raise Unfit("no expression makes values exact, or distinct")
     if spec.below is not None:
-        return Guard("torch.remainder", f"{{0}} % {spec.below}", Range(0, int(spec.below) - 1, exact=True))
+        return Guard("torch.remainder", f"{{0}} % {spec.below}", Range(0, most(spec.below) - 1, exact=True))
     if dtype in COMPLEX:
         return Guard("torch.div", "{0} / (1 + {0}.abs())", Range(-1.0, 1.0))
     if dtype in FLOATS:
@@ -38,7 +38,9 @@ def _of_floats(given: Range, spec: Spec) -> list[Guard]:
     low, high = spec.low, spec.high
     if given.wild:
         to = _inner(low, high)
-        text = f"torch.nan_to_num({{0}}, nan={to}, posinf={to}, neginf={to}).clamp({_clamped(low, high)})"
+        text = f"torch.nan_to_num({{0}}, nan={to}, posinf={to}, neginf={to})"
+        if not math.isinf(low) or not math.isinf(high):
+            text += f".clamp({_clamped(low, high)})"
         return [Guard("torch.nan_to_num", text, given_in(given, low, high))]
     found = [Guard("torch.clamp", f"{{0}}.clamp({_clamped(low, high)})", given_in(given, low, high))]
     found.append(Guard("torch.clamp", f"torch.clamp({{0}}, {_clamped(low, high)})", given_in(given, low, high)))
@@ -77,7 +79,8 @@ def _of_integers(given: Range, spec: Spec, dtype: str) -> list[Guard]:
 
 def given_in(given: Range, low: float, high: float) -> Range:
     """What is left of a range when it is clamped."""
-    return Range(min(max(given.low, low), high), max(min(given.high, high), low), given.exact)
+    least, greatest = min(max(given.low, low), high), max(min(given.high, high), low)
+    return Range(least, greatest, given.exact, bits=given.bits)
 
 
 def _clamped(low: float, high: float) -> str:

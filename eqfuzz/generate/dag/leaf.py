@@ -6,7 +6,7 @@ import dataclasses
 import math
 
 from eqfuzz.generate.dag.draw import Draw
-from eqfuzz.generate.dag.spec import BOOLEAN, FLOATS, WIDE, Dim, Range, Spec, Unfit
+from eqfuzz.generate.dag.spec import BOOLEAN, FLOATS, WIDE, Dim, Range, Spec, Unfit, most
 
 PROFILES = {
     "normal": 6.0,
@@ -93,7 +93,9 @@ def _floats(draw: Draw, spec: Spec, profiles: dict[str, float], size: str) -> tu
     if spec.exact:
         low, high = _whole(spec, -4, 4)
         if draw.chance(0.3) and low <= -1 and high >= 2:
-            return _call("choice", f"[-1.0, -0.5, 0.0, 0.25, 1.0, 2.0], {size}{dtype}"), Range(-1, 2, exact=True)
+            return _call("choice", f"[-1.0, -0.5, 0.0, 0.25, 1.0, 2.0], {size}{dtype}"), Range(
+                -1, 2, exact=True, bits=2
+            )
         return _call("integers", f"{low}, {high + 1}, {size}dtype=torch.{spec.dtype}"), Range(low, high, exact=True)
     if bounded:
         low = spec.low if not math.isinf(spec.low) else spec.high - 8.0
@@ -115,7 +117,7 @@ def _floats(draw: Draw, spec: Spec, profiles: dict[str, float], size: str) -> tu
     if profile == "sparse":
         return f"{_call('normal', size + dtype)} * {_call('booleans', size + 'p=0.3')}", Range(-6, 6)
     if profile == "ties":
-        return _call("choice", f"[-1.5, -0.5, 0.5, 1.0, 2.0], {size}{dtype}"), Range(-1.5, 2.0, exact=True)
+        return _call("choice", f"[-1.5, -0.5, 0.5, 1.0, 2.0], {size}{dtype}"), Range(-1.5, 2.0, exact=True, bits=1)
     if profile == "sorted" and spec.rank:
         return f"{_call('normal', size + dtype)}.sort(dim=-1).values", Range(-6, 6)
     return _call("normal", size + dtype), Range(-6, 6)
@@ -140,7 +142,7 @@ def _permutation(spec: Spec) -> tuple[str, Range]:
 
 
 def _indices(below: int) -> Range:
-    return Range(0, int(below) - 1, exact=True)
+    return Range(0, most(below) - 1, exact=True)
 
 
 def _whole(spec: Spec, low: int, high: int) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 
 FLOATS = ("x", "y", "w", "v", "u", "t", "r", "s")
@@ -24,6 +25,9 @@ _OF_FAMILY = {
     "activations": "active",
 }
 _TAKEN = {"F", "np", "nn", "torch", "self", "rng", "n", "m", "math", "program", "inputs", "forward", "i"}
+
+
+_TAKEN |= set(dir(builtins))
 
 
 class Names:

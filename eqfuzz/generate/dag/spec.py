@@ -18,6 +18,9 @@ EVERY = NUMBERS + BOOL
 WIDE = ("float32", "float64")
 """The floats that nearly every operator takes."""
 
+DIM_LEAST, DIM_MOST = 3, 16
+"""Between these lie all sizes that change, in every input set."""
+
 _LARGEST = {
     "float16": 2.0**9,
     "bfloat16": 2.0**12,
@@ -83,8 +86,8 @@ class Range:
     """Where the values of a tensor lie, as far as is known.
 
     ``low`` and ``high`` bound every finite value; of complex numbers, each part. ``exact``: they were made without
-    rounding, from numbers of few bits, so that any order of operations gives the same. ``wild``: NaN and infinities
-    may be among them. ``distinct``: no two are equal.
+    rounding, from numbers of few bits, so that any order of operations gives the same; ``bits`` of these stand behind
+    the point. ``wild``: NaN and infinities may be among them. ``distinct``: no two are equal.
     """
 
     low: float
@@ -92,6 +95,7 @@ class Range:
     exact: bool = False
     wild: bool = False
     distinct: bool = False
+    bits: int = 0
 
     @property
     def most(self) -> float:
@@ -109,32 +113,51 @@ class Range:
             max(r.high for r in every),
             all(r.exact for r in every),
             any(r.wild for r in every),
+            bits=max(r.bits for r in every),
         )
 
     def with_(self, low: float, high: float, *, exact: bool | None = None) -> Range:
         """Other bounds, as wild as this."""
-        return Range(low, high, self.exact if exact is None else exact, self.wild)
+        return Range(low, high, self.exact if exact is None else exact, self.wild, bits=self.bits)
 
     def inexact(self) -> Range:
         return dataclasses.replace(self, exact=False, distinct=False)
 
     def __add__(self, other: Range) -> Range:
-        return Range(self.low + other.low, self.high + other.high, self.exact and other.exact, self.wild or other.wild)
+        exact, wild = self.exact and other.exact, self.wild or other.wild
+        return Range(self.low + other.low, self.high + other.high, exact, wild, bits=max(self.bits, other.bits))
 
     def __neg__(self) -> Range:
-        return Range(-self.high, -self.low, self.exact, self.wild)
+        return Range(-self.high, -self.low, self.exact, self.wild, bits=self.bits)
 
     def __sub__(self, other: Range) -> Range:
         return self + -other
 
     def __mul__(self, other: Range) -> Range:
         ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
-        return Range(min(ends), max(ends), self.exact and other.exact, self.wild or other.wild)
+        exact, wild = self.exact and other.exact, self.wild or other.wild
+        return Range(min(ends), max(ends), exact, wild, bits=self.bits + other.bits)
 
     def times(self, count: int) -> Range:
-        """The sum of up to ``count`` such values; of more, where that is a size that changes."""
-        count = int(count) * 4 if isinstance(count, Dim) else count
+        """The sum of up to ``count`` such values."""
+        count = most(count)
         return self.with_(min(0.0, self.low * count), max(0.0, self.high * count))
+
+
+def most(n: int) -> int:
+    """The largest number of a size, in all input sets."""
+    return max(DIM_MOST, int(n)) if isinstance(n, Dim) else n
+
+
+def least(n: int) -> int:
+    """The smallest number of a size, in all input sets."""
+    return min(DIM_LEAST, int(n)) if isinstance(n, Dim) else n
+
+
+def constant(number: float) -> Range:
+    """A number that is written in the program."""
+    bits = next((b for b in range(4) if number * 2**b == int(number * 2**b)), None)
+    return Range(number, number, exact=bits is not None, bits=bits or 0)
 
 
 BOOLEAN = Range(0, 1, exact=True)
@@ -145,9 +168,9 @@ def largest(dtype: str) -> float:
     return _LARGEST[dtype]
 
 
-def largest_exact(dtype: str) -> float:
-    """The magnitude up to which sums and products of whole numbers are exact in ``dtype``."""
-    return _WHOLE.get(dtype, _LARGEST[dtype])
+def stays_exact(range_: Range, dtype: str) -> bool:
+    """Whether such values, and sums and products on the way to them, have no more bits than ``dtype`` holds."""
+    return range_.exact and range_.most * 2.0**range_.bits <= _WHOLE.get(dtype, _LARGEST[dtype])
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from eqfuzz.generate.dag.draw import Draw
-from eqfuzz.generate.dag.spec import Dim, Spec, Unfit
+from eqfuzz.generate.dag.spec import Dim, Spec, Unfit, most
 
 MOST_READ = 30_000
 """Elements of an input up to which a window is taken."""
@@ -137,4 +137,4 @@ def divisor(draw: Draw, number: int, most: int = 64) -> int:
 
 def greatest(size: Sequence[int]) -> int:
     """Elements of this size at most: at those sizes of any input set."""
-    return math.prod(max(16, int(n)) if isinstance(n, Dim) else n for n in size)
+    return math.prod(most(n) for n in size)

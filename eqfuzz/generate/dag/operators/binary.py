@@ -16,6 +16,7 @@ from eqfuzz.generate.dag.spec import (
     Range,
     Spec,
     Unfit,
+    constant,
 )
 
 _COMPLEX_WIDTH = {"complex64": "float32", "complex128": "float64"}
@@ -36,7 +37,7 @@ def _arithmetic(draw: Draw, out: Spec, symbol: str, name: str, sign: int) -> Nee
     first = out.free()
     if other is None:
         number = draw.number(out)
-        said = Range(number, number, exact=out.exact or isinstance(number, int) or number * 4 == int(number * 4))
+        said = constant(number)
         forms = (f"{{0}} {symbol} {{value}}", f"torch.{name}({{0}}, {{value}})", f"{{0}}.{name}({{value}})")
         moved = lambda x: x + said if sign > 0 else x - said  # noqa: E731
         values = (lambda x: x.over(moved(x))) if out.is_complex else moved
@@ -98,7 +99,7 @@ def mul(draw: Draw, out: Spec) -> Needs:
     if other is not None:
         return Needs(out.free(), other, values=lambda x, y: _product(out, x, y))
     number = draw.number(out, -3, 3)
-    said = Range(number, number, exact=out.exact or number * 4 == int(number * 4))
+    said = constant(number)
     forms = ("{0} * {value}", "{value} * {0}", "torch.mul({0}, {value})")
     return Needs(out.free(), values=lambda x: x * said, spellings=forms, value=number)
 
@@ -410,7 +411,7 @@ def where(draw: Draw, out: Spec) -> Needs:
     if draw.chance(0.3) and out.dtype in ("float32", "int64"):
         number = draw.number(out.exactly(), -2, 2)
         number = float(number) if out.is_float else number
-        said = Range(number, number, exact=True)
+        said = constant(number)
         return Needs(
             mask,
             out.free(),
@@ -433,7 +434,7 @@ def where(draw: Draw, out: Spec) -> Needs:
 def masked_fill(draw: Draw, out: Spec) -> Needs:
     """A number where the mask is true."""
     number = draw.number(out.exactly(), 0, 3)
-    said = Range(number, number, exact=True)
+    said = constant(number)
     mask = draw.broadcast(out).free().as_("bool")
     return Needs(out.free(), mask, values=lambda x, m: x.over(said), value=number)
 
@@ -476,7 +477,7 @@ for _name in ("clamp_min", "clamp_max"):
     def clamp_one_side(draw: Draw, out: Spec) -> Needs:
         """To one bound."""
         number = draw.number(out.exactly(), 0, 3)
-        said = Range(number, number, exact=True)
+        said = constant(number)
         return Needs(out.free(), values=lambda x: x.over(said), value=number)
 
 
@@ -513,7 +514,7 @@ def lerp(draw: Draw, out: Spec) -> Needs:
 def addcmul(draw: Draw, out: Spec) -> Needs:
     """A tensor plus a multiple of a product."""
     number = draw.choice((1, 2, -1)) if out.exact or not out.is_float else draw.choice((0.5, 1, -0.3))
-    said = Range(number, number, exact=True)
+    said = constant(number)
     others = draw.broadcast(out).free(), draw.broadcast(out).free()
     return Needs(out.free(), *others, values=lambda x, y, z: x + y * z * said, value=number)
 
@@ -536,7 +537,7 @@ def rsub(draw: Draw, out: Spec) -> Needs:
     """Subtracted from the other."""
     if draw.chance(0.5):
         number = draw.number(out.exactly(), -3, 3)
-        said = Range(number, number, exact=True)
+        said = constant(number)
         return Needs(
             out.free(), values=lambda x: said - x, spellings=("{value} - {0}", "torch.rsub({0}, {value})"), value=number
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.spec import EVERY, FLOATS, REAL, WIDE, Dim, Range, Spec, Unfit, largest_exact
+from eqfuzz.generate.dag.spec import EVERY, FLOATS, REAL, WIDE, Dim, Range, Spec, Unfit, stays_exact
 
 _LONGEST = 32
 """What a size that changes is at most."""
@@ -153,7 +153,7 @@ def arange(draw: Draw, out: Spec) -> Needs:
 
 
 def _fits(out: Spec, most: float) -> None:
-    if most > largest_exact(out.dtype):
+    if not stays_exact(Range(0, most, exact=True), out.dtype):
         raise Unfit("too many numbers for the dtype")
 
 

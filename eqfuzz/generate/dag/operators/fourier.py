@@ -6,8 +6,7 @@ import dataclasses
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.operators.reductions import most
-from eqfuzz.generate.dag.spec import COMPLEX, NUMBERS, WIDE, Dim, Range, Spec, Unfit
+from eqfuzz.generate.dag.spec import COMPLEX, NUMBERS, WIDE, Dim, Range, Spec, Unfit, most
 
 _PART = {"complex64": "float32", "complex128": "float64"}
 _WHOLE = {part: whole for whole, part in _PART.items()}

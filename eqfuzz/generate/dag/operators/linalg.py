@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.operators.reductions import most
-from eqfuzz.generate.dag.spec import BOOL, FLOATS, NUMBERS, REAL, WIDE, Dim, Range, Spec, Unfit
+from eqfuzz.generate.dag.spec import BOOL, FLOATS, NUMBERS, REAL, WIDE, Dim, Range, Spec, Unfit, most
 
 _PRODUCTS = (*FLOATS, "int64", "int32", "complex64")
 """What matrices may be of that are multiplied."""

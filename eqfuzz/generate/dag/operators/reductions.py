@@ -9,21 +9,23 @@ from typing import Any
 
 from eqfuzz.generate.dag.draw import LARGE, Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.spec import BOOL, BOOLEAN, FLOATS, REAL, WIDE, Dim, Range, Spec, Unfit, index
+from eqfuzz.generate.dag.spec import (
+    BOOL,
+    BOOLEAN,
+    DIM_MOST,
+    FLOATS,
+    REAL,
+    WIDE,
+    Dim,
+    Range,
+    Spec,
+    Unfit,
+    index,
+    least,
+    most,
+)
 
 _ROOM = 4096
-_LONGEST_DIM = 16
-"""The largest number that a size which changes has in any input set."""
-
-
-def most(n: int) -> int:
-    """The largest number of a size, in all input sets."""
-    return max(_LONGEST_DIM, int(n)) if isinstance(n, Dim) else n
-
-
-def least(n: int) -> int:
-    """The smallest number of a size, in all input sets."""
-    return min(3, int(n)) if isinstance(n, Dim) else n
 
 
 def finite(spec: Spec) -> Spec:
@@ -85,7 +87,7 @@ def cut(
     room = _ROOM // max(1, out.numel)
     for axis in axes:
         dims = [n for n in out.shape if isinstance(n, Dim)]
-        if dims and longest >= _LONGEST_DIM and draw.chance(0.2):
+        if dims and longest >= DIM_MOST and draw.chance(0.2):
             size[axis] = draw.choice(dims)
         else:
             n = draw.choice(LARGE) if draw.chance(0.12) else draw.size()

@@ -7,8 +7,8 @@ import math
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.operators.reductions import apart, finite, most, parts
-from eqfuzz.generate.dag.spec import FLOATS, REAL, SIGNED, WIDE, Dim, Range, Spec, Unfit, index
+from eqfuzz.generate.dag.operators.reductions import apart, finite, parts
+from eqfuzz.generate.dag.spec import FLOATS, REAL, SIGNED, WIDE, Dim, Range, Spec, Unfit, index, most
 
 _LOWEST, _HIGHEST = -4.5, 4.23
 """Up to 32 even bins between these have no end that is a multiple of a sixteenth, where exact numbers lie."""
