@@ -283,14 +283,3 @@ for _name, _text in _WINDOWS.items():
         return Needs(
             values=Range(-0.01, 1.01), n=n, periodic=periodic, sym=sym, is_periodic=not sym, dtype=_dtype(draw, out)
         )
-
-
-@operator("torch.vander", dtypes=("float32", "float64", "int64"), rank=(2, 2), exact=True, grad=False)
-def vander(draw: Draw, out: Spec) -> Needs:
-    """Powers of the elements of a vector; its own backward pass fails for several."""
-    rows, columns = out.shape
-    if isinstance(columns, Dim) or not 1 <= columns <= 5:
-        raise Unfit("too high powers")
-    forms = ["torch.vander({0}, {n})", "torch.vander({0}, N={n}, increasing=True)"]
-    given = out.of(rows).within(-3, 3)
-    return Needs(given, values=lambda x: Range(-81, 81, x.exact), spellings=forms, n=columns)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.spec import BOOL, FLOATS, NUMBERS, REAL, WIDE, Dim, Range, Spec, Unfit, most
+from eqfuzz.generate.dag.spec import FLOATS, WIDE, Dim, Range, Spec, Unfit, most
 
 _PRODUCTS = (*FLOATS, "int64", "int32", "complex64")
 """What matrices may be of that are multiplied."""
@@ -407,28 +407,6 @@ def cdist(draw: Draw, out: Spec) -> Needs:
     return Needs(*given, values=lambda x, y: Range(0, (x.most + y.most) * k), spellings=[form])
 
 
-for _name in ("tril", "triu"):
-
-    @operator(
-        f"torch.{_name}",
-        f"torch.{_name}({{0}}, diagonal={{k}})",
-        f"{{0}}.{_name}({{k}})",
-        f"{{0}}.{_name}(diagonal={{k}})",
-        dtypes=NUMBERS + BOOL,
-        rank=(2, 5),
-        exact=True,
-        saves=False,
-        inplace=[f"{{0}}.{_name}_({{k}})"],
-        out=[f"torch.{_name}({{0}}, diagonal={{k}}, out={{out}})"],
-        noun="triangle",
-    )
-    def triangle(draw: Draw, out: Spec, _name: str = _name) -> Needs:
-        """One side of a diagonal, zero on the other."""
-        forms = (f"torch.{_name}({{0}})", f"{{0}}.{_name}()") if draw.chance(0.3) else ()
-        values = lambda x: x.over(Range(0, 0, exact=True))  # noqa: E731
-        return Needs(out.free(), values=values, spellings=forms, k=draw.choice((0, 0, 1, -1, 2)))
-
-
 @operator("torch.linalg.vander", "torch.linalg.vander({0}, N={n})", dtypes=(*WIDE, "int64"), rank=(2, 4))
 def vander(draw: Draw, out: Spec) -> Needs:
     """Powers of each element."""
@@ -596,10 +574,3 @@ def pinv(draw: Draw, out: Spec) -> Needs:
         raise Unfit("empty")
     form = f"torch.linalg.pinv({_definite(draw, out, '{0}', k)}, hermitian={draw.chance(0.5)})"
     return Needs(_matrix(out, out.shape[:-2], k), values=Range(-0.5, 0.5), spellings=[form])
-
-
-@operator("torch.block_diag", "torch.block_diag({0}, {1})", dtypes=REAL, rank=(2, 2), exact=True, noun="blocks")
-def block_diag(draw: Draw, out: Spec) -> Needs:
-    """Two matrices on the diagonal, zero elsewhere."""
-    (a, b), (c, d) = draw.split(out.shape[0], 2), draw.split(out.shape[1], 2)
-    return Needs(out.of(a, c), out.of(b, d), values=lambda x, y: x.over(y, Range(0, 0, exact=True)))
