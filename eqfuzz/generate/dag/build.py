@@ -395,8 +395,9 @@ class Builder:
     def example(self, name: str) -> Spec:
         """A spec that the operator ``name`` can make. Raises Unfit where none was found."""
         member = self._catalogue.member(name)
-        for _ in range(60):
-            spec = random_spec(self.draw, self.template, member.dtypes, member.ranks, list(self.dims.values()))
+        for attempt in range(80):
+            dims, small = list(self.dims.values()), attempt >= 30
+            spec = random_spec(self.draw, self.template, member.dtypes, member.ranks, dims, small=small)
             if name in self._catalogue.structures:
                 return spec
             try:

@@ -12,6 +12,9 @@ from eqfuzz.generate.dag.operator import Operator
 from eqfuzz.generate.dag.spec import Spec, Unfit
 from eqfuzz.generate.dag.template import Template
 
+_ALIKE = 0.6
+"""The share of programs that begin with any operator, whatever its weight."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Structure:
@@ -68,11 +71,17 @@ class Catalogue:
         return draw.rng.choices(names, cum_weights=weights)[0]
 
     def first(self, draw: Draw) -> str:
-        """What a program begins with: every name alike but for its weight."""
+        """What a program begins with: by weight, or every name alike, so that none is never used."""
         names = [name for name in self.weights if -1 not in self.member(name).ranks or len(self.member(name).ranks) > 1]
         if not names:
             raise Unfit("no operators to make a program of")
+        if draw.chance(_ALIKE):
+            return draw.choice(names)
         return draw.rng.choices(names, [self.weights[name] ** 0.5 for name in names])[0]
+
+    def needs_module(self, name: str) -> bool:
+        """Whether it is a layer."""
+        return name.startswith("torch.nn.") and not name.startswith("torch.nn.functional.")
 
     def member(self, name: str) -> Operator | Structure:
         return self.operators[name] if name in self.operators else self.structures[name]

@@ -11,9 +11,12 @@ from eqfuzz.generate.dag.template import Template
 MOST_ELEMENTS = 4096
 
 
-def random_spec(draw: Draw, template: Template, dtypes: Iterable[str], ranks: range, dims: Sequence[Dim]) -> Spec:
+def random_spec(
+    draw: Draw, template: Template, dtypes: Iterable[str], ranks: range, dims: Sequence[Dim], *, small: bool = False
+) -> Spec:
     """A tensor of one of the dtypes and ranks, weighted by the template. Raises Unfit where it has none of them.
 
+    ``small``: of sizes that many operators need, 1, 2 and 4.
     Dtypes that the template does not name are taken only where it names none of those offered.
     """
     among = sorted(dtypes)
@@ -30,8 +33,8 @@ def random_spec(draw: Draw, template: Template, dtypes: Iterable[str], ranks: ra
     size: list[int] = []
     count = 1
     for _ in range(rank):
-        n = draw.size(17 if rank < 4 else 6)
-        if draw.chance(0.06) and rank < 4:
+        n = draw.choice((1, 1, 2, 4)) if small else draw.size(17 if rank < 4 else 6)
+        if not small and draw.chance(0.06) and rank < 4:
             n = draw.choice(LARGE)
         if draw.chance(template.empty):
             n = 0

@@ -99,6 +99,7 @@ class Generator:
                 break
             name = self.catalogue.first(draw)
             depth = draw.integer(2, max(2, self._depth))
+            builder.is_module = builder.is_module or self.catalogue.needs_module(name)
             try:
                 made.append(builder.produce(builder.example(name), depth, first=name))
             except Unfit:
