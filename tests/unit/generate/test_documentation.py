@@ -1,0 +1,49 @@
+"""What the documentation says about the generator is so."""
+
+import re
+from pathlib import Path
+
+from eqfuzz.generate.dag.generate import Generator
+from eqfuzz.generate.dag.operator import REGISTRY
+from eqfuzz.generate.dag.page import page
+from eqfuzz.generate.dag.template import shipped_templates, template_of
+from tests.quality.generated import run
+
+DOCS = Path(__file__).parents[3] / "docs"
+HOW_TO = (DOCS / "how-to" / "generate.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", HOW_TO, re.DOTALL)
+OPERATOR = next(text for kind, text in BLOCKS if kind == "python" and "@operator" in text)
+EXAMPLE = next(text for kind, text in BLOCKS if kind == "python" and "random_spec" in text)
+TEMPLATE = next(text for kind, text in BLOCKS if kind == "toml")
+
+
+def test_the_page_of_operators_is_that_of_the_declarations():
+    assert (DOCS / "reference" / "operators.md").read_text(encoding="utf-8") == page()
+
+
+def test_an_operator_takes_at_most_twelve_lines_and_works(tmp_path):
+    declaration = OPERATOR[OPERATOR.index("@operator") :]
+    assert len(declaration.strip().splitlines()) <= 12
+    file = tmp_path / "mine.py"
+    file.write_text(OPERATOR, encoding="utf-8")
+    try:
+        only, weights = ["torch.softcap", "torch.add"], {"torch.softcap": 5.0}
+        generator = Generator(shipped_templates()["default"], only=only, weights=weights, plugins=[file])
+        made = [generator.generate(seed) for seed in range(10)]
+    finally:
+        REGISTRY.pop("torch.softcap", None)
+    assert sum("torch.softcap" in program.operators for program in made) >= 8
+    assert not [run(program.source) for program in made if run(program.source)]
+
+
+def test_a_template_of_ones_own(tmp_path):
+    file = tmp_path / "attention.toml"
+    file.write_text(TEMPLATE, encoding="utf-8")
+    template = template_of(file)
+    assert template.name == "attention" and template.depth == 6
+    assert not run(Generator(template).generate(0).source)
+
+
+def test_the_example_runs(capsys):
+    exec(compile(EXAMPLE, "example", "exec"), {})
+    assert "tensor" in capsys.readouterr().out
