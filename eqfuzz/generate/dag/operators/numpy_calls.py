@@ -342,7 +342,7 @@ def outer(draw: Draw, out: Spec) -> Needs:
     return Needs(out.of(m), out.of(n), values=lambda x, y: x * y)
 
 
-@_numpy("numpy.einsum", *_arrays("np.einsum('{from_}->{to}', {0})"), dtypes=_PLAIN, rank=(2, 4), exact=True)
+@_numpy("numpy.einsum", *_arrays("np.einsum('{from_}->{to}', {0}).copy()"), dtypes=_PLAIN, rank=(2, 4), exact=True)
 def einsum(draw: Draw, out: Spec) -> Needs:
     """Axes in another order, one of them summed."""
     letters = "abcd"[: out.rank]
