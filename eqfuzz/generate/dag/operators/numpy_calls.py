@@ -390,11 +390,11 @@ def transposed(draw: Draw, out: Spec) -> Needs:
 @_moved("numpy.reshape", "np.reshape({0}, {size})", "{0}.reshape({size})", "np.ravel({0}).reshape({size})", view=True)
 def reshape(draw: Draw, out: Spec) -> Needs:
     """The same elements in another shape."""
-    size = _solid(out).shape
-    if len(size) > 1:
-        given = out.of(size[0] * size[1], *size[2:])
+    first, *rest = _solid(out).shape
+    if rest:
+        given = out.of(first * rest[0], *rest[1:])
     else:
-        given = out.of(*draw.choice([(a, size[0] // a) for a in (1, 2, 3) if size[0] % a == 0]))
+        given = out.of(*draw.choice([(a, first // a) for a in (1, 2, 3) if first % a == 0]))
     return Needs(given, size=out.shape)
 
 

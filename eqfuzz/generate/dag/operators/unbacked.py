@@ -325,7 +325,7 @@ def unique_rows(draw: Draw, out: Spec) -> Needs:
     "torch.index_select({0}, 0, {1}.unique()).sum(0)",
     "torch.zeros_like({0}).index_copy(0, {1}.unique(), {0}[{1}.unique()]).sum(0)",
     dtypes=_SUMMED[:2],
-    rank=(1, 2),
+    rank=(1, 1),
     exact=True,
     noun="embedded",
 )
