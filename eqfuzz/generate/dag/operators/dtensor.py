@@ -278,7 +278,7 @@ def layer_norm(draw: Draw, out: Spec) -> Needs:
 
 @_dtensor(
     "dtensor: attention",
-    "F.scaled_dot_product_attention(sharded({0}, 1), sharded({1}, 1), sharded({2}, 1)).to_local()",
+    "(torch.softmax(sharded({0}, 1) @ sharded({1}, 1).transpose(-2, -1), -1) @ sharded({2}, 1)).to_local()",
     "(torch.softmax(sharded({0}, 0) @ sharded({1}, 0).transpose(-2, -1), -1) @ sharded({2}, 0)).to_local()",
     dtypes=("float32",),
     rank=(4, 4),
@@ -351,7 +351,7 @@ def reshape(draw: Draw, out: Spec) -> Needs:
     "dtensor: slice",
     "sharded({0}, 0)[:, {start}:].to_local() * 1",
     "replicated({0}).narrow(1, {start}, {n}).to_local() + 0",
-    "sharded({0}, 0).split([{start}, {n}], 1)[1].to_local().clone()",
+    "(sharded({0}, 0) + 1)[:, {start}:].contiguous().to_local()",
     "torch.index_select(replicated({0}), 1, replicated(torch.arange({start}, {start} + {n}))).to_local()",
     dtypes=(*WIDE, "int64"),
     rank=(2, 3),
@@ -361,7 +361,7 @@ def slice_(draw: Draw, out: Spec) -> Needs:
     """A slice of a dimension that is not sharded."""
     m, n, *rest = _static(out).shape
     start = draw.integer(1, 3)
-    return Needs(out.of(m, n + start, *rest), start=start, n=n)
+    return Needs(out.of(m, n + start, *rest), values=lambda x: x.over(x + Range(1, 1, True)), start=start, n=n)
 
 
 @_dtensor(

@@ -41,7 +41,7 @@ def whole_item(draw: Draw, out: Spec) -> Needs:
     "int(({0} > 0).sum())",
     "torch.count_nonzero({0}).item()",
     "int({0}.flatten()[-1])",
-    "sum({0}.flatten().tolist())",
+    "int(sum({0}.flatten().tolist()))",
     "len({0}.nonzero())",
     dtypes=("int64",),
     noun="count",
