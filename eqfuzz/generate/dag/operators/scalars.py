@@ -41,14 +41,14 @@ def whole_item(draw: Draw, out: Spec) -> Needs:
     "int(({0} > 0).sum())",
     "torch.count_nonzero({0}).item()",
     "int({0}.flatten()[-1])",
-    "int(sum({0}.flatten().tolist()))",
+    "sum({0}.flatten().tolist())",
     "len({0}.nonzero())",
     dtypes=("int64",),
     noun="count",
 )
 def whole_reduced(draw: Draw, out: Spec) -> Needs:
     """A whole number computed from the values of a tensor."""
-    given = _exactly(_some_tensor(draw, "int64", "int64", "float32"))
+    given = _exactly(_some_tensor(draw, "int64", "int64", "int32"))
     return Needs(given, values=lambda x: x.times(given.numel).over(Range(0, given.numel, exact=True)))
 
 
