@@ -310,7 +310,7 @@ def constant_folding(draw: Draw, out: Spec) -> Needs:
     "{0} + torch.full({size}, {value}, dtype=torch.{dtype}).cumsum({dim}) - 1",
     "{0} + torch.cumsum(torch.full({size}, {value}, dtype=torch.{dtype}), dim={dim})",
     "{0} + torch.ones_like({0}).cumsum({dim})",
-    dtypes=("float32", "float64", "int64", "int32"),
+    dtypes=("float32", "float64", "int64"),
     rank=(1, 4),
     exact=True,
 )
@@ -601,8 +601,9 @@ def slices_of_cat(draw: Draw, out: Spec) -> Needs:
     """A join taken apart again: cat_splitwithsizes_replace in post_grad.py."""
     dim = draw.axis(out)
     n = out.shape[dim]
+    start = 0 if isinstance(n, Dim) else draw.integer(0, n)
     values = lambda x, y: x.over(y, x + y)  # noqa: E731
-    return Needs(solid(out), out.free(), values=values, dim=dim, n=n, start=draw.integer(0, int(n)))
+    return Needs(solid(out), out.free(), values=values, dim=dim, n=n, start=start)
 
 
 @operator(
