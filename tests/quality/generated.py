@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     templates = {n: t for n, t in shipped_templates().items() if not chosen.templates or n in chosen.templates}
     generators = {name: Generator(template, only=chosen.only) for name, template in templates.items()}
-    each = chosen.count // len(generators)
+    each = -(-chosen.count // len(generators))
     began = time.perf_counter()
     made = [g.generate(seed) for g in generators.values() for seed in range(chosen.start, chosen.start + each)]
     seconds = time.perf_counter() - began

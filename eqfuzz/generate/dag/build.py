@@ -61,6 +61,11 @@ class Builder:
         """Memory of inputs whose operator is not written yet."""
         self._sees_self = True
 
+    @property
+    def may_train(self) -> bool:
+        """Whether gradients flow through some of what is built: layers have parameters that take them."""
+        return self.trains or self.is_module
+
     # The recursion
 
     def produce(self, spec: Spec, depth: int, *, first: str = "") -> Value:
@@ -234,7 +239,7 @@ class Builder:
                 return target
             return None
         plain = all(not value.grad for value in inputs)
-        if chosen.out and plain and not self.trains and self.draw.chance(self.template.out):
+        if chosen.out and plain and not self.may_train and self.draw.chance(self.template.out):
             expr = Expr("torch.empty({size}, dtype=torch.{dtype})", (), {"size": out.shape, "dtype": out.dtype})
             buffer = Value(out.free(), range_, Storage(True, True), "out", contiguous=True, pinned=True)
             self.add(Assign((buffer,), expr))
@@ -258,8 +263,7 @@ class Builder:
         given = any(other.grad for other in others)
         if given and any(leaf.kind == "buffer" and leaf.value.storage is storage for leaf in self.leaves):
             return False  # what a later call finds there would belong to the graph of this one
-        trains = self.trains or bool(self.layers)
-        return not trains or not (storage.saved or ((storage.grad or given) and chosen.saves))
+        return not self.may_train or not (storage.saved or ((storage.grad or given) and chosen.saves))
 
     def _mutate(self, target: Value, expr: Expr, range_: Range) -> None:
         for value in self.block.visible():
@@ -370,9 +374,11 @@ class Builder:
             name = self._catalogue.pick(self.draw, spec)
             if name is not None:
                 try:
-                    return self._apply(name, spec, depth)
+                    made = self._apply(name, spec, depth)
                 except Unfit:
-                    pass
+                    made = None
+                if made is not None and spec.low <= made.range.low and made.range.high <= spec.high:
+                    return made
         number = self.draw.number(dataclasses.replace(spec, exact=spec.exact))
         text = str(bool(number)) if spec.dtype == "bool" else str(number)
         exact = spec.dtype != "float64"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import random
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -12,8 +13,8 @@ from eqfuzz.generate.dag.operator import Operator
 from eqfuzz.generate.dag.spec import Spec, Unfit
 from eqfuzz.generate.dag.template import Template
 
-_ALIKE = 0.6
-"""The share of programs that begin with any operator, whatever its weight."""
+_OWN = 2.0
+"""From this weight on a family is what a template is about: its operators have their turn first."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,6 +61,10 @@ class Catalogue:
                 self.weights[name] = weight
         self.operators = {name: one for name, one in operators.items() if name in self.weights}
         self.structures = {name: one for name, one in structures.items() if name in self.weights}
+        own = {family for family, weight in template.families.items() if weight >= _OWN}
+        self._turns = sorted(self.weights)
+        random.Random(template.name).shuffle(self._turns)
+        self._turns.sort(key=lambda name: self.member(name).family not in own)
         self._found: dict[tuple[str, int, bool], tuple[list[str], list[float]]] = {}
 
     def pick(self, draw: Draw, spec: Spec) -> str | None:
@@ -70,12 +75,17 @@ class Catalogue:
             return None
         return draw.rng.choices(names, cum_weights=weights)[0]
 
-    def first(self, draw: Draw) -> str:
-        """What a program begins with: by weight, or every name alike, so that none is never used."""
-        names = [name for name in self.weights if -1 not in self.member(name).ranks or len(self.member(name).ranks) > 1]
+    def first(self, draw: Draw, turn: int | None) -> str:
+        """What an output begins with: the operator whose turn it is, so that none is never used, or one by weight.
+
+        Raises Unfit where there is none.
+        """
+        names = list(self.weights)
         if not names:
             raise Unfit("no operators to make a program of")
-        if draw.chance(_ALIKE):
+        if turn is not None:
+            return self._turns[turn % len(self._turns)]
+        if draw.chance(0.5):
             return draw.choice(names)
         return draw.rng.choices(names, [self.weights[name] ** 0.5 for name in names])[0]
 

@@ -84,7 +84,9 @@ def _carried(builder: Builder, spec: Spec, depth: int) -> Value:
     """A variable that later statements assign again."""
     start = builder.produce(_bounded(spec), depth - 1)
     bound = _bounded(spec)
-    value = Value(spec.free(), Range(bound.low, bound.high), Storage(False, True, builder.trains), "state", pinned=True)
+    value = Value(
+        spec.free(), Range(bound.low, bound.high), Storage(False, True, builder.may_train), "state", pinned=True
+    )
     builder.add(Assign((value,), Expr("{0}", (start,))))
     return value
 
@@ -126,7 +128,7 @@ def _branches(builder: Builder, spec: Spec, depth: int, test: Expr) -> Value:
     """An ``if`` whose two sides give one variable a value each."""
     bound = _bounded(spec)
     result = Value(
-        spec.free(), Range(bound.low, bound.high), Storage(False, True, builder.trains), "chosen", pinned=True
+        spec.free(), Range(bound.low, bound.high), Storage(False, True, builder.may_train), "chosen", pinned=True
     )
     sides = []
     for _ in range(2):
@@ -187,7 +189,7 @@ def _called(builder: Builder, function: Function, spec: Spec, argument: Value, n
 def helper(builder: Builder, spec: Spec, depth: int) -> Value:
     """A function of the module, called once or twice."""
     argument = builder.produce(_bounded(spec), depth - 1)
-    parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.trains)
+    parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
     function = _function(
         builder, spec, depth - 1, parameter, noun=builder.draw.choice(("step", "block", "mix")), inner=False
     )
@@ -199,7 +201,7 @@ def helper(builder: Builder, spec: Spec, depth: int) -> Value:
 def closure(builder: Builder, spec: Spec, depth: int) -> Value:
     """A function inside the program that sees its variables."""
     argument = builder.produce(_bounded(spec), depth - 1)
-    parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.trains)
+    parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
     function = _function(builder, spec, depth - 1, parameter, noun="inner", inner=True)
     return _called(builder, function, spec, argument, "closure")
 
@@ -208,7 +210,7 @@ def closure(builder: Builder, spec: Spec, depth: int) -> Value:
 def early_return(builder: Builder, spec: Spec, depth: int) -> Value:
     """A function that returns from two places."""
     argument = builder.produce(_bounded(spec), depth - 1)
-    parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.trains)
+    parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
     name = Value(Spec(None, "int64"), Range(0, 0), Storage(), "either", pinned=True)
     inner = builder.draw.chance(0.5)
     with builder.inside(parameter, isolated=True, sees_self=inner) as body:
@@ -297,7 +299,7 @@ def cond(builder: Builder, spec: Spec, depth: int) -> Value:
     tested = builder.produce(Spec((builder.draw.size(8),), "int64"), 1)
     sides = []
     for noun in ("then", "otherwise"):
-        parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.trains)
+        parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
         sides.append(_pure(builder, spec, depth, parameter, noun))
     bound = _bounded(spec)
     names = tuple(side.name for side in sides)
@@ -383,7 +385,7 @@ def python_while(builder: Builder, spec: Spec, depth: int) -> Value:
 def checkpoint(builder: Builder, spec: Spec, depth: int) -> Value:
     """What is computed a second time for the gradient."""
     argument = builder.produce(_bounded(spec), depth - 1)
-    parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.trains)
+    parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
     function = _pure(builder, spec, depth, parameter, "segment")
     expr = Expr(
         "torch.utils.checkpoint.checkpoint({1}, {0}, use_reentrant=False)",

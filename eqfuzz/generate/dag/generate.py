@@ -20,6 +20,8 @@ from eqfuzz.generate.dag.spec import DIM_LEAST, DIM_MOST, Unfit
 from eqfuzz.generate.dag.template import Template
 
 _ATTEMPTS = 50
+_PATIENCE = 10
+"""Attempts after which a program may begin with something else."""
 
 _OTHER_SIZES = (DIM_LEAST, 6, 8, 9, DIM_MOST)
 """What a size that changes is in the second input set."""
@@ -79,17 +81,17 @@ class Generator:
         """The program of ``seed``."""
         rng = random.Random(f"eqfuzz dag {self.template.name} {seed}")
         draw = Draw(rng)
-        for _ in range(_ATTEMPTS):
+        for attempt in range(_ATTEMPTS):
             try:
-                graph = self.graph(draw)
+                graph = self.graph(draw, seed if attempt < _PATIENCE else None)
             except Unfit:
                 continue
             title = f"Made by eqfuzz {__version__}: template {self.template.name}, seed {seed}."
             return Generated(seed, self.template.name, code(graph, draw, title), graph)
         raise RuntimeError(f"no program came out of seed {seed} of template {self.template.name}")
 
-    def graph(self, draw: Draw) -> Graph:
-        """The graph of a program. Raises Unfit where none could be built."""
+    def graph(self, draw: Draw, turn: int | None = None) -> Graph:
+        """The graph of a program that begins with the operator whose ``turn`` it is, or any. Raises Unfit."""
         builder = Builder(draw, self.catalogue, self.template, draw.integer(4, self.template.nodes))
         builder.flow = build_structure
         outputs = draw.integer(1, self.template.outputs)
@@ -97,7 +99,7 @@ class Generator:
         for number in range(outputs):
             if number and builder.budget <= 0:
                 break
-            name = self.catalogue.first(draw)
+            name = self.catalogue.first(draw, None if number else turn)
             depth = draw.integer(2, max(2, self._depth))
             builder.is_module = builder.is_module or self.catalogue.needs_module(name)
             try:

@@ -60,6 +60,13 @@ class Expr:
     operator: str = ""
     function: Function | None = None
 
+    @property
+    def read(self) -> tuple[Value, ...]:
+        """The inputs that the text names: some spellings of an operator leave one out."""
+        if self.function is not None:
+            return self.inputs
+        return tuple(value for number, value in enumerate(self.inputs) if f"{{{number}}}" in self.text)
+
 
 @dataclasses.dataclass(eq=False, slots=True)
 class Assign:

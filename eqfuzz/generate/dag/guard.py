@@ -59,7 +59,9 @@ def _of_floats(given: Range, spec: Spec) -> list[Guard]:
         base = round(max(low * 1.1, 0.1), 3)
         if given.most + base <= high:
             found.append(Guard("torch.abs", f"{{0}}.abs() + {base}", Range(base, given.most + base)))
-            found.append(Guard("softplus", f"F.softplus({{0}}) + {base}", Range(base, max(given.most, 1) + base)))
+        if given.most + 0.7 + base <= high:
+            softplus = Range(base, max(given.high, 0) + 0.7 + base)
+            found.append(Guard("torch.nn.functional.softplus", f"F.softplus({{0}}) + {base}", softplus))
         if given.most**2 + base <= high:
             found.append(Guard("torch.square", f"{{0}} * {{0}} + {base}", Range(base, given.most**2 + base)))
         if base + 1 <= high:

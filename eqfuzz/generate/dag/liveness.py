@@ -27,7 +27,7 @@ class _Live:
         return _Live(self.written, self.values)
 
     def read(self, expr: Expr) -> None:
-        self.values.update(expr.inputs)
+        self.values.update(expr.read)
         if expr.function is not None:
             self.values.add(expr.function.name)
 
@@ -99,11 +99,11 @@ def reads(statements: Iterable[Statement]) -> list[Value]:
     found: list[Value] = []
     for statement in statements:
         if isinstance(statement, Assign | Effect | Return):
-            found += statement.expr.inputs
+            found += statement.expr.read
             if statement.expr.function is not None:
                 found.append(statement.expr.function.name)
         elif isinstance(statement, Compound):
-            found += statement.header.inputs
+            found += statement.header.read
             found += reads(statement.body.statements)
             found += reads(statement.orelse.statements) if statement.orelse is not None else []
         else:

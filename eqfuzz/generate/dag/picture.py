@@ -78,10 +78,10 @@ class _Picture:
         self._lines.append("}")
 
     def _edges(self, expr: Expr, node: str) -> None:
-        for value in expr.inputs:
+        for value in expr.read:
             if value in self._node:
                 self._lines.append(f"{self._node[value]} -> {node};")
 
 
 def _all_inputs(graph: Graph) -> list[tuple[Value, ...]]:
-    return [graph.result.inputs, *(expr.inputs for expr in expressions(graph.block.statements))]
+    return [graph.result.inputs, *(expr.read for expr in expressions(graph.block.statements))]

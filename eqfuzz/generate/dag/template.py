@@ -14,6 +14,9 @@ from eqfuzz.generate.dag.leaf import LAYOUTS, PROFILES
 SHIPPED = Path(__file__).parent / "templates"
 
 
+_NAMED_ONLY = frozenset({"dtensor"})
+
+
 class InvalidTemplate(Exception):
     """A template that cannot be used; the message names the file and what is wrong."""
 
@@ -66,7 +69,8 @@ class Template(pydantic.BaseModel):
     preamble: tuple[str, ...] = ()
 
     def weight_of(self, family: str) -> float:
-        return self.families.get(family, self.others)
+        """What the family weighs; one that only a template's preamble makes possible has to be named."""
+        return self.families.get(family, 0.0 if family in _NAMED_ONLY else self.others)
 
 
 def read_template(path: Path) -> Template:

@@ -61,7 +61,7 @@ def test_every_operator_makes_programs_that_run(name):
     generator = next(g for g in GENERATORS.values() if name in g.names)
     template = generator.template.model_copy(update={"modules": 0.6, "nodes": 8, "outputs": 1})
     lone = Generator(template)
-    lone.catalogue.first = lambda draw: name  # type: ignore[method-assign]
+    lone.catalogue.first = lambda draw, turn: name  # type: ignore[method-assign]
     made = [lone.generate(seed) for seed in range(12)]
     assert any(name in program.operators for program in made), "it is never what is asked for"
     for program in made:
@@ -116,9 +116,15 @@ def test_only_the_operators_asked_for():
     only = ["torch.add", "torch.matmul", "torch.nn.functional.relu"]
     known = [name for name in only if name in operators()]
     generator = Generator(TEMPLATES["default"], only=known)
-    helping = {"torch.clamp", "torch.tanh", "torch.sin", "torch.abs", "torch.square", "torch.sigmoid", "torch.div"}
+    helping = {f"torch.{name}" for name in ("clamp", "tanh", "sin", "abs", "square", "sigmoid", "div", "nan_to_num")}
+    helping |= {"torch.nn.functional.softplus", "torch.Tensor.contiguous", "torch.Tensor.detach"}
     for seed in range(40):
-        assert set(generator.generate(seed).operators) <= {*known, *helping, "softplus", "torch.nan_to_num"}
+        assert set(generator.generate(seed).operators) <= {
+            *known,
+            *helping,
+            "torch.nn.functional.softplus",
+            "torch.nan_to_num",
+        }
 
 
 def test_weights_count():

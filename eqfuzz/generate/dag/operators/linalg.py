@@ -206,6 +206,7 @@ for _name in ("addmm", "addmv", "addr", "addbmm", "baddbmm"):
         size = out.shape
         k = _inner(draw, out)
         if _name == "addmv":
+            k = 1 if k == 0 else k  # torch 2.13 leaves the first operand unbroadcast where nothing is summed
             return _scaled(draw, out, (*size, k), (k,), k)
         if _name == "addr":
             return _scaled(draw, out, size[:1], size[1:], 1)
