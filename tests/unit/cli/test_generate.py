@@ -1,0 +1,137 @@
+"""``eqfuzz generate``: programs on the screen or in a folder, and one line for whatever is wrong."""
+
+import json
+import shutil
+
+import pytest
+from typer.testing import CliRunner
+
+from eqfuzz.cli.app import app
+from eqfuzz.generate.dag.operator import REGISTRY, operators
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, ["generate", *map(str, arguments)])
+
+
+def events_of(result):
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_one_program_is_printed():
+    result = invoke("dag", "--seed", 7)
+    assert result.exit_code == 0 and "def inputs(rng):" in result.stdout
+    assert result.stdout == invoke("dag", "--seed", 7).stdout != invoke("dag", "--seed", 8).stdout
+    told = events_of(invoke("dag", "--seed", 7, "--format", "json"))
+    assert told[0]["source"] == result.stdout and told[0]["operators"] and told[-1]["event"] == "summary"
+
+
+def test_programs_land_in_the_folder(tmp_path):
+    result = invoke("dag", "--start", 3, "--count", 5, "--template", "mixed", "--out", tmp_path)
+    assert result.exit_code == 0, result.stderr
+    files = sorted((tmp_path / "programs").glob("*.py"))
+    assert len(files) == 5 and not (tmp_path / "artifacts").exists()
+    assert "5 programs  ·  template mixed" in result.stdout and "seeds 3 to 7" in result.stdout
+    assert "Operators used" in result.stdout and str(tmp_path) in result.stdout.replace("\n", "")
+
+
+def test_events(tmp_path):
+    told = events_of(invoke("dag", "--count", 3, "--out", tmp_path, "--format", "json"))
+    assert [event["event"] for event in told] == ["program"] * 3 + ["summary"]
+    uses = sum(len(event["operators"]) for event in told[:3])
+    assert sum(told[-1]["operators"].values()) == uses and told[-1]["programs"] == 3
+
+
+def test_quiet_keeps_the_totals(tmp_path):
+    result = invoke("dag", "--count", 3, "--out", tmp_path, "--quiet")
+    assert len(result.stdout.strip().splitlines()) == 1 and "3 programs" in result.stdout
+
+
+def test_verbose_shows_the_programs(tmp_path):
+    result = invoke("dag", "--count", 2, "--out", tmp_path, "--verbose")
+    assert result.stdout.count("def inputs(rng):") == 2
+
+
+def test_artifacts(tmp_path):
+    result = invoke("dag", "--seed", 4, "--out", tmp_path, "--artifacts")
+    assert result.exit_code == 0, result.stderr
+    folder = tmp_path / "artifacts" / "default-4"
+    names = {file.name for file in folder.iterdir()}
+    assert {"summary.txt", "operators.txt", "program.py", "graph.dot"} <= names
+    assert ("graph.svg" in names) == (shutil.which("dot") is not None)
+    program = (tmp_path / "programs" / "default-4.py").read_text()
+    assert (folder / "program.py").read_text() == program
+    listed = (folder / "operators.txt").read_text().split("\n")
+    assert f"operators  {len(listed) - 1}," in (folder / "summary.txt").read_text()
+    assert (folder / "graph.dot").read_text().count("->") >= 1
+
+
+@pytest.mark.parametrize("option", ["--supported-ops", "--op-weights"])
+def test_operators_are_chosen(option):
+    value = "torch.add=50,torch.nn.functional.relu=50"
+    told = events_of(invoke("dag", "--seed", 1, option, value, "--format", "json"))[0]["operators"]
+    assert {"torch.add", "torch.nn.functional.relu"} & set(told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--template", "defualt"], "--template: no template 'defualt', did you mean 'default'?"),
+        (["--template", "nowhere.toml"], "nowhere.toml: cannot be read"),
+        (["--supported-ops", "torch.ad"], "--supported-ops: no operator 'torch.ad', did you mean 'torch.add'?"),
+        (["--supported-ops", "torch.add=0"], "a weight is more than 0"),
+        (["--supported-ops", "torch.add=many"], "the weight is no number"),
+        (["--op-weights", "torch.add"], "'torch.add' has no weight"),
+        (["--max-depth", "21"], "--max-depth"),
+        (["--operators-from", "nowhere.py"], "--operators-from: nowhere.py"),
+        (["--run", "--time", "soon"], "--time: 'soon' is not a duration"),
+        (["--run", "--config", "inductr"], "did you mean 'inductor'?"),
+        (["--count", "2", "--out", "FILE/x"], "--out"),
+    ],
+)
+def test_bad_input_is_one_line_and_2(tmp_path, capfd, arguments, told):
+    file = tmp_path / "file"
+    file.write_text("")
+    result = invoke("dag", *(word.replace("FILE", str(file)) for word in arguments))
+    errors = result.stderr + capfd.readouterr().err
+    assert result.exit_code == 2, (result.exit_code, errors, result.exception)
+    assert told in errors and len(errors.strip().splitlines()) == 1, errors
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("depht = 3", "depht: Extra inputs are not permitted"),
+        ("depth = 30", "depth: Input should be less than or equal to 20"),
+        ("depth = ", "not valid TOML"),
+    ],
+)
+def test_a_bad_template_is_one_line_and_2(tmp_path, text, told):
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    result = invoke("dag", "--template", file)
+    assert result.exit_code == 2 and told in result.stderr and len(result.stderr.strip().splitlines()) == 1
+
+
+def test_operators_of_ones_own_that_are_broken(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("import nothing_of_that_name\n")
+    result = invoke("ops", "--operators-from", file)
+    assert result.exit_code == 2 and "mine.py: ModuleNotFoundError" in result.stderr
+
+
+def test_operators_are_listed():
+    result = invoke("ops", "--format", "json")
+    entries = events_of(result)
+    assert {entry["name"] for entry in entries} >= set(operators()) - {"torch.softcap"}
+    assert len(entries) >= 250 and len(REGISTRY) <= len(entries)
+    assert all(entry["about"].endswith(".") for entry in entries if entry["spellings"] == []), (
+        "structures say what they are"
+    )
+    assert "torch.add" in invoke("ops").stdout
+
+
+def test_templates_are_listed():
+    assert {"default", "unbacked", "dtensor", "mixed"} <= {
+        line.split()[0] for line in invoke("templates").stdout.splitlines()
+    }
