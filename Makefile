@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup mutate test test-all check bench quality clean
+.PHONY: help setup mutate test test-all check bench quality coverage clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -18,6 +18,7 @@ help:
 	@echo "make check    format, lint, types, layers, fast tests"
 	@echo "make bench    what rewriting costs; CPU seconds per compiled program, beside other ways"
 	@echo "make quality  which planted compiler faults are found on the shipped seeds (up to an hour)"
+	@echo "make coverage how much of the compiler generated programs reach (ARGS=\"--count 500\"; some minutes)"
 	@echo "make clean    remove what runs and tests left here, findings too; .venv stays"
 
 setup: $(VENV)/.ready
@@ -46,8 +47,11 @@ bench: setup
 quality: setup
 	@$(PY) -m tests.quality $(ARGS)
 
+coverage: setup
+	@$(PY) -m benchmarks.coverage --plot coverage.svg $(ARGS)
+
 clean:
-	@rm -rf eqfuzz-out dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf eqfuzz-out coverage.svg dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -path ./$(VENV) -prune -o -type d \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +
 
 # g++ is needed by Inductor, the rest makes things faster, safer or prettier: without root they are told and left.
