@@ -14,6 +14,20 @@ _PART = {whole: part for part, whole in _WHOLE.items()}
 _parts = partial(operator, dtypes=WIDE, exact=True, saves=False, view=True)
 
 
+@operator("torch.complex", "torch.complex({0}, {1})", dtypes=COMPLEX, noun="z")
+def complex_(draw: Draw, out: Spec) -> Needs:
+    """Of two real parts."""
+    part = out.as_(_PART[out.dtype])
+    return Needs(part, part, values=lambda x, y: x.over(y))
+
+
+@operator("torch.polar", "torch.polar({0}, {1})", dtypes=COMPLEX, noun="z")
+def polar(draw: Draw, out: Spec) -> Needs:
+    """Of magnitude and angle."""
+    part = out.as_(_PART[out.dtype])
+    return Needs(part.positive(), part.within(-3.0, 3.0), values=lambda r, a: Range(-r.most, r.most))
+
+
 def _both_signs(x: Range) -> Range:
     return Range(-x.most, x.most, x.exact, x.wild)
 
