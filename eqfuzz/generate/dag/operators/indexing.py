@@ -6,7 +6,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.operators.shapes import small, with_axis
+from eqfuzz.generate.dag.sizes import small, with_axis
 from eqfuzz.generate.dag.spec import BOOL, EVERY, FLOATS, NUMBERS, REAL, SIGNED, Dim, Range, Spec, Unfit, index
 
 _reads = partial(operator, dtypes=EVERY, exact=True)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs
-from eqfuzz.generate.dag.operators.shapes import ZERO, copy_of, factors, with_axis
+from eqfuzz.generate.dag.operators.shapes import ZERO, copy_of
+from eqfuzz.generate.dag.sizes import factors, with_axis
 from eqfuzz.generate.dag.spec import REAL, Dim, Spec, Unfit
 
 

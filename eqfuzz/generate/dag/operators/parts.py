@@ -8,8 +8,9 @@ from typing import Any
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs
-from eqfuzz.generate.dag.operators.shapes import ZERO, copy_of, fixed_view_of, small, view_of, with_axis
-from eqfuzz.generate.dag.spec import Dim, Spec, Unfit
+from eqfuzz.generate.dag.operators.shapes import ZERO, copy_of, fixed_view_of, view_of
+from eqfuzz.generate.dag.sizes import small, with_axis
+from eqfuzz.generate.dag.spec import BOOL, REAL, Dim, Spec, Unfit
 
 
 @view_of(
@@ -285,3 +286,14 @@ def as_strided(draw: Draw, out: Spec) -> Needs:
     if start:
         forms = ["torch.as_strided({0}.clone(), {size}, {strides}, {start})"]
     return Needs(small(given).dense(), spellings=forms, size=out.shape, strides=tuple(strides), start=start)
+
+
+@copy_of("torch.slice_copy", "torch.slice_copy({0}, {dim}, {start}, {end}, {step})", dtypes=REAL + BOOL, rank=(1, 5))
+def slice_copy(draw: Draw, out: Spec) -> Needs:
+    """A slice, in memory of its own."""
+    axis = draw.axis(out)
+    n, start, step = out.shape[axis], draw.integer(0, 2), draw.choice((1, 2, 3))
+    if n == 0:
+        raise Unfit("an empty slice")
+    length = start + (n - 1) * step + 1
+    return Needs(small(out.of(*with_axis(out.shape, axis, length))), dim=axis, start=start, end=length, step=step)
