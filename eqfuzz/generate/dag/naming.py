@@ -24,7 +24,25 @@ _OF_FAMILY = {
     "normalisation": "normed",
     "activations": "active",
 }
-_TAKEN = {"F", "np", "nn", "torch", "self", "rng", "n", "m", "math", "program", "inputs", "forward", "i"}
+_TAKEN = {
+    "F",
+    "np",
+    "nn",
+    "torch",
+    "self",
+    "rng",
+    "n",
+    "m",
+    "math",
+    "program",
+    "inputs",
+    "forward",
+    "i",
+    "p",
+    "row",
+    "layer",
+    "one",
+}
 
 
 _TAKEN |= set(dir(builtins))
