@@ -79,7 +79,10 @@ BUILT_IN = {
     for config in (
         Config(name="inductor"),
         Config(name="inductor-dynamic", dynamic=True),
+        Config(name="inductor-static", dynamic=False),
         Config(name="inductor-fullgraph", fullgraph=True),
+        Config(name="inductor-max-autotune", mode="max-autotune-no-cudagraphs"),
+        Config(name="inductor-cpp-wrapper", inductor={"cpp_wrapper": True}),
         Config(
             name="inductor-scalar-outputs",
             dynamo={"capture_scalar_outputs": True, "capture_dynamic_output_shape_ops": True},

@@ -10,6 +10,7 @@ from eqfuzz.run.configs import BUILT_IN, Config, choose, read_configs
 
 def test_the_promised_names_are_built_in():
     promised = {"inductor", "inductor-dynamic", "inductor-fullgraph", "inductor-scalar-outputs", "aot_eager", "eager"}
+    promised |= {"inductor-static", "inductor-max-autotune", "inductor-cpp-wrapper"}
     assert promised <= set(BUILT_IN)
     assert BUILT_IN["inductor"].arguments() == {}
     assert BUILT_IN["inductor-dynamic"].arguments() == {"dynamic": True}
