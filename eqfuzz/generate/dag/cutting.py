@@ -97,7 +97,7 @@ def spellings(name: str, brief: bool = True) -> tuple[str, ...]:
 def parts(draw: Draw, forms: Sequence[str], fields: Sequence[str], specs: Sequence[Spec], picked: int) -> Needs:
     """How a result that is one part of a tuple is written: unpacked, or with a field or a number behind the call.
 
-    Gives the part of `Needs` that says so, to be completed by `dataclasses.replace`.
+    Gives the part of `Needs` that says so, to be filled in by `completed`.
     """
     if draw.chance(0.5):
         return Needs(outputs=specs, picked=picked, spellings=forms)
@@ -112,6 +112,10 @@ def completed(needs: Needs, *inputs: Spec, values: Callable[..., Range], **param
 
 
 def reducing(out: Spec, given: Cut, asked: Spec, values: Callable[[Range, int], Range], more: str = "") -> Needs:
+    """What a reduction of one tensor needs: ``asked`` of the size that was cut, and ``more`` keywords.
+
+    ``values``: the range, of the input's and of how many elements become one.
+    """
     how = ", ".join(word for word in (given.how, more) if word)
     brief = ", ".join(word for word in (given.brief, more) if word)
     input_ = dataclasses.replace(asked, size=given.size)

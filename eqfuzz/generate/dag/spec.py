@@ -269,3 +269,10 @@ def index(size: Sequence[int], below: int) -> Spec:
 def scalar(dtype: str = "float64", low: float = -math.inf, high: float = math.inf) -> Spec:
     """A Python number."""
     return Spec(None, dtype, low, high)
+
+
+def solid(spec: Spec) -> Spec:
+    """Any values of that size, exact ones if these have to be. Raises Unfit where there are no elements."""
+    if spec.numel == 0:
+        raise Unfit("empty")
+    return spec.free()
