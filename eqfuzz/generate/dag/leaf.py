@@ -43,6 +43,7 @@ class Drawn:
 
 
 def literal(size: tuple[int, ...]) -> str:
+    """A size as the code of a call says it."""
     return ", ".join(str(n) for n in size)
 
 
