@@ -9,6 +9,9 @@ from typing import Any, NoReturn
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 COMPLEX = ("complex64", "complex128")
+PART = {"complex64": "float32", "complex128": "float64"}
+"""What the two parts of a complex number are."""
+WHOLE = {part: whole for whole, part in PART.items()}
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8")
 SIGNED = ("int64", "int32", "int16", "int8")
 BOOL = ("bool",)
