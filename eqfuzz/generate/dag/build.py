@@ -12,20 +12,9 @@ from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.example import random_spec
 from eqfuzz.generate.dag.graph import Assign, Block, Effect, Expr, Leaf, Storage, Value
 from eqfuzz.generate.dag.guard import guard
-from eqfuzz.generate.dag.leaf import drawn_input, literal
+from eqfuzz.generate.dag.leaves import new_leaf
 from eqfuzz.generate.dag.operator import Needs, Operator
-from eqfuzz.generate.dag.spec import (
-    BOOLEAN,
-    COMPLEX,
-    FLOATS,
-    Dim,
-    Range,
-    Spec,
-    Unfit,
-    largest,
-    most,
-    stays_exact,
-)
+from eqfuzz.generate.dag.spec import BOOLEAN, COMPLEX, FLOATS, Dim, Range, Spec, Unfit, largest, most, stays_exact
 from eqfuzz.generate.dag.template import Template
 
 _ATTEMPTS = 12
@@ -296,52 +285,8 @@ class Builder:
         """A value that no operator makes: an input, or a parameter or buffer of the module. Raises Unfit."""
         if self.leafless:
             raise Unfit("no inputs here")
-        inputs = sum(leaf.kind == "input" for leaf in self.leaves)
-        kinds = {"input": 6.0 if inputs < self.template.inputs else 0.5}
-        if self.is_module and self._sees_self and spec.is_static and spec.below is None and not spec.distinct:
-            kinds |= {"parameter": 1.0} if spec.is_float and not spec.exact and self.trains else {}
-            kinds |= {"buffer": 0.7}
-        kind = self.draw.weighted(kinds)
-        if kind != "input":
-            return self._held(kind, spec)
-        grad = self.trains and (spec.is_float or spec.is_complex) and self.draw.chance(0.7)
-        asked = dataclasses.replace(spec, total=True) if grad else spec
-        drawn = drawn_input(self.draw, asked, self.template.profiles, self.template.layouts)
-        product = " * " in drawn.text and not drawn.text.startswith("(")
-        text = f"({drawn.text}).requires_grad_()" if product else f"{drawn.text}.requires_grad_()"
-        text = text if grad else drawn.text
-        if grad and re.fullmatch(r"rng\.(normal|uniform)\([^()]*\)", drawn.text):
-            text = drawn.text[:-1] + (", " if drawn.text[-2] != "(" else "") + "requires_grad=True)"
-        expanded = ".expand(" in drawn.text
-        owned = self.template.mutates_inputs and not grad and not expanded
-        storage = Storage(owned, False, grad)
-        kept = Spec(spec.size, spec.dtype, below=spec.below)
-        value = Value(kept, drawn.range, storage, _noun_of_input(spec), contiguous=drawn.contiguous)
-        return self.known(Leaf("input", value, text))
-
-    def _held(self, kind: str, spec: Spec) -> Value:
-        """A parameter or a buffer: its values are a simple pattern, the same whenever the module is built."""
-        low = spec.low if spec.low > -2 else -1.0
-        high = spec.high if spec.high < 2 else max(1.0, low)
-        if spec.is_float and not spec.exact and spec.numel and high > low:
-            flat = f"torch.linspace({low}, {high}, {spec.numel}, dtype=torch.{spec.dtype})"
-            flat = flat.replace(", dtype=torch.float32", "")
-            text = flat if spec.rank == 1 else f"{flat}.reshape({literal(spec.shape) or '()'})"
-            range_ = Range(low, high)
-        elif spec.dtype == "bool":
-            text, range_ = f"torch.ones({_tuple(spec.shape)}, dtype=torch.bool)", BOOLEAN
-        else:
-            fill = int(min(max(2, spec.low), spec.high)) if spec.high >= 0 else int(spec.high)
-            if not spec.low <= fill <= spec.high:
-                raise Unfit("no whole numbers in these bounds")
-            text = f"torch.full({_tuple(spec.shape)}, {fill}, dtype=torch.{spec.dtype})"
-            range_ = Range(min(fill, 0) if spec.is_complex else fill, fill, exact=True)
-        base = "weight" if kind == "parameter" else "state"
-        number = sum(leaf.kind == kind for leaf in self.leaves) + 1
-        name = f"self.{base}{number if number > 1 else ''}"
-        storage = Storage(kind == "buffer" and self.template.mutates_inputs, False, kind == "parameter")
-        value = Value(Spec(spec.size, spec.dtype), range_, storage, name=name, contiguous=True)
-        return self.known(Leaf(kind, value, text))
+        holds = self.is_module and self._sees_self
+        return self.known(new_leaf(self.draw, self.template, self.leaves, spec, holds=holds, trains=self.trains))
 
     def known(self, leaf: Leaf) -> Value:
         """The leaf's value, which can be used from now on, and before."""
@@ -441,17 +386,3 @@ def _usual(spec: Spec, inputs: Sequence[Value]) -> Range:
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-
-
-def _tuple(size: tuple[int, ...]) -> str:
-    return f"({literal(size)}{',' * (len(size) == 1)})"
-
-
-def _noun_of_input(spec: Spec) -> str:
-    if spec.dtype == "bool":
-        return "mask"
-    if spec.below is not None:
-        return "index"
-    if spec.is_complex:
-        return "z"
-    return "x" if spec.is_float else "count"

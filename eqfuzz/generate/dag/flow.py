@@ -2,106 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from eqfuzz.generate.dag.build import MODERATE, Builder
-from eqfuzz.generate.dag.catalogue import Structure
-from eqfuzz.generate.dag.graph import Assign, Block, Compound, Effect, Expr, Function, Leaf, Return, Storage, Value
-from eqfuzz.generate.dag.spec import FLOATS, SIGNED, WIDE, Range, Spec, Unfit
+from eqfuzz.generate.dag.graph import Assign, Compound, Effect, Expr, Function, Return, Storage, Value
+from eqfuzz.generate.dag.spec import WIDE, Range, Spec
+from eqfuzz.generate.dag.structure import (
+    SMOOTH,
+    STRUCTURES,
+    assign_again,
+    bounded,
+    build_structure,
+    carried,
+    made_of,
+    parameter_like,
+    pure_function,
+    python_input,
+    some_tensor,
+    structure,
+)
 
-STRUCTURES: dict[str, Structure] = {}
-_BUILD: dict[str, Callable[[Builder, Spec, int], Value]] = {}
-
-_SMOOTH = ("float32", "float64")
-
-
-def structure(
-    name: str, *, dtypes: tuple[str, ...] = FLOATS + SIGNED, rank: tuple[int, int] = (0, 4), weight: float = 1.0
-) -> Callable[[Callable[[Builder, Spec, int], Value]], Callable[[Builder, Spec, int], Value]]:
-    """Declare a structure; the function decorated builds it, or raises Unfit before it has built anything."""
-
-    def declare(build: Callable[[Builder, Spec, int], Value]) -> Callable[[Builder, Spec, int], Value]:
-        ranks = range(rank[0], rank[1] + 1)
-        doc = (build.__doc__ or "").strip()
-        STRUCTURES[name] = Structure(name, frozenset(dtypes), ranks, weight=weight, doc=doc)
-        _BUILD[name] = build
-        return build
-
-    return declare
-
-
-def build_structure(builder: Builder, name: str, spec: Spec, depth: int) -> Value:
-    """What `Builder.flow` is. Raises Unfit."""
-    if depth < 2 or builder.budget < 4 or builder.nested >= 2:
-        raise Unfit("no room for a block")
-    builder.budget -= 1
-    builder.nested += 1
-    try:
-        return _BUILD[name](builder, spec, depth)
-    finally:
-        builder.nested -= 1
-
-
-def _bounded(spec: Spec) -> Spec:
-    """Values that stay moderate, so that the next turn may use them again."""
-    return spec.within(0.0 if spec.dtype == "uint8" else -MODERATE, MODERATE)
-
-
-def _parameter(spec: Spec, range_: Range, noun: str, *, grad: bool = False) -> Value:
-    return Value(spec.free(), range_, Storage(False, True, grad), noun, pinned=True)
-
-
-def _made_of(builder: Builder, spec: Spec, depth: int, *needed: Value) -> Value:
-    """A bounded value, made in the present block, that depends on all of ``needed``, which are like it."""
-    made = builder.produce(spec.free(), max(1, depth - 1))
-    for value in needed:
-        if value not in _ancestors(builder.block, made):
-            symbol = builder.draw.choice(("+", "*", "-"))
-            made = builder.fitted(made, _bounded(spec))
-            expr = Expr(f"{{0}} {symbol} {{1}}", (made, value), operator=f"torch.{_NAMES[symbol]}")
-            made = builder.emit(
-                expr, spec.free(), made.range * value.range if symbol == "*" else made.range + value.range
-            )
-    return builder.fitted(made, _bounded(spec))
-
-
-_NAMES = {"+": "add", "*": "mul", "-": "sub"}
-
-
-def _ancestors(block: Block, value: Value) -> set[Value]:
-    found, waiting = {value}, [value]
-    made = {t: s.expr for s in block.statements if isinstance(s, Assign) for t in s.targets}
-    while waiting:
-        expr = made.get(waiting.pop())
-        for one in expr.inputs if expr is not None else ():
-            if one not in found:
-                found.add(one)
-                waiting.append(one)
-    return found
-
-
-def _carried(builder: Builder, spec: Spec, depth: int) -> Value:
-    """A variable that later statements assign again."""
-    start = builder.produce(_bounded(spec), depth - 1)
-    bound = _bounded(spec)
-    value = Value(
-        spec.free(), Range(bound.low, bound.high), Storage(False, True, builder.may_train), "state", pinned=True
-    )
-    builder.add(Assign((value,), Expr("{0}", (start,))))
-    return value
-
-
-def _again(builder: Builder, value: Value, made: Value) -> None:
-    builder.block.statements.append(Assign((value,), Expr("{0}", (made,)), again=True))
+__all__ = ["STRUCTURES", "build_structure"]
 
 
 @structure("for range")
 def loop(builder: Builder, spec: Spec, depth: int) -> Value:
     """The same steps a few times over, on one variable."""
-    value = _carried(builder, spec, depth)
+    value = carried(builder, spec, depth)
     with builder.inside(isolated=True) as body:
         builder.block.values.append(value)
-        _again(builder, value, _made_of(builder, spec, depth - 1, value))
+        assign_again(builder, value, made_of(builder, spec, depth - 1, value))
     turns = builder.draw.integer(2, 4)
     builder.block.statements.append(
         Compound(Expr("for _ in range({turns})", params={"turns": turns}, operator="for range"), body)
@@ -113,12 +41,12 @@ def loop(builder: Builder, spec: Spec, depth: int) -> Value:
 def loop_over_parts(builder: Builder, spec: Spec, depth: int) -> Value:
     """A total over the slices of a tensor."""
     count = builder.draw.integer(2, 4)
-    whole = builder.produce(_bounded(spec.of(count, *spec.shape)), depth - 1)
-    total = _carried(builder, spec, depth - 1)
-    part = _parameter(spec, whole.range, "part", grad=whole.grad)
+    whole = builder.produce(bounded(spec.of(count, *spec.shape)), depth - 1)
+    total = carried(builder, spec, depth - 1)
+    part = parameter_like(spec, whole.range, "part", grad=whole.grad)
     with builder.inside(part, isolated=True) as body:
         builder.block.values.append(total)
-        _again(builder, total, _made_of(builder, spec, depth - 1, total, part))
+        assign_again(builder, total, made_of(builder, spec, depth - 1, total, part))
     text = builder.draw.choice(("for {b0} in {0}", "for {b0} in {0}.unbind(0)", "for {b0} in torch.unbind({0})"))
     builder.block.statements.append(Compound(Expr(text, (whole,), operator="for parts"), body, (part,)))
     return total
@@ -126,7 +54,7 @@ def loop_over_parts(builder: Builder, spec: Spec, depth: int) -> Value:
 
 def _branches(builder: Builder, spec: Spec, depth: int, test: Expr) -> Value:
     """An ``if`` whose two sides give one variable a value each."""
-    bound = _bounded(spec)
+    bound = bounded(spec)
     result = Value(
         spec.free(), Range(bound.low, bound.high), Storage(False, True, builder.may_train), "chosen", pinned=True
     )
@@ -151,7 +79,7 @@ def branch_on_flag(builder: Builder, spec: Spec, depth: int) -> Value:
 @structure("if shape")
 def branch_on_shape(builder: Builder, spec: Spec, depth: int) -> Value:
     """A branch on the size of a tensor."""
-    seen = _some_tensor(builder, depth)
+    seen = some_tensor(builder, depth)
     axis = builder.draw.axis(seen.spec)
     least = builder.draw.integer(1, 8)
     text = builder.draw.choice(("if {0}.shape[{axis}] > {least}", "if {0}.size({axis}) >= {least}"))
@@ -172,7 +100,7 @@ def branch_on_values(builder: Builder, spec: Spec, depth: int) -> Value:
 def _function(builder: Builder, spec: Spec, depth: int, *parameters: Value, noun: str, inner: bool) -> Function:
     name = Value(Spec(None, "int64"), Range(0, 0), Storage(), noun, pinned=True)
     with builder.inside(*parameters, isolated=True, sees_self=inner) as body:
-        made = _made_of(builder, spec, depth - 1, *(p for p in parameters if p.spec.size == spec.size))
+        made = made_of(builder, spec, depth - 1, *(p for p in parameters if p.spec.size == spec.size))
         body.statements.append(Return(Expr("{0}", (made,))))
     function = Function(name, parameters, body, inner)
     builder.block.statements.append(function)
@@ -180,7 +108,7 @@ def _function(builder: Builder, spec: Spec, depth: int, *parameters: Value, noun
 
 
 def _called(builder: Builder, function: Function, spec: Spec, argument: Value, name: str) -> Value:
-    bound = _bounded(spec)
+    bound = bounded(spec)
     expr = Expr("", (argument,), operator=name, function=function)
     return builder.emit(expr, spec.free(), Range(bound.low, bound.high))
 
@@ -188,8 +116,8 @@ def _called(builder: Builder, function: Function, spec: Spec, argument: Value, n
 @structure("helper function", weight=1.2)
 def helper(builder: Builder, spec: Spec, depth: int) -> Value:
     """A function of the module, called once or twice."""
-    argument = builder.produce(_bounded(spec), depth - 1)
-    parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
+    argument = builder.produce(bounded(spec), depth - 1)
+    parameter = parameter_like(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
     function = _function(
         builder, spec, depth - 1, parameter, noun=builder.draw.choice(("step", "block", "mix")), inner=False
     )
@@ -200,8 +128,8 @@ def helper(builder: Builder, spec: Spec, depth: int) -> Value:
 @structure("closure")
 def closure(builder: Builder, spec: Spec, depth: int) -> Value:
     """A function inside the program that sees its variables."""
-    argument = builder.produce(_bounded(spec), depth - 1)
-    parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
+    argument = builder.produce(bounded(spec), depth - 1)
+    parameter = parameter_like(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
     function = _function(builder, spec, depth - 1, parameter, noun="inner", inner=True)
     return _called(builder, function, spec, argument, "closure")
 
@@ -209,17 +137,17 @@ def closure(builder: Builder, spec: Spec, depth: int) -> Value:
 @structure("early return", rank=(1, 4))
 def early_return(builder: Builder, spec: Spec, depth: int) -> Value:
     """A function that returns from two places."""
-    argument = builder.produce(_bounded(spec), depth - 1)
-    parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
+    argument = builder.produce(bounded(spec), depth - 1)
+    parameter = parameter_like(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
     name = Value(Spec(None, "int64"), Range(0, 0), Storage(), "either", pinned=True)
     inner = builder.draw.chance(0.5)
     with builder.inside(parameter, isolated=True, sees_self=inner) as body:
         with builder.inside(isolated=True) as first:
-            made = _made_of(builder, spec, depth - 1, parameter)
+            made = made_of(builder, spec, depth - 1, parameter)
             first.statements.append(Return(Expr("{0}", (made,))))
         test = Expr("if {0}.shape[{axis}] > {least}", (parameter,), {"axis": 0, "least": builder.draw.integer(1, 8)})
         body.statements.append(Compound(test, first))
-        made = _made_of(builder, spec, depth - 1, parameter)
+        made = made_of(builder, spec, depth - 1, parameter)
         body.statements.append(Return(Expr("{0}", (made,))))
     function = Function(name, (parameter,), body, inner)
     builder.block.statements.append(function)
@@ -230,10 +158,10 @@ def early_return(builder: Builder, spec: Spec, depth: int) -> Value:
 def comprehension(builder: Builder, spec: Spec, depth: int) -> Value:
     """A list of what a function makes of each part, joined."""
     inner_spec, whole_spec, texts = _of_parts(builder, spec)
-    whole = builder.produce(_bounded(whole_spec), depth - 1)
-    parameter = _parameter(inner_spec, whole.range, "part", grad=whole.grad)
+    whole = builder.produce(bounded(whole_spec), depth - 1)
+    parameter = parameter_like(inner_spec, whole.range, "part", grad=whole.grad)
     function = _function(builder, inner_spec, depth - 1, parameter, noun="each", inner=True)
-    bound = _bounded(spec)
+    bound = bounded(spec)
     text = builder.draw.choice(texts)
     expr = Expr(text, (whole, function.name), {"n": spec.shape[0] if spec.shape else 0}, "comprehension")
     return builder.emit(expr, spec.free(), Range(bound.low * 4, bound.high * 4))
@@ -279,10 +207,10 @@ def graph_break(builder: Builder, spec: Spec, depth: int) -> Value:
     return builder.emit(expr, spec.free(), before.range + made.range)
 
 
-@structure("no_grad", dtypes=_SMOOTH)
+@structure("no_grad", dtypes=SMOOTH)
 def without_gradients(builder: Builder, spec: Spec, depth: int) -> Value:
     """A block in which nothing is recorded."""
-    bound = _bounded(spec)
+    bound = bounded(spec)
     result = Value(spec.free(), Range(bound.low, bound.high), Storage(False, True), "fixed", pinned=True)
     with builder.inside(isolated=True) as body:
         made = builder.fitted(builder.produce(spec.free(), depth - 1), bound)
@@ -295,72 +223,31 @@ def without_gradients(builder: Builder, spec: Spec, depth: int) -> Value:
 @structure("torch.cond", dtypes=WIDE, weight=0.8)
 def cond(builder: Builder, spec: Spec, depth: int) -> Value:
     """A branch that stays in the graph."""
-    argument = builder.produce(_bounded(spec), depth - 1)
+    argument = builder.produce(bounded(spec), depth - 1)
     tested = builder.produce(Spec((builder.draw.size(8),), "int64"), 1)
     sides = []
     for noun in ("then", "otherwise"):
-        parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
-        sides.append(_pure(builder, spec, depth, parameter, noun))
-    bound = _bounded(spec)
+        parameter = parameter_like(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
+        sides.append(pure_function(builder, spec, depth, parameter, noun))
+    bound = bounded(spec)
     names = tuple(side.name for side in sides)
     expr = Expr("torch.cond({0}.sum() > 2, {1}, {2}, ({3},))", (tested, *names, argument), operator="torch.cond")
     return builder.emit(expr, spec.free(), Range(bound.low, bound.high))
 
 
-def _pure(builder: Builder, spec: Spec, depth: int, parameter: Value, noun: str) -> Function:
-    """A function of its parameters alone, without leaves, writes or blocks."""
-    name = Value(Spec(None, "int64"), Range(0, 0), Storage(), noun, pinned=True)
-    outer, nested, inplace = builder.block, builder.nested, builder.template
-    builder.template = inplace.model_copy(update={"inplace": 0.0, "out": 0.0})
-    builder.nested, builder.leafless = 9, builder.leafless + 1
-    try:
-        with builder.inside(parameter, isolated=True, sees_self=False) as body:
-            body.parent = None
-            made = parameter
-            for _ in range(builder.draw.integer(1, 3)):
-                made = _step(builder, made, spec)
-            made = builder.fitted(made, _bounded(spec))
-            if made is parameter:
-                made = builder.emit(Expr("{0}.clone()", (made,), operator="torch.clone"), spec.free(), made.range)
-            body.statements.append(Return(Expr("{0}", (made,))))
-    finally:
-        builder.block, builder.nested, builder.template = outer, nested, inplace
-        builder.leafless -= 1
-    function = Function(name, (parameter,), body, True)
-    builder.block.statements.append(function)
-    return function
-
-
-_STEPS = (
-    ("torch.sin({0})", "torch.sin", Range(-1, 1)),
-    ("{0} * 0.5 + 1", "torch.mul", Range(-5, 5)),
-    ("torch.tanh({0})", "torch.tanh", Range(-1, 1)),
-    ("{0}.cos() - {0}.clamp(-1, 1)", "torch.cos", Range(-2, 2)),
-    ("torch.relu({0}) * 0.25", "torch.relu", Range(0, 4)),
-    ("-{0}", "torch.neg", Range(-8, 8)),
-    ("torch.sigmoid({0})", "torch.sigmoid", Range(0, 1)),
-    ("torch.where({0} > 0, {0}, {0} * 0.1)", "torch.where", Range(-8, 8)),
-)
-
-
-def _step(builder: Builder, value: Value, spec: Spec) -> Value:
-    text, operator, range_ = builder.draw.choice(_STEPS)
-    return builder.emit(Expr(text, (value,), operator=operator), spec.free(), range_)
-
-
-@structure("while_loop", dtypes=_SMOOTH, rank=(1, 3), weight=0.8)
+@structure("while_loop", dtypes=SMOOTH, rank=(1, 3), weight=0.8)
 def while_loop(builder: Builder, spec: Spec, depth: int) -> Value:
     """A loop that stays in the graph: its state may not be aliased, and takes no gradient."""
-    start = builder.produce(_bounded(spec), depth - 1)
-    parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value")
-    step = _pure(builder, spec, depth, parameter, "advance")
+    start = builder.produce(bounded(spec), depth - 1)
+    parameter = parameter_like(spec, Range(-MODERATE, MODERATE), "value")
+    step = pure_function(builder, spec, depth, parameter, "advance")
     turns = builder.draw.integer(1, 4)
     text = (
         "torch._higher_order_ops.while_loop(lambda i, v: i < {turns}, lambda i, v: (i + 1, {1}(v).clone()), "
         "(torch.tensor(0), {0}.detach().clone()))[1]"
     )
     expr = Expr(text, (start, step.name), {"turns": turns}, "while_loop")
-    bound = _bounded(spec)
+    bound = bounded(spec)
     made = builder.emit(expr, spec.free(), Range(bound.low, bound.high))
     made.storage.grad = False
     return made
@@ -369,30 +256,30 @@ def while_loop(builder: Builder, spec: Spec, depth: int) -> Value:
 @structure("while", weight=0.5)
 def python_while(builder: Builder, spec: Spec, depth: int) -> Value:
     """A Python loop with a counter."""
-    value = _carried(builder, spec, depth)
+    value = carried(builder, spec, depth)
     counter = Value(Spec(None, "int64"), Range(0, 4, exact=True), Storage(), "steps", pinned=True)
     builder.add(Assign((counter,), Expr("0")))
     with builder.inside(isolated=True) as body:
         builder.block.values.append(value)
-        _again(builder, value, _made_of(builder, spec, depth - 1, value))
+        assign_again(builder, value, made_of(builder, spec, depth - 1, value))
         body.statements.append(Assign((counter,), Expr("{0} + 1", (counter,)), again=True))
     turns = builder.draw.integer(1, 3)
     builder.block.statements.append(Compound(Expr("while {0} < {turns}", (counter,), {"turns": turns}, "while"), body))
     return value
 
 
-@structure("checkpoint", dtypes=_SMOOTH, weight=0.6)
+@structure("checkpoint", dtypes=SMOOTH, weight=0.6)
 def checkpoint(builder: Builder, spec: Spec, depth: int) -> Value:
     """What is computed a second time for the gradient."""
-    argument = builder.produce(_bounded(spec), depth - 1)
-    parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
-    function = _pure(builder, spec, depth, parameter, "segment")
+    argument = builder.produce(bounded(spec), depth - 1)
+    parameter = parameter_like(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
+    function = pure_function(builder, spec, depth, parameter, "segment")
     expr = Expr(
         "torch.utils.checkpoint.checkpoint({1}, {0}, use_reentrant=False)",
         (argument, function.name),
         operator="checkpoint",
     )
-    bound = _bounded(spec)
+    bound = bounded(spec)
     return builder.emit(expr, spec.free(), Range(bound.low, bound.high))
 
 
@@ -402,7 +289,7 @@ def list_of_parts(builder: Builder, spec: Spec, depth: int) -> Value:
     count = builder.draw.integer(2, 3)
     parts = Value(Spec(None, "int64"), Range(0, 0), Storage(), "parts", pinned=True)
     builder.block.statements.append(Assign((parts,), Expr("[]", operator="list of parts")))
-    made = [builder.produce(_bounded(spec), depth - 1) for _ in range(count)]
+    made = [builder.produce(bounded(spec), depth - 1) for _ in range(count)]
     for value in made:
         builder.block.statements.append(Effect(Expr("{0}.append({1})", (parts, value)), parts))
     text, operator = builder.draw.choice(
@@ -414,18 +301,18 @@ def list_of_parts(builder: Builder, spec: Spec, depth: int) -> Value:
     )
     if not spec.is_float:
         text, operator = "sum({0})", "torch.add"
-    bound = _bounded(spec)
+    bound = bounded(spec)
     value = builder.emit(Expr(text, (parts,), operator=operator), spec.free(), Range(bound.low * 3, bound.high * 3))
     value.storage.grad = any(one.grad for one in made)
     return value
 
 
-@structure("function gradient", dtypes=_SMOOTH, weight=0.8)
+@structure("function gradient", dtypes=SMOOTH, weight=0.8)
 def function_gradient(builder: Builder, spec: Spec, depth: int) -> Value:
     """The gradient of a function inside the program."""
-    argument = builder.produce(_bounded(spec), depth - 1)
-    parameter = _parameter(spec, Range(-MODERATE, MODERATE), "value", grad=True)
-    function = _pure(builder, spec, depth, parameter, "energy")
+    argument = builder.produce(bounded(spec), depth - 1)
+    parameter = parameter_like(spec, Range(-MODERATE, MODERATE), "value", grad=True)
+    function = pure_function(builder, spec, depth, parameter, "energy")
     text = builder.draw.choice(
         (
             "torch.func.grad(lambda v: {1}(v).sum())({0})",
@@ -436,20 +323,3 @@ def function_gradient(builder: Builder, spec: Spec, depth: int) -> Value:
     return builder.emit(
         Expr(text, (argument, function.name), operator="function gradient"), spec.free(), Range(-64, 64)
     )
-
-
-def python_input(builder: Builder, dtype: str) -> Value:
-    """An argument that is a Python number."""
-    draw = builder.draw
-    texts = {"bool": ("True", "False"), "int64": ("2", "3", "5"), "float64": ("0.5", "1.5", "2.0")}
-    nouns = {"bool": "flag", "int64": "count", "float64": "scale"}
-    value = Value(Spec(None, dtype), Range(0, 5, dtype != "float64"), Storage(), nouns[dtype])
-    return builder.known(Leaf("input", value, draw.choice(texts[dtype])))
-
-
-def _some_tensor(builder: Builder, depth: int) -> Value:
-    """A tensor that is there already, or a new one, with at least one dimension."""
-    there = [v for v in builder.block.visible() if v.spec.size]
-    if there and builder.draw.chance(0.7):
-        return builder.draw.choice(there[:8])
-    return builder.produce(Spec((builder.draw.size(9), builder.draw.size(9)), "float32"), 1)

@@ -6,7 +6,7 @@ import dataclasses
 import math
 
 from eqfuzz.generate.dag.draw import Draw
-from eqfuzz.generate.dag.spec import BOOLEAN, FLOATS, WIDE, Dim, Range, Spec, Unfit, most
+from eqfuzz.generate.dag.spec import BOOLEAN, FLOATS, PART, WIDE, Dim, Range, Spec, Unfit, most
 
 PROFILES = {
     "normal": 6.0,
@@ -30,8 +30,6 @@ LAYOUTS = {
     "reversed dims": 1.0,
 }
 
-_REAL_PARTS = {"complex64": "float32", "complex128": "float64"}
-
 
 @dataclasses.dataclass(frozen=True)
 class Drawn:
@@ -43,6 +41,7 @@ class Drawn:
 
 
 def literal(size: tuple[int, ...]) -> str:
+    """A size as the code of a call says it."""
     return ", ".join(str(n) for n in size)
 
 
@@ -74,7 +73,7 @@ def values(draw: Draw, spec: Spec, profiles: dict[str, float]) -> tuple[str, Ran
         return _call("integers", f"{low}, {high + 1}, {size}{dtype}"), Range(low, high, exact=True)
     if spec.is_complex:
         if spec.exact:
-            part = f"rng.integers(-3, 4, {size}dtype=torch.{_REAL_PARTS[spec.dtype]})"
+            part = f"rng.integers(-3, 4, {size}dtype=torch.{PART[spec.dtype]})"
             return f"torch.complex({part}, {part})", Range(-3, 3, exact=True)
         return _call("normal", f"{size}dtype=torch.{spec.dtype}"), Range(-5, 5)
     return _floats(draw, spec, profiles, size)

@@ -9,6 +9,9 @@ from typing import Any, NoReturn
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 COMPLEX = ("complex64", "complex128")
+PART = {"complex64": "float32", "complex128": "float64"}
+"""What the two parts of a complex number are."""
+WHOLE = {part: whole for whole, part in PART.items()}
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8")
 SIGNED = ("int64", "int32", "int16", "int8")
 BOOL = ("bool",)
@@ -269,3 +272,10 @@ def index(size: Sequence[int], below: int) -> Spec:
 def scalar(dtype: str = "float64", low: float = -math.inf, high: float = math.inf) -> Spec:
     """A Python number."""
     return Spec(None, dtype, low, high)
+
+
+def solid(spec: Spec) -> Spec:
+    """Any values of that size, exact ones if these have to be. Raises Unfit where there are no elements."""
+    if spec.numel == 0:
+        raise Unfit("empty")
+    return spec.free()

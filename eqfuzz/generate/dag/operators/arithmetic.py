@@ -6,16 +6,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.spec import (
-    COMPLEX,
-    FLOATS,
-    NUMBERS,
-    REAL,
-    SIGNED,
-    Range,
-    Spec,
-    constant,
-)
+from eqfuzz.generate.dag.spec import COMPLEX, FLOATS, NUMBERS, REAL, SIGNED, Range, Spec, constant
 
 _binary = partial(operator, family="binary")
 

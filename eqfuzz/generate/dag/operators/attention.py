@@ -6,6 +6,7 @@ import math
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
+from eqfuzz.generate.dag.operators.modules import keywords
 from eqfuzz.generate.dag.spec import WIDE, Dim, Range, Spec
 from eqfuzz.generate.dag.windows import divisor, readable, static
 
@@ -101,17 +102,13 @@ def attention_written_out(draw: Draw, out: Spec) -> Needs:
     return Needs(query, key, out.of(*before, keys, width), values=_mixed, scale=scale)
 
 
-def _keywords(out: Spec) -> str:
-    return "" if out.dtype == "float32" else f", dtype=torch.{out.dtype}"
-
-
 @operator("torch.nn.MultiheadAttention", dtypes=WIDE, rank=(2, 3), noun="attended", weight=2)
 def multihead_attention(draw: Draw, out: Spec) -> Needs:
     """Of a tensor to itself, or to another; the weights are not asked for."""
     *before, _, width = readable(out).shape
     heads = divisor(draw, static(width), 8)
     bias = draw.choice(("", "", ", bias=False"))
-    code = f"nn.MultiheadAttention({width}, {heads}{bias}, batch_first=True{_keywords(out)})"
+    code = f"nn.MultiheadAttention({width}, {heads}{bias}, batch_first=True{keywords(out)})"
     query = out.free().within(-8.0, 8.0)
     bound = 8 * 1.3 * width * math.sqrt(width) + 1
     values = Range(-bound, bound)
@@ -129,7 +126,7 @@ def multihead_attention_with_weights(draw: Draw, out: Spec) -> Needs:
     batch, length, width = readable(out).shape
     heads = divisor(draw, static(width), 8)
     keys = draw.size(9)
-    code = f"nn.MultiheadAttention({width}, {heads}, batch_first=True{_keywords(out)})"
+    code = f"nn.MultiheadAttention({width}, {heads}, batch_first=True{keywords(out)})"
     memory = out.of(batch, keys, width).within(-8.0, 8.0)
     each = draw.chance(0.4)
     weights = out.of(batch, heads, length, keys) if each else out.of(batch, length, keys)
@@ -153,7 +150,7 @@ def transformer_encoder_layer(draw: Draw, out: Spec) -> Needs:
     inner = draw.choice((4, 8, 16))
     options = draw.choice(("", ', activation="gelu"', ", norm_first=True"))
     code = (
-        f"nn.TransformerEncoderLayer({width}, {heads}, {inner}, dropout=0.0{options}, batch_first=True{_keywords(out)})"
+        f"nn.TransformerEncoderLayer({width}, {heads}, {inner}, dropout=0.0{options}, batch_first=True{keywords(out)})"
     )
     bound = math.sqrt(width) + 1
     if "norm_first" in options:
@@ -168,7 +165,7 @@ def transformer_decoder_layer(draw: Draw, out: Spec) -> Needs:
     batch, _, width = readable(out).shape
     heads = divisor(draw, static(width), 8)
     inner = draw.choice((4, 8))
-    code = f"nn.TransformerDecoderLayer({width}, {heads}, {inner}, dropout=0.0, batch_first=True{_keywords(out)})"
+    code = f"nn.TransformerDecoderLayer({width}, {heads}, {inner}, dropout=0.0, batch_first=True{keywords(out)})"
     bound = math.sqrt(width) + 1
     memory = out.of(batch, draw.size(9), width).within(-8.0, 8.0)
     form = "{layer}({0}, {1}).contiguous()"

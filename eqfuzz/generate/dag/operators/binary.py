@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.spec import (
-    FLOATS,
-    INTEGERS,
-    Range,
-    Spec,
-    Unfit,
-)
+from eqfuzz.generate.dag.spec import FLOATS, INTEGERS, Range, Spec, Unfit
 
 
 @operator("torch.atan2", "torch.atan2({0}, {1})", "{0}.atan2({1})", dtypes=FLOATS, inplace=["{0}.atan2_({1})"])

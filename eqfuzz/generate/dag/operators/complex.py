@@ -6,10 +6,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.spec import COMPLEX, WIDE, Range, Spec, Unfit
-
-_WHOLE = {"float32": "complex64", "float64": "complex128"}
-_PART = {whole: part for part, whole in _WHOLE.items()}
+from eqfuzz.generate.dag.spec import COMPLEX, PART, WHOLE, WIDE, Range, Spec, Unfit
 
 _parts = partial(operator, dtypes=WIDE, exact=True, saves=False, view=True)
 
@@ -17,14 +14,14 @@ _parts = partial(operator, dtypes=WIDE, exact=True, saves=False, view=True)
 @operator("torch.complex", "torch.complex({0}, {1})", dtypes=COMPLEX, noun="z")
 def complex_(draw: Draw, out: Spec) -> Needs:
     """Of two real parts."""
-    part = out.as_(_PART[out.dtype])
+    part = out.as_(PART[out.dtype])
     return Needs(part, part, values=lambda x, y: x.over(y))
 
 
 @operator("torch.polar", "torch.polar({0}, {1})", dtypes=COMPLEX, noun="z")
 def polar(draw: Draw, out: Spec) -> Needs:
     """Of magnitude and angle."""
-    part = out.as_(_PART[out.dtype])
+    part = out.as_(PART[out.dtype])
     return Needs(part.positive(), part.within(-3.0, 3.0), values=lambda r, a: Range(-r.most, r.most))
 
 
@@ -37,7 +34,7 @@ for _name in ("real", "imag"):
     @_parts(f"torch.{_name}", f"torch.{_name}({{0}})", f"{{0}}.{_name}")
     def part(draw: Draw, out: Spec) -> Needs:
         """One part, which shares the memory."""
-        return Needs(out.as_(_WHOLE[out.dtype]), values=_both_signs)
+        return Needs(out.as_(WHOLE[out.dtype]), values=_both_signs)
 
 
 @_parts("torch.real.of_real", "torch.real({0})", dense=True)
@@ -51,7 +48,7 @@ def view_as_real(draw: Draw, out: Spec) -> Needs:
     """Both parts in a last dimension; of what is not lazily conjugated."""
     if out.shape[-1] != 2:
         raise Unfit("two parts")
-    given = out.of(*out.shape[:-1]).as_(_WHOLE[out.dtype])
+    given = out.of(*out.shape[:-1]).as_(WHOLE[out.dtype])
     return Needs(given, spellings=["torch.view_as_real({0}.resolve_conj())"])
 
 
@@ -60,7 +57,7 @@ def view_as_complex(draw: Draw, out: Spec) -> Needs:
     """Pairs in a last dimension as parts of one number."""
     if out.numel == 0:
         raise Unfit("empty tensors may have any strides")
-    return Needs(Spec((*out.shape, 2), _PART[out.dtype], exact=out.exact).dense())
+    return Needs(Spec((*out.shape, 2), PART[out.dtype], exact=out.exact).dense())
 
 
 @_parts("torch.conj", "torch.conj({0})", "{0}.conj()", dtypes=COMPLEX, dense=True, written=False)
@@ -87,7 +84,7 @@ def conj_physical(draw: Draw, out: Spec) -> Needs:
 
 def _away_from_zero(draw: Draw, out: Spec) -> Spec:
     """Complex numbers to be moved to the right half plane."""
-    return out.as_(_WHOLE.get(out.dtype, out.dtype)).within(-2.0, 2.0)
+    return out.as_(WHOLE.get(out.dtype, out.dtype)).within(-2.0, 2.0)
 
 
 @operator("torch.abs.complex", "torch.abs({0} + {away})", "({0} + {away}).abs()", dtypes=WIDE, noun="magnitude")
@@ -134,7 +131,7 @@ def div(draw: Draw, out: Spec) -> Needs:
 )
 def squared_magnitude(draw: Draw, out: Spec) -> Needs:
     """The squared magnitude, in two ways."""
-    return Needs(out.as_(_WHOLE[out.dtype]), values=lambda x: Range(0, 2 * x.most**2, x.exact))
+    return Needs(out.as_(WHOLE[out.dtype]), values=lambda x: Range(0, 2 * x.most**2, x.exact))
 
 
 @operator("torch.isreal", "torch.isreal({0})", "{0}.isreal()", dtypes=["bool"], exact=True, noun="mask")

@@ -6,10 +6,7 @@ import dataclasses
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.spec import COMPLEX, NUMBERS, WIDE, Dim, Range, Spec, Unfit, most
-
-_PART = {"complex64": "float32", "complex128": "float64"}
-_WHOLE = {part: whole for whole, part in _PART.items()}
+from eqfuzz.generate.dag.spec import COMPLEX, NUMBERS, PART, WHOLE, WIDE, Dim, Range, Spec, Unfit, most
 
 
 def _moderate(spec: Spec) -> Spec:
@@ -54,7 +51,7 @@ for _name in ("fft", "ifft"):
         size, length = out.shape, ""
         if draw.chance(0.25):
             size, length = _with(out, axis, draw.size()), f"n={n}"
-        asked = _moderate(Spec(size, draw.choice((out.dtype, _PART[out.dtype]))))
+        asked = _moderate(Spec(size, draw.choice((out.dtype, PART[out.dtype]))))
         forms = _called(_name, length, _dim(draw, axis, out.rank), _scale(draw))
         return Needs(asked, values=lambda x: Range(-x.most, x.most) * _spread(n), spellings=forms)
 
@@ -77,7 +74,7 @@ def _halved(draw: Draw, out: Spec, name: str) -> Needs:
     size, length = _with(out, axis, n), ""
     if draw.chance(0.2):
         size, length = _with(out, axis, draw.size()), f"n={n}"
-    asked = _moderate(Spec(size, _PART[out.dtype]))
+    asked = _moderate(Spec(size, PART[out.dtype]))
     forms = _called(name, length, _dim(draw, axis, out.rank), _scale(draw))
     return Needs(asked, values=lambda x: Range(-x.most, x.most) * _spread(n), spellings=forms)
 
@@ -92,7 +89,7 @@ for _name in ("irfft", "hfft"):
             half, length = draw.size(), f"n={n}"
         else:
             half, length = n // 2 + 1, f"n={n}" if n % 2 or draw.chance(0.4) else ""
-        asked = Spec(_with(out, axis, half), _WHOLE[out.dtype])
+        asked = Spec(_with(out, axis, half), WHOLE[out.dtype])
         forms = _called(_name, length, _dim(draw, axis, out.rank), _scale(draw))
         return Needs(asked, values=lambda z: Range(-z.most, z.most) * _spread(n), spellings=forms)
 
@@ -113,7 +110,7 @@ for _name in ("fft2", "ifft2", "fftn", "ifftn"):
         count = 1
         for axis in axes:
             count *= most(out.shape[axis])
-        asked = _moderate(out.as_(draw.choice((out.dtype, _PART[out.dtype]))))
+        asked = _moderate(out.as_(draw.choice((out.dtype, PART[out.dtype]))))
         return Needs(
             asked,
             values=lambda x: Range(-x.most, x.most) * _spread(count),
@@ -130,7 +127,7 @@ for _name in ("rfft2", "rfftn"):
         if out.numel == 0 or (_name == "rfftn" and not out.is_static):
             raise Unfit("empty")
         n = draw.choice((2 * m - 1, 2 * m - 2)) if m > 1 else 1
-        asked = _moderate(Spec((*out.shape[:-1], n), _PART[out.dtype]))
+        asked = _moderate(Spec((*out.shape[:-1], n), PART[out.dtype]))
         count = n * (out.numel // m if _name == "rfftn" else most(out.shape[-2]))
         forms = _called(_name, _scale(draw))
         return Needs(asked, values=lambda x: Range(-x.most, x.most) * _spread(count), spellings=forms)
@@ -144,7 +141,7 @@ for _name in ("irfft2", "irfftn"):
         n, m = out.shape[-1], out.shape[-2]
         if out.numel == 0 or isinstance(n, Dim) or (_name == "irfftn" and out.rank > 2):
             raise Unfit("empty, or a size that changes")
-        asked = Spec((*out.shape[:-1], n // 2 + 1), _WHOLE[out.dtype])
+        asked = Spec((*out.shape[:-1], n // 2 + 1), WHOLE[out.dtype])
         forms = _called(_name, f"s=({m}, {n})" if n % 2 or draw.chance(0.5) else "", _scale(draw))
         return Needs(asked, values=lambda z: Range(-z.most, z.most) * _spread(n * most(m)), spellings=forms)
 
@@ -180,7 +177,7 @@ def stft(draw: Draw, out: Spec) -> Needs:
     if out.numel == 0 or isinstance(m, Dim) or isinstance(frames, Dim) or not 2 <= m <= 17:
         raise Unfit("no such frames")
     width, hop = 2 * (m - 1), draw.integer(1, 4)
-    part = _PART[out.dtype]
+    part = PART[out.dtype]
     length = (frames - 1) * hop + draw.integer(0, hop - 1)
     if length == 0:
         raise Unfit("no signal")

@@ -6,14 +6,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.spec import (
-    BOOL,
-    BOOLEAN,
-    INTEGERS,
-    SIGNED,
-    Range,
-    Spec,
-)
+from eqfuzz.generate.dag.spec import BOOL, BOOLEAN, INTEGERS, SIGNED, Range, Spec
 
 _binary = partial(operator, family="binary")
 

@@ -9,11 +9,12 @@ from eqfuzz.generate.dag.operator import Needs, operator
 from eqfuzz.generate.dag.spec import FLOATS, INTEGERS, WIDE, Dim, Range, Spec, Unfit, index
 from eqfuzz.generate.dag.windows import divisor, greatest, one_or_all, options, readable, static, transposed, window
 
-_WIDE = (*WIDE, "bfloat16")
-_LAYER = "{layer}({0})"
+DTYPES = (*WIDE, "bfloat16")
+LAYER = "{layer}({0})"
 
 
-def _keywords(out: Spec) -> str:
+def keywords(out: Spec) -> str:
+    """What a layer's code says of the dtype of its weights."""
     return "" if out.dtype == "float32" else f", dtype=torch.{out.dtype}"
 
 
@@ -23,16 +24,13 @@ def _times(most: float, x: Range) -> Range:
     return Range(-bound, bound, wild=x.wild)
 
 
-# Products
-
-
-@operator("torch.nn.Linear", _LAYER, dtypes=_WIDE, rank=(1, 5), noun="hidden", weight=3)
+@operator("torch.nn.Linear", LAYER, dtypes=DTYPES, rank=(1, 5), noun="hidden", weight=3)
 def linear(draw: Draw, out: Spec) -> Needs:
     """With and without bias."""
     *before, width = readable(out).shape
     features = draw.size(17)
     bias = draw.choice(("", "", ", bias=False"))
-    code = f"nn.Linear({features}, {static(width)}{bias}{_keywords(out)})"
+    code = f"nn.Linear({features}, {static(width)}{bias}{keywords(out)})"
     return Needs(out.of(*before, features), values=lambda x: _times(features**0.5, x), layers={"layer": code})
 
 
@@ -41,7 +39,7 @@ def bilinear(draw: Draw, out: Spec) -> Needs:
     """Of two tensors."""
     *before, width = readable(out).shape
     first, second = draw.size(6), draw.size(6)
-    code = f"nn.Bilinear({first}, {second}, {static(width)}{_keywords(out)})"
+    code = f"nn.Bilinear({first}, {second}, {static(width)}{keywords(out)})"
     given = out.of(*before, first).within(-8, 8), out.of(*before, second).within(-8, 8)
     bound = 64 * first**0.5 * second + 1
     return Needs(*given, values=Range(-bound, bound), layers={"layer": code})
@@ -50,11 +48,11 @@ def bilinear(draw: Draw, out: Spec) -> Needs:
 _ACTIVATIONS = ("nn.GELU()", "nn.ReLU()", "nn.SiLU()", "nn.Tanh()", "nn.LeakyReLU(0.1)")
 
 
-@operator("torch.nn.Sequential", _LAYER, dtypes=_WIDE, rank=(1, 4), noun="hidden", weight=2)
+@operator("torch.nn.Sequential", LAYER, dtypes=DTYPES, rank=(1, 4), noun="hidden", weight=2)
 def sequential(draw: Draw, out: Spec) -> Needs:
     """Two linear layers with an activation between them, and sometimes a norm before."""
     *before, width = readable(out).shape
-    features, inner, more = draw.size(9), draw.choice((4, 8, 16)), _keywords(out)
+    features, inner, more = draw.size(9), draw.choice((4, 8, 16)), keywords(out)
     norm = f"nn.LayerNorm({features}{more}), " if draw.chance(0.3) else ""
     layers = (
         f"nn.Linear({features}, {inner}{more}), {draw.choice(_ACTIVATIONS)}, nn.Linear({inner}, {static(width)}{more})"
@@ -70,7 +68,7 @@ def module_list(draw: Draw, out: Spec) -> Needs:
     """Linear layers one after the other, or side by side."""
     width = static(readable(out).shape[-1])
     count = draw.choice((2, 3))
-    code = f"nn.ModuleList(nn.Linear({width}, {width}{_keywords(out)}) for _ in range({count}))"
+    code = f"nn.ModuleList(nn.Linear({width}, {width}{keywords(out)}) for _ in range({count}))"
     if draw.chance(0.5):
         form = draw.choice(
             (
@@ -97,19 +95,17 @@ def parameter_list(draw: Draw, out: Spec) -> Needs:
     """Weights that multiply one after the other."""
     width = static(readable(out).shape[-1])
     count = draw.choice((2, 3))
-    code = f"nn.ParameterList(torch.linspace(0.5, 1.5, {width}{_keywords(out)}) for _ in range({count}))"
+    code = f"nn.ParameterList(torch.linspace(0.5, 1.5, {width}{keywords(out)}) for _ in range({count}))"
     form = "functools.reduce(torch.mul, {weights}, {0})"
     most = Range(0, 1.5**count)
     return Needs(out.free(), values=lambda x: x * most, layers={"weights": code}, spellings=(form,))
 
 
-# Convolution
-
 for _rank in (1, 2, 3):
 
     @operator(
         f"torch.nn.Conv{_rank}d",
-        _LAYER,
+        LAYER,
         dtypes=WIDE,
         rank=(_rank + 1, _rank + 2),
         noun="features",
@@ -125,7 +121,7 @@ for _rank in (1, 2, 3):
         more = options(draw, slid, "stride", "padding", "dilation") + (f", groups={groups}" if groups > 1 else "")
         if any(slid.padding) and draw.chance(0.2):
             more += ', padding_mode="replicate"'
-        more += draw.choice(("", "", ", bias=False")) + _keywords(out)
+        more += draw.choice(("", "", ", bias=False")) + keywords(out)
         kernel = one_or_all(draw, slid.kernel)
         code = f"nn.Conv{_rank}d({groups * each}, {channels}, {kernel}{more})"
         given = readable(out.of(*before, groups * each, *slid.given))
@@ -133,7 +129,7 @@ for _rank in (1, 2, 3):
 
     @operator(
         f"torch.nn.ConvTranspose{_rank}d",
-        _LAYER,
+        LAYER,
         dtypes=WIDE,
         rank=(_rank + 1, _rank + 2),
         noun="features",
@@ -145,117 +141,31 @@ for _rank in (1, 2, 3):
         before, channels, spatial = size[: -_rank - 1], static(size[-_rank - 1]), size[-_rank:]
         each = draw.choice((1, 2, 3))
         slid = transposed(draw, spatial)
-        more = options(draw, slid, "stride", "padding", "over", "dilation") + _keywords(out)
+        more = options(draw, slid, "stride", "padding", "over", "dilation") + keywords(out)
         code = f"nn.ConvTranspose{_rank}d({each}, {channels}, {one_or_all(draw, slid.kernel)}{more})"
         given = readable(out.of(*before, each, *slid.given))
         return Needs(given, values=lambda x: _times(each * slid.count**0.5, x), layers={"layer": code})
 
 
-# Normalisation
-
-
-def _normed(out: Spec, count: int, code: str) -> Needs:
-    """Weights are 1 and biases 0 at the beginning."""
-    bound = math.sqrt(count) + 0.1
-    return Needs(out.free().within(-16.0, 16.0), values=Range(-bound, bound), layers={"layer": code})
-
-
-@operator("torch.nn.LayerNorm", _LAYER, dtypes=_WIDE, rank=(1, 5), noun="normed", weight=2)
-def layer_norm(draw: Draw, out: Spec) -> Needs:
-    """Over the last dimensions."""
-    shape = readable(out).shape[-draw.integer(1, min(2, out.rank)) :]
-    count = math.prod(static(n) for n in shape)
-    sizes = shape[0] if len(shape) == 1 else shape
-    more = draw.choice(("", ", eps=0.001", ", elementwise_affine=False", ", bias=False"))
-    return _normed(out, count, f"nn.LayerNorm({sizes}{more}{_keywords(out)})")
-
-
-@operator("torch.nn.RMSNorm", _LAYER, dtypes=_WIDE, rank=(1, 5), noun="normed")
-def rms_norm(draw: Draw, out: Spec) -> Needs:
-    """Over the last dimension."""
-    width = static(readable(out).shape[-1])
-    return _normed(out, width, f"nn.RMSNorm({width}{draw.choice((', eps=1e-05', ', eps=0.001'))}{_keywords(out)})")
-
-
-@operator("torch.nn.GroupNorm", _LAYER, dtypes=_WIDE, rank=(2, 5), noun="normed")
-def group_norm(draw: Draw, out: Spec) -> Needs:
-    """Over groups of channels."""
-    channels = static(readable(out).shape[1])
-    groups = divisor(draw, channels)
-    count = greatest(out.shape[1:]) // groups
-    if out.numel // groups <= 1:
-        raise Unfit("one value in each group")
-    return _normed(out, count, f"nn.GroupNorm({groups}, {channels}{_keywords(out)})")
-
-
-for _rank, _ranks in ((1, (2, 3)), (2, (4, 4)), (3, (5, 5))):
-
-    @operator(
-        f"torch.nn.BatchNorm{_rank}d", _LAYER, dtypes=_WIDE, rank=_ranks, noun="normed", weight=2 if _rank < 3 else 1
-    )
-    def batch_norm(draw: Draw, out: Spec, _rank: int = _rank) -> Needs:
-        """In training: each call moves the statistics that it keeps."""
-        channels = static(readable(out).shape[1])
-        count = greatest(out.shape) // channels
-        if count < 2:
-            raise Unfit("one value in each channel")
-        more = draw.choice(
-            ("", "", ", momentum=0.3", ", momentum=None", ", affine=False", ", track_running_stats=False")
-        )
-        return _normed(out, count, f"nn.BatchNorm{_rank}d({channels}{more}{_keywords(out)})")
-
-    @operator(
-        f"torch.nn.BatchNorm{_rank}d.eval",
-        _LAYER,
-        dtypes=_WIDE,
-        rank=_ranks,
-        noun="normed",
-        weight=1 if _rank < 3 else 0.5,
-    )
-    def batch_norm_at_rest(draw: Draw, out: Spec, _rank: int = _rank) -> Needs:
-        """With the statistics that it begins with."""
-        channels = static(readable(out).shape[1])
-        code = f"nn.BatchNorm{_rank}d({channels}{_keywords(out)}).eval()"
-        return Needs(out.free(), values=lambda x: x.over(-x).inexact(), layers={"layer": code})
-
-
-for _rank, _ranks in ((1, (2, 3)), (2, (3, 4))):
-
-    @operator(f"torch.nn.InstanceNorm{_rank}d", _LAYER, dtypes=WIDE, rank=_ranks, noun="normed")
-    def instance_norm(draw: Draw, out: Spec, _rank: int = _rank) -> Needs:
-        """Over all but the first dimensions."""
-        size = readable(out).shape
-        count = greatest(size[-_rank:])
-        if count < 2:
-            raise Unfit("one value in each channel")
-        more = draw.choice(("", ", affine=True", ", affine=True, track_running_stats=True"))
-        return _normed(out, count, f"nn.InstanceNorm{_rank}d({static(size[-_rank - 1])}{more}{_keywords(out)})")
-
-
-# Tables
-
-
-@operator("torch.nn.Embedding", _LAYER, dtypes=WIDE, rank=(1, 4), noun="embedded", weight=2)
+@operator("torch.nn.Embedding", LAYER, dtypes=WIDE, rank=(1, 4), noun="embedded", weight=2)
 def embedding(draw: Draw, out: Spec) -> Needs:
     """Rows of a table."""
     *before, width = readable(out).shape
     rows = draw.choice((2, 5, 10, 32))
-    more = draw.choice(("", "", f", padding_idx={draw.integer(0, rows - 1)}")) + _keywords(out)
+    more = draw.choice(("", "", f", padding_idx={draw.integer(0, rows - 1)}")) + keywords(out)
     code = f"nn.Embedding({rows}, {static(width)}{more})"
     return Needs(index(before, rows), values=Range(-6, 6), layers={"layer": code})
 
 
-@operator("torch.nn.EmbeddingBag", _LAYER, dtypes=WIDE, rank=(2, 2), noun="embedded")
+@operator("torch.nn.EmbeddingBag", LAYER, dtypes=WIDE, rank=(2, 2), noun="embedded")
 def embedding_bag(draw: Draw, out: Spec) -> Needs:
     """Sums and means of rows of a table."""
     batch, width = readable(out).shape
     rows, count = draw.choice((2, 5, 10)), draw.size(6)
     mode = draw.choice(("mean", "sum"))
-    code = f'nn.EmbeddingBag({rows}, {static(width)}, mode="{mode}"{_keywords(out)})'
+    code = f'nn.EmbeddingBag({rows}, {static(width)}, mode="{mode}"{keywords(out)})'
     return Needs(index((batch, count), rows), values=Range(-6 * count, 6 * count), layers={"layer": code})
 
-
-# Recurrent layers
 
 for _name in ("GRU", "LSTM", "RNN"):
 
@@ -271,7 +181,7 @@ for _name in ("GRU", "LSTM", "RNN"):
             raise Unfit("a long sequence")
         more = f", num_layers={layers}" if layers > 1 else ""
         more += ", bidirectional=True" if both else ""
-        code = f"nn.{_name}({features}, {hidden}{more}, batch_first=True{_keywords(out)})"
+        code = f"nn.{_name}({features}, {hidden}{more}, batch_first=True{keywords(out)})"
         given = out.of(*before, features).within(-8.0, 8.0)
         return Needs(given, values=Range(-1, 1), layers={_name.lower(): code}, spellings=_states(_name))
 
@@ -280,7 +190,7 @@ for _name in ("GRU", "LSTM", "RNN"):
         """One step."""
         *before, width = readable(out).shape
         features = draw.size(9)
-        code = f"nn.{_name}Cell({features}, {static(width)}{_keywords(out)})"
+        code = f"nn.{_name}Cell({features}, {static(width)}{keywords(out)})"
         given, state = out.of(*before, features).within(-8.0, 8.0), out.free().within(-1.0, 1.0)
         if _name == "LSTM":
             form = "{cell}({0}, ({1}, {2}))"
@@ -294,34 +204,31 @@ def _states(name: str) -> tuple[str, ...]:
     return (f"{{{name.lower()}}}({{0}})[0].contiguous()",)
 
 
-# Without weights, or with few
-
-
-@operator("torch.nn.PReLU", _LAYER, dtypes=_WIDE, rank=(1, 5), noun="active")
+@operator("torch.nn.PReLU", LAYER, dtypes=DTYPES, rank=(1, 5), noun="active")
 def prelu(draw: Draw, out: Spec) -> Needs:
     """One slope, or one for each channel."""
     readable(out)
     each = out.rank > 1 and draw.chance(0.5)
     count = static(out.shape[1]) if each else 1
-    code = f"nn.PReLU({count if each else ''}{_keywords(out)})".replace("(, ", "(")
+    code = f"nn.PReLU({count if each else ''}{keywords(out)})".replace("(, ", "(")
     return Needs(out.free(), values=lambda x: x.over(x * Range(0, 1)).inexact(), layers={"layer": code})
 
 
-@operator("torch.nn.ReLU.inplace", "{layer}({0}.clone())", dtypes=_WIDE, rank=(1, 5), exact=True, noun="active")
+@operator("torch.nn.ReLU.inplace", "{layer}({0}.clone())", dtypes=DTYPES, rank=(1, 5), exact=True, noun="active")
 def relu_in_place(draw: Draw, out: Spec) -> Needs:
     """Over a copy."""
     code = draw.choice(("nn.ReLU(inplace=True)", "nn.ReLU6(inplace=True)"))
     return Needs(out.free(), values=lambda x: x.with_(max(x.low, 0), max(x.high, 0)), layers={"layer": code})
 
 
-@operator("torch.nn.Dropout", _LAYER, dtypes=_WIDE, rank=(1, 5), exact=True, view=True, saves=False)
+@operator("torch.nn.Dropout", LAYER, dtypes=DTYPES, rank=(1, 5), exact=True, view=True, saves=False)
 def dropout(draw: Draw, out: Spec) -> Needs:
     """Of nothing: with p=0, not in training, or no dropout at all."""
     code = draw.choice(("nn.Dropout(p=0.0)", "nn.Dropout(0.5).eval()", "nn.Identity()", "nn.AlphaDropout(0.2).eval()"))
     return Needs(out.free(), layers={"layer": code})
 
 
-@operator("torch.nn.Softmax", _LAYER, dtypes=_WIDE, rank=(1, 5), noun="probabilities")
+@operator("torch.nn.Softmax", LAYER, dtypes=DTYPES, rank=(1, 5), noun="probabilities")
 def softmax(draw: Draw, out: Spec) -> Needs:
     """Along any dimension."""
     axis = draw.axis(readable(out))
@@ -330,7 +237,7 @@ def softmax(draw: Draw, out: Spec) -> Needs:
 
 
 @operator(
-    "torch.nn.Flatten", _LAYER, dtypes=FLOATS + INTEGERS, rank=(1, 4), exact=True, view=True, saves=False, dense=True
+    "torch.nn.Flatten", LAYER, dtypes=FLOATS + INTEGERS, rank=(1, 4), exact=True, view=True, saves=False, dense=True
 )
 def flatten(draw: Draw, out: Spec) -> Needs:
     """Of two or three dimensions."""
@@ -341,7 +248,7 @@ def flatten(draw: Draw, out: Spec) -> Needs:
 
 
 @operator(
-    "torch.nn.Unflatten", _LAYER, dtypes=FLOATS + INTEGERS, rank=(2, 5), exact=True, view=True, saves=False, dense=True
+    "torch.nn.Unflatten", LAYER, dtypes=FLOATS + INTEGERS, rank=(2, 5), exact=True, view=True, saves=False, dense=True
 )
 def unflatten(draw: Draw, out: Spec) -> Needs:
     """Of one dimension to two."""
@@ -351,7 +258,7 @@ def unflatten(draw: Draw, out: Spec) -> Needs:
     return Needs(given, layers={"layer": f"nn.Unflatten({axis}, ({first}, {second}))"})
 
 
-@operator("torch.nn.MaxPool2d", _LAYER, dtypes=_WIDE, rank=(3, 4), exact=True, noun="pooled")
+@operator("torch.nn.MaxPool2d", LAYER, dtypes=DTYPES, rank=(3, 4), exact=True, noun="pooled")
 def max_pool(draw: Draw, out: Spec) -> Needs:
     """Two by two, or three by three with padding."""
     *before, rows, columns = readable(out).shape
@@ -361,7 +268,7 @@ def max_pool(draw: Draw, out: Spec) -> Needs:
     return Needs(given, layers={"layer": "nn.MaxPool2d(2)"})
 
 
-@operator("torch.nn.AdaptiveAvgPool2d", _LAYER, dtypes=_WIDE, rank=(3, 4), noun="pooled")
+@operator("torch.nn.AdaptiveAvgPool2d", LAYER, dtypes=DTYPES, rank=(3, 4), noun="pooled")
 def adaptive_avg_pool(draw: Draw, out: Spec) -> Needs:
     """To any size."""
     *before, rows, columns = readable(out).shape
@@ -370,7 +277,7 @@ def adaptive_avg_pool(draw: Draw, out: Spec) -> Needs:
     return Needs(given, values=lambda x: x.over(Range(0, 0)), layers={"layer": code})
 
 
-@operator("torch.nn.Upsample", _LAYER, dtypes=WIDE, rank=(4, 4), noun="resized")
+@operator("torch.nn.Upsample", LAYER, dtypes=WIDE, rank=(4, 4), noun="resized")
 def upsample(draw: Draw, out: Spec) -> Needs:
     """To twice the size."""
     *before, rows, columns = readable(out).shape
@@ -381,7 +288,7 @@ def upsample(draw: Draw, out: Spec) -> Needs:
     return Needs(given, layers={"layer": f"nn.Upsample(scale_factor=2{more})"})
 
 
-@operator("torch.nn.PixelShuffle", _LAYER, dtypes=WIDE, rank=(4, 4), exact=True, noun="image")
+@operator("torch.nn.PixelShuffle", LAYER, dtypes=WIDE, rank=(4, 4), exact=True, noun="image")
 def pixel_shuffle(draw: Draw, out: Spec) -> Needs:
     """After a convolution, as in networks that enlarge images."""
     batch, channels, rows, columns = readable(out).shape
@@ -397,7 +304,7 @@ def convolution_block(draw: Draw, out: Spec) -> Needs:
     batch, channels, rows, columns = readable(out).shape
     if greatest(out.shape) // static(channels) < 2:
         raise Unfit("one value in each channel")
-    before, more = draw.choice((1, 3, 4)), _keywords(out)
+    before, more = draw.choice((1, 3, 4)), keywords(out)
     conv = f"nn.Conv2d({before}, {channels}, 3, padding=1{draw.choice(('', ', bias=False'))}{more})"
     active = draw.choice(("nn.ReLU()", "nn.ReLU(inplace=True)", "nn.SiLU()", "nn.Hardswish()"))
     code = f"nn.Sequential({conv}, nn.BatchNorm2d({channels}{more}), {active})"

@@ -1,135 +1,15 @@
-"""Operators that reduce dimensions: sums, extremes, order statistics, norms."""
+"""Operators that reduce dimensions: sums, means, products, spreads, norms."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from eqfuzz.generate.dag.draw import LARGE, Draw
+from eqfuzz.generate.dag.cutting import apart, cut, finite, reducing, spellings
+from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.spec import (
-    BOOL,
-    BOOLEAN,
-    DIM_MOST,
-    FLOATS,
-    REAL,
-    WIDE,
-    Dim,
-    Range,
-    Spec,
-    Unfit,
-    index,
-    least,
-    most,
-)
-
-_ROOM = 4096
-
-
-def finite(spec: Spec) -> Spec:
-    """Of floats, those that can be added up in any order."""
-    return spec.within(-1024.0, 1024.0) if spec.is_float else spec
-
-
-def apart(spec: Spec) -> Spec:
-    """Without ties."""
-    return dataclasses.replace(spec, distinct=True)
-
-
-@dataclasses.dataclass(frozen=True)
-class Cut:
-    """The size of what is reduced, and how that is written: by keywords, and by position."""
-
-    size: tuple[int, ...]
-    reduced: tuple[int, ...]
-    how: str
-    brief: str
-
-    @property
-    def count(self) -> int:
-        """How many elements become one, at most."""
-        return math.prod(most(n) for n in self.reduced)
-
-
-def cut(
-    draw: Draw,
-    out: Spec,
-    *,
-    several: bool = True,
-    full: bool = True,
-    fewest: int = 1,
-    longest: int = 128,
-    keep: bool = True,
-) -> Cut:
-    """A size that ``out`` is left of when dimensions are reduced. Raises Unfit.
-
-    ``several``: more than one dimension at once. ``full``: all of them may go unnamed. ``fewest`` and ``longest`` bound
-    the sizes of those reduced, ``keep`` lets them stay with size 1.
-    """
-    size = list(out.shape)
-    ones = [axis for axis, n in enumerate(size) if n == 1]
-    unnamed = out.rank == 0 and full and draw.chance(0.5)
-    keepdim = False
-    if unnamed:
-        axes = list(range(draw.integer(0 if fewest == 1 else 1, 4)))
-        size = [1] * len(axes)
-    elif keep and ones and draw.chance(0.8):
-        keepdim = True
-        axes = sorted(draw.rng.sample(ones, draw.integer(1, len(ones)) if several else 1))
-    else:
-        count = min(draw.choice((1, 1, 2, 3)) if several else 1, 5 - out.rank)
-        rank = out.rank + draw.integer(1, count)
-        axes = sorted(draw.rng.sample(range(rank), rank - out.rank))
-        for axis in axes:
-            size.insert(axis, 1)
-    room = _ROOM // max(1, out.numel)
-    for axis in axes:
-        dims = [n for n in out.shape if isinstance(n, Dim)]
-        if dims and longest >= DIM_MOST and draw.chance(0.2):
-            size[axis] = draw.choice(dims)
-        else:
-            n = draw.choice(LARGE) if draw.chance(0.12) else draw.size()
-            size[axis] = max(fewest, min(n, room, longest))
-        room //= most(size[axis])
-    reduced = tuple(size[axis] for axis in axes)
-    if unnamed:
-        return Cut(tuple(size), reduced, "", "")
-    written = tuple(draw.spelled(axis, len(size)) for axis in axes)
-    dim = str(written[0]) if len(written) == 1 and not (several and draw.chance(0.2)) else str(written)
-    tail = ("", "", ", keepdim=False") if not keepdim else (", keepdim=True",)
-    return Cut(tuple(size), reduced, f"dim={dim}{draw.choice(tail)}", f"{dim}{', True' * keepdim}")
-
-
-def spellings(name: str, brief: bool = True) -> tuple[str, ...]:
-    """The function and the method ``name`` of what `cut` gives."""
-    forms = (f"torch.{name}({{0}}, {{how}})", f"{{0}}.{name}({{how}})")
-    return (*forms, f"{{0}}.{name}({{brief}})", f"torch.{name}({{0}}, {{brief}})") if brief else forms
-
-
-def parts(draw: Draw, forms: Sequence[str], fields: Sequence[str], specs: Sequence[Spec], picked: int) -> Needs:
-    """How a result that is one part of a tuple is written: unpacked, or with a field or a number behind the call.
-
-    Gives the part of `Needs` that says so, to be completed by `dataclasses.replace`.
-    """
-    if draw.chance(0.5):
-        return Needs(outputs=specs, picked=picked, spellings=forms)
-    return Needs(spellings=[f"{form}{behind}" for form in forms for behind in (f".{fields[picked]}", f"[{picked}]")])
-
-
-def _given(needs: Needs, *inputs: Spec, values: Callable[..., Range], **params: Any) -> Needs:
-    """``needs`` with inputs, values and parameters."""
-    return Needs(
-        *inputs, values=values, outputs=needs.outputs, picked=needs.picked, spellings=needs.spellings, **params
-    )
-
-
-def _reduce(out: Spec, given: Cut, asked: Spec, values: Callable[[Range, int], Range], more: str = "") -> Needs:
-    how = ", ".join(word for word in (given.how, more) if word)
-    brief = ", ".join(word for word in (given.brief, more) if word)
-    input_ = dataclasses.replace(asked, size=given.size)
-    return Needs(input_, values=lambda x: values(x, given.count), how=how, brief=brief)
+from eqfuzz.generate.dag.spec import BOOL, BOOLEAN, FLOATS, WIDE, Range, Spec, Unfit
 
 
 def _summand(draw: Draw, out: Spec) -> tuple[Spec, str]:
@@ -154,7 +34,7 @@ def _summand(draw: Draw, out: Spec) -> tuple[Spec, str]:
 def sum_(draw: Draw, out: Spec) -> Needs:
     """Over one dimension, several or all; whole numbers and truth values add up to int64."""
     asked, more = _summand(draw, out)
-    return _reduce(out, cut(draw, out), asked, Range.times, more)
+    return reducing(out, cut(draw, out), asked, Range.times, more)
 
 
 @operator(
@@ -169,7 +49,7 @@ def sum_(draw: Draw, out: Spec) -> Needs:
 )
 def sum_into(draw: Draw, out: Spec) -> Needs:
     """Over named dimensions, at times into a tensor that is there."""
-    return _reduce(out, cut(draw, out, full=False), finite(out), Range.times)
+    return reducing(out, cut(draw, out, full=False), finite(out), Range.times)
 
 
 @operator("torch.mean", *spellings("mean"), dtypes=(*FLOATS, "complex64"), saves=False, noun="mean", weight=2)
@@ -178,8 +58,8 @@ def mean(draw: Draw, out: Spec) -> Needs:
     given = cut(draw, out)
     if out.dtype in WIDE and draw.chance(0.12):
         asked = finite(out.as_(draw.choice(("float32", "int64", "float64"))))
-        return _reduce(out, given, asked, lambda x, n: x.inexact(), f"dtype=torch.{out.dtype}")
-    return _reduce(out, given, finite(out), lambda x, n: x.inexact())
+        return reducing(out, given, asked, lambda x, n: x.inexact(), f"dtype=torch.{out.dtype}")
+    return reducing(out, given, finite(out), lambda x, n: x.inexact())
 
 
 for _name in ("nansum", "nanmean"):
@@ -212,88 +92,8 @@ def prod(draw: Draw, out: Spec) -> Needs:
         raise Unfit("too many factors")
     if out.dtype == "int64":
         bound = 3 if given.count <= 20 else 1
-        return _reduce(out, given, out.as_(draw.choice(("int64", "int32"))).within(-bound, bound), _product_of)
-    return _reduce(out, given, out.within(-1.25, 1.25), _product_of)
-
-
-for _name in ("amax", "amin"):
-
-    @operator(
-        f"torch.{_name}",
-        *spellings(_name),
-        dtypes=REAL + BOOL,
-        exact=True,
-        out=[f"torch.{_name}({{0}}, out={{out}}, {{how}})"],
-        noun="bound",
-    )
-    def extreme(draw: Draw, out: Spec) -> Needs:
-        """The largest or smallest over one dimension, several or all."""
-        return _reduce(out, cut(draw, out), out, lambda x, n: x)
-
-
-def _whole(draw: Draw, out: Spec) -> tuple[int, ...]:
-    """The size of what is reduced to one element."""
-    return cut(draw, out).size
-
-
-for _name in ("max", "min"):
-
-    @operator(
-        f"torch.{_name}",
-        f"torch.{_name}({{0}})",
-        f"{{0}}.{_name}()",
-        dtypes=REAL + BOOL,
-        rank=(0, 0),
-        exact=True,
-        noun="bound",
-    )
-    def extreme_of_all(draw: Draw, out: Spec) -> Needs:
-        """The largest or smallest of all elements."""
-        return Needs(out.of(*_whole(draw, out)))
-
-    @operator(f"torch.{_name}.dim", dtypes=REAL, exact=True, noun="bound")
-    def extreme_of_dim(draw: Draw, out: Spec, _name: str = _name) -> Needs:
-        """Over one dimension; the places come with it where they do not hang on rounding."""
-        return _order_statistic(draw, out, _name, lambda spec: spec.exactly())
-
-    @operator(f"torch.{_name}.indices", dtypes=("int64",), exact=True, noun="index")
-    def extreme_index(draw: Draw, out: Spec, _name: str = _name) -> Needs:
-        """Where it is: the first place of exact numbers."""
-        return _order_statistic(draw, out, _name, lambda spec: spec.exactly(), indices=True)
-
-
-def _order_statistic(
-    draw: Draw, out: Spec, name: str, certain: Callable[[Spec], Spec], *, indices: bool = False
-) -> Needs:
-    """An element of each row, or its place. ``certain`` makes of a spec one in which the place is not in doubt."""
-    given = cut(draw, out, several=False, full=False, longest=17)
-    where = index(out.shape, given.reduced[0])
-    dtype = draw.choice((*WIDE, "float32", "int64", "int32")) if indices else out.dtype
-    asked = Spec(given.size, dtype, exact=out.exact and not indices)
-    value = Spec(out.size, dtype)
-    needs = parts(draw, spellings(name), ("values", "indices"), (value, where), int(indices))
-    if indices or needs.outputs:
-        asked = certain(asked)
-    if name.endswith("median"):
-        asked = asked.dense()  # of expanded tensors torch 2.13's CPU kernel gives what happens to lie in memory
-    places = Range(0, most(given.reduced[0]) - 1, exact=True)
-    return _given(needs, asked, values=lambda x: places if indices else x, how=given.how, brief=given.brief)
-
-
-def _place(draw: Draw, out: Spec, name: str) -> Needs:
-    given = cut(draw, out, several=False, longest=17)
-    if not given.how:
-        given = Cut(tuple(n if not isinstance(n, Dim) else 5 for n in given.size), given.reduced, "", "")
-    asked = Spec(given.size, draw.choice((*WIDE, "float32", "int64", "int32", "bfloat16"))).exactly()
-    return Needs(asked, values=Range(0, given.count - 1, exact=True), how=given.how, brief=given.brief)
-
-
-for _name in ("argmax", "argmin"):
-
-    @operator(f"torch.{_name}", *spellings(_name), dtypes=("int64",), exact=True, noun="index")
-    def place(draw: Draw, out: Spec, _name: str = _name) -> Needs:
-        """The first place of the extreme, of exact numbers; of all elements where no dimension is named."""
-        return _place(draw, out, _name)
+        return reducing(out, given, out.as_(draw.choice(("int64", "int32"))).within(-bound, bound), _product_of)
+    return reducing(out, given, out.within(-1.25, 1.25), _product_of)
 
 
 for _name in ("all", "any"):
@@ -302,7 +102,7 @@ for _name in ("all", "any"):
     def every(draw: Draw, out: Spec) -> Needs:
         """Of truth values, or of exact numbers that are zero or not."""
         asked = out.as_(draw.choice(("bool", "bool", "bool", "float32", "int64"))).exactly()
-        return _reduce(out, cut(draw, out), asked, lambda x, n: BOOLEAN)
+        return reducing(out, cut(draw, out), asked, lambda x, n: BOOLEAN)
 
 
 @operator("torch.count_nonzero", dtypes=("int64",), rank=(0, 4), exact=True, noun="count")
@@ -324,7 +124,7 @@ def _spread(draw: Draw, out: Spec, root: bool, certain: bool = False) -> Needs:
     more = draw.choice(_CORRECTIONS)
     if "unbiased" in more and given.how and draw.chance(0.5):
         more = "correction=0"
-    return _reduce(out, given, asked, lambda x, n: _deviation(x, root), more)
+    return reducing(out, given, asked, lambda x, n: _deviation(x, root), more)
 
 
 def _deviation(x: Range, root: bool) -> Range:
@@ -409,111 +209,7 @@ def linalg_norm(draw: Draw, out: Spec) -> Needs:
 def logsumexp(draw: Draw, out: Spec) -> Needs:
     """Over one dimension or several, of moderate numbers."""
     values = lambda x, n: Range(x.low, x.high + math.log(n) + 0.1)  # noqa: E731
-    return _reduce(out, cut(draw, out, full=False), out.within(-16.0, 16.0), values)
-
-
-for _name in ("median", "nanmedian"):
-
-    @operator(
-        f"torch.{_name}",
-        f"torch.{_name}({{0}})",
-        f"{{0}}.{_name}()",
-        dtypes=REAL,
-        rank=(0, 0),
-        exact=True,
-        noun="middle",
-    )
-    def median(draw: Draw, out: Spec) -> Needs:
-        """The lower of the middle elements, of all."""
-        return Needs(out.of(*_whole(draw, out)))
-
-    @operator(f"torch.{_name}.dim", dtypes=REAL, exact=True, grad=False, noun="middle")
-    def median_of_dim(draw: Draw, out: Spec, _name: str = _name) -> Needs:
-        """Over one dimension; which of equal elements gets the gradient is not said."""
-        return _order_statistic(draw, out, _name, lambda spec: apart(spec.exactly()))
-
-    @operator(f"torch.{_name}.indices", dtypes=("int64",), exact=True, noun="index")
-    def median_index(draw: Draw, out: Spec, _name: str = _name) -> Needs:
-        """Where it is, among elements that differ."""
-        return _order_statistic(draw, out, _name, lambda spec: apart(spec.exactly()), indices=True)
-
-
-@operator("torch.kthvalue", dtypes=REAL, exact=True, grad=False)
-def kthvalue(draw: Draw, out: Spec) -> Needs:
-    """The smallest, the second or the third smallest over one dimension."""
-    return _kth(draw, out)
-
-
-@operator("torch.kthvalue.distinct", dtypes=WIDE)
-def kthvalue_of_distinct(draw: Draw, out: Spec) -> Needs:
-    """Of elements that differ, so that it is clear where the gradient goes."""
-    needs = _kth(draw, out)
-    return _given(needs, apart(needs.inputs[0]), values=Range.inexact, **needs.params)
-
-
-@operator("torch.kthvalue.indices", dtypes=("int64",), exact=True, noun="index")
-def kthvalue_index(draw: Draw, out: Spec) -> Needs:
-    """Where it is, among elements that differ."""
-    return _kth(draw, out, indices=True)
-
-
-def _kth(draw: Draw, out: Spec, *, indices: bool = False) -> Needs:
-    given = cut(draw, out, several=False, full=False, longest=17)
-    where = index(out.shape, given.reduced[0])
-    dtype = draw.choice((*WIDE, "float32", "int64")) if indices else out.dtype
-    asked = Spec(given.size, dtype, exact=out.exact and not indices)
-    forms = ("torch.kthvalue({0}, {k}, {how})", "{0}.kthvalue({k}, {how})", "torch.kthvalue({0}, k={k}, {how})")
-    needs = parts(draw, forms, ("values", "indices"), (Spec(out.size, dtype), where), int(indices))
-    if indices or needs.outputs:
-        asked = apart(asked.exactly())
-    places = Range(0, most(given.reduced[0]) - 1, exact=True)
-    k = draw.integer(1, min(3, least(given.reduced[0])))
-    return _given(needs, asked, values=lambda x: places if indices else x, how=given.how, k=k)
-
-
-@operator("torch.mode", "torch.mode({0}, {how}).values", "{0}.mode({how}).values", dtypes=REAL, exact=True, grad=False)
-def mode(draw: Draw, out: Spec) -> Needs:
-    """The most frequent of exact numbers over one dimension, the smallest such."""
-    given = cut(draw, out, several=False, full=False, longest=17)
-    return _reduce(out, given, out.exactly(), lambda x, n: x)
-
-
-@operator("torch.aminmax", dtypes=REAL, exact=True, noun="bound")
-def aminmax(draw: Draw, out: Spec) -> Needs:
-    """Both extremes at once, over one dimension or all."""
-    given = cut(draw, out, several=False)
-    needs = parts(draw, spellings("aminmax", brief=False), ("min", "max"), (out, out), draw.integer(0, 1))
-    return _given(needs, out.of(*given.size), values=lambda x: x, how=given.how)
-
-
-for _name in ("quantile", "nanquantile"):
-
-    @operator(f"torch.{_name}", dtypes=WIDE, grad=False, dense=False, noun="quantile")
-    def quantile(draw: Draw, out: Spec, _name: str = _name) -> Needs:
-        """Of one dimension or all; between two elements, or one of them."""
-        return _quantile(draw, out, _name, out.within(-1024.0, 1024.0))
-
-    @operator(f"torch.{_name}.distinct", dtypes=WIDE, dense=False, noun="quantile")
-    def quantile_of_distinct(draw: Draw, out: Spec, _name: str = _name) -> Needs:
-        """Of elements that differ, so that it is clear where the gradient goes."""
-        return _quantile(draw, out, _name, apart(out))
-
-
-def _quantile(draw: Draw, out: Spec, name: str, asked: Spec) -> Needs:
-    if out.numel == 0:
-        raise Unfit("empty")
-    share = draw.choice((0.0, 0.25, 0.5, 0.5, 0.75, 1.0, 0.3))
-    kinds = ("linear", "lower", "higher", "midpoint")
-    kind = draw.choice(kinds) if share != 0.3 and draw.chance(0.4) else ""
-    several = out.rank and out.shape[0] == 3 and draw.chance(0.7)
-    given = cut(draw, out.of(*out.shape[1:]) if several else out, several=False, keep=not several)
-    q = f"torch.tensor([0.25, 0.5, 0.75], dtype=torch.{out.dtype})" if several else str(share)
-    more = f', interpolation="{kind}"' * bool(kind)
-    forms = (f"torch.{name}({{0}}, {{q}}, {{how}}{more})", f"{{0}}.{name}({{q}}, {{how}}{more})")
-    if not given.how:
-        forms = (f"torch.{name}({{0}}, {{q}}{more})", f"{{0}}.{name}({{q}}{more})")
-    input_ = dataclasses.replace(asked, size=given.size)
-    return Needs(input_, values=Range.inexact, spellings=forms, q=q, how=given.how)
+    return reducing(out, cut(draw, out, full=False), out.within(-16.0, 16.0), values)
 
 
 @operator(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import math
 
+from eqfuzz.generate.dag.cutting import apart, finite, parts
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.operators.reductions import apart, finite, parts
 from eqfuzz.generate.dag.spec import FLOATS, REAL, SIGNED, WIDE, Dim, Range, Spec, Unfit, index, most
 
 _LOWEST, _HIGHEST = -4.5, 4.23

@@ -6,15 +6,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.spec import (
-    BOOL,
-    FLOATS,
-    NUMBERS,
-    REAL,
-    Range,
-    Spec,
-    constant,
-)
+from eqfuzz.generate.dag.spec import BOOL, FLOATS, NUMBERS, REAL, Range, Spec, constant
 
 _binary = partial(operator, family="binary")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from eqfuzz.generate.dag.cutting import apart, parts
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Needs, operator
-from eqfuzz.generate.dag.operators.reductions import apart, parts
 from eqfuzz.generate.dag.spec import BOOL, BOOLEAN, FLOATS, REAL, Dim, Range, Spec, Unfit, index, least, most
 
 _DTYPES = ("float32", "float32", "float64", "int64", "int32")
