@@ -20,7 +20,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.quality.corpus import grow, ordered, shipped_seeds
+from tests.quality.corpus import generated_seeds, grow, ordered, shipped_seeds
 from tests.quality.fault import Fault, read_faults
 from tests.quality.hunt import Hunt, OwnDefects, hunt
 from tests.quality.triaged import Triaged
@@ -57,8 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"no such fault: {unknown[0]}; there are {', '.join(f.name for f in faults)}", file=sys.stderr)
         return 2
     faults = [fault for fault in faults if not chosen.only or fault.name in chosen.only]
-    seeds = shipped_seeds(chosen.seeds)
-    if not seeds:
+    if not chosen.generated and not shipped_seeds(chosen.seeds):
         print(f"no shipped seed begins with {chosen.seeds!r}", file=sys.stderr)
         return 2
     began = time.monotonic()
@@ -67,6 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="eqfuzz-quality-") as folder:
         kernels = Path(folder) / "kernels"
         kernels.mkdir()
+        made = generated_seeds(chosen.generated, chosen.seed, Path(folder) / "generated") if chosen.generated else []
+        seeds = made or shipped_seeds(chosen.seeds)
         entries = ordered(grow(seeds, chosen.seed, Path(folder)), {}, chosen.seed)
         left = CLEAN_SHARE * chosen.minutes * 60 - (time.monotonic() - began)
         clean = hunt(None, entries, chosen.seed, left, own, kernels)
@@ -76,7 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         def run(fault: Fault) -> Hunt:
             limit = chosen.limit or clock.next_limit()
-            return hunt(fault, entries, chosen.seed, limit, own, kernels, clean.judged, triages=chosen.triage)
+            more = {"triages": chosen.triage, "most_cells": chosen.cells}
+            return hunt(fault, entries, chosen.seed, limit, own, kernels, clean.judged, **more)
 
         with ThreadPoolExecutor(chosen.jobs) as pool:
             for future in as_completed([pool.submit(run, fault) for fault in faults]):
@@ -121,6 +123,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="faults hunted at once")
     parser.add_argument("--minutes", type=float, default=MINUTES, help="for all faults together")
     parser.add_argument("--limit", type=float, default=None, metavar="SECONDS", help="for each fault instead")
+    parser.add_argument("--generated", type=int, default=0, metavar="N", help="N generated programs, not shipped seeds")
+    parser.add_argument("--cells", type=int, default=None, help="compiled cells for each fault at most")
     parser.add_argument("--triage", action="store_true", help="reduce and replay what is found; takes longer")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     return parser

@@ -65,6 +65,14 @@ def shipped_seeds(within: str = "") -> list[Path]:
     return [p for p in paths if str(p.relative_to(root)).startswith(within)]
 
 
+def generated_seeds(count: int, seed: int, out: Path) -> list[Path]:
+    """Programs of all templates, written below ``out``. Raises CalledProcessError."""
+    command = [sys.executable, "-m", "eqfuzz", "generate", "dag", "--template", "mixed", "--quiet"]
+    command += ["--start", str(seed * count), "--count", str(count), "--out", str(out)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return sorted((out / "programs").glob("*.py"))
+
+
 def grow(seeds: Sequence[Path], seed: int, out: Path) -> list[Entry]:
     """The seeds, and their variants written below ``out``. Raises CalledProcessError."""
     kept = out / "variants"

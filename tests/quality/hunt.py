@@ -142,8 +142,11 @@ def hunt(
     clean: Mapping[tuple[str, str], bool] = types.MappingProxyType({}),
     *,
     triages: bool = False,
+    most_cells: int | None = None,
 ) -> Hunt:
-    """Run until the fault is found, the phases are through or ``limit`` seconds are over; without one, nothing is.
+    """Run until the fault is found, the phases are through, or ``limit`` seconds or ``most_cells`` cells are over.
+
+    Without a fault, nothing is to be found.
 
     ``clean`` says in which phases and programs a run without a fault found nothing (True), or torch's own defects
     (False): these would only cost time. ``triages``: what is found is reduced and replayed, beyond the limit.
@@ -152,9 +155,10 @@ def hunt(
     done = Hunt(fault, None, 0, 0.0, 0)
     for phase in PHASES:
         left = limit - (time.monotonic() - began)
-        if done.found or left < SHORTEST:
+        if done.found or left < SHORTEST or (most_cells is not None and done.cells >= most_cells):
             break
-        done = _run_phase(phase, done, entries, clean, seed, phase.share * left, own, kernels, triages=triages)
+        more = {"triages": triages, "most_cells": most_cells}
+        done = _run_phase(phase, done, entries, clean, seed, phase.share * left, own, kernels, **more)
         done = dataclasses.replace(done, seconds=time.monotonic() - began)
     return done
 
@@ -170,6 +174,7 @@ def _run_phase(
     kernels: Path,
     *,
     triages: bool,
+    most_cells: int | None,
 ) -> Hunt:
     rules = {str(entry.path): list(entry.rules) for entry in entries}
     paths = [entry.path for entry in phase.programs(entries)]
@@ -183,6 +188,8 @@ def _run_phase(
         match event["event"]:
             case "cell" if event["config"]:
                 cells += 1
+                if cells == most_cells:
+                    break
             case "complaint":
                 error = event["text"]
             case "done":
