@@ -105,7 +105,7 @@ def generate_programs(
             handler(ProgramMade(number, seed, program.template, str(file), operators, round(seconds, 6)))
     except KeyboardInterrupt:
         interrupted = True
-    event = (Generation if runs else GenerationSummary)(
+    event = (Generation if runs and not interrupted else GenerationSummary)(
         start=seeds.start,
         count=len(seeds),
         template=template,

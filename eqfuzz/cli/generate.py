@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -35,8 +36,8 @@ OperatorsFrom = Annotated[
 @generate.command("dag")
 def dag(
     seed: Annotated[int | None, typer.Option(min=0, help="Make this one program.")] = None,
-    start: Annotated[int, typer.Option(min=0, help="The first seed, with --count.")] = 0,
-    count: Annotated[int, typer.Option(min=1, help="How many programs, one for each seed.")] = 1,
+    start: Annotated[int | None, typer.Option(min=0, help="The first seed, with --count (default: 0).")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="How many programs, one for each seed (default: 1).")] = None,
     template: Annotated[
         str,
         typer.Option(metavar="NAME|FILE", help="What kind of programs; 'mixed': of every kind. A .toml or .py file."),
@@ -82,17 +83,21 @@ def dag(
     from eqfuzz.campaign.generating import seeds_of
 
     try:
+        if seed is not None and (start is not None or count is not None):
+            raise BadOption("--seed", "it names one program: give --start and --count for several")
+        without = [o for o, v in (("--config", config), ("--time", time), ("--processes", processes)) if v and not run]
+        if without:
+            raise BadOption(without[0], "it is about comparing, so it goes with --run")
         source, name = _source(template, max_depth, supported_ops, op_weights, operators_from or [])
         limit = seconds_of(time, "--time") if time is not None else None
         settings = _settings(out or Path("eqfuzz-out"), processes, limit, config or []) if run else None
     except BadOption as error:
         complain(str(error))
         raise typer.Exit(USAGE) from None
-    seeds = seeds_of(seed, start, count)
+    seeds = seeds_of(seed, start or 0, count or 1)
     as_json = format is Format.JSON
     if len(seeds) == 1 and out is None and not run and not artifacts:
-        _print_one(source, seeds[0], as_json=as_json)
-        return
+        raise typer.Exit(ended(lambda: _print_one(source, seeds[0], as_json=as_json), stopped="nothing was written"))
     making = _Making(source, name, seeds, out or Path("eqfuzz-out"), artifacts, as_json, quiet, verbose, settings)
     kept = f"what was made is in {making.out}"
     raise typer.Exit(ended(making.run, stopped=kept, keep=making.out))
@@ -128,7 +133,7 @@ class _Making:
         from eqfuzz.report.generating import GenerationReport
         from eqfuzz.report.json_lines import to_line
 
-        report = GenerationReport(make_console(), len(self.seeds), quiet=self.quiet, verbose=self.verbose)
+        report = GenerationReport(make_console(), self.template, self.seeds, quiet=self.quiet, verbose=self.verbose)
         files: list[Path] = []
 
         def handle(event: Event) -> None:
@@ -148,18 +153,18 @@ class _Making:
         if isinstance(made, str):
             complain(made)
             return USAGE
-        code = INTERRUPTED if made.interrupted else CLEAN
-        if self.settings is not None and files and not made.interrupted:
-            code = self._compare(files)
         if not self.as_json:
             report.close()
-            if self.settings is None and not self.quiet:
-                make_console().print(f"in {self.out / 'programs'}", soft_wrap=True)
-        return code
+        if made.interrupted:
+            complain("interrupted")
+            return INTERRUPTED
+        return self._compare(files) if self.settings is not None and files else CLEAN
 
     def _generate(self, handle: Callable[[Event], None]) -> Generation | str:
-        """The last event, or why nothing can be written."""
+        """The last event, or why nothing comes of it."""
         from eqfuzz.campaign.generating import generate_programs
+        from eqfuzz.generate.dag.generate import NothingGenerated
+        from eqfuzz.generate.dag.operator import InvalidOperators
 
         try:
             return generate_programs(
@@ -171,8 +176,12 @@ class _Making:
                 artifacts=self.artifacts,
                 runs=self.settings is not None,
             )
+        except BrokenPipeError:
+            raise
         except OSError as error:
             return f"--out: {error.filename or self.out}: {error.strerror}"
+        except (NothingGenerated, InvalidOperators) as error:
+            return str(error)
 
     def _compare(self, files: list[Path]) -> int:
         import dataclasses
@@ -197,8 +206,15 @@ def _log(event: Event) -> None:
         logging.getLogger("eqfuzz.generate").debug("%s: %s", told.file, made)
 
 
-def _print_one(source: MakesPrograms, seed: int, *, as_json: bool) -> None:
-    program = source.generate(seed)
+def _print_one(source: MakesPrograms, seed: int, *, as_json: bool) -> int:
+    from eqfuzz.generate.dag.generate import NothingGenerated
+    from eqfuzz.generate.dag.operator import InvalidOperators
+
+    try:
+        program = source.generate(seed)
+    except (NothingGenerated, InvalidOperators) as error:
+        complain(str(error))
+        return USAGE
     if as_json:
         operators = list(program.operators)
         told = {"event": "program", "seed": seed, "template": program.template, "operators": operators}
@@ -206,6 +222,8 @@ def _print_one(source: MakesPrograms, seed: int, *, as_json: bool) -> None:
         print(json.dumps({"event": "summary", "programs": 1, "start": seed, "count": 1}))
     else:
         sys.stdout.write(program.source)
+        sys.stdout.flush()
+    return CLEAN
 
 
 def _source(
@@ -214,12 +232,15 @@ def _source(
     """What makes the programs, and the template's name. Raises BadOption."""
     from eqfuzz.generate.dag.generate import MIXED, Generator, Mixture
     from eqfuzz.generate.dag.operator import InvalidOperators
+    from eqfuzz.generate.dag.template import InvalidTemplate
 
     chosen = _templates(template)
     try:
         generators = {name: Generator(one, depth=depth, plugins=plugins) for name, one in chosen.items()}
     except InvalidOperators as error:
         raise BadOption("--operators-from", str(error)) from None
+    except InvalidTemplate as error:
+        raise BadOption("--template", str(error)) from None
     known = {name for one in generators.values() for name in one.every}
     only = _weights(supported, known, "--supported-ops")
     factors = {**_weights(op_weights_of(weights), known, "--op-weights"), **only}
@@ -228,9 +249,9 @@ def _source(
             name: Generator(one, only=only, weights=factors, depth=depth, plugins=plugins)
             for name, one in chosen.items()
         }
-        generators = {name: one for name, one in generators.items() if one.names}
+    generators = {name: one for name, one in generators.items() if one.names}
     if not generators:
-        raise BadOption("--supported-ops", f"template {template} has none of these operators")
+        raise BadOption("--supported-ops" if only else "--template", f"template {template} lets no operator in")
     if len(generators) == 1:
         return next(iter(generators.values())), next(iter(generators))
     return Mixture(generators), MIXED
@@ -273,11 +294,11 @@ def _weights(text: str, known: set[str], option: str) -> dict[str, float]:
             hint = did_you_mean(name, sorted(known))
             raise BadOption(option, f"no operator {name!r}{hint}; `eqfuzz generate ops` lists them")
         try:
-            found[name] = float(number or 1)
+            found[name] = float(number if "=" in part else 1)
         except ValueError:
             raise BadOption(option, f"{part!r}: the weight is no number") from None
-        if found[name] <= 0:
-            raise BadOption(option, f"{part!r}: a weight is more than 0")
+        if not 0 < found[name] < math.inf:
+            raise BadOption(option, f"{part!r}: a weight is a number above 0")
     return found
 
 

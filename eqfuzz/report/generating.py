@@ -42,11 +42,12 @@ class _Progress:
 class GenerationReport(Drawn):
     """A handler of the events of `eqfuzz.campaign.generating`."""
 
-    def __init__(self, console: Console, total: int, *, quiet: bool, verbose: bool) -> None:
+    def __init__(self, console: Console, template: str, seeds: range, *, quiet: bool, verbose: bool) -> None:
         self._console = console
+        self._heading = f"{_told(seeds)}  ·  template {template}"
         self._quiet = quiet
         self._verbose = verbose
-        self._progress = _Progress(total)
+        self._progress = _Progress(len(seeds))
         self._drawing = Drawing(console, self._progress)
         self._generation: Generation | None = None
 
@@ -59,25 +60,31 @@ class GenerationReport(Drawn):
         elif isinstance(event, Generation):
             self._generation = event
 
-    def close(self, *, table: bool = True) -> None:
+    def __enter__(self) -> GenerationReport:
+        if not self._quiet:
+            self._console.print(Text(self._heading), soft_wrap=True)
+        super().__enter__()
+        return self
+
+    def close(self) -> None:
         """Print how often each operator was used, and the totals."""
         event = self._generation
         if event is None:
             return
-        if table and not self._quiet and event.operators:
+        if not self._quiet and event.operators:
             self._console.print()
             self._console.print(_distribution(event, everything=self._verbose))
-        last = event.start + event.count - 1
-        seeds = f"seed {event.start}" if event.count == 1 else f"seeds {event.start} to {last}"
+        seeds = _told(range(event.start, event.start + event.count))
         rate = f"{event.programs / event.seconds:,.0f} a second" if event.seconds else ""
         parts = [
             count(event.programs, "program"),
             f"template {event.template}",
             f"{count(sum(event.operators.values()), 'operator')}, {len(event.operators)} different",
-            f"generated in {duration(event.seconds)}" + (f", {rate}" if event.programs > 20 else ""),
+            f"written in {duration(event.seconds)}" + (f", {rate}" if event.programs > 20 else ""),
             seeds,
+            f"in {event.out}/programs",
         ]
-        self._console.print("  ·  ".join(parts), soft_wrap=True)
+        self._console.print(Text("  ·  ".join(parts)), soft_wrap=True)
         if event.unused and event.programs >= 500:
             more = f" and {len(event.unused) - UNUSED_SHOWN} more" if len(event.unused) > UNUSED_SHOWN else ""
             told = f"never used: {', '.join(event.unused[:UNUSED_SHOWN])}{more}"
@@ -92,6 +99,10 @@ class GenerationReport(Drawn):
             self._console.print(Syntax(source, "python", background_color="default"))
         else:
             self._console.print(Text(source), soft_wrap=True)
+
+
+def _told(seeds: range) -> str:
+    return f"seed {seeds.start}" if len(seeds) == 1 else f"seeds {seeds.start} to {seeds.stop - 1}"
 
 
 def _distribution(event: Generation, *, everything: bool) -> Table:

@@ -13,7 +13,7 @@ from eqfuzz.generate.dag.example import random_spec
 from eqfuzz.generate.dag.graph import Assign, Block, Effect, Expr, Leaf, Storage, Value
 from eqfuzz.generate.dag.guard import guard
 from eqfuzz.generate.dag.leaves import new_leaf
-from eqfuzz.generate.dag.operator import Needs, Operator
+from eqfuzz.generate.dag.operator import InvalidOperators, Needs, Operator
 from eqfuzz.generate.dag.spec import BOOLEAN, COMPLEX, FLOATS, Dim, Range, Spec, Unfit, largest, most, stays_exact
 from eqfuzz.generate.dag.template import Template
 
@@ -104,11 +104,11 @@ class Builder:
             return self.flow(self, name, spec.free(), depth)
         chosen = self._catalogue.operators[name]
         out = Spec(spec.size, spec.dtype, exact=spec.exact)
-        needs = chosen.needs(self.draw, out)
+        needs = self._needs(chosen, out)
         if needs.layers and not (self.is_module and self._sees_self):
             raise Unfit("layers need a module")
         self.budget -= 1
-        inputs = self._inputs(needs.inputs, depth - 1)
+        inputs = self.together(needs.inputs, depth - 1)
         range_ = self._range(chosen, needs, inputs, out)
         if range_ is None:
             inputs = [self._made_small(value) for value in inputs]
@@ -120,7 +120,16 @@ class Builder:
             value = self.fitted(value, Spec(value.spec.size, value.spec.dtype, -MODERATE, MODERATE, total=True))
         return value
 
-    def _inputs(self, specs: Sequence[Spec], depth: int) -> list[Value]:
+    def _needs(self, chosen: Operator, out: Spec) -> Needs:
+        """What the operator asks for. Raises Unfit, and InvalidOperators for whatever else a declaration raises."""
+        try:
+            return chosen.needs(self.draw, out)
+        except Unfit:
+            raise
+        except Exception as error:
+            raise InvalidOperators(f"operator {chosen.name}: {type(error).__name__}: {error}") from error
+
+    def together(self, specs: Sequence[Spec], depth: int) -> list[Value]:
         """Values for an operator; what makes one leaves those before as they are."""
         made: list[Value] = []
         before = len(self._waiting)
@@ -324,7 +333,7 @@ class Builder:
                     made = None
                 if made is not None and spec.low <= made.range.low and made.range.high <= spec.high:
                     return made
-        number = self.draw.number(dataclasses.replace(spec, exact=spec.exact))
+        number = self.draw.number(spec)
         text = str(bool(number)) if spec.dtype == "bool" else str(number)
         exact = spec.dtype != "float64"
         return Value(spec, Range(float(number), float(number), exact), Storage(), name=text)
@@ -352,7 +361,7 @@ class Builder:
             if name in self._catalogue.structures:
                 return spec
             try:
-                self._catalogue.operators[name].needs(self.draw, spec)
+                self._needs(self._catalogue.operators[name], spec)
             except Unfit:
                 continue
             return spec

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import itertools
 import random
 from collections import Counter
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.operator import Operator
 from eqfuzz.generate.dag.spec import Spec, Unfit
-from eqfuzz.generate.dag.template import Template
+from eqfuzz.generate.dag.template import InvalidTemplate, Template
 
 _OWN = 2.0
 """From this weight on a family is what a template is about: its operators have their turn first."""
@@ -37,7 +38,8 @@ class Catalogue:
     """The operators and structures of a template, with their weights.
 
     A family's weight is shared by its members; ``weights`` multiply those of single operators, by name. ``only`` leaves
-    out all others. An operator's own name in ``only`` or ``weights`` counts for whatever family it is in.
+    out all others. An operator named in ``only`` or ``weights`` is let in whatever its family weighs. Raises
+    InvalidTemplate.
     """
 
     def __init__(
@@ -49,13 +51,16 @@ class Catalogue:
         only: Iterable[str] = (),
         weights: Mapping[str, float] | None = None,
     ) -> None:
+        _demand_known(operators, structures, template)
         chosen = set(only) or set(template.operators)
         factors = {**template.operators, **(weights or {})}
         every: dict[str, Operator | Structure] = {**operators, **structures}
         members = Counter(one.family for one in every.values())
         self.weights: dict[str, float] = {}
         for name, one in every.items():
-            share = 1.0 if chosen else template.weight_of(one.family) / members[one.family] ** 0.5
+            share = template.weight_of(one.family) / members[one.family] ** 0.5
+            if (chosen or name in factors) and template.allows(one.family):
+                share = 1.0
             weight = share * one.weight * factors.get(name, 1.0)
             if weight > 0 and (not chosen or name in chosen):
                 self.weights[name] = weight
@@ -104,3 +109,17 @@ class Catalogue:
             weights = list(itertools.accumulate(self.weights[name] for name in names))
             self._found[key] = names, weights
         return self._found[key]
+
+
+def _demand_known(operators: Mapping[str, Operator], structures: Mapping[str, Structure], template: Template) -> None:
+    """Raises InvalidTemplate for a family or an operator that there is none of."""
+    families = sorted({one.family for one in (*operators.values(), *structures.values())})
+    for field, given, known in (
+        ("families", template.families, families),
+        ("operators", template.operators, [*operators, *structures]),
+    ):
+        for name in given:
+            if name not in known:
+                close = difflib.get_close_matches(name, known, n=1)
+                hint = f", did you mean {close[0]!r}?" if close else ""
+                raise InvalidTemplate(f"template {template.name}: {field}: there is no {name!r}{hint}")

@@ -55,7 +55,7 @@ class _Writer:
         parameters = [*(self._name[leaf.value] for leaf in inputs), *arguments]
         yielded = [*(leaf.text for leaf in inputs), *arguments]
         held = [leaf for leaf in leaves if leaf.kind != "input"]
-        layers = {name: made for name, made in graph.layers.items() if f"self.{name}" in "\n".join(body)}
+        layers = {name: m for name, m in graph.layers.items() if re.search(rf"\bself\.{name}\b", "\n".join(body))}
         if held or layers:
             definition = self._module(
                 layers, [(leaf.kind, leaf.value.name, leaf.text) for leaf in held], parameters, body
@@ -152,18 +152,20 @@ class _Writer:
         name = self._named(function.name)
         parameters = list(function.parameters)
         more: list[str] = []
+        before: dict[Value, str] = {}
         if not function.inner:
             own = makes(function.body.statements) | set(parameters)
             free = [v for v in dict.fromkeys(reads(function.body.statements)) if v not in own and not _is_fixed(v)]
             self._further[function.name] = [self._value(value) for value in free]
             held = [value for value in free if value.name.startswith("self.")]
+            before = dict(self._local)
             self._local |= {value: self._names.new(value.name.removeprefix("self.")) for value in held}
             more = [self._value(value) for value in free]
         names = [self._named(value) for value in parameters]
         body = self._block(function.body.statements)
         if function.inner:
             return [f"def {name}({', '.join(names)}):", *_deeper(body), ""]
-        self._local.clear()
+        self._local = before
         dims = [d for d in self._graph.dims if any(re.search(rf"\b{d}\b", line.split("  #")[0]) for line in body)]
         self._further[function.name] += dims
         names = list(dict.fromkeys([*names, *more, *dims]))

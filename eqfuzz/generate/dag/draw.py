@@ -30,6 +30,9 @@ class Draw:
         return among[int(self.rng.random() * len(among))]
 
     def weighted(self, weights: Mapping[T, float]) -> T:
+        """One of them, more often the more it weighs. Raises Unfit where nothing weighs anything."""
+        if not any(weights.values()):
+            raise Unfit("nothing to choose from")
         return self.rng.choices(list(weights), list(weights.values()))[0]
 
     def integer(self, low: int, high: int) -> int:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from eqfuzz.generate.dag.build import MODERATE, Builder
-from eqfuzz.generate.dag.graph import Assign, Compound, Effect, Expr, Function, Return, Storage, Value
+from eqfuzz.generate.dag.graph import Assign, Compound, Effect, Expr, Function, Storage, Value
 from eqfuzz.generate.dag.spec import WIDE, Range, Spec
 from eqfuzz.generate.dag.structure import (
     SMOOTH,
     STRUCTURES,
+    also_called,
     assign_again,
     bounded,
     build_structure,
@@ -16,6 +17,7 @@ from eqfuzz.generate.dag.structure import (
     parameter_like,
     pure_function,
     python_input,
+    returned,
     some_tensor,
     structure,
 )
@@ -62,7 +64,7 @@ def _branches(builder: Builder, spec: Spec, depth: int, test: Expr) -> Value:
     for _ in range(2):
         with builder.inside(isolated=True) as side:
             made = builder.fitted(builder.produce(spec.free(), depth - 1), bound)
-            builder.block.statements.append(Assign((result,), Expr("{0}", (made,))))
+            also_called(builder, result, made)
         sides.append(side)
     builder.block.statements.append(Compound(test, sides[0], orelse=sides[1]))
     builder.block.values.append(result)
@@ -101,7 +103,7 @@ def _function(builder: Builder, spec: Spec, depth: int, *parameters: Value, noun
     name = Value(Spec(None, "int64"), Range(0, 0), Storage(), noun, pinned=True)
     with builder.inside(*parameters, isolated=True, sees_self=inner) as body:
         made = made_of(builder, spec, depth - 1, *(p for p in parameters if p.spec.size == spec.size))
-        body.statements.append(Return(Expr("{0}", (made,))))
+        body.statements.append(returned(builder, made))
     function = Function(name, parameters, body, inner)
     builder.block.statements.append(function)
     return function
@@ -144,11 +146,11 @@ def early_return(builder: Builder, spec: Spec, depth: int) -> Value:
     with builder.inside(parameter, isolated=True, sees_self=inner) as body:
         with builder.inside(isolated=True) as first:
             made = made_of(builder, spec, depth - 1, parameter)
-            first.statements.append(Return(Expr("{0}", (made,))))
+            first.statements.append(returned(builder, made))
         test = Expr("if {0}.shape[{axis}] > {least}", (parameter,), {"axis": 0, "least": builder.draw.integer(1, 8)})
         body.statements.append(Compound(test, first))
         made = made_of(builder, spec, depth - 1, parameter)
-        body.statements.append(Return(Expr("{0}", (made,))))
+        body.statements.append(returned(builder, made))
     function = Function(name, (parameter,), body, inner)
     builder.block.statements.append(function)
     return _called(builder, function, spec, argument, "early return")
@@ -214,7 +216,8 @@ def without_gradients(builder: Builder, spec: Spec, depth: int) -> Value:
     result = Value(spec.free(), Range(bound.low, bound.high), Storage(False, True), "fixed", pinned=True)
     with builder.inside(isolated=True) as body:
         made = builder.fitted(builder.produce(spec.free(), depth - 1), bound)
-        body.statements.append(Assign((result,), Expr("{0}", (made,))))
+        body.statements.append(Assign((result,), Expr("{0}.detach()", (made,))))
+        made.storage.owned, made.storage.saved = False, True
     builder.block.statements.append(Compound(Expr("with torch.no_grad()", operator="no_grad"), body))
     builder.block.values.append(result)
     return result
@@ -289,7 +292,7 @@ def list_of_parts(builder: Builder, spec: Spec, depth: int) -> Value:
     count = builder.draw.integer(2, 3)
     parts = Value(Spec(None, "int64"), Range(0, 0), Storage(), "parts", pinned=True)
     builder.block.statements.append(Assign((parts,), Expr("[]", operator="list of parts")))
-    made = [builder.produce(bounded(spec), depth - 1) for _ in range(count)]
+    made = builder.together([bounded(spec)] * count, depth - 1)
     for value in made:
         builder.block.statements.append(Effect(Expr("{0}.append({1})", (parts, value)), parts))
     text, operator = builder.draw.choice(

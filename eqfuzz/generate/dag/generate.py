@@ -30,6 +30,10 @@ MIXED = "mixed"
 """The name of all templates together."""
 
 
+class NothingGenerated(Exception):
+    """No program comes out of a seed: what its template and operators ask for cannot be had."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Generated:
     """A program with what it was made from."""
@@ -78,7 +82,7 @@ class Generator:
         return tuple(sorted(self.catalogue.weights))
 
     def generate(self, seed: int) -> Generated:
-        """The program of ``seed``."""
+        """The program of ``seed``. Raises NothingGenerated, and InvalidOperators for what a user's operator does."""
         rng = random.Random(f"eqfuzz dag {self.template.name} {seed}")
         draw = Draw(rng)
         for attempt in range(_ATTEMPTS):
@@ -88,11 +92,13 @@ class Generator:
                 continue
             title = f"Made by eqfuzz {__version__}: template {self.template.name}, seed {seed}."
             return Generated(seed, self.template.name, code(graph, draw, title), graph)
-        raise RuntimeError(f"no program came out of seed {seed} of template {self.template.name}")
+        raise NothingGenerated(f"template {self.template.name}, seed {seed}: nothing that it lets in makes a program")
 
     def graph(self, draw: Draw, turn: int | None = None) -> Graph:
         """The graph of a program that begins with the operator whose ``turn`` it is, or any. Raises Unfit."""
-        builder = Builder(draw, self.catalogue, self.template, draw.integer(4, self.template.nodes))
+        builder = Builder(
+            draw, self.catalogue, self.template, draw.integer(min(4, self.template.nodes), self.template.nodes)
+        )
         builder.flow = build_structure
         outputs = draw.integer(1, self.template.outputs)
         made: list[Value] = []
@@ -100,7 +106,7 @@ class Generator:
             if number and builder.budget <= 0:
                 break
             name = self.catalogue.first(draw, None if number else turn)
-            depth = draw.integer(2, max(2, self._depth))
+            depth = draw.integer(min(2, self._depth), self._depth)
             builder.is_module = builder.is_module or self.catalogue.needs_module(name)
             try:
                 made.append(builder.produce(builder.example(name), depth, first=name))

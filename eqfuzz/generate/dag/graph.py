@@ -144,10 +144,11 @@ class Block:
         """Whether statements here may write to its memory."""
         block: Block | None = self
         while block is not None:
+            if block.isolated:
+                outside = block.parent.visible() if block.parent is not None else ()
+                return value in block.values and all(other.storage is not value.storage for other in outside)
             if value in block.values:
                 return True
-            if block.isolated:
-                return False
             block = block.parent
         return False
 

@@ -6,7 +6,7 @@ import dataclasses
 import math
 
 from eqfuzz.generate.dag.draw import Draw
-from eqfuzz.generate.dag.spec import COMPLEX, FLOATS, Range, Spec, Unfit, most
+from eqfuzz.generate.dag.spec import COMPLEX, FLOATS, Range, Spec, Unfit, constant, most
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,6 +45,8 @@ def _of_floats(given: Range, spec: Spec) -> list[Guard]:
     found = [Guard("torch.clamp", f"{{0}}.clamp({_clamped(low, high)})", given_in(given, low, high))]
     found.append(Guard("torch.clamp", f"torch.clamp({{0}}, {_clamped(low, high)})", given_in(given, low, high)))
     if spec.exact:
+        if not found[0].range.exact:
+            raise Unfit("the bounds themselves would round")
         return found
     if not math.isinf(low) and not math.isinf(high):
         width, middle = round((high - low) * 0.95, 3), (high + low) / 2
@@ -82,7 +84,9 @@ def _of_integers(given: Range, spec: Spec, dtype: str) -> list[Guard]:
 def given_in(given: Range, low: float, high: float) -> Range:
     """What is left of a range when it is clamped."""
     least, greatest = min(max(given.low, low), high), max(min(given.high, high), low)
-    return Range(least, greatest, given.exact, bits=given.bits)
+    bounds = [constant(bound) for bound in (low, high) if not math.isinf(bound)]
+    exact = given.exact and all(bound.exact for bound in bounds)
+    return Range(least, greatest, exact, bits=max([given.bits, *(bound.bits for bound in bounds)]))
 
 
 def _clamped(low: float, high: float) -> str:

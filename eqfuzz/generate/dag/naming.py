@@ -8,22 +8,6 @@ import keyword
 FLOATS = ("x", "y", "w", "v", "u", "t", "r", "s")
 """Names of float inputs, in order."""
 
-_OF_FAMILY = {
-    "elementwise": "h",
-    "binary": "h",
-    "comparisons": "mask",
-    "reductions": "total",
-    "shapes": "shaped",
-    "indexing": "picked",
-    "linalg": "product",
-    "creation": "base",
-    "modules": "hidden",
-    "losses": "loss",
-    "convolution": "features",
-    "pooling": "pooled",
-    "normalisation": "normed",
-    "activations": "active",
-}
 _TAKEN = {
     "F",
     "np",
@@ -68,8 +52,3 @@ class Names:
             name = f"{noun}{number}"
         self._taken.add(name)
         return name
-
-
-def noun_of(family: str) -> str:
-    """What the result of an operator of this family is called."""
-    return _OF_FAMILY.get(family, "h")

@@ -171,21 +171,28 @@ def operators(extra: Iterable[Path] = ()) -> dict[str, Operator]:
     package = importlib.import_module("eqfuzz.generate.dag.operators")
     for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
         importlib.import_module(f"{package.__name__}.{module.name}")
+    found = dict(REGISTRY)
     for path in extra:
         if path.resolve() not in _LOADED:
-            _load(path)
-    return dict(sorted(REGISTRY.items()))
+            _LOADED[path.resolve()] = _load(path)
+        found |= _LOADED[path.resolve()]
+    return dict(sorted(found.items()))
 
 
-_LOADED: set[Path] = set()
+_LOADED: dict[Path, dict[str, Operator]] = {}
 
 
-def _load(path: Path) -> None:
+def _load(path: Path) -> dict[str, Operator]:
+    """What a user's file declares; it is kept apart from what others declare. Raises InvalidOperators."""
+    before = dict(REGISTRY)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise InvalidOperators(f"{path}: no Python file")
     try:
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
-    except Exception as error:  # whatever the user's file does wrong
+        return {name: one for name, one in REGISTRY.items() if name not in before}
+    except (Exception, SystemExit) as error:  # whatever the user's file does wrong
         raise InvalidOperators(f"{path}: {type(error).__name__}: {error}") from error
-    _LOADED.add(path.resolve())
+    finally:
+        REGISTRY.clear()
+        REGISTRY.update(before)

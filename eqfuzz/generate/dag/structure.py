@@ -53,6 +53,8 @@ def parameter_like(spec: Spec, range_: Range, noun: str, *, grad: bool = False) 
 def made_of(builder: Builder, spec: Spec, depth: int, *needed: Value) -> Value:
     """A bounded value, made in the present block, that depends on all of ``needed``, which are like it."""
     made = builder.produce(spec.free(), max(1, depth - 1))
+    if made in needed:
+        made = builder.emit(Expr("{0} + 1", (made,), operator="torch.add"), spec.free(), made.range + Range(1, 1, True))
     for value in needed:
         if value not in _ancestors(builder.block, made):
             symbol = builder.draw.choice(("+", "*", "-"))
@@ -86,12 +88,35 @@ def carried(builder: Builder, spec: Spec, depth: int) -> Value:
     value = Value(
         spec.free(), Range(bound.low, bound.high), Storage(False, True, builder.may_train), "state", pinned=True
     )
-    builder.add(Assign((value,), Expr("{0}", (start,))))
+    builder.add(Assign((value,), _same(start)))
     return value
 
 
 def assign_again(builder: Builder, value: Value, made: Value) -> None:
-    builder.block.statements.append(Assign((value,), Expr("{0}", (made,)), again=True))
+    """``value = made`` once more, in the present block."""
+    builder.block.statements.append(Assign((value,), _same(made), again=True))
+
+
+def also_called(builder: Builder, value: Value, made: Value) -> None:
+    """``value = made`` in the present block, where ``value`` is a variable of the block around it."""
+    builder.block.statements.append(Assign((value,), _same(made)))
+
+
+def _same(made: Value) -> Expr:
+    """Another name for it: from now on nothing may be written there, since both would change."""
+    made.storage.owned, made.storage.saved = False, True
+    return Expr("{0}", (made,))
+
+
+def returned(builder: Builder, made: Value) -> Return:
+    """The end of a function; what it gives is its own, no argument and nothing from outside."""
+    own = builder.block.values
+    parent = builder.block.parent
+    given = [value for value in own if value.storage is made.storage and value is not made]
+    outside = parent.visible() if parent is not None else ()
+    if made not in own or made.name or given or any(value.storage is made.storage for value in outside):
+        made = builder.emit(Expr("{0}.clone()", (made,), operator="torch.clone"), made.spec.free(), made.range)
+    return Return(Expr("{0}", (made,)))
 
 
 def pure_function(builder: Builder, spec: Spec, depth: int, parameter: Value, noun: str) -> Function:
@@ -107,9 +132,7 @@ def pure_function(builder: Builder, spec: Spec, depth: int, parameter: Value, no
             for _ in range(builder.draw.integer(1, 3)):
                 made = _step(builder, made, spec)
             made = builder.fitted(made, bounded(spec))
-            if made is parameter:
-                made = builder.emit(Expr("{0}.clone()", (made,), operator="torch.clone"), spec.free(), made.range)
-            body.statements.append(Return(Expr("{0}", (made,))))
+            body.statements.append(returned(builder, made))
     finally:
         builder.block, builder.nested, builder.template = outer, nested, inplace
         builder.leafless -= 1

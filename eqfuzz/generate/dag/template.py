@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import runpy
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path
 
 import pydantic
 
 from eqfuzz.generate.dag.leaf import LAYOUTS, PROFILES
+from eqfuzz.generate.dag.spec import EVERY
 
 SHIPPED = Path(__file__).parent / "templates"
 
+
+Weights = dict[str, pydantic.NonNegativeFloat]
 
 _NAMED_ONLY = frozenset({"dtensor"})
 
@@ -29,18 +32,19 @@ class Template(pydantic.BaseModel):
     parameters instead of a function. ``backward``: inputs and parameters take gradients. ``inplace``, ``out``: the
     share of such calls where they are possible. ``dynamic``: sizes that change from one input set to the next.
     ``empty``: dimensions of size 0. ``exact``: only values that no rounding touches. ``reuse``: of values that are
-    there. ``leaf``: an input before the depth is reached. ``inputs``, ``outputs``, ``depth``, ``nodes``: the most
-    there are. ``nested``: outputs in lists, tuples and dicts. ``preamble``: lines before the program.
+    there. ``leaf``: an input before the depth is reached. ``inputs``, ``outputs``, ``depth``, ``nodes``: about so
+    many at most. ``mutates_inputs``: inputs may be written to. ``nested``: outputs in lists, tuples and dicts.
+    ``preamble``: lines before the program.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
 
-    name: str = ""
+    name: str = pydantic.Field("", pattern=r"^[\w.-]*$")
     about: str = ""
-    families: dict[str, float] = {}
+    families: Weights = {}
     others: float = pydantic.Field(1.0, ge=0, description="weight of families that are not named")
-    operators: dict[str, float] = {}
-    dtypes: dict[str, float] = {
+    operators: Weights = {}
+    dtypes: Weights = {
         "float32": 8,
         "float64": 1.5,
         "int64": 1.5,
@@ -48,9 +52,9 @@ class Template(pydantic.BaseModel):
         "float16": 0.5,
         "bfloat16": 0.5,
     }
-    ranks: dict[int, float] = {0: 0.5, 1: 2, 2: 4, 3: 3, 4: 1.5, 5: 0.4}
-    profiles: dict[str, float] = PROFILES
-    layouts: dict[str, float] = LAYOUTS
+    ranks: dict[int, pydantic.NonNegativeFloat] = {0: 0.5, 1: 2, 2: 4, 3: 3, 4: 1.5, 5: 0.4}
+    profiles: Weights = PROFILES
+    layouts: Weights = LAYOUTS
     modules: float = pydantic.Field(0.25, ge=0, le=1)
     backward: float = pydantic.Field(0.35, ge=0, le=1)
     inplace: float = pydantic.Field(0.2, ge=0, le=1)
@@ -67,6 +71,30 @@ class Template(pydantic.BaseModel):
     depth: int = pydantic.Field(7, ge=1, le=20)
     nodes: int = pydantic.Field(24, ge=1, le=400)
     preamble: tuple[str, ...] = ()
+
+    @pydantic.field_validator("dtypes", "profiles", "layouts")
+    @classmethod
+    def _is_known(cls, given: dict[str, float], info: pydantic.ValidationInfo) -> dict[str, float]:
+        known = {"dtypes": EVERY, "profiles": tuple(PROFILES), "layouts": tuple(LAYOUTS)}[info.field_name or ""]
+        for name in given:
+            if name not in known:
+                raise ValueError(f"no such name: {name!r}; known: {', '.join(known)}")
+        if not any(given.values()):
+            raise ValueError("nothing has a weight")
+        return given
+
+    @pydantic.field_validator("preamble")
+    @classmethod
+    def _is_python(cls, lines: tuple[str, ...]) -> tuple[str, ...]:
+        try:
+            ast.parse("\n".join(lines))
+        except SyntaxError as error:
+            raise ValueError(f"not valid Python: {error.msg}, line {error.lineno}") from None
+        return lines
+
+    def allows(self, family: str) -> bool:
+        """Whether its operators may be used at all, by name: some need what only a template's preamble defines."""
+        return family in self.families or family not in _NAMED_ONLY
 
     def weight_of(self, family: str) -> float:
         """What the family weighs; one that only a template's preamble makes possible has to be named."""
@@ -94,18 +122,13 @@ def shipped_templates() -> dict[str, Template]:
     return {path.stem: read_template(path) for path in sorted(SHIPPED.glob("*.toml"))}
 
 
-def templates(extra: Iterable[Path] = ()) -> dict[str, Template]:
-    """Every template by name: the shipped ones, and those of the files ``extra``. Raises InvalidTemplate."""
-    return shipped_templates() | {template.name: template for template in map(template_of, extra)}
-
-
 def template_of(path: Path) -> Template:
     """The template in a TOML file, or in a Python file that defines ``template``. Raises InvalidTemplate."""
     if path.suffix != ".py":
         return read_template(path)
     try:
         found = runpy.run_path(str(path)).get("template")
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # whatever the user's file does wrong
         raise InvalidTemplate(f"{path}: {type(error).__name__}: {error}") from error
     if not isinstance(found, Template):
         raise InvalidTemplate(f"{path}: defines no `template = Template(...)`")

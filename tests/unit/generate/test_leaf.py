@@ -92,6 +92,14 @@ def test_guards_bring_floats_into_bounds(bounds, dtype, given_range, seed):
     assert spec.low - 1e-3 <= made_guard.range.low and made_guard.range.high <= spec.high + 1e-3
 
 
+@pytest.mark.parametrize("bounds", [(0.05, 64.0), (-0.95, 0.95), (0.0, 1.0), (0.25, 4.0)])
+def test_bounds_that_round_make_nothing_exact(bounds):
+    spec = Spec((3,), "float32", *bounds, total=True)
+    made_guards = [guard(Draw(random.Random(seed)), Range(-4, 4, exact=True), "float32", spec) for seed in range(20)]
+    few_bits = all(bound * 8 == int(bound * 8) for bound in bounds)
+    assert any(one.range.exact for one in made_guards) is few_bits
+
+
 @given(st.sampled_from(INTEGERS), st.sampled_from([(0, 3), (1, 9), (-5, 5), (0, 31)]), st.integers(0, 10**6))
 def test_guards_bring_whole_numbers_into_bounds(dtype, bounds, seed):
     assume(dtype != "uint8" or bounds[0] >= 0)
