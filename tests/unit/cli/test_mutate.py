@@ -269,7 +269,7 @@ def test_every_option_reaches_the_settings(mutate, monkeypatch, tmp_path):
     )
 
 
-@pytest.mark.parametrize(("given", "count"), [("all", 7), ("aot_eager,aot_eager", 1)])
+@pytest.mark.parametrize(("given", "count"), [("all", 10), ("aot_eager,aot_eager", 1)])
 def test_configurations_by_name(mutate, given, count):
     _, settings = mutate(summary(), "--config", given)
     assert settings is not None
