@@ -10,7 +10,9 @@ pytestmark = pytest.mark.slow
 
 
 def test_generated_programs_are_compared(tmp_path):
-    done = eqfuzz("generate", "dag", "--count", 3, "--run", "--out", tmp_path, "--format", "json", "-p", 1)
+    done = eqfuzz(
+        "generate", "dag", "--count", 3, "--run", "--out", tmp_path, "--format", "json", "-p", 1, "--config", "eager"
+    )
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode in (0, 1), done.stderr
     names = [event["event"] for event in events]

@@ -28,6 +28,7 @@ WRONG_WHERE = """
 """
 
 
+@pytest.mark.long
 def test_one_rewrite_is_left_where_one_suffices(tmp_path):
     seed, preload = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", WRONG_WHERE)
     out = tmp_path / "out"

@@ -72,6 +72,7 @@ def demand_all_hold(run: Run) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
+@pytest.mark.long
 def test_a_share_of_the_rewrites_holds_and_every_file_gets_many(tmp_path: Path) -> None:
     run = rewritten(tmp_path, SHARE, 1700)
     demand_all_hold(run)

@@ -267,6 +267,7 @@ class Builder:
         for value in self.block.visible():
             if value.storage is target.storage:
                 value.range = value.range.over(range_)
+                value.spec = dataclasses.replace(value.spec, below=None)
                 value.pinned = True
         target.range = range_
         target.spec = target.spec.free()

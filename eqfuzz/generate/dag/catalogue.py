@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from eqfuzz.generate.dag.draw import Draw
-from eqfuzz.generate.dag.operator import Operator
+from eqfuzz.generate.dag.operator import InvalidOperators, Operator
 from eqfuzz.generate.dag.spec import Spec, Unfit
 from eqfuzz.generate.dag.template import InvalidTemplate, Template
 
@@ -39,7 +39,7 @@ class Catalogue:
 
     A family's weight is shared by its members; ``weights`` multiply those of single operators, by name. ``only`` leaves
     out all others. An operator named in ``only`` or ``weights`` is let in whatever its family weighs. Raises
-    InvalidTemplate.
+    InvalidTemplate and InvalidOperators.
     """
 
     def __init__(
@@ -51,6 +51,8 @@ class Catalogue:
         only: Iterable[str] = (),
         weights: Mapping[str, float] | None = None,
     ) -> None:
+        for name in sorted(operators.keys() & structures.keys()):
+            raise InvalidOperators(f"operator {name}: a structure has this name")
         _demand_known(operators, structures, template)
         chosen = set(only) or set(template.operators)
         factors = {**template.operators, **(weights or {})}

@@ -31,6 +31,14 @@ LAYOUTS = {
 }
 
 
+_RARELY_EQUAL = 64
+"""Elements up to which normal float32 numbers are as good as certain to differ: two do once in some thousand draws."""
+
+
+_WHOLE_NUMBERS = {"bfloat16": 256, "float16": 2048}
+"""Up to these every whole number can be told apart."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Drawn:
     """Code that draws a tensor, and what is known of it."""
@@ -83,9 +91,9 @@ def _floats(draw: Draw, spec: Spec, profiles: dict[str, float], size: str) -> tu
     dtype = "" if spec.dtype == "float32" else f"dtype=torch.{spec.dtype}"
     bounded = not math.isinf(spec.low) or not math.isinf(spec.high)
     if spec.distinct:
-        if spec.exact or spec.dtype not in WIDE:
+        if spec.exact or spec.dtype not in WIDE or (spec.dtype == "float32" and spec.numel > _RARELY_EQUAL):
             text, range_ = _permutation(dataclasses.replace(spec, dtype="int64", exact=True))
-            if range_.high > 100:
+            if range_.high > _WHOLE_NUMBERS.get(spec.dtype, 4096):
                 raise Unfit("too many distinct values for the dtype")
             return f"{text}.to(torch.{spec.dtype})", range_
         return _call("normal", size + dtype), Range(-5, 5, distinct=True)
