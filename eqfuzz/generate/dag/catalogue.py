@@ -15,7 +15,8 @@ from eqfuzz.generate.dag.spec import Spec, Unfit
 from eqfuzz.generate.dag.template import InvalidTemplate, Template
 
 _OWN = 2.0
-"""From this weight on a family is what a template is about: its operators have their turn first."""
+"""From this weight on a family is what a template is about: its operators have their turn first, then by turns one that
+makes few kinds of values, since nothing else asks for it, and any other."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,9 +70,12 @@ class Catalogue:
         self.operators = {name: one for name, one in operators.items() if name in self.weights}
         self.structures = {name: one for name, one in structures.items() if name in self.weights}
         own = {family for family, weight in template.families.items() if weight >= _OWN}
-        self._turns = sorted(self.weights)
-        random.Random(template.name).shuffle(self._turns)
-        self._turns.sort(key=lambda name: self.member(name).family not in own)
+        names = sorted(self.weights)
+        random.Random(template.name).shuffle(names)
+        rest = [name for name in names if self.member(name).family not in own]
+        narrow = sorted(rest, key=lambda name: len(self.member(name).dtypes) * len(self.member(name).ranks))
+        self._turns = [name for name in names if self.member(name).family in own]
+        self._turns += itertools.chain.from_iterable(zip(narrow, rest, strict=True))
         self._found: dict[tuple[str, int, bool], tuple[list[str], list[float]]] = {}
 
     def pick(self, draw: Draw, spec: Spec) -> str | None:

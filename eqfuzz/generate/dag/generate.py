@@ -105,7 +105,7 @@ class Generator:
         for number in range(outputs):
             if number and builder.budget <= 0:
                 break
-            name = self.catalogue.first(draw, None if number else turn)
+            name = self.catalogue.first(draw, _turn(turn, number))
             depth = draw.integer(min(2, self._depth), self._depth)
             builder.is_module = builder.is_module or self.catalogue.needs_module(name)
             try:
@@ -139,6 +139,13 @@ class Mixture:
         """The program of ``seed``."""
         rng = random.Random(f"eqfuzz dag {MIXED} {seed}")
         return self.generators[rng.choice(sorted(self.generators))].generate(seed)
+
+
+def _turn(turn: int | None, number: int) -> int | None:
+    """The turn of output ``number``: the first goes forwards through the operators, the second backwards."""
+    if turn is None or number > 1:
+        return None
+    return -1 - turn if number else turn
 
 
 def _result(draw: Draw, made: Sequence[Value], template: Template) -> Expr:

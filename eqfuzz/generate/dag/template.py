@@ -51,6 +51,7 @@ class Template(pydantic.BaseModel):
         "bool": 0.7,
         "float16": 0.5,
         "bfloat16": 0.5,
+        "complex64": 0.5,
     }
     ranks: dict[int, pydantic.NonNegativeFloat] = {0: 0.5, 1: 2, 2: 4, 3: 3, 4: 1.5, 5: 0.4}
     profiles: Weights = PROFILES

@@ -75,6 +75,8 @@ def test_comments_say_what_the_values_are():
     seen = 0
     for seed in range(80):
         program = GENERATORS["default"].generate(seed)
+        if "torch.cond(" in program.source or "_higher_order_ops" in program.source:
+            continue  # these trace their functions, which may then not tell anybody
         lines = []
         for line in program.source.splitlines():
             lines.append(line)
@@ -115,7 +117,8 @@ def test_only_the_operators_asked_for():
     only = ["torch.add", "torch.matmul", "torch.nn.functional.relu"]
     known = [name for name in only if name in operators()]
     generator = Generator(TEMPLATES["default"], only=known)
-    helping = {f"torch.{name}" for name in ("clamp", "tanh", "sin", "abs", "square", "sigmoid", "div", "nan_to_num")}
+    helping = {f"torch.{name}" for name in ("clamp", "tanh", "sin", "abs", "square", "sigmoid", "div", "remainder")}
+    helping |= {"torch.nan_to_num"}
     helping |= {"torch.nn.functional.softplus", "torch.Tensor.contiguous", "torch.Tensor.detach"}
     for seed in range(40):
         assert set(generator.generate(seed).operators) <= {*known, *helping}
