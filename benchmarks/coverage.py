@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -105,9 +106,8 @@ def _tracing() -> Any:
     import torch._inductor.compile_fx
 
     torch.set_num_threads(1)
-    from eqfuzz.program import load  # noqa: F401
-    from eqfuzz.run import configs  # noqa: F401
-
+    for module in ("eqfuzz.program.load", "eqfuzz.run.configs"):  # once, before the forks
+        importlib.import_module(module)
     return tracer
 
 

@@ -20,8 +20,8 @@ from eqfuzz.cli.options import BadOption, Format, configs_of, did_you_mean, seco
 from eqfuzz.cli.reported import reported
 
 if TYPE_CHECKING:
-    from eqfuzz.campaign.events import Event, Handler
-    from eqfuzz.campaign.generating import Generation, MakesPrograms, ProgramMade
+    from eqfuzz.campaign.events import Event
+    from eqfuzz.campaign.generating import Generation, MakesPrograms
     from eqfuzz.campaign.settings import Settings
     from eqfuzz.generate.dag.template import Template
 
@@ -129,31 +129,29 @@ class _Making:
         self.settings = settings
 
     def run(self) -> int:
+        from eqfuzz.campaign.generating import ProgramMade
         from eqfuzz.report.console import make_console
         from eqfuzz.report.generating import GenerationReport
-        from eqfuzz.report.json_lines import to_line
+        from eqfuzz.report.json_lines import JsonLines
 
-        report = GenerationReport(make_console(), self.template, self.seeds, quiet=self.quiet, verbose=self.verbose)
+        if self.as_json:
+            report = JsonLines(sys.stdout)
+        else:
+            report = GenerationReport(make_console(), self.template, self.seeds, quiet=self.quiet, verbose=self.verbose)
         files: list[Path] = []
 
         def handle(event: Event) -> None:
-            _log(event)
-            if event.name == "program":
-                files.append(Path(event.to_json()["file"]))
-            if self.as_json:
-                print(to_line(event), flush=True)
-            else:
-                report.handle(event)
+            logs.log_event(event)
+            if isinstance(event, ProgramMade):
+                files.append(Path(event.file))
+            report.handle(event)
 
-        if self.as_json:
+        with report:
             made = self._generate(handle)
-        else:
-            with report:
-                made = self._generate(handle)
         if isinstance(made, str):
             complain(made)
             return USAGE
-        if not self.as_json:
+        if isinstance(report, GenerationReport):
             report.close()
         if made.interrupted:
             complain("interrupted")
@@ -191,19 +189,7 @@ class _Making:
         assert self.settings is not None
         settings = dataclasses.replace(self.settings, paths=tuple(files), seed=self.seeds.start)
 
-        def action(handler: Handler) -> object:
-            return run(settings, handler)
-
-        return reported(settings, action, as_json=self.as_json, quiet=self.quiet)  # type: ignore[arg-type]
-
-
-def _log(event: Event) -> None:
-    import logging
-
-    if event.name == "program":
-        told: ProgramMade = event  # type: ignore[assignment]
-        made = f"{told.seconds * 1000:.1f} ms, {len(told.operators)} operators"
-        logging.getLogger("eqfuzz.generate").debug("%s: %s", told.file, made)
+        return reported(settings, lambda handler: run(settings, handler), as_json=self.as_json, quiet=self.quiet)
 
 
 def _print_one(source: MakesPrograms, seed: int, *, as_json: bool) -> int:

@@ -32,10 +32,13 @@ def start(level: str) -> None:
 def log_event(event: Event) -> None:
     """What a campaign's events say to the log."""
     from eqfuzz.campaign.events import FindingMade, SeedDone, SeedInvalid, SeedStarted
+    from eqfuzz.campaign.generating import ProgramMade
 
     match event:
         case SeedStarted(seed=seed):
             _log.info("%s: started", seed)
+        case ProgramMade(file=file, seconds=seconds, operators=operators):
+            _log.debug("%s: %.1f ms, %d operators", file, seconds * 1000, len(operators))
         case SeedInvalid(reason=reason):
             _log.info("invalid seed: %s", reason)
         case FindingMade(folder=folder):

@@ -29,7 +29,6 @@ class Structure:
     family: str = "control flow"
     weight: float = 1.0
     doc: str = ""
-    exact: bool = True
 
     def can_make(self, dtype: str, rank: int, exact: bool) -> bool:
         return dtype in self.dtypes and rank in self.ranks and not exact

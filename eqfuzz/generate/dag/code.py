@@ -6,13 +6,14 @@ import ast
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from eqfuzz.generate.dag.draw import Draw
 from eqfuzz.generate.dag.graph import Assign, Compound, Effect, Expr, Function, Graph, Return, Statement, Value
 from eqfuzz.generate.dag.liveness import makes, reads
 from eqfuzz.generate.dag.naming import Names
+from eqfuzz.generate.dag.operator import InvalidOperators
 from eqfuzz.generate.dag.spec import Dim
 
 _LONGEST = 92
@@ -201,7 +202,10 @@ class _Writer:
                 return self._value(expr.inputs[int(key)])
             return written(params[key]) if key in params else hole[0]
 
-        return _plain(_HOLE.sub(fill, expr.text))
+        try:
+            return _plain(_HOLE.sub(fill, expr.text))
+        except SyntaxError as error:
+            raise InvalidOperators(f"operator {expr.operator}: {expr.text!r} is not Python: {error.msg}") from error
 
     def _value(self, value: Value) -> str:
         if value in self._local:
@@ -248,15 +252,12 @@ def _is_fixed(value: Value) -> bool:
     return bool(value.name) and not value.name.startswith("self.")
 
 
-_normal: Callable[[str], str] = lambda text: ast.unparse(ast.parse(text))  # noqa: E731
-
-
 def _plain(text: str) -> str:
     """Without parentheses that say nothing."""
     if text.startswith(("for ", "if ", "while ", "with ", "elif ")):
         head = ast.unparse(ast.parse(text + ": pass"))
         return head.splitlines()[0].removesuffix(":")
-    return _normal(text)
+    return ast.unparse(ast.parse(text))
 
 
 def _line(text: str, before: str = "", note: str = "") -> list[str]:

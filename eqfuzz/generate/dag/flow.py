@@ -6,7 +6,6 @@ from eqfuzz.generate.dag.build import MODERATE, Builder
 from eqfuzz.generate.dag.graph import Assign, Compound, Effect, Expr, Function, Storage, Value
 from eqfuzz.generate.dag.spec import WIDE, Range, Spec
 from eqfuzz.generate.dag.structure import (
-    SMOOTH,
     STRUCTURES,
     also_called,
     assign_again,
@@ -209,7 +208,7 @@ def graph_break(builder: Builder, spec: Spec, depth: int) -> Value:
     return builder.emit(expr, spec.free(), before.range + made.range)
 
 
-@structure("no_grad", dtypes=SMOOTH)
+@structure("no_grad", dtypes=WIDE)
 def without_gradients(builder: Builder, spec: Spec, depth: int) -> Value:
     """A block in which nothing is recorded."""
     bound = bounded(spec)
@@ -238,7 +237,7 @@ def cond(builder: Builder, spec: Spec, depth: int) -> Value:
     return builder.emit(expr, spec.free(), Range(bound.low, bound.high))
 
 
-@structure("while_loop", dtypes=SMOOTH, rank=(1, 3), weight=0.8)
+@structure("while_loop", dtypes=WIDE, rank=(1, 3), weight=0.8)
 def while_loop(builder: Builder, spec: Spec, depth: int) -> Value:
     """A loop that stays in the graph: its state may not be aliased, and takes no gradient."""
     start = builder.produce(bounded(spec), depth - 1)
@@ -271,7 +270,7 @@ def python_while(builder: Builder, spec: Spec, depth: int) -> Value:
     return value
 
 
-@structure("checkpoint", dtypes=SMOOTH, weight=0.6)
+@structure("checkpoint", dtypes=WIDE, weight=0.6)
 def checkpoint(builder: Builder, spec: Spec, depth: int) -> Value:
     """What is computed a second time for the gradient."""
     argument = builder.produce(bounded(spec), depth - 1)
@@ -310,7 +309,7 @@ def list_of_parts(builder: Builder, spec: Spec, depth: int) -> Value:
     return value
 
 
-@structure("function gradient", dtypes=SMOOTH, weight=0.8)
+@structure("function gradient", dtypes=WIDE, weight=0.8)
 def function_gradient(builder: Builder, spec: Spec, depth: int) -> Value:
     """The gradient of a function inside the program."""
     argument = builder.produce(bounded(spec), depth - 1)

@@ -26,9 +26,8 @@ class Value:
     """What a variable holds, or an expression gives.
 
     ``name`` is fixed for what is not assigned (``self.weight``). ``noun`` is what a person would call it.
-    ``contiguous``: known to be so, as far as ``view`` needs it. ``pinned``: it needs a variable. ``ready``: part of
-    the block whose statements stand now. ``fixed``: it must not be written over. ``cut``: no gradient flows through it,
-    whatever does through others of the same memory.
+    ``contiguous``: known to be so, as far as ``view`` needs it. ``pinned``: it needs a variable. ``fixed``: it must
+    not be written over. ``cut``: no gradient flows through it, whatever does through others of the same memory.
     """
 
     spec: Spec

@@ -11,7 +11,6 @@ from eqfuzz.generate.dag.spec import FLOATS, SIGNED, Range, Spec, Unfit
 
 STRUCTURES: dict[str, Structure] = {}
 _BUILD: dict[str, Callable[[Builder, Spec, int], Value]] = {}
-SMOOTH = ("float32", "float64")
 
 
 def structure(

@@ -132,17 +132,21 @@ def test_operators_of_ones_own_that_are_broken(tmp_path):
     assert result.exit_code == 2 and "mine.py: ModuleNotFoundError" in result.stderr
 
 
-def test_an_operator_that_breaks_down_is_one_line_and_2(tmp_path):
+@pytest.mark.parametrize(
+    ("spelling", "needs", "told"),
+    [("{0}", "Needs(1 / 0)", "operator mine: ZeroDivisionError"), ("({0}", "Needs(out)", "'({0}' is not Python")],
+)
+def test_an_operator_that_breaks_down_is_one_line_and_2(tmp_path, spelling, needs, told):
     file = tmp_path / "mine.py"
     file.write_text(
         "from eqfuzz.generate.dag.operator import Needs, operator\n"
-        '@operator("mine", "{0}", dtypes=["float32"])\n'
+        f'@operator("mine", "{spelling}", dtypes=["float32"])\n'
         "def mine(draw, out):\n"
         '    """Breaks down."""\n'
-        "    return Needs(1 / 0)\n"
+        f"    return {needs}\n"
     )
     result = invoke("dag", "--seed", 1, "--operators-from", file, "--supported-ops", "mine")
-    assert result.exit_code == 2 and "operator mine: ZeroDivisionError" in result.stderr
+    assert result.exit_code == 2 and told in result.stderr and len(result.stderr.strip().splitlines()) == 1
 
 
 def test_operators_are_listed():
