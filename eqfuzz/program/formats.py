@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from pathlib import Path
 
 from eqfuzz.program import script
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Format, InvalidSeed, Program
+from eqfuzz.program.provenance import InvalidProvenance, provenance_of
 
 INPUT_HINT = (
     "define `inputs(rng)` (or `input_tensors`, `args` beside `fuzzed_program`, `get_inputs()`, "
@@ -33,6 +35,15 @@ def read_program(path: Path, name: str | None = None) -> Program:
 
 def recognise(source: str, name: str) -> Program:
     """The program in ``source``; ``name`` is how messages and reports call it. Raises InvalidSeed."""
+    try:
+        provenance = provenance_of(source)
+    except InvalidProvenance as error:
+        raise InvalidSeed(name, str(error), 1) from None
+    program = _recognise(source, name)
+    return dataclasses.replace(program, untrusted=provenance is not None and provenance.untrusted)
+
+
+def _recognise(source: str, name: str) -> Program:
     try:
         tree = parse(source)
     except SyntaxError as error:

@@ -35,6 +35,7 @@ class Program:
     ``source`` keeps the line numbers of the file it came from: statements that must not run are blanked.
     ``construct`` is an expression that gives the callable (``"program"``, ``"Model()"``) and ``inputs`` one that
     gives the arguments, both evaluated in the module's namespace; ``rng`` is in scope of ``inputs``.
+    ``untrusted``: nobody answers for the code, so it runs in the sandbox.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Program:
     entry: str
     construct: str
     inputs: str
+    untrusted: bool = False
 
     @property
     def digest(self) -> str:

@@ -1,0 +1,67 @@
+"""Where a seed came from: TOML in the comments at the top of its file, written as inline metadata is (PEP 723).
+
+    # /// eqfuzz
+    # source = "llm"
+    # model = "some-model"
+    # dollars = 0.0004
+    # ///
+
+A file without the block is somebody's own. What a language model wrote is untrusted: it runs in the sandbox.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from types import MappingProxyType
+
+LLM = "llm"
+UNTRUSTED_SOURCES = frozenset({LLM})
+
+_BLOCK = re.compile(r"\A(?:#!.*\n)?# /// eqfuzz\n(?P<lines>(?:#(?: .*)?\n)*?)# ///(?:\n|\Z)")
+
+
+class InvalidProvenance(ValueError):
+    """The block at the top of a seed is no TOML, or does not name its source; ``str()`` says which."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Provenance:
+    """``source`` says who wrote the seed (``llm``, ``person``, ``onnx``, …); ``details`` are whatever else is known."""
+
+    source: str
+    details: Mapping[str, str | int | float | bool] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def untrusted(self) -> bool:
+        """Whether nobody answers for the code."""
+        return self.source in UNTRUSTED_SOURCES
+
+    def header(self) -> str:
+        """The block of comments, with a newline at its end."""
+        fields = {"source": self.source, **self.details}
+        return "".join(["# /// eqfuzz\n", *(f"# {key} = {_toml(value)}\n" for key, value in fields.items()), "# ///\n"])
+
+
+def provenance_of(text: str) -> Provenance | None:
+    """What the block at the top of a seed's ``text`` says; None without one. Raises InvalidProvenance."""
+    match = _BLOCK.match(text)
+    if match is None:
+        return None
+    lines = (line[2:] for line in match["lines"].splitlines())
+    try:
+        fields = tomllib.loads("\n".join(lines))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidProvenance(f"the block `# /// eqfuzz` is not TOML: {error}") from None
+    source = fields.pop("source", None)
+    if not isinstance(source, str):
+        raise InvalidProvenance('the block `# /// eqfuzz` does not say `source = "..."`')
+    return Provenance(source, fields)
+
+
+def _toml(value: str | int | float | bool) -> str:
+    """A TOML value on one line; JSON's strings, numbers and booleans are TOML's, but for DEL."""
+    return json.dumps(value).replace("\x7f", "\\u007f")
