@@ -51,7 +51,7 @@ def provenance_of(text: str) -> Provenance | None:
     match = _BLOCK.match(text)
     if match is None:
         return None
-    lines = (line[2:] for line in match["lines"].splitlines())
+    lines = (line[2:] for line in match["lines"].split("\n"))
     try:
         fields = tomllib.loads("\n".join(lines))
     except tomllib.TOMLDecodeError as error:
@@ -64,4 +64,4 @@ def provenance_of(text: str) -> Provenance | None:
 
 def _toml(value: str | int | float | bool) -> str:
     """A TOML value on one line; JSON's strings, numbers and booleans are TOML's, but for DEL."""
-    return json.dumps(value).replace("\x7f", "\\u007f")
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
