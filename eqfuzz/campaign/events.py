@@ -148,6 +148,15 @@ class FindingMade(Event):
 
 
 @dataclasses.dataclass(frozen=True)
+class WorkerRestarted(Event):
+    """The process that children are forked from died and was started again; the seed's case begins anew."""
+
+    index: int
+    seed: str
+    detail: str
+
+
+@dataclasses.dataclass(frozen=True)
 class SeedDone(Event):
     """``timings`` are CPU seconds by stage; ``peak_mb`` is what the largest of the seed's processes held, in MiB.
 
@@ -280,6 +289,7 @@ _NAMES: dict[type[Event], str] = {
     VariantMade: "variant",
     CellJudged: "cell",
     FindingMade: "finding",
+    WorkerRestarted: "restart",
     SeedDone: "done",
     Summary: "summary",
     CheckStarted: "start",

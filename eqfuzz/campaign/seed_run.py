@@ -21,12 +21,13 @@ from eqfuzz.campaign.events import (
     SeedStarted,
     SitesListed,
     VariantMade,
+    WorkerRestarted,
 )
 from eqfuzz.campaign.keeping import keep_variant
 from eqfuzz.campaign.settings import Settings
 from eqfuzz.campaign.sorting import Sorted, Sorting
 from eqfuzz.judge.verdict import Kind, Verdict
-from eqfuzz.program.formats import read_program
+from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
@@ -49,7 +50,7 @@ class OutOfTime(Exception):
 
 
 class SeedRun:
-    """Runs the seed file at ``path`` and tells everything through ``emit``."""
+    """Runs the seed file at ``path``, or the ``text`` that goes by this name, and tells everything through ``emit``."""
 
     def __init__(
         self,
@@ -65,6 +66,7 @@ class SeedRun:
         stop: threading.Event,
         deadline: float | None,
         sorting: Sorting | None = None,
+        text: str | None = None,
     ) -> None:
         self.index = index
         self.path = path
@@ -79,6 +81,7 @@ class SeedRun:
         self.stop = stop
         self.deadline = deadline
         self.sorting = sorting
+        self.text = text
         self.variants: list[dict[str, Any]] = []
         self.cells: dict[tuple[int, str, str], Cell] = {}
         self.judged_variants: set[int] = set()
@@ -103,7 +106,7 @@ class SeedRun:
 
     def judge(self) -> Program:
         """Read the seed and have all its cells judged, without a finding made of any. Raises InvalidSeed too."""
-        program = read_program(self.path, self.name)
+        program = read_program(self.path, self.name) if self.text is None else recognise(self.text, self.name)
         self._run_case(self._case(program))
         return program
 
@@ -123,6 +126,7 @@ class SeedRun:
             compile_seconds=settings.compile_seconds,
             dry_run=settings.dry_run,
             rules_from=tuple(str(p.absolute()) for p in settings.rules_from),
+            favoured=settings.favoured,
             list_sites=settings.diff,
             in_batches=settings.runner == "fast" and "cuda" not in settings.devices,
             checks=settings.checks,
@@ -161,6 +165,8 @@ class SeedRun:
                     self._on_cell(event)
                 case "stage":
                     stage = event
+                case "restart":
+                    self.emit(WorkerRestarted(self.index, self.name, event["detail"]))
                 case "timings":
                     self.timings, self.kernels = event["seconds"], event.get("kernels", {})
                     self.peak_mb = event["peak_mb"]

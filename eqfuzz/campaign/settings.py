@@ -15,7 +15,8 @@ class Settings:
     """The options of ``eqfuzz mutate``; ``seed`` alone decides every random choice.
 
     ``time`` is a wall budget in seconds (None: until all seeds are done); ``variants`` and ``depth`` are per seed and
-    per derivation; ``rules`` a selection as in ``library.select``, ``rules_from`` the user's own rule files. With
+    per derivation; ``rules`` a selection as in ``library.select``, ``rules_from`` the user's own rule files;
+    random derivations draw rules of the ``favoured`` families more often. With
     ``dry_run`` nothing is compiled; with ``diff`` too, sites and variants are told and no variant runs. ``checks`` are
     names from ``eqfuzz.judge.checks``; ``steps`` counts the guarded changes drawn for each original; ``input_sets``
     limits how many a seed gives (0: no limit). Variants that hold in eager are written to ``keep_variants``.
@@ -40,6 +41,7 @@ class Settings:
     compile_seconds: float = 90.0
     dry_run: bool = False
     rules_from: tuple[Path, ...] = ()
+    favoured: tuple[str, ...] = ()
     diff: bool = False
     checks: tuple[str, ...] = DEFAULT_CHECKS
     steps: int = 1

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eqfuzz.campaign.durations import seconds
+
 if TYPE_CHECKING:
     from eqfuzz.run.configs import Config
-
-UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-
-_PART = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
 
 
 class Format(StrEnum):
@@ -33,13 +30,10 @@ class BadOption(Exception):
 
 def seconds_of(text: str, option: str) -> float:
     """Seconds of ``90``, ``90s``, ``10m``, ``1h``, ``1h30m``. Raises BadOption."""
-    parts = _PART.findall(text.strip().lower())
-    if not parts or "".join(number + unit for number, unit in parts) != text.strip().lower():
-        raise BadOption(option, f"{text!r} is not a duration: write 90, 10m, 1h or 1h30m")
-    seconds = sum(float(number) * UNITS[unit] for number, unit in parts)
-    if seconds <= 0:
-        raise BadOption(option, f"{text!r} leaves no time: give more than 0 seconds")
-    return seconds
+    try:
+        return seconds(text)
+    except ValueError as error:
+        raise BadOption(option, str(error)) from None
 
 
 def split_names(given: Sequence[str]) -> list[str]:

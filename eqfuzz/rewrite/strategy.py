@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TypeVar
 
 from eqfuzz.rewrite.crowd import Crowd
@@ -21,6 +21,9 @@ Study = Callable[[Variant], tuple[Syntax, Facts]]
 _T = TypeVar("_T")
 
 _WITHOUT_BOUND = ("sparse/",)
+
+FAVOUR = 8
+"""How many times more often a rule of a favoured family is drawn."""
 
 
 def sites_of(syntax: Syntax, facts: Facts, rules: Sequence[Rule]) -> list[Site]:
@@ -61,12 +64,18 @@ def every(start: Variant, sites: Sequence[Site], limit: int, rng: random.Random)
 
 
 def walk(
-    start: Variant, study: Study, rules: Sequence[Rule], depth: int, limit: int, rng: random.Random
+    start: Variant,
+    study: Study,
+    rules: Sequence[Rule],
+    depth: int,
+    limit: int,
+    rng: random.Random,
+    favoured: Collection[str] = (),
 ) -> Iterator[Variant]:
     """Random derivations of ``depth`` rewrites, at most ``limit`` (at least one); facts are taken again after each.
 
-    Rules that reach the backend are drawn more often (see ``survival``), and the less often the more they were used;
-    a program that came out before does not come out again.
+    Rules that reach the backend are drawn more often (see ``survival``), those of the ``favoured`` families too, and
+    the less often the more they were used; a program that came out before does not come out again.
     """
     seen = {start.text_digest}
     used: Counter[str] = Counter()
@@ -74,7 +83,7 @@ def walk(
         variant = start
         for _ in range(depth):
             syntax, facts = study(variant)
-            step = _draw_step(variant, syntax, facts, rules, used, rng)
+            step = _draw_step(variant, syntax, facts, rules, used, rng, favoured)
             if step is None:
                 break
             variant, rule = step
@@ -85,10 +94,18 @@ def walk(
 
 
 def _draw_step(
-    variant: Variant, syntax: Syntax, facts: Facts, rules: Sequence[Rule], used: Counter[str], rng: random.Random
+    variant: Variant,
+    syntax: Syntax,
+    facts: Facts,
+    rules: Sequence[Rule],
+    used: Counter[str],
+    rng: random.Random,
+    favoured: Collection[str],
 ) -> tuple[Variant, Rule] | None:
     """One rewrite: a rule is drawn by its weight, whatever the number of its sites, and then one of them."""
-    weights = [weight_of(rule.name) / (1 + used[rule.name]) for rule in rules]
+    weights = [
+        weight_of(rule.name) * (FAVOUR if rule.family in favoured else 1) / (1 + used[rule.name]) for rule in rules
+    ]
     for rule in _weighted(rules, weights, rng):
         sites = sites_of(syntax, facts, [rule])
         rng.shuffle(sites)

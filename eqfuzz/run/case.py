@@ -17,7 +17,8 @@ class Case:
 
     ``skip`` names compiled cells ``(variant, device, config)`` that are judged already, ``skip_variants`` variants
     whose eager run killed an earlier child, ``no_reference`` variants whose reference did, ``no_sequence`` those whose
-    further calls did. ``rules_from`` are absolute paths of the user's own rules.
+    further calls did. ``rules_from`` are absolute paths of the user's own rules. Random derivations
+    draw rules of the ``favoured`` families more often.
 
     ``checks`` are the names of the oracles asked, and of the call sequences made (``SEQUENCES``); ``steps`` is how many
     changes that a guard must notice are drawn for the original. Of the seed's input sets the first ``input_sets`` are
@@ -56,6 +57,7 @@ class Case:
     steps: int = 1
     input_sets: int = 0
     rules_from: tuple[str, ...] = ()
+    favoured: tuple[str, ...] = ()
     list_sites: bool = False
     transformed: str = ""
     described: int = 0

@@ -257,7 +257,7 @@ class _Runner:
         def study(variant: Variant) -> tuple[Syntax, Facts]:
             return (syntax, facts) if variant is start else _study_again(calls, variant)
 
-        return sites, list(strategy.walk(start, study, rules, case.depth, case.variants, rng))
+        return sites, list(strategy.walk(start, study, rules, case.depth, case.variants, rng, case.favoured))
 
     def _judge_variant(self, number: int, variant: Variant, judge: CellJudge, calls: Sequence[Call]) -> Subject | None:
         """The variant, told to equal the original in eager; None where that is told not to be so."""

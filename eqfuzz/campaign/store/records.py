@@ -58,7 +58,7 @@ class Claim:
 class KeptFinding:
     """A finding as the store knows it: ``id`` names its folder, ``issue`` is empty where it is no known issue.
 
-    ``report`` is the finding's event.
+    ``epoch`` is that of the item that made it first, ``report`` the finding's event.
     """
 
     id: str
@@ -67,6 +67,7 @@ class KeptFinding:
     bucket: str
     issue: str
     seed: str
+    epoch: int
     report: Json
 
 

@@ -1,0 +1,404 @@
+"""The loop of ``eqfuzz campaign``: epochs planned, their items handed to workers, what comes back stored and learnt."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import random
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from eqfuzz.campaign.campaign_events import (
+    CampaignStarted,
+    CampaignSummary,
+    ItemEnded,
+    ItemStarted,
+    Stopping,
+    Waiting,
+    WorkerLost,
+)
+from eqfuzz.campaign.configuration import Configuration, differences
+from eqfuzz.campaign.events import Event, FindingMade, Handler
+from eqfuzz.campaign.executor import Executor, ExecutorLost
+from eqfuzz.campaign.feedback.novelty import empty_outcome
+from eqfuzz.campaign.learnt import Learnt
+from eqfuzz.campaign.mutate import UsageError
+from eqfuzz.campaign.planning import NothingToDo
+from eqfuzz.campaign.room import DISK_FULL, NoRoom, enough_room, tells_of_no_room
+from eqfuzz.campaign.sorting import Sorting
+from eqfuzz.campaign.sources import Source
+from eqfuzz.campaign.statistics import Statistics
+from eqfuzz.campaign.store.patience import with_patience
+from eqfuzz.campaign.store.records import Claim, KeptFinding
+from eqfuzz.campaign.store.store import Store, StoreError
+from eqfuzz.campaign.versions import versions
+from eqfuzz.campaign.work import CutOff, Performed, without_known
+from eqfuzz.campaign.worker_name import is_gone, worker_name
+
+ATTEMPTS = 3
+"""Workers that an item may cost before it is given up."""
+
+BEAT_SECONDS = 10.0
+LOST_AFTER = 90.0
+"""Seconds without a beat after which what a worker holds is handed out again."""
+
+IDLE_SECONDS = 0.2
+ROOM_SECONDS = 5.0
+
+_T = TypeVar("_T")
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """One call of a campaign: what belongs to it, not to the campaign. ``out`` is the campaign's own folder."""
+
+    name: str
+    out: Path
+    store: Store
+    executor: Executor
+    executor_name: str
+    sources: Sequence[Source]
+    families: Sequence[str]
+    configs: Sequence[str]
+    rules: int
+
+
+class Campaigning:
+    """Runs ``configuration`` as the campaign ``call.name`` until a budget is spent or it is interrupted."""
+
+    def __init__(self, configuration: Configuration, call: Call, sorting: Sorting, handler: Handler) -> None:
+        self.configuration = configuration
+        self.call = call
+        self.statistics = Statistics()
+        self._sorting = sorting
+        self._handler = handler
+        self._emitting = threading.RLock()
+        self._learning = threading.Lock()
+        self._draining = threading.Event()
+        self._stop = threading.Event()
+        self._over = threading.Event()
+        self._why = ""
+        self._errors: list[str] = []
+        self._new_here: list[str] = []
+        self._worker = worker_name()
+        budget = configuration.budget
+        self._deadline = None if budget.time is None else time.monotonic() + budget.time
+        self._campaign_id = 0
+        self._learnt: Learnt | None = None
+
+    def run(self) -> CampaignSummary:
+        """The last event, which has been handed to the handler as all before. Raises UsageError and RunnerFailed."""
+        self._begin()
+        threads = [
+            threading.Thread(target=self._guarded, args=(self._serve, slot), name=f"item-{slot}")
+            for slot in range(self.call.executor.slots)
+        ]
+        beating = threading.Thread(target=self._guarded, args=(self._beat,), name="beat", daemon=True)
+        for thread in [*threads, beating]:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            try:
+                for thread in threads:
+                    thread.join(0.2)
+            except KeyboardInterrupt:
+                self._interrupt()
+        self._over.set()
+        self._stop.set()
+        self.call.executor.close()
+        with contextlib.suppress(StoreError):  # what stays claimed is taken back by whoever goes on
+            self.call.store.hand_back(self._worker)
+        return self._summarise()
+
+    def _begin(self) -> None:
+        call, configuration = self.call, self.configuration
+        settings = configuration.lasting()
+        found = self._patiently(
+            lambda: call.store.begin(call.name, configuration.seed, settings, versions(), time.time())
+        )
+        other = differences(dict(found.settings), settings)
+        if other:
+            raise UsageError(
+                f"campaign {call.name!r} was begun with other settings: {', '.join(other)}; "
+                "leave them as they were, or choose another --name"
+            )
+        for holder in self._patiently(lambda: call.store.holders(found.id)):
+            if is_gone(holder):
+                self._patiently(lambda holder=holder: call.store.hand_back(holder))
+        self._campaign_id = found.id
+        self._learnt = self._patiently(lambda: Learnt.read(call.store, call.name))
+        later = self._patiently(lambda: call.store.finished(found.id, self._learned.settled))
+        self.statistics.begin(
+            self._patiently(lambda: call.store.curve(found.id)),
+            later,
+            self._patiently(lambda: call.store.findings(found.id)),
+        )
+        self._emit(
+            CampaignStarted(
+                campaign=call.name,
+                seed=configuration.seed,
+                resumed=found.planned > 0,
+                sources=[source.name for source in call.sources],
+                rules=call.rules,
+                configs=list(call.configs),
+                devices=list(configuration.compiling.devices),
+                jobs=call.executor.slots,
+                executor=call.executor_name,
+                feedback=configuration.feedback.enabled,
+                out=str(call.out),
+                store=call.store.place,
+                versions=versions(),
+            )
+        )
+
+    @property
+    def _learned(self) -> Learnt:
+        assert self._learnt is not None
+        return self._learnt
+
+    # Workers
+
+    def _guarded(self, work: Callable[..., None], *arguments: Any) -> None:
+        """A thread that breaks down ends the campaign, with its error told."""
+        try:
+            work(*arguments)
+        except BaseException as error:
+            with self._emitting:
+                self._errors.append(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
+            self._drain("error")
+            if not isinstance(error, StoreError | NothingToDo):
+                raise
+
+    def _serve(self, slot: int) -> None:
+        """One slot's work until the campaign ends."""
+        while not self._draining.is_set():
+            why = self._spent()
+            if why:
+                self._drain(why)
+                return
+            self._advance()
+            claim = self._patiently(lambda: self.call.store.claim(self._campaign_id, self._worker))
+            if claim is None:
+                self._draining.wait(IDLE_SECONDS)
+                continue
+            self._do(slot, claim)
+
+    def _do(self, slot: int, claim: Claim) -> None:
+        item = claim.item
+        self._emit(ItemStarted(claim.case, item.name, dict(item.arms), claim.attempt))
+        if claim.attempt > ATTEMPTS:
+            told = empty_outcome("lost", f"cost its worker {ATTEMPTS} times")
+            self._store(claim, Performed(told, ()))
+            return
+        text = self._patiently(lambda: self.call.store.program(item.program))
+        while True:
+            self._await_room()
+            try:
+                performed = self.call.executor.perform(slot, item, text, claim.case, self._emit, self._stop)
+                if enough_room(self.call.out) and not tells_of_no_room(performed):
+                    break
+                _discard(performed)
+            except CutOff:
+                return
+            except NoRoom:
+                pass
+            except OSError as error:
+                if not NoRoom.is_meant_by(error):
+                    raise
+            except ExecutorLost as lost:
+                self._emit(WorkerLost(f"{self._worker}/{slot}", str(lost)))
+                self._patiently(lambda: self.call.store.give_up(claim))
+                return
+            if self._stop.is_set():
+                return
+            self._emit(Waiting(DISK_FULL, f"less room than is needed below {self.call.out}", ROOM_SECONDS))
+        self._store(claim, performed)
+
+    def _store(self, claim: Claim, performed: Performed) -> None:
+        """Sort the findings, then store everything in one transaction."""
+        with self._learning:
+            known = self._learned.known
+            outcome = without_known(performed.outcome, known.features, known.lines)
+        store = self.call.store
+        told = [self._sorted(event) for event in performed.findings]
+        kept = [_kept(event, claim.item.epoch) for event in told]
+        outcome["buckets"] = sorted({f.bucket for f in kept if not f.issue})
+        outcome["findings"] = [finding.id for finding in kept]
+        texts = dict(outcome["texts"])
+        outcome["texts"] = {
+            variant: self._patiently(lambda text=text: store.put_program(text)) for variant, text in texts.items()
+        }
+        if not self._patiently(lambda: store.finish(claim, outcome, kept, time.time())):
+            return  # somebody else has it by now
+        self.statistics.store(outcome)
+        for event in told:
+            self._emit(event)
+        if outcome["state"] == "error":
+            with self._emitting:
+                self._errors.append(outcome["reason"])
+        ended = outcome["state"], outcome["reason"], outcome["cells"], outcome["cpu_seconds"]
+        self._emit(ItemEnded(claim.case, claim.item.name, *ended))
+
+    def _sorted(self, event: FindingMade) -> FindingMade:
+        place = self._sorting.sort(event.finding, Path(event.folder))
+        return dataclasses.replace(event, bucket=place.bucket, kept=place.kept, issue=place.issue)
+
+    # Learning
+
+    def _advance(self) -> None:
+        """Plan what may be planned and settle what is done, in the one order that everybody keeps to."""
+        if not self._learning.acquire(blocking=False):
+            return
+        try:
+            while not self._draining.is_set():
+                if self._learned.may_plan():
+                    self._plan()
+                elif not self._settle():
+                    return
+        finally:
+            self._learning.release()
+
+    def _plan(self) -> None:
+        learnt, call = self._learned, self.call
+        items = self._patiently(
+            lambda: learnt.next_items(self.configuration, call.sources, call.families, call.configs, call.store)
+        )
+        if self._patiently(lambda: call.store.add_epoch(self._campaign_id, learnt.planned + 1, items)):
+            learnt.take_plan(items)
+        else:
+            self._learnt = self._patiently(lambda: Learnt.read(call.store, call.name))
+
+    def _settle(self) -> bool:
+        """Whether the next epoch could be settled."""
+        learnt, store = self._learned, self.call.store
+        epoch = learnt.settled + 1
+        outcomes = self._patiently(lambda: store.outcomes(self._campaign_id, epoch))
+        if outcomes is None:
+            return False
+        campaign = self._patiently(lambda: store.campaign(self.call.name))
+        assert campaign is not None
+        seconds = self.statistics.total_seconds
+        settlement, event = learnt.settle(store, campaign, self.configuration, outcomes, seconds)
+        if self._patiently(lambda: store.settle(self._campaign_id, epoch, settlement)):
+            self._emit(event)
+        else:
+            self._learnt = self._patiently(lambda: Learnt.read(store, self.call.name))
+        return True
+
+    # Ending
+
+    def _spent(self) -> str:
+        """The budget that is spent; empty while none is."""
+        budget = self.configuration.budget
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            return "time"
+        if budget.cpu is not None and self.statistics.cpu_seconds() >= budget.cpu:
+            return "cpu"
+        if budget.cells is not None and self.statistics.cells() >= budget.cells:
+            return "cells"
+        if budget.findings is not None and self.statistics.buckets() >= budget.findings:
+            return "findings"
+        return ""
+
+    def _drain(self, why: str) -> None:
+        """Begin nothing new."""
+        with self._emitting:
+            if self._draining.is_set():
+                return
+            self._why = why
+            self._draining.set()
+            self._emit(Stopping(why, len(self.statistics.figures()["running"])))
+
+    def _interrupt(self) -> None:
+        """Ctrl-C: once, what is in flight is finished; twice, it is cut off."""
+        if not self._draining.is_set() or self._why != "interrupt":
+            already = self._draining.is_set()
+            self._drain("interrupt")
+            self._why = "interrupt"
+            if not already:
+                return
+        self._stop.set()
+        self.call.executor.close()
+
+    def _summarise(self) -> CampaignSummary:
+        new, known = self.statistics.findings()
+        figures = self.statistics.figures()
+        summary = CampaignSummary(
+            campaign=self.call.name,
+            seed=self.configuration.seed,
+            why=self._why,
+            interrupted=self._why == "interrupt",
+            seconds=round(self.statistics.seconds, 3),
+            total_seconds=round(self.statistics.total_seconds, 3),
+            errors=sorted(set(self._errors)),
+            figures=figures,
+            yields=self._learned.yields(),
+            findings=new,
+            buckets=figures["buckets"],
+            known=known,
+            new_here=sorted(set(self._new_here)),
+        )
+        self._emit(summary)
+        return summary
+
+    # What may pass
+
+    def _beat(self) -> None:
+        store = self.call.store
+        while not self._over.wait(BEAT_SECONDS):
+            self._patiently(lambda: store.beat(self._worker, socket.gethostname(), os.getpid(), time.time()))
+            self._patiently(lambda: store.abandoned(time.time(), LOST_AFTER))
+
+    def _await_room(self) -> None:
+        """Wait until there is room on the disk; in vain where everything stops."""
+        waited = False
+        while not enough_room(self.call.out) and not self._stop.is_set():
+            if not waited:
+                self._emit(Waiting(DISK_FULL, f"less room than is needed below {self.call.out}", ROOM_SECONDS))
+            waited = True
+            if self._draining.wait(ROOM_SECONDS):
+                break
+        if waited and enough_room(self.call.out):
+            self._emit(Waiting("", "", 0.0))
+
+    def _patiently(self, operation: Callable[[], _T]) -> _T:
+        """What ``operation`` on the store returns, tried again for as long as its trouble may pass."""
+
+        def tell(error: StoreError | None, seconds: float) -> None:
+            cause = getattr(error, "cause", "") if error is not None else ""
+            self._emit(Waiting(cause, str(error or ""), seconds))
+
+        return with_patience(operation, tell, self._stop, random.Random(threading.get_ident()))
+
+    def _emit(self, event: Event) -> None:
+        with self._emitting:
+            self.statistics.count(event)
+            if isinstance(event, FindingMade) and not event.issue:
+                self._new_here.append(event.bucket or event.finding.id)
+            self._handler(event)
+
+
+def _kept(event: FindingMade, epoch: int) -> KeptFinding:
+    finding = event.finding
+    return KeptFinding(
+        id=finding.id,
+        kind=str(finding.verdict.kind),
+        fingerprint=finding.fingerprint,
+        bucket=event.bucket or finding.id,
+        issue=event.issue,
+        seed=finding.original.name,
+        epoch=epoch,
+        report=event.to_json(),
+    )
+
+
+def _discard(performed: Performed) -> None:
+    """Forget findings that a full disk has made."""
+    for event in performed.findings:
+        if not event.known:
+            shutil.rmtree(event.folder, ignore_errors=True)

@@ -1,0 +1,245 @@
+"""What a campaign is asked to do: the tables of ``eqfuzz.toml``, checked."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import pydantic
+from pydantic import Field
+
+from eqfuzz.campaign.durations import seconds
+
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class InvalidConfiguration(ValueError):
+    """A configuration that cannot be used; ``str()`` is one line: where, what is wrong, what to do."""
+
+
+class _Table(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+
+
+class Budget(_Table):
+    """When to stop; without any of these a campaign runs until it is stopped."""
+
+    time: Positive | None = Field(default=None, description="wall seconds of this call")
+    cpu: Positive | None = Field(default=None, description="CPU seconds of the campaign")
+    cells: Count | None = Field(default=None, description="compiled cells of the campaign")
+    findings: Count | None = Field(default=None, description="buckets of new findings of the campaign")
+
+
+class Sources(_Table):
+    """Where seed programs come from."""
+
+    seeds: tuple[Path, ...] | None = Field(default=None, description="files and folders; none given: the shipped seeds")
+    templates: tuple[str, ...] = Field(default=("mixed",), description="templates of generated programs; [] for none")
+
+
+class Rewriting(_Table):
+    """How seeds become variants."""
+
+    strategy: Literal["random", "each", "all", "none"] = Field(default="random", description="how sites are chosen")
+    depth: Count = Field(default=4, description="rewrites per variant at most")
+    variants: int = Field(default=4, ge=0, description="variants per seed")
+    rules: str = Field(default="", description='families and names, as in "shapes/*,-shapes/flip*"; empty: all')
+    rules_from: tuple[Path, ...] = Field(default=(), description="files of your own rules")
+
+
+class Compiling(_Table):
+    """How programs are compiled."""
+
+    configs: tuple[str, ...] = Field(default=("inductor", "inductor-dynamic"), description="compile configurations")
+    configs_from: Path | None = Field(default=None, description="TOML file with more of them")
+    devices: tuple[Literal["cpu", "cuda"], ...] = Field(default=("cpu",), description="devices")
+    timeout: Positive = Field(default=90.0, description="wall seconds for one compiled cell")
+    runner: Literal["fast", "stock", "spawn"] = Field(
+        default="fast", description="fast: kernels of many cells built together"
+    )
+    preload: Path | None = Field(default=None, description="Python file run in every process that imports torch")
+
+
+class Judging(_Table):
+    """What is compared."""
+
+    check: tuple[str, ...] = Field(default=(), description="checks besides the usual ones")
+    no_check: tuple[str, ...] = Field(default=(), description="checks left out")
+    steps: int = Field(default=1, ge=0, description="changes of size, dtype, flags … that an original is called on")
+    input_sets: int = Field(default=2, ge=0, description="input sets of a seed that are used; 0: all")
+    known_issues: tuple[Path, ...] = Field(default=(), description="files of known issues besides the shipped one")
+
+
+class Feedback(_Table):
+    """What steers."""
+
+    enabled: bool = Field(default=True, description="false: everything is chosen uniformly")
+    epoch: Count = Field(default=16, description="seeds after which is learnt")
+    traced: float = Field(default=0.1, ge=0, le=1, description="share of seeds whose lines of the compiler are traced")
+    cost: Literal["cpu", "cells"] = Field(
+        default="cpu", description="what yield is measured by; cells: the same on any machine"
+    )
+
+
+class Configuration(_Table):
+    """Everything that decides what a campaign does; the same configuration and version give the same programs."""
+
+    seed: int = Field(default=0, description="decides every random choice")
+    budget: Budget = Budget()
+    sources: Sources = Sources()
+    rewriting: Rewriting = Rewriting()
+    compiling: Compiling = Compiling()
+    judging: Judging = Judging()
+    feedback: Feedback = Feedback()
+
+    def lasting(self) -> dict[str, Any]:
+        """What must be the same when a campaign is gone on with, as JSON: all but its budget."""
+        return self.model_dump(mode="json", exclude={"budget"})
+
+
+def read_configuration(path: Path) -> Configuration:
+    """The configuration in the TOML file at ``path``; its paths are relative to it. Raises InvalidConfiguration."""
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidConfiguration(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidConfiguration(f"{path}: not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidConfiguration(f"{path}: not valid TOML: {error}") from None
+    return from_tables(given, str(path), path.parent)
+
+
+def from_tables(given: Mapping[str, Any], place: str, folder: Path = Path()) -> Configuration:
+    """A configuration from the tables ``given``, which ``place`` names in messages. Raises InvalidConfiguration."""
+    try:
+        found = Configuration.model_validate(_with_seconds(given, place))
+    except pydantic.ValidationError as error:
+        raise InvalidConfiguration(f"{place}: {_explained(error.errors()[0])}") from None
+    return _anchored(found, folder)
+
+
+def changed(base: Configuration, changes: Mapping[str, Mapping[str, Any]], place: str) -> Configuration:
+    """``base`` with some entries of its tables replaced; those of ``""`` are top-level. Raises InvalidConfiguration."""
+    tables = base.model_dump()
+    for table, entries in changes.items():
+        into = tables[table] if table else tables
+        into.update(entries)
+    return from_tables(tables, place)
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """``table.entry`` of everything that differs."""
+    found: list[str] = []
+    for key in sorted({*before, *now}):
+        old, new = before.get(key), now.get(key)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            found += differences(old, new, f"{prefix}{key}.")
+        elif old != new:
+            found.append(f"{prefix}{key}")
+    return found
+
+
+def commented() -> str:
+    """A configuration file with every entry, its default and what it means."""
+    lines = [
+        "# `eqfuzz campaign` reads ./eqfuzz.toml, or what --file names. What is commented out here is the default.",
+        *_entries(Configuration),
+    ]
+    for name, field in Configuration.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, _Table):
+            table = field.annotation
+            lines += ["", f"# {(table.__doc__ or '').strip()}", f"[{name}]", *_entries(table)]
+    return "\n".join(lines) + "\n"
+
+
+def _entries(table: type[_Table]) -> Iterable[str]:
+    for name, field in table.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, _Table):
+            continue
+        choices = _choices(field.annotation)
+        yield f"# {field.description}" + (f" ({', '.join(choices)})" if choices else "")
+        yield f"# {name} = {_toml(field.default)}"
+
+
+def _choices(annotation: Any) -> list[str]:
+    if getattr(annotation, "__origin__", None) is Literal:
+        return [str(value) for value in get_args(annotation)]
+    return []
+
+
+def _toml(value: Any) -> str:
+    match value:
+        case None:
+            return "..."
+        case bool():
+            return str(value).lower()
+        case str():
+            return f'"{value}"'
+        case tuple():
+            return f"[{', '.join(_toml(inner) for inner in value)}]"
+        case _:
+            return str(value)
+
+
+_TIMES = (("budget", "time"), ("budget", "cpu"), ("compiling", "timeout"))
+
+
+def _with_seconds(given: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Durations may be written as ``"90s"``, ``"10m"``, ``"1h30m"``."""
+    tables = {key: dict(value) if isinstance(value, Mapping) else value for key, value in given.items()}
+    for table, entry in _TIMES:
+        inner = tables.get(table)
+        if isinstance(inner, dict) and isinstance(inner.get(entry), str):
+            try:
+                inner[entry] = seconds(inner[entry])
+            except ValueError as error:
+                raise InvalidConfiguration(f"{place}: {table}.{entry}: {error}") from None
+    return tables
+
+
+def _explained(error: Mapping[str, Any]) -> str:
+    location = [str(part) for part in error["loc"]]
+    where = ".".join(location)
+    if error["type"] == "extra_forbidden":
+        known = _known(location[:-1])
+        close = difflib.get_close_matches(location[-1], known, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        return f"{where}: unknown key; {hint}known: {', '.join(known)}"
+    return f"{where}: {error['msg'][:1].lower()}{error['msg'][1:]}, not {error['input']!r}"
+
+
+def _known(tables: Iterable[str]) -> list[str]:
+    model: Any = Configuration
+    for name in tables:
+        model = model.model_fields[name].annotation
+    return list(model.model_fields)
+
+
+def _anchored(found: Configuration, folder: Path) -> Configuration:
+    """Relative paths made relative to the working folder, where those of the file are relative to ``folder``."""
+
+    def at(path: Path) -> Path:
+        return path if path.is_absolute() else folder / path
+
+    def all_at(paths: Iterable[Path]) -> tuple[Path, ...]:
+        return tuple(at(path) for path in paths)
+
+    sources, rewriting, compiling, judging = found.sources, found.rewriting, found.compiling, found.judging
+    seeds = None if sources.seeds is None else all_at(sources.seeds)
+    files = {
+        "configs_from": compiling.configs_from and at(compiling.configs_from),
+        "preload": compiling.preload and at(compiling.preload),
+    }
+    return found.model_copy(
+        update={
+            "sources": sources.model_copy(update={"seeds": seeds}),
+            "rewriting": rewriting.model_copy(update={"rules_from": all_at(rewriting.rules_from)}),
+            "compiling": compiling.model_copy(update=files),
+            "judging": judging.model_copy(update={"known_issues": all_at(judging.known_issues)}),
+        }
+    )

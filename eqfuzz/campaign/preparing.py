@@ -1,0 +1,142 @@
+"""A campaign made ready: its folder and store opened, its sources and rules read, the oracle checked, then run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+from eqfuzz.campaign.campaign import Call, Campaigning
+from eqfuzz.campaign.campaign_events import CampaignSummary
+from eqfuzz.campaign.configuration import Configuration
+from eqfuzz.campaign.events import Handler
+from eqfuzz.campaign.executor import Executor, LocalExecutor
+from eqfuzz.campaign.mutate import UsageError, seed_files
+from eqfuzz.campaign.self_check import quick_steps
+from eqfuzz.campaign.sorting import Sorting
+from eqfuzz.campaign.sources import Files, Generated, Source
+from eqfuzz.campaign.store.store import Store, StoreError
+from eqfuzz.campaign.work import Workshop
+from eqfuzz.generate.dag.generate import MIXED, Generator
+from eqfuzz.generate.dag.template import InvalidTemplate, shipped_templates, template_of
+from eqfuzz.program.shipped import folder
+from eqfuzz.rewrite.library import select
+from eqfuzz.rewrite.own_rules import known_rules
+from eqfuzz.rewrite.rule import RuleError
+from eqfuzz.triage.known_issues import known_issue_files, read_known_issues
+
+STORE_FILE = "campaigns.db"
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What a call is given besides the configuration: none of it changes what the campaign finds.
+
+    ``out`` holds one folder for each campaign and, without a ``url``, the store of all.
+    """
+
+    name: str
+    out: Path
+    url: str = ""
+    jobs: int = 1
+    executor: str = "local"
+    ray_address: str = ""
+
+    @property
+    def folder(self) -> Path:
+        return self.out / self.name
+
+    @property
+    def store_url(self) -> str:
+        return self.url or f"sqlite:///{(self.out / STORE_FILE).absolute()}"
+
+
+def run_campaign(
+    configuration: Configuration, options: Options, handler: Handler, started: Callable[[Campaigning], None]
+) -> CampaignSummary:
+    """Run until a budget is spent or Ctrl-C; ``started`` gets the campaign before its first event.
+
+    Raises UsageError, StoreError, and RunnerFailed when no process that imports torch can be started.
+    """
+    options.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        sources = sources_of(configuration)
+        families = families_of(configuration)
+        workshop = Workshop(configuration, options.folder, options.jobs)
+        known_issues = known_issue_files(list(configuration.judging.known_issues))
+        sorting = Sorting(options.folder, read_known_issues(known_issues))
+    except (RuleError, ValueError) as error:
+        raise UsageError(str(error)) from None
+    try:
+        with open_store(options) as store:
+            problem = _untrusted_oracle(configuration, workshop, handler)
+            if problem:
+                raise UsageError(f"the self-check fails, so nothing was run: {problem}")
+            executor = executor_of(configuration, options, workshop)
+            call = Call(
+                name=options.name,
+                out=options.folder,
+                store=store,
+                executor=executor,
+                executor_name=options.executor,
+                sources=sources,
+                families=families,
+                configs=tuple(workshop.configs),
+                rules=len(workshop.rules),
+            )
+            campaigning = Campaigning(configuration, call, sorting, handler)
+            started(campaigning)
+            return campaigning.run()
+    finally:
+        workshop.close()
+
+
+def open_store(options: Options) -> Store:
+    """The store of the campaigns below ``options.out``. Raises StoreError."""
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"--out: {options.out}: {error.strerror}") from None
+    return Store.open(options.store_url, options.out / "store")
+
+
+def executor_of(configuration: Configuration, options: Options, workshop: Workshop) -> Executor:
+    """Who does the items. Raises UsageError."""
+    return LocalExecutor(workshop, options.jobs)
+
+
+def sources_of(configuration: Configuration) -> list[Source]:
+    """The sources of seeds that the configuration names. Raises UsageError."""
+    given = configuration.sources
+    paths = (folder("seeds"),) if given.seeds is None else given.seeds
+    sources: list[Source] = [Files(f"folder:{path.name or path}", seed_files([path])) for path in paths]
+    shipped = shipped_templates()
+    names = [name for one in given.templates for name in (shipped if one == MIXED else (one,))]
+    for name in dict.fromkeys(names):
+        try:
+            template = shipped[name] if name in shipped else template_of(Path(name))
+        except InvalidTemplate as error:
+            raise UsageError(f"sources.templates: {error}; shipped: {', '.join(shipped)}, {MIXED}") from None
+        sources.append(Generated(template.name, Generator(template), configuration.seed))
+    if not sources:
+        raise UsageError("no source of seeds: give seeds or templates")
+    return sources
+
+
+def families_of(configuration: Configuration) -> tuple[str, ...]:
+    """The families of the rules chosen. Raises ValueError."""
+    rewriting = configuration.rewriting
+    rules = select(known_rules(rewriting.rules_from), rewriting.rules)
+    return tuple(sorted({rule.family for rule in rules}))
+
+
+def _untrusted_oracle(configuration: Configuration, workshop: Workshop, handler: Handler) -> str:
+    """What the quick self-check finds wrong; not asked where the user changes the compiler by a preload."""
+    if configuration.compiling.preload is not None:
+        return ""
+    workshop.environment.keep_caches_here()
+    for step in quick_steps(workshop.pool):
+        handler(step)
+        if not step.passed:
+            return f"{step.step}: {step.detail}"
+    return ""

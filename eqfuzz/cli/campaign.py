@@ -1,0 +1,245 @@
+"""``eqfuzz campaign``: seeds from every source, feedback that steers, results that survive anything."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from eqfuzz.cli import logs
+from eqfuzz.cli.endings import ended
+from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
+from eqfuzz.cli.mutate import Device, LogLevel, Strategy
+from eqfuzz.cli.options import BadOption, Format, seconds_of, split_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eqfuzz.campaign.campaign import Campaigning
+    from eqfuzz.campaign.configuration import Configuration
+    from eqfuzz.campaign.events import Event
+    from eqfuzz.campaign.preparing import Options
+
+USUAL = Path("eqfuzz.toml")
+
+campaign = typer.Typer(
+    help="Fuzz until stopped: seeds from folders and templates, steered by what the compiler shows; resumable by name.",
+    invoke_without_command=True,
+)
+
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Holds a folder for each campaign, and the store of all.")]
+Db = Annotated[
+    str, typer.Option(metavar="URL", help="The store: sqlite:///FILE or postgresql://… (default: a file below --out).")
+]
+OUT = Path("eqfuzz-out")
+
+
+class ExecutorName(StrEnum):
+    LOCAL = "local"
+    RAY = "ray"
+
+
+@campaign.callback()
+def run(
+    context: typer.Context,
+    name: Annotated[str, typer.Option(metavar="NAME", help="The same name goes on where it was.")] = "default",
+    file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its configuration (default: ./eqfuzz.toml where it is there).")
+    ] = None,
+    init: Annotated[bool, typer.Option("--init", help="Write a commented ./eqfuzz.toml and stop.")] = False,
+    seeds: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="Seed files and folders; repeatable (default: the shipped seeds)."),
+    ] = None,
+    template: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Templates of generated seeds; repeatable, comma lists, 'none'."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Decides every random choice.")] = None,
+    time: Annotated[str | None, typer.Option(metavar="TIME", help="Stop after this long: 90, 10m, 1h.")] = None,
+    cpu: Annotated[str | None, typer.Option(metavar="TIME", help="Stop after this much CPU time, in all.")] = None,
+    cells: Annotated[int | None, typer.Option(min=1, help="Stop after so many compiled cells, in all.")] = None,
+    findings: Annotated[int | None, typer.Option(min=1, help="Stop after so many buckets of new findings.")] = None,
+    strategy: Annotated[Strategy | None, typer.Option(help="How rewrites are chosen, as in mutate.")] = None,
+    depth: Annotated[int | None, typer.Option(min=1, help="Rewrites per variant at most.")] = None,
+    variants: Annotated[int | None, typer.Option(min=0, help="Variants per seed.")] = None,
+    rules: Annotated[str | None, typer.Option(metavar="SELECTION", help="'shapes/*,-shapes/flip*'.")] = None,
+    config: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Compile configurations; repeatable, comma lists, 'all'.")
+    ] = None,
+    device: Annotated[list[Device] | None, typer.Option(help="Device to run on; repeatable.")] = None,
+    preload: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Python file run in every process that imports torch.")
+    ] = None,
+    feedback: Annotated[
+        bool | None, typer.Option("--feedback/--no-feedback", help="Steer by what was reached, or choose uniformly.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Seeds run at once (default: one per core).")] = None,
+    executor: Annotated[ExecutorName, typer.Option(help="Who runs them: this machine, or a Ray cluster.")] = (
+        ExecutorName.LOCAL
+    ),
+    ray_address: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="An existing Ray cluster ('auto', host:port); default: a local one.")
+    ] = "",
+    out: Out = OUT,
+    db: Db = "",
+    format: Annotated[Format, typer.Option(help="json: one event per line, the summary last.")] = Format.TEXT,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only findings, a line each, and the totals.")] = False,
+    log_level: Annotated[
+        LogLevel, typer.Option(case_sensitive=False, help="Log to stderr; DEBUG tells step timings.")
+    ] = LogLevel.WARNING,
+) -> None:
+    """Fuzz until stopped or a budget is spent; the same --name goes on where it was.
+
+    Ctrl-C once finishes what is in flight, twice stops at once.
+
+    Exit codes: 0 nothing found but known issues, 1 findings, 2 usage or bad input, 3 internal error, 130 interrupted.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    logs.start(log_level)
+    from eqfuzz.campaign.configuration import InvalidConfiguration, commented
+    from eqfuzz.campaign.preparing import Options
+
+    if init:
+        _write_usual(commented())
+        return
+    changes: dict[str, dict[str, Any]] = {
+        "": {"seed": seed},
+        "budget": {"cells": cells, "findings": findings},
+        "sources": {"seeds": seeds and tuple(seeds), "templates": template and _templates(template)},
+        "rewriting": {"strategy": strategy and str(strategy), "depth": depth, "variants": variants, "rules": rules},
+        "compiling": {
+            "configs": config and tuple(split_names(config)),
+            "devices": device and tuple(str(d) for d in device),
+            "preload": preload,
+        },
+        "feedback": {"enabled": feedback},
+    }
+    try:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+            raise BadOption("--name", f"{name!r}: letters, digits, '.', '_' and '-', for it names a folder")
+        changes["budget"] |= {
+            "time": time and seconds_of(time, "--time"),
+            "cpu": cpu and seconds_of(cpu, "--cpu"),
+        }
+        configuration = _configuration(file, changes)
+    except (BadOption, InvalidConfiguration) as error:
+        complain(str(error))
+        raise typer.Exit(USAGE) from None
+    options = Options(
+        name=name,
+        out=out,
+        url=db,
+        jobs=jobs or len(os.sched_getaffinity(0)),
+        executor=str(executor),
+        ray_address=ray_address,
+    )
+    as_json = format is Format.JSON
+    raise typer.Exit(
+        ended(
+            lambda: _run(configuration, options, as_json=as_json, quiet=quiet),
+            stopped=f"what was done is in {options.folder}; the same command goes on",
+            keep=options.folder,
+        )
+    )
+
+
+def _run(configuration: Configuration, options: Options, *, as_json: bool, quiet: bool) -> int:
+    from eqfuzz.campaign.mutate import UsageError
+    from eqfuzz.campaign.preparing import run_campaign
+    from eqfuzz.campaign.store.store import StoreError
+    from eqfuzz.report.event_log import EventFile, EventStream, StatsFile
+    from eqfuzz.run.protocol import RunnerFailed
+
+    closing: list[Callable[[], None]] = []
+    handlers: list[Callable[[Event], None]] = [logs.log_event]
+    early: list[Event] = []
+
+    def started(campaigning: Campaigning) -> None:
+        """The folder is there by now, and the figures have their place."""
+        events, figures = EventFile(options.folder / "events.ndjson"), campaigning.statistics.figures
+        stats = StatsFile(options.folder / "stats.json", lambda: {**figures(), "curve": campaigning.statistics.curve()})
+        handlers.append(events.handle)
+        if as_json:
+            handlers.append(EventStream(sys.stdout).handle)
+        else:
+            from eqfuzz.report.campaign_screen import CampaignReport, CampaignScreen
+            from eqfuzz.report.console import make_console
+
+            screen = CampaignScreen(campaigning.statistics, options.name, campaigning.call.executor.slots)
+            report = CampaignReport(make_console(), screen, quiet=quiet)
+            report.__enter__()
+            closing.append(lambda: report.__exit__(None, None, None))
+            handlers.append(report.handle)
+        closing.extend((events.close, stats.close))
+        for event in early:
+            for each in handlers[1:]:
+                each(event)
+        early.clear()
+
+    def handle(event: Event) -> None:
+        if len(handlers) == 1:
+            early.append(event)
+        for each in handlers:
+            each(event)
+
+    try:
+        try:
+            summary = run_campaign(configuration, options, handle, started)
+        finally:
+            for close in closing:
+                close()
+    except UsageError as error:
+        complain(str(error))
+        return USAGE
+    except StoreError as error:
+        complain(str(error))
+        return USAGE
+    except RunnerFailed as error:
+        complain(f"no process that runs programs could be started: {error}; `eqfuzz doctor` tells what is missing")
+        return USAGE
+    if summary.interrupted:
+        complain("interrupted")
+        return INTERRUPTED
+    for error in summary.errors:
+        complain(f"internal error: {error}")
+    if summary.errors:
+        return INTERNAL
+    return FINDINGS if summary.findings else CLEAN
+
+
+def _configuration(file: Path | None, changes: dict[str, dict[str, Any]]) -> Configuration:
+    """That of the file, with what the flags say instead. Raises InvalidConfiguration."""
+    from eqfuzz.campaign.configuration import Configuration, changed, read_configuration
+
+    given = file or (USUAL if USUAL.is_file() else None)
+    base = read_configuration(given) if given is not None else Configuration()
+    wanted = {
+        table: {entry: value for entry, value in entries.items() if value is not None}
+        for table, entries in changes.items()
+    }
+    return changed(base, wanted, "options")
+
+
+def _templates(given: list[str]) -> tuple[str, ...]:
+    names = tuple(split_names(given))
+    return () if names == ("none",) else names
+
+
+def _write_usual(text: str) -> None:
+    try:
+        with USUAL.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError:
+        complain(f"{USUAL} is there already: move it away first")
+        raise typer.Exit(USAGE) from None
+    except OSError as error:
+        complain(f"{USUAL}: {error.strerror}")
+        raise typer.Exit(USAGE) from None
+    print(f"{USUAL}: written; `eqfuzz campaign` reads it")
