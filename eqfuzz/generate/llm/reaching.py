@@ -159,6 +159,6 @@ class _Watch:
 
 
 def _written(graph: Any) -> str:
-    """A graph as text that changes with it."""
-    nodes = graph.graph.nodes if isinstance(graph, torch.fx.GraphModule) else graph.nodes
+    """A graph, or that of a module or of a match in it, as text that changes with it."""
+    nodes = graph.nodes if isinstance(graph, torch.fx.Graph) else graph.graph.nodes
     return "\n".join(f"{node.name} {node.op} {node.target} {node.args} {node.kwargs}" for node in nodes)

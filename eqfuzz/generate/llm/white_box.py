@@ -28,7 +28,8 @@ class Kind(StrEnum):
 
 class Told(StrEnum):
     """``CALLED``: the function runs only where it applies. ``TRUE``: it runs on everything and says whether it applies.
-    ``CHANGED``: it runs on every graph, so a change of the graph tells. ``METHOD``: a method of the class ran."""
+    ``CHANGED``: it runs on every graph, or wherever its pattern fits, and may leave the graph as it is: a change tells.
+    ``METHOD``: a method of the class ran on an instance."""
 
     CALLED = "called"
     TRUE = "true"
@@ -92,8 +93,8 @@ class Part:
             operators = f" of {', '.join(self.operators)}" if self.operators else ""
             return f"goes through this lowering{operators}"
         if self.told is Told.CHANGED:
-            return "changes the graph in this pass"
-        return "matches this pattern, so that this function applies it"
+            return "changes the graph in this function"
+        return "applies this function to the graph"
 
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -110,14 +111,8 @@ _HINTS = {
     Kind.TRACKER: ", and return what depends on it",
 }
 
-_CALLED_BY_MATCHES = {
-    "register_graph_pattern",
-    "register_lowering_pattern",
-    "register_pattern",
-    "register_binary_folding_pattern",
-    "register_freezing_graph_pattern",
-    "register_addmm_activation_replacement",
-}
+_GRAPH_PATTERNS = {"register_graph_pattern", "register_binary_folding_pattern", "register_freezing_graph_pattern"}
+_LOWERING_PATTERNS = {"register_lowering_pattern", "register_freezing_lowering_pattern"}
 _LEFT_OUT_MODULES = {"__init__", "utils", "graph_view", "numeric_utils", "memory_estimator"}
 _OF_OTHER_MACHINES = ("comm", "fsdp", "ddp", "micro_pipeline", "bucketing", "overlap", "spmd", "node_runtime")
 
@@ -148,11 +143,14 @@ def _torch() -> Path:
 def _passes(path: Path) -> Iterator[Part]:
     tree = _parsed(path)
     replacements = _replacements(tree)
+    registered = _registered(tree)
     for function in _functions(tree):
-        decorators = [_called(d) for d in function.decorator_list]
+        decorators = {_called(d) for d in function.decorator_list} | registered.get(function.name, set())
         told = None
-        if any(name in _CALLED_BY_MATCHES for name in decorators) or function.name in replacements:
+        if decorators & _LOWERING_PATTERNS or function.name in replacements:
             told = Told.CALLED
+        elif decorators & _GRAPH_PATTERNS:
+            told = Told.CHANGED
         elif "register_noop_decomp" in decorators:
             told = Told.TRUE
         elif _takes_graph(function):
@@ -215,6 +213,17 @@ def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and (node in tree.body or node.decorator_list):
             yield node
+
+
+def _registered(tree: ast.Module) -> dict[str, set[str]]:
+    """What functions are registered by: ``register_graph_pattern(...)(function)``."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Call) and len(node.args) == 1:
+            function = node.args[0]
+            if isinstance(function, ast.Name):
+                found.setdefault(function.id, set()).add(_called(node.func))
+    return found
 
 
 def _called(decorator: ast.expr) -> str:
