@@ -13,8 +13,13 @@ def keep_variant(folder: Path, seed: str, source: str, rules: Sequence[str]) -> 
     """Write ``source`` to ``folder``, with a head that tells the seed and the rules; the name tells seed and text."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{Path(seed).stem}-{hashlib.sha256(source.encode()).hexdigest()[:10]}.py"
-    path.write_text(f"{_SEED}{seed}\n{_RULES}{', '.join(rules)}\n{source}", encoding="utf-8")
+    path.write_text(text_of_variant(seed, source, rules), encoding="utf-8")
     return path
+
+
+def text_of_variant(seed: str, source: str, rules: Sequence[str]) -> str:
+    """``source`` as a seed file, with a head that tells the seed and the rules."""
+    return f"{_SEED}{seed}\n{_RULES}{', '.join(rules)}\n{source}"
 
 
 def kept_rules(path: Path) -> list[str]:

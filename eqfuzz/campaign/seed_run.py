@@ -15,6 +15,7 @@ from eqfuzz.campaign.events import (
     CellJudged,
     Event,
     FindingMade,
+    LinesCovered,
     SeedDone,
     SeedInvalid,
     SeedRewritten,
@@ -23,7 +24,7 @@ from eqfuzz.campaign.events import (
     VariantMade,
     WorkerRestarted,
 )
-from eqfuzz.campaign.keeping import keep_variant
+from eqfuzz.campaign.keeping import keep_variant, text_of_variant
 from eqfuzz.campaign.settings import Settings
 from eqfuzz.campaign.sorting import Sorted, Sorting
 from eqfuzz.judge.verdict import Kind, Verdict
@@ -90,6 +91,9 @@ class SeedRun:
         self.timings: dict[str, float] = {}
         self.kernels: dict[str, int] = {}
         self.peak_mb = 0
+        self.features: dict[int, set[int]] = {}
+        """What the compiled cells showed, by variant (0: the seed); only where the settings ask for signals."""
+        self._lines: dict[str, int] = {}
 
     def run(self) -> None:
         """Raises InternalError, OutOfTime or RunnerFailed; an invalid seed is an event."""
@@ -101,6 +105,9 @@ class SeedRun:
                 self._make_findings(program)
         except InvalidSeed as error:
             self.emit(SeedInvalid(self.index, self.name, str(error)))
+        if self.settings.traced:
+            files = {file: f"{bitmap:x}" for file, bitmap in sorted(self._lines.items())}
+            self.emit(LinesCovered(self.index, self.name, files))
         told = time.monotonic() - began, self.cpu_seconds, self.timings, self.kernels, self.peak_mb
         self.emit(SeedDone(self.index, self.name, *told))
 
@@ -109,6 +116,13 @@ class SeedRun:
         program = read_program(self.path, self.name) if self.text is None else recognise(self.text, self.name)
         self._run_case(self._case(program))
         return program
+
+    def source_of(self, variant: int) -> str:
+        """A variant's text as a seed file. ``variant`` counts from 1. Raises IndexError for one that was not made."""
+        return text_of_variant(self.name, self.variants[variant - 1]["source"], self._rules_of(variant))
+
+    def _rules_of(self, variant: int) -> list[str]:
+        return [step["rule"] for step in self.variants[variant - 1]["derivation"]]
 
     def _case(self, program: Program) -> Case:
         settings = self.settings
@@ -132,6 +146,8 @@ class SeedRun:
             checks=settings.checks,
             steps=settings.steps,
             input_sets=settings.input_sets,
+            signals=settings.signals,
+            traced=settings.traced,
         )
 
     def _run_case(self, case: Case) -> None:
@@ -163,6 +179,9 @@ class SeedRun:
                         self._tell_rewrites(case.program, event["found"])
                 case "cell":
                     self._on_cell(event)
+                case "lines":
+                    for file, bitmap in event["files"].items():
+                        self._lines[file] = self._lines.get(file, 0) | int(bitmap, 16)
                 case "stage":
                     stage = event
                 case "restart":
@@ -195,10 +214,11 @@ class SeedRun:
                 self.judged_variants.add(cell.variant)
                 self._tell(cell)
                 if self.settings.keep_variants is not None and cell.verdict.kind is Kind.AGREE:
-                    told = self.variants[cell.variant - 1]
-                    rules = [step["rule"] for step in told["derivation"]]
-                    keep_variant(self.settings.keep_variants, self.name, told["source"], rules)
+                    source = self.variants[cell.variant - 1]["source"]
+                    keep_variant(self.settings.keep_variants, self.name, source, self._rules_of(cell.variant))
             return
+        if event["features"]:
+            self.features.setdefault(cell.variant, set()).update(event["features"])
         key = (cell.variant, cell.device, cell.config)
         if key not in self.cells:  # a runner that lost its zygote starts the case again
             self.cells[key] = cell
@@ -266,6 +286,6 @@ class SeedRun:
         return stock if stock is not None and stock.verdict.symptom == cell.verdict.symptom else cell
 
     def _tell(self, cell: Cell) -> None:
-        rules = [s["rule"] for s in self.variants[cell.variant - 1]["derivation"]] if cell.variant else []
+        rules = self._rules_of(cell.variant) if cell.variant else []
         shown = cell.variant, rules, cell.device, cell.config, cell.verdict, cell.seconds, cell.compiled, cell.erased
         self.emit(CellJudged(self.index, self.name, *shown))

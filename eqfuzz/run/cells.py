@@ -31,13 +31,15 @@ SAMPLES = (8, 32)
 class Judged:
     """A verdict, the wall seconds that it took to come by, and Dynamo's counts where something was compiled.
 
-    ``erased``: the compiler generated code that it had generated for an earlier cell of the case.
+    ``erased``: the compiler generated code that it had generated for an earlier cell of the case. ``features`` are there
+    when the case asks for signals, and none in an erased cell.
     """
 
     verdict: Verdict
     seconds: float
     compiled: dict[str, int] | None = None
     erased: bool = False
+    features: list[int] = dataclasses.field(default_factory=list[int])
 
     def to_json(self) -> dict[str, Any]:
         return {**vars(self), "verdict": self.verdict.to_json()}
