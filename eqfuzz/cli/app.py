@@ -14,6 +14,7 @@ from eqfuzz.cli import (
     audit,
     blame,
     bucket,
+    campaign,
     config,
     config_bisect,
     doctor,
@@ -86,6 +87,7 @@ def eqfuzz_command(
 
 
 app.command("mutate")(mutate.mutate)
+app.add_typer(campaign.campaign, name="campaign")
 app.add_typer(generate.generate, name="generate")
 app.command("replay")(replay.replay)
 app.command("findings")(findings.findings)
