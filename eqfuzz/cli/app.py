@@ -15,6 +15,7 @@ from eqfuzz.cli import (
     blame,
     bucket,
     campaign,
+    campaign_store,
     config,
     config_bisect,
     doctor,
@@ -87,7 +88,11 @@ def eqfuzz_command(
 
 
 app.command("mutate")(mutate.mutate)
+campaign.campaign.command("list")(campaign_store.campaigns)
+campaign.campaign.command("show")(campaign_store.show)
+campaign.campaign.command("export")(campaign_store.export)
 app.add_typer(campaign.campaign, name="campaign")
+app.add_typer(campaign_store.corpus, name="corpus")
 app.add_typer(generate.generate, name="generate")
 app.command("replay")(replay.replay)
 app.command("findings")(findings.findings)
