@@ -65,6 +65,46 @@ def code_hook(seen: Callable[[str], None]) -> Iterator[None]:
         GraphLowering.save_output_code = before
 
 
+@contextlib.contextmanager
+def graph_hook(seen: Callable[[torch.fx.Graph], None]) -> Iterator[None]:
+    """While it lasts, ``seen`` is told each graph that Inductor is about to lower, after all passes over it."""
+    from torch._inductor.graph import GraphLowering
+
+    before = GraphLowering.run
+
+    def run(self: Any, *args: Any) -> Any:
+        seen(self.module.graph)
+        return before(self, *args)
+
+    GraphLowering.run = run
+    try:
+        yield
+    finally:
+        GraphLowering.run = before
+
+
+def dynamo_counts() -> dict[str, dict[str, int]]:
+    """The counters of Dynamo, AOTAutograd and Inductor as they are now, by group and key."""
+    from torch._dynamo.utils import counters
+
+    return {group: dict(members) for group, members in counters.items()}
+
+
+def inductor_counts() -> dict[str, int]:
+    """Inductor's metrics as they are now: numbers, and of what it lists the lengths."""
+    import torch._inductor.metrics as metrics
+
+    kept = {name: value for name, value in vars(metrics).items() if isinstance(value, int | list)}
+    return {name: len(value) if isinstance(value, list) else int(value) for name, value in kept.items()}
+
+
+def compilation_metrics() -> list[dict[str, Any]]:
+    """What Dynamo has noted about each attempt to compile a frame since it forgot last."""
+    from torch._dynamo.utils import get_compilation_metrics
+
+    return [vars(metrics) for metrics in get_compilation_metrics()]
+
+
 InnerCompile = Callable[..., Any]
 
 
