@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -103,6 +104,14 @@ def compilation_metrics() -> list[dict[str, Any]]:
     from torch._dynamo.utils import get_compilation_metrics
 
     return [vars(metrics) for metrics in get_compilation_metrics()]
+
+
+@functools.cache
+def keep_out_of_dynamo(module: str) -> None:
+    """From now on, Dynamo neither compiles nor counts what is called of a package that watches a program."""
+    from torch._dynamo import trace_rules
+
+    trace_rules.add(module)
 
 
 InnerCompile = Callable[..., Any]

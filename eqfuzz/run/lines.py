@@ -11,6 +11,8 @@ import coverage  # not where it is first needed: a case must not add modules to 
 import torch
 from coverage.exceptions import CoverageWarning
 
+from eqfuzz.program.torch_internals import keep_out_of_dynamo
+
 COMPILER = ("_dynamo", "_inductor", "_functorch", "_higher_order_ops", "_decomp", "_refs", "fx")
 """The packages below torch that count."""
 
@@ -20,6 +22,7 @@ _ROOT = Path(torch.__file__).resolve().parent  # as coverage names files
 @contextlib.contextmanager
 def traced_lines(into: dict[str, str]) -> Iterator[None]:
     """While it lasts, lines are traced; then ``into`` has bitmaps of those that ran, as in ``LinesCovered``."""
+    keep_out_of_dynamo("coverage")
     tracer = coverage.Coverage(
         include=[str(_ROOT / package / "*") for package in COMPILER], data_file=None, config_file=False
     )
