@@ -167,11 +167,13 @@ class Campaigning:
         """A thread that breaks down ends the campaign, with its error told."""
         try:
             work(*arguments)
+        except NothingToDo:
+            self._drain("seeds")
         except BaseException as error:
             with self._emitting:
                 self._errors.append(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
             self._drain("error")
-            if not isinstance(error, StoreError | NothingToDo):
+            if not isinstance(error, StoreError):
                 raise
 
     def _serve(self, slot: int) -> None:

@@ -211,6 +211,11 @@ def _run(configuration: Configuration, options: Options, *, as_json: bool, quiet
         complain(f"internal error: {error}")
     if summary.errors:
         return INTERNAL
+    if summary.why == "seeds" and summary.figures["programs"] == summary.figures["invalid"]:
+        complain(
+            "no source gives a seed that runs: every file is invalid or cannot be read; `--template mixed` makes some"
+        )
+        return USAGE
     return FINDINGS if summary.findings else CLEAN
 
 
