@@ -125,6 +125,8 @@ def run(
     try:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
             raise BadOption("--name", f"{name!r}: letters, digits, '.', '_' and '-', for it names a folder")
+        if ray_address and executor is not ExecutorName.RAY:
+            raise BadOption("--ray-address", "it is for --executor ray")
         changes["budget"] |= {
             "time": time and seconds_of(time, "--time"),
             "cpu": cpu and seconds_of(cpu, "--cpu"),
@@ -137,7 +139,7 @@ def run(
         name=name,
         out=out,
         url=db,
-        jobs=jobs or len(os.sched_getaffinity(0)),
+        jobs=jobs or (0 if ray_address else len(os.sched_getaffinity(0))),
         executor=str(executor),
         ray_address=ray_address,
     )
