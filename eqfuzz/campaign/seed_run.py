@@ -29,6 +29,7 @@ from eqfuzz.campaign.settings import Settings
 from eqfuzz.campaign.sorting import Sorted, Sorting
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.formats import read_program, recognise
+from eqfuzz.program.policy import demand_allowed
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
@@ -118,6 +119,7 @@ class SeedRun:
         program = read_program(self.path, self.name) if self.text is None else recognise(self.text, self.name)
         self.untrusted = program.untrusted or self.settings.untrusted
         program = dataclasses.replace(program, untrusted=self.untrusted)
+        demand_allowed(program)
         if self.untrusted and "cuda" in self.settings.devices:
             raise InvalidSeed(self.name, "untrusted, and the sandbox has no CUDA: leave out --device cuda")
         self._run_case(self._case(program))

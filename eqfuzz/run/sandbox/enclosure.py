@@ -12,6 +12,7 @@ from typing import IO
 
 import eqfuzz
 from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import Limits
 from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.run.sandbox.bubblewrap import TEMPORARY, start_shut_in
 from eqfuzz.run.sandbox.level import Level, found
@@ -83,6 +84,7 @@ class Enclosure:
             folder=str(self.cases()) if self._folder is not None else TEMPORARY,
             read=read,
             toolchain=str(self._toolchain or ""),
+            memory_bytes=hello.memory_bytes or Limits().memory_bytes,
             single=self._single,
         )
         view = self._view()

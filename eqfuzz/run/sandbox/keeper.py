@@ -25,7 +25,6 @@ from eqfuzz.run.sandbox.ward import (
     FILE_BYTES,
     FILES,
     PROCESSES,
-    TOTAL_MEMORY_BYTES,
     Ward,
 )
 from eqfuzz.run.toolchain import lay_out
@@ -82,8 +81,8 @@ class Keeper:
         pids = _everybody() if self._alone else _descendants(cases)
         if len(pids) > PROCESSES:
             return f"more than {PROCESSES} processes"
-        if sum(max(0, _own_bytes(pid) - self._base) for pid in pids) > TOTAL_MEMORY_BYTES:
-            return f"its processes hold more than {TOTAL_MEMORY_BYTES >> 30} GiB of memory"
+        if sum(max(0, _own_bytes(pid) - self._base) for pid in pids) > self._ward.memory_bytes:
+            return f"its processes hold more than {self._ward.memory_bytes >> 20} MiB of memory"
         if self._alone:
             for place in (TEMPORARY, SHARED_MEMORY):
                 used = os.statvfs(place)

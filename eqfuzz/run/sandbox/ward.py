@@ -18,9 +18,6 @@ FILE_BYTES = 512 * MIB
 
 DESCRIPTORS = 1024
 
-TOTAL_MEMORY_BYTES = 8 * GIB
-"""Memory that all processes of a case hold together, beyond what they share with the one that they are forked from."""
-
 
 @dataclasses.dataclass(frozen=True)
 class Ward:
@@ -28,11 +25,13 @@ class Ward:
 
     Under Landlock the folder is where the parent makes one for each case, and ``read`` lists what can be read;
     bubblewrap shows no more than that anyway. ``toolchain`` is the folder of what the C++ compiler has made once, read
-    only; empty where there is none. ``single``: what the first case has seen written must not serve another.
+    only; empty where there is none. ``memory_bytes`` is what all processes of a case hold together, beyond what they
+    share with the one that they are forked from. ``single``: what the first case has seen written must not serve another.
     """
 
     level: Literal["bubblewrap", "landlock"]
     folder: str
     read: tuple[str, ...] = ()
     toolchain: str = ""
+    memory_bytes: int = 8 * GIB
     single: bool = False
