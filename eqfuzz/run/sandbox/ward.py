@@ -26,7 +26,8 @@ class Ward:
     Under Landlock the folder is where the parent makes one for each case, and ``read`` lists what can be read;
     bubblewrap shows no more than that anyway. ``toolchain`` is the folder of what the C++ compiler has made once, read
     only; empty where there is none. ``memory_bytes`` is what all processes of a case hold together, beyond what they
-    share with the one that they are forked from. ``single``: what the first case has seen written must not serve another.
+    share with the one that they are forked from. ``single``: what the first case has seen written must not serve
+    another.
     """
 
     level: Literal["bubblewrap", "landlock"]
