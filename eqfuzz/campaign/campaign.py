@@ -30,7 +30,7 @@ from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.learnt import Learnt
 from eqfuzz.campaign.mutate import UsageError
 from eqfuzz.campaign.planning import NothingToDo
-from eqfuzz.campaign.room import DISK_FULL, NoRoom, enough_room, tells_of_no_room
+from eqfuzz.campaign.room import DISK_FULL, ROOM_SECONDS, NoRoom, enough_room, tells_of_no_room
 from eqfuzz.campaign.sorting import Sorting
 from eqfuzz.campaign.sources import Source
 from eqfuzz.campaign.statistics import Statistics
@@ -40,6 +40,7 @@ from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.campaign.versions import versions
 from eqfuzz.campaign.work import CutOff, Performed, without_known
 from eqfuzz.campaign.worker_name import is_gone, worker_name
+from eqfuzz.run.protocol import RunnerFailed
 
 ATTEMPTS = 3
 """Workers that an item may cost before it is given up."""
@@ -49,7 +50,6 @@ LOST_AFTER = 90.0
 """Seconds without a beat after which what a worker holds is handed out again."""
 
 IDLE_SECONDS = 0.2
-ROOM_SECONDS = 5.0
 
 _T = TypeVar("_T")
 
@@ -72,10 +72,12 @@ class Call:
 class Campaigning:
     """Runs ``configuration`` as the campaign ``call.name`` until a budget is spent or it is interrupted."""
 
-    def __init__(self, configuration: Configuration, call: Call, sorting: Sorting, handler: Handler) -> None:
+    def __init__(
+        self, configuration: Configuration, call: Call, sorting: Sorting, statistics: Statistics, handler: Handler
+    ) -> None:
         self.configuration = configuration
         self.call = call
-        self.statistics = Statistics()
+        self.statistics = statistics
         self._sorting = sorting
         self._handler = handler
         self._emitting = threading.RLock()
@@ -167,11 +169,13 @@ class Campaigning:
         """A thread that breaks down ends the campaign, with its error told."""
         try:
             work(*arguments)
+        except NothingToDo:
+            self._drain("seeds")
         except BaseException as error:
             with self._emitting:
                 self._errors.append(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
             self._drain("error")
-            if not isinstance(error, StoreError | NothingToDo):
+            if not isinstance(error, StoreError | RunnerFailed):
                 raise
 
     def _serve(self, slot: int) -> None:
@@ -182,6 +186,9 @@ class Campaigning:
                 self._drain(why)
                 return
             self._advance()
+            if not self.call.executor.ready(slot, self._emit):
+                self._draining.wait(IDLE_SECONDS)
+                continue
             claim = self._patiently(lambda: self.call.store.claim(self._campaign_id, self._worker))
             if claim is None:
                 self._draining.wait(IDLE_SECONDS)

@@ -173,6 +173,18 @@ class SeedDone(Event):
 
 
 @dataclasses.dataclass(frozen=True)
+class LinesCovered(Event):
+    """The lines of the compiler that ran while the cells of a traced seed compiled, all of them together.
+
+    ``files`` has, by path below ``torch``, the hexadecimal of an integer whose bit n says that line n ran.
+    """
+
+    index: int
+    seed: str
+    files: dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
 class RuleTally:
     """How one rule fared: variants that applied it, and its compiled cells by verdict."""
 
@@ -290,6 +302,7 @@ _NAMES: dict[type[Event], str] = {
     CellJudged: "cell",
     FindingMade: "finding",
     WorkerRestarted: "restart",
+    LinesCovered: "lines",
     SeedDone: "done",
     Summary: "summary",
     CheckStarted: "start",

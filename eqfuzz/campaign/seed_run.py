@@ -15,6 +15,7 @@ from eqfuzz.campaign.events import (
     CellJudged,
     Event,
     FindingMade,
+    LinesCovered,
     SeedDone,
     SeedInvalid,
     SeedRewritten,
@@ -23,11 +24,12 @@ from eqfuzz.campaign.events import (
     VariantMade,
     WorkerRestarted,
 )
-from eqfuzz.campaign.keeping import keep_variant
+from eqfuzz.campaign.keeping import keep_variant, text_of_variant
 from eqfuzz.campaign.settings import Settings
 from eqfuzz.campaign.sorting import Sorted, Sorting
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.formats import read_program, recognise
+from eqfuzz.program.policy import demand_allowed
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
@@ -35,6 +37,7 @@ from eqfuzz.run.deaths import DEATHS, death_in_words
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
+from eqfuzz.run.protocol import FORBIDDEN
 
 
 class InternalError(Exception):
@@ -82,6 +85,7 @@ class SeedRun:
         self.deadline = deadline
         self.sorting = sorting
         self.text = text
+        self.untrusted = settings.untrusted
         self.variants: list[dict[str, Any]] = []
         self.cells: dict[tuple[int, str, str], Cell] = {}
         self.judged_variants: set[int] = set()
@@ -90,6 +94,11 @@ class SeedRun:
         self.timings: dict[str, float] = {}
         self.kernels: dict[str, int] = {}
         self.peak_mb = 0
+        self.shown: set[tuple[str, ...]] = set()
+        """What the original shows and is confirmed, now or before."""
+        self.features: dict[int, set[int]] = {}
+        """What the compiled cells showed, by variant (0: the seed); only where the settings ask for signals."""
+        self._lines: dict[str, int] = {}
 
     def run(self) -> None:
         """Raises InternalError, OutOfTime or RunnerFailed; an invalid seed is an event."""
@@ -101,14 +110,30 @@ class SeedRun:
                 self._make_findings(program)
         except InvalidSeed as error:
             self.emit(SeedInvalid(self.index, self.name, str(error)))
+        if self.settings.traced:
+            files = {file: f"{bitmap:x}" for file, bitmap in sorted(self._lines.items())}
+            self.emit(LinesCovered(self.index, self.name, files))
         told = time.monotonic() - began, self.cpu_seconds, self.timings, self.kernels, self.peak_mb
         self.emit(SeedDone(self.index, self.name, *told))
 
     def judge(self) -> Program:
         """Read the seed and have all its cells judged, without a finding made of any. Raises InvalidSeed too."""
         program = read_program(self.path, self.name) if self.text is None else recognise(self.text, self.name)
+        self.untrusted = program.untrusted or self.settings.untrusted
+        program = dataclasses.replace(program, untrusted=self.untrusted)
+        demand_allowed(program)
+        if self.untrusted and "cuda" in self.settings.devices:
+            raise InvalidSeed(self.name, "untrusted, and the sandbox has no CUDA: leave out --device cuda")
         self._run_case(self._case(program))
         return program
+
+    def source_of(self, variant: int) -> str:
+        """A variant's text as a seed file. ``variant`` counts from 1. Raises IndexError for one that was not made."""
+        told, rules = self.variants[variant - 1], self._rules_of(variant)
+        return text_of_variant(self.name, told["source"], rules, untrusted=self.untrusted)
+
+    def _rules_of(self, variant: int) -> list[str]:
+        return [step["rule"] for step in self.variants[variant - 1]["derivation"]]
 
     def _case(self, program: Program) -> Case:
         settings = self.settings
@@ -132,6 +157,8 @@ class SeedRun:
             checks=settings.checks,
             steps=settings.steps,
             input_sets=settings.input_sets,
+            signals=settings.signals,
+            traced=settings.traced,
         )
 
     def _run_case(self, case: Case) -> None:
@@ -141,6 +168,8 @@ class SeedRun:
             self.cpu_seconds += ended["cpu_seconds"]
             if ended["reason"] == "done":
                 return
+            if ended["reason"] == FORBIDDEN or (ended["reason"] == "error" and case.program.untrusted):
+                raise InvalidSeed(self.name, f"in the sandbox: {ended['detail']}")
             if ended["reason"] == "error":
                 raise InternalError(f"{self.name}: {ended['detail']}", ended.get("output", ""))
             case = self._without_the_deadly(case, ended)
@@ -154,6 +183,8 @@ class SeedRun:
             match event["event"]:
                 case "invalid":
                     raise InvalidSeed(self.name, event["reason"], event["line"])
+                case "rewritten" if self.rewritten and len(event["variants"]) != len(self.variants):
+                    raise InvalidSeed(self.name, "other variants each time that it is rewritten")
                 case "rewritten" if not self.rewritten:
                     self.rewritten = True
                     self.variants = event["variants"]
@@ -163,6 +194,9 @@ class SeedRun:
                         self._tell_rewrites(case.program, event["found"])
                 case "cell":
                     self._on_cell(event)
+                case "lines":
+                    for file, bitmap in event["files"].items():
+                        self._lines[file] = self._lines.get(file, 0) | int(bitmap, 16)
                 case "stage":
                     stage = event
                 case "restart":
@@ -195,10 +229,12 @@ class SeedRun:
                 self.judged_variants.add(cell.variant)
                 self._tell(cell)
                 if self.settings.keep_variants is not None and cell.verdict.kind is Kind.AGREE:
-                    told = self.variants[cell.variant - 1]
-                    rules = [step["rule"] for step in told["derivation"]]
-                    keep_variant(self.settings.keep_variants, self.name, told["source"], rules)
+                    source = self.variants[cell.variant - 1]["source"]
+                    rules = self._rules_of(cell.variant)
+                    keep_variant(self.settings.keep_variants, self.name, source, rules, untrusted=self.untrusted)
             return
+        if event["features"]:
+            self.features.setdefault(cell.variant, set()).update(event["features"])
         key = (cell.variant, cell.device, cell.config)
         if key not in self.cells:  # a runner that lost its zygote starts the case again
             self.cells[key] = cell
@@ -245,7 +281,13 @@ class SeedRun:
             if cell.verdict.is_finding:
                 groups.setdefault(self._baseline_of(cell).symptom, []).append(cell)
         confirming = Confirming(self._case(original), self.variants, self.pool, self.environment, self.versions)
-        for cells in groups.values():
+        for symptom, cells in groups.items():
+            by_original = any(cell.variant == 0 for cell in cells)
+            if by_original and symptom in self.settings.met:
+                self.shown.add(symptom)
+                for cell in cells:
+                    self._tell(cell)
+                continue
             cells.sort(key=lambda cell: cell.config != self.settings.baseline)
             confirmed = confirming.confirm(cells, self.cells.get((0, cells[0].device, cells[0].config)))
             for cell in cells:
@@ -253,6 +295,8 @@ class SeedRun:
                     cell = dataclasses.replace(cell, verdict=confirmed)
                 self._tell(cell)
             if isinstance(confirmed, Confirmed):
+                if by_original:
+                    self.shown.add(symptom)
                 self._tell_finding(confirmed)
 
     def _tell_finding(self, confirmed: Confirmed) -> None:
@@ -266,6 +310,6 @@ class SeedRun:
         return stock if stock is not None and stock.verdict.symptom == cell.verdict.symptom else cell
 
     def _tell(self, cell: Cell) -> None:
-        rules = [s["rule"] for s in self.variants[cell.variant - 1]["derivation"]] if cell.variant else []
+        rules = self._rules_of(cell.variant) if cell.variant else []
         shown = cell.variant, rules, cell.device, cell.config, cell.verdict, cell.seconds, cell.compiled, cell.erased
         self.emit(CellJudged(self.index, self.name, *shown))

@@ -22,7 +22,10 @@ class Settings:
     limits how many a seed gives (0: no limit). Variants that hold in eager are written to ``keep_variants``.
     ``judged`` names cells of originals, as seed file and configuration, that are not run (again). What the
     configuration ``baseline`` shows as well is its finding, not one of each configuration that has it too. Findings of
-    the ``known_issues`` files are counted apart.
+    the ``known_issues`` files are counted apart. With ``signals`` cells tell their features, with ``traced`` the lines
+    of the compiler that ran are told too. What an original shows and ``met`` has (see ``Cell.symptom``) is no finding
+    again: it was confirmed before. ``untrusted``: every seed runs in the sandbox, not only those that say so;
+    ``unsafe``: where there can be no sandbox such seeds run without.
     """
 
     paths: tuple[Path, ...]
@@ -50,3 +53,8 @@ class Settings:
     known_issues: tuple[Path, ...] = (SHIPPED,)
     judged: frozenset[tuple[str, str]] = frozenset()
     baseline: str = ""
+    signals: bool = False
+    traced: bool = False
+    met: frozenset[tuple[str, ...]] = frozenset()
+    untrusted: bool = False
+    unsafe: bool = False

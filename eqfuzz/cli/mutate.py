@@ -121,6 +121,14 @@ def mutate(
     no_known_issues: Annotated[
         bool, typer.Option("--no-known-issues", help="Count every finding as new, those of the shipped list too.")
     ] = False,
+    untrusted: Annotated[
+        bool,
+        typer.Option("--untrusted", help="Run all seeds in the sandbox, not only those that a language model wrote."),
+    ] = False,
+    unsafe: Annotated[
+        bool,
+        typer.Option("--unsafe", help="Where there can be no sandbox, run untrusted seeds without (default: refuse)."),
+    ] = False,
 ) -> None:
     """Rewrite seeds and compare eager with compiled.
 
@@ -170,6 +178,8 @@ def mutate(
         input_sets=input_sets,
         keep_variants=keep_variants,
         known_issues=() if no_known_issues else known_issue_files(known_issues or []),
+        untrusted=untrusted,
+        unsafe=unsafe,
     )
     raise typer.Exit(
         ended(

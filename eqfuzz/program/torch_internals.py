@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -63,6 +65,54 @@ def code_hook(seen: Callable[[str], None]) -> Iterator[None]:
         yield
     finally:
         GraphLowering.save_output_code = before
+
+
+@contextlib.contextmanager
+def graph_hook(seen: Callable[[torch.fx.Graph], None]) -> Iterator[None]:
+    """While it lasts, ``seen`` is told each graph that Inductor is about to lower, after all passes over it."""
+    from torch._inductor.graph import GraphLowering
+
+    before = GraphLowering.run
+
+    def run(self: Any, *args: Any) -> Any:
+        seen(self.module.graph)
+        return before(self, *args)
+
+    GraphLowering.run = run
+    try:
+        yield
+    finally:
+        GraphLowering.run = before
+
+
+def dynamo_counts() -> dict[str, dict[str, int]]:
+    """The counters of Dynamo, AOTAutograd and Inductor as they are now, by group and key."""
+    from torch._dynamo.utils import counters
+
+    return {group: dict(members) for group, members in counters.items()}
+
+
+def inductor_counts() -> dict[str, int]:
+    """Inductor's metrics as they are now: numbers, and of what it lists the lengths."""
+    import torch._inductor.metrics as metrics
+
+    kept = {name: value for name, value in vars(metrics).items() if isinstance(value, int | list)}
+    return {name: len(value) if isinstance(value, list) else int(value) for name, value in kept.items()}
+
+
+def compilation_metrics() -> list[dict[str, Any]]:
+    """What Dynamo has noted about each attempt to compile a frame since it forgot last."""
+    from torch._dynamo.utils import get_compilation_metrics
+
+    return [vars(metrics) for metrics in get_compilation_metrics()]
+
+
+@functools.cache
+def keep_out_of_dynamo(module: str) -> None:
+    """From now on, Dynamo neither compiles nor counts what is called of a package that watches a program."""
+    from torch._dynamo import trace_rules
+
+    trace_rules.add(module)
 
 
 InnerCompile = Callable[..., Any]
@@ -208,3 +258,11 @@ def dynamo_same(eager: torch.Tensor, compiled: torch.Tensor, wide: torch.Tensor)
 
     silent: Callable[..., None] = lambda *_, **__: None  # noqa: E731
     return same(eager.detach(), compiled.detach(), wide.detach(), equal_nan=True, log_error=silent)
+
+
+def keep_headers_in(folder: Path) -> None:
+    """Have Inductor's precompiled headers that are made from now on lie in ``folder``."""
+    from torch._inductor import codecache
+
+    codecache._HEADER_DIR = str(folder)
+    codecache._HEADER_LOCK_DIR = str(folder / "locks")
