@@ -73,7 +73,7 @@ ANSWERS: dict[str, str] = {
     "plain": GOOD,
     "prose": f"Certainly! Here is the program.\n\n```python\n{GOOD}```\n\nIt tests arithmetic; enjoy (or not).",
     "bare prose": f"Certainly! Here is the program:\n\n{GOOD}\nIt tests arithmetic.",
-    "two blocks": "First the program.\n```python\n{0}\n```\nThen its inputs.\n```python\ndef inputs{1}```\n".format(
+    "two blocks": "First the program.\n```python\n{}\n```\nThen its inputs.\n```python\ndef inputs{}```\n".format(
         *GOOD.split("\n\n\ndef inputs")
     ),
     "two versions": f"A first one:\n```python\nx = 1\n```\nNo, rather\n```python\n{GOOD}```",
@@ -97,7 +97,7 @@ ANSWERS: dict[str, str] = {
     ),
     "paper": PAPER,
 }
-REASONS = {"missing": "load", "module": "format", "environment": "raises"}
+REASONS = {"missing": "policy", "module": "format", "environment": "policy"}
 """What eqfuzz calls a fault where that is another word than ours."""
 
 VALID = ("fence", "plain", "prose", "bare prose", "two blocks", "two versions", "paper")
@@ -182,7 +182,7 @@ class ScriptedModel:
 
 
 def shuffled(counts: dict[str, int], transient: dict[str, int], seed: int = 0, stubborn: int = 0) -> list[Act]:
-    """Acts by ``counts`` in random order, the failures spread among them; ``stubborn`` of ``syntax`` are never repaired."""
+    """Acts by ``counts`` in random order, failures spread among them; ``stubborn`` of ``syntax`` are never repaired."""
     acts = [Act(kind) for kind, count in counts.items() for _ in range(count)]
     acts += [Act("syntax", repairable=False)] * stubborn
     rng = random.Random(seed)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import hashlib
-import re
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -24,11 +22,10 @@ from eqfuzz.campaign.llm_events import (
     WritingStarted,
     WritingSummary,
 )
+from eqfuzz.campaign.llm_seeds import SeedFolder
 from eqfuzz.campaign.mutate import UsageError, seed_files
-from eqfuzz.campaign.versions import versions
 from eqfuzz.generate.llm.client import Client, Patience, Refused
 from eqfuzz.generate.llm.endpoint import Endpoint
-from eqfuzz.generate.llm.extraction import normalised
 from eqfuzz.generate.llm.journal import BadJournal, Journal
 from eqfuzz.generate.llm.price import Price
 from eqfuzz.generate.llm.prompt import Prompt
@@ -36,14 +33,14 @@ from eqfuzz.generate.llm.purse import Purse
 from eqfuzz.generate.llm.question import Question
 from eqfuzz.generate.llm.repair import Asking, Made, make
 from eqfuzz.generate.llm.samples import Sample, Samples
-from eqfuzz.generate.llm.validation import TARGET, Checked, Policy, Reason, Validator
+from eqfuzz.generate.llm.validation import TARGET, Checked, Reason, Validator
 from eqfuzz.generate.llm.white_box import Part
-from eqfuzz.program.provenance import LLM, InvalidProvenance, Provenance, provenance_of
 from eqfuzz.program.shipped import folder
 from eqfuzz.rewrite.own_rules import known_rules
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
+from eqfuzz.run.sandbox.enclosure import NoSandbox, demand_level
 
 JOURNAL = "llm-journal.jsonl"
 TYPICAL_OUTPUT = 700
@@ -59,7 +56,7 @@ class Order:
 
     ``parts`` of the compiler are what prompts that show one choose from; with ``all_parts`` each has its turn.
     ``corpus`` are seed files and folders for prompts that show a seed (none: the shipped seeds). ``program_seconds``
-    bounds loading a program and each run of it in eager.
+    bounds loading a program and each run of it in eager. ``unsafe``: where there can be no sandbox they run without.
     """
 
     endpoint: Endpoint
@@ -67,7 +64,6 @@ class Order:
     prompts: tuple[Prompt, ...]
     count: int
     out: Path
-    policy: Policy
     seed: int = 0
     budget: Decimal | None = None
     asking: Asking = dataclasses.field(default_factory=Asking)
@@ -78,6 +74,7 @@ class Order:
     all_parts: bool = False
     corpus: tuple[Path, ...] = ()
     program_seconds: float = 10.0
+    unsafe: bool = False
 
 
 def write_seeds(order: Order, handler: Handler, *, runs: bool = False) -> Writing:
@@ -86,10 +83,12 @@ def write_seeds(order: Order, handler: Handler, *, runs: bool = False) -> Writin
     Raises UsageError, also where the server refuses, and RunnerFailed when no process can be started.
     """
     try:
+        if not order.unsafe:
+            demand_level()  # before anything is paid for
         order.out.mkdir(parents=True, exist_ok=True)
         with Journal(order.out / JOURNAL) as journal:
             return _Run(order, Purse(journal, order.budget), handler).run(runs=runs)
-    except BadJournal as error:
+    except (BadJournal, NoSandbox) as error:
         raise UsageError(str(error)) from None
     except OSError as error:
         raise UsageError(f"--out: {error.filename or order.out}: {error.strerror}") from None
@@ -146,7 +145,7 @@ class _Run:
         self.began = time.monotonic()
         self.before = purse.account()
         self.samples = samples_of(order)
-        self.programs = SeedFolder(order.out / "programs", order)
+        self.programs = SeedFolder(order.out / "programs", order.endpoint, order.seed)
         self.decided = [asyncio.Event() for _ in self.samples.all]
         self.told: list[SampleMade] = []
         self.made: list[Made] = []
@@ -166,9 +165,9 @@ class _Run:
         environment = Environment(order.out.resolve())
         rules = tuple(rule.name for rule in known_rules())
         threads = ThreadPoolExecutor(order.jobs, thread_name_prefix="check")
-        pool = Pool(environment, limits, jobs=order.jobs, target=TARGET, warm=watches)
+        pool = Pool(environment, limits, jobs=order.jobs, target=TARGET, warm=watches, unsafe=order.unsafe)
         try:
-            asyncio.run(self._all(Validator(pool, limits, rules, order.policy, order.seed), threads))
+            asyncio.run(self._all(Validator(pool, limits, rules, order.seed), threads))
         except KeyboardInterrupt:
             self.why = "interrupt"
         except Refused as refused:
@@ -300,64 +299,6 @@ class _Run:
 
     def _both(self) -> list[tuple[SampleMade, Made]]:
         return list(zip(self.told, self.made, strict=True))
-
-
-class SeedFolder:
-    """Accepted seeds as files with a header that says where they came from; each program once."""
-
-    def __init__(self, path: Path, order: Order) -> None:
-        self._path = path
-        self._order = order
-        self._here: set[str] = set()
-        self._versions = versions()
-
-    def keep(self, sample: Sample, made: Made) -> Path | str:
-        """The file of the seed, or which one it duplicates, in words."""
-        digest = hashlib.sha256(normalised(made.code).encode()).hexdigest()[:12]
-        if digest in self._here:
-            return "the same program was accepted before"
-        there = next(iter(sorted(self._path.glob(f"llm-*-{digest}.py"))), None)
-        header = self.header(sample, made)
-        if there is not None and not _is_the_same(there, header):
-            return f"the same program is there as {there.name}"
-        slug = re.sub(r"[^A-Za-z0-9]+", "-", Path(sample.prompt.name).stem).strip("-").lower() or "prompt"
-        file = self._path / f"llm-{slug}-{digest}.py"
-        self._path.mkdir(parents=True, exist_ok=True)
-        unfinished = file.with_suffix(".unfinished")
-        unfinished.write_text(header.header() + made.code, encoding="utf-8")
-        unfinished.replace(file)
-        self._here.add(digest)
-        return file
-
-    def header(self, sample: Sample, made: Made) -> Provenance:
-        """Where the seed came from."""
-        order = self._order
-        details: dict[str, str | int | float | bool] = {
-            "model": order.endpoint.model,
-            "endpoint": order.endpoint.host,
-            "prompt": sample.prompt.name,
-            "sample": sample.number,
-            "seed": order.seed,
-            "queries": len(made.answers),
-            "input_tokens": sum(answer.input_tokens for answer in made.answers),
-            "output_tokens": sum(answer.output_tokens for answer in made.answers),
-            "dollars": float(made.dollars),
-        }
-        if sample.part is not None:
-            details |= {"part": sample.part.name, "reached": sample.part.name in made.checked.reached}
-        return Provenance(LLM, {**details, **{name: str(version) for name, version in self._versions.items()}})
-
-
-_NAMES_A_SEED = ("model", "prompt", "sample", "seed", "part")
-
-
-def _is_the_same(file: Path, header: Provenance) -> bool:
-    """Whether the file was written for the same sample, by an earlier run."""
-    try:
-        known = provenance_of(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, InvalidProvenance):
-        return False
-    return known is not None and all(known.details.get(key) == header.details.get(key) for key in _NAMES_A_SEED)
 
 
 def _told(made: Made, number: int, endpoint: Endpoint) -> RoundTold:

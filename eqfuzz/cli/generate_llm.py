@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from eqfuzz.campaign.llm_generating import Order
     from eqfuzz.campaign.settings import Settings
     from eqfuzz.generate.llm.prompt import Prompt
-    from eqfuzz.generate.llm.validation import Policy
     from eqfuzz.generate.llm.white_box import Part
 
 PAPER = "paper"
@@ -91,6 +90,9 @@ def llm(
     ] = None,
     time: Annotated[str | None, typer.Option(metavar="TIME", help="With --run: compare for so long at most.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Programs run at once (default: one per core).")] = None,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe", help="Where there can be no sandbox, run programs without (default: refuse).")
+    ] = False,
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Seeds land in DIR/programs; what was answered is never asked again.")
     ] = Path("eqfuzz-out"),
@@ -140,6 +142,7 @@ def llm(
             jobs=jobs or len(os.sched_getaffinity(0)),
             out=out,
             dry_run=dry_run,
+            unsafe=unsafe,
         )
         limit = seconds_of(time, "--time") if time is not None else None
         settings = _settings(order, strategy, rules, variants, config or [], limit) if run else None
@@ -278,6 +281,7 @@ def _order(
     jobs: int,
     out: Path,
     dry_run: bool,
+    unsafe: bool,
 ) -> Order:
     """Raises BadOption."""
     from eqfuzz.campaign.llm_generating import Order
@@ -310,7 +314,6 @@ def _order(
         prompts=prompts,
         count=count,
         out=out,
-        policy=_policy(),
         seed=seed,
         budget=_dollars(budget),
         asking=Asking(*asking),
@@ -321,12 +324,8 @@ def _order(
         all_parts=all_parts,
         corpus=corpus,
         program_seconds=program_seconds,
+        unsafe=unsafe,
     )
-
-
-def _policy() -> Policy:
-    """What forbids a program to run."""
-    return lambda _: ""
 
 
 def _dollars(text: str) -> Decimal | None:
@@ -405,6 +404,7 @@ def _settings(
         jobs=order.jobs,
         time=limit,
         known_issues=known_issue_files([]),
+        unsafe=order.unsafe,
     )
 
 

@@ -105,8 +105,18 @@ def test_two_hundred_answers(tmp_path):
     """Every fault at once; the second answers are good but for five."""
     good = {"fence": 40, "plain": 10, "prose": 15, "bare prose": 10, "two blocks": 10, "two versions": 5}
     wrong = {
-        "syntax": 30, "load": 10, "module": 8, "missing": 10, "empty": 10, "no-code": 7, "raises": 8,
-        "environment": 2, "undetermined": 4, "no-sites": 3, "format": 7, "hang": 3,
+        "syntax": 30,
+        "load": 10,
+        "module": 8,
+        "missing": 10,
+        "empty": 10,
+        "no-code": 7,
+        "raises": 8,
+        "environment": 2,
+        "undetermined": 4,
+        "no-sites": 3,
+        "format": 7,
+        "hang": 3,
     }
     acts = shuffled({**good, **wrong}, {"429": 6, "500": 5, "stall": 2, "cut": 3, "malformed": 4}, stubborn=3)
     figures = [None, {}, {"prompt_tokens": -1, "completion_tokens": 5}, {"prompt_tokens": 10**12}, "free", 7]
@@ -127,7 +137,15 @@ def test_two_hundred_answers(tmp_path):
     assert last["failed"] == {"duplicate": 4, "syntax": 3}
     assert last["asked"] == 200 and last["accepted"] == 193 and last["estimated"] == len(figures)
     assert last["first"] == {
-        "empty": 10, "format": 15, "hang": 3, "load": 20, "no-code": 7, "no-sites": 3, "raises": 10, "syntax": 33,
+        "empty": 10,
+        "format": 15,
+        "hang": 3,
+        "load": 10,
+        "no-code": 7,
+        "no-sites": 3,
+        "policy": 12,
+        "raises": 8,
+        "syntax": 33,
         "undetermined": 4,
     }
     assert last["repaired"] == 102 >= 0.9 * 102

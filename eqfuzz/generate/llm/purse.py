@@ -23,6 +23,7 @@ class Account:
     """
 
     attempts: int
+    answers: int
     paid: Decimal
     lost: Decimal
     aside: Decimal
@@ -122,4 +123,4 @@ class Purse:
         with self._lock:
             aside = sum(self._aside.values(), ZERO)
             figures = self._input, self._output, self._estimated
-            return Account(self._last, self._paid, self._lost, aside, *figures)
+            return Account(self._last, len(self._answers), self._paid, self._lost, aside, *figures)

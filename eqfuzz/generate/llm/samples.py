@@ -49,6 +49,8 @@ class Samples:
         parts: Sequence[Part] = (),
         all_parts: bool = False,
     ) -> None:
+        self._prompts = prompts
+        self._parts = list(parts)
         self._seed = seed
         self._corpus = sorted(corpus)
         wanted = [number for number in range(count) if prompts[number % len(prompts)].needs == "part"]
@@ -65,6 +67,13 @@ class Samples:
             self.all.append(Sample(number, prompt, part, last.get(key) if part is not None else None))
             if part is not None:
                 last[key] = number
+
+    def one(self, number: int) -> Sample:
+        """The ``number``-th sample of a row without end, whose parts of the compiler are drawn one by one."""
+        prompt = self._prompts[number % len(self._prompts)]
+        rng = random.Random(f"{self._seed} part {number}")
+        part = rng.choice(self._parts) if prompt.needs == "part" and self._parts else None
+        return Sample(number, prompt, part)
 
     def messages(self, sample: Sample, examples: Sequence[str]) -> tuple[Message, ...]:
         """What the model is told for ``sample``; ``examples`` reached its part before. Raises BadPrompt."""

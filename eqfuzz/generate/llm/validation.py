@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -12,15 +12,13 @@ from eqfuzz.generate.llm.extraction import MOST_BYTES, UNREADABLE, normalised
 from eqfuzz.generate.llm.reaching import STAGE, WATCH
 from eqfuzz.generate.llm.white_box import Part
 from eqfuzz.program.formats import recognise
+from eqfuzz.program.policy import demand_allowed
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.run.case import Case
 from eqfuzz.run.configs import DEFAULT_CONFIG
 from eqfuzz.run.deaths import death_in_words
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
-
-Policy = Callable[[str], str]
-"""What forbids a text to run, in words; empty where nothing does."""
 
 MOST_WORDS = 600
 """Characters of a message that are told: a program may raise a novel."""
@@ -70,15 +68,14 @@ class Checked:
 class Validator:
     """Checks code in the children of ``pool``, whose target is TARGET, as nobody's: untrusted. Threads may share it."""
 
-    def __init__(self, pool: Pool, limits: Limits, rules: Sequence[str], policy: Policy, seed: int = 0) -> None:
+    def __init__(self, pool: Pool, limits: Limits, rules: Sequence[str], seed: int = 0) -> None:
         self._pool = pool
         self._limits = limits
         self._rules = tuple(rules)
-        self._policy = policy
         self._seed = seed
 
     def check(self, code: str, watched: Sequence[Part] = ()) -> Checked:
-        """Everything that can be said of ``code``. Raises RunnerFailed when no process can be started."""
+        """Everything that can be said of ``code``. Raises RunnerFailed when no sandbox can be started."""
         static = self._read(code)
         if isinstance(static, Checked):
             return static
@@ -94,16 +91,20 @@ class Validator:
         except UNREADABLE as error:
             words = str(error).partition("\n")[0]
             return Checked(Reason.SYNTAX, f"not valid Python, or nested too deeply: {words or type(error).__name__}")
-        forbidden = self._policy(code)
-        if forbidden:
-            return Checked(Reason.POLICY, _short(forbidden))
         try:
             program = recognise(code, f"llm-{digest}")
         except InvalidSeed as error:
             return Checked(Reason.FORMAT, _short(error.reason), error.line)
         except UNREADABLE as error:
             return Checked(Reason.SYNTAX, f"nested too deeply: {type(error).__name__}")
-        return dataclasses.replace(program, untrusted=True)
+        program = dataclasses.replace(program, untrusted=True)
+        try:
+            demand_allowed(program)
+        except InvalidSeed as error:
+            return Checked(Reason.POLICY, _short(f"not allowed: {error.reason.removeprefix('policy: ')}"), error.line)
+        except UNREADABLE as error:
+            return Checked(Reason.SYNTAX, f"nested too deeply: {type(error).__name__}")
+        return program
 
     def _run(self, program: Program, watched: Sequence[Part]) -> Checked:
         case = Case(
