@@ -124,6 +124,7 @@ def test_twenty_answers(tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(2000)
 def test_two_hundred_answers(tmp_path):
     """Every fault at once; the second answers are good but for five."""
     good = {"fence": 40, "plain": 10, "prose": 15, "bare prose": 10, "two blocks": 10, "two versions": 5}
@@ -153,7 +154,7 @@ def test_two_hundred_answers(tmp_path):
     more = "--budget", "1.50", "--timeout", 15, "--program-timeout", 6
     with serving() as server:
         model = ScriptedModel(server, acts)
-        done, events = write(model, tmp_path / "out", "--count", 200, *more)
+        done, events = write(model, tmp_path / "out", "--count", 200, *more, timeout=1900)
         model.over.set()
     assert done.returncode == 0, done.stderr
     last = events[-1]
