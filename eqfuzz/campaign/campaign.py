@@ -77,10 +77,12 @@ class Call:
 class Campaigning:
     """Runs ``configuration`` as the campaign ``call.name`` until a budget is spent or it is interrupted."""
 
-    def __init__(self, configuration: Configuration, call: Call, sorting: Sorting, handler: Handler) -> None:
+    def __init__(
+        self, configuration: Configuration, call: Call, sorting: Sorting, statistics: Statistics, handler: Handler
+    ) -> None:
         self.configuration = configuration
         self.call = call
-        self.statistics = Statistics()
+        self.statistics = statistics
         self._sorting = sorting
         self._handler = handler
         self._emitting = threading.RLock()

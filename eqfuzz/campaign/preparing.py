@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from pathlib import Path
 
 from eqfuzz.campaign.campaign import Call, Campaigning
@@ -15,6 +14,7 @@ from eqfuzz.campaign.mutate import UsageError, seed_files
 from eqfuzz.campaign.self_check import quick_steps
 from eqfuzz.campaign.sorting import Sorting
 from eqfuzz.campaign.sources import Files, Generated, Source
+from eqfuzz.campaign.statistics import Statistics
 from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.campaign.work import Workshop
 from eqfuzz.generate.dag.generate import MIXED, Generator
@@ -52,9 +52,9 @@ class Options:
 
 
 def run_campaign(
-    configuration: Configuration, options: Options, handler: Handler, started: Callable[[Campaigning], None]
+    configuration: Configuration, options: Options, statistics: Statistics, handler: Handler
 ) -> CampaignSummary:
-    """Run until a budget is spent or Ctrl-C; ``started`` gets the campaign before its first event.
+    """Run until a budget is spent or Ctrl-C, keeping ``statistics`` up to date. The folder is there at the first event.
 
     Raises UsageError, StoreError, and RunnerFailed when no process that imports torch can be started.
     """
@@ -84,9 +84,7 @@ def run_campaign(
                 configs=tuple(workshop.configs),
                 rules=len(workshop.rules),
             )
-            campaigning = Campaigning(configuration, call, sorting, handler)
-            started(campaigning)
-            return campaigning.run()
+            return Campaigning(configuration, call, sorting, statistics, handler).run()
     finally:
         workshop.close()
 

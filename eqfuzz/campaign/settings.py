@@ -23,7 +23,8 @@ class Settings:
     ``judged`` names cells of originals, as seed file and configuration, that are not run (again). What the
     configuration ``baseline`` shows as well is its finding, not one of each configuration that has it too. Findings of
     the ``known_issues`` files are counted apart. With ``signals`` cells tell their features, with ``traced`` the lines
-    of the compiler that ran are told too.
+    of the compiler that ran are told too. What an original shows and ``met`` has (see ``Cell.symptom``) is no finding
+    again: it was confirmed before.
     """
 
     paths: tuple[Path, ...]
@@ -53,3 +54,4 @@ class Settings:
     baseline: str = ""
     signals: bool = False
     traced: bool = False
+    met: frozenset[tuple[str, ...]] = frozenset()

@@ -108,6 +108,7 @@ class Workshop:
             favoured=tuple(options["favoured"]),
             configs=choose(options["configs"], self.configs),
             traced=options["traced"],
+            met=frozenset(tuple(symptom) for symptom in options["met"]),
         )
         seed = SeedRun(
             index=index,
@@ -182,7 +183,8 @@ class _Outcome:
     def closed(self, seed: SeedRun) -> dict[str, Any]:
         features = {str(variant): sorted(reached) for variant, reached in seed.features.items() if reached}
         texts = {variant: seed.source_of(int(variant)) for variant in features if variant != "0"}
-        return {**self._told, "verdicts": dict(sorted(self._verdicts.items())), "features": features, "texts": texts}
+        told = {"verdicts": dict(sorted(self._verdicts.items())), "shown": sorted(map(list, seed.shown))}
+        return {**self._told, **told, "features": features, "texts": texts}
 
 
 def without_known(outcome: dict[str, Any], features: Collection[int], lines: Mapping[str, int]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -20,7 +21,7 @@ from eqfuzz.cli.options import BadOption, Format, seconds_of, split_names
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from eqfuzz.campaign.campaign import Campaigning
+    from eqfuzz.campaign.campaign_events import CampaignSummary
     from eqfuzz.campaign.configuration import Configuration
     from eqfuzz.campaign.events import Event
     from eqfuzz.campaign.preparing import Options
@@ -151,50 +152,40 @@ def run(
 
 
 def _run(configuration: Configuration, options: Options, *, as_json: bool, quiet: bool) -> int:
-    from eqfuzz.campaign.mutate import UsageError
     from eqfuzz.campaign.preparing import run_campaign
-    from eqfuzz.campaign.store.store import StoreError
+    from eqfuzz.campaign.statistics import Statistics
+    from eqfuzz.report.campaign_screen import CampaignReport, CampaignScreen
+    from eqfuzz.report.console import make_console
     from eqfuzz.report.event_log import EventFile, EventStream, StatsFile
-    from eqfuzz.run.protocol import RunnerFailed
 
-    closing: list[Callable[[], None]] = []
-    handlers: list[Callable[[Event], None]] = [logs.log_event]
-    early: list[Event] = []
-
-    def started(campaigning: Campaigning) -> None:
-        """The folder is there by now, and the figures have their place."""
-        events, figures = EventFile(options.folder / "events.ndjson"), campaigning.statistics.figures
-        stats = StatsFile(options.folder / "stats.json", lambda: {**figures(), "curve": campaigning.statistics.curve()})
-        handlers.append(events.handle)
+    statistics = Statistics()
+    events = EventFile(options.folder / "events.ndjson")
+    stats = StatsFile(options.folder / "stats.json", lambda: {**statistics.figures(), "curve": statistics.curve()})
+    with contextlib.ExitStack() as closing:
+        closing.callback(stats.close)
+        closing.callback(events.close)
+        handlers: list[Callable[[Event], None]] = [logs.log_event, events.handle]
         if as_json:
             handlers.append(EventStream(sys.stdout).handle)
         else:
-            from eqfuzz.report.campaign_screen import CampaignReport, CampaignScreen
-            from eqfuzz.report.console import make_console
+            screen = CampaignScreen(statistics, options.name, options.jobs)
+            handlers.append(closing.enter_context(CampaignReport(make_console(), screen, quiet=quiet)).handle)
 
-            screen = CampaignScreen(campaigning.statistics, options.name, campaigning.call.executor.slots)
-            report = CampaignReport(make_console(), screen, quiet=quiet)
-            report.__enter__()
-            closing.append(lambda: report.__exit__(None, None, None))
-            handlers.append(report.handle)
-        closing.extend((events.close, stats.close))
-        for event in early:
-            for each in handlers[1:]:
+        def handle(event: Event) -> None:
+            for each in handlers:
                 each(event)
-        early.clear()
 
-    def handle(event: Event) -> None:
-        if len(handlers) == 1:
-            early.append(event)
-        for each in handlers:
-            each(event)
+        return _ended_as(lambda: run_campaign(configuration, options, statistics, handle))
+
+
+def _ended_as(campaign: Callable[[], CampaignSummary]) -> int:
+    """The exit code of a campaign, with what went wrong told."""
+    from eqfuzz.campaign.mutate import UsageError
+    from eqfuzz.campaign.store.store import StoreError
+    from eqfuzz.run.protocol import RunnerFailed
 
     try:
-        try:
-            summary = run_campaign(configuration, options, handle, started)
-        finally:
-            for close in closing:
-                close()
+        summary = campaign()
     except UsageError as error:
         complain(str(error))
         return USAGE

@@ -40,7 +40,9 @@ class CampaignScreen:
     def __init__(self, statistics: Statistics, name: str, workers: int) -> None:
         self._statistics = statistics
         self._name = name
-        self._workers = workers
+        self.workers = workers
+        self.stage = "checking the oracle"
+        """What is being done before the first seed; empty from then on."""
 
     def line(self) -> str:
         figures = self._statistics.figures()
@@ -55,6 +57,8 @@ class CampaignScreen:
             f"{figures['features']:,} features, {figures['lines']:,} lines, corpus {figures['kept']}",
             f"last new {_ago(figures['last_bucket_seconds_ago'])}",
         ]
+        if self.stage:
+            parts = [parts[0], self.stage]
         if figures["waiting"]:
             parts.insert(0, f"WAITING ({figures['waiting']})")
         return ", ".join(part for part in parts if part)
@@ -66,6 +70,8 @@ class CampaignScreen:
             columns.add_column()
         columns.add_row(self._progress(figures), self._results(figures), self._feedback(figures))
         parts: list[RenderableType] = [columns]
+        if self.stage:
+            parts += [Text(), Text(self.stage, style="dim")]
         yields = self._statistics.yields()
         if yields:
             parts += [Text(), _yields(yields)]
@@ -78,7 +84,7 @@ class CampaignScreen:
         return Panel(Group(*parts), title=title, title_align="left", box=box.ROUNDED, border_style="cyan")
 
     def _progress(self, figures: Mapping[str, Any]) -> Table:
-        workers = f"{self._workers} alive"
+        workers = f"{self.workers} alive"
         if figures["workers_restarted"]:
             workers += f", {figures['workers_restarted']} restarted"
         if figures["workers_lost"]:
@@ -148,6 +154,7 @@ class CampaignReport(Drawn):
         match event:
             case CampaignStarted(out=out):
                 self._out = out
+                self._screen.workers, self._screen.stage = event.jobs, ""
                 self._start(event)
             case SelfCheckStep(step=step, passed=passed) if not self._quiet:
                 self._print(

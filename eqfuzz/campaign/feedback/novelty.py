@@ -147,4 +147,5 @@ def empty_outcome(state: str, reason: str = "") -> dict[str, Any]:
         "lines": {},
         "buckets": [],
         "findings": [],
+        "shown": [],
     }

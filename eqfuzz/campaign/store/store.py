@@ -244,6 +244,19 @@ class Store:
         with self._database.reading() as connection:
             return set(connection.scalars(sa.select(cases.c.name).where(*where).distinct()))
 
+    def shown(self, campaign: int, until: int) -> dict[str, set[tuple[str, ...]]]:
+        """What originals have shown up to epoch ``until``, by the digest of their program."""
+        cases = schema.cases
+        chosen = sa.select(cases.c.program, cases.c.outcome["shown"]).where(
+            cases.c.campaign == campaign, cases.c.epoch <= until, cases.c.came == "done"
+        )
+        found: dict[str, set[tuple[str, ...]]] = {}
+        with self._database.reading() as connection:
+            for program, shown in connection.execute(chosen):
+                if shown:
+                    found.setdefault(program, set()).update(map(tuple, shown))
+        return found
+
     # What was learnt
 
     def settle(self, campaign: int, epoch: int, settlement: Settlement) -> bool:

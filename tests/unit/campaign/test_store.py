@@ -296,3 +296,13 @@ def test_no_file_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "c.db").write_text("this is not a database, but it is long enough to be looked at as one" * 20)
     with pytest.raises(StoreError, match="not a database"):
         Database(f"sqlite:///{tmp_path}/c.db")
+
+
+def test_what_originals_show_is_known_by_their_program(store: Store) -> None:
+    campaign = begun(store)
+    planned = items(store, 1, 2)
+    store.add_epoch(campaign, 1, planned)
+    for shown in ([["cpu", "inductor", "wrong-result", "output[0]"]], []):
+        store.finish(claimed(store, campaign), {**empty_outcome("done"), "shown": shown}, [], 1.0)
+    assert store.shown(campaign, 0) == {}
+    assert store.shown(campaign, 1) == {planned[0].program: {("cpu", "inductor", "wrong-result", "output[0]")}}
