@@ -142,8 +142,8 @@ def inductor_backend(
 def put_builds_in_place_whole() -> None:
     """Have what torch's C++ builder makes appear under its name when it is complete, in this process from now on.
 
-    The compiler writes libraries and headers where later processes look for them. Killed half-way, or on a full disk, it
-    leaves something there that they take for the whole.
+    The compiler writes libraries and headers where later processes look for them. Killed half-way, or where the disk is
+    full, it leaves something there that they take for the whole.
     """
     from torch._inductor.cpp_builder import CppBuilder
 

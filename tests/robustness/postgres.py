@@ -21,7 +21,7 @@ SECONDS = 300.0
 
 
 def binaries() -> Path:
-    """Where ``initdb`` and ``pg_ctl`` are, of the newest version; installed where root may. Skips the test otherwise."""
+    """Where ``initdb`` and ``pg_ctl`` of the newest version are; installed where root may. Skips the test otherwise."""
     if found := _installed():
         return found
     if os.geteuid() != 0 or shutil.which("apt-get") is None:

@@ -136,7 +136,8 @@ class Pretended:
         seeds = self.out / "seeds"
         for path in (folder, seeds):
             path.mkdir(parents=True, exist_ok=True)
-        files = [seeds / f"s{number}.py" for number in range(SEEDS)]
+        os.chdir(seeds)  # so that their names are the same for every ``out``
+        files = [Path(f"s{number}.py") for number in range(SEEDS)]
         for file in files:
             if not file.exists():
                 file.write_text(f"# {file.name}\n", encoding="utf-8")
@@ -228,9 +229,9 @@ def main() -> None:
     parser.add_argument("--slots", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.0)
     parser.add_argument("--deaths", type=int, help="seed of random moments to be killed at")
-    parser.add_argument("--every", type=int, default=250, help="steps between two deaths, on average")
+    parser.add_argument("--every", type=int, default=150, help="steps between two deaths, on average")
     given = parser.parse_args()
-    pretended = Pretended(given.out, given.name, given.cells, given.db, given.slots, given.seconds)
+    pretended = Pretended(given.out.absolute(), given.name, given.cells, given.db, given.slots, given.seconds)
     if given.deaths is None:
         print(pretended.run().statistics.figures())
         return
