@@ -130,7 +130,7 @@ class Campaigning:
         return self._summarise()
 
     def _heed_signals(self, threads: Sequence[threading.Thread]) -> None:
-        """Returns when all have ended, or when everything is to stop and a database that is silent holds one of them."""
+        """Returns when all have ended, or when everything is to stop and a silent database holds one of them."""
         heeded, patience = 0, STOPPING_SECONDS
         while any(thread.is_alive() for thread in threads) and patience > 0:
             for thread in threads:
