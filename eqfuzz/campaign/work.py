@@ -31,6 +31,7 @@ from eqfuzz.run.configs import BUILT_IN, Config, choose, read_configs
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
+from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.run.pruning import Pruning
 
 
@@ -127,6 +128,10 @@ class Workshop:
             seed.run()
         except OutOfTime:
             raise CutOff from None
+        except RunnerFailed:
+            if stop.is_set():  # the pool is closed by whoever stopped it
+                raise CutOff from None
+            raise
         except InternalError as error:
             if stop.is_set():
                 raise CutOff from None
