@@ -6,6 +6,7 @@ alone, costs the item it holds, which is handed out again, and is made anew wher
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import dataclasses
 import logging
@@ -347,8 +348,6 @@ def _connected(jobs: int, address: str) -> tuple[Any, Path | None]:
                 **quiet,
             )
     except (Exception, SystemExit) as error:
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
         what = f"--ray-address {address}: " if address else "no local Ray cluster could be started: "
         raise UsageError(what + one_line(str(error), 300)) from None
     finally:
@@ -361,7 +360,9 @@ def _short_folder() -> Path:
     """A new folder whose name leaves room for Ray's sockets, whose whole path may have 107 bytes."""
     longest = 107 - len("/eqfuzz-ray-12345678/session_2026-01-01_00-00-00_000000_1234567/sockets/plasma_store")
     usual = tempfile.gettempdir()
-    return Path(tempfile.mkdtemp(prefix="eqfuzz-ray-", dir=usual if len(usual.encode()) <= longest else "/tmp"))
+    made = Path(tempfile.mkdtemp(prefix="eqfuzz-ray-", dir=usual if len(usual.encode()) <= longest else "/tmp"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)  # after Ray's own, which ends what may still write there
+    return made
 
 
 def _cause(error: Exception) -> str:
