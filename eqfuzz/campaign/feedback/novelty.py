@@ -75,7 +75,8 @@ def earned(yields: Sequence[Yield], outcomes: Sequence[Json]) -> dict[tuple[str,
     """Reward, cost and pulls of each arm over an epoch.
 
     An item succeeds the more the more it brought, at most once, measured by the median of those that brought something:
-    an early one that reaches thousands of features must not outweigh all others. Costs are in averages of the epoch. Families of rules share what variants brought.
+    an early one that reaches thousands of features must not outweigh all others. Costs are in averages of the epoch.
+    Families of rules share what variants brought.
     """
     if not yields:
         return {}
