@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+
+from eqfuzz.run.family import die_with_parent
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,7 +22,7 @@ class Ended:
 
 
 def run_fresh(command: Sequence[str], seconds: float, environment: Mapping[str, str] | None = None) -> Ended:
-    """Run ``command`` for at most ``seconds`` of wall time."""
+    """Run ``command`` for at most ``seconds`` of wall time, and no longer than this thread lives."""
     variables = dict(os.environ if environment is None else environment)
     with tempfile.TemporaryDirectory(prefix="eqfuzz-replay-") as cache:
         variables["TORCHINDUCTOR_CACHE_DIR"] = cache
@@ -33,6 +36,7 @@ def run_fresh(command: Sequence[str], seconds: float, environment: Mapping[str, 
             text=True,
             errors="replace",
             start_new_session=True,
+            preexec_fn=functools.partial(die_with_parent, os.getpid()),
         )
         try:
             output, _ = process.communicate(timeout=seconds)

@@ -74,7 +74,7 @@ def configured(folder: Path, *, cells: int) -> Path:
 
 
 class Running:
-    """``eqfuzz campaign`` with ``arguments``, one seed at a time; what it prints and logs goes to files beside ``out``."""
+    """``eqfuzz campaign`` with ``arguments``; what it logs, and its stderr, lie below ``out``."""
 
     def __init__(self, out: Path, name: str, *arguments: object, jobs: int = 1) -> None:
         self.out, self.name = out, name

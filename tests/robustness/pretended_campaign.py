@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import alembic.command  # noqa: F401 - or every fork would import it
 import sqlalchemy as sa
 
 from eqfuzz.campaign.campaign import Call, Campaigning
@@ -27,6 +28,7 @@ from eqfuzz.campaign.events import Event, FindingMade
 from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.sorting import Sorting
 from eqfuzz.campaign.sources import Files
+from eqfuzz.campaign.statistics import Statistics
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.campaign.work import CutOff, Performed
@@ -134,7 +136,8 @@ class Pretended:
         seeds = self.out / "seeds"
         for path in (folder, seeds):
             path.mkdir(parents=True, exist_ok=True)
-        files = [seeds / f"s{number}.py" for number in range(SEEDS)]
+        os.chdir(seeds)  # so that their names are the same for every ``out``
+        files = [Path(f"s{number}.py") for number in range(SEEDS)]
         for file in files:
             if not file.exists():
                 file.write_text(f"# {file.name}\n", encoding="utf-8")
@@ -157,7 +160,7 @@ class Pretended:
                 step()
                 log.handle(event)
 
-            campaigning = Campaigning(configuration(self.cells), call, Sorting(folder, ()), handle)
+            campaigning = Campaigning(configuration(self.cells), call, Sorting(folder, ()), Statistics(), handle)
             campaigning.run()
             log.close()
         return campaigning
@@ -226,17 +229,17 @@ def main() -> None:
     parser.add_argument("--slots", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.0)
     parser.add_argument("--deaths", type=int, help="seed of random moments to be killed at")
-    parser.add_argument("--every", type=int, default=60, help="steps between two deaths, on average")
+    parser.add_argument("--every", type=int, default=150, help="steps between two deaths, on average")
     given = parser.parse_args()
-    pretended = Pretended(given.out, given.name, given.cells, given.db, given.slots, given.seconds)
+    pretended = Pretended(given.out.absolute(), given.name, given.cells, given.db, given.slots, given.seconds)
     if given.deaths is None:
         print(pretended.run().statistics.figures())
         return
     rng = random.Random(given.deaths)
     deaths = 0
-    while killed_at(pretended, rng.randint(1, 2 * given.every)) is None:
+    while (steps := killed_at(pretended, rng.randint(1, 2 * given.every))) is None:
         deaths += 1
-    print(deaths)
+    print(f"killed {deaths} times; {steps} steps at last")
 
 
 if __name__ == "__main__":
