@@ -72,6 +72,11 @@ def read_finding(folder: Path) -> Finding:
     return Finding.from_json(json.loads((folder / "finding.json").read_text(encoding="utf-8")))
 
 
+def is_untrusted(folder: Path) -> bool:
+    """Whether the finding in ``folder`` is of an untrusted seed; a folder with a reproducer alone is not."""
+    return (folder / "finding.json").exists() and read_finding(folder).original.untrusted
+
+
 def preload_in(folder: Path) -> Path | None:
     """The preload that the finding in ``folder`` was made under."""
     preload = folder / "preload.py"
