@@ -50,7 +50,6 @@ OBJECT_STORE_BYTES = 100 * 2**20
 
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_BACKEND_LOG_LEVEL": "error",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # or Ray prints what befalls its workers, on stdout
 }
 """Environment variables that Ray reads when it is imported or started."""
