@@ -73,8 +73,14 @@ def read_finding(folder: Path) -> Finding:
 
 
 def is_untrusted(folder: Path) -> bool:
-    """Whether the finding in ``folder`` is of an untrusted seed; a folder with a reproducer alone is not."""
-    return (folder / "finding.json").exists() and read_finding(folder).original.untrusted
+    """Whether the finding in ``folder`` is of an untrusted seed, or nobody can tell; not with a reproducer alone."""
+    try:
+        original = json.loads((folder / "finding.json").read_text(encoding="utf-8"))["original"]
+        return bool(original.get("untrusted", False))
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return True
 
 
 def preload_in(folder: Path) -> Path | None:
