@@ -78,7 +78,7 @@ ANSWERS: dict[str, str] = {
     ),
     "two versions": f"A first one:\n```python\nx = 1\n```\nNo, rather\n```python\n{GOOD}```",
     "syntax": f"```python\n{_broken('y.t()', 'y.t(]')}```",
-    "hang": f"```python\n{_broken('    a = x', '    while True:' + chr(10) + '        pass' + chr(10) + '    a = x')}```",
+    "hang": f"```python\n{GOOD}```".replace("    a = x", "    while True:\n        pass\n    a = x"),
     "load": f"```python\n{_broken('import torch', 'import torch.nnn')}```",
     "missing": f"```python\n{_broken('import torch', 'import torch' + chr(10) + 'import pandas_of_nobody')}```",
     "module": "```python\nimport torch\n\n\nclass PtModule(torch.nn.Modul):  # {number}\n    def forward(self, x):\n"

@@ -65,6 +65,7 @@ def reached(loaded: Loaded, calls: Sequence[Call], parts: Sequence[Part]) -> lis
     return sorted(watch.reached)
 
 
+_TRACKERS = "/torch/_dynamo/variables/"
 _MATCHER = "/torch/_inductor/pattern_matcher.py"
 _PREPARING = ("lazy_init", "gen_register_replacement")
 """Patterns are registered when the first graph comes, and traced for that."""
@@ -83,7 +84,8 @@ def _stop(code: str) -> None:
 
 def _up_to_the_code(inner: Callable[..., Any]) -> Callable[..., Any]:
     def compile_graph(graph: torch.fx.GraphModule, example_inputs: Sequence[Any], **more: Any) -> Any:
-        kept = copy.deepcopy(graph)  # the passes change the graph they are given
+        # The passes change the graph they are given; its constants must not be copied, which fake tensors do not take.
+        kept = torch.fx.GraphModule(graph, copy.deepcopy(graph.graph))
         try:
             with code_hook(_stop):
                 inner(graph, example_inputs, **more)
@@ -108,6 +110,11 @@ class _Watch:
         self.reached: set[str] = set()
         self._parts = parts
         self._known: dict[types.CodeType, Part | None] = {}
+        self._trackers = {
+            (part.file.removesuffix(".py").replace("/", "."), part.label): part
+            for part in parts
+            if part.told is Told.METHOD
+        }
         self._graphs: dict[int, tuple[Any, str]] = {}
         self._preparing = 0
         self._tracing = 0
@@ -129,7 +136,9 @@ class _Watch:
             self._known[code] = self._part_of(code)
         part = self._known[code]
         if part is None:
-            if code.co_filename.endswith(_MATCHER):
+            if code.co_name == "__init__" and event == "call" and _TRACKERS in code.co_filename:
+                self._take_made(frame)
+            elif code.co_filename.endswith(_MATCHER):
                 step = 1 if event == "call" else -1
                 self._preparing += step * (code.co_name in _PREPARING)
                 self._tracing += step * (code.co_name in _TRACING)
@@ -148,6 +157,13 @@ class _Watch:
             graph, before = self._graphs.pop(id(frame))
             if _written(graph) != before:
                 self.reached.add(part.name)
+
+    def _take_made(self, frame: types.FrameType) -> None:
+        """A tracker is made, perhaps by the constructor of its base."""
+        made = type(frame.f_locals.get("self"))
+        part = self._trackers.get((made.__module__, made.__qualname__))
+        if part is not None:
+            self.reached.add(part.name)
 
     def _part_of(self, code: types.CodeType) -> Part | None:
         for part in self._parts:

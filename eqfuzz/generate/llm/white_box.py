@@ -29,7 +29,7 @@ class Kind(StrEnum):
 class Told(StrEnum):
     """``CALLED``: the function runs only where it applies. ``TRUE``: it runs on everything and says whether it applies.
     ``CHANGED``: it runs on every graph, or wherever its pattern fits, and may leave the graph as it is: a change tells.
-    ``METHOD``: a method of the class ran on an instance."""
+    ``METHOD``: an instance was made, or a method of the class ran on one."""
 
     CALLED = "called"
     TRUE = "true"
