@@ -86,9 +86,9 @@ ANSWERS: dict[str, str] = {
     "empty": "",
     "no-code": "I am sorry, but I cannot write program {number} for you today.",
     "raises": f"```python\n{_broken('a @ y.t()', 'a @ y')}```",
-    "undetermined": f"```python\n{_broken('import torch', 'import time' + chr(10) + chr(10) + 'import torch')}```".replace(
-        "y.t()", "y.t() * time.perf_counter()"
-    ),
+    "undetermined": "```python\n"
+    + _broken("import torch", "import time\n\nimport torch").replace("y.t()", "y.t() * time.perf_counter()")
+    + "```",
     "no-sites": "```python\nimport torch\n\n\ndef program(x):\n    pass\n\n\ndef inputs(rng):\n"
     "    yield rng.normal({number})\n```",
     "format": f"```python\n{_broken('def inputs', 'def data')}```",

@@ -55,6 +55,8 @@ IDLE_SECONDS = 0.2
 LOOKING_SECONDS = 0.2
 """Wall seconds after which a signal is heeded."""
 
+STOPPING_SECONDS = 30.0
+
 _T = TypeVar("_T")
 
 
@@ -106,7 +108,7 @@ class Campaigning:
         """The last event, which has been handed to the handler as all before. Raises UsageError and RunnerFailed."""
         self._begin()
         threads = [
-            threading.Thread(target=self._guarded, args=(self._serve, slot), name=f"item-{slot}")
+            threading.Thread(target=self._guarded, args=(self._serve, slot), name=f"item-{slot}", daemon=True)
             for slot in range(self.call.executor.slots)
         ]
         beating = threading.Thread(target=self._guarded, args=(self._beat,), name="beat", daemon=True)
@@ -114,22 +116,29 @@ class Campaigning:
             with _counting_signals(self._count_interrupt):
                 for thread in [*threads, beating]:
                     thread.start()
-                heeded = 0
-                while any(thread.is_alive() for thread in threads):
-                    for thread in threads:
-                        thread.join(LOOKING_SECONDS / len(threads))
-                    while heeded < self._interrupts:
-                        heeded += 1
-                        self._interrupt()
+                self._heed_signals(threads)
         finally:
             self._over.set()
             self._stop.set()
             self.call.executor.close()
-            with contextlib.suppress(StoreError):  # what stays claimed is taken back by whoever goes on
-                self.call.store.hand_back(self._worker)
+            if not any(thread.is_alive() for thread in threads):
+                with contextlib.suppress(StoreError):  # what stays claimed is taken back by whoever goes on
+                    self.call.store.hand_back(self._worker)
         if self._broken is not None:
             raise self._broken
         return self._summarise()
+
+    def _heed_signals(self, threads: Sequence[threading.Thread]) -> None:
+        """Returns when all have ended, or when everything is to stop and a silent database holds one of them."""
+        heeded, patience = 0, STOPPING_SECONDS
+        while any(thread.is_alive() for thread in threads) and patience > 0:
+            for thread in threads:
+                thread.join(LOOKING_SECONDS / len(threads))
+            while heeded < self._interrupts:
+                heeded += 1
+                self._interrupt()
+            if self._stop.is_set():
+                patience -= LOOKING_SECONDS
 
     def _begin(self) -> None:
         call, configuration = self.call, self.configuration

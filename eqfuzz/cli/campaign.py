@@ -204,6 +204,9 @@ def _ended_as(campaign: Callable[[], CampaignSummary]) -> int:
     except RunnerFailed as error:
         complain(f"no process that runs programs could be started: {error}; `eqfuzz doctor` tells what is missing")
         return USAGE
+    except KeyboardInterrupt:
+        complain("interrupted before anything was run")
+        return INTERRUPTED
     if summary.interrupted:
         complain("interrupted")
         return INTERRUPTED

@@ -74,26 +74,22 @@ def configured(folder: Path, *, cells: int) -> Path:
 
 
 class Running:
-    """``eqfuzz campaign`` with ``arguments``; what it logs, and its stderr, lie below ``out``."""
+    """``eqfuzz campaign`` with ``arguments``; what it says lies in files in ``said``, beside ``out`` by default."""
 
-    def __init__(self, out: Path, name: str, *arguments: object, jobs: int = 1) -> None:
+    def __init__(self, out: Path, name: str, *arguments: object, jobs: int = 1, said: Path | None = None) -> None:
         self.out, self.name = out, name
-        out.mkdir(parents=True, exist_ok=True)
-        self._errors = out / f"{name}.stderr"
-        self.seen = _events(self._log)  # what an earlier call has logged
+        folder = said or out.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        self._said, self._errors = (folder / f"{out.name}-{name}.{stream}" for stream in ("stdout", "stderr"))
         command = [sys.executable, "-m", "eqfuzz", "campaign", *map(str, arguments)]
-        with self._errors.open("w", encoding="utf-8") as errors:
+        with self._said.open("w") as output, self._errors.open("w") as errors:
             self.process = subprocess.Popen(
                 [*command, "--name", name, "--out", str(out), "--jobs", str(jobs), "--format", "json"],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+                stdout=output,
                 stderr=errors,
                 start_new_session=True,
             )
-
-    @property
-    def _log(self) -> Path:
-        return self.out / self.name / "events.ndjson"
 
     @property
     def errors(self) -> str:
@@ -101,7 +97,7 @@ class Running:
 
     def events(self) -> list[dict[str, Any]]:
         """Those of this call, as far as it has come."""
-        return _events(self._log)[len(self.seen) :]
+        return [json.loads(line) for line in self._said.read_bytes().split(b"\n")[:-1]]
 
     def wait_for(self, wanted: Callable[[dict[str, Any]], bool], seconds: float = 400.0) -> bool:
         """Whether an event came that is ``wanted``; False where the campaign ended first."""
@@ -126,15 +122,6 @@ class Running:
     def ended(self, seconds: float = 400.0) -> int:
         """Its exit code."""
         return self.process.wait(seconds)
-
-
-def _events(log: Path) -> list[dict[str, Any]]:
-    """The events in a log, without a line that is being written."""
-    try:
-        lines = log.read_bytes().split(b"\n")[:-1]
-    except FileNotFoundError:
-        return []
-    return [json.loads(line) for line in lines]
 
 
 def whole_lines(log: Path) -> bool:

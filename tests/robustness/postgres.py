@@ -68,7 +68,9 @@ class Postgres:
 
     def start(self) -> None:
         # Without fsync: what crashes here is the server, never the machine.
-        settings = f"-p {self._port} -c fsync=off -c listen_addresses=127.0.0.1 -c unix_socket_directories={self._folder}"
+        settings = (
+            f"-p {self._port} -c fsync=off -c listen_addresses=127.0.0.1 -c unix_socket_directories={self._folder}"
+        )
         log = str(self._folder / "log")
         self._do("pg_ctl", "-D", str(self._data), "-w", "-t", str(int(SECONDS)), "-l", log, "-o", settings, "start")
 

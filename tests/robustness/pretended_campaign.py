@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
 import os
 import random
 import signal
@@ -22,13 +23,16 @@ from typing import Any
 import alembic.command  # noqa: F401 - or every fork would import it
 import sqlalchemy as sa
 
+from eqfuzz.campaign import campaign
 from eqfuzz.campaign.campaign import Call, Campaigning
+from eqfuzz.campaign.campaign_events import Waiting
 from eqfuzz.campaign.configuration import Configuration, from_tables
 from eqfuzz.campaign.events import Event, FindingMade
 from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.sorting import Sorting
 from eqfuzz.campaign.sources import Files
 from eqfuzz.campaign.statistics import Statistics
+from eqfuzz.campaign.store import database, patience
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.campaign.work import CutOff, Performed
@@ -130,8 +134,11 @@ class Pretended:
     slots: int = 1
     seconds: float = 0.0
 
-    def run(self, step: Step = lambda: None) -> Campaigning:
-        """Run to the budget; ``step`` is called everywhere that a kill could make a difference."""
+    def run(self, step: Step = lambda: None, causes: list[str] | None = None) -> Campaigning:
+        """Run to the budget; ``step`` is called everywhere that a kill could make a difference.
+
+        ``causes`` are taken of what it waited for; empty ones where that was over.
+        """
         folder = self.out / self.name
         seeds = self.out / "seeds"
         for path in (folder, seeds):
@@ -159,6 +166,8 @@ class Pretended:
             def handle(event: Event) -> None:
                 step()
                 log.handle(event)
+                if causes is not None and isinstance(event, Waiting):
+                    causes.append(event.cause)
 
             campaigning = Campaigning(configuration(self.cells), call, Sorting(folder, ()), Statistics(), handle)
             campaigning.run()
@@ -228,12 +237,17 @@ def main() -> None:
     parser.add_argument("--db", default="")
     parser.add_argument("--slots", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.0)
+    parser.add_argument("--patience", type=float, help="seconds between tries, at most")
     parser.add_argument("--deaths", type=int, help="seed of random moments to be killed at")
     parser.add_argument("--every", type=int, default=150, help="steps between two deaths, on average")
     given = parser.parse_args()
     pretended = Pretended(given.out.absolute(), given.name, given.cells, given.db, given.slots, given.seconds)
+    if given.patience is not None:
+        campaign.ROOM_SECONDS = patience.MOST_SECONDS = database._BUSY_SECONDS = given.patience
     if given.deaths is None:
-        print(pretended.run().statistics.figures())
+        causes: list[str] = []
+        figures = pretended.run(causes=causes).statistics.figures()
+        print(json.dumps({"figures": figures, "waited": causes}))
         return
     rng = random.Random(given.deaths)
     deaths = 0

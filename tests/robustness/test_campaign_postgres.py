@@ -26,7 +26,7 @@ from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.run.family import children_of
 from tests.robustness.campaigns import Running, assert_same, configured, kept, undamaged
 from tests.robustness.postgres import Postgres
-from tests.unit.campaign.test_store import (  # noqa: F401 - collected here, they get the store below
+from tests.unit.campaign.test_campaign_store import (  # noqa: F401 - collected here, they get the store below
     test_a_campaign_of_a_name_is_begun_once,
     test_a_finding_is_of_the_earliest_epoch_that_made_it,
     test_a_finding_that_is_there_is_left_as_it_is,
@@ -102,7 +102,7 @@ class Claiming:
                 continue
             ids = self.rng.sample(range(20), 3)
             found = [KeptFinding(f"f{n}", "wrong-result", "f", "b", "", "s.py", claim.item.epoch, {}) for n in ids]
-            assert self.patiently(lambda: self.finish(claim, found))
+            assert self.patiently(lambda claim=claim, found=found: self.finish(claim, found))
             done.append(claim.case)
             if self.rng.random() < 0.02:
                 self.patiently(lambda: self.store.beat(self.worker, "here", os.getpid(), time.time()))
@@ -116,7 +116,7 @@ class Claiming:
         """Settle and plan; whether all is done."""
         found = next(one for one in self.store.campaigns() if one.id == campaign)
         if found.settled < found.planned and self.store.outcomes(campaign, found.settled + 1) is not None:
-            features = {feature: 0 for feature in self.rng.sample(range(10**6), 50)}
+            features = dict.fromkeys(self.rng.sample(range(10**6), 50), 0)
             settlement = Settlement(features, (), (), {"a.py": b"\x01"}, {})
             self.patiently(lambda: self.store.settle(campaign, found.settled + 1, settlement))
         elif found.planned < self.epochs:
