@@ -105,7 +105,10 @@ class WorkerLost(Event):
 
 @dataclasses.dataclass(frozen=True)
 class Stopping(Event):
-    """Nothing new is begun; ``running`` seeds are in flight. ``why``: interrupt, time, cells, cpu, findings."""
+    """Nothing new is begun; ``running`` seeds are in flight.
+
+    ``why``: interrupt, time, cells, cpu, findings, seeds (none is left), error.
+    """
 
     why: str
     running: int

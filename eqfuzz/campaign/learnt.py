@@ -10,7 +10,7 @@ from eqfuzz.campaign.campaign_events import EpochSettled
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.feedback.bandit import Bandit
 from eqfuzz.campaign.feedback.novelty import Known, earned, entries
-from eqfuzz.campaign.planning import plan
+from eqfuzz.campaign.planning import Symptom, plan
 from eqfuzz.campaign.sources import Corpus, Drawn, Source
 from eqfuzz.campaign.statistics import point_after
 from eqfuzz.campaign.store.records import Campaign, CorpusEntry, Item, Json, Settlement
@@ -35,6 +35,7 @@ class Learnt:
     corpus: list[CorpusEntry]
     times: Counter[str]
     invalid: set[str]
+    met: dict[str, set[Symptom]]
     last_point: Json | None
 
     @classmethod
@@ -53,6 +54,7 @@ class Learnt:
             corpus=store.corpus(campaign.id),
             times=Counter(store.draws(campaign.id)),
             invalid=store.invalid(campaign.id, campaign.settled),
+            met=store.shown(campaign.id, campaign.settled),
             last_point=curve[-1] if curve else None,
         )
 
@@ -73,7 +75,7 @@ class Learnt:
             own.append(Corpus(self.corpus, store.program))
         drawn = Drawn(self.times, frozenset(self.invalid))
         keep: Callable[[str], str] = store.put_program
-        return plan(configuration, self.planned + 1, own, families, configs, self.bandit, drawn, keep)
+        return plan(configuration, self.planned + 1, own, families, configs, self.bandit, drawn, keep, self.met)
 
     def take_plan(self, items: Sequence[Item]) -> None:
         """After the items were stored as an epoch."""
@@ -105,6 +107,9 @@ class Learnt:
         self.bandit = self.bandit.learnt(earned(yields, told))
         self.corpus += kept
         self.invalid |= {item.name for item, outcome in outcomes if outcome["state"] in ("invalid", "lost")}
+        for item, outcome in outcomes:
+            if outcome["shown"]:
+                self.met.setdefault(item.program, set()).update(map(tuple, outcome["shown"]))
         self.settled = epoch
         lines = sum(one.lines for one in yields)
         added = {

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.feedback.bandit import Bandit
 from eqfuzz.campaign.sources import Drawn, Source
 from eqfuzz.campaign.store.records import Item
+
+Symptom = tuple[str, ...]
+"""What a cell shows, see ``Cell.symptom``."""
 
 FAVOURED = 4
 """Families of rules that a seed's random derivations draw from more often."""
@@ -28,10 +31,12 @@ def plan(
     bandit: Bandit,
     drawn: Drawn,
     keep: Callable[[str], str],
+    met: Mapping[str, Collection[Symptom]],
 ) -> list[Item]:
     """The items of ``epoch`` (from 1): the same for the same arguments.
 
-    ``keep`` stores a program's text and returns its digest. Without feedback every choice is uniform. Raises
+    ``keep`` stores a program's text and returns its digest; ``met`` has what originals are known to show, by digest: it
+    is not confirmed again. Without feedback every choice is uniform. Raises
     NothingToDo.
     """
     feedback = configuration.feedback
@@ -51,14 +56,16 @@ def plan(
         times[seedling.name] += 1
         config = _ranked(feedback.enabled, bandit, "config", configs, rng)[0]
         favoured = bandit.ranked("rules", families, rng)[:FAVOURED] if feedback.enabled else []
+        digest = keep(seedling.text)
         options = {
             "seed": rng.getrandbits(32),
             "favoured": sorted(favoured),
             "configs": [config],
             "traced": rng.random() < feedback.traced,
+            "met": sorted(map(list, met.get(digest, ()))),
         }
         arms = {"source": name, "config": config}
-        items.append(Item(epoch, number, keep(seedling.text), seedling.name, arms, options))
+        items.append(Item(epoch, number, digest, seedling.name, arms, options))
     if not items:
         raise NothingToDo("no source gives a seed: every file is invalid or cannot be read, and no template is chosen")
     return items

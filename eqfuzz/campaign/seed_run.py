@@ -94,6 +94,8 @@ class SeedRun:
         self.timings: dict[str, float] = {}
         self.kernels: dict[str, int] = {}
         self.peak_mb = 0
+        self.shown: set[tuple[str, ...]] = set()
+        """What the original shows and is confirmed, now or before."""
         self.features: dict[int, set[int]] = {}
         """What the compiled cells showed, by variant (0: the seed); only where the settings ask for signals."""
         self._lines: dict[str, int] = {}
@@ -279,7 +281,13 @@ class SeedRun:
             if cell.verdict.is_finding:
                 groups.setdefault(self._baseline_of(cell).symptom, []).append(cell)
         confirming = Confirming(self._case(original), self.variants, self.pool, self.environment, self.versions)
-        for cells in groups.values():
+        for symptom, cells in groups.items():
+            by_original = any(cell.variant == 0 for cell in cells)
+            if by_original and symptom in self.settings.met:
+                self.shown.add(symptom)
+                for cell in cells:
+                    self._tell(cell)
+                continue
             cells.sort(key=lambda cell: cell.config != self.settings.baseline)
             confirmed = confirming.confirm(cells, self.cells.get((0, cells[0].device, cells[0].config)))
             for cell in cells:
@@ -287,6 +295,8 @@ class SeedRun:
                     cell = dataclasses.replace(cell, verdict=confirmed)
                 self._tell(cell)
             if isinstance(confirmed, Confirmed):
+                if by_original:
+                    self.shown.add(symptom)
                 self._tell_finding(confirmed)
 
     def _tell_finding(self, confirmed: Confirmed) -> None:

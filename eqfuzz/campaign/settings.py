@@ -23,7 +23,8 @@ class Settings:
     ``judged`` names cells of originals, as seed file and configuration, that are not run (again). What the
     configuration ``baseline`` shows as well is its finding, not one of each configuration that has it too. Findings of
     the ``known_issues`` files are counted apart. With ``signals`` cells tell their features, with ``traced`` the lines
-    of the compiler that ran are told too. ``untrusted``: every seed runs in the sandbox, not only those that say so;
+    of the compiler that ran are told too. What an original shows and ``met`` has (see ``Cell.symptom``) is no finding
+    again: it was confirmed before. ``untrusted``: every seed runs in the sandbox, not only those that say so;
     ``unsafe``: where there can be no sandbox such seeds run without.
     """
 
@@ -54,5 +55,6 @@ class Settings:
     baseline: str = ""
     signals: bool = False
     traced: bool = False
+    met: frozenset[tuple[str, ...]] = frozenset()
     untrusted: bool = False
     unsafe: bool = False

@@ -31,6 +31,7 @@ from eqfuzz.run.configs import BUILT_IN, Config, choose, read_configs
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
+from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.run.pruning import Pruning
 
 
@@ -109,6 +110,7 @@ class Workshop:
             favoured=tuple(options["favoured"]),
             configs=choose(options["configs"], self.configs),
             traced=options["traced"],
+            met=frozenset(tuple(symptom) for symptom in options["met"]),
         )
         seed = SeedRun(
             index=index,
@@ -128,6 +130,10 @@ class Workshop:
             seed.run()
         except OutOfTime:
             raise CutOff from None
+        except RunnerFailed:
+            if stop.is_set():  # the pool is closed by whoever stopped it
+                raise CutOff from None
+            raise
         except InternalError as error:
             if stop.is_set():
                 raise CutOff from None
@@ -179,7 +185,8 @@ class _Outcome:
     def closed(self, seed: SeedRun) -> dict[str, Any]:
         features = {str(variant): sorted(reached) for variant, reached in seed.features.items() if reached}
         texts = {variant: seed.source_of(int(variant)) for variant in features if variant != "0"}
-        return {**self._told, "verdicts": dict(sorted(self._verdicts.items())), "features": features, "texts": texts}
+        told = {"verdicts": dict(sorted(self._verdicts.items())), "shown": sorted(map(list, seed.shown))}
+        return {**self._told, **told, "features": features, "texts": texts}
 
 
 def without_known(outcome: dict[str, Any], features: Collection[int], lines: Mapping[str, int]) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from eqfuzz.cli import (
     audit,
     blame,
     bucket,
+    campaign,
+    campaign_store,
     config,
     config_bisect,
     doctor,
@@ -86,6 +88,11 @@ def eqfuzz_command(
 
 
 app.command("mutate")(mutate.mutate)
+campaign.campaign.command("list")(campaign_store.campaigns)
+campaign.campaign.command("show")(campaign_store.show)
+campaign.campaign.command("export")(campaign_store.export)
+app.add_typer(campaign.campaign, name="campaign")
+app.add_typer(campaign_store.corpus, name="corpus")
 app.add_typer(generate.generate, name="generate")
 app.command("replay")(replay.replay)
 app.command("findings")(findings.findings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -15,12 +16,12 @@ from eqfuzz.cli import logs
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.mutate import Device, LogLevel, Strategy
-from eqfuzz.cli.options import BadOption, Format, seconds_of, split_names
+from eqfuzz.cli.options import BadOption, Format, new_file, seconds_of, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from eqfuzz.campaign.campaign import Campaigning
+    from eqfuzz.campaign.campaign_events import CampaignSummary
     from eqfuzz.campaign.configuration import Configuration
     from eqfuzz.campaign.events import Event
     from eqfuzz.campaign.preparing import Options
@@ -88,6 +89,9 @@ def run(
     ] = "",
     out: Out = OUT,
     db: Db = "",
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the result as JUnit XML too, a test case for each seed.")
+    ] = None,
     format: Annotated[Format, typer.Option(help="json: one event per line, the summary last.")] = Format.TEXT,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only findings, a line each, and the totals.")] = False,
     log_level: Annotated[
@@ -124,10 +128,13 @@ def run(
     try:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
             raise BadOption("--name", f"{name!r}: letters, digits, '.', '_' and '-', for it names a folder")
+        if ray_address and executor is not ExecutorName.RAY:
+            raise BadOption("--ray-address", "it is for --executor ray")
         changes["budget"] |= {
             "time": time and seconds_of(time, "--time"),
             "cpu": cpu and seconds_of(cpu, "--cpu"),
         }
+        new_file("--junit", junit)
         configuration = _configuration(file, changes)
     except (BadOption, InvalidConfiguration) as error:
         complain(str(error))
@@ -136,65 +143,58 @@ def run(
         name=name,
         out=out,
         url=db,
-        jobs=jobs or len(os.sched_getaffinity(0)),
+        jobs=jobs or (0 if ray_address else len(os.sched_getaffinity(0))),
         executor=str(executor),
         ray_address=ray_address,
     )
     as_json = format is Format.JSON
     raise typer.Exit(
         ended(
-            lambda: _run(configuration, options, as_json=as_json, quiet=quiet),
+            lambda: _run(configuration, options, as_json=as_json, quiet=quiet, junit=junit),
             stopped=f"what was done is in {options.folder}; the same command goes on",
             keep=options.folder,
         )
     )
 
 
-def _run(configuration: Configuration, options: Options, *, as_json: bool, quiet: bool) -> int:
-    from eqfuzz.campaign.mutate import UsageError
+def _run(configuration: Configuration, options: Options, *, as_json: bool, quiet: bool, junit: Path | None) -> int:
     from eqfuzz.campaign.preparing import run_campaign
-    from eqfuzz.campaign.store.store import StoreError
+    from eqfuzz.campaign.statistics import Statistics
+    from eqfuzz.report.campaign_screen import CampaignReport, CampaignScreen
+    from eqfuzz.report.console import make_console
     from eqfuzz.report.event_log import EventFile, EventStream, StatsFile
-    from eqfuzz.run.protocol import RunnerFailed
+    from eqfuzz.report.junit import JUnitFile
 
-    closing: list[Callable[[], None]] = []
-    handlers: list[Callable[[Event], None]] = [logs.log_event]
-    early: list[Event] = []
-
-    def started(campaigning: Campaigning) -> None:
-        """The folder is there by now, and the figures have their place."""
-        events, figures = EventFile(options.folder / "events.ndjson"), campaigning.statistics.figures
-        stats = StatsFile(options.folder / "stats.json", lambda: {**figures(), "curve": campaigning.statistics.curve()})
-        handlers.append(events.handle)
+    statistics = Statistics()
+    events = EventFile(options.folder / "events.ndjson")
+    stats = StatsFile(options.folder / "stats.json", lambda: {**statistics.figures(), "curve": statistics.curve()})
+    with contextlib.ExitStack() as closing:
+        closing.callback(stats.close)
+        closing.callback(events.close)
+        handlers: list[Callable[[Event], None]] = [logs.log_event, events.handle]
+        if junit is not None:
+            handlers.append(closing.enter_context(JUnitFile(junit)).handle)
         if as_json:
             handlers.append(EventStream(sys.stdout).handle)
         else:
-            from eqfuzz.report.campaign_screen import CampaignReport, CampaignScreen
-            from eqfuzz.report.console import make_console
+            screen = CampaignScreen(statistics, options.name, options.jobs)
+            handlers.append(closing.enter_context(CampaignReport(make_console(), screen, quiet=quiet)).handle)
 
-            screen = CampaignScreen(campaigning.statistics, options.name, campaigning.call.executor.slots)
-            report = CampaignReport(make_console(), screen, quiet=quiet)
-            report.__enter__()
-            closing.append(lambda: report.__exit__(None, None, None))
-            handlers.append(report.handle)
-        closing.extend((events.close, stats.close))
-        for event in early:
-            for each in handlers[1:]:
+        def handle(event: Event) -> None:
+            for each in handlers:
                 each(event)
-        early.clear()
 
-    def handle(event: Event) -> None:
-        if len(handlers) == 1:
-            early.append(event)
-        for each in handlers:
-            each(event)
+        return _ended_as(lambda: run_campaign(configuration, options, statistics, handle))
+
+
+def _ended_as(campaign: Callable[[], CampaignSummary]) -> int:
+    """The exit code of a campaign, with what went wrong told."""
+    from eqfuzz.campaign.mutate import UsageError
+    from eqfuzz.campaign.store.store import StoreError
+    from eqfuzz.run.protocol import RunnerFailed
 
     try:
-        try:
-            summary = run_campaign(configuration, options, handle, started)
-        finally:
-            for close in closing:
-                close()
+        summary = campaign()
     except UsageError as error:
         complain(str(error))
         return USAGE
@@ -204,6 +204,9 @@ def _run(configuration: Configuration, options: Options, *, as_json: bool, quiet
     except RunnerFailed as error:
         complain(f"no process that runs programs could be started: {error}; `eqfuzz doctor` tells what is missing")
         return USAGE
+    except KeyboardInterrupt:
+        complain("interrupted before anything was run")
+        return INTERRUPTED
     if summary.interrupted:
         complain("interrupted")
         return INTERRUPTED
@@ -211,6 +214,11 @@ def _run(configuration: Configuration, options: Options, *, as_json: bool, quiet
         complain(f"internal error: {error}")
     if summary.errors:
         return INTERNAL
+    if summary.why == "seeds" and summary.figures["programs"] == summary.figures["invalid"]:
+        complain(
+            "no source gives a seed that runs: every file is invalid or cannot be read; `--template mixed` makes some"
+        )
+        return USAGE
     return FINDINGS if summary.findings else CLEAN
 
 

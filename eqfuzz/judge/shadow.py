@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -139,8 +139,7 @@ class _ShadowMode(TorchDispatchMode):
         if self.exported and any(storage_key(value) not in self.known for value in found if has_storage(value)):
             self.opaque = self.opaque or f"numbers that went through numpy come back into {name}"
         for value in found:
-            if has_storage(value):
-                self._remember(value)
+            self._meet(value)
         written = operands_of.written(func, args, kwargs)
         if name in _BATCH_NORMS and args[5]:
             # The schema does not admit it, but training mode writes the running statistics.
@@ -406,7 +405,21 @@ class _ShadowMode(TorchDispatchMode):
             return plain.to("cpu", shadow_dtype(value.dtype), copy=True).expand(self.shadows.rows, *plain.shape)
 
     def noisy(self, value: torch.Tensor) -> bool:
+        self._meet(value)
         return self.sparse.of(value) is not None or (has_storage(value) and self.shadows.holds(value))
+
+    def _meet(self, value: torch.Tensor) -> None:
+        """Remember ``value``; one that was made outside of torch's operators may look into memory that is known."""
+        if not has_storage(value) or storage_key(value) in self.known:
+            return
+        owner = _owner(value, self.known.values())
+        if owner is not None:
+            whole = torch.empty(0, dtype=value.dtype).set_(owner)
+            if not self.shadows.holds(whole):
+                self.shadows.adopt(whole)
+            if not self.shadows.share(value, owner):
+                self.opaque = self.opaque or "rounded numbers are read as another dtype"
+        self._remember(value)
 
     def _remember(self, value: torch.Tensor) -> None:
         if has_storage(value):
@@ -422,6 +435,19 @@ class _ShadowMode(TorchDispatchMode):
             if has_storage(value) and is_inexact(value) and not self.noisy(value):
                 self.opaque = self.opaque or f"the higher-order operator {func} hides what it computes"
         return real
+
+
+def _owner(value: torch.Tensor, known: Iterable[torch.UntypedStorage]) -> torch.UntypedStorage | None:
+    """The known storage in whose memory ``value``'s lies."""
+    storage = value.untyped_storage()
+    if value.device.type != "cpu" or not storage.nbytes():
+        return None
+    first = storage.data_ptr()
+    end = first + storage.nbytes()
+    for other in known:
+        if other.device.type == "cpu" and other.data_ptr() <= first and end <= other.data_ptr() + other.nbytes():
+            return other
+    return None
 
 
 def rounds_to_half(found: Sequence[torch.Tensor], results: Sequence[torch.Tensor]) -> bool:

@@ -51,15 +51,30 @@ class Shadows:
         length = tensor.untyped_storage().nbytes() // tensor.element_size() * units
         if shadow.rows.shape[1] < length:
             self._grow(shadow, tensor, length)
-        stride = shadow.rows.stride(0)
+        stride, first = shadow.rows.stride(0), shadow.rows.storage_offset()
         size = (self.rows, *tensor.size())
         if not tensor.is_complex():
-            seen = shadow.rows.as_strided(size, (stride, *tensor.stride()), tensor.storage_offset())
+            seen = shadow.rows.as_strided(size, (stride, *tensor.stride()), first + tensor.storage_offset())
             return torch.ops.aten._neg_view(seen) if tensor.is_neg() else seen
         doubled = tuple(2 * step for step in tensor.stride())
-        parts = shadow.rows.as_strided((*size, 2), (stride, *doubled, 1), 2 * tensor.storage_offset())
+        parts = shadow.rows.as_strided((*size, 2), (stride, *doubled, 1), first + 2 * tensor.storage_offset())
         seen = torch.view_as_complex(parts)
         return seen.conj() if tensor.is_conj() else seen
+
+    def share(self, tensor: torch.Tensor, owner: torch.UntypedStorage) -> bool:
+        """Give ``tensor``, whose storage is memory of ``owner`` (as ``from_dlpack`` makes it), the rows of that one.
+
+        False where the two read it as different dtypes.
+        """
+        shadow = self._table[owner._cdata]
+        storage, unit = tensor.untyped_storage(), shadow.dtype.itemsize
+        first, apart = divmod(storage.data_ptr() - owner.data_ptr(), unit)
+        length = storage.nbytes() // unit
+        if apart or component(tensor.dtype) is not shadow.dtype or first + length > shadow.rows.shape[1]:
+            return False
+        rows = shadow.rows[:, first : first + length]
+        self._table[storage._cdata] = _Shadow(storage, shadow.dtype, rows)
+        return True
 
     def adopt(self, tensor: torch.Tensor) -> None:
         """Start a shadow whose rows all hold the real numbers of ``tensor``'s storage."""

@@ -20,6 +20,7 @@ import torch
 _KEPT_CHARACTERS = 1 << 16
 _LINES = 1000
 _FROM_KERNEL = "(Triggered internally at"
+_FROM_NUMPY = re.compile(r"(invalid value|divide by zero|overflow|underflow) encountered in ")
 _TORCH = Path(torch.__file__).parent
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
@@ -97,7 +98,7 @@ def _torch_warns(message: str) -> bool:
 
     Compiled code has other operators, or none, in that place: what they have to say is not the program's meaning.
     """
-    if _FROM_KERNEL in message:
+    if _FROM_KERNEL in message or _FROM_NUMPY.match(message):
         return True
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename in (__file__, warnings.__file__):

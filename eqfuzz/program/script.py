@@ -8,7 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from eqfuzz.program.parsing import parse
 
-_SETTINGS = ("manual_seed", "seed", "set_default_dtype", "use_deterministic_algorithms", "simplefilter")
+_SETTINGS = {
+    *("manual_seed", "seed", "set_default_dtype", "use_deterministic_algorithms", "simplefilter"),
+    "init_process_group",
+}
 _USUAL_IMPORTS = {"torch": "import torch", "nn": "import torch.nn as nn", "F": "import torch.nn.functional as F"}
 
 
@@ -131,7 +134,9 @@ def _is_definition(statement: ast.stmt) -> bool:
 
 
 def _is_setting(statement: ast.stmt) -> bool:
-    """``torch.manual_seed(42)``, ``torch._dynamo.config.x = True`` and their like."""
+    """``torch.manual_seed(42)``, ``torch._dynamo.config.x = True`` and their like, also under a condition."""
+    if isinstance(statement, ast.If) and not statement.orelse:
+        return all(_is_setting(inner) for inner in statement.body)
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return ast.unparse(statement.value.func).split(".")[-1] in _SETTINGS
     if isinstance(statement, ast.Assign):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -66,6 +68,54 @@ def code_hook(seen: Callable[[str], None]) -> Iterator[None]:
         GraphLowering.save_output_code = before
 
 
+@contextlib.contextmanager
+def graph_hook(seen: Callable[[torch.fx.Graph], None]) -> Iterator[None]:
+    """While it lasts, ``seen`` is told each graph that Inductor is about to lower, after all passes over it."""
+    from torch._inductor.graph import GraphLowering
+
+    before = GraphLowering.run
+
+    def run(self: Any, *args: Any) -> Any:
+        seen(self.module.graph)
+        return before(self, *args)
+
+    GraphLowering.run = run
+    try:
+        yield
+    finally:
+        GraphLowering.run = before
+
+
+def dynamo_counts() -> dict[str, dict[str, int]]:
+    """The counters of Dynamo, AOTAutograd and Inductor as they are now, by group and key."""
+    from torch._dynamo.utils import counters
+
+    return {group: dict(members) for group, members in counters.items()}
+
+
+def inductor_counts() -> dict[str, int]:
+    """Inductor's metrics as they are now: numbers, and of what it lists the lengths."""
+    import torch._inductor.metrics as metrics
+
+    kept = {name: value for name, value in vars(metrics).items() if isinstance(value, int | list)}
+    return {name: len(value) if isinstance(value, list) else int(value) for name, value in kept.items()}
+
+
+def compilation_metrics() -> list[dict[str, Any]]:
+    """What Dynamo has noted about each attempt to compile a frame since it forgot last."""
+    from torch._dynamo.utils import get_compilation_metrics
+
+    return [vars(metrics) for metrics in get_compilation_metrics()]
+
+
+@functools.cache
+def keep_out_of_dynamo(module: str) -> None:
+    """From now on, Dynamo neither compiles nor counts what is called of a package that watches a program."""
+    from torch._dynamo import trace_rules
+
+    trace_rules.add(module)
+
+
 InnerCompile = Callable[..., Any]
 
 
@@ -87,6 +137,30 @@ def inductor_backend(
         return compile_fx(graph, example_inputs, inner_compile=wrapped, config_patches=patches or None)
 
     return backend
+
+
+def put_builds_in_place_whole() -> None:
+    """Have what torch's C++ builder makes appear under its name when it is complete, in this process from now on.
+
+    The compiler writes libraries and headers where later processes look for them. Killed half-way, or where the disk is
+    full, it leaves something there that they take for the whole.
+    """
+    from torch._inductor.cpp_builder import CppBuilder
+
+    build = CppBuilder.build
+
+    def build_whole(self: CppBuilder) -> None:
+        target, output = self._target_file, self._output
+        making = f"{target}.{os.getpid()}"
+        self._target_file, self._output = making, output.replace(target, making)
+        try:
+            build(self)
+            Path(making).replace(target)
+        finally:
+            self._target_file, self._output = target, output
+            Path(making).unlink(missing_ok=True)
+
+    CppBuilder.build = build_whole  # type: ignore[method-assign]
 
 
 def forget_output_strides(kept: int) -> None:

@@ -20,7 +20,7 @@ from eqfuzz.campaign.campaign_events import (
     Waiting,
     WorkerLost,
 )
-from eqfuzz.campaign.events import Event, FindingMade
+from eqfuzz.campaign.events import Event, FindingMade, SeedInvalid
 from eqfuzz.campaign.self_check_events import SelfCheckStep
 from eqfuzz.campaign.statistics import Statistics
 from eqfuzz.report.drawing import LINE_SECONDS, Drawing, Drawn
@@ -40,7 +40,9 @@ class CampaignScreen:
     def __init__(self, statistics: Statistics, name: str, workers: int) -> None:
         self._statistics = statistics
         self._name = name
-        self._workers = workers
+        self.workers = workers
+        self.stage = "checking the oracle"
+        """What is being done before the first seed; empty from then on."""
 
     def line(self) -> str:
         figures = self._statistics.figures()
@@ -55,6 +57,8 @@ class CampaignScreen:
             f"{figures['features']:,} features, {figures['lines']:,} lines, corpus {figures['kept']}",
             f"last new {_ago(figures['last_bucket_seconds_ago'])}",
         ]
+        if self.stage:
+            parts = [parts[0], self.stage]
         if figures["waiting"]:
             parts.insert(0, f"WAITING ({figures['waiting']})")
         return ", ".join(part for part in parts if part)
@@ -66,6 +70,8 @@ class CampaignScreen:
             columns.add_column()
         columns.add_row(self._progress(figures), self._results(figures), self._feedback(figures))
         parts: list[RenderableType] = [columns]
+        if self.stage:
+            parts += [Text(), Text(self.stage, style="dim")]
         yields = self._statistics.yields()
         if yields:
             parts += [Text(), _yields(yields)]
@@ -78,7 +84,7 @@ class CampaignScreen:
         return Panel(Group(*parts), title=title, title_align="left", box=box.ROUNDED, border_style="cyan")
 
     def _progress(self, figures: Mapping[str, Any]) -> Table:
-        workers = f"{self._workers} alive"
+        workers = f"{self.workers} alive"
         if figures["workers_restarted"]:
             workers += f", {figures['workers_restarted']} restarted"
         if figures["workers_lost"]:
@@ -136,6 +142,7 @@ class CampaignReport(Drawn):
         self._drawing = Drawing(console, screen, every)
         self._quiet = quiet
         self._out = ""
+        self._invalid: set[str] = set()
 
     def __enter__(self) -> CampaignReport:
         if not self._quiet:
@@ -147,16 +154,20 @@ class CampaignReport(Drawn):
         match event:
             case CampaignStarted(out=out):
                 self._out = out
+                self._screen.workers, self._screen.stage = event.jobs, ""
                 self._start(event)
             case SelfCheckStep(step=step, passed=passed) if not self._quiet:
                 self._print(
                     f"self-check: {step}" if passed else f"self-check FAILS: {step}", "dim" if passed else "red"
                 )
-            case FindingMade(issue=issue):
+            case FindingMade(issue=issue, known=False):  # what was found before is counted, not told again
                 told = f"known ({issue}): {one_line(event)}" if issue else f"{one_line(event)}  [{event.bucket}]"
                 self._print(told, "yellow" if issue else "bold red")
             case ItemEnded(state="lost" | "error", seed=seed, reason=reason):
                 self._print(f"{seed}: {reason}", "red")
+            case SeedInvalid(seed=seed, reason=reason) if not self._quiet and seed not in self._invalid:
+                self._invalid.add(seed)
+                self._print(f"invalid: {reason}", "yellow")
             case Waiting(cause=cause, detail=detail) if cause:
                 self._print(f"waiting, {cause}: {detail}", "bold yellow")
             case WorkerLost(worker=worker, detail=detail):
@@ -231,7 +242,8 @@ def closing_lines(summary: CampaignSummary, out: str) -> list[Text]:
     if summary.interrupted:
         lines.append(Text(f"Interrupted: the figures are what was done until then; {again}.", style="bold yellow"))
     else:
-        lines.append(Text(f"Ended by {_WHY.get(summary.why, summary.why)}; {again}.", style="dim"))
+        ended = "No seed is left" if summary.why == "seeds" else f"Ended by {_WHY.get(summary.why, summary.why)}"
+        lines.append(Text(f"{ended}; {again}.", style="dim"))
     lines += [Text(f"internal error: {error}", style="bold red") for error in summary.errors]
     if summary.known:
         told = count(summary.known, "finding")
@@ -300,4 +312,5 @@ def _stopping(why: str, running: int) -> str:
     waits = f"; {count(running, 'seed')} in flight {'is' if running == 1 else 'are'} finished" if running else ""
     if why == "interrupt":
         return f"interrupted{waits} (once more: stop now)"
-    return f"ending: {_WHY.get(why, why)} spent{waits}" if why != "error" else f"ending: an error{waits}"
+    told = {"error": "an error", "seeds": "no seed is left"}.get(why, f"{_WHY.get(why, why)} spent")
+    return f"ending: {told}{waits}"

@@ -33,11 +33,13 @@ class EventFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        _cut_to_last_line(path)
-        self._file: IO[bytes] = path.open("ab", buffering=0)
+        self._file: IO[bytes] | None = None
         self._missing = 0
 
     def handle(self, event: Event) -> None:
+        if self._file is None:
+            _cut_to_last_line(self._path)
+            self._file = self._path.open("ab", buffering=0)
         gap = f'{{"event": "gap", "lines": {self._missing}}}\n' if self._missing else ""
         data = (gap + to_line(event) + "\n").encode()
         size = os.fstat(self._file.fileno()).st_size
@@ -52,7 +54,8 @@ class EventFile:
         self._missing += 1
 
     def close(self) -> None:
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
 
 class StatsFile:
@@ -69,11 +72,13 @@ class StatsFile:
     def close(self) -> None:
         self._ended.set()
         self._thread.join()
-        self._write()
+        if self._path.parent.is_dir():
+            self._write()
 
     def _keep(self) -> None:
         while not self._ended.wait(self._every):
-            self._write()
+            if self._path.parent.is_dir():
+                self._write()
 
     def _write(self) -> None:
         new = self._path.with_name(f".{self._path.name}")

@@ -167,6 +167,8 @@ class Batches:
                     judged, codes = Judged.from_json(event["judged"]), tuple(event["codes"])
                     self.counts["alone"] += event["alone"]
                     account = event["account"]
+                case "lines":
+                    self._emit(event)
                 case _:
                     process.close()
                     self._clock.forked(account)
@@ -179,10 +181,11 @@ class Batches:
             if judged is None:
                 return
         elif task.fast is not None:
-            judged = dataclasses.replace(judged, erased=task.fast.erased)
+            judged = dataclasses.replace(judged, erased=task.fast.erased, features=task.fast.features)
         elif codes:
             place = task.place, codes
-            judged = dataclasses.replace(judged, erased=place in self._codes)
+            erased = place in self._codes
+            judged = dataclasses.replace(judged, erased=erased, features=[] if erased else judged.features)
             self._codes.add(place)
         if not task.stock and judged.verdict.is_finding:
             self._tasks.appendleft(dataclasses.replace(task, fast=judged))
@@ -240,6 +243,8 @@ class Batches:
 def _live(judge: CellJudge, task: _Task, full: bool, emit: Emit, answer: Answer) -> None:
     """What the process of a cell does."""
     judge.clock = Clock(emit)
+    if task.fast is not None:  # what counts is torch's own path, with nothing attached
+        judge.case = dataclasses.replace(judge.case, signals=False, traced=False)
 
     def ask(kernels: Sequence[Kernel]) -> list[Built | None]:
         emit({"event": "kernels", "kernels": [dataclasses.asdict(kernel) for kernel in kernels]})

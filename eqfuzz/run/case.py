@@ -27,8 +27,8 @@ class Case:
     ``in_batches``: compiled cells run in processes of their own that share the C++ compiler, see ``batch``; else all in
     the one that runs the case, one after the other, as torch does it.
 
-    ``signals`` asks for the features of each compiled cell, see ``signals``; ``traced`` for the lines of the compiler that
-    ran while cells were compiled, see ``lines``.
+    ``signals`` asks for the features of each compiled cell, see ``signals``; ``traced`` for the lines of the compiler
+    that ran while cells were compiled, see ``lines``.
 
     ``dry_run`` compiles nothing; with ``list_sites`` the sites are told too and no variant runs at all. ``job`` is
     ``run``; ``describe``: only write the first ``described`` calls (0: all) of the program, or of the variant whose

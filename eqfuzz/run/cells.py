@@ -21,6 +21,8 @@ from eqfuzz.run.case import Case
 from eqfuzz.run.clock import Clock
 from eqfuzz.run.configs import Config
 from eqfuzz.run.devices import on_device, to_cpu
+from eqfuzz.run.lines import traced_lines
+from eqfuzz.run.signals import Signals
 from eqfuzz.run.subject import Subject
 
 SAMPLES = (8, 32)
@@ -31,8 +33,8 @@ SAMPLES = (8, 32)
 class Judged:
     """A verdict, the wall seconds that it took to come by, and Dynamo's counts where something was compiled.
 
-    ``erased``: the compiler generated code that it had generated for an earlier cell of the case. ``features`` are there
-    when the case asks for signals, and none in an erased cell.
+    ``erased``: the compiler generated code that it had generated for an earlier cell of the case. ``features`` are
+    there when the case asks for signals, and none in an erased cell.
     """
 
     verdict: Verdict
@@ -110,14 +112,22 @@ class CellJudge:
         self.clock.enter("compile", seconds, **where)
         eager = subject.eager if device == "cpu" else _observe(subject, device, None)
         forget_compiled_code()
-        with config.patched():
+        signals, lines = Signals(), dict[str, str]()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(config.patched())
+            if self.case.signals:
+                stack.enter_context(signals.collecting())
+            if self.case.traced:
+                stack.enter_context(traced_lines(lines))
             compiled = _observe(subject, device, config)
         counted = compilations()
+        if self.case.traced:
+            self.clock.announce({"event": "lines", "files": lines})
         verdict = self._verdict(partial(_compare_compiled, eager, compiled, self.case.checks), [subject])
         if verdict.kind is Kind.AGREE and "speed" in self.case.checks and subject.number and device == "cpu":
             self.clock.enter("speed", 2 * seconds, **where)
             verdict = self._speed(subject, config) or verdict
-        return Judged(verdict, time.perf_counter() - began, counted)
+        return Judged(verdict, time.perf_counter() - began, counted, features=signals.features)
 
     def _speed(self, subject: Subject, config: Config) -> Verdict | None:
         """The compiled variant timed against the compiled original, both on their first call."""

@@ -21,14 +21,18 @@ def write_folder(findings: Path, finding: Finding, reproducer: str, preload: Pat
         return target
     findings.mkdir(parents=True, exist_ok=True)
     making = Path(tempfile.mkdtemp(prefix=f".{finding.id}-", dir=findings))
-    making.chmod(0o755)
-    _write(making, finding, reproducer)
-    if preload is not None:
-        shutil.copyfile(preload, making / "preload.py")
     try:
-        making.rename(target)
-    except OSError:  # another run wrote the same finding first
-        shutil.rmtree(making)
+        making.chmod(0o755)
+        _write(making, finding, reproducer)
+        if preload is not None:
+            shutil.copyfile(preload, making / "preload.py")
+        try:
+            making.rename(target)
+        except OSError:
+            if not target.exists():  # else another run wrote the same finding first
+                raise
+    finally:
+        shutil.rmtree(making, ignore_errors=True)  # it is not there any more, unless something went wrong
     return target
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from eqfuzz.run.family import die_with_parent
 from eqfuzz.run.sandbox.fresh import run_shut_in
 
 
@@ -32,7 +34,7 @@ def run_fresh(
     environment: Mapping[str, str] | None = None,
     shut_in: Sequence[Path] | None = None,
 ) -> Ended:
-    """Run ``command`` for at most ``seconds`` of wall time.
+    """Run ``command`` for at most ``seconds`` of wall time, and no longer than this thread lives.
 
     ``environment`` is all of it. Given paths to show it, it runs ``shut_in`` a sandbox, where ``environment`` comes on
     top of what every sandbox sets. Raises NoSandbox.
@@ -53,6 +55,7 @@ def run_fresh(
             text=True,
             errors="replace",
             start_new_session=True,
+            preexec_fn=functools.partial(die_with_parent, os.getpid()),
         )
         try:
             output, _ = process.communicate(timeout=seconds)

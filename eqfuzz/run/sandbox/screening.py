@@ -192,6 +192,10 @@ class _Judged(_Event):
     verdict: _Verdict
 
 
+class _Reached(_Event):
+    parts: list[Name]
+
+
 class _Rederived(_Told, _Event):
     pass
 
@@ -212,6 +216,7 @@ _SHAPES: dict[str, TypeAdapter[Any]] = {
         "described": _Described,
         "judged": _Judged,
         "rederived": _Rederived,
+        "reached": _Reached,
     }.items()
 }
 

@@ -408,3 +408,35 @@ def test_forward_derivatives_have_a_reference():
     (leaf,) = outputs(slope, x)
     assert not leaf.opaque and bool((leaf.bound > 0).all())
     assert float((leaf.value - slope(x).double()).abs().max()) < 1e-6
+
+
+def through_dlpack(x):
+    rounded = torch.special.i0(x)[:, 1]
+    return torch.from_dlpack(rounded.detach()), torch.from_dlpack(rounded.detach()).t() * 2
+
+
+def written_through_dlpack(x):
+    plain = x.clone()
+    shared = torch.from_dlpack(plain[1:])
+    plain.exp_()
+    shared[0].mul_(3)
+    return shared, plain
+
+
+@pytest.mark.parametrize("function", [through_dlpack, written_through_dlpack])
+def test_memory_shared_outside_of_operators_keeps_its_bound(function):
+    x = draw(4, 3).double()
+    found = refer(function, x)
+    assert not found.opaque
+    for leaf, expected in zip(outputs(function, x), function(x), strict=True):
+        assert not leaf.opaque
+        assert bool((leaf.bound[leaf.value == expected] > 0).all())
+        assert bool(((leaf.value - expected).abs() <= leaf.bound).all())
+
+
+def test_rounded_numbers_read_as_another_dtype_outside_of_operators_are_opaque():
+    def program(x):
+        rounded = x.exp()
+        return torch.from_dlpack(rounded.view(torch.int32)) + 1
+
+    assert any(leaf.opaque for leaf in outputs(program, draw(4))) or refer(program, draw(4)).opaque

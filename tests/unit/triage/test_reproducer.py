@@ -190,3 +190,12 @@ def test_ids_depend_on_what_makes_a_finding():
         finding_id(program, program.with_source("x"), verdict, "cpu", {}, "plain"),
     }
     assert len(others) == 4 and a.id not in others
+
+
+def test_program_text_keeps_what_sets_up_a_process_group():
+    source = (
+        "import torch\nimport torch.distributed as dist\n"
+        "if not dist.is_initialized():\n    dist.init_process_group('fake', rank=0, world_size=2)\n"
+        "def program(x):\n    return x\n\n\ndef inputs(rng):\n    return (torch.ones(2),)\n"
+    )
+    assert "init_process_group" in program_text(recognise(source, "seed.py"))

@@ -1,0 +1,48 @@
+"""Which lines of the compiler run while a cell compiles, by coverage.py's tracer."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import coverage  # not where it is first needed: a case must not add modules to a process that runs others
+import torch
+from coverage.exceptions import CoverageWarning
+
+from eqfuzz.program.torch_internals import keep_out_of_dynamo
+
+COMPILER = ("_dynamo", "_inductor", "_functorch", "_higher_order_ops", "_decomp", "_refs", "fx")
+"""The packages below torch that count."""
+
+_ROOT = Path(torch.__file__).resolve().parent  # as coverage names files
+
+
+@contextlib.contextmanager
+def traced_lines(into: dict[str, str]) -> Iterator[None]:
+    """While it lasts, lines are traced; then ``into`` has bitmaps of those that ran, as in ``LinesCovered``."""
+    keep_out_of_dynamo("coverage")
+    tracer = coverage.Coverage(
+        include=[str(_ROOT / package / "*") for package in COMPILER], data_file=None, config_file=False
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CoverageWarning)  # that nothing ran, for one
+        tracer.start()
+        try:
+            yield
+        finally:
+            tracer.stop()
+        data = tracer.get_data()
+    for file in sorted(data.measured_files()):
+        bits = bitmap(data.lines(file) or ())
+        if bits:
+            into[Path(file).relative_to(_ROOT).as_posix()] = f"{bits:x}"
+
+
+def bitmap(lines: list[int] | tuple[int, ...]) -> int:
+    """An integer whose bit n says that line n is among ``lines``."""
+    bits = bytearray(max(lines, default=0) // 8 + 1)
+    for line in lines:
+        bits[line // 8] |= 1 << line % 8
+    return int.from_bytes(bits, "little")
