@@ -86,13 +86,11 @@ ANSWERS: dict[str, str] = {
     "empty": "",
     "no-code": "I am sorry, but I cannot write program {number} for you today.",
     "raises": f"```python\n{_broken('a @ y.t()', 'a @ y')}```",
-    "undetermined": "```python\n"
-    + _broken("import torch", "import time\n\nimport torch").replace("y.t()", "y.t() * time.perf_counter()")
-    + "```",
+    "undetermined": f"```python\nimport time\n\n{GOOD}```".replace("y.t()", "y.t() * time.perf_counter()"),
     "no-sites": "```python\nimport torch\n\n\ndef program(x):\n    pass\n\n\ndef inputs(rng):\n"
     "    yield rng.normal({number})\n```",
     "format": f"```python\n{_broken('def inputs', 'def data')}```",
-    "environment": f"```python\n{_broken('import torch', 'import os' + chr(10) + chr(10) + 'import torch')}```".replace(
+    "environment": f"```python\nimport os\n\n{GOOD}```".replace(
         "    a = x", "    raise ValueError(str(dict(os.environ)))\n    a = x"
     ),
     "paper": PAPER,

@@ -1,19 +1,42 @@
 """Seeds written by a model that plays a part, as a user has them written: what is kept, what it costs, what leaks."""
 
+import dataclasses
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from werkzeug import Response
 
+from eqfuzz.campaign.llm_generating import Order
+from eqfuzz.campaign.llm_source import LlmSource
+from eqfuzz.campaign.sources import Drawn
+from eqfuzz.generate.llm.endpoint import Endpoint
+from eqfuzz.generate.llm.price import OwnPrice
+from eqfuzz.generate.llm.prompt import shipped_prompts
+from eqfuzz.generate.llm.repair import Asking
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.provenance import provenance_of
-from tests.scripted_model import MOST_OUTPUT, REASONS, TRANSIENT, VALID, Act, ScriptedModel, serving, shuffled
+from tests.scripted_model import (
+    GOOD,
+    MOST_OUTPUT,
+    PATH,
+    REASONS,
+    TRANSIENT,
+    VALID,
+    Act,
+    ScriptedModel,
+    serving,
+    shuffled,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -40,7 +63,7 @@ def write(model, out, *more, timeout=500):
         text=True,
         timeout=timeout,
     )
-    return done, [json.loads(line) for line in done.stdout.splitlines()]
+    return done, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
 def wanted(acts):
@@ -241,9 +264,9 @@ def test_the_paper_in_one_command(tmp_path):
     written = next(event for event in events if event["event"] == "generation")
     assert written["accepted"] == 2 and "paper" in written["prompts"]
     rewritten = [event for event in events if event["event"] == "rewritten"]
-    assert len(rewritten) == 2 and all(event["variants"] == 1 and event["cells"] == 2 for event in rewritten)
+    assert len(rewritten) == 2 and all(1 + e["variants"] == e["cells"] >= 2 for e in rewritten)
     cells = [event for event in events if event["event"] == "cell"]
-    assert {(cell["variant"], bool(cell["config"])) for cell in cells} == {(0, True), (1, False), (1, True)}
+    assert {(cell["variant"], bool(cell["config"])) for cell in cells} >= {(0, True), (1, False), (1, True)}
     applied = {rule for cell in cells for rule in cell["rules"]}
     assert {"add_function", "matmul_function", "pow_half_is_sqrt", "neg_function"} <= {
         r.split("/")[-1] for r in applied
@@ -252,3 +275,63 @@ def test_the_paper_in_one_command(tmp_path):
     assert cost["event"] == "cost" and last["event"] == "summary" and last["seeds"] == 2 and not last["invalid"]
     assert cost["queries"] == 2 and cost["dollars"] == written["dollars"] > 0 and cost["valid_share"] == 1.0
     assert cost["findings"] == last["findings"]
+
+
+def test_white_box_learns_from_what_reached(tmp_path):
+    """One part is reached and its example shown; the other is not, and nothing is."""
+    cumsum, cat = "pass:post_grad.pointless_cumsum_replacement", "lowering:lowering.cat"
+    numbers = iter(range(100))
+
+    def answer(request):
+        asked = request.get_json()["messages"][1]["content"]
+        body = "torch.cumsum(torch.ones(4, 6), 1)" if "pointless_cumsum_replacement" in asked else "x"
+        text = GOOD.replace("{number}", f"{next(numbers)} + {body}")
+        message = {"choices": [{"message": {"content": f"```python\n{text}```"}, "finish_reason": "stop"}]}
+        seen.append(asked)
+        return Response(json.dumps({**message, "usage": {"prompt_tokens": len(asked) // 4, "completion_tokens": 90}}))
+
+    seen = []
+    with serving() as server:
+        server.expect_request(PATH).respond_with_handler(answer)
+        model = SimpleNamespace(url=server.url_for("/v1"))
+        more = "--prompt", "white-box", "--target", cumsum, "--target", cat, "--count", 4, "--jobs", 1
+        done, events = write(model, tmp_path / "out", *more)
+    assert done.returncode == 0, done.stderr
+    samples = [event for event in events if event["event"] == "sample"]
+    assert [sample["part"] for sample in samples] == [cumsum, cat] * 2
+    assert [sample["reached"] for sample in samples] == [True, False] * 2, samples
+    assert events[-1]["reached"] == [cumsum] and events[-1]["parts"] == 2
+    shown = [text for text in seen if "reached it" in text]
+    assert len(seen) == 4 and len(shown) == 1 and "def pointless_cumsum_replacement" in shown[0]
+    assert shown[0].count("torch.cumsum(torch.ones(4, 6), 1)") == 1
+    header = provenance_of(Path(samples[0]["file"]).read_text()).details
+    assert header["part"] == cumsum and header["reached"] is True
+
+
+def test_a_campaign_draws_from_a_model(tmp_path):
+    """The same draws again cost nothing, and give the same seeds; a spent budget gives none."""
+    order = Order(
+        endpoint=Endpoint("played", "http://127.0.0.1:1/v1"),
+        price=OwnPrice(Decimal(1), Decimal(4)),
+        prompts=(shipped_prompts()["loops"],),
+        count=0,
+        out=tmp_path,
+        budget=Decimal("0.02"),
+        asking=Asking(max_output=MOST_OUTPUT),
+    )
+    nothing = Drawn({}, frozenset())
+    with serving() as server:
+        model = ScriptedModel(server, [Act("fence"), Act("syntax", repairable=False), Act("prose"), Act("load")])
+        order = dataclasses.replace(order, endpoint=Endpoint("played", model.url))
+        with LlmSource(order) as source:
+            assert source.name == "llm:loops"
+            drawn = [source.draw(random.Random(0), number, nothing) for number in range(3)]
+            paid = source.figures()
+            while source.draw(random.Random(0), 50 + model.first, nothing) is not None:
+                pass
+            assert source.trouble == "the budget is spent" and source.figures()["dollars"] <= 0.02
+        asked = model.answers
+        with LlmSource(order) as source:
+            assert [source.draw(random.Random(0), number, nothing) for number in range(3)] == drawn
+    assert model.answers == asked and paid["queries"] >= 5 and all(seed is not None for seed in drawn)
+    assert all(recognise(seed.text, seed.name).untrusted for seed in drawn)

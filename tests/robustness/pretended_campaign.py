@@ -54,10 +54,11 @@ Step = Callable[[], None]
 class Pretending:
     """Does an item at once: what comes of it depends on nothing but the item. Logs each in ``performed`` beside it."""
 
-    def __init__(self, out: Path, slots: int, seconds: float, step: Step) -> None:
+    def __init__(self, out: Path, slots: int, seconds: float, slow_from: int, step: Step) -> None:
         self.slots = slots
         self._out = out
         self._seconds = seconds
+        self._slow_from = slow_from
         self._step = step
 
     def ready(self, slot: int, emit: Callable[[Event], None]) -> bool:
@@ -67,7 +68,7 @@ class Pretending:
         self, slot: int, item: Item, text: str, index: int, emit: Callable[[Event], None], stop: threading.Event
     ) -> Performed:
         self._step()
-        if stop.wait(self._seconds):
+        if stop.wait(self._seconds if index >= self._slow_from else 0.0):
             raise CutOff
         rng = random.Random(f"{item.program} {item.options}")
         if rng.random() < 0.1:
@@ -125,7 +126,10 @@ def configuration(cells: int) -> Configuration:
 
 @dataclasses.dataclass(frozen=True)
 class Pretended:
-    """One call of a pretended campaign: where it is, how long it goes on, how many slots do items for how long."""
+    """One call of a pretended campaign: where it is, how long it goes on, how many slots do items for how long.
+
+    Items before ``slow_from`` take no time.
+    """
 
     out: Path
     name: str
@@ -133,6 +137,7 @@ class Pretended:
     url: str = ""
     slots: int = 1
     seconds: float = 0.0
+    slow_from: int = 0
 
     def run(self, step: Step = lambda: None, causes: list[str] | None = None) -> Campaigning:
         """Run to the budget; ``step`` is called everywhere that a kill could make a difference.
@@ -154,7 +159,7 @@ class Pretended:
                 name=self.name,
                 out=folder,
                 store=store,
-                executor=Pretending(folder, self.slots, self.seconds, step),
+                executor=Pretending(folder, self.slots, self.seconds, self.slow_from, step),
                 executor_name="pretended",
                 sources=[Files("folder:seeds", files)],
                 families=FAMILIES,
@@ -237,11 +242,14 @@ def main() -> None:
     parser.add_argument("--db", default="")
     parser.add_argument("--slots", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.0)
+    parser.add_argument("--slow-from", type=int, default=0, help="the item from which on an item takes --seconds")
     parser.add_argument("--patience", type=float, help="seconds between tries, at most")
     parser.add_argument("--deaths", type=int, help="seed of random moments to be killed at")
     parser.add_argument("--every", type=int, default=150, help="steps between two deaths, on average")
     given = parser.parse_args()
-    pretended = Pretended(given.out.absolute(), given.name, given.cells, given.db, given.slots, given.seconds)
+    pretended = Pretended(
+        given.out.absolute(), given.name, given.cells, given.db, given.slots, given.seconds, given.slow_from
+    )
     if given.patience is not None:
         campaign.ROOM_SECONDS = patience.MOST_SECONDS = database._BUSY_SECONDS = given.patience
     if given.deaths is None:

@@ -57,7 +57,7 @@ def wait_for(out: Path, process: subprocess.Popen[str], event: str, number: int)
 
 def signalled(out: Path, *numbers: signal.Signals, seconds: float) -> tuple[dict[str, Any], list[str]]:
     """The summary of a pretended campaign that gets signals while it does its fourth item, and events from there on."""
-    process = pretended(out, "--seconds", seconds)
+    process = pretended(out, "--seconds", seconds, "--slow-from", 4)
     wait_for(out, process, "item", 4)
     for count, number in enumerate(numbers):
         process.send_signal(number)
