@@ -192,6 +192,7 @@ def test_nothing_of_the_cluster_stays(both: tuple[Ran, Ran]) -> None:
     assert folders == {str(ray.out.resolve() / "findings")}
 
 
+@pytest.mark.long
 def test_the_code_under_test_never_runs_in_the_worker_s_process(tmp_path: Path) -> None:
     out = tmp_path / "elsewhere"
     worker = RayWorker(Luggage.of(configuration(tmp_path)), str(tmp_path / "node"), str(out), versions())
@@ -225,6 +226,7 @@ def test_the_code_under_test_never_runs_in_the_worker_s_process(tmp_path: Path) 
     assert list((tmp_path / "node").iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_node_with_other_versions_refuses(tmp_path: Path) -> None:
     other = {**versions(), "torch": "1.0"}
     worker = RayWorker(Luggage.of(configuration(tmp_path)), str(tmp_path / "node"), str(tmp_path), other)
