@@ -7,10 +7,11 @@ import dataclasses
 import os
 import random
 import shutil
+import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,8 +35,9 @@ from eqfuzz.campaign.room import DISK_FULL, ROOM_SECONDS, NoRoom, enough_room, t
 from eqfuzz.campaign.sorting import Sorting
 from eqfuzz.campaign.sources import Source
 from eqfuzz.campaign.statistics import Statistics
+from eqfuzz.campaign.store.database import told_of_file
 from eqfuzz.campaign.store.patience import with_patience
-from eqfuzz.campaign.store.records import Claim, KeptFinding
+from eqfuzz.campaign.store.records import Claim, Json, KeptFinding
 from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.campaign.versions import versions
 from eqfuzz.campaign.work import CutOff, Performed, without_known
@@ -50,6 +52,10 @@ LOST_AFTER = 90.0
 """Seconds without a beat after which what a worker holds is handed out again."""
 
 IDLE_SECONDS = 0.2
+LOOKING_SECONDS = 0.2
+"""Wall seconds after which a signal is heeded."""
+
+STOPPING_SECONDS = 30.0
 
 _T = TypeVar("_T")
 
@@ -86,6 +92,10 @@ class Campaigning:
         self._stop = threading.Event()
         self._over = threading.Event()
         self._why = ""
+        self._claiming = threading.Lock()
+        self._held: set[int] = set()
+        self._interrupts = 0
+        self._broken: BrokenPipeError | None = None
         self._errors: list[str] = []
         self._new_here: list[str] = []
         self._worker = worker_name()
@@ -98,24 +108,37 @@ class Campaigning:
         """The last event, which has been handed to the handler as all before. Raises UsageError and RunnerFailed."""
         self._begin()
         threads = [
-            threading.Thread(target=self._guarded, args=(self._serve, slot), name=f"item-{slot}")
+            threading.Thread(target=self._guarded, args=(self._serve, slot), name=f"item-{slot}", daemon=True)
             for slot in range(self.call.executor.slots)
         ]
         beating = threading.Thread(target=self._guarded, args=(self._beat,), name="beat", daemon=True)
-        for thread in [*threads, beating]:
-            thread.start()
-        while any(thread.is_alive() for thread in threads):
-            try:
-                for thread in threads:
-                    thread.join(0.2)
-            except KeyboardInterrupt:
-                self._interrupt()
-        self._over.set()
-        self._stop.set()
-        self.call.executor.close()
-        with contextlib.suppress(StoreError):  # what stays claimed is taken back by whoever goes on
-            self.call.store.hand_back(self._worker)
+        try:
+            with _counting_signals(self._count_interrupt):
+                for thread in [*threads, beating]:
+                    thread.start()
+                self._heed_signals(threads)
+        finally:
+            self._over.set()
+            self._stop.set()
+            self.call.executor.close()
+            if not any(thread.is_alive() for thread in threads):
+                with contextlib.suppress(StoreError):  # what stays claimed is taken back by whoever goes on
+                    self.call.store.hand_back(self._worker)
+        if self._broken is not None:
+            raise self._broken
         return self._summarise()
+
+    def _heed_signals(self, threads: Sequence[threading.Thread]) -> None:
+        """Returns when all have ended, or when everything is to stop and a silent database holds one of them."""
+        heeded, patience = 0, STOPPING_SECONDS
+        while any(thread.is_alive() for thread in threads) and patience > 0:
+            for thread in threads:
+                thread.join(LOOKING_SECONDS / len(threads))
+            while heeded < self._interrupts:
+                heeded += 1
+                self._interrupt()
+            if self._stop.is_set():
+                patience -= LOOKING_SECONDS
 
     def _begin(self) -> None:
         call, configuration = self.call, self.configuration
@@ -129,17 +152,15 @@ class Campaigning:
                 f"campaign {call.name!r} was begun with other settings: {', '.join(other)}; "
                 "leave them as they were, or choose another --name"
             )
+        # Told before anything is claimed: what a worker holds that nobody has ever heard of is never taken back.
+        self._patiently(self._tell_alive)
+        self._patiently(lambda: call.store.abandoned(time.time(), LOST_AFTER))
         for holder in self._patiently(lambda: call.store.holders(found.id)):
             if is_gone(holder):
                 self._patiently(lambda holder=holder: call.store.hand_back(holder))
         self._campaign_id = found.id
         self._learnt = self._patiently(lambda: Learnt.read(call.store, call.name))
-        later = self._patiently(lambda: call.store.finished(found.id, self._learned.settled))
-        self.statistics.begin(
-            self._patiently(lambda: call.store.curve(found.id)),
-            later,
-            self._patiently(lambda: call.store.findings(found.id)),
-        )
+        self.statistics.begin(*self._patiently(self._figures_kept))
         self._emit(
             CampaignStarted(
                 campaign=call.name,
@@ -158,6 +179,11 @@ class Campaigning:
             )
         )
 
+    def _figures_kept(self) -> tuple[list[Json], list[Json], list[KeptFinding]]:
+        """The curve, what came of items of epochs that are not settled yet, and the findings, as the store has them."""
+        store, campaign = self.call.store, self._campaign_id
+        return store.curve(campaign), store.finished(campaign, self._learned.settled), store.findings(campaign)
+
     @property
     def _learned(self) -> Learnt:
         assert self._learnt is not None
@@ -171,6 +197,10 @@ class Campaigning:
             work(*arguments)
         except NothingToDo:
             self._drain("seeds")
+        except BrokenPipeError as error:  # nobody reads the events any more
+            self._broken = error
+            self._draining.set()
+            self._stop.set()
         except BaseException as error:
             with self._emitting:
                 self._errors.append(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
@@ -189,11 +219,32 @@ class Campaigning:
             if not self.call.executor.ready(slot, self._emit):
                 self._draining.wait(IDLE_SECONDS)
                 continue
-            claim = self._patiently(lambda: self.call.store.claim(self._campaign_id, self._worker))
+            claim = self._claim()
             if claim is None:
                 self._draining.wait(IDLE_SECONDS)
                 continue
             self._do(slot, claim)
+
+    def _claim(self) -> Claim | None:
+        """The next item, where there is one.
+
+        A server that goes while it answers may have handed out an item that nobody here has heard of, and an epoch
+        with such an item would never be done: so what is not known of is handed back before it is asked again.
+        """
+        store, asked = self.call.store, False
+
+        def claim() -> Claim | None:
+            nonlocal asked
+            if asked:
+                store.hand_back_but(self._worker, frozenset(self._held))
+            asked = True
+            return store.claim(self._campaign_id, self._worker)
+
+        with self._claiming:
+            taken = self._patiently(claim)
+            if taken is not None:
+                self._held.add(taken.case)
+        return taken
 
     def _do(self, slot: int, claim: Claim) -> None:
         item = claim.item
@@ -203,12 +254,13 @@ class Campaigning:
             self._store(claim, Performed(told, ()))
             return
         text = self._patiently(lambda: self.call.store.program(item.program))
-        while True:
-            self._await_room()
+        without_room = False
+        while self._has_room(failed=without_room):
             try:
                 performed = self.call.executor.perform(slot, item, text, claim.case, self._emit, self._stop)
                 if enough_room(self.call.out) and not tells_of_no_room(performed):
-                    break
+                    self._store(claim, performed)
+                    return
                 _discard(performed)
             except CutOff:
                 return
@@ -219,12 +271,10 @@ class Campaigning:
                     raise
             except ExecutorLost as lost:
                 self._emit(WorkerLost(f"{self._worker}/{slot}", str(lost)))
+                self._held.discard(claim.case)
                 self._patiently(lambda: self.call.store.give_up(claim))
                 return
-            if self._stop.is_set():
-                return
-            self._emit(Waiting(DISK_FULL, f"less room than is needed below {self.call.out}", ROOM_SECONDS))
-        self._store(claim, performed)
+            without_room = True
 
     def _store(self, claim: Claim, performed: Performed) -> None:
         """Sort the findings, then store everything in one transaction."""
@@ -232,7 +282,7 @@ class Campaigning:
             known = self._learned.known
             outcome = without_known(performed.outcome, known.features, known.lines)
         store = self.call.store
-        told = [self._sorted(event) for event in performed.findings]
+        told = [self._patiently(lambda event=event: self._sorted(event)) for event in performed.findings]
         kept = [_kept(event, claim.item.epoch) for event in told]
         outcome["buckets"] = sorted({f.bucket for f in kept if not f.issue})
         outcome["findings"] = [finding.id for finding in kept]
@@ -240,7 +290,9 @@ class Campaigning:
         outcome["texts"] = {
             variant: self._patiently(lambda text=text: store.put_program(text)) for variant, text in texts.items()
         }
-        if not self._patiently(lambda: store.finish(claim, outcome, kept, time.time())):
+        is_stored = self._patiently(lambda: store.finish(claim, outcome, kept, time.time()))
+        self._held.discard(claim.case)
+        if not is_stored:
             return  # somebody else has it by now
         self.statistics.store(outcome)
         for event in told:
@@ -252,7 +304,11 @@ class Campaigning:
         self._emit(ItemEnded(claim.case, claim.item.name, *ended))
 
     def _sorted(self, event: FindingMade) -> FindingMade:
-        place = self._sorting.sort(event.finding, Path(event.folder))
+        """Raises StoreError where the buckets cannot be written."""
+        try:
+            place = self._sorting.sort(event.finding, Path(event.folder))
+        except OSError as error:
+            raise told_of_file(error, Path(event.folder)) from None
         return dataclasses.replace(event, bucket=place.bucket, kept=place.kept, issue=place.issue)
 
     # Learning
@@ -293,8 +349,9 @@ class Campaigning:
         settlement, event = learnt.settle(store, campaign, self.configuration, outcomes, seconds)
         if self._patiently(lambda: store.settle(self._campaign_id, epoch, settlement)):
             self._emit(event)
-        else:
+        else:  # somebody else was first, so there are others that do items, and these count too
             self._learnt = self._patiently(lambda: Learnt.read(store, self.call.name))
+            self.statistics.take_over(*self._patiently(self._figures_kept))
         return True
 
     # Ending
@@ -320,6 +377,9 @@ class Campaigning:
             self._why = why
             self._draining.set()
             self._emit(Stopping(why, len(self.statistics.figures()["running"])))
+
+    def _count_interrupt(self) -> None:
+        self._interrupts += 1
 
     def _interrupt(self) -> None:
         """Ctrl-C: once, what is in flight is finished; twice, it is cut off."""
@@ -355,23 +415,37 @@ class Campaigning:
 
     # What may pass
 
-    def _beat(self) -> None:
-        store = self.call.store
-        while not self._over.wait(BEAT_SECONDS):
-            self._patiently(lambda: store.beat(self._worker, socket.gethostname(), os.getpid(), time.time()))
-            self._patiently(lambda: store.abandoned(time.time(), LOST_AFTER))
+    def _tell_alive(self) -> None:
+        self.call.store.beat(self._worker, socket.gethostname(), os.getpid(), time.time())
 
-    def _await_room(self) -> None:
-        """Wait until there is room on the disk; in vain where everything stops."""
+    def _beat(self) -> None:
+        """Tell that this worker lives, and take back what silent ones hold.
+
+        Not right after the store was away: then everybody has been silent.
+        """
+        before = time.monotonic()
+        while not self._over.wait(BEAT_SECONDS):
+            self._patiently(self._tell_alive)
+            now = time.monotonic()
+            if now - before < LOST_AFTER / 2:
+                self._patiently(lambda: self.call.store.abandoned(time.time(), LOST_AFTER))
+            before = now
+
+    def _has_room(self, *, failed: bool) -> bool:
+        """Wait until there is room on the disk, for a while at least where an item ``failed`` for want of it.
+
+        False where everything ends meanwhile.
+        """
         waited = False
-        while not enough_room(self.call.out) and not self._stop.is_set():
+        while (failed and not waited) or not enough_room(self.call.out):
             if not waited:
                 self._emit(Waiting(DISK_FULL, f"less room than is needed below {self.call.out}", ROOM_SECONDS))
             waited = True
             if self._draining.wait(ROOM_SECONDS):
-                break
-        if waited and enough_room(self.call.out):
+                return False
+        if waited:
             self._emit(Waiting("", "", 0.0))
+        return True
 
     def _patiently(self, operation: Callable[[], _T]) -> _T:
         """What ``operation`` on the store returns, tried again for as long as its trouble may pass."""
@@ -388,6 +462,20 @@ class Campaigning:
             if isinstance(event, FindingMade) and not event.issue:
                 self._new_here.append(event.bucket or event.finding.id)
             self._handler(event)
+
+
+@contextlib.contextmanager
+def _counting_signals(count: Callable[[], None]) -> Iterator[None]:
+    """SIGINT and SIGTERM are counted meanwhile, where otherwise the second could cut short what the first began."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are not for this thread to handle
+        return
+    before = {number: signal.signal(number, lambda *_: count()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _kept(event: FindingMade, epoch: int) -> KeptFinding:

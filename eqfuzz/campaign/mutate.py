@@ -83,7 +83,8 @@ def _environment(settings: Settings) -> Environment:
     except OSError as error:
         raise UsageError(f"--out: {settings.out}: {error.strerror}") from None
     preload = settings.preload.resolve() if settings.preload else None
-    return Environment(settings.out.resolve(), preload, shown=tuple(path.resolve() for path in settings.rules_from))
+    shown = tuple(path.absolute() for path in settings.rules_from)
+    return Environment(settings.out.resolve(), preload, shown=shown, unsafe=settings.unsafe)
 
 
 def _is_untrusted(path: Path) -> bool:
@@ -146,10 +147,7 @@ class _Run:
         cuda = "cuda" in settings.devices
         runner = "spawn" if cuda or settings.runner == "spawn" else "fork"
         warm = not settings.dry_run
-        unsafe = settings.unsafe
-        with Pool(
-            self.environment, limits, runner=runner, jobs=settings.jobs, cuda=cuda, warm=warm, unsafe=unsafe
-        ) as pool:
+        with Pool(self.environment, limits, runner=runner, jobs=settings.jobs, cuda=cuda, warm=warm) as pool:
             interrupted = all_through(pool, self._work(pool, limits), self.stop, jobs=settings.jobs)
         if self.environment.preload is None:
             self.tally.gone = self.sorting.gone()

@@ -6,11 +6,13 @@ alone, costs the item it holds, which is handed out again, and is made anew wher
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import dataclasses
 import logging
 import math
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -49,7 +51,6 @@ OBJECT_STORE_BYTES = 100 * 2**20
 
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_BACKEND_LOG_LEVEL": "error",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # or Ray prints what befalls its workers, on stdout
 }
 """Environment variables that Ray reads when it is imported or started."""
@@ -318,7 +319,8 @@ def shares(resources: dict[str, float], configuration: Configuration, jobs: int)
 
 def _connected(jobs: int, address: str) -> tuple[Any, Path | None]:
     """Ray, joined to a cluster, and the folder of a local one's logs. Raises UsageError."""
-    for name, value in QUIET.items():
+    own = {} if address else {"RAY_AUTH_TOKEN": secrets.token_hex(32)}  # or Ray keeps one in the home
+    for name, value in {**QUIET, **own}.items():
         os.environ.setdefault(name, value)
     try:
         import ray
@@ -347,8 +349,6 @@ def _connected(jobs: int, address: str) -> tuple[Any, Path | None]:
                 **quiet,
             )
     except (Exception, SystemExit) as error:
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
         what = f"--ray-address {address}: " if address else "no local Ray cluster could be started: "
         raise UsageError(what + one_line(str(error), 300)) from None
     finally:
@@ -361,7 +361,9 @@ def _short_folder() -> Path:
     """A new folder whose name leaves room for Ray's sockets, whose whole path may have 107 bytes."""
     longest = 107 - len("/eqfuzz-ray-12345678/session_2026-01-01_00-00-00_000000_1234567/sockets/plasma_store")
     usual = tempfile.gettempdir()
-    return Path(tempfile.mkdtemp(prefix="eqfuzz-ray-", dir=usual if len(usual.encode()) <= longest else "/tmp"))
+    made = Path(tempfile.mkdtemp(prefix="eqfuzz-ray-", dir=usual if len(usual.encode()) <= longest else "/tmp"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)  # after Ray's own, which ends what may still write there
+    return made
 
 
 def _cause(error: Exception) -> str:

@@ -45,14 +45,25 @@ class Statistics:
         self._cells_before = 0
 
     def begin(self, curve: Iterable[Json], outcomes: Iterable[Json], findings: Iterable[KeptFinding]) -> None:
-        """Take over what the store holds: settled epochs by their last point, later items by their outcomes."""
+        """Take over what earlier calls did; they took as long as the last settled epoch says."""
+        points = list(curve)
+        self.take_over(points, outcomes, findings)
         with self._lock:
+            self._seconds_before = points[-1]["seconds"] if points else 0.0
+            self._cells_before = self._counts["cells"]
+
+    def take_over(self, curve: Iterable[Json], outcomes: Iterable[Json], findings: Iterable[KeptFinding]) -> None:
+        """Count what the store holds, whoever did it: settled epochs by their last point, later items by outcomes."""
+        with self._lock:
+            self._counts.clear()
+            self._verdicts.clear()
+            self._cpu_seconds = 0.0
             self._curve = list(curve)
             if self._curve:
                 last = self._curve[-1]
                 self._counts.update({name: last[name] for name in COUNTED})
                 self._verdicts.update(last["verdicts"])
-                self._cpu_seconds, self._seconds_before = last["cpu_seconds"], last["seconds"]
+                self._cpu_seconds = last["cpu_seconds"]
                 self._features, self._lines, self._kept = last["features"], last["lines"], last["kept"]
                 self._epoch, self._peak_mb = last["epoch"], last["peak_mb"]
             for outcome in outcomes:
@@ -60,7 +71,6 @@ class Statistics:
                 self._cpu_seconds += outcome["cpu_seconds"]
             for finding in findings:
                 self._note(finding.id, finding.bucket, finding.issue)
-            self._cells_before = self._counts["cells"]
 
     def count(self, event: Event) -> None:
         with self._lock:

@@ -31,6 +31,7 @@ from eqfuzz.run.configs import BUILT_IN, Config, choose, read_configs
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
+from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.run.pruning import Pruning
 
 
@@ -57,7 +58,9 @@ class Workshop:
         self.configs = configs_of(configuration)
         self.rules = tuple(r.name for r in select(known_rules(rewriting.rules_from), rewriting.rules))
         self._limits = Limits(compile_s=compiling.timeout)
-        self._environment = Environment(out.resolve(), compiling.preload.resolve() if compiling.preload else None)
+        preload = compiling.preload.resolve() if compiling.preload else None
+        shown = tuple(path.absolute() for path in rewriting.rules_from)
+        self._environment = Environment(out.resolve(), preload, shown=shown)
         self._settings = Settings(
             paths=(),
             out=out,
@@ -127,6 +130,10 @@ class Workshop:
             seed.run()
         except OutOfTime:
             raise CutOff from None
+        except RunnerFailed:
+            if stop.is_set():  # the pool is closed by whoever stopped it
+                raise CutOff from None
+            raise
         except InternalError as error:
             if stop.is_set():
                 raise CutOff from None

@@ -22,9 +22,10 @@ def is_gone(name: str) -> bool:
 
 
 def _started(pid: int) -> str:
-    """Empty for a process that is not there."""
+    """Empty for a process that is not there, or that has ended and waits for its parent to ask how."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except OSError:
         return ""
-    return stat.rpartition(")")[2].split()[19]
+    fields = stat.rpartition(")")[2].split()
+    return "" if fields[0] in "ZX" else fields[19]

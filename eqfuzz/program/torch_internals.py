@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -136,6 +137,30 @@ def inductor_backend(
         return compile_fx(graph, example_inputs, inner_compile=wrapped, config_patches=patches or None)
 
     return backend
+
+
+def put_builds_in_place_whole() -> None:
+    """Have what torch's C++ builder makes appear under its name when it is complete, in this process from now on.
+
+    The compiler writes libraries and headers where later processes look for them. Killed half-way, or where the disk is
+    full, it leaves something there that they take for the whole.
+    """
+    from torch._inductor.cpp_builder import CppBuilder
+
+    build = CppBuilder.build
+
+    def build_whole(self: CppBuilder) -> None:
+        target, output = self._target_file, self._output
+        making = f"{target}.{os.getpid()}"
+        self._target_file, self._output = making, output.replace(target, making)
+        try:
+            build(self)
+            Path(making).replace(target)
+        finally:
+            self._target_file, self._output = target, output
+            Path(making).unlink(missing_ok=True)
+
+    CppBuilder.build = build_whole  # type: ignore[method-assign]
 
 
 def forget_output_strides(kept: int) -> None:

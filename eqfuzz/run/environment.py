@@ -17,13 +17,15 @@ class Environment:
 
     ``out``: everything written lands below it. ``preload``: Python source executed right after ``import torch``
     and before anything compiles, as a module named ``eqfuzz_preload``. ``extra``: environment variables set besides.
-    ``shown``: files and folders that a sandbox shows besides: the user's own rules.
+    ``shown``: files and folders that a sandbox shows besides: the user's own rules. ``unsafe``: where there can be no
+    sandbox, what is untrusted runs without.
     """
 
     out: Path
     preload: Path | None = None
     extra: tuple[tuple[str, str], ...] = ()
     shown: tuple[Path, ...] = ()
+    unsafe: bool = False
 
     def caches(self) -> Path:
         """Everything that compilers keep below ``out``; what is missing there is made again."""

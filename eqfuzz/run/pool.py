@@ -13,8 +13,7 @@ from typing import Any, Literal, Self
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.protocol import EXIT, RESTART, Channel, Event, RunnerFailed, ServerLost
-from eqfuzz.run.sandbox.enclosure import Enclosure
-from eqfuzz.run.sandbox.level import Level, found
+from eqfuzz.run.sandbox.enclosure import Enclosure, runs_without
 from eqfuzz.run.sandbox.screening import Screening
 from eqfuzz.run.server import Process, Server, await_ready
 from eqfuzz.run.startup import Hello
@@ -87,7 +86,7 @@ class Pool:
     for cases that do not use the compiler: its import and first compile are left out of the start.
 
     A case whose program is untrusted runs in a sandbox, of which there are as many as run at once, whatever ``runner``
-    is; where there can be none, ``unsafe`` lets it run without.
+    is; where there can be none, an ``unsafe`` environment lets it run without.
 
     ``run`` may be called from several threads. Use as a context manager, or call ``close``.
     """
@@ -102,7 +101,6 @@ class Pool:
         cuda: bool = False,
         target: str = "eqfuzz.run.runner:run_case",
         warm: bool = True,
-        unsafe: bool = False,
     ) -> None:
         if runner not in _MODULES:
             raise ValueError(f"runner is 'fork' or 'spawn', not {runner!r}")
@@ -123,7 +121,6 @@ class Pool:
         self._closing = threading.Event()
         self._server: Server | None = None
         self._idle: list[Worker] = []
-        self._unsafe = unsafe
         self._sandboxes: list[Server] = []
         self._free_sandboxes: list[Server] = []
 
@@ -229,7 +226,7 @@ class Pool:
     def _is_to_be_shut_in(self, case: dict[str, Any]) -> bool:
         program = case.get("program")
         untrusted = isinstance(program, dict) and bool(program.get("untrusted"))
-        return untrusted and not (self._unsafe and found().level is Level.NONE)
+        return untrusted and not runs_without(self._environment)
 
     def _run_shut_in(self, case: dict[str, Any]) -> Iterator[Event]:
         """Run a case that is not trusted, in a sandbox that runs no other meanwhile."""

@@ -60,8 +60,10 @@ def prepare(hello: Hello) -> Target:
         importlib.import_module(name)
     target = resolve(hello.target)
     if hello.warm:
+        from eqfuzz.program.torch_internals import put_builds_in_place_whole
         from eqfuzz.run.warm_up import warm_up
 
+        put_builds_in_place_whole()
         device = "cuda" if hello.cuda and torch.cuda.is_available() else "cpu"
         warm_up(device, changed=hello.preload is not None)
     return target

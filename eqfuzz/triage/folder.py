@@ -21,14 +21,18 @@ def write_folder(findings: Path, finding: Finding, reproducer: str, preload: Pat
         return target
     findings.mkdir(parents=True, exist_ok=True)
     making = Path(tempfile.mkdtemp(prefix=f".{finding.id}-", dir=findings))
-    making.chmod(0o755)
-    _write(making, finding, reproducer)
-    if preload is not None:
-        shutil.copyfile(preload, making / "preload.py")
     try:
-        making.rename(target)
-    except OSError:  # another run wrote the same finding first
-        shutil.rmtree(making)
+        making.chmod(0o755)
+        _write(making, finding, reproducer)
+        if preload is not None:
+            shutil.copyfile(preload, making / "preload.py")
+        try:
+            making.rename(target)
+        except OSError:
+            if not target.exists():  # else another run wrote the same finding first
+                raise
+    finally:
+        shutil.rmtree(making, ignore_errors=True)  # it is not there any more, unless something went wrong
     return target
 
 
@@ -66,6 +70,17 @@ def keep(folder: Path, finding: Finding) -> None:
 def read_finding(folder: Path) -> Finding:
     """The finding in ``folder``. Raises OSError or ValueError when it is not one."""
     return Finding.from_json(json.loads((folder / "finding.json").read_text(encoding="utf-8")))
+
+
+def is_untrusted(folder: Path) -> bool:
+    """Whether the finding in ``folder`` is of an untrusted seed, or nobody can tell; not with a reproducer alone."""
+    try:
+        original = json.loads((folder / "finding.json").read_text(encoding="utf-8"))["original"]
+        return bool(original.get("untrusted", False))
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return True
 
 
 def preload_in(folder: Path) -> Path | None:

@@ -19,7 +19,14 @@ LOCKED = "database locked"
 GONE = "database gone"
 
 _BUSY_SECONDS = 5.0
-_CONNECT_SECONDS = 5
+_PATIENCE_WITH_SERVERS = {
+    "connect_timeout": 5,
+    # A machine that vanishes says nothing, and the kernel would wait two hours for it.
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 30_000,
+}
 _MIGRATING = 0x65716675  # the key of PostgreSQL's advisory lock; any number that nobody else takes
 
 
@@ -56,7 +63,7 @@ class Database:
         self.is_sqlite = kind == "sqlite"
         if self.is_sqlite and not parsed.database:
             raise StoreError("--db: sqlite needs a file: sqlite:///FILE")
-        connect = {"timeout": _BUSY_SECONDS} if self.is_sqlite else {"connect_timeout": _CONNECT_SECONDS}
+        connect = {"timeout": _BUSY_SECONDS} if self.is_sqlite else _PATIENCE_WITH_SERVERS
         try:
             if self.is_sqlite:
                 Path(str(parsed.database)).parent.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -148,13 +148,15 @@ class Store:
 
     def hand_back(self, worker: str) -> int:
         """What ``worker`` holds can be claimed again, and was not attempted; returns how many there were."""
-        cases = schema.cases
-        released = {"state": OPEN, "worker": "", "attempt": cases.c.attempt - 1}
         with self._database.writing() as connection:
-            mine = (cases.c.worker == worker, cases.c.state == CLAIMED)
-            number = connection.execute(cases.update().where(*mine).values(**released)).rowcount
+            number = _release(connection, worker)
             connection.execute(schema.workers.delete().where(schema.workers.c.name == worker))
         return number
+
+    def hand_back_but(self, worker: str, held: Collection[int]) -> int:
+        """The same without the cases ``held``: for a worker that may not have heard what it was given."""
+        with self._database.writing() as connection:
+            return _release(connection, worker, held)
 
     def give_up(self, claim: Claim) -> bool:
         """The claimed item can be claimed again; the attempt counts. False where the claim has been lost already."""
@@ -188,16 +190,27 @@ class Store:
             return sorted(connection.scalars(held))
 
     def finish(self, claim: Claim, outcome: Json, found: Sequence[KeptFinding], now: float) -> bool:
-        """Store what came of a claimed item. False, and nothing is stored, where the claim has been lost."""
+        """Store what came of a claimed item. False, and nothing is stored, where the claim has been lost.
+
+        True where the same claim is done already: then an answer was lost on its way, and this is asked again. A
+        finding that is there stays as it was told first; only its epoch is the earliest, whoever was faster.
+        """
+        cases, findings = schema.cases, schema.findings
         done = {"state": DONE, "came": outcome["state"], "outcome": dict(outcome), "finished": now}
         with self._database.writing() as connection:
-            if connection.execute(schema.cases.update().where(*_is_held(claim)).values(**done)).rowcount != 1:
-                return False
-            cases = schema.cases
+            if connection.execute(cases.update().where(*_is_held(claim)).values(**done)).rowcount != 1:
+                return connection.execute(sa.select(cases.c.id).where(*_is_held(claim, DONE))).first() is not None
             campaign = connection.execute(sa.select(cases.c.campaign).where(cases.c.id == claim.case)).scalar_one()
             rows = [{"campaign": campaign, **dataclasses.asdict(one)} for one in sorted(found, key=lambda one: one.id)]
             for row in rows:
-                connection.execute(self._insert(schema.findings).values(**row).on_conflict_do_nothing())
+                statement = self._insert(findings).values(**row)
+                connection.execute(
+                    statement.on_conflict_do_update(
+                        index_elements=["campaign", "id"],
+                        set_={"epoch": row["epoch"]},
+                        where=findings.c.epoch > row["epoch"],
+                    )
+                )
         return True
 
     def outcomes(self, campaign: int, epoch: int) -> list[tuple[Item, Json]] | None:
@@ -402,11 +415,18 @@ def _item(row: Any) -> Item:
     return Item(row.epoch, row.number, row.program, row.name, row.arms, row.options)
 
 
-def _is_held(claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:
+def _release(connection: sa.Connection, worker: str, but: Collection[int] = ()) -> int:
+    cases = schema.cases
+    released = {"state": OPEN, "worker": "", "attempt": cases.c.attempt - 1}
+    mine = (cases.c.worker == worker, cases.c.state == CLAIMED, cases.c.id.not_in(sorted(but)))
+    return connection.execute(cases.update().where(*mine).values(**released)).rowcount
+
+
+def _is_held(claim: Claim, state: str = CLAIMED) -> tuple[sa.ColumnElement[bool], ...]:
     cases = schema.cases.c
     return (
         cases.id == claim.case,
-        cases.state == CLAIMED,
+        cases.state == state,
         cases.worker == claim.worker,
         cases.attempt == claim.attempt,
     )

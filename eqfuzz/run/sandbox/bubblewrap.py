@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import IO
 
 from eqfuzz.run.sandbox.seccomp import filter_program
@@ -87,9 +88,21 @@ def start_shut_in(
             os.close(rules)
 
 
+_PROC_READ_ONLY = ("bus", "fs", "irq", "sys", "sysrq-trigger")
+"""Settings of the kernel below ``/proc``. Root's files there are root's in a sandbox too, whatever its rights: without
+this ``/proc/sys/kernel/core_pattern`` can be written, which names a program that the kernel runs outside."""
+
+_PROC_HIDDEN = ("kcore", "keys", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "sched_debug", "timer_list")
+
+
 def _mounts(view: View, disk_bytes: int) -> list[str]:
     size = ["--size", str(disk_bytes)]
     made = ["--proc", "/proc", "--dev", "/dev", *size, "--tmpfs", SHARED_MEMORY, *size, "--tmpfs", TEMPORARY]
+    for name in _PROC_READ_ONLY:
+        made += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
+    for name in _PROC_HIDDEN:
+        if Path(f"/proc/{name}").exists():
+            made += ["--ro-bind", "/dev/null", f"/proc/{name}"]
     for path in view.paths:
         made += ["--ro-bind", str(path), str(path)]
     for link, target in view.links:

@@ -36,6 +36,11 @@ def demand_level() -> Level:
     return known.level
 
 
+def runs_without(environment: Environment) -> bool:
+    """Whether there is no sandbox here and the user lets what is untrusted run all the same."""
+    return environment.unsafe and found().level is Level.NONE
+
+
 class Enclosure:
     """A sandbox for one process that forks cases, one at a time. ``close`` must be called.
 

@@ -8,6 +8,7 @@ import os
 import resource
 import secrets
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Collection, Iterator
@@ -135,9 +136,10 @@ def _keep_files_in(folder: Path) -> None:
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "cache")
     os.environ[KERNELS] = str(folder / "kernels")
     tempfile.tempdir = None
-    from eqfuzz.program.torch_internals import keep_headers_in  # torch: the process that forks is to say if it fails
+    if "torch" in sys.modules:  # it has read the variables already
+        from eqfuzz.program.torch_internals import keep_headers_in
 
-    keep_headers_in(folder / "headers")
+        keep_headers_in(folder / "headers")
 
 
 def _set_dumpable(value: bool) -> None:

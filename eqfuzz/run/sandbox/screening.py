@@ -24,7 +24,10 @@ from eqfuzz.judge.verdict import Kind
 from eqfuzz.run.protocol import BadEvent, Event, one_line
 
 LINE_BYTES = 16 * 2**20
-EVENTS = 50_000
+EVENTS = 2000
+"""That a case may send, and besides as many for each cell."""
+
+EVENTS_OF_CELL = 20
 FEATURES = 100_000
 
 _FAR = 86_400.0
@@ -235,6 +238,7 @@ class Screening:
         self._told = 1  # the program that a job about one finding looks at
         self._count = 0
         cells = (1 + min(self._most_variants(), 1000)) * max(1, len(configs) * len(devices))
+        self._most = EVENTS + EVENTS_OF_CELL * cells
         compile_seconds, eager_seconds = case.get("compile_seconds", 90.0), case.get("eager_seconds", 10.0)
         self._longest = max(_LONG_STAGE, 5 * compile_seconds)
         self.seconds = 600.0 + 40 * eager_seconds + cells * (2 * compile_seconds + 10 * eager_seconds)
@@ -246,8 +250,8 @@ class Screening:
     def check(self, event: Event) -> None:
         """Raises BadEvent where this case has no business to say so."""
         self._count += 1
-        if self._count > EVENTS:
-            raise BadEvent(f"more than {EVENTS} events")
+        if self._count > self._most:
+            raise BadEvent(f"more than {self._most} events")
         name = event["event"]
         shape = _SHAPES.get(name)
         if shape is None:

@@ -11,8 +11,7 @@ PROCESSES = 256
 """Processes of one case at once: twelve cells, and what the C++ compiler starts, are some thirty."""
 
 DISK_BYTES = GIB
-SHARED_BYTES = 256 * MIB
-FILES = 100_000
+FILES = 50_000
 FILE_BYTES = 512 * MIB
 """The largest file: torch's precompiled header, where a case has to make it, has 150 MB."""
 

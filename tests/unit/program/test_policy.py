@@ -66,7 +66,7 @@ REFUSED = """
     import torch; (torch.sin, x) = f, 1; changes `torch.sin`
     import torch; t = torch; the module `torch` used as a value
     import torch; f(torch.nn.functional); the module `torch.nn.functional` used as a value
-    import torch; setattr(torch, "equal", f); the module `torch` used as a value
+    import torch; setattr(torch, "equal", f); `setattr` of something other than `self`
     setattr(x, "equal", f); ; `setattr` of something other than `self`
     type(x).relu = f; ; changes `type(x).relu`
     import torch; torch._inductor.lowering.x; `torch._inductor` is not for seeds

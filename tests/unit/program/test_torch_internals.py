@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from pathlib import Path
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from eqfuzz.program.torch_internals import (
     is_inside_transform,
     modes_are_active,
     overloads_of,
+    put_builds_in_place_whole,
     rounding_as_eager,
     storage_key,
     switched_off,
@@ -269,3 +271,33 @@ def test_options_are_switched_off_and_put_back():
 def test_a_part_that_this_torch_does_not_have():
     with pytest.raises(ValueError, match="no 'loweringz'"), switched_off("loweringz", "amin"):
         pass
+
+
+def test_what_is_built_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
+    from torch._inductor import cpp_builder
+
+    seen = []
+
+    def compile_half(command, cwd):
+        making = command.split(" -o ")[1].split()[0]
+        Path(making).write_text("half")
+        seen.append((target.exists(), making))
+        if len(seen) == 1:
+            raise RuntimeError("no room")
+
+    source = tmp_path / "a.cpp"
+    source.write_text("int answer() { return 42; }\n")
+    monkeypatch.setattr(cpp_builder.CppBuilder, "build", cpp_builder.CppBuilder.build)
+    monkeypatch.setattr(cpp_builder, "run_compile_cmd", compile_half)
+    put_builds_in_place_whole()
+    options = cpp_builder.CppOptions()
+    builder = cpp_builder.CppBuilder("a", str(source), options, str(tmp_path))
+    target = Path(builder.get_target_file_path())
+    command = builder.get_command_line()
+    with pytest.raises(RuntimeError, match="no room"):
+        builder.build()
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["a.cpp"]
+    builder.build()
+    assert [there for there, _ in seen] == [False, False]
+    assert target.read_text() == "half"
+    assert builder.get_command_line() == command

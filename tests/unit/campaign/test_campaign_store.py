@@ -112,7 +112,7 @@ def test_what_is_finished_is_there_again_with_its_findings(store: Store) -> None
     outcome = {**empty_outcome("done"), "cells": 5}
     assert store.outcomes(campaign, 1) is None
     assert store.finish(claim, outcome, [finding("b"), finding("a")], 3.0)
-    assert not store.finish(claim, outcome, [finding("c")], 4.0), "it is done already"
+    assert store.finish(claim, outcome, [finding("c")], 4.0), "it is done: the answer may have been lost"
     assert store.outcomes(campaign, 1) == [(claim.item, outcome)]
     assert store.finished(campaign, 0) == [outcome]
     assert [kept.id for kept in store.findings(campaign)] == ["a", "b"]
@@ -125,6 +125,37 @@ def test_a_finding_that_is_there_is_left_as_it_is(store: Store) -> None:
         one = dataclasses.replace(finding("a"), seed=seed)
         assert store.finish(claimed(store, campaign), empty_outcome("done"), [one], 3.0)
     assert [kept.seed for kept in store.findings(campaign)] == ["first.py"]
+
+
+def test_a_finding_is_of_the_earliest_epoch_that_made_it(store: Store) -> None:
+    campaign = begun(store)
+    for epoch in (1, 2):
+        store.add_epoch(campaign, epoch, items(store, epoch, 1))
+    earlier, later = claimed(store, campaign), claimed(store, campaign)
+    assert store.finish(later, empty_outcome("done"), [dataclasses.replace(finding("a"), epoch=2)], 1.0)
+    assert [kept.epoch for kept in store.findings(campaign)] == [2]
+    assert store.finish(earlier, empty_outcome("done"), [finding("a")], 2.0)
+    assert [kept.epoch for kept in store.findings(campaign)] == [1]
+
+
+def test_an_answer_that_got_lost_is_given_again(store: Store) -> None:
+    campaign = begun(store)
+    store.add_epoch(campaign, 1, items(store, 1, 1))
+    claim = claimed(store, campaign)
+    assert store.finish(claim, empty_outcome("done"), [finding("a")], 1.0)
+    assert store.finish(claim, empty_outcome("invalid"), [finding("b")], 2.0)
+    assert not store.finish(dataclasses.replace(claim, worker="h/2/1"), empty_outcome("done"), [], 3.0)
+    assert store.outcomes(campaign, 1) == [(claim.item, empty_outcome("done"))]
+    assert [kept.id for kept in store.findings(campaign)] == ["a"]
+
+
+def test_what_nobody_heard_of_is_handed_back(store: Store) -> None:
+    campaign = begun(store)
+    store.add_epoch(campaign, 1, items(store, 1, 2))
+    heard, unheard = claimed(store, campaign), claimed(store, campaign)
+    assert store.hand_back_but("h/1/1", {heard.case}) == 1
+    assert claimed(store, campaign, "h/2/1").case == unheard.case
+    assert store.finish(heard, empty_outcome("done"), [], 1.0)
 
 
 def test_what_was_handed_back_was_not_attempted(store: Store) -> None:

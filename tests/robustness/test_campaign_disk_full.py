@@ -1,0 +1,141 @@
+"""A disk that fills up while a campaign runs: it says so, waits, and ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.robustness.campaigns import Running, assert_same, configured, kept, undamaged, whole_lines
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+
+MIB = 2**20
+
+
+class SmallDisk:
+    """A tmpfs at ``place``."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self._ballast = place / "ballast"
+
+    def fill(self) -> None:
+        """To the last byte that can be had."""
+        descriptor = os.open(self._ballast, os.O_WRONLY | os.O_CREAT)
+        try:
+            while True:
+                os.lseek(descriptor, 0, os.SEEK_END)
+                os.write(descriptor, bytes(MIB))
+        except OSError:
+            pass
+        finally:
+            os.close(descriptor)
+        assert shutil.disk_usage(self.place).free < MIB
+
+    def free(self) -> None:
+        self._ballast.unlink()
+
+
+def mounted(place: Path, size_mb: int) -> Iterator[SmallDisk]:
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk")
+    place.mkdir(parents=True)
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size_mb}m", "eqfuzz", str(place)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
+    try:
+        yield SmallDisk(place)
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    yield from mounted(tmp_path / "small", 128)
+
+
+@pytest.fixture
+def larger_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """With room for what a campaign's compilers leave, and for torch's header."""
+    yield from mounted(tmp_path / "larger", 700)
+
+
+CELLS = 150
+
+
+def pretended(out: Path, *arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.robustness.pretended_campaign", "--cells", str(CELLS), "--out", str(out)]
+    return subprocess.Popen(
+        [*command, "--patience", "0.2", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> list[str]:
+    """What it waited for, "" where that was over."""
+    output, errors = process.communicate(timeout=3000)
+    assert process.returncode == 0, output + errors
+    return json.loads(output)["waited"]
+
+
+def logged(out: Path) -> list[dict[str, Any]]:
+    log = out / "pretended" / "events.ndjson"
+    return [json.loads(line) for line in log.read_bytes().split(b"\n")[:-1]] if log.exists() else []
+
+
+def test_again_and_again_at_any_moment(tmp_path: Path, disk: SmallDisk) -> None:
+    """Database, programs, buckets and findings of a pretended campaign lie on the disk that is full."""
+    ended(pretended(tmp_path / "undisturbed"))
+    out = disk.place / "out"
+    process = pretended(out, "--seconds", 0.05)
+    rng = random.Random(0)
+    while not logged(out):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    fills = 0
+    while process.poll() is None:
+        disk.fill()
+        fills += 1
+        time.sleep(rng.uniform(0.2, 1.0))
+        disk.free()
+        time.sleep(rng.uniform(0.1, 1.5))
+    waited = ended(process)
+    assert fills > 3
+    assert "disk full" in waited and waited[-1] == "", waited
+    assert_same(kept(out, "pretended"), kept(tmp_path / "undisturbed", "pretended"))
+    assert undamaged(out, "pretended") == []
+    assert whole_lines(out / "pretended" / "events.ndjson")
+
+
+@pytest.mark.long
+def test_of_a_campaign_that_compiles(tmp_path: Path, larger_disk: SmallDisk) -> None:
+    file = configured(tmp_path, cells=8)
+    undisturbed = Running(tmp_path / "undisturbed", "night", "--file", file)
+    assert undisturbed.ended(1500) == 1, undisturbed.errors
+    out = larger_disk.place / "out"
+    running = Running(out, "night", "--file", file, said=tmp_path)
+    for number in (1, 3):
+        assert running.wait_for(lambda event, number=number: event["event"] == "item" and event["index"] > number, 1500)
+        time.sleep(2.0)
+        larger_disk.fill()
+        time.sleep(20.0)
+        larger_disk.free()
+    assert running.ended(1500) == 1, running.errors
+    waited = [event["cause"] for event in running.events() if event["event"] == "waiting"]
+    assert "disk full" in waited and waited[-1] == "", waited
+    assert_same(kept(out, "night"), kept(tmp_path / "undisturbed", "night"))
+    assert undamaged(out, "night") == []

@@ -1,0 +1,116 @@
+"""kill -9 of a campaign at any moment: the same name goes on, and it ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.robustness.campaigns import Running, assert_same, configured, kept, left_of, undamaged, whole_lines
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+
+CELLS = 8
+
+
+def run_to_the_end(file: Path, out: Path, name: str) -> Running:
+    running = Running(out, name, "--file", file)
+    assert running.ended() == 1, running.errors
+    return running
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The configuration, and the folder of a campaign that nobody disturbed."""
+    folder = tmp_path_factory.mktemp("campaigns")
+    file = configured(folder, cells=CELLS)
+    run_to_the_end(file, folder / "undisturbed", "night")
+    return file, folder / "undisturbed"
+
+
+@dataclasses.dataclass(frozen=True)
+class Moment:
+    """So many wall seconds after the ``number``-th event of a name; after the start, where the name is empty."""
+
+    event: str
+    number: int
+    seconds: float
+
+    def await_in(self, running: Running) -> None:
+        """Returns sooner where the campaign ends sooner."""
+        if self.event:
+            number = self.number
+            running.wait_for(lambda event: _is_nth(running, event, self.event, number))
+        time.sleep(self.seconds)
+
+
+def _is_nth(running: Running, event: dict[str, Any], name: str, number: int) -> bool:
+    return event["event"] == name and sum(other["event"] == name for other in running.events()) >= number
+
+
+MOMENTS = ("", "start", "item", "seed", "rewritten", "cell", "cell", "done", "stored", "finding", "epoch")
+
+
+def moments(seed: int, number: int) -> list[Moment]:
+    """Spread over starts, cells and the ends of seeds and epochs."""
+    rng = random.Random(seed)
+    names = [*MOMENTS * (number // len(MOMENTS)), *rng.sample(MOMENTS, number % len(MOMENTS))]
+    rng.shuffle(names)
+    return [
+        Moment(name, rng.randint(1, 2), rng.uniform(0, 8) if name == "" else rng.choice((0.0, rng.uniform(0, 1.5))))
+        for name in names
+    ]
+
+
+def survives(file: Path, undisturbed: Path, out: Path, killed_at: list[Moment]) -> None:
+    for moment in killed_at:
+        running = Running(out, "night", "--file", file)
+        moment.await_in(running)
+        running.kill_group()
+        assert left_of(out) == {}, moment
+    running = run_to_the_end(file, out, "night")
+    assert_same(kept(out, "night"), kept(undisturbed, "night"))
+    assert undamaged(out, "night") == []
+    assert whole_lines(out / "night" / "events.ndjson")
+    assert running.events()[-1]["figures"]["lost"] == 0
+    findings = {path.name for path in (out / "night" / "findings").iterdir() if not path.name.startswith(".")}
+    assert findings == {finding for finding, _, _ in kept(out, "night").findings}
+    assert left_of(out) == {}
+
+
+def test_twice(tmp_path: Path, undisturbed: tuple[Path, Path]) -> None:
+    survives(*undisturbed, tmp_path / "out", [Moment("cell", 2, 0.0), Moment("stored", 2, 0.1)])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(5))
+def test_at_twenty_five_random_moments(tmp_path: Path, undisturbed: tuple[Path, Path], seed: int) -> None:
+    """Five in each of five campaigns."""
+    survives(*undisturbed, tmp_path / "out", moments(0, 25)[seed::5])
+
+
+def pretended(out: Path, *arguments: object) -> str:
+    """What a pretended campaign prints."""
+    command = [sys.executable, "-m", "tests.robustness.pretended_campaign", "--out", str(out), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3000, cwd=Path(__file__).parents[2])
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 12))])
+def test_at_any_step_of_the_loop(tmp_path: Path, seed: int) -> None:
+    """Between any two statements of the database, writes of files, and events; its programs are pretended."""
+    name, cells = "pretended", 60 if seed == 1 else 200
+    pretended(tmp_path / "undisturbed", "--cells", cells)
+    pretended(tmp_path / "killed", "--cells", cells, "--deaths", seed, "--every", 150)
+    killed = kept(tmp_path / "killed", name)
+    assert_same(killed, kept(tmp_path / "undisturbed", name))
+    assert killed.findings and killed.corpus
+    assert undamaged(tmp_path / "killed", name) == []
+    assert whole_lines(tmp_path / "killed" / name / "events.ndjson")

@@ -1,0 +1,285 @@
+"""Campaigns on a real PostgreSQL server: shared by several processes, and gone for a while."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from eqfuzz.campaign.feedback.novelty import empty_outcome
+from eqfuzz.campaign.store.database import Database
+from eqfuzz.campaign.store.patience import with_patience
+from eqfuzz.campaign.store.records import Claim, Item, KeptFinding, Settlement
+from eqfuzz.campaign.store.store import Store, StoreError
+from eqfuzz.run.family import children_of
+from tests.robustness.campaigns import Running, assert_same, configured, kept, undamaged
+from tests.robustness.postgres import Postgres
+from tests.unit.campaign.test_campaign_store import (  # noqa: F401 - collected here, they get the store below
+    test_a_campaign_of_a_name_is_begun_once,
+    test_a_finding_is_of_the_earliest_epoch_that_made_it,
+    test_a_finding_that_is_there_is_left_as_it_is,
+    test_an_answer_that_got_lost_is_given_again,
+    test_an_epoch_is_added_once,
+    test_an_epoch_is_settled_once_and_teaches,
+    test_campaigns_know_nothing_of_each_other,
+    test_every_item_is_handed_out_once_and_in_order,
+    test_problems_are_told,
+    test_seeds_that_are_none_are_known_up_to_an_epoch,
+    test_the_silent_lose_what_they_hold,
+    test_threads_never_claim_the_same_item,
+    test_what_is_finished_is_there_again_with_its_findings,
+    test_what_nobody_heard_of_is_handed_back,
+    test_what_originals_show_is_known_by_their_program,
+    test_what_was_given_up_was_attempted,
+    test_what_was_handed_back_was_not_attempted,
+)
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    with Postgres() as started:
+        yield started
+
+
+@pytest.fixture
+def url(server: Postgres) -> str:
+    return server.database(f"d{time.monotonic_ns()}")
+
+
+@pytest.fixture
+def store(url: str, tmp_path: Path) -> Iterator[Store]:
+    with Store.open(url, tmp_path / "store") as opened:
+        yield opened
+
+
+def test_migrations_may_be_made_by_several_at_once(url: str) -> None:
+    def opened() -> None:
+        Database(url).close()
+
+    threads = [threading.Thread(target=opened) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT count(*) FROM alembic_version").fetchone() == (1,)
+
+
+class Claiming:
+    """A process that plans, claims, finishes and settles the items of several campaigns until all are done."""
+
+    def __init__(self, url: str, folder: Path, campaigns: list[int], epochs: int, size: int, number: int) -> None:
+        self.store = Store.open(url, folder)
+        self.campaigns, self.epochs, self.size = campaigns, epochs, size
+        self.worker = f"here/{number}/1"
+        self.rng = random.Random(number)
+        self.trouble: list[str] = []
+
+    def run(self) -> tuple[list[int], list[str]]:
+        """The cases done, and what the database was not able to do at once."""
+        done: list[int] = []
+        left = list(self.campaigns)
+        while left:
+            campaign = self.rng.choice(left)
+            claim = self.patiently(lambda campaign=campaign: self.store.claim(campaign, self.worker))
+            if claim is None:
+                if self.go_on(campaign):
+                    left.remove(campaign)
+                continue
+            ids = self.rng.sample(range(20), 3)
+            found = [KeptFinding(f"f{n}", "wrong-result", "f", "b", "", "s.py", claim.item.epoch, {}) for n in ids]
+            assert self.patiently(lambda claim=claim, found=found: self.finish(claim, found))
+            done.append(claim.case)
+            if self.rng.random() < 0.02:
+                self.patiently(lambda: self.store.beat(self.worker, "here", os.getpid(), time.time()))
+                self.patiently(lambda: self.store.abandoned(time.time(), 3600.0))
+        return done, self.trouble
+
+    def finish(self, claim: Claim, found: list[KeptFinding]) -> bool:
+        return self.store.finish(claim, empty_outcome("done"), found, time.time())
+
+    def go_on(self, campaign: int) -> bool:
+        """Settle and plan; whether all is done."""
+        found = next(one for one in self.store.campaigns() if one.id == campaign)
+        if found.settled < found.planned and self.store.outcomes(campaign, found.settled + 1) is not None:
+            features = dict.fromkeys(self.rng.sample(range(10**6), 50), 0)
+            settlement = Settlement(features, (), (), {"a.py": b"\x01"}, {})
+            self.patiently(lambda: self.store.settle(campaign, found.settled + 1, settlement))
+        elif found.planned < self.epochs:
+            epoch = found.planned + 1
+            planned = [Item(epoch, n, "d", f"s{n}.py", {}, {}) for n in range(self.size)]
+            self.patiently(lambda: self.store.add_epoch(campaign, epoch, planned))
+        return found.settled == self.epochs
+
+    def patiently(self, operation: Any) -> Any:
+        def tell(error: StoreError | None, seconds: float) -> None:
+            if error is not None:
+                self.trouble.append(str(error))
+
+        return with_patience(operation, tell, threading.Event(), self.rng)
+
+
+def claim_all(arguments: tuple[Any, ...]) -> tuple[list[int], list[str]]:
+    return Claiming(*arguments).run()
+
+
+@pytest.mark.parametrize("claims", [400, pytest.param(10_000, marks=pytest.mark.long)])
+def test_four_processes_claim_from_two_campaigns(server: Postgres, url: str, tmp_path: Path, claims: int) -> None:
+    epochs = 10
+    with Store.open(url, tmp_path) as store:
+        campaigns = [store.begin(name, 0, {}, {}, 0.0).id for name in ("one", "other")]
+        size = claims // len(campaigns) // epochs
+        before = server.log().count("deadlock detected")
+        with multiprocessing.get_context("spawn").Pool(4) as pool:
+            arguments = [(url, tmp_path, campaigns, epochs, size, number) for number in range(4)]
+            results = pool.map(claim_all, arguments)
+        cases = [case for done, _ in results for case in done]
+        assert len(cases) == len(set(cases)) == claims
+        assert [told for _, trouble in results for told in trouble] == []
+        assert server.log().count("deadlock detected") == before
+        assert min(len(done) for done, _ in results) > 0
+        for campaign in campaigns:
+            assert store.states(campaign) == {"open": 0, "claimed": 0, "done": claims // 2}
+            assert len(store.findings(campaign)) == 20
+            assert {finding.epoch for finding in store.findings(campaign)} <= {1, 2, 3}
+
+
+CELLS = 150
+
+
+def pretended(out: Path, url: str, *arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.robustness.pretended_campaign", "--cells", str(CELLS), "--out", str(out)]
+    return subprocess.Popen(
+        [*command, "--db", url, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> None:
+    output, _ = process.communicate(timeout=3000)
+    assert process.returncode == 0, output
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A pretended campaign in SQLite: what comes of one does not depend on the database."""
+    out = tmp_path_factory.mktemp("undisturbed")
+    ended(pretended(out, ""))
+    return out
+
+
+def assert_ended_like(out: Path, url: str, undisturbed: Path) -> None:
+    whole = kept(out, "pretended", url)
+    until = min(whole.epoch, kept(undisturbed, "pretended").epoch)
+    assert until >= 5
+    assert_same(kept(out, "pretended", url, until), kept(undisturbed, "pretended", until=until), timing=True)
+    assert undamaged(out, "pretended", url) == []
+
+
+def logged(out: Path) -> list[dict[str, Any]]:
+    log = out / "pretended" / "events.ndjson"
+    return [json.loads(line) for line in log.read_bytes().split(b"\n")[:-1]] if log.exists() else []
+
+
+def wait_for_items(out: Path, process: subprocess.Popen[str], number: int) -> None:
+    while sum(event["event"] == "stored" for event in logged(out)) < number:
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.05)
+
+
+def test_two_processes_share_a_campaign(url: str, tmp_path: Path, undisturbed: Path) -> None:
+    processes = [pretended(tmp_path, url, "--slots", 2, "--seconds", 0.05) for _ in range(2)]
+    for process in processes:
+        ended(process)
+    performed = (tmp_path / "pretended" / "performed").read_text().split()
+    assert len(performed) == len(set(performed)), "an item was done twice"
+    stored = [event for event in logged(tmp_path) if event["event"] == "stored"]
+    assert len(stored) == len({event["index"] for event in stored})
+    starts = [event for event in logged(tmp_path) if event["event"] == "start"]
+    assert len(starts) == 2
+    assert_ended_like(tmp_path, url, undisturbed)
+    with Store.open(url, tmp_path / "store") as store:
+        figures = store.curve(1)[-1]
+        done = sum(outcome["cells"] for outcome in store.finished(1, 0))
+    assert figures["cells"] <= done < CELLS + 60, "the budget is for both together"
+
+
+@pytest.mark.parametrize("away", [2.0, pytest.param(20.0, marks=pytest.mark.long)])
+def test_the_server_may_be_away(server: Postgres, url: str, tmp_path: Path, undisturbed: Path, away: float) -> None:
+    process = pretended(tmp_path, url, "--slots", 2, "--seconds", 0.05)
+    for number in (3, 12):
+        wait_for_items(tmp_path, process, number)
+        server.stop()
+        time.sleep(away)
+        server.start()
+    ended(process)
+    waited = [event["cause"] for event in logged(tmp_path) if event["event"] == "waiting"]
+    assert "database gone" in waited and waited[-1] == "", waited
+    assert_ended_like(tmp_path, url, undisturbed)
+
+
+@pytest.mark.long
+def test_the_server_may_crash_again_and_again(server: Postgres, url: str, tmp_path: Path, undisturbed: Path) -> None:
+    """Crashes while it answers: what it did, or did not do, is found out."""
+    process = pretended(tmp_path, url, "--slots", 3)
+    rng = random.Random(0)
+    while process.poll() is None:
+        time.sleep(rng.uniform(0.2, 1.0))
+        server.stop()
+        server.start()
+    ended(process)
+    assert_ended_like(tmp_path, url, undisturbed)
+
+
+def test_the_server_may_fall_silent(server: Postgres, url: str, tmp_path: Path, undisturbed: Path) -> None:
+    """SIGSTOP of all its processes: nothing is refused, nothing answers."""
+    process = pretended(tmp_path, url, "--slots", 2, "--seconds", 0.05)
+    wait_for_items(tmp_path, process, 3)
+    stopped = [server.pid, *children_of(server.pid)]
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    time.sleep(3.0)
+    assert process.poll() is None
+    for pid in stopped:
+        os.kill(pid, signal.SIGCONT)
+    ended(process)
+    assert_ended_like(tmp_path, url, undisturbed)
+
+
+@pytest.mark.long
+def test_eqfuzz_itself_shares_a_campaign_and_outlives_the_server(server: Postgres, url: str, tmp_path: Path) -> None:
+    file = configured(tmp_path, cells=10)
+    alone = Running(tmp_path / "alone", "night", "--file", file)
+    assert alone.ended(1500) == 1, alone.errors
+    both = [Running(tmp_path / name, "night", "--file", file, "--db", url) for name in ("a", "b")]
+    assert both[0].wait_for(lambda event: event["event"] == "stored", 1500)
+    server.stop()
+    time.sleep(20)
+    server.start()
+    for running in both:
+        assert running.ended(1500) == 1, running.errors
+        assert "database gone" in [event["cause"] for event in running.events() if event["event"] == "waiting"]
+    stored = [event["index"] for running in both for event in running.events() if event["event"] == "stored"]
+    assert len(stored) == len(set(stored))
+    shared, expected = kept(tmp_path / "a", "night", url), kept(tmp_path / "alone", "night")
+    until = min(shared.epoch, expected.epoch)
+    assert until > 0
+    one, other = kept(tmp_path / "a", "night", url, until), kept(tmp_path / "alone", "night", until=until)
+    assert_same(one, other, timing=True)
