@@ -189,6 +189,7 @@ def test_the_budget_ends_a_run_before_it_is_spent(tmp_path):
     assert model.answers == last["asked"]
 
 
+@pytest.mark.long
 def test_killed_and_continued(tmp_path):
     """kill -9 in the middle: what was answered is not asked again, and what was under way counts as spent."""
     acts = [Act("fence"), Act("syntax"), Act("prose"), Act("load")] * 10
@@ -253,6 +254,7 @@ def test_no_key_is_left_anywhere(tmp_path):
     assert "authorization" not in text.lower() and b"authorization" not in written.lower()
 
 
+@pytest.mark.long
 def test_the_paper_in_one_command(tmp_path):
     """Its prompt, its ten transforms, four cells for each seed, and what it cost."""
     with serving() as server:

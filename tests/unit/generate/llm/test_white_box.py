@@ -50,7 +50,7 @@ def names_reached(text):
     return reached(loaded, loaded.calls(0), [parts()[name] for name in REACHING])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_reached_is_told_of_programs_written_by_hand(monkeypatch, tmp_path):
     """Each reaches its part; what the others reach besides is listed; a plain program reaches nothing."""
