@@ -62,9 +62,18 @@ def _campaign(folder: Path, seed: int, steered: bool, chosen: argparse.Namespace
     """The last point of the campaign's curve that is within its CPU seconds, between two points in proportion."""
     name = f"{'feedback' if steered else 'uniform'}-{seed}"
     file = folder / f"{name}.toml"
-    file.write_text(
-        f"seed = {seed}\n[feedback]\nepoch = {chosen.epoch}\ntraced = 1.0\nenabled = {str(steered).lower()}\n"
-    )
+    lines = [
+        f"seed = {seed}",
+        "[rewriting]",
+        f"variants = {chosen.variants}",
+        "[judging]",
+        "steps = 0",
+        "[feedback]",
+        f"epoch = {chosen.epoch}",
+        "traced = 1.0",
+        f"enabled = {str(steered).lower()}",
+    ]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     command = [
         sys.executable,
         "-m",

@@ -92,7 +92,7 @@ def _audited(pool: Pool, path: Path, seed: int, config: Config, limits: Limits) 
                 outcome = dataclasses.replace(outcome, verdict=Verdict.from_json(event["verdict"]))
             case "audited":
                 outcome = dataclasses.replace(outcome, audit=Audit.from_json(event["audit"]))
-            case "exit" if event["reason"] == "error":
+            case "exit" if event["reason"] == "error" and not program.untrusted:
                 raise InternalError(f"{path}: {event['detail']}", event["output"])
             case "exit" if event["reason"] != "done":
                 outcome = dataclasses.replace(outcome, ended=death_in_words(stage, event["reason"], event["detail"]))

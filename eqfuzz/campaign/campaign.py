@@ -31,7 +31,7 @@ from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.learnt import Learnt
 from eqfuzz.campaign.mutate import UsageError
 from eqfuzz.campaign.planning import NothingToDo
-from eqfuzz.campaign.room import DISK_FULL, NoRoom, enough_room, tells_of_no_room
+from eqfuzz.campaign.room import DISK_FULL, ROOM_SECONDS, NoRoom, enough_room, tells_of_no_room
 from eqfuzz.campaign.sorting import Sorting
 from eqfuzz.campaign.sources import Source
 from eqfuzz.campaign.statistics import Statistics
@@ -42,6 +42,7 @@ from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.campaign.versions import versions
 from eqfuzz.campaign.work import CutOff, Performed, without_known
 from eqfuzz.campaign.worker_name import is_gone, worker_name
+from eqfuzz.run.protocol import RunnerFailed
 
 ATTEMPTS = 3
 """Workers that an item may cost before it is given up."""
@@ -55,8 +56,6 @@ LOOKING_SECONDS = 0.2
 """Wall seconds after which a signal is heeded."""
 
 STOPPING_SECONDS = 30.0
-
-ROOM_SECONDS = 5.0
 
 _T = TypeVar("_T")
 
@@ -206,7 +205,7 @@ class Campaigning:
             with self._emitting:
                 self._errors.append(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
             self._drain("error")
-            if not isinstance(error, StoreError):
+            if not isinstance(error, StoreError | RunnerFailed):
                 raise
 
     def _serve(self, slot: int) -> None:
@@ -217,6 +216,9 @@ class Campaigning:
                 self._drain(why)
                 return
             self._advance()
+            if not self.call.executor.ready(slot, self._emit):
+                self._draining.wait(IDLE_SECONDS)
+                continue
             claim = self._claim()
             if claim is None:
                 self._draining.wait(IDLE_SECONDS)

@@ -21,6 +21,10 @@ class Executor(Protocol):
     @property
     def slots(self) -> int: ...
 
+    def ready(self, slot: int, emit: Callable[[Event], None]) -> bool:
+        """Whether the slot can do an item; False where that is to be asked again. Raises RunnerFailed."""
+        ...
+
     def perform(
         self,
         slot: int,
@@ -44,6 +48,9 @@ class LocalExecutor:
     def __init__(self, workshop: Workshop, jobs: int) -> None:
         self.slots = jobs
         self._workshop = workshop
+
+    def ready(self, slot: int, emit: Callable[[Event], None]) -> bool:
+        return True
 
     def perform(
         self,

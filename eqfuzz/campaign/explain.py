@@ -35,6 +35,7 @@ def explain(rule: Rule, path: Path, *, seed: int, rules_from: tuple[Path, ...] =
     """
     program = read_program(path, str(path))
     limits = Limits()
+    shown = tuple(p.absolute() for p in rules_from)
     case = Case(
         program=program,
         seed=seed,
@@ -47,12 +48,12 @@ def explain(rule: Rule, path: Path, *, seed: int, rules_from: tuple[Path, ...] =
         load_seconds=limits.load_s,
         eager_seconds=limits.eager_s,
         compile_seconds=limits.compile_s,
-        rules_from=tuple(str(p.absolute()) for p in rules_from),
+        rules_from=tuple(map(str, shown)),
         job="explain",
     )
     with (
         tempfile.TemporaryDirectory(prefix="eqfuzz-explain-") as folder,
-        Pool(Environment(Path(folder)), limits, jobs=1, warm=False) as pool,
+        Pool(Environment(Path(folder), shown=shown), limits, jobs=1, warm=False) as pool,
     ):
         return Explained(rule, program, _explanation(pool, case))
 
@@ -70,7 +71,7 @@ def _explanation(pool: Pool, case: Case) -> Explanation:
             case "explained":
                 matches = tuple(Match(Step(**m["step"]), m["source"]) for m in event["matches"])
                 told = Explanation(matches, tuple(Miss(**m) for m in event["misses"]), event["looked_at"])
-            case "exit" if event["reason"] == "error":
+            case "exit" if event["reason"] == "error" and not case.program.untrusted:
                 raise InternalError(f"{name}: {event['detail']}", event["output"])
             case "exit" if event["reason"] != "done":
                 raise InvalidSeed(name, death_in_words(stage, event["reason"], event["detail"]))

@@ -6,25 +6,33 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from eqfuzz.program.provenance import UNKNOWN, Provenance
+
 _SEED, _RULES = "# A variant of ", "# Rewritten by "
+_UNTRUSTED = Provenance(UNKNOWN).header()
 
 
-def keep_variant(folder: Path, seed: str, source: str, rules: Sequence[str]) -> Path:
+def keep_variant(folder: Path, seed: str, source: str, rules: Sequence[str], *, untrusted: bool = False) -> Path:
     """Write ``source`` to ``folder``, with a head that tells the seed and the rules; the name tells seed and text."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{Path(seed).stem}-{hashlib.sha256(source.encode()).hexdigest()[:10]}.py"
-    path.write_text(text_of_variant(seed, source, rules), encoding="utf-8")
+    path.write_text(text_of_variant(seed, source, rules, untrusted=untrusted), encoding="utf-8")
     return path
 
 
-def text_of_variant(seed: str, source: str, rules: Sequence[str]) -> str:
-    """``source`` as a seed file, with a head that tells the seed and the rules."""
-    return f"{_SEED}{seed}\n{_RULES}{', '.join(rules)}\n{source}"
+def text_of_variant(seed: str, source: str, rules: Sequence[str], *, untrusted: bool = False) -> str:
+    """``source`` as a seed file, with a head that tells the seed and the rules.
+
+    A variant of what is ``untrusted`` says that it is so, whatever its text says: a sandbox has made it.
+    """
+    head = _UNTRUSTED if untrusted else ""
+    return f"{head}{_SEED}{seed}\n{_RULES}{', '.join(rules)}\n{source}"
 
 
 def kept_rules(path: Path) -> list[str]:
     """The rules that made the kept variant at ``path``; none for any other seed."""
-    first, second, *_ = [*path.read_text(encoding="utf-8").split("\n", 2), "", ""]
+    text = path.read_text(encoding="utf-8").removeprefix(_UNTRUSTED)
+    first, second, *_ = [*text.split("\n", 2), "", ""]
     if not (first.startswith(_SEED) and second.startswith(_RULES)):
         return []
     return second.removeprefix(_RULES).split(", ")

@@ -17,6 +17,7 @@ from eqfuzz.campaign.sorting import Sorting
 from eqfuzz.campaign.tally import Tally
 from eqfuzz.campaign.threads import all_through
 from eqfuzz.campaign.versions import versions
+from eqfuzz.program.provenance import provenance_of
 from eqfuzz.rewrite.library import select
 from eqfuzz.rewrite.own_rules import known_rules
 from eqfuzz.rewrite.rule import RuleError
@@ -24,6 +25,7 @@ from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
 from eqfuzz.run.pruning import Pruning
+from eqfuzz.run.sandbox.enclosure import NoSandbox, demand_level
 from eqfuzz.triage.known_issues import read_known_issues
 
 
@@ -45,6 +47,11 @@ def run(settings: Settings, handler: Handler) -> Summary:
     except ValueError as error:
         raise UsageError(f"--rules: {error}") from None
     environment = _environment(settings)
+    if not settings.unsafe and (settings.untrusted or any(map(_is_untrusted, paths))):
+        try:
+            demand_level()
+        except NoSandbox as error:
+            raise UsageError(str(error)) from None
     try:
         sorting = Sorting(environment.out, read_known_issues(settings.known_issues))
     except ValueError as error:
@@ -75,7 +82,18 @@ def _environment(settings: Settings) -> Environment:
         settings.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"--out: {settings.out}: {error.strerror}") from None
-    return Environment(settings.out.resolve(), settings.preload.resolve() if settings.preload else None)
+    preload = settings.preload.resolve() if settings.preload else None
+    shown = tuple(path.absolute() for path in settings.rules_from)
+    return Environment(settings.out.resolve(), preload, shown=shown, unsafe=settings.unsafe)
+
+
+def _is_untrusted(path: Path) -> bool:
+    """Whether the seed file says so; what cannot be read says nothing, and is told of when its turn comes."""
+    try:
+        provenance = provenance_of(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return provenance is not None and provenance.untrusted
 
 
 MANY_SEEDS = 24

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from pathlib import Path
 
@@ -26,13 +27,15 @@ from eqfuzz.rewrite.rule import RuleError
 from eqfuzz.triage.known_issues import known_issue_files, read_known_issues
 
 STORE_FILE = "campaigns.db"
+RAY = "ray"
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
     """What a call is given besides the configuration: none of it changes what the campaign finds.
 
-    ``out`` holds one folder for each campaign and, without a ``url``, the store of all.
+    ``out`` holds one folder for each campaign and, without a ``url``, the store of all. ``jobs`` 0, with a
+    ``ray_address``: one for each CPU (or GPU) of the cluster.
     """
 
     name: str
@@ -62,17 +65,19 @@ def run_campaign(
     try:
         sources = sources_of(configuration)
         families = families_of(configuration)
-        workshop = Workshop(configuration, options.folder, options.jobs)
+        workshop = Workshop(configuration, options.folder, max(options.jobs, 1))
         known_issues = known_issue_files(list(configuration.judging.known_issues))
         sorting = Sorting(options.folder, read_known_issues(known_issues))
     except (RuleError, ValueError) as error:
         raise UsageError(str(error)) from None
     try:
-        with open_store(options) as store:
+        with open_store(options) as store, contextlib.ExitStack() as stack:
+            executor = stack.enter_context(contextlib.closing(executor_of(configuration, options, workshop)))
             problem = _untrusted_oracle(configuration, workshop, handler)
             if problem:
                 raise UsageError(f"the self-check fails, so nothing was run: {problem}")
-            executor = executor_of(configuration, options, workshop)
+            if options.executor == RAY:
+                workshop.close()  # the check was all that it is for
             call = Call(
                 name=options.name,
                 out=options.folder,
@@ -100,6 +105,10 @@ def open_store(options: Options) -> Store:
 
 def executor_of(configuration: Configuration, options: Options, workshop: Workshop) -> Executor:
     """Who does the items. Raises UsageError."""
+    if options.executor == RAY:
+        from eqfuzz.campaign.ray_executor import RayExecutor
+
+        return RayExecutor(configuration, options.folder, options.jobs, options.ray_address)
     return LocalExecutor(workshop, options.jobs)
 
 

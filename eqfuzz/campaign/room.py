@@ -13,6 +13,8 @@ LEAST_FREE = 64 * 2**20
 """Bytes: less, and nothing is begun, and what was just done is done again."""
 
 DISK_FULL = "disk full"
+ROOM_SECONDS = 5.0
+"""Wall seconds after which is looked again whether there is room."""
 
 _NO_ROOM = re.compile(r"No space left on device|Disk quota exceeded|ENOSPC|EDQUOT")
 

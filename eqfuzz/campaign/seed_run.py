@@ -29,6 +29,7 @@ from eqfuzz.campaign.settings import Settings
 from eqfuzz.campaign.sorting import Sorted, Sorting
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.formats import read_program, recognise
+from eqfuzz.program.policy import demand_allowed
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
@@ -36,6 +37,7 @@ from eqfuzz.run.deaths import DEATHS, death_in_words
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
+from eqfuzz.run.protocol import FORBIDDEN
 
 
 class InternalError(Exception):
@@ -83,6 +85,7 @@ class SeedRun:
         self.deadline = deadline
         self.sorting = sorting
         self.text = text
+        self.untrusted = settings.untrusted
         self.variants: list[dict[str, Any]] = []
         self.cells: dict[tuple[int, str, str], Cell] = {}
         self.judged_variants: set[int] = set()
@@ -116,12 +119,18 @@ class SeedRun:
     def judge(self) -> Program:
         """Read the seed and have all its cells judged, without a finding made of any. Raises InvalidSeed too."""
         program = read_program(self.path, self.name) if self.text is None else recognise(self.text, self.name)
+        self.untrusted = program.untrusted or self.settings.untrusted
+        program = dataclasses.replace(program, untrusted=self.untrusted)
+        demand_allowed(program)
+        if self.untrusted and "cuda" in self.settings.devices:
+            raise InvalidSeed(self.name, "untrusted, and the sandbox has no CUDA: leave out --device cuda")
         self._run_case(self._case(program))
         return program
 
     def source_of(self, variant: int) -> str:
         """A variant's text as a seed file. ``variant`` counts from 1. Raises IndexError for one that was not made."""
-        return text_of_variant(self.name, self.variants[variant - 1]["source"], self._rules_of(variant))
+        told, rules = self.variants[variant - 1], self._rules_of(variant)
+        return text_of_variant(self.name, told["source"], rules, untrusted=self.untrusted)
 
     def _rules_of(self, variant: int) -> list[str]:
         return [step["rule"] for step in self.variants[variant - 1]["derivation"]]
@@ -159,6 +168,8 @@ class SeedRun:
             self.cpu_seconds += ended["cpu_seconds"]
             if ended["reason"] == "done":
                 return
+            if ended["reason"] == FORBIDDEN or (ended["reason"] == "error" and case.program.untrusted):
+                raise InvalidSeed(self.name, f"in the sandbox: {ended['detail']}")
             if ended["reason"] == "error":
                 raise InternalError(f"{self.name}: {ended['detail']}", ended.get("output", ""))
             case = self._without_the_deadly(case, ended)
@@ -172,6 +183,8 @@ class SeedRun:
             match event["event"]:
                 case "invalid":
                     raise InvalidSeed(self.name, event["reason"], event["line"])
+                case "rewritten" if self.rewritten and len(event["variants"]) != len(self.variants):
+                    raise InvalidSeed(self.name, "other variants each time that it is rewritten")
                 case "rewritten" if not self.rewritten:
                     self.rewritten = True
                     self.variants = event["variants"]
@@ -217,7 +230,8 @@ class SeedRun:
                 self._tell(cell)
                 if self.settings.keep_variants is not None and cell.verdict.kind is Kind.AGREE:
                     source = self.variants[cell.variant - 1]["source"]
-                    keep_variant(self.settings.keep_variants, self.name, source, self._rules_of(cell.variant))
+                    rules = self._rules_of(cell.variant)
+                    keep_variant(self.settings.keep_variants, self.name, source, rules, untrusted=self.untrusted)
             return
         if event["features"]:
             self.features.setdefault(cell.variant, set()).update(event["features"])

@@ -58,7 +58,9 @@ class Workshop:
         self.configs = configs_of(configuration)
         self.rules = tuple(r.name for r in select(known_rules(rewriting.rules_from), rewriting.rules))
         self._limits = Limits(compile_s=compiling.timeout)
-        self._environment = Environment(out.resolve(), compiling.preload.resolve() if compiling.preload else None)
+        preload = compiling.preload.resolve() if compiling.preload else None
+        shown = tuple(path.absolute() for path in rewriting.rules_from)
+        self._environment = Environment(out.resolve(), preload, shown=shown)
         self._settings = Settings(
             paths=(),
             out=out,

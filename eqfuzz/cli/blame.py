@@ -30,6 +30,7 @@ def blame(
 
     from eqfuzz.report.console import make_console
     from eqfuzz.report.figures import printable
+    from eqfuzz.run.sandbox.enclosure import NoSandbox
     from eqfuzz.triage.bisection import NotBlamed, bisect
     from eqfuzz.triage.folder import keep
 
@@ -37,7 +38,7 @@ def blame(
     try:
         found = bisect(folder, finding, interpreter)
         keep(folder, dataclasses.replace(finding, blame=found))
-    except (NotBlamed, OSError) as error:
+    except (NotBlamed, NoSandbox, OSError) as error:
         complain(f"{folder.name}: {' '.join(str(error).split())}")
         raise typer.Exit(INTERNAL) from None
     if format is Format.JSON:

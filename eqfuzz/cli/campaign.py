@@ -16,7 +16,7 @@ from eqfuzz.cli import logs
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.mutate import Device, LogLevel, Strategy
-from eqfuzz.cli.options import BadOption, Format, seconds_of, split_names
+from eqfuzz.cli.options import BadOption, Format, new_file, seconds_of, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,6 +89,9 @@ def run(
     ] = "",
     out: Out = OUT,
     db: Db = "",
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the result as JUnit XML too, a test case for each seed.")
+    ] = None,
     format: Annotated[Format, typer.Option(help="json: one event per line, the summary last.")] = Format.TEXT,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only findings, a line each, and the totals.")] = False,
     log_level: Annotated[
@@ -125,10 +128,13 @@ def run(
     try:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
             raise BadOption("--name", f"{name!r}: letters, digits, '.', '_' and '-', for it names a folder")
+        if ray_address and executor is not ExecutorName.RAY:
+            raise BadOption("--ray-address", "it is for --executor ray")
         changes["budget"] |= {
             "time": time and seconds_of(time, "--time"),
             "cpu": cpu and seconds_of(cpu, "--cpu"),
         }
+        new_file("--junit", junit)
         configuration = _configuration(file, changes)
     except (BadOption, InvalidConfiguration) as error:
         complain(str(error))
@@ -137,26 +143,27 @@ def run(
         name=name,
         out=out,
         url=db,
-        jobs=jobs or len(os.sched_getaffinity(0)),
+        jobs=jobs or (0 if ray_address else len(os.sched_getaffinity(0))),
         executor=str(executor),
         ray_address=ray_address,
     )
     as_json = format is Format.JSON
     raise typer.Exit(
         ended(
-            lambda: _run(configuration, options, as_json=as_json, quiet=quiet),
+            lambda: _run(configuration, options, as_json=as_json, quiet=quiet, junit=junit),
             stopped=f"what was done is in {options.folder}; the same command goes on",
             keep=options.folder,
         )
     )
 
 
-def _run(configuration: Configuration, options: Options, *, as_json: bool, quiet: bool) -> int:
+def _run(configuration: Configuration, options: Options, *, as_json: bool, quiet: bool, junit: Path | None) -> int:
     from eqfuzz.campaign.preparing import run_campaign
     from eqfuzz.campaign.statistics import Statistics
     from eqfuzz.report.campaign_screen import CampaignReport, CampaignScreen
     from eqfuzz.report.console import make_console
     from eqfuzz.report.event_log import EventFile, EventStream, StatsFile
+    from eqfuzz.report.junit import JUnitFile
 
     statistics = Statistics()
     events = EventFile(options.folder / "events.ndjson")
@@ -165,6 +172,8 @@ def _run(configuration: Configuration, options: Options, *, as_json: bool, quiet
         closing.callback(stats.close)
         closing.callback(events.close)
         handlers: list[Callable[[Event], None]] = [logs.log_event, events.handle]
+        if junit is not None:
+            handlers.append(closing.enter_context(JUnitFile(junit)).handle)
         if as_json:
             handlers.append(EventStream(sys.stdout).handle)
         else:

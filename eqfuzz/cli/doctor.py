@@ -73,7 +73,7 @@ def checks() -> Iterator[Check]:
     yield _cores()
     yield _memory()
     yield _tool("mold", ("mold",), "links compiled kernels faster", "mold")
-    yield _tool("bubblewrap", ("bwrap",), "shuts untrusted seeds in", "bubblewrap")
+    yield _sandbox()
     yield _tool("graphviz", ("dot", "-V"), "draws programs as graphs", "graphviz")
 
 
@@ -119,6 +119,21 @@ def _tool(name: str, command: tuple[str, ...], purpose: str, package: str, *, ne
         return Check(name, state, f"{path} does not run: {error}", purpose, f"apt install --reinstall {package}")
     lines = (ran.stdout or ran.stderr).strip().splitlines()
     return Check(name, OK, lines[0] if lines else path, purpose)
+
+
+def _sandbox() -> Check:
+    """The level that untrusted seeds are shut in at, and what it lacks."""
+    from eqfuzz.run.sandbox.bubblewrap import executable
+    from eqfuzz.run.sandbox.level import Level, found
+
+    purpose = "shuts in seeds that a language model wrote"
+    known = found()
+    if known.level is Level.NONE:
+        return Check("sandbox", ABSENT, f"none ({known.lacks})", purpose, "without it such seeds are refused")
+    if known.level is Level.LANDLOCK:
+        return Check("sandbox", LOW, f"Landlock and seccomp only ({known.lacks})", purpose, "apt install bubblewrap")
+    ran = subprocess.run([executable() or "bwrap", "--version"], capture_output=True, text=True, check=False)
+    return Check("sandbox", OK, f"{ran.stdout.strip()} and seccomp", purpose)
 
 
 def _temp_folder() -> Check:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eqfuzz.cli import logs
+from eqfuzz.cli import generate_llm, logs
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.mutate import LogLevel
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from eqfuzz.campaign.settings import Settings
     from eqfuzz.generate.dag.template import Template
 
-generate = typer.Typer(help="Make seed programs: dag; and list what they are made of: ops, templates.")
+generate = typer.Typer(help="Make seed programs: dag, llm; list what they are made of: ops, templates, prompts, parts.")
 
 OperatorsFrom = Annotated[
     list[Path] | None,
@@ -334,3 +334,8 @@ def templates() -> None:
     for name, template in shipped_templates().items():
         print(f"{name:16} {template.about}")
     print(f"{'mixed':16} each program of one of these")
+
+
+generate.command("llm")(generate_llm.llm)
+generate.command("prompts")(generate_llm.prompts)
+generate.command("parts")(generate_llm.parts)

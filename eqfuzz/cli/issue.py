@@ -27,11 +27,11 @@ def issue(id: FindingId, out: RunFolder = OUT, format: OneObject = Format.TEXT) 
     from eqfuzz.triage.replay import ERROR, replay, torch_versions
 
     finding = finding_in(folder)
-    outcome = replay(folder)
-    if outcome.status == ERROR:
-        complain(f"{folder.name}: {(outcome.output.strip().splitlines() or ['the reproducer said nothing'])[-1]}")
-        raise typer.Exit(INTERNAL)
     try:
+        outcome = replay(folder)
+        if outcome.status == ERROR:
+            complain(f"{folder.name}: {(outcome.output.strip().splitlines() or ['the reproducer said nothing'])[-1]}")
+            raise typer.Exit(INTERNAL)
         checks = own_checks(finding, folder, out) if finding.verdict.is_about_values else {}
     except RunnerFailed as error:
         complain(f"{folder.name}: {' '.join(str(error).split())}")

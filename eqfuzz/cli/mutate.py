@@ -12,7 +12,7 @@ import typer
 from eqfuzz.cli import logs
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import USAGE, complain
-from eqfuzz.cli.options import BadOption, Format, checks_of, configs_of, seconds_of
+from eqfuzz.cli.options import BadOption, Format, checks_of, configs_of, new_file, seconds_of
 from eqfuzz.cli.reported import reported
 from eqfuzz.cli.rules import RulesFrom
 
@@ -121,6 +121,17 @@ def mutate(
     no_known_issues: Annotated[
         bool, typer.Option("--no-known-issues", help="Count every finding as new, those of the shipped list too.")
     ] = False,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the result as JUnit XML too, a test case for each seed.")
+    ] = None,
+    untrusted: Annotated[
+        bool,
+        typer.Option("--untrusted", help="Run all seeds in the sandbox, not only those that a language model wrote."),
+    ] = False,
+    unsafe: Annotated[
+        bool,
+        typer.Option("--unsafe", help="Where there can be no sandbox, run untrusted seeds without (default: refuse)."),
+    ] = False,
 ) -> None:
     """Rewrite seeds and compare eager with compiled.
 
@@ -132,6 +143,7 @@ def mutate(
         compile_seconds = seconds_of(timeout, "--timeout")
         configs = configs_of(config or [], configs_from)
         checks = checks_of(check or [], no_check or [])
+        new_file("--junit", junit)
     except BadOption as error:
         complain(str(error))
         raise typer.Exit(USAGE) from None
@@ -170,20 +182,22 @@ def mutate(
         input_sets=input_sets,
         keep_variants=keep_variants,
         known_issues=() if no_known_issues else known_issue_files(known_issues or []),
+        untrusted=untrusted,
+        unsafe=unsafe,
     )
     raise typer.Exit(
         ended(
-            lambda: _run(settings, as_json=format is Format.JSON, quiet=quiet),
+            lambda: _run(settings, as_json=format is Format.JSON, quiet=quiet, junit=junit),
             stopped=f"what was found is in {out}",
             keep=out,
         )
     )
 
 
-def _run(settings: Settings, *, as_json: bool, quiet: bool) -> int:
+def _run(settings: Settings, *, as_json: bool, quiet: bool, junit: Path | None) -> int:
     from eqfuzz.campaign.mutate import run
 
-    return reported(settings, lambda handler: run(settings, handler), as_json=as_json, quiet=quiet)
+    return reported(settings, lambda handler: run(settings, handler), as_json=as_json, quiet=quiet, junit=junit)
 
 
 def _has_cuda() -> bool:

@@ -8,8 +8,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eqfuzz.campaign.durations import seconds
-
 if TYPE_CHECKING:
     from eqfuzz.run.configs import Config
 
@@ -30,6 +28,8 @@ class BadOption(Exception):
 
 def seconds_of(text: str, option: str) -> float:
     """Seconds of ``90``, ``90s``, ``10m``, ``1h``, ``1h30m``. Raises BadOption."""
+    from eqfuzz.campaign.durations import seconds
+
     try:
         return seconds(text)
     except ValueError as error:
@@ -81,3 +81,9 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     """``, did you mean 'x'?`` or nothing."""
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     return f", did you mean {close[0]!r}?" if close else ""
+
+
+def new_file(option: str, path: Path | None) -> None:
+    """Raises BadOption where a file ``path`` cannot be written."""
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        raise BadOption(option, f"{path}: " + ("a folder" if path.is_dir() else f"no folder {path.parent}"))

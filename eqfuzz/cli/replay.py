@@ -50,12 +50,20 @@ def replay(
 
     from rich.console import Console
 
+    from eqfuzz.run.sandbox.enclosure import NoSandbox, demand_level
+    from eqfuzz.triage.folder import is_untrusted
     from eqfuzz.triage.replay import ERROR, REPLAY_SECONDS, STILL_FAILING, version_of
     from eqfuzz.triage.replay import replay as run_reproducer
 
     console = Console(highlight=False)
     tested = version_of(interpreter)
     statuses: list[str] = []
+    try:
+        if any(map(is_untrusted, folders)):
+            demand_level()
+    except NoSandbox as error:
+        complain(str(error))
+        raise typer.Exit(USAGE) from None
     with ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0))) as threads:
         outcomes = threads.map(lambda folder: run_reproducer(folder, interpreter, REPLAY_SECONDS), folders)
         for folder, outcome in zip(folders, outcomes, strict=True):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eqfuzz.cli import logs
@@ -14,11 +16,14 @@ if TYPE_CHECKING:
     from eqfuzz.campaign.settings import Settings
 
 
-def reported(settings: Settings, action: Callable[[Handler], Summary], *, as_json: bool, quiet: bool) -> int:
+def reported(
+    settings: Settings, action: Callable[[Handler], Summary], *, as_json: bool, quiet: bool, junit: Path | None = None
+) -> int:
     """The exit code of ``action``, which hands its events to the handler that it is given."""
     from eqfuzz.campaign.mutate import UsageError
     from eqfuzz.report.console import ConsoleReport, make_console
     from eqfuzz.report.json_lines import JsonLines
+    from eqfuzz.report.junit import JUnitFile
     from eqfuzz.run.protocol import RunnerFailed
 
     if as_json:
@@ -26,6 +31,7 @@ def reported(settings: Settings, action: Callable[[Handler], Summary], *, as_jso
     else:
         dry_run, diff = settings.dry_run, settings.diff
         report = ConsoleReport(make_console(), quiet=quiet, dry_run=dry_run, diff=diff, time_budget=settings.time)
+    file = JUnitFile(junit) if junit is not None else None
     invalid: list[str] = []
 
     def handle(event: Event) -> None:
@@ -33,9 +39,11 @@ def reported(settings: Settings, action: Callable[[Handler], Summary], *, as_jso
         if event.name == "invalid":
             invalid.append(event.to_json()["reason"])
         report.handle(event)
+        if file is not None:
+            file.handle(event)
 
     try:
-        with report:
+        with report, file or contextlib.nullcontext():
             summary = action(handle)
     except UsageError as error:
         complain(str(error))

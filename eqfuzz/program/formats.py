@@ -8,6 +8,7 @@ from pathlib import Path
 
 from eqfuzz.program import script
 from eqfuzz.program.parsing import parse
+from eqfuzz.program.policy import demand_allowed
 from eqfuzz.program.program import Format, InvalidSeed, Program
 from eqfuzz.program.provenance import InvalidProvenance, provenance_of
 
@@ -34,13 +35,18 @@ def read_program(path: Path, name: str | None = None) -> Program:
 
 
 def recognise(source: str, name: str) -> Program:
-    """The program in ``source``; ``name`` is how messages and reports call it. Raises InvalidSeed."""
+    """The program in ``source``; ``name`` is how messages and reports call it.
+
+    Raises InvalidSeed, also where it is untrusted and its text breaks the policy.
+    """
     try:
         provenance = provenance_of(source)
     except InvalidProvenance as error:
         raise InvalidSeed(name, str(error), 1) from None
     program = _recognise(source, name)
-    return dataclasses.replace(program, untrusted=provenance is not None and provenance.untrusted)
+    program = dataclasses.replace(program, untrusted=provenance is not None and provenance.untrusted)
+    demand_allowed(program)
+    return program
 
 
 def _recognise(source: str, name: str) -> Program:

@@ -6,7 +6,8 @@
     # dollars = 0.0004
     # ///
 
-A file without the block is somebody's own. What a language model wrote is untrusted: it runs in the sandbox.
+A file without the block is somebody's own. What a language model wrote is untrusted, and what came from a seed that was
+run as such (``unknown``): it runs in the sandbox.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 LLM = "llm"
-UNTRUSTED_SOURCES = frozenset({LLM})
+UNKNOWN = "unknown"
+UNTRUSTED_SOURCES = frozenset({LLM, UNKNOWN})
 
 _BLOCK = re.compile(r"\A(?:#!.*\n)?# /// eqfuzz\n(?P<lines>(?:#(?: .*)?\n)*?)# ///(?:\n|\Z)")
 

@@ -283,3 +283,11 @@ def dynamo_same(eager: torch.Tensor, compiled: torch.Tensor, wide: torch.Tensor)
 
     silent: Callable[..., None] = lambda *_, **__: None  # noqa: E731
     return same(eager.detach(), compiled.detach(), wide.detach(), equal_nan=True, log_error=silent)
+
+
+def keep_headers_in(folder: Path) -> None:
+    """Have Inductor's precompiled headers that are made from now on lie in ``folder``."""
+    from torch._inductor import codecache
+
+    codecache._HEADER_DIR = str(folder)
+    codecache._HEADER_LOCK_DIR = str(folder / "locks")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from eqfuzz.judge.verdict import Kind
+from eqfuzz.run.protocol import FORBIDDEN
 
 DEATHS = {"crash": Kind.PROCESS_CRASH, "hang": Kind.HANG, "output": Kind.HANG, "memory": Kind.OUT_OF_MEMORY}
 """What the death of a process that runs a compiled cell counts as, by the reason that its watch gives."""
@@ -24,4 +25,6 @@ def death_in_words(stage: str, reason: str, detail: str) -> str:
     """How a process ended that did not come through, from its watch's words and the stage that it was in."""
     if reason == "hang":
         return detail  # it names the stage itself
+    if reason in (FORBIDDEN, "error"):
+        return f"in the sandbox: {detail}"
     return f"{detail} {_WHILE.get(stage, f'at stage {stage}')}"

@@ -17,11 +17,15 @@ class Environment:
 
     ``out``: everything written lands below it. ``preload``: Python source executed right after ``import torch``
     and before anything compiles, as a module named ``eqfuzz_preload``. ``extra``: environment variables set besides.
+    ``shown``: files and folders that a sandbox shows besides: the user's own rules. ``unsafe``: where there can be no
+    sandbox, what is untrusted runs without.
     """
 
     out: Path
     preload: Path | None = None
     extra: tuple[tuple[str, str], ...] = ()
+    shown: tuple[Path, ...] = ()
+    unsafe: bool = False
 
     def caches(self) -> Path:
         """Everything that compilers keep below ``out``; what is missing there is made again."""
@@ -47,18 +51,24 @@ class Environment:
         os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(self.cache_dir()))
 
     def variables(self, *, cuda: bool, cache: Path | None = None) -> dict[str, str]:
-        """The complete environment of a process that may import torch.
+        """The complete environment of a process that may import torch."""
+        kernels = self.caches() / "kernels"
+        own = self.settings(
+            temporary=self.temporary_dir(), cache=(cache or self.cache_dir()).absolute(), kernels=kernels
+        )
+        return {**os.environ, **own, **({} if cuda else {"CUDA_VISIBLE_DEVICES": ""})}
+
+    def settings(self, *, temporary: Path, cache: Path, kernels: Path) -> dict[str, str]:
+        """The variables that eqfuzz sets for a process that may import torch.
 
         One thread: a child forked from a process whose OpenMP pool has run with two hangs in its first parallel
         region, and Inductor's compile workers would be such a pool too.
         """
-        variables = dict(os.environ)
-        variables["OMP_NUM_THREADS"] = "1"
-        variables["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
-        variables["TORCHINDUCTOR_CACHE_DIR"] = str((cache or self.cache_dir()).absolute())
-        variables["TMPDIR"] = str(self.temporary_dir())
-        variables[KERNELS] = str(self.caches() / "kernels")
-        variables.update(self.extra)
-        if not cuda:
-            variables["CUDA_VISIBLE_DEVICES"] = ""
-        return variables
+        return {
+            "OMP_NUM_THREADS": "1",
+            "TORCHINDUCTOR_COMPILE_THREADS": "1",
+            "TORCHINDUCTOR_CACHE_DIR": str(cache),
+            "TMPDIR": str(temporary),
+            KERNELS: str(kernels),
+            **dict(self.extra),
+        }

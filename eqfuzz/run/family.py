@@ -43,6 +43,15 @@ def children_of(pid: int) -> set[int]:
     return found
 
 
+def innermost_number(pid: int) -> int | None:
+    """What the process ``pid`` calls itself: another number in a namespace of its own. None when it is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return next((int(line.split()[-1]) for line in lines if line.startswith("NSpid:")), None)
+
+
 def kill_family(pid: int) -> None:
     """Kill a process that leads its group, its group, and the descendants that have left the group."""
     generations = [{pid}]

@@ -60,6 +60,12 @@ def unlimit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
+def limit_for_good(what: int, value: int) -> None:
+    """Set both limits of a ``resource.RLIMIT_…``, so that no program can raise it again."""
+    _, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (_at_most(value, hard), _at_most(value, hard)))
+
+
 def forbid_core_dumps() -> None:
     """A crash is an everyday event here; its core file would hold gigabytes."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

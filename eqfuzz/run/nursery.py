@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Callable, Collection
+from typing import Any, NoReturn, Protocol
 
 from eqfuzz.run.family import adopt_orphans, children_of, die_with_parent, kill, kill_group
 from eqfuzz.run.limits import forbid_core_dumps
@@ -18,23 +19,45 @@ from eqfuzz.run.protocol import Channel, readable
 # Exit status of a child whose own preparations failed; the traceback is in what it printed.
 CHILD_BROKEN = 70
 
+_LOOKS = 0.2
+_PATIENCE_TO_BURY = 10.0
+
 Born = Callable[[dict[str, Any], list[int]], None]
+
+
+class Keeper(Protocol):
+    """Attends to cases that are not trusted; their process ids are those of this process's children."""
+
+    def look(self, cases: Collection[int]) -> str | None:
+        """Why they must end now, if they must."""
+        ...
+
+    def end(self, cases: Collection[int]) -> None:
+        """Kill them, and all that they have started."""
+        ...
+
+    def clean(self) -> bool:
+        """Remove what a case has left; False where this process must not fork another."""
+        ...
 
 
 class Nursery:
     """Serves one channel. A request is a packet; its first descriptor takes the child's fate, as JSON lines.
 
-    The lines: ``{"pid": n}``, then ``{"status": wait status, "cpu_seconds": x}``, or ``{"failed": why}`` where
-    the fork itself failed. Its closing without a status means that this process is dead.
+    The lines: ``{"pid": n}``, then ``{"status": wait status, "cpu_seconds": x, "why": the keeper's reason}``, or
+    ``{"failed": why}`` where the fork itself failed. Its closing without a status means that this process is dead.
     """
 
-    def __init__(self, channel: Channel, born: Born) -> None:
+    def __init__(self, channel: Channel, born: Born, keeper: Keeper | None = None) -> None:
         self._channel = channel
         self._born = born
         self._fates: dict[int, int] = {}
         self._pid = os.getpid()
         self._parent = os.getppid()
         self._woken, self._wake = os.pipe()
+        self._keeper = keeper
+        self._why: str | None = None
+        self._retired = False
 
     def serve(self) -> None:
         """Until the parent is gone. Then kill all children. Does not return in a child."""
@@ -45,11 +68,13 @@ class Nursery:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         # Helpers that the preload or a library has started; everybody else under this process came from a case.
         self._helpers = children_of(self._pid)
-        while os.getppid() == self._parent:
-            ready = readable([self._channel.fileno(), self._woken], 1.0)
+        while os.getppid() == self._parent and not self._retired:
+            attended = self._keeper is not None and bool(self._fates)
+            ready = readable([self._channel.fileno(), self._woken], _LOOKS if attended else 1.0)
             if self._woken in ready:
                 os.read(self._woken, 4096)
             self._reap()
+            self._attend()
             if self._channel.fileno() in ready:
                 packet = self._channel.receive()
                 if packet is None:
@@ -101,15 +126,42 @@ class Nursery:
                 if dead.si_pid in self._fates:
                     # While it is a zombie nobody else can have its number.
                     kill_group(dead.si_pid)
+                    why = self._clean_up(dead.si_pid)
+                else:
+                    why = None
                 _, status, usage = os.wait4(dead.si_pid, 0)
                 fate = self._fates.pop(dead.si_pid, None)
                 if fate is not None:
-                    self._tell(fate, {"status": status, "cpu_seconds": usage.ru_utime + usage.ru_stime})
+                    cpu_seconds = usage.ru_utime + usage.ru_stime
+                    self._tell(fate, {"status": status, "cpu_seconds": cpu_seconds, "why": why})
                     os.close(fate)
             for orphan in children_of(self._pid) - self._helpers - self._fates.keys():
                 kill(orphan)
             if dead is None:
                 return
+
+    def _attend(self) -> None:
+        """Have the keeper look at the cases, and end them where it must be."""
+        if self._keeper is None or not self._fates or self._why is not None:
+            return
+        self._why = self._keeper.look(self._fates.keys())
+        if self._why is not None:
+            self._keeper.end(self._fates.keys())
+
+    def _clean_up(self, dead: int) -> str | None:
+        """Leave nothing of a case that is not trusted, and which has ended. Returns why it had to."""
+        if self._keeper is None:
+            return None
+        self._keeper.end([dead])
+        patience = time.monotonic() + _PATIENCE_TO_BURY
+        while children_of(self._pid) - {dead} - self._helpers and time.monotonic() < patience:
+            for orphan in children_of(self._pid) - {dead} - self._helpers:
+                kill(orphan)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(orphan, 0)
+        why, self._why = self._why, None
+        self._retired = self._retired or not self._keeper.clean()
+        return why
 
     def _tell(self, fate: int, line: dict[str, Any]) -> None:
         try:

@@ -13,9 +13,11 @@ from typing import Any, Literal, Self
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.protocol import EXIT, RESTART, Channel, Event, RunnerFailed, ServerLost
+from eqfuzz.run.sandbox.enclosure import Enclosure, runs_without
+from eqfuzz.run.sandbox.screening import Screening
 from eqfuzz.run.server import Process, Server, await_ready
 from eqfuzz.run.startup import Hello
-from eqfuzz.run.toolchain import furnish, keep
+from eqfuzz.run.toolchain import furnish, keep, place
 from eqfuzz.run.watch import Watch, Wires
 
 _MODULES = {"fork": "eqfuzz.run.zygote", "spawn": "eqfuzz.run.worker"}
@@ -83,6 +85,9 @@ class Pool:
     further calls of ``run`` wait. ``target`` names ``run_case(case, emit)`` as ``module:function``. ``warm=False`` is
     for cases that do not use the compiler: its import and first compile are left out of the start.
 
+    A case whose program is untrusted runs in a sandbox, of which there are as many as run at once, whatever ``runner``
+    is; where there can be none, an ``unsafe`` environment lets it run without.
+
     ``run`` may be called from several threads. Use as a context manager, or call ``close``.
     """
 
@@ -116,6 +121,8 @@ class Pool:
         self._closing = threading.Event()
         self._server: Server | None = None
         self._idle: list[Worker] = []
+        self._sandboxes: list[Server] = []
+        self._free_sandboxes: list[Server] = []
 
     def __enter__(self) -> Self:
         return self
@@ -133,7 +140,8 @@ class Pool:
 
         If the process that children are forked from dies, the case is run again, once, after an event
         ``{"event": "restart", "detail": ...}``: what came before it is void. Stopping early kills the case.
-        Raises ``RunnerFailed`` when the processes do not start, ``TypeError`` for a case that is no JSON.
+        Raises ``RunnerFailed`` when the processes do not start, ``NoSandbox`` when the program is untrusted and there
+        is no sandbox for it, ``TypeError`` for a case that is no JSON.
         """
         with self._slots:
             if self._closing.is_set():
@@ -164,11 +172,18 @@ class Pool:
             for worker in self._idle:
                 worker.close()
             self._idle.clear()
+            for sandbox in self._sandboxes:
+                sandbox.close()
+            self._sandboxes.clear()
+            self._free_sandboxes.clear()
             if self._server is not None:
                 self._server.close()
                 self._server = None
 
     def _attempt(self, case: dict[str, Any]) -> Iterator[Event]:
+        if self._is_to_be_shut_in(case):
+            yield from self._run_shut_in(case)
+            return
         wires = Wires(case, self._environment.temporary_dir())
         with contextlib.closing(wires):
             server = self._serving()
@@ -207,6 +222,72 @@ class Pool:
                     self._idle.append(worker)
             if not keep:
                 worker.close()
+
+    def _is_to_be_shut_in(self, case: dict[str, Any]) -> bool:
+        program = case.get("program")
+        untrusted = isinstance(program, dict) and bool(program.get("untrusted"))
+        return untrusted and not runs_without(self._environment)
+
+    def _run_shut_in(self, case: dict[str, Any]) -> Iterator[Event]:
+        """Run a case that is not trusted, in a sandbox that runs no other meanwhile."""
+        server = self._take_sandbox()
+        assert server.enclosure is not None
+        try:
+            with contextlib.closing(Wires(case, server.enclosure.cases())) as wires:
+                process = server.fork(wires.message(), wires.descriptors())
+                wires.sent()
+                with contextlib.closing(process):
+                    screening = Screening(case)
+                    watch = Watch(wires, process, self._limits, self._closing, alone=True, screening=screening)
+                    yield from watch.events()
+        except ServerLost as lost:
+            if self._closing.is_set():
+                raise RunnerFailed("the pool was closed while the case ran") from lost
+            server.close()
+            raise ServerLost(f"{lost}: {server.last_words()}") from lost
+        finally:
+            self._give_back(server)
+
+    def _take_sandbox(self) -> Server:
+        """One that no case runs in, started if there is none. Raises NoSandbox and RunnerFailed."""
+        with self._lock:
+            if self._closing.is_set():
+                raise RunnerFailed("the pool is closed")
+            while self._free_sandboxes:
+                server = self._free_sandboxes.pop()
+                if server.alive:
+                    return server
+                self._forget(server)
+        enclosure = Enclosure(self._environment, warm=self._warm)
+        if enclosure.single and not self._cuda and self._serving() and place() is not None:
+            enclosure.close()  # a process outside has made what a sandbox can share
+            enclosure = Enclosure(self._environment, warm=self._warm)
+        try:
+            server = Server(
+                _MODULES["fork"], self._hello(), self._environment, self._limits.start_s, self._closing, enclosure
+            )
+        except BaseException:
+            enclosure.close()
+            raise
+        with self._lock:
+            self._sandboxes.append(server)
+            if self._closing.is_set():
+                server.close()
+                raise RunnerFailed("the pool is closed")
+        return server
+
+    def _give_back(self, server: Server) -> None:
+        assert server.enclosure is not None
+        with self._lock:
+            if server.alive and not server.closed and not server.enclosure.single and not self._closing.is_set():
+                self._free_sandboxes.append(server)
+            else:
+                self._forget(server)
+
+    def _forget(self, server: Server) -> None:
+        server.close()
+        if server in self._sandboxes:
+            self._sandboxes.remove(server)
 
     def _take_worker(self, server: Server) -> Worker:
         while True:

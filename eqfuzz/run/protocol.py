@@ -26,6 +26,9 @@ EXIT = "exit"
 RESTART = "restart"
 RESERVED = frozenset({FINISHED, EXIT, RESTART})
 
+# Why a case ended that is not trusted and did what no case does.
+FORBIDDEN = "forbidden"
+
 # The exit status of a child that could not write to its own event pipe any more.
 PIPE_LOST = 86
 
@@ -52,9 +55,10 @@ def encode(event: Event) -> bytes:
 class Lines:
     """Bytes in, events out: what arrives on an event pipe, in pieces of any size."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = MAX_LINE) -> None:
         self._pieces: list[bytes] = []
         self._size = 0
+        self._limit = limit
 
     def feed(self, data: bytes) -> Iterator[Event]:
         """The events that ``data`` completes, in order. Raises ``BadEvent`` at the first line that is none."""
@@ -66,8 +70,8 @@ class Lines:
         if rest:
             self._pieces.append(rest)
             self._size += len(rest)
-            if self._size > MAX_LINE:
-                raise BadEvent(f"an event of more than {MAX_LINE} bytes")
+            if self._size > self._limit:
+                raise BadEvent(f"an event of more than {self._limit} bytes")
 
 
 def _decode(line: bytes) -> Event:

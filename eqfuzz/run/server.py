@@ -18,8 +18,9 @@ from typing import IO, Any
 
 import eqfuzz
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.family import kill, kill_family, kill_group
+from eqfuzz.run.family import children_of, innermost_number, kill, kill_family, kill_group
 from eqfuzz.run.protocol import Channel, RunnerFailed, ServerLost, describe_status, one_line, readable
+from eqfuzz.run.sandbox.enclosure import Enclosure
 from eqfuzz.run.startup import Hello
 
 _PATIENCE_TO_FORK = 60.0
@@ -30,7 +31,8 @@ _LOG_BYTES = 2000
 class Process:
     """A child that a server has forked. ``status`` is None while it lives and when it is ``lost``.
 
-    ``lost``: the server died first, so nobody knows how this one ended (the kernel kills it, too).
+    ``lost``: the server died first, so nobody knows how this one ended (the kernel kills it, too). ``why``: what the
+    keeper of a sandbox ended it for. ``pid`` is None, too, where it was gone before anybody looked.
     """
 
     def __init__(self, fate: int, server: Server) -> None:
@@ -39,6 +41,8 @@ class Process:
         self.pid: int | None = None
         self.status: int | None = None
         self.cpu_seconds = 0.0
+        self.born = False
+        self.why: str | None = None
         self.lost = False
         self.failed: str | None = None
         self._text = b""
@@ -62,14 +66,15 @@ class Process:
 
     def _take(self, line: dict[str, Any]) -> None:
         if "pid" in line:
-            self.pid = line["pid"]
+            self.pid = self._server.seen_from_here(line["pid"])
+            self.born = True
         elif "failed" in line:
             self.failed = line["failed"]
         elif self._server.closed:
             # It was killed with its server, which says nothing about its case.
             self.lost = True
         else:
-            self.status, self.cpu_seconds = line["status"], line["cpu_seconds"]
+            self.status, self.cpu_seconds, self.why = line["status"], line["cpu_seconds"], line.get("why")
 
     def wait(self, seconds: float) -> bool:
         """Wait until it is over, at most so long. Returns whether it is."""
@@ -99,6 +104,9 @@ class Process:
             # Nobody has reaped its group for us.
             kill_group(self.pid)
             kill(self.pid)
+        if self.pid is None and not self.over and not self.wait(_PATIENCE_TO_END):
+            self._server.close()  # it cannot be reached by itself
+            self.lost = True
 
     def close(self) -> None:
         """Kill it if it lives, and forget it."""
@@ -109,12 +117,20 @@ class Process:
 class Server:
     """One forking process: ``eqfuzz.run.zygote`` or ``eqfuzz.run.worker``. Starts at construction.
 
-    Raises ``RunnerFailed`` if it does not start. ``fork`` may be called from several threads.
+    With an ``enclosure`` it lives in that, and closes it. Raises ``RunnerFailed`` if it does not start. ``fork`` may be
+    called from several threads.
     """
 
     def __init__(
-        self, module: str, hello: Hello, environment: Environment, start_s: float, closing: threading.Event
+        self,
+        module: str,
+        hello: Hello,
+        environment: Environment,
+        start_s: float,
+        closing: threading.Event,
+        enclosure: Enclosure | None = None,
     ) -> None:
+        self.enclosure = enclosure
         self._lock = threading.Lock()
         self._ready = False
         self.closed = False
@@ -123,17 +139,20 @@ class Server:
         self._log: IO[bytes] = tempfile.TemporaryFile(dir=temporary)  # noqa: SIM115 - lives as long as the server
         self.channel, theirs = Channel.pair()
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", module, str(theirs.fileno())],
-                # `-m` looks here first; the process changes to its own folder when it has been told.
-                cwd=Path(eqfuzz.__file__).parents[1],
-                env=environment.variables(cuda=hello.cuda),
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=self._log,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
+            if enclosure is not None:
+                self._process = enclosure.start(module, theirs.fileno(), self._log)
+            else:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", module, str(theirs.fileno())],
+                    # `-m` looks here first; the process changes to its own folder when it has been told.
+                    cwd=Path(eqfuzz.__file__).parents[1],
+                    env=environment.variables(cuda=hello.cuda),
+                    stdin=subprocess.DEVNULL,
+                    stdout=self._log,
+                    stderr=self._log,
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                )
         except OSError:
             self.channel.close()
             self._log.close()
@@ -141,7 +160,7 @@ class Server:
         finally:
             theirs.close()
         try:
-            self.channel.send(dataclasses.asdict(hello))
+            self.channel.send(dataclasses.asdict(enclosure.hello(hello) if enclosure is not None else hello))
             await_ready(self.channel, start_s, closing, self.last_words)
             self._ready = True
         except BaseException as error:
@@ -191,10 +210,10 @@ class Server:
         finally:
             os.close(theirs)
         patience = time.monotonic() + _PATIENCE_TO_FORK
-        while process.pid is None and not process.over and time.monotonic() < patience:
+        while not process.born and not process.over and time.monotonic() < patience:
             if readable([fate], 1.0):
                 process.read()
-        if process.pid is None:
+        if not process.born:
             os.close(fate)
             raise ServerLost(process.failed or "it does not answer")
         return process
@@ -212,6 +231,15 @@ class Server:
         finally:
             # Programs that it started itself, such as the compiler at the first start.
             kill_group(self._process.pid)
+            if self.enclosure is not None:
+                self.enclosure.close()
+
+    def seen_from_here(self, pid: int) -> int | None:
+        """The process id, here, of the child that the process itself calls ``pid``; None when it is gone."""
+        if self.enclosure is None or not self.enclosure.namespaced:
+            return pid
+        inside = (child for first in children_of(self._process.pid) for child in children_of(first))
+        return next((child for child in inside if innermost_number(child) == pid), None)
 
 
 def await_ready(

@@ -25,7 +25,7 @@ class Hello:
 
     ``path`` is the parent's ``sys.path``; ``target`` is ``module:function``; ``memory_bytes`` is None where
     address space must not be limited (CUDA reserves terabytes of it); ``warm`` says whether to compile something at
-    the start.
+    the start; ``ward`` holds the fields of the ``Ward`` whose cases the process attends to, in a sandbox.
     """
 
     target: str
@@ -35,6 +35,7 @@ class Hello:
     memory_bytes: int | None
     cuda: bool
     warm: bool = True
+    ward: dict[str, Any] | None = None
 
 
 def receive_hello(channel: Channel) -> Hello:

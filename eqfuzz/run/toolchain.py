@@ -29,18 +29,38 @@ def furnish(environment: Environment) -> bool:
     kept = _folder()
     if kept is None or not kept.is_dir():
         return False
-    headers = _headers(environment)
     with contextlib.suppress(OSError):
-        headers.parent.mkdir(parents=True, exist_ok=True)
-        if not headers.exists():
-            headers.symlink_to(kept / _HEADERS, target_is_directory=True)
-        for file in (kept / "cache").glob("*/*"):
-            copy = environment.cache_dir() / file.parent.name / file.name
-            if not copy.exists():
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(file, copy)
+        lay_out(kept, environment.temporary_dir(), getpass.getuser(), environment.cache_dir())
         os.utime(kept)
     return True
+
+
+def place() -> Path | None:
+    """The folder that runs of this machine share; None where none has been kept yet."""
+    kept = _folder()
+    return kept if kept is not None and kept.is_dir() else None
+
+
+def lay_out(kept: Path, temporary: Path, user: str, cache: Path, *, read_only: bool = False) -> None:
+    """Put what was ``kept`` where torch looks for it as ``user``, with these folders. Raises OSError.
+
+    Where it is ``read_only``, what else torch makes there lies beside it, not in it.
+    """
+    headers = temporary / f"torchinductor_{user}" / _HEADERS
+    headers.parent.mkdir(parents=True, exist_ok=True)
+    if read_only:
+        for file in (kept / _HEADERS).rglob("*"):
+            link = headers / file.relative_to(kept / _HEADERS)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            if file.is_file() and file.suffix != ".lock" and not link.exists():
+                link.symlink_to(file)
+    elif not headers.exists():
+        headers.symlink_to(kept / _HEADERS, target_is_directory=True)
+    for file in (kept / "cache").glob("*/*"):
+        copy = cache / file.parent.name / file.name
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, copy)
 
 
 def keep(environment: Environment) -> None:

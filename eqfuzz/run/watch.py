@@ -16,6 +16,7 @@ from eqfuzz.run.limits import Limits
 from eqfuzz.run.protocol import (
     EXIT,
     FINISHED,
+    FORBIDDEN,
     RESERVED,
     BadEvent,
     Event,
@@ -25,6 +26,7 @@ from eqfuzz.run.protocol import (
     one_line,
     readable,
 )
+from eqfuzz.run.sandbox.screening import Screening
 from eqfuzz.run.server import Process
 
 TAIL_BYTES = 4096
@@ -89,7 +91,7 @@ class Watch:
     """Follows one case in one process to its end.
 
     ``alone``: the process ends with the case (a fork); otherwise it lives on (a worker). ``cpu_before``: CPU
-    seconds that the process had used before.
+    seconds that the process had used before. ``screening``: what a case that is not trusted may say, and for how long.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class Watch:
         *,
         alone: bool,
         cpu_before: float = 0.0,
+        screening: Screening | None = None,
     ) -> None:
         self._wires = wires
         self._process = process
@@ -108,7 +111,8 @@ class Watch:
         self._closing = closing
         self._alone = alone
         self._cpu_before = cpu_before
-        self._lines = Lines()
+        self._screening = screening
+        self._lines = Lines() if screening is None else Lines(screening.line_bytes)
         self._open = {wires.events, wires.output}
         self._printed = 0
         self._tail = b""
@@ -152,7 +156,9 @@ class Watch:
             yield from self._read_events()
         if self._ended or self.finished or self._process.over:
             return
-        if time.monotonic() > self._deadline:
+        if self._screening is not None and time.monotonic() > self._started + self._screening.seconds:
+            self._ended = (FORBIDDEN, f"does not end within {self._screening.seconds:g} seconds in all")
+        elif time.monotonic() > self._deadline:
             self._ended = ("hang", f"no end of {self._place()} after {self._seconds:g} seconds")
 
     def _read_output(self) -> int:
@@ -172,6 +178,8 @@ class Watch:
                     return
                 if name in RESERVED:
                     raise BadEvent(f"not for a case to say: {one_line(repr(event), 80)}")
+                if self._screening is not None:
+                    self._screening.check(event)
                 if name == "stage":
                     self._stage, self._seconds = event["stage"], float(event["seconds"])
                     self._deadline = time.monotonic() + self._seconds
@@ -180,7 +188,7 @@ class Watch:
                 # Whoever listens may take long over an event; that is not the case's time.
                 self._deadline += time.monotonic() - handed_over
         except BadEvent as bad:
-            self._ended = ("error", f"on the event pipe: {bad}")
+            self._ended = (FORBIDDEN if self._screening is not None else "error", f"on the event pipe: {bad}")
 
     def _read(self, descriptor: int) -> bytes:
         try:
@@ -225,6 +233,8 @@ class Watch:
         if self.finished:
             error = self.finished.get("error")
             return ("error", str(error)) if error else ("done", "finished")
+        if self._process.why is not None:
+            return FORBIDDEN, self._process.why
         if self._process.status is None:
             return "error", "nobody knows how the process ended"
         reason, detail = describe_status(self._process.status)

@@ -14,6 +14,8 @@ from typing import Any
 from eqfuzz.run.child import Request, run_request
 from eqfuzz.run.nursery import Nursery
 from eqfuzz.run.protocol import Channel
+from eqfuzz.run.sandbox.keeper import Keeper
+from eqfuzz.run.sandbox.ward import Ward
 from eqfuzz.run.startup import receive_hello, report_start
 
 
@@ -21,18 +23,23 @@ def main(descriptor: int) -> int:
     """Get ready, then serve until the parent goes. Returns the exit code."""
     channel = Channel.of(descriptor)
     hello = receive_hello(channel)
+    keeper = Keeper(Ward(**hello.ward)) if hello.ward is not None else None
     target = report_start(channel, hello)
     if target is None:
         return 1
 
     def born(message: dict[str, Any], descriptors: list[int]) -> None:
+        if keeper is not None:
+            message["folder"] = keeper.confine(message["folder"], hello.memory_bytes)
         run_request(target, Request.of(message, descriptors), hello.memory_bytes)
         os._exit(0)
 
     # Collecting garbage in a child would touch, and so copy, every page that holds an object.
     gc.collect()
     gc.freeze()
-    Nursery(channel, born).serve()
+    if keeper is not None:
+        keeper.settle()
+    Nursery(channel, born, keeper).serve()
     return 0
 
 

@@ -25,7 +25,7 @@ class NotBlamed(Exception):
 def bisect(folder: Path, finding: Finding, python: str = sys.executable, seconds: float = BISECTION_SECONDS) -> Blame:
     """Bisect ``folder/repro.py`` in a fresh process.
 
-    Takes 15 to 30 compiles; a finding that ends the process takes as many processes. Raises NotBlamed.
+    Takes 15 to 30 compiles; a finding that ends the process takes as many processes. Raises NotBlamed and NoSandbox.
     """
     outside = finding.verdict.kind in WATCHED
     with tempfile.TemporaryDirectory(prefix="eqfuzz-blame-") as place:
@@ -37,7 +37,8 @@ def bisect(folder: Path, finding: Finding, python: str = sys.executable, seconds
             shutil.copyfile(preload, script.with_name("preload.py"))
         elif preload is not None:  # planted once: not again by each run of the script, which does not see it here
             arguments.append(str(preload))
-        ended = run_fresh([python, str(_SCRIPT), *arguments], seconds)
+        shut_in = [Path(place), *([preload] if preload is not None else [])] if finding.original.untrusted else None
+        ended = run_fresh([python, str(_SCRIPT), *arguments], seconds, shut_in=shut_in)
     if ended.status is None:
         raise NotBlamed(f"the bisector did not end within {seconds:g} s")
     lines = ended.output.strip().splitlines() or ["it said nothing"]

@@ -72,6 +72,17 @@ def read_finding(folder: Path) -> Finding:
     return Finding.from_json(json.loads((folder / "finding.json").read_text(encoding="utf-8")))
 
 
+def is_untrusted(folder: Path) -> bool:
+    """Whether the finding in ``folder`` is of an untrusted seed, or nobody can tell; not with a reproducer alone."""
+    try:
+        original = json.loads((folder / "finding.json").read_text(encoding="utf-8"))["original"]
+        return bool(original.get("untrusted", False))
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return True
+
+
 def preload_in(folder: Path) -> Path | None:
     """The preload that the finding in ``folder`` was made under."""
     preload = folder / "preload.py"

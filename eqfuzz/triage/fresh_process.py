@@ -9,20 +9,39 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from eqfuzz.run.family import die_with_parent
+from eqfuzz.run.sandbox.fresh import run_shut_in
 
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """``status`` is the exit status, None where the time was up; ``output`` what it printed, errors included."""
+    """``status`` is the exit status, None where the time was up; ``output`` what it printed, errors included.
+
+    ``saved`` is what it wrote to the file that a sandbox gives it. In a sandbox ``status`` is None, too, where it was
+    ended for what it used.
+    """
 
     status: int | None
     output: str
+    saved: str = ""
 
 
-def run_fresh(command: Sequence[str], seconds: float, environment: Mapping[str, str] | None = None) -> Ended:
-    """Run ``command`` for at most ``seconds`` of wall time, and no longer than this thread lives."""
+def run_fresh(
+    command: Sequence[str],
+    seconds: float,
+    environment: Mapping[str, str] | None = None,
+    shut_in: Sequence[Path] | None = None,
+) -> Ended:
+    """Run ``command`` for at most ``seconds`` of wall time, and no longer than this thread lives.
+
+    ``environment`` is all of it. Given paths to show it, it runs ``shut_in`` a sandbox, where ``environment`` comes on
+    top of what every sandbox sets. Raises NoSandbox.
+    """
+    if shut_in is not None:
+        told = run_shut_in(command, seconds, shut_in, environment or {})
+        return Ended(told.status, told.output, told.saved) if told is not None else Ended(None, "")
     variables = dict(os.environ if environment is None else environment)
     with tempfile.TemporaryDirectory(prefix="eqfuzz-replay-") as cache:
         variables["TORCHINDUCTOR_CACHE_DIR"] = cache

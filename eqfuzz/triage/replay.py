@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from eqfuzz.triage.folder import is_untrusted
 from eqfuzz.triage.fresh_process import run_fresh
 
 FIXED, STILL_FAILING, ERROR = "FIXED", "STILL FAILING", "ERROR"
@@ -31,9 +32,18 @@ def replay(
     python: str = sys.executable,
     seconds: float = REPLAY_SECONDS,
     environment: Mapping[str, str] | None = None,
+    *,
+    untrusted: bool | None = None,
 ) -> Outcome:
-    """Run ``folder/repro.py`` in a fresh process with an empty kernel cache; ``seconds`` is wall time."""
-    ended = run_fresh([python, str((folder / "repro.py").resolve())], seconds, environment)
+    """Run ``folder/repro.py`` in a fresh process with an empty kernel cache; ``seconds`` is wall time.
+
+    It is shut in where the program is ``untrusted``; None leaves that to what the folder says. Raises NoSandbox.
+    """
+    shut_in = is_untrusted(folder) if untrusted is None else untrusted
+    shown = [folder.resolve()] if shut_in else None
+    ended = run_fresh([python, str((folder / "repro.py").resolve())], seconds, environment, shown)
+    if ended.status is None and ended.output:
+        return Outcome(ERROR, ended.output[-4000:])
     if ended.status is None:
         return Outcome(ERROR, f"the reproducer did not end within {seconds:g} s")
     status = {0: FIXED, 1: STILL_FAILING}.get(ended.status, ERROR)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import secrets
 import textwrap
-from typing import Any
+from typing import Any, Literal
 
 from eqfuzz.judge.verdict import Evidence, Kind
 from eqfuzz.program.definitions import program_text
@@ -14,6 +15,7 @@ from eqfuzz.program.program import Program
 from eqfuzz.run.configs import Config
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.opening import draws, opening, without_imports_of_torch
+from eqfuzz.triage.script_helpers import GRADIENT_HELPERS, MODULES_FOR, SHARED, TEXTS
 
 COMPILE_SECONDS = 90.0
 """The wall limit of a compiled cell where a finding does not say under which it was made."""
@@ -67,6 +69,53 @@ def write_reproducer(finding: Finding, config: Config, described: Described, pre
     return "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
+def write_saving_script(
+    finding: Finding, config: Config, described: Described, preloaded: bool, *, compiled: bool
+) -> str:
+    """A script that runs one side of what the reproducer runs, eager or ``compiled``, and saves what is compared.
+
+    It is for untrusted programs, whose own process is not to judge; see ``saved_values``. Not for kinds in ``WATCHED``.
+    """
+    evidence = finding.verdict.evidence or Evidence()
+    program, future = without_imports_of_torch(program_text(finding.transformed))
+    # Names that the program cannot know, and so not replace.
+    ours = secrets.token_hex(8)
+    model = _compile_line(config).replace("torch.compile(", f"compile_{ours}(", 1) if compiled else "make_model()"
+    parts = [
+        opening(finding, config, future, preloaded, _modules(finding, described, False), draws=draws(program)),
+        f"from eqfuzz.triage.saved_values import save as save_{ours}\n\ncompile_{ours} = torch.compile",
+        f"# The program\n{program}",
+        _inputs(finding.transformed, described),
+    ]
+    if described.invocation.startswith("call("):
+        parts.append(_changes(described))
+    if finding.verdict.kind is Kind.COMPILER_CRASH:
+        parts += [_run(described), _outcome(), f"save_{ours}(type(outcome({model})).__name__)"]
+    else:
+        parts += [*_compares(finding, config, evidence, described)[:-1], f"save_{ours}(observe({model}))"]
+    return "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+Comparison = Literal["metadata", "element", "exact"]
+
+
+def comparison_of(finding: Finding) -> Comparison:
+    """What the reproducer of a finding that is not in ``WATCHED`` compares."""
+    evidence = finding.verdict.evidence or Evidence()
+    leaf = _leaf(evidence)
+    shared = leaf.startswith("shared(") or leaf.endswith(".is_leaf")
+    if finding.verdict.kind is Kind.WRONG_METADATA and not shared:
+        return "metadata"
+    if evidence.allowed and evidence.index is not None and evidence.reference is not None:
+        return "element"
+    return "exact"
+
+
+def _leaf(evidence: Evidence) -> str:
+    path = evidence.path or "output"
+    return path.removeprefix("second ").removeprefix("gradient of ").removesuffix(" after the call")
+
+
 def _modules(finding: Finding, described: Described, dies: bool) -> set[str]:
     """The standard modules that the script needs."""
     modules = {"sys"} if dies else {"copy", "sys"}
@@ -77,7 +126,7 @@ def _modules(finding: Finding, described: Described, dies: bool) -> set[str]:
     if described.globals:
         modules |= {"copy"}
     path = finding.verdict.evidence.path if finding.verdict.evidence is not None and not dies else ""
-    modules |= _MODULES_FOR.get(path, set())
+    modules |= MODULES_FOR.get(path, set())
     if any(within for _, _, within in described.changes):
         modules |= {"contextlib"}
     if finding.verdict.kind is Kind.WRONG_GRADIENT:
@@ -124,8 +173,8 @@ def _compile_line(config: Config) -> str:
     return f"torch.compile(make_model(){arguments})"
 
 
-def _raises(config: Config) -> str:
-    return f'''
+def _outcome() -> str:
+    return '''
 def outcome(model):
     """What running the program raises, or None."""
     try:
@@ -133,21 +182,30 @@ def outcome(model):
     except Exception as error:
         return error
     return None
+'''
 
+
+def _raises(config: Config) -> str:
+    return f"""{_outcome()}
 
 eager = outcome(make_model())
 compiled = outcome({_compile_line(config)})
 print("eager:   ", "returns" if eager is None else f"raises {{type(eager).__name__}}: {{eager}}")
 print("compiled:", "returns" if compiled is None else f"raises {{type(compiled).__name__}}: {{compiled}}")
 sys.exit((eager is None) != (compiled is None))
-'''
+"""
+
+
+def patience(finding: Finding) -> int:
+    """Wall seconds that the script gives the program's process."""
+    return round(5 + 1.5 * finding.environment.get("compile_seconds", COMPILE_SECONDS))
 
 
 def _watch(finding: Finding, config: Config) -> str:
     """Crashes, hangs, exhausted memory and exceptions happen in a child of the script."""
     raises = finding.verdict.kind is Kind.EXCEPTION_MISMATCH
     stream = "PIPE" if raises else "DEVNULL"  # a program that floods its output must not flood the script's memory
-    patience = round(5 + 1.5 * finding.environment.get("compile_seconds", COMPILE_SECONDS))
+    seconds = patience(finding)
     exhausts = finding.verdict.kind is Kind.OUT_OF_MEMORY
     limit = f"resource.setrlimit(resource.RLIMIT_AS, ({MEMORY_BYTES}, {MEMORY_BYTES}))\n" if exhausts else ""
     return f'''
@@ -166,10 +224,10 @@ else:
         command = [sys.executable, __file__, mode]
         try:
             child = subprocess.run(
-                command, timeout={patience}, stdout=subprocess.DEVNULL, stderr=subprocess.{stream}, text=True
+                command, timeout={seconds}, stdout=subprocess.DEVNULL, stderr=subprocess.{stream}, text=True
             )
         except subprocess.TimeoutExpired:
-            return "does not end within {patience} s", False
+            return "does not end within {seconds} s", False
         if child.returncode == REACHED_THE_END:
             return "reaches the end", True
         last = (child.stderr or "").strip().splitlines()[-1:]
@@ -186,14 +244,13 @@ else:
 
 
 def _compares(finding: Finding, config: Config, evidence: Evidence, described: Described) -> list[str]:
-    kind = finding.verdict.kind
-    path = evidence.path or "output"
-    leaf = path.removeprefix("second ").removeprefix("gradient of ").removesuffix(" after the call")
+    path, leaf = evidence.path or "output", _leaf(evidence)
     gradient = "gradient of " in path
-    metadata = kind is Kind.WRONG_METADATA and not leaf.startswith("shared(") and not leaf.endswith(".is_leaf")
-    parts = [_GRADIENT_HELPERS] if gradient else []
+    comparison = comparison_of(finding)
+    metadata = comparison == "metadata"
+    parts = [GRADIENT_HELPERS] if gradient else []
     if leaf.startswith("shared("):
-        parts.append(_SHARED)
+        parts.append(SHARED)
     parts.append(
         f"def observe(model):\n"
         f'    """{path} of call {evidence.call}."""\n'
@@ -203,9 +260,9 @@ def _compares(finding: Finding, config: Config, evidence: Evidence, described: D
         f"{textwrap.indent(_observing(leaf, described.invocation, gradient, metadata, path), ' ' * 8)}\n"
         f"    return seen"
     )
-    if metadata:
+    if comparison == "metadata":
         parts.append(_metadata(config))
-    elif evidence.allowed and evidence.index is not None and evidence.reference is not None:
+    elif comparison == "element":
         parts.append(_element(config, evidence))
     else:
         parts.append(_exact(config))
@@ -214,8 +271,8 @@ def _compares(finding: Finding, config: Config, evidence: Evidence, described: D
 
 def _observing(leaf: str, invocation: str, gradient: bool, metadata: bool, path: str) -> str:
     """Statements that make one call and put what is compared into ``seen``."""
-    if leaf in _TEXTS:
-        return _TEXTS[leaf].format(invocation=invocation)
+    if leaf in TEXTS:
+        return TEXTS[leaf].format(invocation=invocation)
     lines = [f"output = {invocation}"]
     if gradient:
         lines = [
@@ -312,54 +369,4 @@ def run(model):
         leaves = [t for t in torch.utils._pytree.tree_leaves(output) if isinstance(t, torch.Tensor) and t.requires_grad]
         if leaves:
             torch.autograd.backward(leaves, [torch.ones_like(t) for t in leaves])
-'''
-
-
-_TEXTS = {
-    "printed": """\
-with contextlib.redirect_stdout(io.StringIO()) as text:
-    {invocation}
-seen = text.getvalue().splitlines()""",
-    "warned": """\
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    {invocation}
-seen = [f"{{w.category.__name__}}: {{w.message}}" for w in caught if w.filename == __file__]""",
-}
-"""How lines of text are collected, by the path that evidence gives."""
-
-_MODULES_FOR = {
-    "printed": {"contextlib", "io"},
-    "warned": {"warnings"},
-    "random.getstate()": {"random"},
-    "repr(numpy.random.get_state())": {"numpy"},
-}
-
-_SHARED = '''
-def shared(a, b):
-    """How two tensors share memory, None where they do not."""
-    if a.untyped_storage().data_ptr() != b.untyped_storage().data_ptr():
-        return None
-    starts = [t.storage_offset() * t.element_size() for t in (a, b)]
-    sizes = [t.element_size() * (1 + sum((n - 1) * k for n, k in zip(t.shape, t.stride()))) for t in (a, b)]
-    ends = [start + size for start, size in zip(starts, sizes)]
-    return starts[0] < ends[1] and starts[1] < ends[0], starts[1] - starts[0]
-'''
-
-_GRADIENT_HELPERS = '''
-def tensors(value):
-    """Every tensor of a nested value, in order."""
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if dataclasses.is_dataclass(value):
-        value = [getattr(value, field.name) for field in dataclasses.fields(value)]
-    if isinstance(value, dict):
-        value = list(value.values())
-    return [t for item in value for t in tensors(item)] if isinstance(value, (list, tuple)) else []
-
-
-def cotangent(output):
-    """A fixed gradient for an output, different for each element."""
-    ramp = torch.linspace(0.5, 1.5, output.numel(), dtype=torch.float64, device=output.device)
-    return ramp.reshape(output.shape).to(output.dtype)
 '''

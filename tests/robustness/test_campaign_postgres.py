@@ -26,7 +26,7 @@ from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.run.family import children_of
 from tests.robustness.campaigns import Running, assert_same, configured, kept, undamaged
 from tests.robustness.postgres import Postgres
-from tests.unit.campaign.test_store import (  # noqa: F401 - collected here, they get the store below
+from tests.unit.campaign.test_campaign_store import (  # noqa: F401 - collected here, they get the store below
     test_a_campaign_of_a_name_is_begun_once,
     test_a_finding_is_of_the_earliest_epoch_that_made_it,
     test_a_finding_that_is_there_is_left_as_it_is,

@@ -13,6 +13,9 @@ from eqfuzz.campaign.store.records import CorpusEntry, Item, Json
 BUCKET_WORTH = 20
 """What the first finding of a bucket counts, in new features."""
 
+LINE_WORTH = 1 / 80
+"""What a new line counts: a program runs some 24,000, shows some 300 features, and only a sample is traced."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Yield:
@@ -30,7 +33,7 @@ class Yield:
 
     @property
     def worth(self) -> float:
-        return sum(map(len, self.features.values())) + self.lines + BUCKET_WORTH * self.buckets
+        return sum(map(len, self.features.values())) + LINE_WORTH * self.lines + BUCKET_WORTH * self.buckets
 
 
 class Known:
@@ -71,12 +74,13 @@ class Known:
 def earned(yields: Sequence[Yield], outcomes: Sequence[Json]) -> dict[tuple[str, str], tuple[float, float, int]]:
     """Reward, cost and pulls of each arm over an epoch.
 
-    An item succeeds the more the more it brought, at most once: an early one that reaches thousands of features must
-    not outweigh all later ones. Costs are in averages of the epoch. Families of rules share what variants brought.
+    An item succeeds the more the more it brought, at most once, measured by the median of those that brought something:
+    an early one that reaches thousands of features must not outweigh all others. Costs are in averages of the epoch.
+    Families of rules share what variants brought.
     """
     if not yields:
         return {}
-    typical = statistics.fmean(one.worth for one in yields) or 1.0
+    typical = statistics.median([one.worth for one in yields if one.worth] or [1.0])
     average = statistics.fmean(one.cost for one in yields) or 1.0
     arms: dict[tuple[str, str], tuple[float, float, int]] = {}
     for one, outcome in zip(yields, outcomes, strict=True):

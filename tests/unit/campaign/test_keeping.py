@@ -14,6 +14,12 @@ def test_a_kept_variant_is_a_seed_that_knows_its_rules(tmp_path):
     assert keep_variant(tmp_path / "kept", "seeds/some/seed.py", SOURCE, ["a/b"]) == path
 
 
+def test_a_variant_of_an_untrusted_seed_is_untrusted(tmp_path):
+    path = keep_variant(tmp_path / "kept", "seed.py", SOURCE, ["a/b"], untrusted=True)
+    assert read_program(path).untrusted
+    assert kept_rules(path) == ["a/b"]
+
+
 def test_other_seeds_have_no_rules(tmp_path):
     for number, text in enumerate(("", SOURCE, "# A variant of x")):
         path = tmp_path / f"{number}.py"

@@ -188,7 +188,7 @@ def test_rules_that_do_not_exist_are_one_line_with_a_suggestion():
 def test_doctor_has_a_line_for_everything():
     result = call("doctor")
     names = [line[:12].strip() for line in result.stdout.splitlines()]
-    for name in ("python", "torch", "CUDA", "temp folder", "cores", "memory", "mold", "bubblewrap", "graphviz"):
+    for name in ("python", "torch", "CUDA", "temp folder", "cores", "memory", "mold", "sandbox", "graphviz"):
         assert name in names
     assert result.exit_code == (2 if "missing" in result.stdout else 0)
 
@@ -204,7 +204,7 @@ def test_doctor_says_what_to_install_for_a_compiler_that_is_missing(monkeypatch)
 def test_doctor_can_do_without_what_is_optional(monkeypatch):
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
     states = {check.name: check.state for check in doctor.checks()}
-    assert states["mold"] == states["bubblewrap"] == states["graphviz"] == doctor.ABSENT
+    assert states["mold"] == states["graphviz"] == doctor.ABSENT
     assert doctor.MISSING in states.values()
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eqfuzz.program.torch_internals import forget_compiled_code
@@ -84,6 +84,7 @@ def test_a_known_hash():
     assert feature("token at::vec::maximum") == 7113452795558309202
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_hashes_are_distinct_and_fit_in_a_signed_number(one, other):
     assert 0 <= feature(one) < 2**63
@@ -120,6 +121,7 @@ def test_tokens_are_what_the_compiler_wrote_without_what_tells_programs_apart():
         assert gone not in joined
 
 
+@settings(deadline=None)
 @given(st.integers(0, 99), st.integers(0, 99), st.sampled_from(["add", "mul_relu", "_softmax", "backward_0"]))
 def test_numbers_and_names_of_kernels_do_not_count(first, second, operators):
     renumbered = CODE.replace("tmp0", f"tmp{first + 3}").replace("buf0", f"buf{second}").replace("128L", f"{second}L")
@@ -165,6 +167,7 @@ def test_layouts(tensor, name):
     assert layout(tensor.shape, tensor.stride()) == name
 
 
+@settings(deadline=None)
 @given(st.permutations(range(4)), st.lists(st.integers(1, 4), min_size=4, max_size=4))
 def test_dense_layouts_are_those_that_torch_calls_dense(order, sizes):
     tensor = torch.empty(sizes).permute(*order)
@@ -184,6 +187,7 @@ def test_only_what_is_counted_meanwhile_counts():
     assert signals.features == [feature("counter inductor pattern_matcher_count 2")]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 3000)))
 def test_bitmaps(lines):
     bits = bitmap(lines)

@@ -112,7 +112,7 @@ def test_what_is_finished_is_there_again_with_its_findings(store: Store) -> None
     outcome = {**empty_outcome("done"), "cells": 5}
     assert store.outcomes(campaign, 1) is None
     assert store.finish(claim, outcome, [finding("b"), finding("a")], 3.0)
-    assert store.finish(claim, outcome, [finding("c")], 4.0), "the answer may have got lost"
+    assert store.finish(claim, outcome, [finding("c")], 4.0), "it is done: the answer may have been lost"
     assert store.outcomes(campaign, 1) == [(claim.item, outcome)]
     assert store.finished(campaign, 0) == [outcome]
     assert [kept.id for kept in store.findings(campaign)] == ["a", "b"]

@@ -1,0 +1,112 @@
+"""What a store of campaigns bears: ``python -m benchmarks.store --threads 16 --seconds 20 --db postgresql://…``.
+
+As many threads as given claim items and finish them at once, as one thread for each worker does in ``eqfuzz campaign``,
+with outcomes as large as those of a real campaign's first half hour. Told are items claimed and finished a second, and
+what an item takes in the database. Without ``--db`` it is SQLite in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from eqfuzz.campaign.feedback.novelty import empty_outcome
+from eqfuzz.campaign.store.patience import with_patience
+from eqfuzz.campaign.store.records import Item
+from eqfuzz.campaign.store.store import Store
+
+EPOCH = 200
+FEATURES = 400
+"""New features of an item: 5 kB of JSON, which half an hour's first 114 items had on average; later ones have fewer."""
+LINE_BYTES = 3200
+CELLS = 5
+"""Compiled cells of an item: the seed and four variants, one configuration."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--threads", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--db", default="", help="URL of an empty database")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="eqfuzz-store-") as place:
+        file = Path(place) / "campaigns.db"
+        with Store.open(arguments.db or f"sqlite:///{file}", Path(place) / "store") as store:
+            campaign = store.begin(f"benchmark {time.time()}", 0, {}, {}, time.time()).id
+            began, cpu_before = time.monotonic(), time.process_time()
+            done = _work(store, campaign, arguments.threads, arguments.seconds)
+            seconds, cpu = time.monotonic() - began, time.process_time() - cpu_before
+            where = store.place
+            problems = store.problems(campaign)
+        size = sum(path.stat().st_size for path in Path(place).glob("campaigns.db*"))
+    table = Table("store", "threads", "items/s", "CPU ms/item", "kB/item", "kB/cell")
+    each = f"{size / done / 1000:.1f}", f"{size / done / CELLS / 1000:.1f}"
+    row = (f"{done / seconds:.0f}", f"{1000 * cpu / done:.2f}", *(each if not arguments.db else ("", "")))
+    table.add_row(where.partition("://")[0], str(arguments.threads), *row)
+    Console(width=None if sys.stdout.isatty() else 100).print(table)
+    for problem in problems:
+        print(problem)
+    return int(bool(problems))
+
+
+def _work(store: Store, campaign: int, threads: int, seconds: float) -> int:
+    """Items that were claimed and finished."""
+    until = time.monotonic() + seconds
+    counts = [0] * threads
+    planning = threading.Lock()
+    epochs = 0
+    digest = store.put_program("def program(x):\n    return x\n")
+
+    def plan() -> None:
+        nonlocal epochs
+        with planning:
+            epochs += 1
+            options = {"seed": 1234567890, "favoured": ["layout", "shapes"], "configs": ["inductor"], "traced": False}
+            arms = {"source": "folder:seeds", "config": "inductor"}
+            items = [Item(epochs, n, digest, f"seeds/handwritten/{n}.py", arms, options) for n in range(EPOCH)]
+            _patiently(lambda: store.add_epoch(campaign, epochs, items))
+
+    def serve(number: int) -> None:
+        outcome = _outcome(number)
+        while time.monotonic() < until:
+            claim = _patiently(lambda: store.claim(campaign, f"host/{number}/0"))
+            if claim is None:
+                plan()
+                continue
+            assert _patiently(lambda claim=claim: store.finish(claim, outcome, [], time.time()))
+            counts[number] += 1
+
+    plan()
+    serving = [threading.Thread(target=serve, args=(number,)) for number in range(threads)]
+    for thread in serving:
+        thread.start()
+    for thread in serving:
+        thread.join()
+    return sum(counts)
+
+
+def _outcome(number: int) -> dict[str, Any]:
+    rng = random.Random(number)
+    features = {str(variant): [rng.getrandbits(32) for _ in range(FEATURES // CELLS)] for variant in range(CELLS)}
+    lines = {"_inductor/lowering.py": f"{rng.getrandbits(4 * LINE_BYTES):x}"}
+    rules = {str(variant): ["layout/as_strided", "shapes/flip"] for variant in range(1, CELLS)}
+    told = {"cells": CELLS, "variants": CELLS - 1, "verdicts": {"agree": CELLS}}
+    return {**empty_outcome("done"), **told, "features": features, "lines": lines, "rules": rules}
+
+
+def _patiently(operation: Callable[[], Any]) -> Any:
+    return with_patience(operation, lambda *_: None, threading.Event(), random.Random(threading.get_ident()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+"""Files on their way between machines that share no disk: the user's own to a worker, its findings back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from eqfuzz.campaign.configuration import Configuration
+
+Parcel = Mapping[str, bytes]
+"""Contents of files by their path below the folder that they are packed from."""
+
+
+def pack(base: Path, folders: Iterable[Path], renamed: Mapping[str, str]) -> Parcel:
+    """All files of ``folders``, which lie below ``base``; paths that they tell are ``renamed``, by their beginnings."""
+    return {
+        str(path.relative_to(base)): _renamed(path, renamed)
+        for folder in sorted(folders)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def unpack(parcel: Parcel, base: Path) -> None:
+    """Put the folders of ``parcel``, each two levels deep, below ``base``; one that is there already stays as it is.
+
+    A folder appears whole or not at all. Raises OSError.
+    """
+    folders: dict[Path, dict[Path, bytes]] = {}
+    for name, content in parcel.items():
+        path = Path(name)
+        folders.setdefault(Path(*path.parts[:2]), {})[Path(*path.parts[2:])] = content
+    for folder, files in folders.items():
+        if not (base / folder).exists():
+            _put(base / folder, files)
+
+
+def _put(target: Path, files: Mapping[Path, bytes]) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    making = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        making.chmod(0o755)
+        for path, content in files.items():
+            (making / path).parent.mkdir(parents=True, exist_ok=True)
+            (making / path).write_bytes(content)
+        making.rename(target)
+    except OSError:
+        shutil.rmtree(making, ignore_errors=True)
+        if not target.exists():  # else somebody else wrote the same first
+            raise
+
+
+def _renamed(path: Path, renamed: Mapping[str, str]) -> bytes:
+    content = path.read_bytes()
+    for old, new in renamed.items():
+        if path.suffix == ".json":
+            old, new = json.dumps(old)[1:-1], json.dumps(new)[1:-1]
+        content = content.replace(old.encode(), new.encode())
+    return content
+
+
+@dataclasses.dataclass(frozen=True)
+class Luggage:
+    """A configuration with the user's files that it names: rules, compile configurations, the preload.
+
+    The configuration's paths are absolute ones of the machine that it comes from. ``files`` has by path the contents
+    of a file (its own path below itself is empty) or of the files of a folder.
+    """
+
+    configuration: Configuration
+    files: Mapping[str, Parcel]
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Luggage:
+        """Raises OSError where a file cannot be read."""
+        files: dict[str, Parcel] = {}
+
+        def packed(path: Path) -> Path:
+            files[str(path.absolute())] = _contents(path)
+            return path.absolute()
+
+        return cls(_with_paths(configuration, packed), files)
+
+    def unpack(self, base: Path) -> tuple[Configuration, dict[str, str]]:
+        """The configuration with its files below ``base``, and by the path of each there the one that it came from."""
+        places: dict[str, Path] = {}
+        for number, (origin, parcel) in enumerate(self.files.items()):
+            places[origin] = base / str(number) / Path(origin).name
+            for name, content in parcel.items():
+                path = places[origin] / name if name else places[origin]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+        configuration = _with_paths(self.configuration, lambda path: places[str(path)])
+        return configuration, {str(place): origin for origin, place in places.items()}
+
+
+def _contents(path: Path) -> Parcel:
+    if path.is_dir():
+        return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*.py"))}
+    return {"": path.read_bytes()}
+
+
+def _with_paths(configuration: Configuration, there: Callable[[Path], Path]) -> Configuration:
+    """The configuration with another path for each of the user's files."""
+    rewriting, compiling = configuration.rewriting, configuration.compiling
+    files = {
+        "configs_from": compiling.configs_from and there(compiling.configs_from),
+        "preload": compiling.preload and there(compiling.preload),
+    }
+    rules_from = tuple(there(path) for path in rewriting.rules_from)
+    return configuration.model_copy(
+        update={
+            "rewriting": rewriting.model_copy(update={"rules_from": rules_from}),
+            "compiling": compiling.model_copy(update=files),
+        }
+    )

@@ -1,0 +1,73 @@
+"""A file of JSON lines that outlives kill -9: every line is on the disk before anything is done that it speaks of."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+
+class BadJournal(Exception):
+    """The file is in use, cannot be written or is damaged; ``str()`` is one line."""
+
+
+class Journal:
+    """Append only, for one process at a time. ``entries`` are those that were there when it was opened.
+
+    A last line without an end was being written when the process died: what it speaks of was not done; it is cut off.
+    Raises BadJournal.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._stream = path.open("a+b")
+        except OSError as error:
+            raise BadJournal(f"{path}: {error.strerror}") from None
+        try:
+            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._stream.close()
+            raise BadJournal(f"{path}: another run is using it: wait for its end, or choose another --out") from None
+        self.entries = self._read()
+
+    def _read(self) -> list[dict[str, Any]]:
+        self._stream.seek(0)
+        whole, end, rest = self._stream.read().rpartition(b"\n")
+        if rest:
+            self._stream.truncate(len(whole) + len(end))
+        entries: list[dict[str, Any]] = []
+        for number, line in enumerate(whole.split(b"\n") if whole else [], 1):
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                entry = None
+            if not isinstance(entry, dict):
+                raise BadJournal(f"{self.path}:{number}: damaged: no JSON object; choose another --out")
+            entries.append(entry)
+        return entries
+
+    def append(self, entry: dict[str, Any]) -> None:
+        """On the disk when this returns."""
+        line = json.dumps(entry).encode() + b"\n"
+        with self._lock:
+            self._stream.write(line)
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,186 @@
+"""Whether what a model wrote is a seed: parsed, allowed, loaded, run twice in eager, and with something to rewrite."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+from eqfuzz.generate.llm.extraction import MOST_BYTES, UNREADABLE, normalised
+from eqfuzz.generate.llm.reaching import STAGE, WATCH
+from eqfuzz.generate.llm.white_box import Part
+from eqfuzz.program.formats import recognise
+from eqfuzz.program.policy import demand_allowed
+from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.run.case import Case
+from eqfuzz.run.configs import DEFAULT_CONFIG
+from eqfuzz.run.deaths import death_in_words
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.pool import Pool
+
+MOST_WORDS = 600
+"""Characters of a message that are told: a program may raise a novel."""
+
+TARGET = "eqfuzz.generate.llm.reaching:run_case"
+"""What the pool that a validator is given runs."""
+
+
+class Reason(StrEnum):
+    """Why an answer is no seed. The first three are the answer's fault, the next the program's, the last nobody's."""
+
+    EMPTY = "empty"
+    NO_CODE = "no-code"
+    CUT_OFF = "cut-off"
+    SYNTAX = "syntax"
+    TOO_LONG = "too-long"
+    POLICY = "policy"
+    FORMAT = "format"
+    LOAD = "load"
+    RAISES = "raises"
+    HANG = "hang"
+    CRASH = "crash"
+    MEMORY = "memory"
+    OUTPUT = "output"
+    UNDETERMINED = "undetermined"
+    NO_SITES = "no-sites"
+    DUPLICATE = "duplicate"
+    NO_ANSWER = "no-answer"
+    BUDGET = "budget"
+    BROKEN = "broken"
+
+
+@dataclasses.dataclass(frozen=True)
+class Checked:
+    """``reason`` is None for a seed, else ``message`` says what is wrong, at ``line`` of the code where that is known.
+
+    ``sites`` counts places where a rule applies; ``reached`` are the names of watched parts of the compiler.
+    """
+
+    reason: Reason | None
+    message: str = ""
+    line: int | None = None
+    sites: int = 0
+    reached: tuple[str, ...] = ()
+
+
+class Validator:
+    """Checks code in the children of ``pool``, whose target is TARGET, as nobody's: untrusted. Threads may share it."""
+
+    def __init__(self, pool: Pool, limits: Limits, rules: Sequence[str], seed: int = 0) -> None:
+        self._pool = pool
+        self._limits = limits
+        self._rules = tuple(rules)
+        self._seed = seed
+
+    def check(self, code: str, watched: Sequence[Part] = ()) -> Checked:
+        """Everything that can be said of ``code``. Raises RunnerFailed when no sandbox can be started."""
+        static = self._read(code)
+        if isinstance(static, Checked):
+            return static
+        return self._run(static, watched)
+
+    def _read(self, code: str) -> Program | Checked:
+        if len(code.encode()) > MOST_BYTES:
+            return Checked(Reason.TOO_LONG, f"the program is longer than {MOST_BYTES // 1024} KiB")
+        try:
+            digest = hashlib.sha256(normalised(code).encode()).hexdigest()[:12]
+        except SyntaxError as error:
+            return Checked(Reason.SYNTAX, f"not valid Python: {error.msg}", error.lineno)
+        except UNREADABLE as error:
+            words = str(error).partition("\n")[0]
+            return Checked(Reason.SYNTAX, f"not valid Python, or nested too deeply: {words or type(error).__name__}")
+        try:
+            program = recognise(code, f"llm-{digest}")
+        except InvalidSeed as error:
+            return Checked(Reason.FORMAT, _short(error.reason), error.line)
+        except UNREADABLE as error:
+            return Checked(Reason.SYNTAX, f"nested too deeply: {type(error).__name__}")
+        program = dataclasses.replace(program, untrusted=True)
+        try:
+            demand_allowed(program)
+        except InvalidSeed as error:
+            return Checked(Reason.POLICY, _short(f"not allowed: {error.reason.removeprefix('policy: ')}"), error.line)
+        except UNREADABLE as error:
+            return Checked(Reason.SYNTAX, f"nested too deeply: {type(error).__name__}")
+        return program
+
+    def _run(self, program: Program, watched: Sequence[Part]) -> Checked:
+        case = Case(
+            program=program,
+            seed=self._seed,
+            rules=self._rules,
+            strategy="each",
+            depth=1,
+            variants=1,
+            devices=("cpu",),
+            configs=(DEFAULT_CONFIG,),
+            load_seconds=self._limits.load_s,
+            eager_seconds=self._limits.eager_s,
+            compile_seconds=self._limits.compile_s,
+            dry_run=True,
+            list_sites=True,
+        )
+        data: dict[str, Any] = {**case.to_json(), WATCH: [part.to_json() for part in watched]}
+        heard = _Heard()
+        for event in self._pool.run(data):
+            heard.take(event)
+        return heard.checked()
+
+
+class _Heard:
+    """What the events of one case say. A program may have written some of them itself, so none is believed blindly."""
+
+    def __init__(self) -> None:
+        self.invalid: Checked | None = None
+        self.sites: int | None = None
+        self.reached: tuple[str, ...] = ()
+        self.stage = "start"
+        self.exit: dict[str, Any] = {}
+
+    def take(self, event: dict[str, Any]) -> None:
+        match event:
+            case {"event": "restart"}:
+                self.__init__()
+            case {"event": "stage", "stage": str(stage)}:
+                self.stage = stage
+            case {"event": "invalid", "reason": str(reason)} if self.invalid is None:
+                line = event.get("line")
+                self.invalid = Checked(_reason(self.stage, reason), _short(reason), line if type(line) is int else None)
+            case {"event": "rewritten", "sites": int(sites)}:
+                self.sites = sites
+            case {"event": "reached", "parts": list(parts)}:
+                self.reached = tuple(part for part in parts if isinstance(part, str))
+            case {"event": "exit"}:
+                self.exit = event
+            case _:
+                pass
+
+    def checked(self) -> Checked:
+        ended, detail = self.exit.get("reason"), str(self.exit.get("detail"))
+        if self.invalid is not None:
+            return self.invalid
+        if ended != "done" and not (self.sites and self.stage == STAGE):
+            if ended in _DEATHS:
+                return Checked(_DEATHS[ended], _short(death_in_words(self.stage, ended, detail)))
+            return Checked(Reason.BROKEN, _short(f"the program broke what runs it: {detail}"))
+        if not self.sites:
+            return Checked(Reason.NO_SITES, "none of our rewrite rules applies anywhere: use more operators on tensors")
+        return Checked(None, sites=self.sites, reached=self.reached)
+
+
+_DEATHS = {"hang": Reason.HANG, "crash": Reason.CRASH, "memory": Reason.MEMORY, "output": Reason.OUTPUT}
+
+
+def _reason(stage: str, message: str) -> Reason:
+    """What kind of invalid seed the runner means, by the stage that it was in."""
+    if stage in ("start", "load"):
+        return Reason.LOAD
+    return Reason.RAISES if message.startswith("raises in eager") else Reason.UNDETERMINED
+
+
+def _short(message: str) -> str:
+    """``message`` on one line."""
+    line = " ".join(message.encode("utf-8", "replace").decode().split())
+    return line if len(line) <= MOST_WORDS else f"{line[:MOST_WORDS]} …"

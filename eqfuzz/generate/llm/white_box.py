@@ -1,0 +1,254 @@
+"""Parts of the installed torch's compiler that a prompt can show: passes, lowerings, Dynamo's trackers.
+
+They are read from its source files; nothing of torch is imported. How it is told whether one was reached depends on
+what it is, see ``Told``; ``reaching`` does it.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib.metadata
+import importlib.util
+from collections.abc import Iterator
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+MOST_SOURCE = 9000
+"""Characters of source that a prompt shows; of longer ones the rest is left out."""
+
+
+class Kind(StrEnum):
+    PASS = "pass"
+    LOWERING = "lowering"
+    TRACKER = "tracker"
+
+
+class Told(StrEnum):
+    """``CALLED``: the function runs only where it applies. ``TRUE``: it runs on everything and says whether it applies.
+    ``CHANGED``: it runs on every graph, or wherever its pattern fits, and may leave the graph as it is: a change tells.
+    ``METHOD``: an instance was made, or a method of the class ran on one."""
+
+    CALLED = "called"
+    TRUE = "true"
+    CHANGED = "changed"
+    METHOD = "method"
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """``name`` is ``kind:module.function``. ``file`` begins with ``torch/``; ``first`` to ``last`` are lines of it.
+
+    ``watched`` are the qualified names of the functions whose running tells. ``operators`` are what a lowering lowers.
+    """
+
+    name: str
+    kind: Kind
+    told: Told
+    file: str
+    first: int
+    last: int
+    watched: tuple[str, ...]
+    operators: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        return self.name.rpartition(".")[2]
+
+    @property
+    def place(self) -> str:
+        """The file below torch, with the line."""
+        return f"{self.file}:{self.first}"
+
+    @property
+    def source(self) -> str:
+        """Its text, decorators included, in the middle cut where it is long."""
+        lines = (_torch().parent / self.file).read_text(encoding="utf-8").split("\n")
+        text = "\n".join(lines[self.first - 1 : self.last])
+        if len(text) <= MOST_SOURCE:
+            return text
+        head, tail = text[: MOST_SOURCE * 2 // 3], text[-MOST_SOURCE // 3 :]
+        return f"{head.rpartition(chr(10))[0]}\n    # … left out …\n{tail.partition(chr(10))[2]}"
+
+    def for_prompt(self) -> dict[str, str]:
+        """What a prompt says of it."""
+        return {
+            "kind": {Kind.PASS: "the graph pass", Kind.LOWERING: "the lowering", Kind.TRACKER: "the tracker"}[
+                self.kind
+            ],
+            "label": self.label,
+            "torch": importlib.metadata.version("torch").partition("+")[0],
+            "place": self.place,
+            "source": self.source,
+            "goal": self._goal(),
+            "hint": _HINTS[self.kind],
+        }
+
+    def _goal(self) -> str:
+        if self.kind is Kind.TRACKER:
+            return "creates this variable tracker and calls its methods"
+        if self.kind is Kind.LOWERING:
+            operators = f" of {', '.join(self.operators)}" if self.operators else ""
+            return f"goes through this lowering{operators}"
+        if self.told is Told.CHANGED:
+            return "changes the graph in this function"
+        return "applies this function to the graph"
+
+    def to_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Part:
+        lists = {key: tuple(data[key]) for key in ("watched", "operators")}
+        return cls(**{**data, **lists, "kind": Kind(data["kind"]), "told": Told(data["told"])})
+
+
+_HINTS = {
+    Kind.PASS: ", so that a wrong rewrite shows in what is returned",
+    Kind.LOWERING: ", and vary its arguments between the input sets",
+    Kind.TRACKER: ", and return what depends on it",
+}
+
+_GRAPH_PATTERNS = {"register_graph_pattern", "register_binary_folding_pattern", "register_freezing_graph_pattern"}
+_LOWERING_PATTERNS = {"register_lowering_pattern", "register_freezing_lowering_pattern"}
+_LEFT_OUT_MODULES = {"__init__", "utils", "graph_view", "numeric_utils", "memory_estimator"}
+_OF_OTHER_MACHINES = ("comm", "fsdp", "ddp", "micro_pipeline", "bucketing", "overlap", "spmd", "node_runtime")
+
+
+@cache
+def parts() -> dict[str, Part]:
+    """All parts of the installed torch, by name, in the order of files and lines."""
+    torch = _torch()
+    found: dict[str, Part] = {}
+    for path in sorted((torch / "_inductor" / "fx_passes").glob("*.py")):
+        if path.stem not in _LEFT_OUT_MODULES and not any(word in path.stem for word in _OF_OTHER_MACHINES):
+            found |= {part.name: part for part in _passes(path)}
+    for path in (torch / "_inductor" / "lowering.py", *sorted((torch / "_inductor" / "kernel").glob("*.py"))):
+        if path.is_file():
+            found |= {part.name: part for part in _lowerings(path)}
+    for path in sorted((torch / "_dynamo" / "variables").glob("*.py")):
+        if path.stem not in ("__init__", "base", "lazy"):
+            found |= {part.name: part for part in _trackers(path)}
+    return found
+
+
+def _torch() -> Path:
+    spec = importlib.util.find_spec("torch")
+    assert spec is not None and spec.origin is not None, "torch is a dependency"
+    return Path(spec.origin).parent
+
+
+def _passes(path: Path) -> Iterator[Part]:
+    tree = _parsed(path)
+    replacements = _replacements(tree)
+    registered = _registered(tree)
+    for function in _functions(tree):
+        decorators = {_called(d) for d in function.decorator_list} | registered.get(function.name, set())
+        told = None
+        if decorators & _LOWERING_PATTERNS or function.name in replacements:
+            told = Told.CALLED
+        elif decorators & _GRAPH_PATTERNS:
+            told = Told.CHANGED
+        elif "register_noop_decomp" in decorators:
+            told = Told.TRUE
+        elif _takes_graph(function):
+            told = Told.CHANGED
+        if told is not None:
+            first = function
+            pattern = replacements.get(function.name)
+            if pattern is not None and pattern.lineno < function.lineno:
+                first = pattern  # a replacement says little without what it replaces, which stands before it
+            yield _part(Kind.PASS, told, path, function, first)
+
+
+def _lowerings(path: Path) -> Iterator[Part]:
+    for function in _functions(_parsed(path)):
+        operators: list[str] = []
+        for decorator in function.decorator_list:
+            if _called(decorator) == "register_lowering" and isinstance(decorator, ast.Call) and decorator.args:
+                given = decorator.args[0]
+                listed = given.elts if isinstance(given, ast.List | ast.Tuple) else [given]
+                operators += [ast.unparse(operator) for operator in listed]
+        if operators:
+            part = _part(Kind.LOWERING, Told.CALLED, path, function, function)
+            yield dataclasses.replace(part, operators=tuple(operators))
+
+
+def _trackers(path: Path) -> Iterator[Part]:
+    for statement in _parsed(path).body:
+        if isinstance(statement, ast.ClassDef) and statement.name.endswith("Variable"):
+            methods = [s.name for s in statement.body if isinstance(s, ast.FunctionDef) and _is_of_an_instance(s)]
+            watched = tuple(f"{statement.name}.{name}" for name in methods)
+            if watched:
+                name = f"{Kind.TRACKER}:{path.stem}.{statement.name}"
+                file, first, last = _extent(path, statement)
+                yield Part(name, Kind.TRACKER, Told.METHOD, file, first, last, watched)
+
+
+def _is_of_an_instance(method: ast.FunctionDef) -> bool:
+    """Class and static methods are asked about every object that Dynamo meets."""
+    arguments = method.args.posonlyargs + method.args.args
+    return bool(arguments) and arguments[0].arg == "self"
+
+
+def _part(kind: Kind, told: Told, path: Path, function: ast.FunctionDef, first: ast.FunctionDef) -> Part:
+    file, begin, _ = _extent(path, first)
+    _, _, end = _extent(path, function)
+    return Part(f"{kind}:{path.stem}.{function.name}", kind, told, file, begin, end, (function.name,))
+
+
+def _extent(path: Path, node: ast.FunctionDef | ast.ClassDef) -> tuple[str, int, int]:
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return path.relative_to(_torch().parent).as_posix(), first, node.end_lineno or node.lineno
+
+
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Functions of the module, also those that stand under an ``if`` or in a function that registers them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and (node in tree.body or node.decorator_list):
+            yield node
+
+
+def _registered(tree: ast.Module) -> dict[str, set[str]]:
+    """What functions are registered by: ``register_graph_pattern(...)(function)``."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Call) and len(node.args) == 1:
+            function = node.args[0]
+            if isinstance(function, ast.Name):
+                found.setdefault(function.id, set()).add(_called(node.func))
+    return found
+
+
+def _called(decorator: ast.expr) -> str:
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return ast.unparse(function).rpartition(".")[2]
+
+
+def _takes_graph(function: ast.FunctionDef) -> bool:
+    """Whether the first argument is declared a graph and nothing but a graph, or nothing, comes back: a pass."""
+    arguments = function.args.posonlyargs + function.args.args
+    if not arguments or arguments[0].annotation is None:
+        return False
+    graph = ast.unparse(arguments[0].annotation).strip("'\"").rpartition(".")[2] in ("Graph", "GraphModule")
+    returned = ast.unparse(function.returns) if function.returns is not None else "None"
+    required = len(arguments) - len(function.args.defaults)
+    return graph and required == 1 and returned.strip("'\"").rpartition(".")[2] in ("None", "Graph", "GraphModule")
+
+
+def _replacements(tree: ast.Module) -> dict[str, ast.FunctionDef]:
+    """Functions that take the place of a matched pattern, with the function that is the pattern where one is known."""
+    functions = {function.name: function for function in _functions(tree)}
+    found: dict[str, ast.FunctionDef] = {}
+    for name in functions:
+        if "replacement" in name:
+            pattern = functions.get(name.replace("replacement", "pattern"))
+            if pattern is not None:
+                found[name] = pattern
+    return found

@@ -1,0 +1,52 @@
+"""Texts that reproducers are put together from: helper functions, and what they need."""
+
+from __future__ import annotations
+
+TEXTS = {
+    "printed": """\
+with contextlib.redirect_stdout(io.StringIO()) as text:
+    {invocation}
+seen = text.getvalue().splitlines()""",
+    "warned": """\
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    {invocation}
+seen = [f"{{w.category.__name__}}: {{w.message}}" for w in caught if w.filename == __file__]""",
+}
+"""How lines of text are collected, by the path that evidence gives."""
+
+MODULES_FOR = {
+    "printed": {"contextlib", "io"},
+    "warned": {"warnings"},
+    "random.getstate()": {"random"},
+    "repr(numpy.random.get_state())": {"numpy"},
+}
+
+SHARED = '''
+def shared(a, b):
+    """How two tensors share memory, None where they do not."""
+    if a.untyped_storage().data_ptr() != b.untyped_storage().data_ptr():
+        return None
+    starts = [t.storage_offset() * t.element_size() for t in (a, b)]
+    sizes = [t.element_size() * (1 + sum((n - 1) * k for n, k in zip(t.shape, t.stride()))) for t in (a, b)]
+    ends = [start + size for start, size in zip(starts, sizes)]
+    return starts[0] < ends[1] and starts[1] < ends[0], starts[1] - starts[0]
+'''
+
+GRADIENT_HELPERS = '''
+def tensors(value):
+    """Every tensor of a nested value, in order."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if dataclasses.is_dataclass(value):
+        value = [getattr(value, field.name) for field in dataclasses.fields(value)]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [t for item in value for t in tensors(item)] if isinstance(value, (list, tuple)) else []
+
+
+def cotangent(output):
+    """A fixed gradient for an output, different for each element."""
+    ramp = torch.linspace(0.5, 1.5, output.numel(), dtype=torch.float64, device=output.device)
+    return ramp.reshape(output.shape).to(output.dtype)
+'''

@@ -1,0 +1,81 @@
+"""Seeds that a language model wrote, from file to verdict."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eqfuzz.campaign.mutate import UsageError, run
+from eqfuzz.campaign.settings import Settings
+from eqfuzz.program.formats import read_program
+from eqfuzz.run.sandbox import enclosure
+from eqfuzz.run.sandbox.level import Found, Level, found
+from tests.commandline import mutate, write
+
+HEADER = '# /// eqfuzz\n# source = "llm"\n# ///\n'
+
+GOOD = """\
+import torch
+
+def program(x, y):
+    return torch.sinh(x) * y + x
+
+def inputs(rng):
+    yield rng.normal(7), rng.normal(7)
+"""
+
+CURIOUS = GOOD.replace("import torch", "import torch, os").replace("return", "os.getcwd(); return")
+WRITES = GOOD.replace("return", "open('/usr/new', 'w'); return")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(found().level is Level.NONE, reason=f"no sandbox here: {found().lacks}")
+def test_they_are_judged_in_the_sandbox(tmp_path: Path) -> None:
+    for name, text in {"good.py": GOOD, "curious.py": CURIOUS, "own.py": WRITES}.items():
+        write(tmp_path / "seeds", name, HEADER + text)
+    kept = tmp_path / "kept"
+    options = ("--variants", 1, "--rules", "elementary-functions/*")
+    done = mutate(tmp_path / "seeds", *options, "--keep-variants", kept, out=tmp_path / "out")
+    assert done.code == 0, done.errors
+    assert done.kinds("good.py") == {"agree"}
+    assert "policy: imports os" in done.of("invalid", "curious.py")[0]["reason"]
+    assert "policy: `open` is not for seeds" in done.of("invalid", "own.py")[0]["reason"]
+    assert all(read_program(path).untrusted for path in kept.glob("*.py"))
+    assert list(kept.glob("*.py"))
+    assert not (tmp_path / "out" / "cache" / "kernels").exists()
+
+
+@pytest.fixture
+def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Found(Level.NONE, "bubblewrap is not installed (`apt install bubblewrap`); the kernel has no Landlock")
+    monkeypatch.setattr(enclosure, "found", lambda: known)
+
+
+@pytest.mark.usefixtures("no_sandbox")
+@pytest.mark.parametrize(("header", "options"), [(HEADER, {}), ("", {"untrusted": True})])
+def test_without_a_sandbox_they_are_refused(header: str, options: dict[str, Any], tmp_path: Path) -> None:
+    seed = write(tmp_path, "seed.py", header + GOOD)
+    settings = Settings((seed,), tmp_path / "out", dry_run=True, variants=1)
+    with pytest.raises(UsageError, match=r"no sandbox for untrusted seeds: bubblewrap is not installed .*--unsafe"):
+        run(dataclasses.replace(settings, **options), lambda event: None)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_sandbox")
+def test_unsafe_lets_them_run(tmp_path: Path) -> None:
+    seed = write(tmp_path, "seed.py", HEADER + GOOD)
+    settings = Settings((seed,), tmp_path / "out", dry_run=True, variants=1, unsafe=True)
+    summary = run(settings, lambda event: None)
+    assert (summary.invalid, summary.errors) == (0, [])
+
+
+def test_a_seed_is_not_run_on_cuda(tmp_path: Path) -> None:
+    events: list[Any] = []
+    seed = write(tmp_path, "seed.py", HEADER + GOOD)
+    settings = Settings((seed,), tmp_path / "out", dry_run=True, devices=("cpu", "cuda"), runner="spawn")
+    run(settings, events.append)
+    assert any("no CUDA" in getattr(event, "reason", "") for event in events)

@@ -1,0 +1,25 @@
+"""Succeeds if messages without an end keep the parent busy."""
+import os, sys
+import torch
+
+import json
+def say(*events):
+    for entry in os.listdir("/proc/self/fd"):
+        try:
+            number = int(entry)
+            if number > 2 and os.readlink(f"/proc/self/fd/{entry}").startswith("pipe:"):
+                for event in events:
+                    os.write(number, event if isinstance(event, bytes) else json.dumps(event).encode() + b"\n")
+        except OSError:
+            pass
+
+while True:
+    say({"event": "stage", "stage": "load", "seconds": 20, "variant": 0})
+
+
+def program(x):
+    return torch.sin(x) * 2 + 1
+
+
+def inputs(rng):
+    yield rng.normal(5),

@@ -1,0 +1,23 @@
+"""Succeeds if a verdict under a configuration that nobody asked for is taken."""
+import os, sys
+import torch
+
+import json
+def say(*events):
+    for entry in os.listdir("/proc/self/fd"):
+        try:
+            number = int(entry)
+            if number > 2 and os.readlink(f"/proc/self/fd/{entry}").startswith("pipe:"):
+                for event in events:
+                    os.write(number, event if isinstance(event, bytes) else json.dumps(event).encode() + b"\n")
+        except OSError:
+            pass
+say({"event": "cell", "variant": 0, "device": "cpu", "config": "reduce-overhead", "verdict": {"kind": "wrong-result", "message": "BREACH", "evidence": None}, "seconds": 1.0, "compiled": None, "erased": False, "features": []})
+
+
+def program(x):
+    return torch.sin(x) * 2 + 1
+
+
+def inputs(rng):
+    yield rng.normal(5),

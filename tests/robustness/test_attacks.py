@@ -1,0 +1,116 @@
+"""Programs that try to get out of the sandbox, each from ``attacks/``: none succeeds, and what comes after is unharmed.
+
+The policy on their text, which refuses every one of them, is switched off here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eqfuzz.program.formats import recognise
+from eqfuzz.program.program import InvalidSeed
+from eqfuzz.program.provenance import LLM, Provenance
+from eqfuzz.run import toolchain
+from eqfuzz.run.sandbox import enclosure
+from eqfuzz.run.sandbox.level import Level, found
+from tests.robustness.hostile_world import (
+    CLEAN,
+    DISK_BYTES,
+    MARK,
+    SECRET,
+    World,
+    processes_with,
+    stamps,
+    verdicts,
+    world_around,
+)
+
+ATTACKS = sorted((Path(__file__).parent / "attacks").glob("*.py"))
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(found().level is not Level.BUBBLEWRAP, reason=f"no bubblewrap here: {found().lacks}"),
+]
+
+FORBIDDEN = {
+    "bomb_of_forks": "processes",
+    "bomb_of_memory_in_parts": "MiB of memory",
+    "too_many_files": "files",
+    "forge_other_cell": "a variant that the case does not have",
+    "forge_configuration": "a cell that the case does not have",
+    "forge_shapes": "a false cell event",
+    "forge_garbage": "not an event",
+    "forge_long_line": "an event of more than",
+    "forge_surrogates": "a false invalid event",
+    "forge_restart": "not for a case to say",
+    "forge_time": "a stage of more than",
+    "flood_events": "events",
+}
+"""Attacks that are ended, and the words that say for what."""
+
+LASTING = (
+    "change_forking_process",
+    "fill_folders",
+    "kill_everybody",
+    "leave_modules",
+    "poison_kernels",
+    "race_of_symlinks",
+    "symlinks_to_outside",
+)
+"""Attacks after which a compiled program is looked at."""
+
+COMPILED = ("answer_for_children",)
+"""Attacks on what happens when their program is compiled."""
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOME_API_KEY", SECRET)
+        patch.setenv("TORCH_HUB_TOKEN", SECRET)
+        patch.setattr(enclosure, "DISK_BYTES", DISK_BYTES)
+        with world_around(tmp_path_factory.mktemp("world")) as made:
+            yield made
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda path: path.stem)
+def test_an_attack_fails(attack: Path, world: World) -> None:
+    before = world.everything_outside()
+    toolchain_before = stamps(toolchain.place())
+    text = world.text_of(attack)
+
+    events = world.run(text, compiled=attack.stem in COMPILED)
+
+    ended, told = events[-1], str(events)
+    assert ended["event"] == "exit"
+    assert SECRET not in told
+    assert "BREACH" not in ended["output"]
+    assert attack.stem in COMPILED or not any("BREACH" in str(event) for event in events if event["event"] == "cell")
+    assert not any(event["event"] == "restart" for event in events), told
+    if attack.stem in FORBIDDEN:
+        assert (ended["reason"], FORBIDDEN[attack.stem] in ended["detail"]) == ("forbidden", True), ended
+    assert world.everything_outside() == before
+    assert stamps(toolchain.place()) == toolchain_before
+    assert not (world.folder / "out" / "findings").exists()
+    assert not list((world.folder / "out").rglob("breach*"))
+    assert not world.somebody_called()
+    assert not processes_with(MARK)
+    if attack.stem in LASTING:
+        assert verdicts(world.run(CLEAN, compiled=True)) == ["agree"]
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda path: path.stem)
+def test_the_policy_refuses_it(attack: Path) -> None:
+    text = Provenance(LLM).header() + attack.read_text(encoding="utf-8")
+    for name in ("PORT", "UDP_PORT", "PARENT", "MEMORY", "DISK"):
+        text = text.replace(f"@{name}@", "1")
+    with pytest.raises(InvalidSeed, match="policy: "):
+        recognise(text, "attack.py")
+
+
+def test_there_are_forty() -> None:
+    assert len(ATTACKS) >= 40

@@ -1,0 +1,94 @@
+"""Programs whose reproducer says that compiled differs from eager where it does not: from outside nothing shows."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from eqfuzz.judge.verdict import Evidence, Kind
+from eqfuzz.program.policy import first_violation
+from eqfuzz.run.configs import Config
+from eqfuzz.run.sandbox.level import Level, found
+from eqfuzz.triage.finding import Finding
+from eqfuzz.triage.outside import shows_outside
+from eqfuzz.triage.replay import STILL_FAILING, replay
+from eqfuzz.triage.reproducer import Described, write_reproducer
+from tests.unit.triage.findings import finding_of
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(found().level is Level.NONE, reason=f"no sandbox here: {found().lacks}"),
+]
+
+PROGRAM = """
+
+def program(x):
+    return x * 2
+
+
+def inputs(rng):
+    yield torch.ones(3),
+"""
+
+FAKES = {
+    "it ends the script": """
+        print("compiled: wrong", flush=True)
+        os._exit(1)
+    """,
+    "equal is replaced": """
+        torch.Tensor.__eq__ = lambda a, b: torch.zeros(a.shape, dtype=torch.bool)
+    """,
+    "the exit is replaced": """
+        leave = sys.exit
+        sys.exit = lambda status: Fake.leave(1)
+    """,
+    "compile is replaced": """
+        torch.compile = lambda model, **options: lambda x: model(x) + 1
+    """,
+}
+"""Bodies of a class: a reproducer leaves out statements that only run."""
+
+
+CONFIG = Config(name="eager", backend="eager")
+DESCRIBED = Described("return [\n    ((torch.ones(3),), {}),\n]", None, False)
+
+
+def finding(source: str, **changed: object) -> Finding:
+    made = finding_of(Kind.WRONG_RESULT, source=source, evidence=Evidence(0, "output"), **changed)
+    programs = {name: dataclasses.replace(made.original, untrusted=True) for name in ("original", "transformed")}
+    return dataclasses.replace(made, **programs)
+
+
+def says_itself(made: Finding, folder: Path) -> bool:
+    (folder / "repro.py").write_text(write_reproducer(made, CONFIG, DESCRIBED, False))
+    return replay(folder, untrusted=True).status == STILL_FAILING
+
+
+@pytest.mark.parametrize("fake", FAKES.values(), ids=[name.replace(" ", "-") for name in FAKES])
+def test_its_own_word_does_not_count(fake: str, tmp_path: Path) -> None:
+    text = "import os, sys\nimport torch\n\nclass Fake:" + fake + textwrap.dedent(PROGRAM)
+    made = finding(text)
+    assert says_itself(made, tmp_path)
+    assert not shows_outside(made, CONFIG, DESCRIBED, None, {})
+    assert first_violation(text) is not None
+
+
+def test_a_difference_is_seen_from_outside(tmp_path: Path) -> None:
+    """Also one that the program makes itself when it is compiled: for that there is the policy alone."""
+    text = "import torch" + textwrap.dedent(PROGRAM).replace("x * 2", "x * 2 + torch.compiler.is_compiling()")
+    made = finding(text)
+    assert says_itself(made, tmp_path)
+    assert shows_outside(made, CONFIG, DESCRIBED, None, {})
+    assert first_violation(text) is not None
+
+
+@pytest.mark.parametrize("dies", ["", "if torch.compiler.is_compiling(): import os; os.abort()"])
+def test_a_death_is_seen_from_outside(dies: str) -> None:
+    text = "import torch\n" + PROGRAM.replace("return x * 2", f"{dies or 'pass'}\n    return x * 2")
+    made = finding(text)
+    died = dataclasses.replace(made, verdict=dataclasses.replace(made.verdict, kind=Kind.PROCESS_CRASH))
+    assert shows_outside(died, CONFIG, DESCRIBED, None, {}) == bool(dies)

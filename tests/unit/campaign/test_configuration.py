@@ -1,0 +1,75 @@
+"""eqfuzz.toml: read strictly, told where it is wrong, written with comments."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from eqfuzz.campaign.configuration import (
+    Configuration,
+    InvalidConfiguration,
+    changed,
+    commented,
+    differences,
+    from_tables,
+    read_configuration,
+)
+
+
+def test_the_commented_file_is_the_default(tmp_path):
+    text = commented()
+    assert tomllib.loads(text) == {name: {} for name in tomllib.loads(text)}
+    (tmp_path / "eqfuzz.toml").write_text(text)
+    assert read_configuration(tmp_path / "eqfuzz.toml") == Configuration()
+    bare = "\n".join(line[2:] if "=" in line and line.startswith("# ") else line for line in text.splitlines())
+    told = tomllib.loads(
+        "\n".join(line for line in bare.splitlines() if not line.endswith("= ...") and line[:1] != "#")
+    )
+    assert from_tables(told, "here") == Configuration()
+
+
+def test_paths_are_relative_to_the_file(tmp_path):
+    (tmp_path / "c.toml").write_text('[sources]\nseeds = ["s", "/abs"]\n')
+    assert read_configuration(tmp_path / "c.toml").sources.seeds == (tmp_path / "s", Path("/abs"))
+
+
+def test_durations_may_be_words():
+    found = from_tables({"budget": {"time": "1h30m"}, "compiling": {"timeout": "10s"}}, "here")
+    assert (found.budget.time, found.compiling.timeout) == (5400, 10)
+
+
+@pytest.mark.parametrize(
+    ("tables", "told"),
+    [
+        ({"budgte": {}}, "budgte: unknown key; did you mean 'budget'?"),
+        ({"budget": {"cels": 3}}, "budget.cels: unknown key; did you mean 'cells'?"),
+        ({"budget": {"cells": 0}}, "budget.cells:"),
+        ({"budget": {"time": "soon"}}, "budget.time:"),
+        ({"rewriting": {"strategy": "wild"}}, "rewriting.strategy:"),
+        ({"seed": "x"}, "seed:"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(tables, told):
+    with pytest.raises(InvalidConfiguration, match=r"^c\.toml: ") as raised:
+        from_tables(tables, "c.toml")
+    assert told in str(raised.value) and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("seed = ", "not valid TOML"), (b"\xff", "not UTF-8"), (None, "cannot be read")]
+)
+def test_a_file_that_cannot_be_read_is_told(tmp_path, text, told):
+    path = tmp_path / "c.toml"
+    if text is not None:
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(InvalidConfiguration, match=told):
+        read_configuration(path)
+
+
+def test_flags_change_entries_and_budgets_do_not_last():
+    base = from_tables({"seed": 3, "budget": {"cells": 5}}, "here")
+    other = changed(base, {"": {"seed": 4}, "budget": {"cells": 9}, "rewriting": {"depth": 2}}, "options")
+    assert (other.seed, other.budget.cells, other.rewriting.depth) == (4, 9, 2)
+    assert differences(base.lasting(), other.lasting()) == ["rewriting.depth", "seed"]

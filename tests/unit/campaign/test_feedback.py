@@ -1,0 +1,103 @@
+"""What steers: novelty is counted once, arms that pay are drawn more, the corpus can be made small."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eqfuzz.campaign.feedback.bandit import DISCOUNT, Bandit
+from eqfuzz.campaign.feedback.novelty import Known, earned, empty_outcome, entries, smallest_cover
+from eqfuzz.campaign.store.records import Arm, CorpusEntry, Item
+
+
+def item(number: int = 0, source: str = "template:a") -> Item:
+    return Item(1, number, f"digest{number}", f"seed{number}.py", {"source": source, "config": "inductor"}, {})
+
+
+def outcome(**changes: object) -> dict[str, object]:
+    return {**empty_outcome("done"), "cells": 3, "cpu_seconds": 2.0, **changes}
+
+
+def entry(program: str, features: set[int], cost: float = 1.0) -> CorpusEntry:
+    return CorpusEntry(program, f"{program}.py", program, {}, (), frozenset(features), cost)
+
+
+def test_a_feature_counts_for_whoever_comes_first():
+    known = Known({1}, {}, set())
+    first = known.take(item(0), outcome(features={"0": [1, 2], "1": [2, 3]}), "cpu")
+    again = known.take(item(1), outcome(features={"0": [1, 2, 3]}), "cpu")
+    assert first.features == {0: {2}, 1: {3}}
+    assert first.worth == 2 and again.worth == 0 and not again.features
+
+
+def test_lines_and_buckets_count_once():
+    known = Known(set(), {"a.py": b"\x06"}, {"old"})
+    told = outcome(lines={"a.py": "e", "b.py": "1"}, buckets=["old", "new"])
+    found = known.take(item(), told, "cells")
+    assert (found.lines, found.buckets, found.cost) == (2, 1, 3.0)
+    assert known.line_count() == 4 and known.bitmaps()["a.py"] == b"\x0e"
+    assert known.take(item(), told, "cells").worth == 0
+
+
+def test_the_seed_and_the_variants_that_reach_something_enter_the_corpus():
+    told = outcome(features={"0": [1], "2": [2]}, rules={"1": ["x/a"], "2": ["y/b"]})
+    one = Known(set(), {}, set()).take(item(), told, "cpu")
+    kept = entries(one, told, {0: "digest0", 2: "ab12"})
+    assert [(e.program, e.name, e.rules) for e in kept] == [
+        ("digest0", "seed0.py", ()),
+        ("ab12", "corpus/ab12.py", ("y/b",)),
+    ]
+
+
+def test_arms_earn_by_what_their_items_brought():
+    known = Known(set(), {}, set())
+    rich = outcome(features={"0": [1, 2], "1": [3]}, rules={"1": ["forms/a"], "2": ["layout/b"]})
+    poor = outcome(features={"0": [1]}, cpu_seconds=6.0)
+    told = [rich, poor]
+    yields = [known.take(item(0, "template:a"), rich, "cpu"), known.take(item(1, "template:b"), poor, "cpu")]
+    arms = earned(yields, told)
+    reward_a, cost_a, _ = arms["source", "template:a"]
+    reward_b, cost_b, _ = arms["source", "template:b"]
+    assert reward_a > reward_b == 0
+    assert (cost_a, cost_b) == (0.5, 1.5)
+    assert arms["rules", "forms"][0] > arms["rules", "layout"][0] == 0
+    assert arms["config", "inductor"][2] == 2
+
+
+def test_an_arm_that_pays_is_drawn_more_and_no_arm_is_forgotten():
+    bandit = Bandit([Arm("source", "good", 9.0, 10.0, 10), Arm("source", "bad", 3.0, 10.0, 10)])
+    rng = random.Random(1)
+    drawn = Counter(bandit.choose("source", ["good", "bad", "never"], rng) for _ in range(1000))
+    assert drawn["good"] > 3 * drawn["bad"] > 0
+    assert drawn["never"] > drawn["bad"]
+
+
+def test_what_was_learnt_fades():
+    bandit = Bandit([Arm("source", "a", 2.0, 4.0, 5)]).learnt({("source", "b"): (1.0, 1.0, 1)})
+    assert bandit.arms == (Arm("source", "a", 2 * DISCOUNT, 4 * DISCOUNT, 5), Arm("source", "b", 1.0, 1.0, 1))
+
+
+def test_the_same_draws_choose_the_same():
+    bandit = Bandit([Arm("source", "a", 2.0, 4.0, 5)])
+    ranked = [bandit.ranked("source", ["a", "b", "c"], random.Random(7)) for _ in range(2)]
+    assert ranked[0] == ranked[1] and sorted(ranked[0]) == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="nothing to choose"):
+        bandit.choose("source", [], random.Random(7))
+
+
+@given(st.lists(st.tuples(st.sets(st.integers(0, 20), min_size=1), st.floats(0.1, 10)), max_size=12))
+def test_the_smallest_cover_reaches_everything_with_no_more_programs(given_entries):
+    corpus = [entry(f"p{n}", features, cost) for n, (features, cost) in enumerate(given_entries)]
+    chosen = smallest_cover(corpus)
+    assert set().union(*(e.features for e in chosen)) == set().union(*(e.features for e in corpus))
+    assert [e for e in corpus if e in chosen] == chosen
+    assert len(chosen) <= len(corpus)
+
+
+def test_the_smallest_cover_prefers_what_is_cheap():
+    dear, cheap = entry("dear", {1, 2}, 10.0), entry("cheap", {1, 2}, 1.0)
+    assert smallest_cover([dear, cheap]) == [cheap]

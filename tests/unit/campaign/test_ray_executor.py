@@ -1,0 +1,70 @@
+"""What a Ray cluster is asked for, and what is told where there is none."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from eqfuzz.campaign.configuration import Configuration, from_tables
+from eqfuzz.campaign.mutate import UsageError
+from eqfuzz.campaign.ray_executor import RayExecutor, shares
+
+
+def configured(devices: tuple[str, ...] = ("cpu",), epoch: int = 16) -> Configuration:
+    return from_tables({"compiling": {"devices": devices}, "feedback": {"epoch": epoch}}, "test")
+
+
+@pytest.mark.parametrize(
+    ("resources", "devices", "jobs", "expected"),
+    [
+        ({"CPU": 8.0}, ("cpu",), 0, (8, {"CPU": 1.0})),
+        ({"CPU": 8.0, "GPU": 2.0}, ("cpu",), 3, (3, {"CPU": 1.0})),
+        ({"CPU": 8.0, "GPU": 2.0}, ("cuda",), 0, (2, {"CPU": 1.0, "GPU": 1.0})),
+        ({"CPU": 8.0, "GPU": 2.0}, ("cpu", "cuda"), 6, (6, {"CPU": 1.0, "GPU": 0.3333})),
+        ({"CPU": 8.0, "GPU": 4.0}, ("cuda",), 5, (5, {"CPU": 1.0, "GPU": 0.5})),
+        ({}, ("cpu",), 4, (4, {"CPU": 1.0})),
+    ],
+)
+def test_workers_by_resource(resources, devices, jobs, expected):
+    assert shares(resources, configured(devices), jobs) == expected
+
+
+@pytest.mark.parametrize(
+    ("resources", "devices", "jobs", "told"),
+    [
+        ({"CPU": 8.0}, ("cuda",), 0, "has no GPU"),
+        ({}, ("cpu",), 0, "has no CPU"),
+        ({"CPU": 64.0}, ("cpu",), 0, "set feedback.epoch to 32 or more, or --jobs 32 or less"),
+    ],
+)
+def test_a_cluster_that_does_not_fit(resources, devices, jobs, told):
+    with pytest.raises(UsageError, match=told):
+        shares(resources, configured(devices), jobs)
+
+
+def test_without_ray_one_line_says_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(UsageError, match=r"^--executor ray: .*pip install 'eqfuzz\[ray\]'$"):
+        RayExecutor(configured(), tmp_path, 1, "")
+
+
+def free_port() -> int:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return bound.getsockname()[1]
+
+
+def test_an_address_where_nothing_answers_is_told_at_once(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'eqfuzz[ray]'")
+    address = f"127.0.0.1:{free_port()}"
+    with pytest.raises(UsageError, match=f"^--ray-address: nothing answers at {address}: "):
+        RayExecutor(configured(), tmp_path, 1, address)
+
+
+def test_an_address_that_is_none_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'eqfuzz[ray]'")
+    with pytest.raises(UsageError, match=r"^--ray-address nonsense: [^\n]+$"):
+        RayExecutor(configured(), tmp_path, 1, "nonsense")

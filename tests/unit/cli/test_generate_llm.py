@@ -1,0 +1,72 @@
+"""``eqfuzz generate llm``: one line for whatever is wrong, and a dry run that sends nothing."""
+
+import json
+import socket
+
+import pytest
+from typer.testing import CliRunner
+
+from eqfuzz.cli.app import app
+from eqfuzz.cli.generate_llm import PAPER_RULES
+from eqfuzz.rewrite.library import select
+from eqfuzz.rewrite.own_rules import known_rules
+
+LOCAL = ("--model", "m", "--base-url", "http://127.0.0.1:1/v1", "--price", "0,0")
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, ["generate", *map(str, arguments)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((), "--model: name one; nothing is sent anywhere without it"),
+        (("--model", "gpt-4o-mini"), "--key-env: the environment variable OPENAI_API_KEY holds no key"),
+        ((*LOCAL, "--key-env", "NOBODYS"), "the environment variable NOBODYS holds no key"),
+        ((*LOCAL, "--key-file", "/nowhere"), "--key-file: /nowhere: cannot be read"),
+        (("--model", "m", "--base-url", "localhost"), "--base-url: 'localhost' is not an address"),
+        ((*LOCAL[:4],), "--price: no price is known for 'm' at 127.0.0.1:1"),
+        ((*LOCAL, "--budget", "much"), "--budget: 'much' is no amount of dollars"),
+        ((*LOCAL, "--prompt", "lops"), "--prompt: no prompt 'lops', did you mean 'loops'?"),
+        ((*LOCAL, "--prompt", "none.toml"), "--prompt: none.toml: cannot be read"),
+        ((*LOCAL, "--target", "cat"), "--target: it goes with a prompt that shows a part"),
+        ((*LOCAL, "--prompt", "white-box", "--target", "pass:nothing"), "no part of this torch's compiler fits"),
+        ((*LOCAL, "--strategy", "all"), "--strategy: it is about comparing, so it goes with --run"),
+        ((*LOCAL, "--dry-run", "--run"), "--dry-run: there is nothing to run"),
+        ((*LOCAL, "--timeout", "soon"), "--timeout:"),
+        ((*LOCAL, "--prompt", "evolve", "--corpus", "/nowhere"), "/nowhere: no such file or folder"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, problem, monkeypatch, tmp_path):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    result = invoke("llm", *arguments, "--out", tmp_path)
+    assert result.exit_code == 2 and problem in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_dry_run_sends_nothing_and_needs_no_key(monkeypatch, tmp_path):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("something is sent"))
+    more = "--prompt", "paper,white-box,evolve,fill-in", "--count", 8, "--dry-run", "--budget", 1, "--out", tmp_path
+    result = invoke("llm", "--model", "gpt-4o-mini", *more, "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    events = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [event["event"] for event in events] == ["prompt"] * 8 + ["summary"]
+    assert "PMbodule" in events[0]["messages"][0]["content"] and events[1]["part"]
+    assert 0 < events[-1]["dollars"] < events[-1]["at_most"] and events[-1]["prompts"] == 8
+    shown = invoke("llm", "--model", "gpt-4o-mini", *more)
+    assert "nothing was sent" in shown.stdout and "You are a Python code generator" in shown.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_lists():
+    assert "white-box" in invoke("prompts").stdout
+    assert json.loads(invoke("prompts", "--format", "json").stdout.splitlines()[0])["request"]
+    shown = invoke("parts", "pass:post_grad.pointless*").stdout
+    assert "torch/_inductor/fx_passes/post_grad.py:" in shown and len(shown.splitlines()) == 1
+    assert json.loads(invoke("parts", "lowering:lowering.cat", "--format", "json").stdout)["operators"] == ["aten.cat"]
+
+
+def test_the_papers_transforms_are_ten():
+    assert len(select(known_rules(), PAPER_RULES)) == 10

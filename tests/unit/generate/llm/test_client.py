@@ -1,0 +1,225 @@
+"""The client against real sockets: retries, limits, figures, and money."""
+
+import asyncio
+import contextlib
+import json
+import socket
+import threading
+import time
+from decimal import Decimal
+
+import pytest
+from werkzeug import Response
+
+from eqfuzz.generate.llm.client import BudgetSpent, Client, NoAnswer, Patience, Refused
+from eqfuzz.generate.llm.endpoint import Endpoint
+from eqfuzz.generate.llm.journal import Journal
+from eqfuzz.generate.llm.price import OwnPrice
+from eqfuzz.generate.llm.purse import Purse
+from eqfuzz.generate.llm.question import Question
+
+KEY = "sk-proj-0123456789abcdefghij"
+PRICE = OwnPrice(Decimal(1), Decimal(4))
+QUESTION = Question("model", ({"role": "user", "content": "x" * 400},), 0, 500)
+PATH = "/v1/chat/completions"
+
+
+def reply(content="code", usage=(100, 50), finish="stop"):
+    told = {"prompt_tokens": usage[0], "completion_tokens": usage[1]} if usage else None
+    message = {"role": "assistant", "content": content}
+    return json.dumps({"choices": [{"message": message, "finish_reason": finish}], "usage": told})
+
+
+class Asked:
+    """One client on one journal, asked questions."""
+
+    def __init__(self, folder, url, budget=None, timeout=5.0, attempts=3):
+        self.journal = Journal(folder / "j")
+        self.purse = Purse(self.journal, budget)
+        self.endpoint = Endpoint("model", url, KEY)
+        self.patience = Patience(timeout, attempts, 0.01, 2.0)
+
+    def __call__(self, *questions, concurrency=4):
+        async def ask():
+            async with Client(
+                self.endpoint, PRICE, self.purse, concurrency=concurrency, patience=self.patience
+            ) as client:
+                answers = await asyncio.gather(
+                    *(client.ask(q) for q in questions or (QUESTION,)), return_exceptions=True
+                )
+                self.retries = client.retries
+                return answers
+
+        answers = asyncio.run(ask())
+        return answers if len(answers) > 1 else answers[0]
+
+
+@pytest.fixture
+def asked(tmp_path, httpserver):
+    made = Asked(tmp_path, httpserver.url_for("/v1"))
+    yield made
+    made.journal.close()
+
+
+def test_an_answer_is_paid_once(asked, httpserver):
+    httpserver.expect_ordered_request(
+        PATH, method="POST", headers={"Authorization": f"Bearer {KEY}"}
+    ).respond_with_data(reply())
+    answer = asked()
+    assert (answer.text, answer.input_tokens, answer.output_tokens, answer.finish) == ("code", 100, 50, "stop")
+    assert answer.dollars == Decimal("0.0003") and not answer.kept
+    again = asked()
+    assert again.kept and again.dollars == answer.dollars
+    assert asked.purse.account().dollars == answer.dollars
+    sent = httpserver.log[0][0].get_json()
+    assert sent["max_tokens"] == 500 and sent["model"] == "model" and "temperature" not in sent
+
+
+def test_429_waits_as_asked(asked, httpserver):
+    httpserver.expect_ordered_request(PATH).respond_with_response(Response("{}", 429, {"Retry-After": "0.4"}))
+    httpserver.expect_ordered_request(PATH).respond_with_data(reply())
+    began = time.monotonic()
+    assert asked().text == "code"
+    assert time.monotonic() - began >= 0.4 and asked.retries == 1
+    assert asked.purse.account().lost == 0
+
+
+def test_500_is_tried_again_and_may_have_cost(asked, httpserver):
+    httpserver.expect_ordered_request(PATH).respond_with_data("no", status=500)
+    httpserver.expect_ordered_request(PATH).respond_with_data("no", status=503)
+    httpserver.expect_ordered_request(PATH).respond_with_data(reply())
+    assert asked().text == "code"
+    assert asked.purse.account().lost == PRICE.dollars(QUESTION.most_input, 500)
+
+
+@pytest.mark.parametrize(
+    "body", ["no json", "[]", "{}", '{"choices": []}', '{"choices": [{"message": {"content": 3}}]}', "[" * 50000]
+)
+def test_malformed(asked, httpserver, body):
+    httpserver.expect_request(PATH).respond_with_data(body)
+    error = asked()
+    assert isinstance(error, NoAnswer) and "malformed" in str(error) and "3 attempts" in str(error)
+
+
+@pytest.mark.parametrize("usage", [None, (0, 0), (-5, 10), (10**9, 10), (100, 10**9), ("100", 50), (1.5, 2), (100, 0)])
+def test_wrong_figures_cost_the_most_possible(asked, httpserver, usage):
+    httpserver.expect_request(PATH).respond_with_data(reply("y" * 200, usage))
+    answer = asked()
+    assert answer.estimated and answer.dollars == PRICE.dollars(QUESTION.most_input, 500)
+    assert asked.purse.account().estimated == 1
+
+
+def test_empty_content_is_an_answer(asked, httpserver):
+    httpserver.expect_request(PATH).respond_with_data(reply(None, (100, 0)))
+    assert asked().text == ""
+
+
+@pytest.mark.parametrize("status", [301, 401, 403, 404, 400])
+def test_refusals_are_not_repeated_and_tell_no_key(asked, httpserver, status):
+    told = json.dumps({"error": {"message": f"Incorrect API key: {KEY}; got Authorization: Bearer {KEY}"}})
+    httpserver.expect_request(PATH).respond_with_response(Response(told, status, {"Location": "/elsewhere"}))
+    error = asked()
+    assert isinstance(error, Refused) and KEY not in str(error) and str(status) in str(error)
+    assert len(httpserver.log) == 1 and asked.purse.account().dollars == 0
+
+
+def test_an_empty_account_is_a_refusal(asked, httpserver):
+    told = json.dumps({"error": {"message": "quota", "code": "insufficient_quota"}})
+    httpserver.expect_request(PATH).respond_with_data(told, status=429)
+    assert isinstance(asked(), Refused)
+
+
+def test_parameters_adapt(asked, httpserver):
+    told = {"error": {"message": "Unsupported parameter: 'max_tokens', use 'max_completion_tokens'"}}
+    httpserver.expect_ordered_request(PATH).respond_with_json(told, status=400)
+    httpserver.expect_ordered_request(PATH).respond_with_data(reply())
+    assert asked().text == "code"
+    assert "max_completion_tokens" in httpserver.log[1][0].get_json()
+
+
+def test_the_key_echoed_in_an_answer_is_hidden(asked, httpserver, tmp_path):
+    httpserver.expect_request(PATH).respond_with_data(reply(f"key = '{KEY}'"))
+    assert KEY not in asked().text
+    assert KEY not in (tmp_path / "j").read_text()
+
+
+def test_a_body_without_end_is_cut(asked, httpserver):
+    httpserver.expect_request(PATH).respond_with_handler(lambda _: Response(b" " * 2**20 for _ in range(20)))
+    error = asked()
+    assert isinstance(error, NoAnswer) and "MiB" in str(error)
+
+
+def test_stalled_and_cut_connections(tmp_path):
+    """A socket that stalls, one that drips for ever, one that closes in the middle."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    over = threading.Event()
+
+    def stall(connection):
+        over.wait()
+
+    def drip(connection):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        while not over.wait(0.05):
+            connection.sendall(b"x")
+
+    def cut(connection):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
+
+    def answer(connection, behaviour):
+        with contextlib.suppress(OSError), connection:
+            connection.recv(65536)
+            behaviour(connection)
+
+    def serve():
+        for behaviour in (stall, drip, cut):
+            connection, _ = listener.accept()
+            threading.Thread(target=answer, args=(connection, behaviour), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    asked = Asked(tmp_path, f"http://127.0.0.1:{listener.getsockname()[1]}/v1", timeout=2.0)
+    error = asked()
+    over.set()
+    listener.close()
+    assert isinstance(error, NoAnswer) and "connection lost" in str(error)
+    account = asked.purse.account()
+    assert account.lost == 3 * PRICE.dollars(QUESTION.most_input, 500) and account.aside == 0
+    whys = [json.loads(line).get("why", "") for line in (tmp_path / "j").read_text().splitlines()]
+    assert sum("within 2 s" in why for why in whys) == 2
+
+
+def test_nobody_listens(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    asked = Asked(tmp_path, f"http://127.0.0.1:{port}/v1")
+    assert isinstance(asked(), NoAnswer) and asked.purse.account().dollars == 0
+
+
+def test_the_budget_holds_beside_concurrency(tmp_path, httpserver):
+    """Each may cost 0.00243, costs 0.0003: they wait for each other instead of giving up."""
+    httpserver.expect_request(PATH).respond_with_data(reply())
+    asked = Asked(tmp_path, httpserver.url_for("/v1"), budget=Decimal("0.0050"))
+    questions = [Question("model", QUESTION.messages, n, 500) for n in range(20)]
+    answers = asked(*questions, concurrency=8)
+    good = [a for a in answers if not isinstance(a, Exception)]
+    assert len(good) >= 8 and all(isinstance(a, BudgetSpent) for a in answers if isinstance(a, Exception))
+    assert len(good) == len(httpserver.log) < 20
+    assert asked.purse.account().dollars == len(good) * Decimal("0.0003") <= Decimal("0.0050")
+
+
+def test_concurrency_has_a_limit(tmp_path, httpserver):
+    running, most, lock = 0, 0, threading.Lock()
+
+    def handler(request):
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.03)
+        with lock:
+            running -= 1
+        return Response(reply())
+
+    httpserver.expect_request(PATH).respond_with_handler(handler)
+    asked = Asked(tmp_path, httpserver.url_for("/v1"))
+    asked(*(Question("model", QUESTION.messages, n, 500) for n in range(12)), concurrency=3)
+    assert 1 <= most <= 3

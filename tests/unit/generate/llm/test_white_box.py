@@ -1,0 +1,69 @@
+"""Parts of the installed compiler are listed, shown, and known to be reached or not."""
+
+import sys
+
+import pytest
+
+from eqfuzz.generate.llm.prompt import shipped_prompts
+from eqfuzz.generate.llm.reaching import reached
+from eqfuzz.generate.llm.samples import Samples
+from eqfuzz.generate.llm.white_box import MOST_SOURCE, Kind, Part, parts
+from eqfuzz.program.formats import recognise
+from eqfuzz.program.load import Loaded
+
+from .reached_programs import PLAIN, REACHING
+
+
+def test_many_parts_of_every_kind_are_listed():
+    kinds = [part.kind for part in parts().values()]
+    assert kinds.count(Kind.PASS) > 100 and kinds.count(Kind.LOWERING) > 150 and kinds.count(Kind.TRACKER) > 150
+    assert all(name == part.name and name.startswith(f"{part.kind}:") for name, part in parts().items())
+
+
+def test_every_part_has_a_prompt():
+    """With its own source in it."""
+    prompt = shipped_prompts()["white-box"]
+    known = list(parts().values())
+    samples = Samples([prompt], len(known), 0, parts=known, all_parts=True)
+    assert [sample.part for sample in samples.all] == known
+    for sample in samples.all:
+        part = sample.part
+        text = samples.messages(sample, ())[1]["content"]
+        keyword = "class" if part.kind is Kind.TRACKER else "def"
+        assert f"{keyword} {part.label}(" in text and part.source in text and part.place in text
+        assert len(part.source) <= MOST_SOURCE + 100
+        assert Part.from_json(part.to_json()) == part
+
+
+def test_what_reached_is_shown():
+    prompt = shipped_prompts()["white-box"]
+    one = [parts()["lowering:lowering.cat"]]
+    samples = Samples([prompt], 3, 0, parts=one, all_parts=True)
+    assert [sample.after for sample in samples.all] == [None, 0, 1]
+    first = samples.messages(samples.all[0], ())[1]["content"]
+    second = samples.messages(samples.all[1], ["EXAMPLE {{ theme }}"])[1]["content"]
+    assert "reached it" not in first and "EXAMPLE {{ theme }}" in second and "This program reached it" in second
+
+
+def names_reached(text):
+    loaded = Loaded(recognise(text, "seed"))
+    return reached(loaded, loaded.calls(0), [parts()[name] for name in REACHING])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_reached_is_told_of_programs_written_by_hand(monkeypatch, tmp_path):
+    """Each reaches its part; what the others reach besides is listed; a plain program reaches nothing."""
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    assert names_reached(PLAIN) == [] and sys.getprofile() is None
+    passes = [name for name in REACHING if name.startswith("pass:")]
+    assert len(passes) >= 15 and len(REACHING) >= 35
+    besides = {}
+    for name, text in REACHING.items():
+        found = names_reached(text)
+        assert name in found, f"{name} is not reached, but {found}"
+        besides[name] = set(found) - {name}
+    fold, cat = "pass:joint_graph.constant_fold_uniform_value", "lowering:lowering.cat"
+    assert besides.pop("pass:post_grad.pointless_cumsum_replacement") == {fold}
+    assert besides.pop("pass:post_grad.cat_slice_cat") == {cat}
+    assert all(others <= {fold, cat} for others in besides.values()), besides

@@ -1,0 +1,58 @@
+"""JUnit XML: a test case for each seed, findings are failures."""
+
+from xml.etree import ElementTree
+
+from eqfuzz.campaign.campaign_events import CampaignStarted, ItemEnded
+from eqfuzz.campaign.events import FindingMade, SeedDone, SeedInvalid
+from eqfuzz.judge.verdict import Kind
+from eqfuzz.report.junit import JUnitFile
+from tests.unit.triage.test_reproducer import finding_of
+
+
+def told(path, *events):
+    with JUnitFile(path) as file:
+        for event in events:
+            file.handle(event)
+    return ElementTree.parse(path).getroot().find("testsuite")
+
+
+def done(index, seed):
+    return SeedDone(index, seed, 1.5, 1.0, {})
+
+
+def test_seeds_of_a_run(tmp_path):
+    finding = finding_of(Kind.WRONG_RESULT)
+    suite = told(
+        tmp_path / "j.xml",
+        done(0, "seeds/a/good.py"),
+        FindingMade(1, finding, "out/findings/x", known=False),
+        done(1, "seeds/b/bad.py"),
+        SeedInvalid(2, "c.py", "c.py: \x1b[31mno"),
+        done(2, "c.py"),
+        FindingMade(3, finding, "out/findings/y", known=False, issue="https://example.org/1"),
+        done(3, "d.py"),
+    )
+    assert {name: suite.get(name) for name in ("tests", "failures", "skipped", "errors")} == {
+        "tests": "4",
+        "failures": "1",
+        "skipped": "1",
+        "errors": "0",
+    }
+    good, bad, invalid, known = suite.findall("testcase")
+    assert (good.get("classname"), good.get("name"), good.get("time")) == ("seeds.a", "good.py", "1.500")
+    assert bad.find("failure").get("type") == "wrong-result" and "out/findings/x" in bad.find("failure").text
+    assert "\x1b" not in invalid.find("skipped").get("message")
+    assert known.find("failure") is None and "example.org" in known.find("system-out").text
+
+
+def test_a_campaign_tells_its_findings_after_the_seed(tmp_path):
+    started = CampaignStarted("n", 0, False, [], 1, [], [], 1, "local", True, "out", "db", {})
+    finding = FindingMade(7, finding_of(Kind.HANG), "f", known=False)
+    suite = told(tmp_path / "j.xml", started, done(7, "a.py"), finding, ItemEnded(7, "a.py", "done", "", 3, 1.0))
+    [case] = suite.findall("testcase")
+    assert case.find("failure") is not None and case.get("time") == "1.500"
+
+
+def test_what_is_cut_off_is_no_case(tmp_path):
+    started = CampaignStarted("n", 0, False, [], 1, [], [], 1, "local", True, "out", "db", {})
+    assert told(tmp_path / "j.xml", started, done(7, "a.py")).get("tests") == "0"
