@@ -21,11 +21,11 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from eqfuzz.campaign.campaign import Campaigning
 from eqfuzz.campaign.campaign_events import ItemEnded, ItemStarted
 from eqfuzz.campaign.configuration import from_tables
 from eqfuzz.campaign.events import Event
 from eqfuzz.campaign.preparing import Options, run_campaign
+from eqfuzz.campaign.statistics import Statistics
 
 COLUMNS = ("workers", "cells", "cells/s", "times", "cells/CPU s", "own ms/cell", "Ray ms/cell", "worker MB", "fork MB")
 
@@ -79,16 +79,12 @@ class Measured:
         )
         options = Options(name="scaling", out=out, jobs=workers, executor="ray")
         watching = threading.Thread(target=self._watch)
-
-        def started(_: Campaigning) -> None:
-            watching.start()
-
+        watching.start()
         try:
-            run_campaign(configuration, options, self._count, started)
+            run_campaign(configuration, options, Statistics(), self._count)
         finally:
             self._over.set()
-            if watching.ident is not None:
-                watching.join()
+            watching.join()
 
     def row(self, first: float) -> list[str]:
         memory = [statistics.median(sizes) if sizes else 0.0 for sizes in self._memory.values()]

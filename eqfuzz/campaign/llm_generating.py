@@ -162,10 +162,10 @@ class _Run:
         self.handler(WritingStarted(*who, prompts, order.count, order.seed, budget, spent, str(order.out)))
         limits = Limits(load_s=order.program_seconds, eager_s=order.program_seconds)
         watches = any(sample.part is not None for sample in self.samples.all)
-        environment = Environment(order.out.resolve())
+        environment = Environment(order.out.resolve(), unsafe=order.unsafe)
         rules = tuple(rule.name for rule in known_rules())
         threads = ThreadPoolExecutor(order.jobs, thread_name_prefix="check")
-        pool = Pool(environment, limits, jobs=order.jobs, target=TARGET, warm=watches, unsafe=order.unsafe)
+        pool = Pool(environment, limits, jobs=order.jobs, target=TARGET, warm=watches)
         try:
             asyncio.run(self._all(Validator(pool, limits, rules, order.seed), threads))
         except KeyboardInterrupt:

@@ -50,8 +50,8 @@ class LlmSource:
             raise UsageError(str(error)) from None
         limits = Limits(load_s=order.program_seconds, eager_s=order.program_seconds)
         watches = any(prompt.needs == "part" for prompt in order.prompts)
-        environment = Environment(order.out.resolve())
-        self._pool = Pool(environment, limits, jobs=1, target=TARGET, warm=watches, unsafe=order.unsafe)
+        environment = Environment(order.out.resolve(), unsafe=order.unsafe)
+        self._pool = Pool(environment, limits, jobs=1, target=TARGET, warm=watches)
         self._validator = Validator(self._pool, limits, [rule.name for rule in known_rules()], order.seed)
 
     def draw(self, rng: random.Random, number: int, drawn: Drawn) -> Seedling | None:

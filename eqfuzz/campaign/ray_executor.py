@@ -12,6 +12,7 @@ import dataclasses
 import logging
 import math
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -318,7 +319,8 @@ def shares(resources: dict[str, float], configuration: Configuration, jobs: int)
 
 def _connected(jobs: int, address: str) -> tuple[Any, Path | None]:
     """Ray, joined to a cluster, and the folder of a local one's logs. Raises UsageError."""
-    for name, value in QUIET.items():
+    own = {} if address else {"RAY_AUTH_TOKEN": secrets.token_hex(32)}  # or Ray keeps one in the home
+    for name, value in {**QUIET, **own}.items():
         os.environ.setdefault(name, value)
     try:
         import ray

@@ -19,10 +19,9 @@ from eqfuzz.campaign.room import NoRoom, enough_room
 from eqfuzz.campaign.self_check import CLEAN, case_of, shipped_program, verdicts_of
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.campaign.versions import versions
-from eqfuzz.campaign.work import CutOff, Performed, Workshop
+from eqfuzz.campaign.work import Performed, Workshop
 from eqfuzz.campaign.worker_name import is_gone, worker_name
 from eqfuzz.judge.verdict import Kind
-from eqfuzz.run.protocol import RunnerFailed
 
 _PREFIX = "eqfuzz-worker,"
 
@@ -89,10 +88,6 @@ class RayWorker:
             performed = self._workshop.perform(item, text, index, events.append, self._stop)
             found = [*(Path(event.folder) for event in performed.findings), *flaky.glob("*")]
             parcel = pack(self._out, found, self._renamed)
-        except RunnerFailed:
-            if self._stop.is_set():
-                raise CutOff from None
-            raise
         finally:  # what was found is kept by the campaign's own machine alone
             for folder in (findings, flaky):
                 shutil.rmtree(folder, ignore_errors=True)

@@ -106,7 +106,7 @@ def test_a_variant_as_a_seed_file(softmax, tmp_path):
     assert kept.read_text(encoding="utf-8") == softmax.source_of(1)
 
 
-@pytest.mark.parametrize("runner", ["fast", "stock"])
+@pytest.mark.parametrize("runner", ["fast", pytest.param("stock", marks=pytest.mark.long)])
 def test_a_traced_seed_covers_lines_of_the_compiler(run, softmax, runner):
     traced = run(SOFTMAX, runner, traced=True)
     (covered,) = [event for event in traced.events if isinstance(event, LinesCovered)]

@@ -277,6 +277,7 @@ def test_the_paper_in_one_command(tmp_path):
     assert cost["findings"] == last["findings"]
 
 
+@pytest.mark.long
 def test_white_box_learns_from_what_reached(tmp_path):
     """One part is reached and its example shown; the other is not, and nothing is."""
     cumsum, cat = "pass:post_grad.pointless_cumsum_replacement", "lowering:lowering.cat"
@@ -308,6 +309,7 @@ def test_white_box_learns_from_what_reached(tmp_path):
     assert header["part"] == cumsum and header["reached"] is True
 
 
+@pytest.mark.long
 def test_a_campaign_draws_from_a_model(tmp_path):
     """The same draws again cost nothing, and give the same seeds; a spent budget gives none."""
     order = Order(

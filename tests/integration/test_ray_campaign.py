@@ -20,6 +20,7 @@ from eqfuzz.campaign.events import CellJudged, Event, FindingMade
 from eqfuzz.campaign.parcel import Luggage, unpack
 from eqfuzz.campaign.preparing import Options, open_store, run_campaign
 from eqfuzz.campaign.ray_worker import RayWorker, Refused
+from eqfuzz.campaign.statistics import Statistics
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.campaign.versions import versions
 from eqfuzz.triage.folder import read_finding
@@ -121,7 +122,7 @@ def ran(configuration: Configuration, out: Path, executor: str) -> Ran:
     """Run it to its end, with two workers."""
     options = Options(name="night", out=out, jobs=2, executor=executor)
     events: list[Event] = []
-    summary = run_campaign(configuration, options, events.append, lambda _: None)
+    summary = run_campaign(configuration, options, Statistics(), events.append)
     with open_store(options) as store:
         campaign = store.campaign("night")
         assert campaign is not None
@@ -191,12 +192,13 @@ def test_nothing_of_the_cluster_stays(both: tuple[Ran, Ran]) -> None:
     assert folders == {str(ray.out.resolve() / "findings")}
 
 
+@pytest.mark.long
 def test_the_code_under_test_never_runs_in_the_worker_s_process(tmp_path: Path) -> None:
     out = tmp_path / "elsewhere"
     worker = RayWorker(Luggage.of(configuration(tmp_path)), str(tmp_path / "node"), str(out), versions())
     told = worker.begin()
     try:
-        options = {"seed": 1, "favoured": [], "configs": ["inductor"], "traced": False}
+        options = {"seed": 1, "favoured": [], "configs": ["inductor"], "traced": False, "met": []}
         texts = {path.name: path.read_text() for path in (tmp_path / "seeds").iterdir()}
         write(tmp_path, "tells.py", TELLS)
         texts["tells.py"] = (tmp_path / "tells.py").read_text()
@@ -224,6 +226,7 @@ def test_the_code_under_test_never_runs_in_the_worker_s_process(tmp_path: Path) 
     assert list((tmp_path / "node").iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_node_with_other_versions_refuses(tmp_path: Path) -> None:
     other = {**versions(), "torch": "1.0"}
     worker = RayWorker(Luggage.of(configuration(tmp_path)), str(tmp_path / "node"), str(tmp_path), other)

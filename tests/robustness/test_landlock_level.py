@@ -64,6 +64,7 @@ def test_a_program_is_compiled(world: World) -> None:
     assert verdicts(events) == ["agree"], events
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_fails(name: str, world: World) -> None:
     before = world.everything_outside()

@@ -248,7 +248,11 @@ class Client:
     def _connection(self) -> AsyncOpenAI:
         import openai
 
+        of_openai: Any = {}
+        if self.endpoint.base_url.rstrip("/") != OPENAI:  # the package reads them from the environment
+            of_openai = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
         return openai.AsyncOpenAI(
+            default_headers=of_openai,
             api_key=self.endpoint.key or "none",
             base_url=self.endpoint.base_url,
             timeout=self._patience.timeout,

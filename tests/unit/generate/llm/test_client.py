@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import datetime
+import email.utils
 import json
 import socket
 import threading
@@ -11,12 +13,13 @@ from decimal import Decimal
 import pytest
 from werkzeug import Response
 
-from eqfuzz.generate.llm.client import BudgetSpent, Client, NoAnswer, Patience, Refused
+from eqfuzz.generate.llm.client import BudgetSpent, Client, NoAnswer, Patience, Refused, _retry_after
 from eqfuzz.generate.llm.endpoint import Endpoint
 from eqfuzz.generate.llm.journal import Journal
 from eqfuzz.generate.llm.price import OwnPrice
 from eqfuzz.generate.llm.purse import Purse
 from eqfuzz.generate.llm.question import Question
+from tests.scripted_model import serving
 
 KEY = "sk-proj-0123456789abcdefghij"
 PRICE = OwnPrice(Decimal(1), Decimal(4))
@@ -206,7 +209,7 @@ def test_the_budget_holds_beside_concurrency(tmp_path, httpserver):
     assert asked.purse.account().dollars == len(good) * Decimal("0.0003") <= Decimal("0.0050")
 
 
-def test_concurrency_has_a_limit(tmp_path, httpserver):
+def test_concurrency_has_a_limit(tmp_path):
     running, most, lock = 0, 0, threading.Lock()
 
     def handler(request):
@@ -219,7 +222,24 @@ def test_concurrency_has_a_limit(tmp_path, httpserver):
             running -= 1
         return Response(reply())
 
-    httpserver.expect_request(PATH).respond_with_handler(handler)
-    asked = Asked(tmp_path, httpserver.url_for("/v1"))
-    asked(*(Question("model", QUESTION.messages, n, 500) for n in range(12)), concurrency=3)
-    assert 1 <= most <= 3
+    with serving() as server:
+        server.expect_request(PATH).respond_with_handler(handler)
+        asked = Asked(tmp_path, server.url_for("/v1"))
+        asked(*(Question("model", QUESTION.messages, n, 500) for n in range(12)), concurrency=3)
+    assert 2 <= most <= 3
+
+
+def test_what_is_openai_s_goes_nowhere_else(asked, httpserver, monkeypatch):
+    for variable in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
+        monkeypatch.setenv(variable, f"private-{variable}")
+    httpserver.expect_request(PATH).respond_with_data(reply())
+    assert asked().text == "code"
+    headers = httpserver.log[0][0].headers
+    assert "private-" not in str(headers) and headers["Authorization"] == f"Bearer {KEY}"
+
+
+def test_how_long_a_server_asks_to_be_left_alone():
+    soon = email.utils.format_datetime(datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=30))
+    assert 25 < _retry_after(soon) <= 30
+    given = {"2": 2.0, "0.5": 0.5, "-3": 0.0, "soon": None, "nan": None, "": None, None: None}
+    assert {value: _retry_after(value) for value in given} == given

@@ -1,0 +1,79 @@
+"""What is told of seeds that a model wrote, loud and quiet."""
+
+import io
+
+from rich.console import Console
+
+from eqfuzz.campaign.llm_events import CostTold, PromptTally, RoundTold, SampleMade, WritingStarted, WritingSummary
+from eqfuzz.generate.llm.validation import Reason
+from eqfuzz.report.llm_generating import ENDINGS, WORDS, WritingReport, dollars
+
+GOOD = RoundTold("", "", 100, 50, 0.0003, False)
+BAD = RoundTold("syntax", "not valid Python: '(' was never closed", 100, 50, 0.0003, False)
+SUMMARY = WritingSummary(
+    model="m",
+    count=3,
+    asked=3,
+    accepted=2,
+    first_valid=1,
+    repaired=1,
+    valid_share=0.6667,
+    first={"syntax": 2},
+    failed={"syntax": 1},
+    prompts={"loops": PromptTally(3, 2)},
+    parts=1,
+    reached=["lowering:lowering.cat"],
+    queries=6,
+    kept=2,
+    retries=1,
+    estimated=1,
+    input_tokens=600,
+    output_tokens=300,
+    dollars=0.0018,
+    paid=0.0012,
+    lost=0.0001,
+    spent=0.002,
+    budget=1.0,
+    why="budget",
+    trouble="",
+    interrupted=False,
+    seconds=4.0,
+    out="night",
+)
+
+
+def told(*, quiet=False):
+    stream = io.StringIO()
+    report = WritingReport(Console(file=stream, width=160), 3, quiet=quiet)
+    with report:
+        report.handle(WritingStarted("m", "localhost:8000", ["loops"], 3, 0, 1.0, 0.25, "night"))
+        report.handle(SampleMade(0, "loops", "", "", "", "night/programs/a.py", 7, None, [BAD, GOOD]))
+        report.handle(SampleMade(1, "white-box", "lowering:lowering.cat", "", "", "b.py", 7, True, [GOOD]))
+        report.handle(SampleMade(2, "loops", "", "syntax", "not valid\x1b[2J", "", 0, None, [BAD, BAD, BAD]))
+        report.handle(SUMMARY)
+        report.handle(CostTold(6, 900, 0.0018, 0.6667, 3, 2, 1666.667))
+    return stream.getvalue()
+
+
+def test_everything_is_told():
+    text = told()
+    assert "3 seeds wanted of m at localhost:8000  ·  loops  ·  budget $1.00, $0.2500 spent before" in text
+    assert "night/programs/a.py, repaired 1 time  $0.0006" in text and "b.py, reached  $0.0003" in text
+    assert "not valid Python: not valid�[2J" in text, "no control character reaches a terminal"
+    assert "2 seeds of 3 asked for (67% valid, 1 repaired)  ·  6 queries, 2 of them kept  ·  900 tokens" in text
+    assert "$0.0018 ($0.0012 now, $0.0001 of it perhaps, for nothing)  ·  1 answer without usable figures" in text
+    assert "reached 1 of 1 part of the compiler" in text and ENDINGS["budget"] in text
+    assert "3 findings in 2 buckets, 1,666.7 per dollar" in text
+
+
+def test_quiet_keeps_the_totals():
+    lines = told(quiet=True).strip().splitlines()
+    assert len(lines) == 3 and lines[0].startswith("2 seeds of 3 asked for")
+
+
+def test_every_reason_has_words():
+    assert set(WORDS) == {str(reason) for reason in Reason}
+
+
+def test_dollars():
+    assert [dollars(amount) for amount in (0, 0.23, 0.00041, 12.5)] == ["$0.00", "$0.2300", "$0.0004", "$12.50"]
