@@ -8,8 +8,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.feedback.bandit import Bandit
-from eqfuzz.campaign.sources import Drawn, Source
+from eqfuzz.campaign.sources import Drawn, Seedling, Source
 from eqfuzz.campaign.store.records import Item
+from eqfuzz.judge.verdict import Kind
 
 Symptom = tuple[str, ...]
 """What a cell shows, see ``Cell.symptom``."""
@@ -36,19 +37,28 @@ def plan(
     """The items of ``epoch`` (from 1): the same for the same arguments.
 
     ``keep`` stores a program's text and returns its digest; ``met`` has what originals are known to show, by digest: it
-    is not confirmed again. Without feedback every choice is uniform. Raises
-    NothingToDo.
+    is not confirmed again, and one that hangs is not run again, for each of its cells would wait out the limit. Without
+    feedback every choice is uniform. Raises NothingToDo.
     """
     feedback = configuration.feedback
     rng = random.Random(f"{configuration.seed} epoch {epoch}")
     times = Counter(drawn.times)
+    barred = set(drawn.invalid)
     items: list[Item] = []
+
+    def draw(source: Source, index: int) -> Seedling | None:
+        while True:
+            seedling = source.draw(rng, index, Drawn(times, frozenset(barred)))
+            if seedling is None or seedling.name in barred or not _hangs(met.get(keep(seedling.text), ())):
+                return seedling
+            barred.add(seedling.name)
+
     for number in range(feedback.epoch):
         index = (epoch - 1) * feedback.epoch + number
         ranked = _ranked(feedback.enabled, bandit, "source", [source.name for source in sources], rng)
         by_name = {source.name: source for source in sources}
         for name in ranked:
-            seedling = by_name[name].draw(rng, index, Drawn(times, drawn.invalid))
+            seedling = draw(by_name[name], index)
             if seedling is not None:
                 break
         else:
@@ -69,6 +79,10 @@ def plan(
     if not items:
         raise NothingToDo("no source gives a seed: every file is invalid or cannot be read, and no template is chosen")
     return items
+
+
+def _hangs(shown: Collection[Symptom]) -> bool:
+    return any(str(Kind.HANG) in symptom for symptom in shown)
 
 
 def _ranked(steered: bool, bandit: Bandit, dimension: str, names: Sequence[str], rng: random.Random) -> list[str]:

@@ -12,6 +12,7 @@ from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.events import Handler
 from eqfuzz.campaign.executor import Executor, LocalExecutor
 from eqfuzz.campaign.mutate import UsageError, seed_files
+from eqfuzz.campaign.room import remove_leftovers
 from eqfuzz.campaign.self_check import quick_steps
 from eqfuzz.campaign.sorting import Sorting
 from eqfuzz.campaign.sources import Files, Generated, Source
@@ -61,7 +62,11 @@ def run_campaign(
 
     Raises UsageError, StoreError, and RunnerFailed when no process that imports torch can be started.
     """
-    options.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        options.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--out: {options.folder}: {error.strerror}") from None
+    remove_leftovers(options.folder)
     try:
         sources = sources_of(configuration)
         families = families_of(configuration)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import shutil
@@ -49,7 +50,8 @@ class Sorting:
                 return Sorted(issue=address)
             kept = self._buckets.add(finding)
             if not kept:
-                shutil.rmtree(folder)
+                with contextlib.suppress(FileNotFoundError):  # another process made the same finding, and removed it
+                    shutil.rmtree(folder)
             return Sorted(self._buckets.of(finding), kept, address)
 
     def count(self, event: Event) -> None:

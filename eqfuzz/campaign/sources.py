@@ -94,11 +94,11 @@ class Corpus:
         self._text_of = text_of
 
     def draw(self, rng: random.Random, number: int, drawn: Drawn) -> Seedling | None:
-        if not self._entries:
+        entries = [entry for entry in self._entries if entry.name not in drawn.invalid]
+        if not entries:
             return None
         weights = [
-            len(entry.features) / max(entry.cost, 1e-3) / (1 + drawn.times.get(entry.name, 0))
-            for entry in self._entries
+            len(entry.features) / max(entry.cost, 1e-3) / (1 + drawn.times.get(entry.name, 0)) for entry in entries
         ]
-        entry = rng.choices(self._entries, weights)[0]
+        entry = rng.choices(entries, weights)[0]
         return Seedling(entry.name, self._text_of(entry.program))

@@ -81,3 +81,12 @@ def test_the_corpus_gives_what_it_keeps():
     drawn = [source.draw(random.Random(n), n, NOTHING) for n in range(20)]
     assert {seedling.text for seedling in drawn if seedling} <= {"# d0\n", "# d1\n", "# d2\n"}
     assert len({seedling.name for seedling in drawn if seedling}) > 1
+
+
+def test_an_original_that_hangs_is_not_run_again(files):
+    met = {"# a\n": {("cpu", "inductor", "hang", "no answer")}, "# b\n": {("cpu", "inductor", "process-crash", "x")}}
+    corpus = Corpus([CorpusEntry("# a\n", "corpus/a.py", "", {}, (), frozenset({1}), 1.0)], lambda text: text)
+    bandit = Bandit()
+    items = plan(Configuration(), 1, [files, corpus], ["forms"], ["inductor"], bandit, NOTHING, lambda text: text, met)
+    assert len(items) == 16
+    assert {item.program for item in items} == {"# b\n", "# c\n"}

@@ -30,6 +30,14 @@ def test_the_same_finding_counts_once(tmp_path):
     assert bucket.count == 6
 
 
+def test_two_that_sort_into_one_folder_lose_nothing_of_each_other(tmp_path):
+    one, other = Buckets(tmp_path), Buckets(tmp_path)
+    kept = [buckets.add(found(str(number))) for number, buckets in enumerate([one, other, one, other, one, other])]
+    assert kept == [True] * KEPT + [False]
+    (bucket,) = Buckets(tmp_path).all.values()
+    assert bucket == Bucket(fingerprint="values · amin", members=list("01234"), dropped=["5"])
+
+
 def test_what_had_no_place_and_finds_one_later_counts_once(tmp_path):
     buckets = Buckets(tmp_path)
     for number in range(6):
