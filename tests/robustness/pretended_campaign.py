@@ -261,7 +261,7 @@ def main() -> None:
     deaths = 0
     while (steps := killed_at(pretended, rng.randint(1, 2 * given.every))) is None:
         deaths += 1
-    print(f"killed {deaths} times; {steps} steps at last")
+    print(json.dumps({"deaths": deaths, "steps": steps}))
 
 
 if __name__ == "__main__":

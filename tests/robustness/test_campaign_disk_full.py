@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.robustness.campaigns import Running, assert_same, configured, kept, undamaged, whole_lines
+from tests.robustness.campaigns import (
+    PRETENDED,
+    Kept,
+    Pretending,
+    Running,
+    assert_same,
+    configured,
+    kept,
+    undamaged,
+    whole_lines,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
@@ -71,54 +78,26 @@ def larger_disk(tmp_path: Path) -> Iterator[SmallDisk]:
     yield from mounted(tmp_path / "larger", 700)
 
 
-CELLS = 150
-
-
-def pretended(out: Path, *arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.robustness.pretended_campaign", "--cells", str(CELLS), "--out", str(out)]
-    return subprocess.Popen(
-        [*command, "--patience", "0.2", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parents[2],
-    )
-
-
-def ended(process: subprocess.Popen[str]) -> list[str]:
-    """What it waited for, "" where that was over."""
-    output, errors = process.communicate(timeout=3000)
-    assert process.returncode == 0, output + errors
-    return json.loads(output)["waited"]
-
-
-def logged(out: Path) -> list[dict[str, Any]]:
-    log = out / "pretended" / "events.ndjson"
-    return [json.loads(line) for line in log.read_bytes().split(b"\n")[:-1]] if log.exists() else []
-
-
-def test_again_and_again_at_any_moment(tmp_path: Path, disk: SmallDisk) -> None:
+def test_again_and_again_at_any_moment(disk: SmallDisk, undisturbed_like: Callable[[Kept], Kept]) -> None:
     """Database, programs, buckets and findings of a pretended campaign lie on the disk that is full."""
-    ended(pretended(tmp_path / "undisturbed"))
     out = disk.place / "out"
-    process = pretended(out, "--seconds", 0.05)
+    running = Pretending(out, "--seconds", 0.05, "--patience", 0.2, cells=150)
+    running.wait_for("item", 1)
     rng = random.Random(0)
-    while not logged(out):
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.05)
     fills = 0
-    while process.poll() is None:
+    while running.process.poll() is None:
         disk.fill()
         fills += 1
         time.sleep(rng.uniform(0.2, 1.0))
         disk.free()
         time.sleep(rng.uniform(0.1, 1.5))
-    waited = ended(process)
-    assert fills > 3
+    waited = running.ended()["waited"]
+    assert fills > 2
     assert "disk full" in waited and waited[-1] == "", waited
-    assert_same(kept(out, "pretended"), kept(tmp_path / "undisturbed", "pretended"))
-    assert undamaged(out, "pretended") == []
-    assert whole_lines(out / "pretended" / "events.ndjson")
+    whole = kept(out, PRETENDED)
+    assert_same(whole, undisturbed_like(whole))
+    assert undamaged(out, PRETENDED) == []
+    assert whole_lines(out / PRETENDED / "events.ndjson")
 
 
 @pytest.mark.long

@@ -2,129 +2,110 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.robustness.campaigns import Running, assert_same, configured, kept, left_of, undamaged
+from tests.robustness.campaigns import (
+    PRETENDED,
+    Kept,
+    Pretending,
+    Running,
+    assert_same,
+    configured,
+    kept,
+    left_of,
+    undamaged,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
-CELLS = 60
-
-
-def pretended(out: Path, *arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.robustness.pretended_campaign", "--cells", str(CELLS), "--out", str(out)]
-    return subprocess.Popen(
-        [*command, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parents[2],
-    )
-
-
-def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
-    output, errors = process.communicate(timeout=3000)
-    assert process.returncode == 0 and not errors, output + errors
-    return json.loads(output)
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("undisturbed")
-    ended(pretended(out))
-    return out
-
-
-def logged(out: Path) -> list[dict[str, Any]]:
-    log = out / "pretended" / "events.ndjson"
-    return [json.loads(line) for line in log.read_bytes().split(b"\n")[:-1]] if log.exists() else []
-
-
-def wait_for(out: Path, process: subprocess.Popen[str], event: str, number: int) -> None:
-    while sum(one["event"] == event for one in logged(out)) < number:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
+Like = Callable[[Kept], Kept]
 
 
 def signalled(out: Path, *numbers: signal.Signals, seconds: float) -> tuple[dict[str, Any], list[str]]:
     """The summary of a pretended campaign that gets signals while it does its fourth item, and events from there on."""
-    process = pretended(out, "--seconds", seconds, "--slow-from", 4)
-    wait_for(out, process, "item", 4)
+    running = Pretending(out, "--seconds", seconds, "--slow-from", 4)
+    running.wait_for("item", 4)
     for count, number in enumerate(numbers):
-        process.send_signal(number)
+        running.process.send_signal(number)
         if count == 0:
-            wait_for(out, process, "stopping", 1)
-    ended(process)
-    names = [event["event"] for event in logged(out)]
-    return logged(out)[-1], names[names.index("stopping") :]
+            running.wait_for("stopping", 1)
+    running.ended()
+    names = [event["event"] for event in running.events()]
+    return running.events()[-1], names[names.index("stopping") :]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_one_signal_finishes_what_is_in_flight(tmp_path: Path, undisturbed: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
+def test_one_signal_finishes_what_is_in_flight(tmp_path: Path, undisturbed_like: Like, number: signal.Signals) -> None:
     summary, events = signalled(tmp_path, number, seconds=1.5)
     assert summary["interrupted"] and summary["why"] == "interrupt" and summary["errors"] == []
     assert events == ["stopping", "stored", "summary"]
-    ended(pretended(tmp_path))
-    assert_same(kept(tmp_path, "pretended"), kept(undisturbed, "pretended"))
+    Pretending(tmp_path).ended()
+    goes_on = kept(tmp_path, PRETENDED)
+    assert_same(goes_on, undisturbed_like(goes_on))
 
 
-def test_two_signals_stop_at_once(tmp_path: Path, undisturbed: Path) -> None:
+def test_two_signals_stop_at_once(tmp_path: Path, undisturbed_like: Like) -> None:
     began = time.monotonic()
     summary, events = signalled(tmp_path, signal.SIGINT, signal.SIGINT, seconds=600)
     assert time.monotonic() - began < 600
     assert summary["interrupted"] and summary["errors"] == []
     assert events == ["stopping", "summary"]
-    ended(pretended(tmp_path))
-    assert_same(kept(tmp_path, "pretended"), kept(undisturbed, "pretended"))
+    Pretending(tmp_path).ended()
+    goes_on = kept(tmp_path, PRETENDED)
+    assert_same(goes_on, undisturbed_like(goes_on))
 
 
-def test_a_locked_database_is_waited_for(tmp_path: Path, undisturbed: Path) -> None:
-    process = pretended(tmp_path, "--seconds", 0.05, "--patience", 0.2)
-    wait_for(tmp_path, process, "stored", 3)
-    other = sqlite3.connect(tmp_path / "campaigns.db", timeout=60, isolation_level=None)
+@contextlib.contextmanager
+def locked(database: Path) -> Iterator[None]:
+    """Somebody else writes all the time."""
+    other = sqlite3.connect(database, timeout=60, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    wait_for(tmp_path, process, "waiting", 2)
+    yield
     other.rollback()
     other.close()
-    waited = ended(process)["waited"]
+
+
+def test_a_locked_database_is_waited_for(tmp_path: Path, undisturbed_like: Like) -> None:
+    running = Pretending(tmp_path, "--seconds", 0.05, "--patience", 0.2)
+    running.wait_for("stored", 3)
+    with locked(tmp_path / "campaigns.db"):
+        running.wait_for("waiting", 2)
+    waited = running.ended()["waited"]
     assert waited[0] == "database locked" and waited[-1] == ""
-    assert_same(kept(tmp_path, "pretended"), kept(undisturbed, "pretended"))
+    whole = kept(tmp_path, PRETENDED)
+    assert_same(whole, undisturbed_like(whole))
 
 
+@pytest.mark.long
 def test_a_stop_need_not_wait_for_the_database(tmp_path: Path) -> None:
-    process = pretended(tmp_path, "--patience", 0.2, "--seconds", 0.05)
-    wait_for(tmp_path, process, "stored", 3)
-    other = sqlite3.connect(tmp_path / "campaigns.db", timeout=60, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    wait_for(tmp_path, process, "waiting", 2)
-    process.send_signal(signal.SIGTERM)
-    wait_for(tmp_path, process, "stopping", 1)
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=300)
-    assert logged(tmp_path)[-1]["event"] == "summary"
-    other.rollback()
-    other.close()
-    assert undamaged(tmp_path, "pretended") == []
+    running = Pretending(tmp_path, "--patience", 0.2, "--seconds", 0.05)
+    running.wait_for("stored", 3)
+    with locked(tmp_path / "campaigns.db"):
+        running.wait_for("waiting", 2)
+        running.process.send_signal(signal.SIGTERM)
+        running.wait_for("stopping", 1)
+        running.process.send_signal(signal.SIGTERM)
+        running.process.communicate(timeout=300)
+        assert running.events()[-1]["event"] == "summary"
+    assert undamaged(tmp_path, PRETENDED) == []
 
 
-def test_processes_that_begin_at_once_share_a_new_store(tmp_path: Path, undisturbed: Path) -> None:
-    processes = [pretended(tmp_path, "--seconds", 0.02) for _ in range(3)]
-    for process in processes:
-        ended(process)
-    performed = (tmp_path / "pretended" / "performed").read_text().split()
+@pytest.mark.long
+def test_processes_that_begin_at_once_share_a_new_store(tmp_path: Path, undisturbed_like: Like) -> None:
+    for running in [Pretending(tmp_path, "--seconds", 0.02) for _ in range(3)]:
+        running.ended()
+    performed = (tmp_path / PRETENDED / "performed").read_text().split()
     assert len(performed) == len(set(performed))
-    until = min(kept(tmp_path, "pretended").epoch, kept(undisturbed, "pretended").epoch)
-    shared = kept(tmp_path, "pretended", until=until)
-    assert_same(shared, kept(undisturbed, "pretended", until=until), timing=True)
+    shared = kept(tmp_path, PRETENDED)
+    assert_same(shared, undisturbed_like(shared), timing=True)
 
 
 @pytest.mark.long

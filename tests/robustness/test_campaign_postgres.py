@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +21,16 @@ from eqfuzz.campaign.store.patience import with_patience
 from eqfuzz.campaign.store.records import Claim, Item, KeptFinding, Settlement
 from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.run.family import children_of
-from tests.robustness.campaigns import Running, assert_same, configured, kept, undamaged
+from tests.robustness.campaigns import (
+    PRETENDED,
+    Kept,
+    Pretending,
+    Running,
+    assert_same,
+    configured,
+    kept,
+    undamaged,
+)
 from tests.robustness.postgres import Postgres
 from tests.unit.campaign.test_campaign_store import (  # noqa: F401 - collected here, they get the store below
     test_a_campaign_of_a_name_is_begun_once,
@@ -158,63 +164,27 @@ def test_four_processes_claim_from_two_campaigns(server: Postgres, url: str, tmp
             assert {finding.epoch for finding in store.findings(campaign)} <= {1, 2, 3}
 
 
-CELLS = 150
+CELLS = 100
 
 
-def pretended(out: Path, url: str, *arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.robustness.pretended_campaign", "--cells", str(CELLS), "--out", str(out)]
-    return subprocess.Popen(
-        [*command, "--db", url, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=Path(__file__).parents[2],
-    )
+def assert_ended_like(out: Path, url: str, undisturbed_like: Callable[[Kept], Kept]) -> None:
+    whole = kept(out, PRETENDED, url)
+    assert_same(whole, undisturbed_like(whole), timing=True)
+    assert undamaged(out, PRETENDED, url) == []
 
 
-def ended(process: subprocess.Popen[str]) -> None:
-    output, _ = process.communicate(timeout=3000)
-    assert process.returncode == 0, output
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A pretended campaign in SQLite: what comes of one does not depend on the database."""
-    out = tmp_path_factory.mktemp("undisturbed")
-    ended(pretended(out, ""))
-    return out
-
-
-def assert_ended_like(out: Path, url: str, undisturbed: Path) -> None:
-    whole = kept(out, "pretended", url)
-    until = min(whole.epoch, kept(undisturbed, "pretended").epoch)
-    assert until >= 5
-    assert_same(kept(out, "pretended", url, until), kept(undisturbed, "pretended", until=until), timing=True)
-    assert undamaged(out, "pretended", url) == []
-
-
-def logged(out: Path) -> list[dict[str, Any]]:
-    log = out / "pretended" / "events.ndjson"
-    return [json.loads(line) for line in log.read_bytes().split(b"\n")[:-1]] if log.exists() else []
-
-
-def wait_for_items(out: Path, process: subprocess.Popen[str], number: int) -> None:
-    while sum(event["event"] == "stored" for event in logged(out)) < number:
-        assert process.poll() is None, process.communicate()[0]
-        time.sleep(0.05)
-
-
-def test_two_processes_share_a_campaign(url: str, tmp_path: Path, undisturbed: Path) -> None:
-    processes = [pretended(tmp_path, url, "--slots", 2, "--seconds", 0.05) for _ in range(2)]
-    for process in processes:
-        ended(process)
-    performed = (tmp_path / "pretended" / "performed").read_text().split()
+def test_two_processes_share_a_campaign(url: str, tmp_path: Path, undisturbed_like: Callable[[Kept], Kept]) -> None:
+    arguments = ("--db", url, "--slots", 2, "--seconds", 0.05)
+    both = [Pretending(tmp_path, *arguments, cells=CELLS) for _ in range(2)]
+    for running in both:
+        running.ended()
+    performed = (tmp_path / PRETENDED / "performed").read_text().split()
     assert len(performed) == len(set(performed)), "an item was done twice"
-    stored = [event for event in logged(tmp_path) if event["event"] == "stored"]
+    events = both[0].events()
+    stored = [event for event in events if event["event"] == "stored"]
     assert len(stored) == len({event["index"] for event in stored})
-    starts = [event for event in logged(tmp_path) if event["event"] == "start"]
-    assert len(starts) == 2
-    assert_ended_like(tmp_path, url, undisturbed)
+    assert [event["event"] for event in events].count("start") == 2
+    assert_ended_like(tmp_path, url, undisturbed_like)
     with Store.open(url, tmp_path / "store") as store:
         figures = store.curve(1)[-1]
         done = sum(outcome["cells"] for outcome in store.finished(1, 0))
@@ -222,45 +192,51 @@ def test_two_processes_share_a_campaign(url: str, tmp_path: Path, undisturbed: P
 
 
 @pytest.mark.parametrize("away", [2.0, pytest.param(20.0, marks=pytest.mark.long)])
-def test_the_server_may_be_away(server: Postgres, url: str, tmp_path: Path, undisturbed: Path, away: float) -> None:
-    process = pretended(tmp_path, url, "--slots", 2, "--seconds", 0.05)
+def test_the_server_may_be_away(
+    server: Postgres, url: str, tmp_path: Path, undisturbed_like: Callable[[Kept], Kept], away: float
+) -> None:
+    running = Pretending(tmp_path, "--db", url, "--slots", 2, "--seconds", 0.05, cells=CELLS)
     for number in (3, 12):
-        wait_for_items(tmp_path, process, number)
+        running.wait_for("stored", number)
         server.stop()
         time.sleep(away)
         server.start()
-    ended(process)
-    waited = [event["cause"] for event in logged(tmp_path) if event["event"] == "waiting"]
+    waited = running.ended()["waited"]
     assert "database gone" in waited and waited[-1] == "", waited
-    assert_ended_like(tmp_path, url, undisturbed)
+    assert_ended_like(tmp_path, url, undisturbed_like)
 
 
 @pytest.mark.long
-def test_the_server_may_crash_again_and_again(server: Postgres, url: str, tmp_path: Path, undisturbed: Path) -> None:
+def test_the_server_may_crash_again_and_again(
+    server: Postgres, url: str, tmp_path: Path, undisturbed_like: Callable[[Kept], Kept]
+) -> None:
     """Crashes while it answers: what it did, or did not do, is found out."""
-    process = pretended(tmp_path, url, "--slots", 3)
+    running = Pretending(tmp_path, "--db", url, "--slots", 3, cells=CELLS)
     rng = random.Random(0)
-    while process.poll() is None:
+    while running.process.poll() is None:
         time.sleep(rng.uniform(0.2, 1.0))
         server.stop()
         server.start()
-    ended(process)
-    assert_ended_like(tmp_path, url, undisturbed)
+    running.ended()
+    assert_ended_like(tmp_path, url, undisturbed_like)
 
 
-def test_the_server_may_fall_silent(server: Postgres, url: str, tmp_path: Path, undisturbed: Path) -> None:
+@pytest.mark.long
+def test_the_server_may_fall_silent(
+    server: Postgres, url: str, tmp_path: Path, undisturbed_like: Callable[[Kept], Kept]
+) -> None:
     """SIGSTOP of all its processes: nothing is refused, nothing answers."""
-    process = pretended(tmp_path, url, "--slots", 2, "--seconds", 0.05)
-    wait_for_items(tmp_path, process, 3)
+    running = Pretending(tmp_path, "--db", url, "--slots", 2, "--seconds", 0.05, cells=CELLS)
+    running.wait_for("stored", 3)
     stopped = [server.pid, *children_of(server.pid)]
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
     time.sleep(3.0)
-    assert process.poll() is None
+    assert running.process.poll() is None
     for pid in stopped:
         os.kill(pid, signal.SIGCONT)
-    ended(process)
-    assert_ended_like(tmp_path, url, undisturbed)
+    running.ended()
+    assert_ended_like(tmp_path, url, undisturbed_like)
 
 
 @pytest.mark.long
