@@ -7,11 +7,10 @@ import dataclasses
 import os
 import random
 import shutil
-import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,19 +27,21 @@ from eqfuzz.campaign.configuration import Configuration, differences
 from eqfuzz.campaign.events import Event, FindingMade, Handler
 from eqfuzz.campaign.executor import Executor, ExecutorLost
 from eqfuzz.campaign.feedback.novelty import empty_outcome
-from eqfuzz.campaign.learnt import Learnt
+from eqfuzz.campaign.interrupts import counting_signals
+from eqfuzz.campaign.learning import Learning
+from eqfuzz.campaign.llm_source import LlmSource
 from eqfuzz.campaign.mutate import UsageError
 from eqfuzz.campaign.planning import NothingToDo
 from eqfuzz.campaign.room import DISK_FULL, ROOM_SECONDS, NoRoom, enough_room, tells_of_no_room
 from eqfuzz.campaign.sorting import Sorting
-from eqfuzz.campaign.sources import Source
+from eqfuzz.campaign.sources import Ending, Source
 from eqfuzz.campaign.statistics import Statistics
 from eqfuzz.campaign.store.database import told_of_file
 from eqfuzz.campaign.store.patience import with_patience
-from eqfuzz.campaign.store.records import Claim, Json, KeptFinding
+from eqfuzz.campaign.store.records import Claim, KeptFinding
 from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.campaign.versions import versions
-from eqfuzz.campaign.work import CutOff, Performed, without_known
+from eqfuzz.campaign.work import CutOff, Performed
 from eqfuzz.campaign.worker_name import is_gone, worker_name
 from eqfuzz.run.protocol import RunnerFailed
 
@@ -73,6 +74,8 @@ class Call:
     families: Sequence[str]
     configs: Sequence[str]
     rules: int
+    writer: LlmSource | None = None
+    """That of ``sources`` which asks a language model."""
 
 
 class Campaigning:
@@ -87,7 +90,8 @@ class Campaigning:
         self._sorting = sorting
         self._handler = handler
         self._emitting = threading.RLock()
-        self._learning = threading.Lock()
+        if call.writer is not None:
+            call.writer.tell = self._emit
         self._draining = threading.Event()
         self._stop = threading.Event()
         self._over = threading.Event()
@@ -102,7 +106,7 @@ class Campaigning:
         budget = configuration.budget
         self._deadline = None if budget.time is None else time.monotonic() + budget.time
         self._campaign_id = 0
-        self._learnt: Learnt | None = None
+        self._learning = Learning(call.name, configuration, call.store, statistics, self._patiently, self._emit)
 
     def run(self) -> CampaignSummary:
         """The last event, which has been handed to the handler as all before. Raises UsageError and RunnerFailed."""
@@ -113,7 +117,7 @@ class Campaigning:
         ]
         beating = threading.Thread(target=self._guarded, args=(self._beat,), name="beat", daemon=True)
         try:
-            with _counting_signals(self._count_interrupt):
+            with counting_signals(self._count_interrupt):
                 for thread in [*threads, beating]:
                     thread.start()
                 self._heed_signals(threads)
@@ -159,8 +163,7 @@ class Campaigning:
             if is_gone(holder):
                 self._patiently(lambda holder=holder: call.store.hand_back(holder))
         self._campaign_id = found.id
-        self._learnt = self._patiently(lambda: Learnt.read(call.store, call.name))
-        self.statistics.begin(*self._patiently(self._figures_kept))
+        self._learning.begin(found.id)
         self._emit(
             CampaignStarted(
                 campaign=call.name,
@@ -179,16 +182,6 @@ class Campaigning:
             )
         )
 
-    def _figures_kept(self) -> tuple[list[Json], list[Json], list[KeptFinding]]:
-        """The curve, what came of items of epochs that are not settled yet, and the findings, as the store has them."""
-        store, campaign = self.call.store, self._campaign_id
-        return store.curve(campaign), store.finished(campaign, self._learned.settled), store.findings(campaign)
-
-    @property
-    def _learned(self) -> Learnt:
-        assert self._learnt is not None
-        return self._learnt
-
     # Workers
 
     def _guarded(self, work: Callable[..., None], *arguments: Any) -> None:
@@ -196,11 +189,15 @@ class Campaigning:
         try:
             work(*arguments)
         except NothingToDo:
-            self._drain("seeds")
+            self._drain("dollars" if self._buys_no_more() else "seeds")
+        except Ending:
+            pass  # others have ended it
         except BrokenPipeError as error:  # nobody reads the events any more
             self._broken = error
             self._draining.set()
             self._stop.set()
+            if self.call.writer is not None:
+                self.call.writer.cut_off()
         except BaseException as error:
             with self._emitting:
                 self._errors.append(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
@@ -210,13 +207,18 @@ class Campaigning:
 
     def _serve(self, slot: int) -> None:
         """One slot's work until the campaign ends."""
+        call = self.call
         while not self._draining.is_set():
             why = self._spent()
             if why:
                 self._drain(why)
                 return
-            self._advance()
-            if not self.call.executor.ready(slot, self._emit):
+            try:
+                self._learning.advance(call.sources, call.families, call.configs, self._may_plan, self._draining)
+            except NothingToDo:
+                if self._learning.all_settled and not self._is_answer_awaited():
+                    raise
+            if not call.executor.ready(slot, self._emit):
                 self._draining.wait(IDLE_SECONDS)
                 continue
             claim = self._claim()
@@ -278,9 +280,7 @@ class Campaigning:
 
     def _store(self, claim: Claim, performed: Performed) -> None:
         """Sort the findings, then store everything in one transaction."""
-        with self._learning:
-            known = self._learned.known
-            outcome = without_known(performed.outcome, known.features, known.lines)
+        outcome = self._learning.new_of(performed.outcome)
         store = self.call.store
         told = [self._patiently(lambda event=event: self._sorted(event)) for event in performed.findings]
         kept = [_kept(event, claim.item.epoch) for event in told]
@@ -311,49 +311,6 @@ class Campaigning:
             raise told_of_file(error, Path(event.folder)) from None
         return dataclasses.replace(event, bucket=place.bucket, kept=place.kept, issue=place.issue)
 
-    # Learning
-
-    def _advance(self) -> None:
-        """Plan what may be planned and settle what is done, in the one order that everybody keeps to."""
-        if not self._learning.acquire(blocking=False):
-            return
-        try:
-            while not self._draining.is_set():
-                if self._learned.may_plan():
-                    self._plan()
-                elif not self._settle():
-                    return
-        finally:
-            self._learning.release()
-
-    def _plan(self) -> None:
-        learnt, call = self._learned, self.call
-        items = self._patiently(
-            lambda: learnt.next_items(self.configuration, call.sources, call.families, call.configs, call.store)
-        )
-        if self._patiently(lambda: call.store.add_epoch(self._campaign_id, learnt.planned + 1, items)):
-            learnt.take_plan(items)
-        else:
-            self._learnt = self._patiently(lambda: Learnt.read(call.store, call.name))
-
-    def _settle(self) -> bool:
-        """Whether the next epoch could be settled."""
-        learnt, store = self._learned, self.call.store
-        epoch = learnt.settled + 1
-        outcomes = self._patiently(lambda: store.outcomes(self._campaign_id, epoch))
-        if outcomes is None:
-            return False
-        campaign = self._patiently(lambda: store.campaign(self.call.name))
-        assert campaign is not None
-        seconds = self.statistics.total_seconds
-        settlement, event = learnt.settle(store, campaign, self.configuration, outcomes, seconds)
-        if self._patiently(lambda: store.settle(self._campaign_id, epoch, settlement)):
-            self._emit(event)
-        else:  # somebody else was first, so there are others that do items, and these count too
-            self._learnt = self._patiently(lambda: Learnt.read(store, self.call.name))
-            self.statistics.take_over(*self._patiently(self._figures_kept))
-        return True
-
     # Ending
 
     def _spent(self) -> str:
@@ -367,7 +324,21 @@ class Campaigning:
             return "cells"
         if budget.findings is not None and self.statistics.buckets() >= budget.findings:
             return "findings"
+        if self._buys_no_more() and self._learning.all_settled:
+            return "dollars"
         return ""
+
+    def _buys_no_more(self) -> bool:
+        """Whether the money is spent, and nothing else is to end the campaign."""
+        budget, writer = self.configuration.budget, self.call.writer
+        others = (budget.time, budget.cpu, budget.cells, budget.findings)
+        return writer is not None and writer.is_broke and all(limit is None for limit in others)
+
+    def _is_answer_awaited(self) -> bool:
+        return self.call.writer is not None and self.call.writer.is_silent
+
+    def _may_plan(self) -> bool:
+        return not self._buys_no_more()
 
     def _drain(self, why: str) -> None:
         """Begin nothing new."""
@@ -376,6 +347,8 @@ class Campaigning:
                 return
             self._why = why
             self._draining.set()
+            if self.call.writer is not None:
+                self.call.writer.end()
             self._emit(Stopping(why, len(self.statistics.figures()["running"])))
 
     def _count_interrupt(self) -> None:
@@ -390,6 +363,8 @@ class Campaigning:
             if not already:
                 return
         self._stop.set()
+        if self.call.writer is not None:
+            self.call.writer.cut_off()
         self.call.executor.close()
 
     def _summarise(self) -> CampaignSummary:
@@ -404,7 +379,7 @@ class Campaigning:
             total_seconds=round(self.statistics.total_seconds, 3),
             errors=sorted(set(self._errors)),
             figures=figures,
-            yields=self._learned.yields(),
+            yields=self._learning.yields(),
             findings=new,
             buckets=figures["buckets"],
             known=known,
@@ -462,20 +437,6 @@ class Campaigning:
             if isinstance(event, FindingMade) and not event.issue:
                 self._new_here.append(event.bucket or event.finding.id)
             self._handler(event)
-
-
-@contextlib.contextmanager
-def _counting_signals(count: Callable[[], None]) -> Iterator[None]:
-    """SIGINT and SIGTERM are counted meanwhile, where otherwise the second could cut short what the first began."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals are not for this thread to handle
-        return
-    before = {number: signal.signal(number, lambda *_: count()) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _kept(event: FindingMade, epoch: int) -> KeptFinding:

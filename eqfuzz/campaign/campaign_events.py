@@ -119,6 +119,19 @@ class Stopping(Event):
 
 
 @dataclasses.dataclass(frozen=True)
+class SourceTold(Event):
+    """A source gives no seed; ``ended``: nor ever again in this call."""
+
+    source: str
+    detail: str
+    ended: bool
+
+    @property
+    def name(self) -> str:
+        return "source"
+
+
+@dataclasses.dataclass(frozen=True)
 class CampaignSummary(Event):
     """The last event of a campaign's call. The figures are the campaign's so far, over all calls.
 

@@ -32,6 +32,9 @@ class Budget(_Table):
     cpu: Positive | None = Field(default=None, description="CPU seconds of the campaign")
     cells: Count | None = Field(default=None, description="compiled cells of the campaign")
     findings: Count | None = Field(default=None, description="buckets of new findings of the campaign")
+    dollars: Annotated[float, Field(ge=0)] | None = Field(
+        default=None, description="never spend more on the model; ends the campaign where nothing else here does"
+    )
 
 
 class Sources(_Table):
@@ -39,6 +42,26 @@ class Sources(_Table):
 
     seeds: tuple[Path, ...] | None = Field(default=None, description="files and folders; none given: the shipped seeds")
     templates: tuple[str, ...] = Field(default=("mixed",), description="templates of generated programs; [] for none")
+    untrusted: bool = Field(default=False, description="every seed runs in the sandbox, not only those that say so")
+    unsafe: bool = Field(default=False, description="where there can be no sandbox, run untrusted seeds without")
+
+
+class Model(_Table):
+    """A language model that writes seeds. Nothing is sent anywhere while no name is given."""
+
+    name: str = Field(default="", description="as its server calls it")
+    prompts: tuple[str, ...] = Field(default=("basic",), description="in turn; 'all', or files of your own")
+    base_url: str = Field(default="", description="an OpenAI-compatible server, http://HOST:PORT/v1; empty: OpenAI's")
+    key_env: str = Field(default="", description="environment variable with the key; empty: OPENAI_API_KEY, at OpenAI")
+    key_file: Path | None = Field(default=None, description="file with the key")
+    price: str = Field(default="", description='dollars for a million tokens, "IN,OUT"; empty: the list price')
+    repairs: int = Field(default=2, ge=0, description="rounds in which the model may correct a program")
+    max_tokens: int = Field(default=2048, ge=64, description="tokens of an answer at most")
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(default=None, description="none: the server's own")
+    timeout: Positive = Field(default=120.0, description="wall seconds for one attempt at a question")
+    attempts: Count = Field(default=5, description="attempts for a question, where the server fails")
+    targets: tuple[str, ...] = Field(default=(), description="white-box: parts of the compiler, as in 'lowering:*'")
+    program_timeout: Positive = Field(default=10.0, description="wall seconds to load a program, and to run it")
 
 
 class Rewriting(_Table):
@@ -91,14 +114,15 @@ class Configuration(_Table):
     seed: int = Field(default=0, description="decides every random choice")
     budget: Budget = Budget()
     sources: Sources = Sources()
+    model: Model = Model()
     rewriting: Rewriting = Rewriting()
     compiling: Compiling = Compiling()
     judging: Judging = Judging()
     feedback: Feedback = Feedback()
 
     def lasting(self) -> dict[str, Any]:
-        """What must be the same when a campaign is gone on with, as JSON: all but its budget."""
-        return self.model_dump(mode="json", exclude={"budget"})
+        """What must be the same when a campaign is gone on with, as JSON: all but its budget and where a key is."""
+        return self.model_dump(mode="json", exclude={"budget": True, "model": {"key_env", "key_file"}})
 
 
 def read_configuration(path: Path) -> Configuration:
@@ -186,7 +210,13 @@ def _toml(value: Any) -> str:
             return str(value)
 
 
-_TIMES = (("budget", "time"), ("budget", "cpu"), ("compiling", "timeout"))
+_TIMES = (
+    ("budget", "time"),
+    ("budget", "cpu"),
+    ("compiling", "timeout"),
+    ("model", "timeout"),
+    ("model", "program_timeout"),
+)
 
 
 def _with_seconds(given: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -230,6 +260,8 @@ def _anchored(found: Configuration, folder: Path) -> Configuration:
         return tuple(at(path) for path in paths)
 
     sources, rewriting, compiling, judging = found.sources, found.rewriting, found.compiling, found.judging
+    prompts = tuple(str(at(Path(name))) if "/" in name or "." in name else name for name in found.model.prompts)
+    model = {"prompts": prompts, "key_file": found.model.key_file and at(found.model.key_file)}
     seeds = None if sources.seeds is None else all_at(sources.seeds)
     files = {
         "configs_from": compiling.configs_from and at(compiling.configs_from),
@@ -238,6 +270,7 @@ def _anchored(found: Configuration, folder: Path) -> Configuration:
     return found.model_copy(
         update={
             "sources": sources.model_copy(update={"seeds": seeds}),
+            "model": found.model.model_copy(update=model),
             "rewriting": rewriting.model_copy(update={"rules_from": all_at(rewriting.rules_from)}),
             "compiling": compiling.model_copy(update=files),
             "judging": judging.model_copy(update={"known_issues": all_at(judging.known_issues)}),

@@ -3,78 +3,44 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
-from pathlib import Path
 
 from eqfuzz.campaign.events import Handler
 from eqfuzz.campaign.llm_events import (
     DrySummary,
     PromptShown,
     PromptTally,
-    RoundTold,
     SampleMade,
     Writing,
     WritingStarted,
     WritingSummary,
 )
+from eqfuzz.campaign.llm_order import JOURNAL, Order, samples_of
 from eqfuzz.campaign.llm_seeds import SeedFolder
-from eqfuzz.campaign.mutate import UsageError, seed_files
-from eqfuzz.generate.llm.client import Client, Patience, Refused
-from eqfuzz.generate.llm.endpoint import Endpoint
+from eqfuzz.campaign.mutate import UsageError
+from eqfuzz.generate.llm.client import Client, Refused
 from eqfuzz.generate.llm.journal import BadJournal, Journal
-from eqfuzz.generate.llm.price import Price
-from eqfuzz.generate.llm.prompt import Prompt
 from eqfuzz.generate.llm.purse import Purse
 from eqfuzz.generate.llm.question import Question
-from eqfuzz.generate.llm.repair import Asking, Made, make
-from eqfuzz.generate.llm.samples import Sample, Samples
+from eqfuzz.generate.llm.repair import Made, make
+from eqfuzz.generate.llm.samples import Sample
 from eqfuzz.generate.llm.validation import TARGET, Checked, Reason, Validator
 from eqfuzz.generate.llm.white_box import Part
-from eqfuzz.program.shipped import folder
 from eqfuzz.rewrite.own_rules import known_rules
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
 from eqfuzz.run.sandbox.enclosure import NoSandbox, demand_level
 
-JOURNAL = "llm-journal.jsonl"
 TYPICAL_OUTPUT = 700
 """Tokens of a program, with the words that models put around it."""
 
 UNANSWERED = 5
 """So many samples in a row without an answer end the run."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Order:
-    """What is wanted of whom. ``budget`` in dollars is for all runs with the same ``out``; None: no end.
-
-    ``parts`` of the compiler are what prompts that show one choose from; with ``all_parts`` each has its turn.
-    ``corpus`` are seed files and folders for prompts that show a seed (none: the shipped seeds). ``program_seconds``
-    bounds loading a program and each run of it in eager. ``unsafe``: where there can be no sandbox they run without.
-    """
-
-    endpoint: Endpoint
-    price: Price
-    prompts: tuple[Prompt, ...]
-    count: int
-    out: Path
-    seed: int = 0
-    budget: Decimal | None = None
-    asking: Asking = dataclasses.field(default_factory=Asking)
-    concurrency: int = 8
-    patience: Patience = dataclasses.field(default_factory=Patience)
-    jobs: int = 1
-    parts: tuple[Part, ...] = ()
-    all_parts: bool = False
-    corpus: tuple[Path, ...] = ()
-    program_seconds: float = 10.0
-    unsafe: bool = False
 
 
 def write_seeds(order: Order, handler: Handler, *, runs: bool = False) -> Writing:
@@ -115,24 +81,6 @@ def show_prompts(order: Order, handler: Handler) -> DrySummary:
     summary = DrySummary(order.endpoint.model, *whole)
     handler(summary)
     return summary
-
-
-def samples_of(order: Order) -> Samples:
-    """What is asked for. Raises UsageError."""
-    texts: list[str] = []
-    if any(prompt.needs in ("seed", "masked") for prompt in order.prompts):
-        paths = seed_files(order.corpus or (folder("seeds"),))
-        texts = [_text_of(path) for path in paths]
-    return Samples(order.prompts, order.count, order.seed, corpus=texts, parts=order.parts, all_parts=order.all_parts)
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: not UTF-8 text") from None
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 class _Run:
@@ -222,28 +170,9 @@ class _Run:
 
     def _decide(self, sample: Sample, made: Made) -> None:
         """Keep the seed unless it is there already, and tell."""
-        checked, file = made.checked, None
-        if checked.reason is None:
-            file = self.programs.keep(sample, made)
-            if isinstance(file, str):
-                checked, file = Checked(Reason.DUPLICATE, file), None
-        reached = None
-        if file is not None and sample.part is not None:
-            reached = sample.part.name in checked.reached
-            if reached:
-                self.examples.setdefault(sample.part.name, []).append(made.code.strip())
-        part = sample.part.name if sample.part is not None else ""
-        event = SampleMade(
-            number=sample.number,
-            prompt=sample.prompt.name,
-            part=part,
-            reason=str(checked.reason or ""),
-            message=self.order.endpoint.hide(checked.message),
-            file=str(file or ""),
-            sites=checked.sites,
-            reached=reached,
-            rounds=[_told(made, number, self.order.endpoint) for number in range(len(made.rounds))],
-        )
+        event = self.programs.decide(sample, made)
+        if event.reached:
+            self.examples.setdefault(event.part, []).append(made.code.strip())
         self.told.append(event)
         self.made.append(made)
         self.decided[sample.number].set()
@@ -299,11 +228,3 @@ class _Run:
 
     def _both(self) -> list[tuple[SampleMade, Made]]:
         return list(zip(self.told, self.made, strict=True))
-
-
-def _told(made: Made, number: int, endpoint: Endpoint) -> RoundTold:
-    answer, checked = made.rounds[number].answer, made.rounds[number].checked
-    reason, message = str(checked.reason or ""), endpoint.hide(checked.message)
-    if answer is None:
-        return RoundTold(reason, message, 0, 0, 0.0, False)
-    return RoundTold(reason, message, answer.input_tokens, answer.output_tokens, float(answer.dollars), answer.kept)

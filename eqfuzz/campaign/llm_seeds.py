@@ -6,11 +6,13 @@ import hashlib
 import re
 from pathlib import Path
 
+from eqfuzz.campaign.llm_events import RoundTold, SampleMade
 from eqfuzz.campaign.versions import versions
 from eqfuzz.generate.llm.endpoint import Endpoint
 from eqfuzz.generate.llm.extraction import normalised
-from eqfuzz.generate.llm.repair import Made
+from eqfuzz.generate.llm.repair import Made, Round
 from eqfuzz.generate.llm.samples import Sample
+from eqfuzz.generate.llm.validation import Checked, Reason
 from eqfuzz.program.provenance import LLM, InvalidProvenance, Provenance, provenance_of
 
 
@@ -23,6 +25,26 @@ class SeedFolder:
         self._seed = seed
         self._here: set[str] = set()
         self._versions = versions()
+
+    def decide(self, sample: Sample, made: Made) -> SampleMade:
+        """Keep what was made for ``sample`` where it is a seed that is not there yet; what came of it."""
+        checked, file = made.checked, None
+        if checked.reason is None:
+            file = self.keep(sample, made)
+            if isinstance(file, str):
+                checked, file = Checked(Reason.DUPLICATE, file), None
+        part = sample.part.name if sample.part is not None else ""
+        return SampleMade(
+            number=sample.number,
+            prompt=sample.prompt.name,
+            part=part,
+            reason=str(checked.reason or ""),
+            message=self._endpoint.hide(checked.message),
+            file=str(file or ""),
+            sites=checked.sites,
+            reached=part in checked.reached if part and file is not None else None,
+            rounds=[_told(one, self._endpoint) for one in made.rounds],
+        )
 
     def keep(self, sample: Sample, made: Made) -> Path | str:
         """The file of the seed, or which one it duplicates, in words."""
@@ -58,6 +80,14 @@ class SeedFolder:
         if sample.part is not None:
             details |= {"part": sample.part.name, "reached": sample.part.name in made.checked.reached}
         return Provenance(LLM, {**details, **{name: str(version) for name, version in self._versions.items()}})
+
+
+def _told(one: Round, endpoint: Endpoint) -> RoundTold:
+    answer, reason = one.answer, str(one.checked.reason or "")
+    message = endpoint.hide(one.checked.message)
+    if answer is None:
+        return RoundTold(reason, message, 0, 0, 0.0, False)
+    return RoundTold(reason, message, answer.input_tokens, answer.output_tokens, float(answer.dollars), answer.kept)
 
 
 _NAMES_A_SEED = ("model", "prompt", "sample", "seed", "part")

@@ -47,7 +47,7 @@ def run(settings: Settings, handler: Handler) -> Summary:
     except ValueError as error:
         raise UsageError(f"--rules: {error}") from None
     environment = _environment(settings)
-    if not settings.unsafe and (settings.untrusted or any(map(_is_untrusted, paths))):
+    if not settings.unsafe and (settings.untrusted or any(map(is_untrusted, paths))):
         try:
             demand_level()
         except NoSandbox as error:
@@ -87,7 +87,7 @@ def _environment(settings: Settings) -> Environment:
     return Environment(settings.out.resolve(), preload, shown=shown, unsafe=settings.unsafe)
 
 
-def _is_untrusted(path: Path) -> bool:
+def is_untrusted(path: Path) -> bool:
     """Whether the seed file says so; what cannot be read says nothing, and is told of when its turn comes."""
     try:
         provenance = provenance_of(path.read_text(encoding="utf-8"))

@@ -11,7 +11,8 @@ from eqfuzz.campaign.campaign_events import CampaignSummary
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.events import Handler
 from eqfuzz.campaign.executor import Executor, LocalExecutor
-from eqfuzz.campaign.mutate import UsageError, seed_files
+from eqfuzz.campaign.llm_source import llm_source_of
+from eqfuzz.campaign.mutate import UsageError, is_untrusted, seed_files
 from eqfuzz.campaign.room import remove_leftovers
 from eqfuzz.campaign.self_check import quick_steps
 from eqfuzz.campaign.sorting import Sorting
@@ -25,10 +26,13 @@ from eqfuzz.program.shipped import folder
 from eqfuzz.rewrite.library import select
 from eqfuzz.rewrite.own_rules import known_rules
 from eqfuzz.rewrite.rule import RuleError
+from eqfuzz.run.sandbox.enclosure import NoSandbox, demand_level
 from eqfuzz.triage.known_issues import known_issue_files, read_known_issues
 
 STORE_FILE = "campaigns.db"
 RAY = "ray"
+MODEL_FOLDER = "model"
+"""Of a campaign's folder: what a language model wrote, and what was paid for it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +71,7 @@ def run_campaign(
     except OSError as error:
         raise UsageError(f"--out: {options.folder}: {error.strerror}") from None
     remove_leftovers(options.folder)
+    _demand_sandbox(configuration)
     try:
         sources = sources_of(configuration)
         families = families_of(configuration)
@@ -77,6 +82,11 @@ def run_campaign(
         raise UsageError(str(error)) from None
     try:
         with open_store(options) as store, contextlib.ExitStack() as stack:
+            writer = llm_source_of(configuration, options.folder / MODEL_FOLDER)
+            if writer is not None:
+                stack.enter_context(writer)
+                statistics.spending = writer.figures
+                sources = [*sources, writer]
             executor = stack.enter_context(contextlib.closing(executor_of(configuration, options, workshop)))
             problem = _untrusted_oracle(configuration, workshop, handler)
             if problem:
@@ -93,6 +103,7 @@ def run_campaign(
                 families=families,
                 configs=tuple(workshop.configs),
                 rules=len(workshop.rules),
+                writer=writer,
             )
             return Campaigning(configuration, call, sorting, statistics, handler).run()
     finally:
@@ -130,9 +141,22 @@ def sources_of(configuration: Configuration) -> list[Source]:
         except InvalidTemplate as error:
             raise UsageError(f"sources.templates: {error}; shipped: {', '.join(shipped)}, {MIXED}") from None
         sources.append(Generated(template.name, Generator(template), configuration.seed))
-    if not sources:
-        raise UsageError("no source of seeds: give seeds or templates")
+    if not sources and not configuration.model.name:
+        raise UsageError("no source of seeds: give seeds, templates or a model")
     return sources
+
+
+def _demand_sandbox(configuration: Configuration) -> None:
+    """Raises UsageError where what is not trusted would find no sandbox."""
+    given = configuration.sources
+    if given.unsafe:
+        return
+    paths = seed_files(given.seeds) if given.seeds else []
+    if given.untrusted or configuration.model.name or any(map(is_untrusted, paths)):
+        try:
+            demand_level()
+        except NoSandbox as error:
+            raise UsageError(str(error)) from None
 
 
 def families_of(configuration: Configuration) -> tuple[str, ...]:

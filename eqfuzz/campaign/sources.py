@@ -15,6 +15,10 @@ from eqfuzz.program.program import InvalidSeed
 CORPUS = "corpus"
 
 
+class Ending(Exception):
+    """The campaign ends before the seed was there."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Seedling:
     """The text of a seed program, and what reports call it."""
@@ -32,7 +36,7 @@ class Drawn:
 
 
 class Source(Protocol):
-    """Gives seed programs. ``name`` is its arm's: ``folder:seeds``, ``template:fusion``, ``corpus``."""
+    """Gives seed programs. ``name`` is its arm's: ``folder:seeds``, ``template:fusion``, ``corpus``, ``llm:loops``."""
 
     @property
     def name(self) -> str: ...

@@ -43,6 +43,8 @@ class Statistics:
         self._running: dict[int, str] = {}
         self._waiting: Waiting | None = None
         self._cells_before = 0
+        self.spending: Callable[[], Mapping[str, Any]] = dict
+        """Figures of a source that costs money, where there is one."""
 
     def begin(self, curve: Iterable[Json], outcomes: Iterable[Json], findings: Iterable[KeptFinding]) -> None:
         """Take over what earlier calls did; they took as long as the last settled epoch says."""
@@ -142,6 +144,7 @@ class Statistics:
 
     def figures(self) -> dict[str, Any]:
         """Everything at this moment, as JSON; seconds are wall seconds unless they are CPU's."""
+        spending = self.spending()
         with self._lock:
             counts = {name: self._counts[name] for name in COUNTED}
             verdicts = {kind: self._verdicts[kind] for kind in sorted(self._verdicts)}
@@ -171,6 +174,7 @@ class Statistics:
                 "workers_lost": self._lost_workers,
                 "waiting": self._waiting.cause if self._waiting is not None else "",
                 "waiting_detail": self._waiting.detail if self._waiting is not None else "",
+                **spending,
             }
 
     def curve(self) -> list[Json]:

@@ -60,7 +60,7 @@ class Workshop:
         self._limits = Limits(compile_s=compiling.timeout)
         preload = compiling.preload.resolve() if compiling.preload else None
         shown = tuple(path.absolute() for path in rewriting.rules_from)
-        self._environment = Environment(out.resolve(), preload, shown=shown)
+        self._environment = Environment(out.resolve(), preload, shown=shown, unsafe=configuration.sources.unsafe)
         self._settings = Settings(
             paths=(),
             out=out,
@@ -78,6 +78,8 @@ class Workshop:
             steps=configuration.judging.steps,
             input_sets=configuration.judging.input_sets,
             signals=True,
+            untrusted=configuration.sources.untrusted,
+            unsafe=configuration.sources.unsafe,
         )
         cuda = "cuda" in compiling.devices
         runner = "spawn" if cuda or compiling.runner == "spawn" else "fork"

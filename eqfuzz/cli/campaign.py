@@ -15,11 +15,12 @@ import typer
 from eqfuzz.cli import logs
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
+from eqfuzz.cli.model_options import dollars_of
 from eqfuzz.cli.mutate import Device, LogLevel, Strategy
 from eqfuzz.cli.options import BadOption, Format, new_file, seconds_of, split_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from eqfuzz.campaign.campaign_events import CampaignSummary
     from eqfuzz.campaign.configuration import Configuration
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 USUAL = Path("eqfuzz.toml")
 
 campaign = typer.Typer(
-    help="Fuzz until stopped: seeds from folders and templates, steered by what the compiler shows; resumable by name.",
+    help="Fuzz until stopped: seeds of all kinds, steered by what the compiler shows; resumable by name.",
     invoke_without_command=True,
 )
 
@@ -55,11 +56,36 @@ def run(
     init: Annotated[bool, typer.Option("--init", help="Write a commented ./eqfuzz.toml and stop.")] = False,
     seeds: Annotated[
         list[Path] | None,
-        typer.Option(metavar="PATH", help="Seed files and folders; repeatable (default: the shipped seeds)."),
+        typer.Option(metavar="PATH", help="Seed files and folders; repeatable, 'none' (default: the shipped seeds)."),
     ] = None,
     template: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Templates of generated seeds; repeatable, comma lists, 'none'."),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A language model that writes seeds too, as its server calls it.")
+    ] = None,
+    prompt: Annotated[
+        list[str] | None, typer.Option(metavar="LIST", help="What it is asked: names, files of your own, 'all'.")
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Its server, http://HOST:PORT/v1 (default: OpenAI's).")
+    ] = None,
+    key_env: Annotated[
+        str | None, typer.Option(metavar="VARIABLE", help="Holds the key (default, at OpenAI: OPENAI_API_KEY).")
+    ] = None,
+    key_file: Annotated[Path | None, typer.Option(metavar="FILE", help="Holds the key.")] = None,
+    price: Annotated[
+        str | None, typer.Option(metavar="IN,OUT", help="Dollars for a million tokens (default: the list price).")
+    ] = None,
+    dollars: Annotated[
+        str, typer.Option(metavar="DOLLARS", help="Never spend more; ends the campaign if nothing else does.")
+    ] = "",
+    untrusted: Annotated[
+        bool | None, typer.Option("--untrusted", help="Run every seed in the sandbox, not only those that say so.")
+    ] = None,
+    unsafe: Annotated[
+        bool | None, typer.Option("--unsafe", help="Where there can be no sandbox, run untrusted seeds without.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Decides every random choice.")] = None,
     time: Annotated[str | None, typer.Option(metavar="TIME", help="Stop after this long: 90, 10m, 1h.")] = None,
@@ -116,7 +142,20 @@ def run(
     changes: dict[str, dict[str, Any]] = {
         "": {"seed": seed},
         "budget": {"cells": cells, "findings": findings},
-        "sources": {"seeds": seeds and tuple(seeds), "templates": template and _templates(template)},
+        "sources": {
+            "seeds": _none_if_said(seeds),
+            "templates": _none_if_said(split_names(template or [])),
+            "untrusted": untrusted,
+            "unsafe": unsafe,
+        },
+        "model": {
+            "name": model,
+            "prompts": prompt and tuple(split_names(prompt)),
+            "base_url": base_url,
+            "key_env": key_env,
+            "key_file": key_file,
+            "price": price,
+        },
         "rewriting": {"strategy": strategy and str(strategy), "depth": depth, "variants": variants, "rules": rules},
         "compiling": {
             "configs": config and tuple(split_names(config)),
@@ -133,6 +172,7 @@ def run(
         changes["budget"] |= {
             "time": time and seconds_of(time, "--time"),
             "cpu": cpu and seconds_of(cpu, "--cpu"),
+            "dollars": (dollars and float(dollars_of(dollars, "--dollars") or 0)) or None,
         }
         new_file("--junit", junit)
         configuration = _configuration(file, changes)
@@ -235,9 +275,9 @@ def _configuration(file: Path | None, changes: dict[str, dict[str, Any]]) -> Con
     return changed(base, wanted, "options")
 
 
-def _templates(given: list[str]) -> tuple[str, ...]:
-    names = tuple(split_names(given))
-    return () if names == ("none",) else names
+def _none_if_said(given: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    """What is given; nothing at all for the word 'none'; None where the option is not there."""
+    return () if list(map(str, given or ())) == ["none"] else tuple(given or ()) or None
 
 
 def _write_usual(text: str) -> None:

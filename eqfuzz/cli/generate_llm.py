@@ -7,7 +7,6 @@ import fnmatch
 import json
 import os
 import sys
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,17 +15,17 @@ import typer
 from eqfuzz.cli import logs
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, INTERRUPTED, USAGE, complain
+from eqfuzz.cli.model_options import dollars_of, named_as_options
 from eqfuzz.cli.mutate import LogLevel, Strategy
-from eqfuzz.cli.options import BadOption, Format, configs_of, did_you_mean, seconds_of, split_names
+from eqfuzz.cli.options import BadOption, Format, configs_of, seconds_of, split_names
 from eqfuzz.cli.reported import reported
 
 if TYPE_CHECKING:
     from eqfuzz.campaign.events import Event, Handler, Summary
     from eqfuzz.campaign.llm_events import Writing
-    from eqfuzz.campaign.llm_generating import Order
+    from eqfuzz.campaign.llm_order import Order
     from eqfuzz.campaign.settings import Settings
     from eqfuzz.generate.llm.prompt import Prompt
-    from eqfuzz.generate.llm.white_box import Part
 
 PAPER = "paper"
 PAPER_RULES = ",".join(
@@ -284,30 +283,14 @@ def _order(
     unsafe: bool,
 ) -> Order:
     """Raises BadOption."""
-    from eqfuzz.campaign.llm_generating import Order
+    from eqfuzz.campaign.llm_order import Order, amount_of, endpoint_of, parts_of
     from eqfuzz.generate.llm.client import Patience
-    from eqfuzz.generate.llm.endpoint import OPENAI, BadEndpoint, Endpoint, take_key
-    from eqfuzz.generate.llm.price import NoPrice, price_of
     from eqfuzz.generate.llm.repair import Asking
 
-    if not model:
-        raise BadOption("--model", "name one; nothing is sent anywhere without it")
-    address = base_url or OPENAI
-    try:
-        Endpoint(model, address)
-    except BadEndpoint as error:
-        raise BadOption("--base-url" if base_url else "--model", str(error)) from None
-    try:
-        secret = "" if dry_run else take_key(address, *key)
-        endpoint = Endpoint(model, address, secret)
-    except BadEndpoint as error:
-        option = "--key-file" if key[1] is not None else "--key-env"
-        raise BadOption(option, f"{error}; or name another with --key-env or --key-file") from None
-    try:
-        amount = price_of(endpoint, price)
-    except NoPrice as error:
-        raise BadOption("--price", str(error)) from None
-    parts, all_parts = _parts(prompts, targets)
+    with named_as_options():
+        endpoint = endpoint_of(model, base_url, *key, silent=dry_run)
+        amount = amount_of(endpoint, price)
+        parts, all_parts = parts_of(prompts, targets)
     return Order(
         endpoint=endpoint,
         price=amount,
@@ -315,7 +298,7 @@ def _order(
         count=count,
         out=out,
         seed=seed,
-        budget=_dollars(budget),
+        budget=dollars_of(budget, "--budget"),
         asking=Asking(*asking),
         concurrency=concurrency,
         patience=Patience(timeout=patience[0], attempts=patience[1]),
@@ -328,62 +311,12 @@ def _order(
     )
 
 
-def _dollars(text: str) -> Decimal | None:
-    if not text:
-        return None
-    try:
-        amount = Decimal(text.removeprefix("$"))
-    except InvalidOperation:
-        amount = Decimal("nan")
-    if not amount.is_finite() or amount < 0:
-        raise BadOption("--budget", f"{text!r} is no amount of dollars: write 1.00")
-    return amount
-
-
 def _prompts(given: list[str]) -> tuple[Prompt, ...]:
     """Raises BadOption."""
-    from eqfuzz.generate.llm.prompt import BadPrompt, prompt_of, shipped_prompts
+    from eqfuzz.campaign.llm_order import prompts_of
 
-    shipped = shipped_prompts()
-    names = split_names(given)
-    if "all" in names:
-        return tuple(shipped.values())
-    found: list[Prompt] = []
-    for name in dict.fromkeys(names):
-        if name in shipped:
-            found.append(shipped[name])
-            continue
-        if "/" not in name and "." not in name:
-            known = [*shipped, "all"]
-            raise BadOption("--prompt", f"no prompt {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}")
-        try:
-            found.append(prompt_of(Path(name)))
-        except BadPrompt as error:
-            raise BadOption("--prompt", str(error)) from None
-    if not found:
-        raise BadOption("--prompt", "name one; `eqfuzz generate prompts` lists them")
-    return tuple(found)
-
-
-def _parts(prompts: tuple[Prompt, ...], globs: list[str]) -> tuple[tuple[Part, ...], bool]:
-    """The parts of the compiler that may be asked for, and whether the user named them. Raises BadOption."""
-    from eqfuzz.generate.llm.white_box import parts
-
-    if not any(prompt.needs == "part" for prompt in prompts):
-        if globs:
-            raise BadOption("--target", "it goes with a prompt that shows a part of the compiler, such as white-box")
-        return (), False
-    known = parts()
-    if not globs:
-        return tuple(known.values()), False
-    chosen: dict[str, Part] = {}
-    for glob in globs:
-        fitting = {name: part for name, part in known.items() if fnmatch.fnmatchcase(name, glob) or part.label == glob}
-        if not fitting:
-            hint = did_you_mean(glob, list(known))
-            raise BadOption("--target", f"no part of this torch's compiler fits {glob!r}{hint}")
-        chosen |= fitting
-    return tuple(chosen.values()), True
+    with named_as_options():
+        return prompts_of(split_names(given))
 
 
 def _settings(

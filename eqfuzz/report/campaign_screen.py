@@ -16,6 +16,7 @@ from eqfuzz.campaign.campaign_events import (
     CampaignSummary,
     EpochSettled,
     ItemEnded,
+    SourceTold,
     Stopping,
     Waiting,
     WorkerLost,
@@ -56,6 +57,7 @@ class CampaignScreen:
             *(f"{kind} {figures['verdicts'][kind]}" for kind in (*DEATHS, "flaky") if figures["verdicts"].get(kind)),
             f"{figures['features']:,} features, {figures['lines']:,} lines, corpus {figures['kept']}",
             f"last new {_ago(figures['last_bucket_seconds_ago'])}",
+            f"model ${figures['dollars']:.4f}, {_seeds(figures)}" if "dollars" in figures else "",
         ]
         if self.stage:
             parts = [parts[0], self.stage]
@@ -127,7 +129,10 @@ class CampaignScreen:
             ("stability", _percent(figures["stability"], "{}") or "-"),
         ]
         if "dollars" in figures:
-            rows.append(("model", f"${figures['dollars']:.4f}, {figures['queries']} queries"))
+            rows += [
+                ("model", f"${figures['dollars']:.4f}, {count(figures['queries'], 'query')}"),
+                ("", _seeds(figures)),
+            ]
         return _pairs(rows)
 
 
@@ -170,6 +175,8 @@ class CampaignReport(Drawn):
                 self._print(f"invalid: {reason}", "yellow")
             case Waiting(cause=cause, detail=detail) if cause:
                 self._print(f"waiting, {cause}: {detail}", "bold yellow")
+            case SourceTold(source=source, detail=detail):
+                self._print(f"{source}: {detail}", "yellow")
             case WorkerLost(worker=worker, detail=detail):
                 self._print(f"worker {worker} is lost, what it held is handed out again: {detail}", "yellow")
             case Stopping(why=why, running=running):
@@ -238,6 +245,9 @@ def closing_lines(summary: CampaignSummary, out: str) -> list[Text]:
     )
     dot = Text.assemble(("  ·  ", "dim"))
     lines = [dot.join(map(Text, amounts)), dot.join(map(Text, costs))]
+    if "dollars" in figures:
+        model = (f"model ${figures['dollars']:.4f}", count(figures["queries"], "query", "queries"), _seeds(figures))
+        lines.append(dot.join(map(Text, model)))
     again = f"eqfuzz campaign --name {summary.campaign} goes on from here"
     if summary.interrupted:
         lines.append(Text(f"Interrupted: the figures are what was done until then; {again}.", style="bold yellow"))
@@ -261,6 +271,7 @@ _WHY = {
     "cpu": "its CPU seconds",
     "cells": "its number of cells",
     "findings": "its number of findings",
+    "dollars": "its dollars",
     "error": "an error",
 }
 
@@ -298,6 +309,13 @@ def _pairs(rows: Sequence[tuple[str, str | Text]]) -> Table:
     for name, told in rows:
         table.add_row(name, told)
     return table
+
+
+def _seeds(figures: Mapping[str, Any]) -> str:
+    """How many of the programs that a model was asked for were seeds."""
+    samples: Mapping[str, int] = figures["samples"]
+    asked = sum(samples.values())
+    return f"{samples.get('accepted', 0)} of {asked} programs accepted" if asked else "nothing asked yet"
 
 
 def _percent(share: float | None, form: str) -> str:

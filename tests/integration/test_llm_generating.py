@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 from werkzeug import Response
 
-from eqfuzz.campaign.llm_generating import Order
+from eqfuzz.campaign.llm_order import Order
 from eqfuzz.campaign.llm_source import LlmSource
 from eqfuzz.campaign.sources import Drawn
 from eqfuzz.generate.llm.endpoint import Endpoint

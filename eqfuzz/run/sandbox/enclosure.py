@@ -32,7 +32,7 @@ def demand_level() -> Level:
     """The level in force. Raises NoSandbox where there is none."""
     known = found()
     if known.level is Level.NONE:
-        raise NoSandbox(f"no sandbox for untrusted seeds: {known.lacks}; `mutate --unsafe` runs them without")
+        raise NoSandbox(f"no sandbox for untrusted seeds: {known.lacks}; `--unsafe` runs them without")
     return known.level
 
 
