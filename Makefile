@@ -14,7 +14,7 @@ ARGS ?=
 help:
 	@echo "make mutate   fuzz the compiler with all shipped seeds (ARGS=... adds options)"
 	@echo "make test     the test suite, on all cores"
-	@echo "make test-all the same, and the hostile seeds through the spawned worker"
+	@echo "make test-all the same, and what takes longest: an hour or more"
 	@echo "make check    format, lint, types, layers, fast tests"
 	@echo "make bench    what rewriting costs; CPU seconds per compiled program, beside other ways"
 	@echo "make quality  which planted compiler faults are found on the shipped seeds (up to an hour)"

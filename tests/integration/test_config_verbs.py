@@ -53,6 +53,7 @@ def named(events, name):
     return [event for event in events if event["event"] == name]
 
 
+@pytest.mark.long
 def test_two_options_are_found_and_named(tmp_path):
     seed, preload = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", WRONG_WITH_BOTH)
     out = tmp_path / "out"

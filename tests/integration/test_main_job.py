@@ -67,7 +67,7 @@ RELU = """
 @pytest.mark.parametrize(
     ("fault", "kind"),
     [
-        ("accuracy", "wrong-result"),
+        pytest.param("accuracy", "wrong-result", marks=pytest.mark.long),
         pytest.param("compile_error", "compiler-crash", marks=pytest.mark.long),
         pytest.param("runtime_error", "exception-mismatch", marks=pytest.mark.long),
     ],
@@ -98,6 +98,7 @@ def without_times(events):
     return [{k: v for k, v in e.items() if k not in dropped} for e in events]
 
 
+@pytest.mark.long
 def test_two_runs_with_one_seed_agree_in_everything_but_times(tmp_path):
     chosen = [SEEDS / "handwritten" / name for name in ("containers/named_fields.py", "indexing/embedding_bag.py")]
     runs = []
@@ -111,6 +112,7 @@ def test_two_runs_with_one_seed_agree_in_everything_but_times(tmp_path):
     assert runs[0][-1]["variants"] > 0
 
 
+@pytest.mark.long
 def test_strategies(tmp_path):
     seed = write(tmp_path, "seed.py", RELU)
     every = mutate(seed, "--strategy", "all", "--variants", 1, "--config", "eager", out=tmp_path / "all")

@@ -28,6 +28,7 @@ from tests.commandline import write
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.timeout(900),
     pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'eqfuzz[ray]'"),
 ]

@@ -75,6 +75,7 @@ WRONG_TWICE = """
 """
 
 
+@pytest.mark.long
 def test_a_reduction_ends_in_the_failure_that_it_began_with(tmp_path):
     """Two faults at once: what is reduced is the one that the finding blames, and the other is gone."""
     seed, preload = write(tmp_path, "seed.py", TWO), write(tmp_path, "plant.py", WRONG_TWICE)

@@ -370,6 +370,7 @@ def newcomer(tmp_path: Path) -> tuple[Path, dict[str, str]]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_page_for_newcomers_works_as_written(newcomer: tuple[Path, dict[str, str]]) -> None:
     folder, environment = newcomer
     last, ran = 0, []

@@ -94,6 +94,7 @@ def survives(file: Path, undisturbed: Path, out: Path, killed_at: list[Moment]) 
     assert left_of(out) == {}
 
 
+@pytest.mark.long
 def test_twice(tmp_path: Path, undisturbed: tuple[Path, Path]) -> None:
     survives(*undisturbed, tmp_path / "out", [Moment("cell", 2, 0.0), Moment("stored", 2, 0.1)])
 

@@ -107,7 +107,7 @@ FAULTS = {
 @pytest.mark.parametrize(
     ("runner", "operators"),
     [
-        ("fast", ("sinh", "asinh")),
+        pytest.param("fast", ("sinh", "asinh"), marks=pytest.mark.long),
         *(pytest.param(runner, tuple(FAULTS), marks=pytest.mark.long) for runner in ("fast", "stock", "spawn")),
     ],
     ids=["some-fast", "all-fast", "all-stock", "all-spawn"],

@@ -198,7 +198,7 @@ def test_candidates_compile_and_are_smaller(path):
     check_promises(read_program(path), 2)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @pytest.mark.parametrize("path", SEEDS, ids=lambda p: p.stem)
 def test_more_candidates_compile_and_are_smaller(path):

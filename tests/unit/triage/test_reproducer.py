@@ -119,10 +119,10 @@ def test_exit_codes_follow_the_program(tmp_path, place):
     ("kind", "path"),
     [
         (Kind.WRONG_METADATA, "output['p'].a"),
-        (Kind.WRONG_SIDE_EFFECT, "args[0] after the call"),
+        pytest.param(Kind.WRONG_SIDE_EFFECT, "args[0] after the call", marks=pytest.mark.long),
         (Kind.WRONG_SIDE_EFFECT, "model.weight"),
-        (Kind.EXCEPTION_MISMATCH, ""),
-        (Kind.COMPILER_CRASH, ""),
+        pytest.param(Kind.EXCEPTION_MISMATCH, "", marks=pytest.mark.long),
+        pytest.param(Kind.COMPILER_CRASH, "", marks=pytest.mark.long),
     ],
 )
 def test_a_program_that_compiles_right_exits_0(tmp_path, kind, path):
