@@ -216,7 +216,7 @@ class Campaigning:
             try:
                 self._learning.advance(call.sources, call.families, call.configs, self._may_plan, self._draining)
             except NothingToDo:
-                if self._learning.all_settled and not self._is_answer_awaited():
+                if not self._is_answer_awaited():
                     raise
             if not call.executor.ready(slot, self._emit):
                 self._draining.wait(IDLE_SECONDS)

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.events import Handler
 from eqfuzz.campaign.learnt import Learnt
+from eqfuzz.campaign.planning import NothingToDo
 from eqfuzz.campaign.sources import Source
 from eqfuzz.campaign.statistics import Statistics
 from eqfuzz.campaign.store.records import Json, KeptFinding
@@ -88,14 +89,22 @@ class Learning:
         may_plan: Callable[[], bool],
         over: threading.Event,
     ) -> None:
-        """Plan what may be planned and settle what is done, until ``over``. Raises NothingToDo and Ending."""
+        """Plan what may be planned and settle what is done, until ``over``.
+
+        Raises NothingToDo once all that was planned is settled, and Ending.
+        """
         if not self._lock.acquire(blocking=False):
             return
         try:
             while not over.is_set():
                 if self._known.may_plan() and may_plan():
-                    self._plan(sources, families, configs)
-                elif not self._settle():
+                    try:
+                        self._plan(sources, families, configs)
+                        continue
+                    except NothingToDo:
+                        if self.all_settled:
+                            raise  # else what is still done may teach of more
+                if not self._settle():
                     return
         finally:
             self._lock.release()

@@ -66,7 +66,9 @@ def run_tampered(tmp_path, source, body, *arguments):
     [
         pytest.param(
             kind,
-            marks=pytest.mark.long if kind in ("wrong-result", "wrong-gradient", "wrong-metadata", "exception-mismatch", "flaky") else [],
+            marks=pytest.mark.long
+            if kind in ("wrong-result", "wrong-gradient", "wrong-metadata", "exception-mismatch", "flaky")
+            else [],
         )
         for kind in CASES
     ],
