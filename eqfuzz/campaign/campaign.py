@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from eqfuzz.campaign.campaign_events import (
     CampaignStarted,
@@ -29,7 +29,6 @@ from eqfuzz.campaign.executor import Executor, ExecutorLost
 from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.interrupts import counting_signals
 from eqfuzz.campaign.learning import Learning
-from eqfuzz.campaign.llm_source import LlmSource
 from eqfuzz.campaign.mutate import UsageError
 from eqfuzz.campaign.planning import NothingToDo
 from eqfuzz.campaign.room import DISK_FULL, ROOM_SECONDS, NoRoom, enough_room, tells_of_no_room
@@ -44,6 +43,9 @@ from eqfuzz.campaign.versions import versions
 from eqfuzz.campaign.work import CutOff, Performed
 from eqfuzz.campaign.worker_name import is_gone, worker_name
 from eqfuzz.run.protocol import RunnerFailed
+
+if TYPE_CHECKING:
+    from eqfuzz.campaign.llm_source import LlmSource
 
 ATTEMPTS = 3
 """Workers that an item may cost before it is given up."""

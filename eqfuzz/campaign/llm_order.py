@@ -77,9 +77,13 @@ def endpoint_of(model: str, base_url: str, key_env: str | None, key_file: Path |
         raise BadOrder("model", "name one; nothing is sent anywhere without it")
     address = base_url or OPENAI
     try:
+        Endpoint(model)
+    except BadEndpoint as error:
+        raise BadOrder("model", str(error)) from None
+    try:
         Endpoint(model, address)
     except BadEndpoint as error:
-        raise BadOrder("base_url" if base_url else "model", str(error)) from None
+        raise BadOrder("base_url", str(error)) from None
     try:
         return Endpoint(model, address, "" if silent else take_key(address, key_env, key_file))
     except BadEndpoint as error:

@@ -189,14 +189,9 @@ class LlmSource:
             return await make(client, check, order.asking, messages, sample.number, watched)
 
 
-def llm_source_of(configuration: Configuration, out: Path) -> LlmSource | None:
-    """The source that the configuration's ``[model]`` names, kept below ``out``; None where it names none.
-
-    Raises UsageError.
-    """
+def llm_source_of(configuration: Configuration, out: Path) -> LlmSource:
+    """The source that the configuration's ``[model]`` names, kept below ``out``. Raises UsageError."""
     model = configuration.model
-    if not model.name:
-        return None
     try:
         endpoint = endpoint_of(model.name, model.base_url, model.key_env or None, model.key_file, silent=False)
         price = amount_of(endpoint, model.price)

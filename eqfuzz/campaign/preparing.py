@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from eqfuzz.campaign.campaign import Call, Campaigning
 from eqfuzz.campaign.campaign_events import CampaignSummary
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.events import Handler
 from eqfuzz.campaign.executor import Executor, LocalExecutor
-from eqfuzz.campaign.llm_source import llm_source_of
 from eqfuzz.campaign.mutate import UsageError, is_untrusted, seed_files
 from eqfuzz.campaign.room import remove_leftovers
 from eqfuzz.campaign.self_check import quick_steps
@@ -28,6 +28,9 @@ from eqfuzz.rewrite.own_rules import known_rules
 from eqfuzz.rewrite.rule import RuleError
 from eqfuzz.run.sandbox.enclosure import NoSandbox, demand_level
 from eqfuzz.triage.known_issues import known_issue_files, read_known_issues
+
+if TYPE_CHECKING:
+    from eqfuzz.campaign.llm_source import LlmSource
 
 STORE_FILE = "campaigns.db"
 RAY = "ray"
@@ -82,7 +85,7 @@ def run_campaign(
         raise UsageError(str(error)) from None
     try:
         with open_store(options) as store, contextlib.ExitStack() as stack:
-            writer = llm_source_of(configuration, options.folder / MODEL_FOLDER)
+            writer = _writer_of(configuration, options.folder / MODEL_FOLDER)
             if writer is not None:
                 stack.enter_context(writer)
                 statistics.spending = writer.figures
@@ -144,6 +147,15 @@ def sources_of(configuration: Configuration) -> list[Source]:
     if not sources and not configuration.model.name:
         raise UsageError("no source of seeds: give seeds, templates or a model")
     return sources
+
+
+def _writer_of(configuration: Configuration, out: Path) -> LlmSource | None:
+    """The source that asks the model which the configuration names. Raises UsageError."""
+    if not configuration.model.name:
+        return None
+    from eqfuzz.campaign.llm_source import llm_source_of  # what checks programs imports torch
+
+    return llm_source_of(configuration, out)
 
 
 def _demand_sandbox(configuration: Configuration) -> None:

@@ -312,7 +312,6 @@ def test_white_box_learns_from_what_reached(tmp_path):
     assert header["part"] == cumsum and header["reached"] is True
 
 
-@pytest.mark.long
 def test_a_campaign_draws_from_a_model(tmp_path):
     """The same draws again cost nothing, and give the same seeds; a spent budget gives none."""
     order = Order(

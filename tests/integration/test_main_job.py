@@ -26,6 +26,7 @@ def test_every_format_runs_and_nothing_at_module_level_does(tmp_path):
         assert run.kinds(file.name) == {"agree"}, file.name
 
 
+@pytest.mark.long
 def test_the_int8_amin_defect_is_found_and_replayed(tmp_path):
     """pytorch #191499, live in torch 2.13 on the CPU."""
 
@@ -124,6 +125,7 @@ def test_strategies(tmp_path):
     assert every.kinds() == walk.kinds() == {"agree"}
 
 
+@pytest.mark.long
 def test_variants_are_kept_and_run_as_they_are(tmp_path):
     seed, kept = write(tmp_path, "seed.py", RELU), tmp_path / "kept"
     grown = mutate(seed, "--strategy", "all", "--variants", 2, "--dry-run", "--keep-variants", kept, out=tmp_path / "a")

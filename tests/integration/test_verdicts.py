@@ -88,6 +88,7 @@ def test_tampered_compilers_are_told_on(tmp_path, kind):
     assert replay.returncode == 1 and "STILL FAILING" in replay.stdout, replay.stdout + replay.stderr
 
 
+@pytest.mark.long
 def test_side_effects_that_compilation_loses(tmp_path):
     source = """
         import torch

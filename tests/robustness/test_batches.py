@@ -33,8 +33,6 @@ FAULTS = {
     "is_wrong": ("({x} + {x})", "wrong-result"),
 }
 
-ALWAYS = ("crashes",)
-
 
 def cells(run):
     """What was told of every cell, but for times; in the order of their names."""
@@ -60,9 +58,8 @@ def test_both_paths_tell_the_same_and_code_made_twice_is_recognised(tmp_path):
     assert {"compile", "g++", "judge", "fork"} <= set(done["timings"])
 
 
-@pytest.mark.parametrize(
-    "fault", [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.long) for name in FAULTS]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_kernel_that_is_broken_costs_its_own_cells_alone(tmp_path, fault):
     expression, kind = FAULTS[fault]
     preload = write(tmp_path, "plant.py", KERNEL_FAULT.format(expression=expression))

@@ -320,6 +320,7 @@ def test_a_worker_that_dies_between_two_cases_is_replaced(pools):
     assert second["pid"] != first["pid"]
 
 
+@pytest.mark.long
 def test_one_case_that_kills_the_server_costs_its_neighbours_a_restart(pools):
     pool = pools("fork")
     neighbour = pool.run({"do": "good_after", "seconds": 1.0})
@@ -558,7 +559,7 @@ def test_a_case_that_is_no_json_is_refused(pool):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("runner", ["fork", "spawn"])
+@pytest.mark.parametrize("runner", COSTLY)
 def test_child_compiles_from_an_empty_kernel_cache(out, runner):
     """A warm cache would hide a child that hangs in g++'s or OpenMP's threads."""
     environment = Environment(out)

@@ -5,6 +5,7 @@ import os
 import signal
 import time
 
+import psutil
 import pytest
 
 from eqfuzz.run.offspring import GRACE, Offspring
@@ -13,6 +14,7 @@ from eqfuzz.run.offspring import GRACE, Offspring
 def follow(work):
     """All that is heard of a child that does ``work``, and the stages that were passed on."""
     stages = []
+    before = set(psutil.Process().children())
     process = Offspring(work)
     try:
         heard = [process.listen(stages.append)]
@@ -21,8 +23,7 @@ def follow(work):
     finally:
         process.close()
         process.close()
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    assert set(psutil.Process().children()) <= before
     return heard, stages
 
 

@@ -1,0 +1,43 @@
+"""A campaign's model: what of its configuration cannot be used."""
+
+from __future__ import annotations
+
+import pytest
+
+from eqfuzz.campaign.configuration import from_tables
+from eqfuzz.campaign.llm_source import llm_source_of
+from eqfuzz.campaign.mutate import UsageError
+
+USABLE = {"name": "played", "base_url": "http://127.0.0.1:1/v1", "price": "1,4"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    [
+        ({"base_url": "ftp://x"}, "model.base_url: 'ftp://x' is not an address"),
+        ({"name": "\n"}, "model.name: no model is called"),
+        ({"key_env": "NOT_THERE"}, "model.key_env: the environment variable NOT_THERE holds no key"),
+        ({"key_file": "/no/such/file"}, "model.key_file: /no/such/file: cannot be read"),
+        ({"price": "cheap"}, "model.price: 'cheap': write dollars"),
+        ({"price": ""}, "model.price: no price is known for 'played' at 127.0.0.1:1"),
+        ({"prompts": ["lops"]}, "model.prompts: no prompt 'lops', did you mean 'loops'?"),
+        ({"prompts": []}, "model.prompts: name one"),
+        ({"prompts": ["missing/mine.txt"]}, "model.prompts: missing/mine.txt"),
+        ({"targets": ["lowering:*"]}, "model.targets: it goes with a prompt that shows a part"),
+        ({"prompts": ["white-box"], "targets": ["nothing:*"]}, "model.targets: no part of this torch's compiler fits"),
+    ],
+)
+def test_what_cannot_be_used_is_named_in_one_line(tmp_path, entries, told):
+    configuration = from_tables({"model": {**USABLE, **entries}}, "here")
+    with pytest.raises(UsageError) as raised:
+        llm_source_of(configuration, tmp_path)
+    assert str(raised.value).startswith(told) and "\n" not in str(raised.value)
+
+
+def test_it_is_named_by_its_prompts_and_says_what_it_costs(tmp_path):
+    tables = {"model": {**USABLE, "prompts": ["loops", "numpy"]}, "budget": {"dollars": 0.5}}
+    with llm_source_of(from_tables(tables, "here"), tmp_path) as source:
+        assert source.name == "llm:loops+numpy" and not source.is_broke
+        assert source.figures() == {"queries": 0, "dollars": 0.0, "samples": {}}
+        with pytest.raises(UsageError, match="another run is using it"):
+            llm_source_of(from_tables(tables, "here"), tmp_path)
