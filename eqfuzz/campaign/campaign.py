@@ -23,7 +23,7 @@ from eqfuzz.campaign.campaign_events import (
     Waiting,
     WorkerLost,
 )
-from eqfuzz.campaign.configuration import Configuration, differences
+from eqfuzz.campaign.configuration import Configuration, completed, differences
 from eqfuzz.campaign.events import Event, FindingMade, Handler
 from eqfuzz.campaign.executor import Executor, ExecutorLost
 from eqfuzz.campaign.feedback.novelty import empty_outcome
@@ -140,6 +140,9 @@ class Campaigning:
         while any(thread.is_alive() for thread in threads) and patience > 0:
             for thread in threads:
                 thread.join(LOOKING_SECONDS / len(threads))
+            why = "" if self._draining.is_set() else self._spent()
+            if why:
+                self._drain(why)
             while heeded < self._interrupts:
                 heeded += 1
                 self._interrupt()
@@ -152,7 +155,7 @@ class Campaigning:
         found = self._patiently(
             lambda: call.store.begin(call.name, configuration.seed, settings, versions(), time.time())
         )
-        other = differences(dict(found.settings), settings)
+        other = differences(completed(found.settings), settings)
         if other:
             raise UsageError(
                 f"campaign {call.name!r} was begun with other settings: {', '.join(other)}; "
@@ -191,7 +194,7 @@ class Campaigning:
         try:
             work(*arguments)
         except NothingToDo:
-            self._drain("dollars" if self._buys_no_more() else "seeds")
+            self._drain(self._why_no_seed())
         except Ending:
             pass  # others have ended it
         except BrokenPipeError as error:  # nobody reads the events any more
@@ -211,10 +214,6 @@ class Campaigning:
         """One slot's work until the campaign ends."""
         call = self.call
         while not self._draining.is_set():
-            why = self._spent()
-            if why:
-                self._drain(why)
-                return
             try:
                 self._learning.advance(call.sources, call.families, call.configs, self._may_plan, self._draining)
             except NothingToDo:
@@ -326,9 +325,13 @@ class Campaigning:
             return "cells"
         if budget.findings is not None and self.statistics.buckets() >= budget.findings:
             return "findings"
-        if self._buys_no_more() and self._learning.all_settled:
-            return "dollars"
         return ""
+
+    def _why_no_seed(self) -> str:
+        writer = self.call.writer
+        if writer is None or not writer.trouble:
+            return "seeds"
+        return "dollars" if writer.is_broke else "model"
 
     def _buys_no_more(self) -> bool:
         """Whether the money is spent, and nothing else is to end the campaign."""

@@ -107,7 +107,8 @@ class WorkerLost(Event):
 class Stopping(Event):
     """Nothing new is begun; ``running`` seeds are in flight.
 
-    ``why``: interrupt, time, cells, cpu, findings, seeds (none is left), error.
+    ``why``: interrupt, time, cells, cpu, findings, dollars, model (the only source gives no more), seeds
+    (none is left), error.
     """
 
     why: str

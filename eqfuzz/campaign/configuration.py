@@ -120,9 +120,15 @@ class Configuration(_Table):
     judging: Judging = Judging()
     feedback: Feedback = Feedback()
 
+    @property
+    def has_untrusted(self) -> bool:
+        """Whether seeds are sure to be untrusted; files may be besides."""
+        return self.sources.untrusted or bool(self.model.name)
+
     def lasting(self) -> dict[str, Any]:
-        """What must be the same when a campaign is gone on with, as JSON: all but its budget and where a key is."""
-        return self.model_dump(mode="json", exclude={"budget": True, "model": {"key_env", "key_file"}})
+        """What must be the same when a campaign is gone on with, as JSON: not budgets, nor how a model is reached."""
+        reached = {"base_url", "key_env", "key_file", "price", "timeout", "attempts"}
+        return self.model_dump(mode="json", exclude={"budget": True, "model": reached})
 
 
 def read_configuration(path: Path) -> Configuration:
@@ -154,6 +160,14 @@ def changed(base: Configuration, changes: Mapping[str, Mapping[str, Any]], place
         into = tables[table] if table else tables
         into.update(entries)
     return from_tables(tables, place)
+
+
+def completed(lasting: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What an earlier version has kept as ``lasting``, with the defaults of what it did not know."""
+    try:
+        return Configuration.model_validate(lasting).lasting()
+    except pydantic.ValidationError:
+        return lasting
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any], prefix: str = "") -> list[str]:

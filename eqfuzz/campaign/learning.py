@@ -44,6 +44,8 @@ class Learning:
         self._patiently = patiently
         self._emit = emit
         self._lock = threading.Lock()
+        self._knowing = threading.Lock()
+        """Held while what is known changes; the other one also while seeds are drawn, and a model may take its time."""
         self._campaign_id = 0
         self._learnt: Learnt | None = None
 
@@ -68,18 +70,13 @@ class Learning:
 
     def new_of(self, outcome: dict[str, Any]) -> dict[str, Any]:
         """``outcome`` without what is known already."""
-        with self._lock:
+        with self._knowing:
             known = self._known.known
             return without_known(outcome, known.features, known.lines)
 
     def yields(self) -> dict[str, dict[str, float]]:
         """See ``Learnt.yields``."""
         return self._known.yields()
-
-    @property
-    def all_settled(self) -> bool:
-        """Whether all that was planned is done."""
-        return self._known.planned == self._known.settled
 
     def advance(
         self,
@@ -97,12 +94,14 @@ class Learning:
             return
         try:
             while not over.is_set():
-                if self._known.may_plan() and may_plan():
+                if self._known.may_plan():
                     try:
+                        if not may_plan():
+                            raise NothingToDo("the budget for seeds is spent")
                         self._plan(sources, families, configs)
                         continue
                     except NothingToDo:
-                        if self.all_settled:
+                        if self._known.planned == self._known.settled:
                             raise  # else what is still done may teach of more
                 if not self._settle():
                     return
@@ -129,7 +128,8 @@ class Learning:
         campaign = self._patiently(lambda: store.campaign(self._name))
         assert campaign is not None
         seconds = self._statistics.total_seconds
-        settlement, event = learnt.settle(store, campaign, self._configuration, outcomes, seconds)
+        with self._knowing:
+            settlement, event = learnt.settle(store, campaign, self._configuration, outcomes, seconds)
         if self._patiently(lambda: store.settle(self._campaign_id, epoch, settlement)):
             self._emit(event)
         else:  # somebody else was first, so there are others that do items, and these count too

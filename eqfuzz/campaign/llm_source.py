@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import math
 import random
 import threading
 import time
@@ -17,6 +17,7 @@ from typing import Any, Self
 from eqfuzz.campaign.campaign_events import SourceTold
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.events import Handler
+from eqfuzz.campaign.llm_events import SampleMade
 from eqfuzz.campaign.llm_order import (
     JOURNAL,
     BadOrder,
@@ -29,7 +30,9 @@ from eqfuzz.campaign.llm_order import (
 )
 from eqfuzz.campaign.llm_seeds import SeedFolder
 from eqfuzz.campaign.mutate import UsageError
+from eqfuzz.campaign.room import DISK_FULL, enough_room
 from eqfuzz.campaign.sources import Drawn, Ending, Seedling
+from eqfuzz.campaign.store.database import StoreUnavailable, told_of_file
 from eqfuzz.generate.llm.client import Client, Patience, Refused
 from eqfuzz.generate.llm.journal import BadJournal, Journal
 from eqfuzz.generate.llm.purse import Purse
@@ -42,13 +45,16 @@ from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
 
-TRIES = 3
-"""Programs asked for until one is a seed."""
+TRIES = 12
+"""Programs asked for until one is a seed. A model that writes none of so many will hardly write the next."""
 
 SILENT_SECONDS = 60.0
 """Wall seconds for which a server that gives no answer is left alone."""
 
 LOOKING_SECONDS = 0.1
+
+ENDING_SECONDS = 20.0
+"""Wall seconds that a question which is being asked is waited for at the end."""
 
 BUDGET_SPENT = "the budget is spent"
 
@@ -58,8 +64,8 @@ class LlmSource:
 
     The ``number``-th draw asks the same questions every time: what was answered before is read from the journal, so a
     campaign that is continued draws the same seeds and pays nothing for them. A draw waits for the model. Nothing is
-    given any more once the budget is spent or the server refuses; ``trouble`` says so. ``tell`` is handed an event for
-    everything that was asked for, and for every trouble. Raises UsageError.
+    given any more once the budget is spent, the server refuses or no program is a seed; ``trouble`` says so. ``tell``
+    is handed an event for everything that was asked for, and for every trouble. Raises UsageError.
     """
 
     def __init__(self, order: Order) -> None:
@@ -70,6 +76,7 @@ class LlmSource:
         self._samples = samples_of(order)
         self._programs = SeedFolder(order.out / "programs", order.endpoint, order.seed)
         self._given: dict[int, Seedling] = {}
+        self._events: dict[int, SampleMade] = {}
         self._reasons: Counter[str] = Counter()
         self._silent_until = 0.0
         self._ending = threading.Event()
@@ -86,41 +93,59 @@ class LlmSource:
         self._validator = Validator(self._pool, limits, [rule.name for rule in known_rules()], order.seed)
 
     def draw(self, rng: random.Random, number: int, drawn: Drawn) -> Seedling | None:
-        """Raises Ending once it is to end, and RunnerFailed when no sandbox can be started."""
+        """Raises Ending once it is to end, StoreError for files, and RunnerFailed when no sandbox can be started."""
         if number not in self._given:
-            seedling = self._written(number)
+            try:
+                if not enough_room(self._order.out):
+                    raise StoreUnavailable(DISK_FULL, f"less room than is needed below {self._order.out}")
+                seedling = self._written(number)
+            except OSError as error:
+                raise told_of_file(error, self._order.out) from None
             if seedling is None:
                 return None
             self._given[number] = seedling  # who draws the same again means the same, not a duplicate of it
         return self._given[number]
 
     def _written(self, number: int) -> Seedling | None:
+        reason = ""
         for attempt in range(TRIES):
             if self.trouble or self.is_silent:
                 return None
             if self._ending.is_set():
                 raise Ending
-            sample = self._samples.one(number * TRIES + attempt)
-            try:
-                made = asyncio.run(self._make_unless_cut_off(sample))
-            except Refused as refused:
-                self._give_up(f"{self._order.endpoint.host} refuses: {refused}")
+            event = self._decided(self._samples.one(number, number * TRIES + attempt))
+            if event is None:
                 return None
-            event = self._programs.decide(sample, made)
-            self._reasons[event.reason] += 1
-            self.tell(event)
-            match made.checked.reason:
-                case Reason.BUDGET:
-                    self._give_up(BUDGET_SPENT)
-                case Reason.NO_ANSWER:
-                    self._silent_until = time.monotonic() + SILENT_SECONDS
-                    self.tell(SourceTold(self.name, f"no answer, left alone for a while: {event.message}", False))
-                case _:
-                    pass
             if event.file:
                 file = Path(event.file)
                 return Seedling(file.name, file.read_text(encoding="utf-8"))
+            reason = event.reason
+        self._give_up(f"{TRIES} programs in a row were no seeds, the last for: {reason}")
         return None
+
+    def _decided(self, sample: Sample) -> SampleMade | None:
+        """What came of ``sample``, which is asked for once; None where there was no answer."""
+        if sample.number in self._events:
+            return self._events[sample.number]
+        try:
+            made = asyncio.run(self._make_unless_cut_off(sample))
+        except Refused as refused:
+            self._give_up(f"{self._order.endpoint.host} refuses: {refused}")
+            return None
+        event = self._programs.decide(sample, made)
+        match made.checked.reason:
+            case Reason.BUDGET:
+                self._give_up(BUDGET_SPENT)
+                return None
+            case Reason.NO_ANSWER:
+                self._silent_until = time.monotonic() + SILENT_SECONDS
+                self.tell(SourceTold(self.name, f"no answer, left alone for a while: {event.message}", False))
+                return None
+            case _:
+                self._events[sample.number] = event
+                self._reasons[event.reason] += 1
+                self.tell(event)
+                return event
 
     def _give_up(self, why: str) -> None:
         self.trouble = why
@@ -168,12 +193,14 @@ class LlmSource:
 
     async def _make_unless_cut_off(self, sample: Sample) -> Made:
         making = asyncio.create_task(self._make(sample))
-        while not making.done() and not self._cut_off.is_set():
+        ends = math.inf
+        while not making.done() and not self._cut_off.is_set() and time.monotonic() < ends:
             await asyncio.wait({making}, timeout=LOOKING_SECONDS)
-        if self._cut_off.is_set():
+            if self._ending.is_set():
+                ends = min(ends, time.monotonic() + ENDING_SECONDS)
+        if not making.done():
             making.cancel()
-            with contextlib.suppress(BaseException):  # the end has nobody who could use what went wrong
-                await making
+            await asyncio.wait({making})
             raise Ending
         return making.result()
 
@@ -181,7 +208,10 @@ class LlmSource:
         order = self._order
 
         async def check(code: str, watched: Sequence[Part]) -> Checked:
-            return await asyncio.to_thread(self._validator.check, code, watched)
+            checked = await asyncio.to_thread(self._validator.check, code, watched)
+            if self._ending.is_set() and checked.reason is not None:
+                raise Ending  # nothing is asked for any more, and the end itself may be what broke the check
+            return checked
 
         messages = self._samples.messages(sample, ())
         watched = [sample.part] if sample.part is not None else []

@@ -49,8 +49,10 @@ def plan(
     def draw(source: Source, index: int) -> Seedling | None:
         while True:
             seedling = source.draw(rng, index, Drawn(times, frozenset(barred)))
-            if seedling is None or seedling.name in barred or not _hangs(met.get(keep(seedling.text), ())):
+            if seedling is None or not _hangs(met.get(keep(seedling.text), ())):
                 return seedling
+            if seedling.name in barred:
+                return None  # the source gives the same whatever it is told
             barred.add(seedling.name)
 
     for number in range(feedback.epoch):

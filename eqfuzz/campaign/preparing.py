@@ -161,10 +161,12 @@ def _writer_of(configuration: Configuration, out: Path) -> LlmSource | None:
 def _demand_sandbox(configuration: Configuration) -> None:
     """Raises UsageError where what is not trusted would find no sandbox."""
     given = configuration.sources
+    if configuration.has_untrusted and "cuda" in configuration.compiling.devices:
+        raise UsageError("what is not trusted runs in the sandbox, and that has no CUDA: leave out --device cuda")
     if given.unsafe:
         return
     paths = seed_files(given.seeds) if given.seeds else []
-    if given.untrusted or configuration.model.name or any(map(is_untrusted, paths)):
+    if configuration.has_untrusted or any(map(is_untrusted, paths)):
         try:
             demand_level()
         except NoSandbox as error:

@@ -22,6 +22,7 @@ from eqfuzz.campaign.versions import versions
 from eqfuzz.campaign.work import Performed, Workshop
 from eqfuzz.campaign.worker_name import is_gone, worker_name
 from eqfuzz.judge.verdict import Kind
+from eqfuzz.run.sandbox.enclosure import NoSandbox, demand_level
 
 _PREFIX = "eqfuzz-worker,"
 
@@ -64,6 +65,12 @@ class RayWorker:
         ]
         if other:
             raise Refused(f"it has {', '.join(other)}")
+        configuration = self._luggage.configuration
+        if configuration.has_untrusted and not configuration.sources.unsafe:
+            try:
+                demand_level()
+            except NoSandbox as error:
+                raise Refused(str(error)) from None
         self._sweep()
         self._out.mkdir(parents=True, exist_ok=True)
         configuration, renamed = self._luggage.unpack(self._folder / "files")

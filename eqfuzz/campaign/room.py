@@ -46,7 +46,7 @@ def tells_of_no_room(performed: Performed) -> bool:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove what killed calls of a campaign left below its folder: cases' working folders, findings half written."""
-    for path in (*folder.glob("tmp/case-*"), *folder.glob("findings/.*-*")):
+    for path in (*folder.glob("tmp/case-*"), *folder.glob("*/tmp/case-*"), *folder.glob("findings/.*-*")):
         with contextlib.suppress(OSError):  # somebody else removes it too
             if path.stat().st_mtime < time.time() - LEFT_SECONDS:
                 shutil.rmtree(path)

@@ -172,7 +172,7 @@ def run(
         changes["budget"] |= {
             "time": time and seconds_of(time, "--time"),
             "cpu": cpu and seconds_of(cpu, "--cpu"),
-            "dollars": (dollars and float(dollars_of(dollars, "--dollars") or 0)) or None,
+            "dollars": None if (amount := dollars_of(dollars, "--dollars")) is None else float(amount),
         }
         new_file("--junit", junit)
         configuration = _configuration(file, changes)
@@ -254,6 +254,9 @@ def _ended_as(campaign: Callable[[], CampaignSummary]) -> int:
         complain(f"internal error: {error}")
     if summary.errors:
         return INTERNAL
+    if summary.why == "model" and not summary.findings:
+        complain("the model gives no more programs, for the reason told above, and there is no other source")
+        return USAGE
     if summary.why == "seeds" and summary.figures["programs"] == summary.figures["invalid"]:
         complain(
             "no source gives a seed that runs: every file is invalid or cannot be read; `--template mixed` makes some"

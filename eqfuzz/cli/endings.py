@@ -36,11 +36,12 @@ def ended(action: Callable[[], int], *, stopped: str, keep: Path | None = None) 
 @contextlib.contextmanager
 def _term_as_interrupt() -> Iterator[None]:
     """SIGTERM (a nightly job's time limit) ends a run as Ctrl-C does: children stopped, partial summary told."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _keep_traceback(out: Path | None) -> Path:

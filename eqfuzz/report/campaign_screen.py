@@ -130,7 +130,7 @@ class CampaignScreen:
         ]
         if "dollars" in figures:
             rows += [
-                ("model", f"${figures['dollars']:.4f}, {count(figures['queries'], 'query')}"),
+                ("model", f"${figures['dollars']:.4f}, {count(figures['queries'], 'query', 'queries')}"),
                 ("", _seeds(figures)),
             ]
         return _pairs(rows)
@@ -272,6 +272,7 @@ _WHY = {
     "cells": "its number of cells",
     "findings": "its number of findings",
     "dollars": "its dollars",
+    "model": "its model",
     "error": "an error",
 }
 
@@ -330,5 +331,7 @@ def _stopping(why: str, running: int) -> str:
     waits = f"; {count(running, 'seed')} in flight {'is' if running == 1 else 'are'} finished" if running else ""
     if why == "interrupt":
         return f"interrupted{waits} (once more: stop now)"
-    told = {"error": "an error", "seeds": "no seed is left"}.get(why, f"{_WHY.get(why, why)} spent")
+    told = {"error": "an error", "seeds": "no seed is left", "model": "the model gives no more"}.get(
+        why, f"{_WHY.get(why, why)} spent"
+    )
     return f"ending: {told}{waits}"

@@ -114,7 +114,7 @@ class Buckets:
             return _State()
         try:
             return _State.model_validate_json(self._file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except ValueError as error:
             raise ValueError(f"{self._file}: cannot be read: {' '.join(str(error).split())[:200]}") from None
 
     def _write(self) -> None:

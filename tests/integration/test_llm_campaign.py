@@ -63,7 +63,7 @@ def run(file: Path, out: Path, *arguments: object):
 
 @pytest.mark.long
 def test_it_ends_when_its_dollars_are_spent(tmp_path):
-    """What was bought by then is run, in the sandbox; gone on with more, nothing is paid twice."""
+    """What was bought by then is run, in the sandbox; gone on with, nothing is paid twice."""
     acts = [Act("fence"), Act("syntax"), Act("load", repairable=False), Act("prose"), Act("429"), Act("fence")]
     out = tmp_path / "out"
     with serving() as server:

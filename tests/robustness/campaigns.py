@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -116,7 +117,8 @@ class Running:
 
     def kill_group(self) -> None:
         """kill -9 of the whole process group, and of what the tests must not leave behind."""
-        os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def ended(self, seconds: float = 400.0) -> int:

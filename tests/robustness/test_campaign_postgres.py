@@ -139,6 +139,16 @@ class Claiming:
         return with_patience(operation, tell, threading.Event(), self.rng)
 
 
+def test_processes_that_share_no_folder_share_programs(url: str, tmp_path: Path) -> None:
+    text = "x = 1  # \udc80\x00\n"
+    with Store.open(url, tmp_path / "here") as here, Store.open(url, tmp_path / "there") as there:
+        digest = here.put_program(text)
+        assert here.put_program(text) == digest
+        assert there.program(digest) == text == there.program(digest)
+        with pytest.raises(StoreError, match="No such file"):
+            there.program("0" * 32)
+
+
 def claim_all(arguments: tuple[Any, ...]) -> tuple[list[int], list[str]]:
     return Claiming(*arguments).run()
 

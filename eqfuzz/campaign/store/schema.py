@@ -53,6 +53,14 @@ cases = sa.Table(
     sa.Index("ix_cases_worker", "worker", "state"),
 )
 
+programs = sa.Table(
+    "programs",
+    metadata,
+    sa.Column("digest", sa.String, primary_key=True),
+    sa.Column("text", sa.LargeBinary, nullable=False),
+)
+"""On a server only, whose users may share no folder: SQLite has the files beside it."""
+
 findings = sa.Table(
     "findings",
     metadata,

@@ -43,6 +43,7 @@ class Store:
     def __init__(self, database: Database, files: Files) -> None:
         self._database = database
         self._files = files
+        self._shared: set[str] = set()
 
     @classmethod
     def open(cls, url: str, folder: Path) -> Store:
@@ -69,13 +70,23 @@ class Store:
 
     def put_program(self, text: str) -> str:
         """Keep the text of a program; returns its digest."""
-        return self._files.put(text)
+        digest = self._files.put(text)
+        if not self._database.is_sqlite and digest not in self._shared:
+            values = {"digest": digest, "text": text.encode("utf-8", "surrogatepass")}
+            with self._database.writing() as connection:
+                connection.execute(self._insert(schema.programs).values(**values).on_conflict_do_nothing())
+            self._shared.add(digest)
+        return digest
 
     def program(self, digest: str) -> str:
+        """The text of a program, also of one that a process elsewhere has put into the same database."""
+        if not self._database.is_sqlite and not self._files.path(digest).exists():
+            table = schema.programs
+            with self._database.reading() as connection:
+                data = connection.scalar(sa.select(table.c.text).where(table.c.digest == digest))
+            if data is not None:
+                self._files.put(data.decode("utf-8", "surrogatepass"))
         return self._files.get(digest)
-
-    def program_file(self, digest: str) -> Path:
-        return self._files.path(digest)
 
     # Campaigns
 
@@ -364,7 +375,7 @@ class Store:
             found.append(f"{settled} epochs are settled, but the curve has {points} points")
         for digest in sorted(digests):
             try:
-                self._files.get(digest)
+                self.program(digest)
             except StoreError as error:
                 found.append(str(error))
         return found

@@ -68,12 +68,15 @@ class Samples:
             if part is not None:
                 last[key] = number
 
-    def one(self, number: int) -> Sample:
-        """The ``number``-th sample of a row without end, whose parts of the compiler are drawn one by one."""
+    def one(self, number: int, asked: int) -> Sample:
+        """What is asked for the ``number``-th seed of a row without end, whose parts are drawn one by one.
+
+        ``asked`` numbers the samples: several may be asked for one seed, and each gets an answer of its own.
+        """
         prompt = self._prompts[number % len(self._prompts)]
         rng = random.Random(f"{self._seed} part {number}")
         part = rng.choice(self._parts) if prompt.needs == "part" and self._parts else None
-        return Sample(number, prompt, part)
+        return Sample(asked, prompt, part)
 
     def messages(self, sample: Sample, examples: Sequence[str]) -> tuple[Message, ...]:
         """What the model is told for ``sample``; ``examples`` reached its part before. Raises BadPrompt."""

@@ -12,6 +12,7 @@ from eqfuzz.campaign.configuration import (
     InvalidConfiguration,
     changed,
     commented,
+    completed,
     differences,
     from_tables,
     read_configuration,
@@ -73,3 +74,18 @@ def test_flags_change_entries_and_budgets_do_not_last():
     other = changed(base, {"": {"seed": 4}, "budget": {"cells": 9}, "rewriting": {"depth": 2}}, "options")
     assert (other.seed, other.budget.cells, other.rewriting.depth) == (4, 9, 2)
     assert differences(base.lasting(), other.lasting()) == ["rewriting.depth", "seed"]
+
+
+def test_what_an_earlier_version_kept_may_lack_what_it_did_not_know():
+    now = Configuration().lasting()
+    earlier = {name: entries for name, entries in now.items() if name != "model"}
+    earlier["sources"] = {name: entry for name, entry in now["sources"].items() if name != "unsafe"}
+    assert differences(completed(earlier), now) == []
+    assert differences(completed({**earlier, "seed": 3}), now) == ["seed"]
+    assert completed({"gone": 1}) == {"gone": 1}
+
+
+def test_how_a_model_is_reached_may_change():
+    one = from_tables({"model": {"name": "m", "base_url": "http://a:1/v1", "key_env": "A"}}, "here")
+    other = from_tables({"model": {"name": "m", "base_url": "http://b:2/v1", "price": "0,0"}}, "here")
+    assert one.lasting() == other.lasting() != Configuration().lasting()
