@@ -88,6 +88,10 @@ class Store:
                 self._files.put(data.decode("utf-8", "surrogatepass"))
         return self._files.get(digest)
 
+    def program_file(self, digest: str) -> Path:
+        """Where a program's text lies once it was asked for."""
+        return self._files.path(digest)
+
     # Campaigns
 
     def begin(self, name: str, seed: int, settings: Json, versions: Json, now: float) -> Campaign:
