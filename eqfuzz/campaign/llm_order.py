@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import fnmatch
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 
 from eqfuzz.campaign.mutate import UsageError, seed_files
+from eqfuzz.campaign.spelling import did_you_mean
 from eqfuzz.generate.llm.client import Patience
 from eqfuzz.generate.llm.endpoint import OPENAI, BadEndpoint, Endpoint, take_key
 from eqfuzz.generate.llm.price import NoPrice, Price, price_of
@@ -110,7 +110,7 @@ def prompts_of(names: Sequence[str]) -> tuple[Prompt, ...]:
             continue
         if "/" not in name and "." not in name:
             known = [*shipped, ALL]
-            raise BadOrder("prompts", f"no prompt {name!r}{_meant(name, known)}; known: {', '.join(known)}")
+            raise BadOrder("prompts", f"no prompt {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}")
         try:
             found.append(prompt_of(Path(name)))
         except BadPrompt as error:
@@ -133,14 +133,11 @@ def parts_of(prompts: Sequence[Prompt], globs: Sequence[str]) -> tuple[tuple[Par
     for glob in globs:
         fitting = {name: part for name, part in known.items() if fnmatch.fnmatchcase(name, glob) or part.label == glob}
         if not fitting:
-            raise BadOrder("targets", f"no part of this torch's compiler fits {glob!r}{_meant(glob, list(known))}")
+            raise BadOrder(
+                "targets", f"no part of this torch's compiler fits {glob!r}{did_you_mean(glob, list(known))}"
+            )
         chosen |= fitting
     return tuple(chosen.values()), True
-
-
-def _meant(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f", did you mean {close[0]!r}?" if close else ""
 
 
 def _text_of(path: Path) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from eqfuzz.campaign.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from eqfuzz.run.configs import Config
@@ -75,12 +76,6 @@ def checks_of(wanted: Sequence[str], unwanted: Sequence[str]) -> tuple[str, ...]
             if name not in CHECKS:
                 raise BadOption(option, f"no check {name!r}{did_you_mean(name, CHECKS)}; known: {', '.join(CHECKS)}")
     return tuple(name for name in CHECKS if name not in removed and (name in DEFAULT_CHECKS or name in added))
-
-
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """``, did you mean 'x'?`` or nothing."""
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f", did you mean {close[0]!r}?" if close else ""
 
 
 def new_file(option: str, path: Path | None) -> None:
