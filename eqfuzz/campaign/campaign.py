@@ -140,9 +140,8 @@ class Campaigning:
         while any(thread.is_alive() for thread in threads) and patience > 0:
             for thread in threads:
                 thread.join(LOOKING_SECONDS / len(threads))
-            why = "" if self._draining.is_set() else self._spent()
-            if why:
-                self._drain(why)
+            if self._is_late() and not self._draining.is_set():
+                self._drain("time")  # workers may all wait for a model
             while heeded < self._interrupts:
                 heeded += 1
                 self._interrupt()
@@ -214,6 +213,10 @@ class Campaigning:
         """One slot's work until the campaign ends."""
         call = self.call
         while not self._draining.is_set():
+            why = self._spent()
+            if why:
+                self._drain(why)
+                return
             try:
                 self._learning.advance(call.sources, call.families, call.configs, self._may_plan, self._draining)
             except NothingToDo:
@@ -317,7 +320,7 @@ class Campaigning:
     def _spent(self) -> str:
         """The budget that is spent; empty while none is."""
         budget = self.configuration.budget
-        if self._deadline is not None and time.monotonic() > self._deadline:
+        if self._is_late():
             return "time"
         if budget.cpu is not None and self.statistics.cpu_seconds() >= budget.cpu:
             return "cpu"
@@ -326,6 +329,9 @@ class Campaigning:
         if budget.findings is not None and self.statistics.buckets() >= budget.findings:
             return "findings"
         return ""
+
+    def _is_late(self) -> bool:
+        return self._deadline is not None and time.monotonic() > self._deadline
 
     def _why_no_seed(self) -> str:
         writer = self.call.writer
