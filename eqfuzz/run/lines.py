@@ -16,6 +16,9 @@ from eqfuzz.program.torch_internals import keep_out_of_dynamo
 COMPILER = ("_dynamo", "_inductor", "_functorch", "_higher_order_ops", "_decomp", "_refs", "fx")
 """The packages below torch that count."""
 
+CACHE = "_inductor/codecache.py"
+"""Does not count: what runs there depends on what an earlier compilation has left on the disk."""
+
 _ROOT = Path(torch.__file__).resolve().parent  # as coverage names files
 
 
@@ -36,8 +39,9 @@ def traced_lines(into: dict[str, str]) -> Iterator[None]:
         data = tracer.get_data()
     for file in sorted(data.measured_files()):
         bits = bitmap(data.lines(file) or ())
-        if bits:
-            into[Path(file).relative_to(_ROOT).as_posix()] = f"{bits:x}"
+        path = Path(file).relative_to(_ROOT).as_posix()
+        if bits and path != CACHE:
+            into[path] = f"{bits:x}"
 
 
 def bitmap(lines: list[int] | tuple[int, ...]) -> int:
