@@ -9,7 +9,6 @@ from decimal import Decimal
 from pathlib import Path
 
 from eqfuzz.campaign.mutate import UsageError, seed_files
-from eqfuzz.campaign.spelling import did_you_mean
 from eqfuzz.generate.llm.client import Patience
 from eqfuzz.generate.llm.endpoint import OPENAI, BadEndpoint, Endpoint, take_key
 from eqfuzz.generate.llm.price import NoPrice, Price, price_of
@@ -18,6 +17,7 @@ from eqfuzz.generate.llm.repair import Asking
 from eqfuzz.generate.llm.samples import Samples
 from eqfuzz.generate.llm.white_box import Part, parts
 from eqfuzz.program.shipped import folder
+from eqfuzz.program.spelling import did_you_mean
 
 JOURNAL = "llm-journal.jsonl"
 ALL = "all"

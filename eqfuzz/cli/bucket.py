@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from eqfuzz.campaign.spelling import did_you_mean
 from eqfuzz.cli.choice import OUT, FindingId, RunFolder, buckets_in, finding_in, folder_of
 from eqfuzz.cli.exits import USAGE, complain
+from eqfuzz.program.spelling import did_you_mean
 
 bucket = typer.Typer(
     help="Merge and split buckets by hand; later runs in the folder remember it.", no_args_is_help=True

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eqfuzz.campaign.spelling import did_you_mean
 from eqfuzz.cli import generate_llm, logs
 from eqfuzz.cli.endings import ended
 from eqfuzz.cli.exits import CLEAN, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.mutate import LogLevel
 from eqfuzz.cli.options import BadOption, Format, configs_of, seconds_of, split_names
 from eqfuzz.cli.reported import reported
+from eqfuzz.program.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from eqfuzz.campaign.events import Event

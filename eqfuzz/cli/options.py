@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eqfuzz.campaign.spelling import did_you_mean
+from eqfuzz.program.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from eqfuzz.run.configs import Config
