@@ -339,17 +339,14 @@ class Campaigning:
             return "seeds"
         return "dollars" if writer.is_broke else "model"
 
-    def _buys_no_more(self) -> bool:
-        """Whether the money is spent, and nothing else is to end the campaign."""
-        budget, writer = self.configuration.budget, self.call.writer
-        others = (budget.time, budget.cpu, budget.cells, budget.findings)
-        return writer is not None and writer.is_broke and all(limit is None for limit in others)
-
     def _is_answer_awaited(self) -> bool:
         return self.call.writer is not None and self.call.writer.is_silent
 
     def _may_plan(self) -> bool:
-        return not self._buys_no_more()
+        """False once the money for a model is spent and nothing else is to end the campaign."""
+        budget, writer = self.configuration.budget, self.call.writer
+        others = (budget.time, budget.cpu, budget.cells, budget.findings)
+        return writer is None or not writer.is_broke or any(limit is not None for limit in others)
 
     def _drain(self, why: str) -> None:
         """Begin nothing new."""

@@ -47,11 +47,7 @@ def run(settings: Settings, handler: Handler) -> Summary:
     except ValueError as error:
         raise UsageError(f"--rules: {error}") from None
     environment = _environment(settings)
-    if not settings.unsafe and (settings.untrusted or any(map(is_untrusted, paths))):
-        try:
-            demand_level()
-        except NoSandbox as error:
-            raise UsageError(str(error)) from None
+    demand_sandbox(paths, untrusted=settings.untrusted, unsafe=settings.unsafe)
     try:
         sorting = Sorting(environment.out, read_known_issues(settings.known_issues))
     except ValueError as error:
@@ -87,7 +83,17 @@ def _environment(settings: Settings) -> Environment:
     return Environment(settings.out.resolve(), preload, shown=shown, unsafe=settings.unsafe)
 
 
-def is_untrusted(path: Path) -> bool:
+def demand_sandbox(paths: Sequence[Path], *, untrusted: bool, unsafe: bool) -> None:
+    """Raises UsageError where what is not trusted (everything, or files that say so) would find no sandbox."""
+    if unsafe or not (untrusted or any(map(_is_untrusted, paths))):
+        return
+    try:
+        demand_level()
+    except NoSandbox as error:
+        raise UsageError(str(error)) from None
+
+
+def _is_untrusted(path: Path) -> bool:
     """Whether the seed file says so; what cannot be read says nothing, and is told of when its turn comes."""
     try:
         provenance = provenance_of(path.read_text(encoding="utf-8"))

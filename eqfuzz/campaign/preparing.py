@@ -12,7 +12,7 @@ from eqfuzz.campaign.campaign_events import CampaignSummary
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.events import Handler
 from eqfuzz.campaign.executor import Executor, LocalExecutor
-from eqfuzz.campaign.mutate import UsageError, is_untrusted, seed_files
+from eqfuzz.campaign.mutate import UsageError, demand_sandbox, seed_files
 from eqfuzz.campaign.room import remove_leftovers
 from eqfuzz.campaign.self_check import quick_steps
 from eqfuzz.campaign.sorting import Sorting
@@ -26,7 +26,6 @@ from eqfuzz.program.shipped import folder
 from eqfuzz.rewrite.library import select
 from eqfuzz.rewrite.own_rules import known_rules
 from eqfuzz.rewrite.rule import RuleError
-from eqfuzz.run.sandbox.enclosure import NoSandbox, demand_level
 from eqfuzz.triage.known_issues import known_issue_files, read_known_issues
 
 if TYPE_CHECKING:
@@ -74,7 +73,11 @@ def run_campaign(
     except OSError as error:
         raise UsageError(f"--out: {options.folder}: {error.strerror}") from None
     remove_leftovers(options.folder)
-    _demand_sandbox(configuration)
+    given = configuration.sources
+    if configuration.has_untrusted and "cuda" in configuration.compiling.devices:
+        raise UsageError("what is not trusted runs in the sandbox, and that has no CUDA: leave out --device cuda")
+    paths = seed_files(given.seeds) if given.seeds else []
+    demand_sandbox(paths, untrusted=configuration.has_untrusted, unsafe=given.unsafe)
     try:
         sources = sources_of(configuration)
         families = families_of(configuration)
@@ -156,21 +159,6 @@ def _writer_of(configuration: Configuration, out: Path) -> LlmSource | None:
     from eqfuzz.campaign.llm_source import llm_source_of  # what checks programs imports torch
 
     return llm_source_of(configuration, out)
-
-
-def _demand_sandbox(configuration: Configuration) -> None:
-    """Raises UsageError where what is not trusted would find no sandbox."""
-    given = configuration.sources
-    if configuration.has_untrusted and "cuda" in configuration.compiling.devices:
-        raise UsageError("what is not trusted runs in the sandbox, and that has no CUDA: leave out --device cuda")
-    if given.unsafe:
-        return
-    paths = seed_files(given.seeds) if given.seeds else []
-    if configuration.has_untrusted or any(map(is_untrusted, paths)):
-        try:
-            demand_level()
-        except NoSandbox as error:
-            raise UsageError(str(error)) from None
 
 
 def families_of(configuration: Configuration) -> tuple[str, ...]:

@@ -255,7 +255,7 @@ def _ended_as(campaign: Callable[[], CampaignSummary]) -> int:
     if summary.errors:
         return INTERNAL
     if summary.why == "model" and not summary.findings:
-        complain("the model gives no more programs, for the reason told above, and there is no other source")
+        complain("the model gives no more programs, for the reason told above, and no other source gives any")
         return USAGE
     if summary.why == "seeds" and summary.figures["programs"] == summary.figures["invalid"]:
         complain(

@@ -44,7 +44,10 @@ class Buckets:
 
     def __init__(self, out: Path) -> None:
         self._file = out / _FILE
-        self._state = self._read()
+        try:
+            self._state = self._read()
+        except OSError as error:
+            raise ValueError(f"{self._file}: cannot be read: {error.strerror}") from None
 
     @property
     def all(self) -> dict[str, Bucket]:
@@ -110,6 +113,7 @@ class Buckets:
             self._write()
 
     def _read(self) -> _State:
+        """Raises OSError, and ValueError for what is damaged."""
         if not self._file.exists():
             return _State()
         try:

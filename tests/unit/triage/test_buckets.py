@@ -1,6 +1,7 @@
 """Buckets: a few findings of each defect are kept, and what was corrected by hand is remembered."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -36,6 +37,24 @@ def test_two_that_sort_into_one_folder_lose_nothing_of_each_other(tmp_path):
     assert kept == [True] * KEPT + [False]
     (bucket,) = Buckets(tmp_path).all.values()
     assert bucket == Bucket(fingerprint="values · amin", members=list("01234"), dropped=["5"])
+
+
+def test_many_that_sort_into_one_folder_at_once_lose_nothing(tmp_path):
+    def sort(worker):
+        buckets = Buckets(tmp_path)
+        for number in range(40):
+            buckets.add(found(f"{worker}-{number}"))
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(sort, range(4)))
+    (bucket,) = Buckets(tmp_path).all.values()
+    assert bucket.count == 160
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path):
+    (tmp_path / "buckets.json").mkdir()
+    with pytest.raises(ValueError, match="cannot be read: Is a directory"):
+        Buckets(tmp_path)
 
 
 def test_what_had_no_place_and_finds_one_later_counts_once(tmp_path):
