@@ -178,6 +178,12 @@ class Channel:
             return None
         return json.loads(packet), descriptors
 
+    def is_abandoned(self) -> bool:
+        """Whether the other end is closed, whatever packets of it are still to be read."""
+        poll = select.poll()
+        poll.register(self.socket, 0)
+        return bool(poll.poll(0))
+
     def close(self) -> None:
         """Close this end."""
         self.socket.close()

@@ -7,7 +7,6 @@ import importlib
 import os
 import signal
 import sys
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,7 +79,7 @@ def resolve(name: str) -> Target:
 
 def report_start(channel: Channel, hello: Hello) -> Target | None:
     """``prepare``, with the outcome told to the parent. None when it failed."""
-    with ParentWatched():
+    with ParentWatched(channel):
         try:
             target = prepare(hello)
         except BaseException as error:  # whatever it is, the parent raises it as RunnerFailed
@@ -92,21 +91,25 @@ def report_start(channel: Channel, hello: Hello) -> Target | None:
 
 
 class ParentWatched:
-    """While inside, look once a second whether the parent is still there; if not, kill the own group (g++ too).
+    """While inside, look twice a second whether anybody is at the other end of ``channel``; if not, kill the own group.
 
-    Starting takes long enough for the parent to die meanwhile, and nobody reads the channel then. The kernel's
+    Starting takes long enough for the parent to die meanwhile, and nobody reads the channel then. It may have died
+    before, with its hello still to be read, so that the process that is the parent now tells nothing. The kernel's
     parent-death signal is no help: it fires when the *thread* that made this process ends.
     """
 
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
     def __enter__(self) -> None:
-        self._parent = os.getppid()
+        self._look()
         signal.signal(signal.SIGALRM, self._look)
-        signal.setitimer(signal.ITIMER_REAL, 1.0, 1.0)
+        signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)
 
     def __exit__(self, *_: object) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
-    def _look(self, number: int, frame: types.FrameType | None) -> None:
-        if os.getppid() != self._parent:
+    def _look(self, *_: object) -> None:
+        if self._channel.is_abandoned():
             os.killpg(0, signal.SIGKILL)

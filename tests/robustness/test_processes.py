@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import signal
@@ -20,7 +21,8 @@ import pytest
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import MIB, Limits
 from eqfuzz.run.pool import Pool
-from eqfuzz.run.protocol import BadEvent, Lines, RunnerFailed, encode
+from eqfuzz.run.protocol import BadEvent, Channel, Lines, RunnerFailed, encode
+from eqfuzz.run.startup import Hello
 
 pytestmark = pytest.mark.slow
 
@@ -455,6 +457,34 @@ def test_kill_9_of_the_parent(out, runner, moment):
     parent.stdout.close()
     assert gone(below)
     assert not {process.pid for process in marked_processes()} - before
+
+
+def test_a_parent_that_dies_before_its_hello_is_read(tmp_path):
+    """Then the process that is the parent from the start on tells nothing; only the channel does."""
+    ours, theirs = Channel.pair()
+    hello = Hello(TARGET, sys.path, str(tmp_path), preload=None, memory_bytes=None, cuda=False)
+    ours.send(dataclasses.asdict(hello))
+    ours.close()
+    starting = subprocess.Popen(
+        [sys.executable, "-m", "eqfuzz.run.zygote", str(theirs.fileno())],
+        pass_fds=[theirs.fileno()],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    theirs.close()
+    _, told = starting.communicate(timeout=60)
+    assert (starting.returncode, told) == (-signal.SIGKILL, "")
+
+
+def test_a_channel_is_abandoned_even_with_packets_to_read():
+    ours, theirs = Channel.pair()
+    ours.send({"event": "last"})
+    assert not theirs.is_abandoned()
+    ours.close()
+    assert theirs.is_abandoned()
+    assert theirs.receive() == ({"event": "last"}, [])
+    theirs.close()
 
 
 def write_preload(folder, text):
