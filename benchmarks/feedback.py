@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 WANTED = 1.15
+FIGURES = ("programs", "cells", "cpu_seconds", "features", "lines")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 point = _campaign(Path(folder), seed, steered, chosen)
                 lines[steered] = point["lines"]
                 ratio = f"{lines[True] / lines[False]:.3f}" if steered else ""
-                figures = (point["programs"], point["cells"], point["cpu_seconds"], point["features"], point["lines"])
+                figures = [point[figure] for figure in FIGURES]
                 row = [
                     str(seed),
                     "feedback" if steered else "uniform",
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _campaign(folder: Path, seed: int, steered: bool, chosen: argparse.Namespace) -> dict[str, Any]:
-    """The last point of the campaign's curve that is within its CPU seconds, between two points in proportion."""
+    """The figures of the campaign at its CPU seconds."""
     name = f"{'feedback' if steered else 'uniform'}-{seed}"
     file = folder / f"{name}.toml"
     lines = [
@@ -92,10 +93,22 @@ def _campaign(folder: Path, seed: int, steered: bool, chosen: argparse.Namespace
     if done.returncode not in (0, 1):
         raise SystemExit(f"{name}: exit status {done.returncode}: {done.stderr.strip()}")
     curve = json.loads((folder / "out" / name / "stats.json").read_text(encoding="utf-8"))["curve"]
-    within = [point for point in curve if point["cpu_seconds"] <= chosen.cpu]
-    if not within:
-        raise SystemExit(f"{name}: no epoch was settled within {chosen.cpu} CPU seconds: give more")
-    return within[-1]
+    if not curve or curve[-1]["cpu_seconds"] < 0.9 * chosen.cpu:
+        raise SystemExit(f"{name}: its epochs end long before {chosen.cpu} CPU seconds")
+    for point in curve:
+        print(f"  {name}: {point['cpu_seconds']:.0f} CPU s, {point['lines']:,} lines", file=sys.stderr, flush=True)
+    return _at(curve, chosen.cpu)
+
+
+def _at(curve: Sequence[dict[str, Any]], cpu: float) -> dict[str, Any]:
+    """The curve at ``cpu`` CPU seconds, straight between two points; its end, where it ends before."""
+    before: dict[str, Any] = dict.fromkeys(FIGURES, 0)
+    for point in curve:
+        if point["cpu_seconds"] >= cpu:
+            share = (cpu - before["cpu_seconds"]) / (point["cpu_seconds"] - before["cpu_seconds"])
+            return {figure: before[figure] + share * (point[figure] - before[figure]) for figure in FIGURES}
+        before = point
+    return before
 
 
 if __name__ == "__main__":
