@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from eqfuzz.campaign.budgeting import Budgeting
 from eqfuzz.campaign.campaign_events import (
     CampaignStarted,
     CampaignSummary,
@@ -105,8 +106,7 @@ class Campaigning:
         self._errors: list[str] = []
         self._new_here: list[str] = []
         self._worker = worker_name()
-        budget = configuration.budget
-        self._deadline = None if budget.time is None else time.monotonic() + budget.time
+        self._budgeting = Budgeting(configuration.budget, statistics, call.writer)
         self._campaign_id = 0
         self._learning = Learning(call.name, configuration, call.store, statistics, self._patiently, self._emit)
 
@@ -140,7 +140,7 @@ class Campaigning:
         while any(thread.is_alive() for thread in threads) and patience > 0:
             for thread in threads:
                 thread.join(LOOKING_SECONDS / len(threads))
-            if self._is_late() and not self._draining.is_set():
+            if self._budgeting.is_late and not self._draining.is_set():
                 self._drain("time")  # workers may all wait for a model
             while heeded < self._interrupts:
                 heeded += 1
@@ -193,7 +193,7 @@ class Campaigning:
         try:
             work(*arguments)
         except NothingToDo:
-            self._drain(self._why_no_seed())
+            self._drain(self._budgeting.why_no_seed())
         except Ending:
             pass  # others have ended it
         except BrokenPipeError as error:  # nobody reads the events any more
@@ -213,14 +213,16 @@ class Campaigning:
         """One slot's work until the campaign ends."""
         call = self.call
         while not self._draining.is_set():
-            why = self._spent()
+            why = self._budgeting.spent()
             if why:
                 self._drain(why)
                 return
             try:
-                self._learning.advance(call.sources, call.families, call.configs, self._may_plan, self._draining)
+                self._learning.advance(
+                    call.sources, call.families, call.configs, self._budgeting.may_plan, self._draining
+                )
             except NothingToDo:
-                if not self._is_answer_awaited():
+                if not self._budgeting.is_answer_awaited():
                     raise
             if not call.executor.ready(slot, self._emit):
                 self._draining.wait(IDLE_SECONDS)
@@ -316,37 +318,6 @@ class Campaigning:
         return dataclasses.replace(event, bucket=place.bucket, kept=place.kept, issue=place.issue)
 
     # Ending
-
-    def _spent(self) -> str:
-        """The budget that is spent; empty while none is."""
-        budget = self.configuration.budget
-        if self._is_late():
-            return "time"
-        if budget.cpu is not None and self.statistics.cpu_seconds() >= budget.cpu:
-            return "cpu"
-        if budget.cells is not None and self.statistics.cells() >= budget.cells:
-            return "cells"
-        if budget.findings is not None and self.statistics.buckets() >= budget.findings:
-            return "findings"
-        return ""
-
-    def _is_late(self) -> bool:
-        return self._deadline is not None and time.monotonic() > self._deadline
-
-    def _why_no_seed(self) -> str:
-        writer = self.call.writer
-        if writer is None or not writer.trouble:
-            return "seeds"
-        return "dollars" if writer.is_broke else "model"
-
-    def _is_answer_awaited(self) -> bool:
-        return self.call.writer is not None and self.call.writer.is_silent
-
-    def _may_plan(self) -> bool:
-        """False once the money for a model is spent and nothing else is to end the campaign."""
-        budget, writer = self.configuration.budget, self.call.writer
-        others = (budget.time, budget.cpu, budget.cells, budget.findings)
-        return writer is None or not writer.is_broke or any(limit is not None for limit in others)
 
     def _drain(self, why: str) -> None:
         """Begin nothing new."""
