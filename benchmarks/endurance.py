@@ -1,9 +1,9 @@
 """Memory of a long ``eqfuzz mutate``, and what it leaves behind: ``python -m benchmarks.endurance --minutes 60``.
 
-Every 20 s: the memory of eqfuzz, of the process that forks, and of all together (proportional set size, so that pages
-shared by forks count once), processes and bytes on disk. Exit code 1 where the median of the last ten minutes is over
-1.1 times that of the ten after the first ten, where a process of the run outlives it by 5 s, or where a file appeared
-in the temporary folder or the home outside the run's own folder and torch's toolchain.
+Every 20 s: the resident memory of eqfuzz and of the process that forks, that of all together (proportional set size, so
+that pages shared by forks count once), processes and bytes on disk. Exit code 1 where the median of the last ten
+minutes is over 1.1 times that of the ten after the first ten, where a process of the run outlives it by 5 s, or where a
+file appeared in the temporary folder or the home outside the run's own folder and torch's toolchain.
 """
 
 from __future__ import annotations
@@ -72,10 +72,19 @@ def _watch(process: subprocess.Popen[str], out: Path) -> list[Sample]:
 def _sample(parent: psutil.Process, out: Path) -> Sample:
     children = parent.children(recursive=True)
     zygotes = parent.children()
-    sizes = [_pss(p) for p in (parent, *zygotes)]
+    # Whole, not in proportion: how many forks share the pages of the zygote changes with every sample.
+    sizes = [_resident(p) for p in (parent, *zygotes)]
     every = sum(_pss(p) for p in [parent, *children])
     disk = sum(_bytes(path) for path in out.rglob("*")) if out.exists() else 0
     return sizes[0], sum(sizes[1:]), every, float(len(children) + 1), disk / 2**20
+
+
+def _resident(process: psutil.Process) -> float:
+    """MB; 0 where it has ended meanwhile."""
+    try:
+        return process.memory_info().rss / 2**20
+    except psutil.Error:
+        return 0.0
 
 
 def _pss(process: psutil.Process) -> float:
