@@ -23,6 +23,7 @@ from rich.table import Table
 from tests.quality.corpus import generated_seeds, grow, ordered, shipped_seeds
 from tests.quality.fault import Fault, read_faults
 from tests.quality.hunt import Hunt, OwnDefects, hunt
+from tests.quality.journal import Journal
 from tests.quality.triaged import Triaged
 
 ENOUGH = 0.85
@@ -61,7 +62,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"no shipped seed begins with {chosen.seeds!r}", file=sys.stderr)
         return 2
     began = time.monotonic()
-    hunts: list[Hunt] = []
+    journal = Journal(chosen.journal)
+    hunts = journal.hunts(faults)
+    through = {h.name for h in hunts}
+    faults = [fault for fault in faults if fault.name not in through]
     own = OwnDefects()
     with tempfile.TemporaryDirectory(prefix="eqfuzz-quality-") as folder:
         kernels = Path(folder) / "kernels"
@@ -84,6 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for future in as_completed([pool.submit(run, fault) for fault in faults]):
                 done = future.result()
                 hunts.append(done)
+                journal.add(done)
                 print(json.dumps(done.to_json()) if chosen.format == "json" else _line(done), flush=True)
     found = sum(h.found for h in hunts)
     share = found / len(hunts) if hunts else 0.0
@@ -126,6 +131,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--generated", type=int, default=0, metavar="N", help="N generated programs, not shipped seeds")
     parser.add_argument("--cells", type=int, default=None, help="compiled cells for each fault at most")
     parser.add_argument("--triage", action="store_true", help="reduce and replay what is found; takes longer")
+    parser.add_argument(
+        "--journal", type=Path, metavar="FILE", help="keeps what is through: the same call again goes on with the rest"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     return parser
 

@@ -1,0 +1,33 @@
+"""What was hunted before is not hunted again."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tests.quality.fault import read_faults
+from tests.quality.hunt import Catch, Hunt
+from tests.quality.journal import Journal
+from tests.quality.triaged import Triaged
+
+
+def test_hunts_are_read_again(tmp_path):
+    one, two, three = read_faults()[:3]
+    catch = Catch("wrong-result", "a.py", "inductor", ["forms/add"], "programs", "Inductor")
+    triaged = Triaged("Inductor", "Inductor, lowerings", ("Inductor",), 2, 0, fails=True, passes=True, seconds=3.0)
+    found = Hunt(one, catch, 12, 34.5, 1, triaged=triaged)
+    missed = Hunt(two, None, 40, 130.0, 0, "out of time")
+    journal = Journal(tmp_path / "hunts.jsonl")
+    assert journal.hunts([one]) == []
+    for hunt in (dataclasses.replace(found, cells=1), found, missed, Hunt(three, None, 1, 1.0, 0)):
+        journal.add(hunt)
+    with (tmp_path / "hunts.jsonl").open("a") as file:
+        file.write('\n{"fault": "cut o')
+    assert journal.hunts([one, two]) == [found, missed]
+    journal.add(dataclasses.replace(missed, cells=41))
+    assert journal.hunts([one, two]) == [found, dataclasses.replace(missed, cells=41)]
+
+
+def test_without_a_file_nothing_is_kept():
+    journal = Journal(None)
+    journal.add(Hunt(read_faults()[0], None, 1, 1.0, 0))
+    assert journal.hunts(read_faults()) == []
