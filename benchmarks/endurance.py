@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import psutil
 from rich.console import Console
@@ -73,24 +74,16 @@ def _sample(parent: psutil.Process, out: Path) -> Sample:
     children = parent.children(recursive=True)
     zygotes = parent.children()
     # Whole, not in proportion: how many forks share the pages of the zygote changes with every sample.
-    sizes = [_resident(p) for p in (parent, *zygotes)]
-    every = sum(_pss(p) for p in [parent, *children])
+    sizes = [_mb(p, "rss") for p in (parent, *zygotes)]
+    every = sum(_mb(p, "pss") for p in [parent, *children])
     disk = sum(_bytes(path) for path in out.rglob("*")) if out.exists() else 0
     return sizes[0], sum(sizes[1:]), every, float(len(children) + 1), disk / 2**20
 
 
-def _resident(process: psutil.Process) -> float:
-    """MB; 0 where it has ended meanwhile."""
+def _mb(process: psutil.Process, measure: Literal["rss", "pss"]) -> float:
+    """0 where it has ended meanwhile."""
     try:
-        return process.memory_info().rss / 2**20
-    except psutil.Error:
-        return 0.0
-
-
-def _pss(process: psutil.Process) -> float:
-    """MB; 0 where it has ended meanwhile."""
-    try:
-        return process.memory_full_info().pss / 2**20
+        return getattr(process.memory_full_info(), measure) / 2**20
     except psutil.Error:
         return 0.0
 

@@ -77,7 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         clean = hunt(None, entries, chosen.seed, left, own, kernels)
         print(json.dumps(clean.to_json()) if chosen.format == "json" else _clean_line(clean), flush=True)
         entries = ordered(entries, clean.costs, chosen.seed)
-        clock = Clock(chosen.minutes * 60 - (time.monotonic() - began), len(faults), chosen.jobs)
+        # What is through has had its time: over several sittings nobody gets more than in one.
+        spent = sum(h.seconds for h in hunts) / chosen.jobs
+        clock = Clock(chosen.minutes * 60 - (time.monotonic() - began) - spent, len(faults), chosen.jobs)
 
         def run(fault: Fault) -> Hunt:
             limit = chosen.limit or clock.next_limit()

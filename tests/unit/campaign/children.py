@@ -10,6 +10,18 @@ from eqfuzz.run.case import Case
 
 Told = list[dict[str, Any]]
 
+CALLS = "return (torch.tensor([1.0, 2.0, 3.0]),), {}"
+DESCRIBED: dict[str, Any] = {
+    "event": "described",
+    "calls": CALLS,
+    "state": None,
+    "packs": True,
+    "changes": [["", "", ""]],
+    "globals": [],
+    "problem": "",
+}
+"""A child's answer to ``describe``."""
+
 
 class Children:
     """``tells`` has for each job the events of a case, or a function of the case that gives them."""

@@ -35,7 +35,7 @@ class Writer:
 
 
 def budgeting(budget: Budget, writer: Writer | None = None, counted: Counted | None = None) -> Budgeting:
-    return Budgeting(budget, counted or Counted(), writer)  # type: ignore[arg-type]
+    return Budgeting(budget, counted or Counted(), writer)
 
 
 @pytest.mark.parametrize(

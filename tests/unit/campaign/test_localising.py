@@ -27,7 +27,7 @@ def confirmed(*checks: str, **changed: Any) -> Finding:
 
 def look(finding: Finding, **tells: Any) -> tuple[Finding, Children]:
     children = Children(tells)
-    return Localising(children).look(finding), children  # type: ignore[arg-type]
+    return Localising(children).look(finding), children
 
 
 def test_what_no_check_asks_for_is_not_looked_at():

@@ -17,8 +17,7 @@ from eqfuzz.program.formats import recognise
 from eqfuzz.triage.finding import Finding, Reduced
 from eqfuzz.triage.folder import read_finding, write_folder
 from eqfuzz.triage.replay import FIXED, STILL_FAILING, Outcome
-from tests.unit.campaign.children import Children
-from tests.unit.campaign.test_reproducing import DESCRIBED
+from tests.unit.campaign.children import DESCRIBED, Children
 from tests.unit.triage.findings import SOURCE, finding_of
 
 SMALLER = SOURCE.replace("x + 1", "x")

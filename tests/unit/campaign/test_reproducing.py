@@ -13,19 +13,8 @@ from eqfuzz.run.environment import Environment
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.replay import ERROR, FIXED, STILL_FAILING, Outcome
 from eqfuzz.triage.reproducer import Described
-from tests.unit.campaign.children import Children
+from tests.unit.campaign.children import CALLS, DESCRIBED, Children
 from tests.unit.triage.findings import finding_of
-
-CALLS = "return (torch.tensor([1.0, 2.0, 3.0]),), {}"
-DESCRIBED: dict[str, Any] = {
-    "event": "described",
-    "calls": CALLS,
-    "state": None,
-    "packs": True,
-    "changes": [["", "", ""]],
-    "globals": [],
-    "problem": "",
-}
 
 
 def finding() -> Finding:
@@ -33,7 +22,7 @@ def finding() -> Finding:
 
 
 def reproducing_of(tmp_path: Path, *told: dict[str, Any]) -> Reproducing:
-    return Reproducing(Children({"describe": list(told)}), Environment(tmp_path))  # type: ignore[arg-type]
+    return Reproducing(Children({"describe": list(told)}), Environment(tmp_path))
 
 
 def test_the_last_script_is_the_one_that_misses_nothing(tmp_path):
