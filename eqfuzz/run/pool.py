@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from eqfuzz.run.cores import Cores
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.protocol import EXIT, RESTART, Channel, Event, RunnerFailed, ServerLost
@@ -117,6 +118,7 @@ class Pool:
         self._target = target
         self._warm = warm
         self._slots = threading.BoundedSemaphore(jobs)
+        self._cores = Cores(jobs)
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._server: Server | None = None
@@ -189,7 +191,7 @@ class Pool:
             server = self._serving()
             try:
                 if self._runner == "fork":
-                    yield from self._run_forked(server, wires)
+                    yield from self._watch_alone(server, wires)
                 else:
                     yield from self._run_spawned(server, wires)
             except ServerLost as lost:
@@ -198,11 +200,13 @@ class Pool:
                 words = self._discard(server)
                 raise ServerLost(f"{lost}: {words}") from lost
 
-    def _run_forked(self, server: Server, wires: Wires) -> Iterator[Event]:
-        process = server.fork(wires.message(), wires.descriptors())
-        wires.sent()
-        with contextlib.closing(process):
-            yield from Watch(wires, process, self._limits, self._closing, alone=True).events()
+    def _watch_alone(self, server: Server, wires: Wires, screening: Screening | None = None) -> Iterator[Event]:
+        with self._cores.one() as core:
+            process = server.fork({**wires.message(), "core": core}, wires.descriptors())
+            wires.sent()
+            with contextlib.closing(process):
+                watch = Watch(wires, process, self._limits, self._closing, alone=True, screening=screening)
+                yield from watch.events()
 
     def _run_spawned(self, server: Server, wires: Wires) -> Iterator[Event]:
         worker = self._take_worker(server)
@@ -234,12 +238,7 @@ class Pool:
         assert server.enclosure is not None
         try:
             with contextlib.closing(Wires(case, server.enclosure.cases())) as wires:
-                process = server.fork(wires.message(), wires.descriptors())
-                wires.sent()
-                with contextlib.closing(process):
-                    screening = Screening(case)
-                    watch = Watch(wires, process, self._limits, self._closing, alone=True, screening=screening)
-                    yield from watch.events()
+                yield from self._watch_alone(server, wires, Screening(case))
         except ServerLost as lost:
             if self._closing.is_set():
                 raise RunnerFailed("the pool was closed while the case ran") from lost

@@ -12,6 +12,7 @@ import sys
 from typing import Any
 
 from eqfuzz.run.child import Request, run_request
+from eqfuzz.run.cores import pin
 from eqfuzz.run.nursery import Nursery
 from eqfuzz.run.protocol import Channel
 from eqfuzz.run.sandbox.keeper import Keeper
@@ -29,6 +30,7 @@ def main(descriptor: int) -> int:
         return 1
 
     def born(message: dict[str, Any], descriptors: list[int]) -> None:
+        pin(message["core"])
         if keeper is not None:
             message["folder"] = keeper.confine(message["folder"], hello.memory_bytes)
         run_request(target, Request.of(message, descriptors), hello.memory_bytes)

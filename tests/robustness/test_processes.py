@@ -268,6 +268,18 @@ def test_surroundings_of_a_case(pool, out):
     assert all(int(number) < 3 or int(number) >= 200 for number in pipes), "nothing of ours is easily hit"
 
 
+def test_workers_that_fill_the_machine_have_a_core_each(out):
+    cores = os.sched_getaffinity(0)
+    with Pool(Environment(out), LIMITS, jobs=len(cores), target=TARGET, warm=False) as pool:
+        running = [pool.run({"do": "wait"}) for _ in cores]
+        heres = [next(event for event in stream if event["event"] == "here") for stream in running]
+        pinned = [psutil.Process(here[who]).cpu_affinity() for here in heres for who in ("pid", "child")]
+        assert sorted(pinned) == sorted([core] for core in cores for _ in range(2))
+        assert set(psutil.Process(heres[0]["server"]).cpu_affinity()) == cores
+        for stream in running:
+            stream.close()
+
+
 @pytest.mark.parametrize("pool", COSTLY, indirect=True)
 def test_several_threads_share_a_pool(pool):
     ends: dict[int, list] = {}

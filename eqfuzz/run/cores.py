@@ -1,0 +1,40 @@
+"""Which core a worker has to itself."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+
+
+class Cores:
+    """One core for each of ``jobs`` workers, if these are all the cores there are.
+
+    With fewer workers there is none for anybody: another run on the machine would choose the same cores, and both
+    would share them while others are idle.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        allowed = sorted(os.sched_getaffinity(0))
+        self._free = allowed if jobs == len(allowed) > 1 else []
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def one(self) -> Iterator[int | None]:
+        """A core that nobody else has meanwhile, or None where workers share them."""
+        with self._lock:
+            core = self._free.pop() if self._free else None
+        try:
+            yield core
+        finally:
+            if core is not None:
+                with self._lock:
+                    self._free.append(core)
+
+
+def pin(core: int | None) -> None:
+    """Keep this process, and what it starts, on ``core``. A core that has gone since pins nobody."""
+    if core is not None:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, {core})
