@@ -44,8 +44,9 @@ class Keeper(Protocol):
 class Nursery:
     """Serves one channel. A request is a packet; its first descriptor takes the child's fate, as JSON lines.
 
-    The lines: ``{"pid": n}``, then ``{"status": wait status, "cpu_seconds": x, "why": the keeper's reason}``, or
-    ``{"failed": why}`` where the fork itself failed. Its closing without a status means that this process is dead.
+    The lines: ``{"pid": n}``, then ``{"status": wait status, "cpu_seconds": x, "why": the keeper's reason, "retired":
+    whether this process forks no more}``, or ``{"failed": why}`` where the fork itself failed. Its closing without a
+    status means that this process is dead.
     """
 
     def __init__(self, channel: Channel, born: Born, keeper: Keeper | None = None) -> None:
@@ -133,7 +134,8 @@ class Nursery:
                 fate = self._fates.pop(dead.si_pid, None)
                 if fate is not None:
                     cpu_seconds = usage.ru_utime + usage.ru_stime
-                    self._tell(fate, {"status": status, "cpu_seconds": cpu_seconds, "why": why})
+                    told = {"status": status, "cpu_seconds": cpu_seconds, "why": why, "retired": self._retired}
+                    self._tell(fate, told)
                     os.close(fate)
             for orphan in children_of(self._pid) - self._helpers - self._fates.keys():
                 kill(orphan)

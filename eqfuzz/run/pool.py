@@ -276,9 +276,8 @@ class Pool:
         return server
 
     def _give_back(self, server: Server) -> None:
-        assert server.enclosure is not None
         with self._lock:
-            if server.alive and not server.closed and not server.enclosure.single and not self._closing.is_set():
+            if server.alive and not server.closed and not server.retired and not self._closing.is_set():
                 self._free_sandboxes.append(server)
             else:
                 self._forget(server)

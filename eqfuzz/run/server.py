@@ -74,7 +74,8 @@ class Process:
             # It was killed with its server, which says nothing about its case.
             self.lost = True
         else:
-            self.status, self.cpu_seconds, self.why = line["status"], line["cpu_seconds"], line.get("why")
+            self.status, self.cpu_seconds, self.why = line["status"], line["cpu_seconds"], line["why"]
+            self._server.retired |= line["retired"]
 
     def wait(self, seconds: float) -> bool:
         """Wait until it is over, at most so long. Returns whether it is."""
@@ -117,8 +118,8 @@ class Process:
 class Server:
     """One forking process: ``eqfuzz.run.zygote`` or ``eqfuzz.run.worker``. Starts at construction.
 
-    With an ``enclosure`` it lives in that, and closes it. Raises ``RunnerFailed`` if it does not start. ``fork`` may be
-    called from several threads.
+    With an ``enclosure`` it lives in that, and closes it. ``retired``: it has said that it forks no more. Raises
+    ``RunnerFailed`` if it does not start. ``fork`` may be called from several threads.
     """
 
     def __init__(
@@ -134,6 +135,7 @@ class Server:
         self._lock = threading.Lock()
         self._ready = False
         self.closed = False
+        self.retired = False
         temporary = environment.temporary_dir()
         temporary.mkdir(parents=True, exist_ok=True)
         self._log: IO[bytes] = tempfile.TemporaryFile(dir=temporary)  # noqa: SIM115 - lives as long as the server

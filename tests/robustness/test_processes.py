@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import shutil
 import signal
@@ -487,6 +488,42 @@ def test_a_parent_that_dies_before_its_hello_is_read(tmp_path):
     theirs.close()
     _, told = starting.communicate(timeout=60)
     assert (starting.returncode, told) == (-signal.SIGKILL, "")
+
+
+NURSERY = """
+import os, sys
+from eqfuzz.run.nursery import Nursery
+from eqfuzz.run.protocol import Channel
+
+class Keeper:
+    def look(self, cases): return None
+    def end(self, cases): pass
+    def clean(self): return sys.argv[2] == "clean"
+
+Nursery(Channel.of(int(sys.argv[1])), lambda message, descriptors: os._exit(0), Keeper()).serve()
+"""
+
+
+@pytest.mark.parametrize(("after", "retired"), [("clean", False), ("dirty", True)])
+def test_a_process_that_could_not_clean_up_says_so_with_the_end_of_the_case(after, retired):
+    """Whoever hears of the end may hand it the next case at once."""
+    ours, theirs = Channel.pair()
+    command = [sys.executable, "-c", NURSERY, str(theirs.fileno()), after]
+    serving = subprocess.Popen(command, pass_fds=[theirs.fileno()], start_new_session=True)
+    theirs.close()
+    for _ in range(1 if retired else 3):
+        fate, told = os.pipe()
+        ours.send({}, [told])
+        os.close(told)
+        with os.fdopen(fate, "rb") as lines:
+            born, end = map(json.loads, lines)
+        assert set(born) == {"pid"}
+        assert (end["status"], end["retired"]) == (0, retired)
+    if retired:
+        serving.wait(10)
+    assert serving.poll() == (0 if retired else None)
+    ours.close()
+    serving.wait(10)
 
 
 def test_a_channel_is_abandoned_even_with_packets_to_read():
