@@ -74,16 +74,16 @@ def _work(store: Store, campaign: int, threads: int, seconds: float) -> int:
             options = {"seed": 1234567890, "favoured": ["layout", "shapes"], "configs": ["inductor"], "traced": False}
             arms = {"source": "folder:seeds", "config": "inductor"}
             items = [Item(epochs, n, digest, f"seeds/handwritten/{n}.py", arms, options) for n in range(EPOCH)]
-            _patiently(lambda: store.add_epoch(campaign, epochs, items))
+            _patiently(lambda: store.items.add_epoch(campaign, epochs, items))
 
     def serve(number: int) -> None:
         outcome = _outcome(number)
         while time.monotonic() < until:
-            claim = _patiently(lambda: store.claim(campaign, f"host/{number}/0"))
+            claim = _patiently(lambda: store.items.claim(campaign, f"host/{number}/0"))
             if claim is None:
                 plan()
                 continue
-            assert _patiently(lambda claim=claim: store.finish(claim, outcome, [], time.time()))
+            assert _patiently(lambda claim=claim: store.items.finish(claim, outcome, [], time.time()))
             counts[number] += 1
 
     plan()

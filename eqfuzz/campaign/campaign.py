@@ -129,7 +129,7 @@ class Campaigning:
             self.call.executor.close()
             if not any(thread.is_alive() for thread in threads):
                 with contextlib.suppress(StoreError):  # what stays claimed is taken back by whoever goes on
-                    self.call.store.hand_back(self._worker)
+                    self.call.store.items.hand_back(self._worker)
         if self._broken is not None:
             raise self._broken
         return self._summarise()
@@ -162,10 +162,10 @@ class Campaigning:
             )
         # Told before anything is claimed: what a worker holds that nobody has ever heard of is never taken back.
         self._patiently(self._tell_alive)
-        self._patiently(lambda: call.store.abandoned(time.time(), LOST_AFTER))
-        for holder in self._patiently(lambda: call.store.holders(found.id)):
+        self._patiently(lambda: call.store.items.abandoned(time.time(), LOST_AFTER))
+        for holder in self._patiently(lambda: call.store.items.holders(found.id)):
             if is_gone(holder):
-                self._patiently(lambda holder=holder: call.store.hand_back(holder))
+                self._patiently(lambda holder=holder: call.store.items.hand_back(holder))
         self._campaign_id = found.id
         self._learning.begin(found.id)
         self._emit(
@@ -244,9 +244,9 @@ class Campaigning:
         def claim() -> Claim | None:
             nonlocal asked
             if asked:
-                store.hand_back_but(self._worker, frozenset(self._held))
+                store.items.hand_back_but(self._worker, frozenset(self._held))
             asked = True
-            return store.claim(self._campaign_id, self._worker)
+            return store.items.claim(self._campaign_id, self._worker)
 
         with self._claiming:
             taken = self._patiently(claim)
@@ -280,7 +280,7 @@ class Campaigning:
             except ExecutorLost as lost:
                 self._emit(WorkerLost(f"{self._worker}/{slot}", str(lost)))
                 self._held.discard(claim.case)
-                self._patiently(lambda: self.call.store.give_up(claim))
+                self._patiently(lambda: self.call.store.items.give_up(claim))
                 return
             without_room = True
 
@@ -296,7 +296,7 @@ class Campaigning:
         outcome["texts"] = {
             variant: self._patiently(lambda text=text: store.put_program(text)) for variant, text in texts.items()
         }
-        is_stored = self._patiently(lambda: store.finish(claim, outcome, kept, time.time()))
+        is_stored = self._patiently(lambda: store.items.finish(claim, outcome, kept, time.time()))
         self._held.discard(claim.case)
         if not is_stored:
             return  # somebody else has it by now
@@ -370,7 +370,7 @@ class Campaigning:
     # What may pass
 
     def _tell_alive(self) -> None:
-        self.call.store.beat(self._worker, socket.gethostname(), os.getpid(), time.time())
+        self.call.store.items.beat(self._worker, socket.gethostname(), os.getpid(), time.time())
 
     def _beat(self) -> None:
         """Tell that this worker lives, and take back what silent ones hold.
@@ -382,7 +382,7 @@ class Campaigning:
             self._patiently(self._tell_alive)
             now = time.monotonic()
             if now - before < LOST_AFTER / 2:
-                self._patiently(lambda: self.call.store.abandoned(time.time(), LOST_AFTER))
+                self._patiently(lambda: self.call.store.items.abandoned(time.time(), LOST_AFTER))
             before = now
 
     def _has_room(self, *, failed: bool) -> bool:

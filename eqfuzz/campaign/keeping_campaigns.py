@@ -44,7 +44,7 @@ def description(store: Store, campaign: Campaign) -> dict[str, Any]:
     statistics = Statistics(clock=lambda: 0.0)
     curve = store.curve(campaign.id)
     kept = store.findings(campaign.id)
-    statistics.begin(curve, store.finished(campaign.id, campaign.settled), kept)
+    statistics.begin(curve, store.items.finished(campaign.id, campaign.settled), kept)
     figures = statistics.figures()
     for of_a_call in ("running", "waiting", "waiting_detail", "last_bucket_seconds_ago", "cells_per_second"):
         figures.pop(of_a_call)
@@ -54,8 +54,8 @@ def description(store: Store, campaign: Campaign) -> dict[str, Any]:
         "created": campaign.created,
         "planned": campaign.planned,
         "settled": campaign.settled,
-        "items": store.states(campaign.id),
-        "workers": store.holders(campaign.id),
+        "items": store.items.states(campaign.id),
+        "workers": store.items.holders(campaign.id),
         "figures": {**figures, "seconds": round(statistics.total_seconds, 3)},
         "findings": [
             {
@@ -94,7 +94,7 @@ def export(store: Store, campaign: Campaign, out: Path, target: Path) -> dict[st
     outcomes = 0
     with (target / "outcomes.jsonl").open("w", encoding="utf-8") as stream:
         for epoch in range(1, campaign.settled + 1):
-            for item, outcome in store.outcomes(campaign.id, epoch) or ():
+            for item, outcome in store.items.outcomes(campaign.id, epoch) or ():
                 stream.write(json.dumps({"item": dataclasses.asdict(item), "outcome": outcome}) + "\n")
                 outcomes += 1
     corpus = store.corpus(campaign.id)

@@ -66,7 +66,7 @@ class Learning:
     def _figures_kept(self) -> tuple[list[Json], list[Json], list[KeptFinding]]:
         """The curve, what came of items of epochs that are not settled yet, and the findings, as the store has them."""
         store, campaign = self._store, self._campaign_id
-        return store.curve(campaign), store.finished(campaign, self._known.settled), store.findings(campaign)
+        return store.curve(campaign), store.items.finished(campaign, self._known.settled), store.findings(campaign)
 
     def new_of(self, outcome: dict[str, Any]) -> dict[str, Any]:
         """``outcome`` without what is known already."""
@@ -113,7 +113,7 @@ class Learning:
         items = self._patiently(
             lambda: learnt.next_items(self._configuration, sources, families, configs, store),
         )
-        if self._patiently(lambda: store.add_epoch(self._campaign_id, learnt.planned + 1, items)):
+        if self._patiently(lambda: store.items.add_epoch(self._campaign_id, learnt.planned + 1, items)):
             learnt.take_plan(items)
         else:
             self._read()
@@ -122,7 +122,7 @@ class Learning:
         """Whether the next epoch could be settled."""
         learnt, store = self._known, self._store
         epoch = learnt.settled + 1
-        outcomes = self._patiently(lambda: store.outcomes(self._campaign_id, epoch))
+        outcomes = self._patiently(lambda: store.items.outcomes(self._campaign_id, epoch))
         if outcomes is None:
             return False
         campaign = self._patiently(lambda: store.campaign(self._name))

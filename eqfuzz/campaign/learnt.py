@@ -52,9 +52,9 @@ class Learnt:
             known=Known(store.features(campaign.id), store.lines(campaign.id), before),
             bandit=Bandit(store.arms(campaign.id)),
             corpus=store.corpus(campaign.id),
-            times=Counter(store.draws(campaign.id)),
-            invalid=store.invalid(campaign.id, campaign.settled),
-            met=store.shown(campaign.id, campaign.settled),
+            times=Counter(store.items.draws(campaign.id)),
+            invalid=store.items.invalid(campaign.id, campaign.settled),
+            met=store.items.shown(campaign.id, campaign.settled),
             last_point=curve[-1] if curve else None,
         )
 

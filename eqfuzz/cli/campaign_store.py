@@ -115,7 +115,7 @@ def minimise(
 
     with _opened(out, db) as store:
         campaign = campaign_named(store, name)
-        running = [worker for worker in store.holders(campaign.id) if not is_gone(worker)]
+        running = [worker for worker in store.items.holders(campaign.id) if not is_gone(worker)]
         if running:
             complain(f"campaign {name!r} is running ({running[0]}): stop it first")
             raise typer.Exit(USAGE)

@@ -130,7 +130,7 @@ def ran(configuration: Configuration, out: Path, executor: str) -> Ran:
         outcomes = {
             (epoch, item.number): {name: value for name, value in outcome.items() if name not in MEASURED}
             for epoch in range(1, campaign.planned + 1)
-            for item, outcome in store.outcomes(campaign.id, epoch) or []
+            for item, outcome in store.items.outcomes(campaign.id, epoch) or []
         }
         return Ran(summary, events, as_learnt(outcomes), store.problems(campaign.id), options.folder)
 

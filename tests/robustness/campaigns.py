@@ -225,7 +225,7 @@ def kept(out: Path, name: str, url: str = "", until: int | None = None) -> Kept:
         told = [
             {"item": dataclasses.asdict(item), **_without(outcome, _TIMES)}
             for number in range(1, epoch + 1)
-            for item, outcome in store.outcomes(campaign.id, number) or ()
+            for item, outcome in store.items.outcomes(campaign.id, number) or ()
         ]
         corpus = store.corpus(campaign.id)[: curve[-1]["kept"] if curve else 0]
         return Kept(

@@ -101,7 +101,7 @@ class Claiming:
         left = list(self.campaigns)
         while left:
             campaign = self.rng.choice(left)
-            claim = self.patiently(lambda campaign=campaign: self.store.claim(campaign, self.worker))
+            claim = self.patiently(lambda campaign=campaign: self.store.items.claim(campaign, self.worker))
             if claim is None:
                 if self.go_on(campaign):
                     left.remove(campaign)
@@ -111,24 +111,24 @@ class Claiming:
             assert self.patiently(lambda claim=claim, found=found: self.finish(claim, found))
             done.append(claim.case)
             if self.rng.random() < 0.02:
-                self.patiently(lambda: self.store.beat(self.worker, "here", os.getpid(), time.time()))
-                self.patiently(lambda: self.store.abandoned(time.time(), 3600.0))
+                self.patiently(lambda: self.store.items.beat(self.worker, "here", os.getpid(), time.time()))
+                self.patiently(lambda: self.store.items.abandoned(time.time(), 3600.0))
         return done, self.trouble
 
     def finish(self, claim: Claim, found: list[KeptFinding]) -> bool:
-        return self.store.finish(claim, empty_outcome("done"), found, time.time())
+        return self.store.items.finish(claim, empty_outcome("done"), found, time.time())
 
     def go_on(self, campaign: int) -> bool:
         """Settle and plan; whether all is done."""
         found = next(one for one in self.store.campaigns() if one.id == campaign)
-        if found.settled < found.planned and self.store.outcomes(campaign, found.settled + 1) is not None:
+        if found.settled < found.planned and self.store.items.outcomes(campaign, found.settled + 1) is not None:
             features = dict.fromkeys(self.rng.sample(range(10**6), 50), 0)
             settlement = Settlement(features, (), (), {"a.py": b"\x01"}, {})
             self.patiently(lambda: self.store.settle(campaign, found.settled + 1, settlement))
         elif found.planned < self.epochs:
             epoch = found.planned + 1
             planned = [Item(epoch, n, "d", f"s{n}.py", {}, {}) for n in range(self.size)]
-            self.patiently(lambda: self.store.add_epoch(campaign, epoch, planned))
+            self.patiently(lambda: self.store.items.add_epoch(campaign, epoch, planned))
         return found.settled == self.epochs
 
     def patiently(self, operation: Any) -> Any:
@@ -169,7 +169,7 @@ def test_four_processes_claim_from_two_campaigns(server: Postgres, url: str, tmp
         assert server.log().count("deadlock detected") == before
         assert min(len(done) for done, _ in results) > 0
         for campaign in campaigns:
-            assert store.states(campaign) == {"open": 0, "claimed": 0, "done": claims // 2}
+            assert store.items.states(campaign) == {"open": 0, "claimed": 0, "done": claims // 2}
             assert len(store.findings(campaign)) == 20
             assert {finding.epoch for finding in store.findings(campaign)} <= {1, 2, 3}
 
@@ -197,7 +197,7 @@ def test_two_processes_share_a_campaign(url: str, tmp_path: Path, undisturbed_li
     assert_ended_like(tmp_path, url, undisturbed_like)
     with Store.open(url, tmp_path / "store") as store:
         figures = store.curve(1)[-1]
-        done = sum(outcome["cells"] for outcome in store.finished(1, 0))
+        done = sum(outcome["cells"] for outcome in store.items.finished(1, 0))
     assert figures["cells"] <= done < CELLS + 60, "the budget is for both together"
 
 

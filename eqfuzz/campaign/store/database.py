@@ -12,6 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 DISK_FULL = "disk full"
@@ -88,6 +89,10 @@ class Database:
         """A transaction; on SQLite the only one that writes. Raises StoreError, and then nothing was changed."""
         with self._told(), self.engine.execution_options(writes=True).begin() as connection:
             yield connection
+
+    def insert(self, table: sa.Table) -> Any:
+        """An insert that can say what is to become of a conflict, in this database's own dialect."""
+        return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
 
     def close(self) -> None:
         self.engine.dispose()

@@ -48,7 +48,7 @@ def finding(name: str) -> KeptFinding:
 
 
 def claimed(store: Store, campaign: int, worker: str = "h/1/1") -> Claim:
-    claim = store.claim(campaign, worker)
+    claim = store.items.claim(campaign, worker)
     assert claim is not None
     return claim
 
@@ -70,33 +70,33 @@ def test_a_campaign_of_a_name_is_begun_once(store: Store) -> None:
 def test_every_item_is_handed_out_once_and_in_order(store: Store) -> None:
     campaign = begun(store)
     planned = items(store, 1)
-    assert store.add_epoch(campaign, 1, planned)
+    assert store.items.add_epoch(campaign, 1, planned)
     claims = [claimed(store, campaign) for _ in planned]
     assert [claim.item for claim in claims] == planned
-    assert store.claim(campaign, "h/2/2") is None
-    assert store.states(campaign) == {"open": 0, "claimed": 3, "done": 0}
+    assert store.items.claim(campaign, "h/2/2") is None
+    assert store.items.states(campaign) == {"open": 0, "claimed": 3, "done": 0}
 
 
 def test_an_epoch_is_added_once(store: Store) -> None:
     campaign = begun(store)
-    assert store.add_epoch(campaign, 1, items(store, 1))
-    assert not store.add_epoch(campaign, 1, items(store, 1))
-    assert not store.add_epoch(campaign, 3, items(store, 3))
-    assert store.states(campaign)["open"] == 3
+    assert store.items.add_epoch(campaign, 1, items(store, 1))
+    assert not store.items.add_epoch(campaign, 1, items(store, 1))
+    assert not store.items.add_epoch(campaign, 3, items(store, 3))
+    assert store.items.states(campaign)["open"] == 3
 
 
 def test_threads_never_claim_the_same_item(store: Store) -> None:
     campaign = begun(store)
-    store.add_epoch(campaign, 1, items(store, 1, 120))
+    store.items.add_epoch(campaign, 1, items(store, 1, 120))
 
     def patiently(operation: Callable[[], T]) -> T:
         return with_patience(operation, lambda error, seconds: None, threading.Event(), random.Random(0))
 
     def claim_all(worker: int) -> list[int]:
         cases: list[int] = []
-        while (claim := patiently(lambda: store.claim(campaign, f"h/{worker}/1"))) is not None:
+        while (claim := patiently(lambda: store.items.claim(campaign, f"h/{worker}/1"))) is not None:
             cases.append(claim.case)
-            assert patiently(lambda: store.finish(claim, empty_outcome("done"), [], 1.0))
+            assert patiently(lambda: store.items.finish(claim, empty_outcome("done"), [], 1.0))
         return cases
 
     with ThreadPoolExecutor(4) as pool:
@@ -107,93 +107,93 @@ def test_threads_never_claim_the_same_item(store: Store) -> None:
 
 def test_what_is_finished_is_there_again_with_its_findings(store: Store) -> None:
     campaign = begun(store)
-    store.add_epoch(campaign, 1, items(store, 1, 1))
+    store.items.add_epoch(campaign, 1, items(store, 1, 1))
     claim = claimed(store, campaign)
     outcome = {**empty_outcome("done"), "cells": 5}
-    assert store.outcomes(campaign, 1) is None
-    assert store.finish(claim, outcome, [finding("b"), finding("a")], 3.0)
-    assert store.finish(claim, outcome, [finding("c")], 4.0), "it is done: the answer may have been lost"
-    assert store.outcomes(campaign, 1) == [(claim.item, outcome)]
-    assert store.finished(campaign, 0) == [outcome]
+    assert store.items.outcomes(campaign, 1) is None
+    assert store.items.finish(claim, outcome, [finding("b"), finding("a")], 3.0)
+    assert store.items.finish(claim, outcome, [finding("c")], 4.0), "it is done: the answer may have been lost"
+    assert store.items.outcomes(campaign, 1) == [(claim.item, outcome)]
+    assert store.items.finished(campaign, 0) == [outcome]
     assert [kept.id for kept in store.findings(campaign)] == ["a", "b"]
 
 
 def test_a_finding_that_is_there_is_left_as_it_is(store: Store) -> None:
     campaign = begun(store)
-    store.add_epoch(campaign, 1, items(store, 1, 2))
+    store.items.add_epoch(campaign, 1, items(store, 1, 2))
     for seed in ("first.py", "second.py"):
         one = dataclasses.replace(finding("a"), seed=seed)
-        assert store.finish(claimed(store, campaign), empty_outcome("done"), [one], 3.0)
+        assert store.items.finish(claimed(store, campaign), empty_outcome("done"), [one], 3.0)
     assert [kept.seed for kept in store.findings(campaign)] == ["first.py"]
 
 
 def test_a_finding_is_of_the_earliest_epoch_that_made_it(store: Store) -> None:
     campaign = begun(store)
     for epoch in (1, 2):
-        store.add_epoch(campaign, epoch, items(store, epoch, 1))
+        store.items.add_epoch(campaign, epoch, items(store, epoch, 1))
     earlier, later = claimed(store, campaign), claimed(store, campaign)
-    assert store.finish(later, empty_outcome("done"), [dataclasses.replace(finding("a"), epoch=2)], 1.0)
+    assert store.items.finish(later, empty_outcome("done"), [dataclasses.replace(finding("a"), epoch=2)], 1.0)
     assert [kept.epoch for kept in store.findings(campaign)] == [2]
-    assert store.finish(earlier, empty_outcome("done"), [finding("a")], 2.0)
+    assert store.items.finish(earlier, empty_outcome("done"), [finding("a")], 2.0)
     assert [kept.epoch for kept in store.findings(campaign)] == [1]
 
 
 def test_an_answer_that_got_lost_is_given_again(store: Store) -> None:
     campaign = begun(store)
-    store.add_epoch(campaign, 1, items(store, 1, 1))
+    store.items.add_epoch(campaign, 1, items(store, 1, 1))
     claim = claimed(store, campaign)
-    assert store.finish(claim, empty_outcome("done"), [finding("a")], 1.0)
-    assert store.finish(claim, empty_outcome("invalid"), [finding("b")], 2.0)
-    assert not store.finish(dataclasses.replace(claim, worker="h/2/1"), empty_outcome("done"), [], 3.0)
-    assert store.outcomes(campaign, 1) == [(claim.item, empty_outcome("done"))]
+    assert store.items.finish(claim, empty_outcome("done"), [finding("a")], 1.0)
+    assert store.items.finish(claim, empty_outcome("invalid"), [finding("b")], 2.0)
+    assert not store.items.finish(dataclasses.replace(claim, worker="h/2/1"), empty_outcome("done"), [], 3.0)
+    assert store.items.outcomes(campaign, 1) == [(claim.item, empty_outcome("done"))]
     assert [kept.id for kept in store.findings(campaign)] == ["a"]
 
 
 def test_what_nobody_heard_of_is_handed_back(store: Store) -> None:
     campaign = begun(store)
-    store.add_epoch(campaign, 1, items(store, 1, 2))
+    store.items.add_epoch(campaign, 1, items(store, 1, 2))
     heard, unheard = claimed(store, campaign), claimed(store, campaign)
-    assert store.hand_back_but("h/1/1", {heard.case}) == 1
+    assert store.items.hand_back_but("h/1/1", {heard.case}) == 1
     assert claimed(store, campaign, "h/2/1").case == unheard.case
-    assert store.finish(heard, empty_outcome("done"), [], 1.0)
+    assert store.items.finish(heard, empty_outcome("done"), [], 1.0)
 
 
 def test_what_was_handed_back_was_not_attempted(store: Store) -> None:
     campaign = begun(store)
-    store.add_epoch(campaign, 1, items(store, 1, 1))
+    store.items.add_epoch(campaign, 1, items(store, 1, 1))
     claim = claimed(store, campaign, "h/1/1")
-    assert store.holders(campaign) == ["h/1/1"]
-    assert store.hand_back("h/1/1") == 1
-    assert not store.finish(claim, empty_outcome("done"), [], 1.0), "it is nobody's now"
+    assert store.items.holders(campaign) == ["h/1/1"]
+    assert store.items.hand_back("h/1/1") == 1
+    assert not store.items.finish(claim, empty_outcome("done"), [], 1.0), "it is nobody's now"
     assert claimed(store, campaign, "h/2/1").attempt == 1
 
 
 def test_what_was_given_up_was_attempted(store: Store) -> None:
     campaign = begun(store)
-    store.add_epoch(campaign, 1, items(store, 1, 1))
+    store.items.add_epoch(campaign, 1, items(store, 1, 1))
     claim = claimed(store, campaign)
-    assert store.give_up(claim)
-    assert not store.give_up(claim)
+    assert store.items.give_up(claim)
+    assert not store.items.give_up(claim)
     assert claimed(store, campaign).attempt == 2
 
 
 def test_the_silent_lose_what_they_hold(store: Store) -> None:
     campaign = begun(store)
-    store.add_epoch(campaign, 1, items(store, 1, 2))
+    store.items.add_epoch(campaign, 1, items(store, 1, 2))
     silent, alive = claimed(store, campaign, "h/1/1"), claimed(store, campaign, "h/2/1")
-    store.beat("h/1/1", "h", 1, 100.0)
-    store.beat("h/2/1", "h", 2, 100.0)
-    store.beat("h/2/1", "h", 2, 150.0)
-    assert store.abandoned(161.0, 60.0) == 1
+    store.items.beat("h/1/1", "h", 1, 100.0)
+    store.items.beat("h/2/1", "h", 2, 100.0)
+    store.items.beat("h/2/1", "h", 2, 150.0)
+    assert store.items.abandoned(161.0, 60.0) == 1
     assert claimed(store, campaign).case == silent.case
-    assert not store.finish(silent, empty_outcome("done"), [], 1.0)
-    assert store.finish(alive, empty_outcome("done"), [], 1.0)
+    assert not store.items.finish(silent, empty_outcome("done"), [], 1.0)
+    assert store.items.finish(alive, empty_outcome("done"), [], 1.0)
 
 
 def test_an_epoch_is_settled_once_and_teaches(store: Store) -> None:
     campaign = begun(store)
-    store.add_epoch(campaign, 1, items(store, 1, 1))
-    store.finish(claimed(store, campaign), empty_outcome("done"), [], 1.0)
+    store.items.add_epoch(campaign, 1, items(store, 1, 1))
+    store.items.finish(claimed(store, campaign), empty_outcome("done"), [], 1.0)
     entry = CorpusEntry("ab", "seed0.py", "cd", {"source": "s"}, ("r/a",), frozenset({2**62, 5}), 1.5)
     arm = Arm("source", "folder:s", 1.0, 2.0, 3)
     settlement = Settlement({5: 0, 2**62: 0}, (entry,), (arm,), {"a.py": b"\x06"}, {"epoch": 1, "cells": 2})
@@ -211,20 +211,20 @@ def test_an_epoch_is_settled_once_and_teaches(store: Store) -> None:
 
 def test_campaigns_know_nothing_of_each_other(store: Store) -> None:
     one, other = begun(store, "one"), begun(store, "other")
-    store.add_epoch(one, 1, items(store, 1))
-    assert store.claim(other, "h/1/1") is None
-    assert store.draws(other) == {}
-    assert store.draws(one) == {"seed0.py": 1, "seed1.py": 1, "seed2.py": 1}
+    store.items.add_epoch(one, 1, items(store, 1))
+    assert store.items.claim(other, "h/1/1") is None
+    assert store.items.draws(other) == {}
+    assert store.items.draws(one) == {"seed0.py": 1, "seed1.py": 1, "seed2.py": 1}
 
 
 def test_seeds_that_are_none_are_known_up_to_an_epoch(store: Store) -> None:
     campaign = begun(store)
     for epoch in (1, 2):
-        store.add_epoch(campaign, epoch, items(store, epoch, epoch))
+        store.items.add_epoch(campaign, epoch, items(store, epoch, epoch))
     for state in ("invalid", "done", "lost"):
-        store.finish(claimed(store, campaign), empty_outcome(state), [], 1.0)
-    assert store.invalid(campaign, 1) == {"seed0.py"}
-    assert store.invalid(campaign, 2) == {"seed0.py", "seed1.py"}
+        store.items.finish(claimed(store, campaign), empty_outcome(state), [], 1.0)
+    assert store.items.invalid(campaign, 1) == {"seed0.py"}
+    assert store.items.invalid(campaign, 2) == {"seed0.py", "seed1.py"}
 
 
 @settings(max_examples=25, deadline=None)
@@ -255,7 +255,7 @@ def test_a_program_is_kept_by_its_text(store: Store) -> None:
 def test_problems_are_told(store: Store) -> None:
     campaign = begun(store)
     planned = items(store, 1, 1)
-    store.add_epoch(campaign, 1, planned)
+    store.items.add_epoch(campaign, 1, planned)
     assert store.problems(campaign) == []
     store.program_file(planned[0].program).write_text("other")
     [problem] = store.problems(campaign)
@@ -268,11 +268,11 @@ def test_a_locked_database_is_waited_for(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("eqfuzz.campaign.store.database._BUSY_SECONDS", 0.05)
     with Store.open(f"sqlite:///{tmp_path}/c.db", tmp_path / "s") as store:
         campaign = begun(store)
-        store.add_epoch(campaign, 1, items(store, 1, 1))
+        store.items.add_epoch(campaign, 1, items(store, 1, 1))
         other = sqlite3.connect(tmp_path / "c.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreUnavailable) as raised:
-            store.claim(campaign, "h/1/1")
+            store.items.claim(campaign, "h/1/1")
         assert raised.value.cause == "database locked"
         told: list[str] = []
 
@@ -281,7 +281,7 @@ def test_a_locked_database_is_waited_for(tmp_path: Path, monkeypatch: pytest.Mon
             if error is not None:
                 other.rollback()
 
-        claim = with_patience(lambda: store.claim(campaign, "h/1/1"), tell, threading.Event(), random.Random(0))
+        claim = with_patience(lambda: store.items.claim(campaign, "h/1/1"), tell, threading.Event(), random.Random(0))
         assert claim is not None
         assert ["locked" in line for line in told] == [True, False]
         other.close()
@@ -332,8 +332,8 @@ def test_no_file_is_no_database(tmp_path: Path) -> None:
 def test_what_originals_show_is_known_by_their_program(store: Store) -> None:
     campaign = begun(store)
     planned = items(store, 1, 2)
-    store.add_epoch(campaign, 1, planned)
+    store.items.add_epoch(campaign, 1, planned)
     for shown in ([["cpu", "inductor", "wrong-result", "output[0]"]], []):
-        store.finish(claimed(store, campaign), {**empty_outcome("done"), "shown": shown}, [], 1.0)
-    assert store.shown(campaign, 0) == {}
-    assert store.shown(campaign, 1) == {planned[0].program: {("cpu", "inductor", "wrong-result", "output[0]")}}
+        store.items.finish(claimed(store, campaign), {**empty_outcome("done"), "shown": shown}, [], 1.0)
+    assert store.items.shown(campaign, 0) == {}
+    assert store.items.shown(campaign, 1) == {planned[0].program: {("cpu", "inductor", "wrong-result", "output[0]")}}
