@@ -6,6 +6,7 @@ Exit codes: 0 at least 85 % found and nothing without a fault, 1 otherwise, 2 ba
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import statistics
@@ -13,16 +14,16 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from tests.quality.corpus import generated_seeds, grow, ordered, shipped_seeds
+from tests.quality.corpus import Entry, generated_seeds, grow, ordered, shipped_seeds
 from tests.quality.fault import Fault, read_faults
-from tests.quality.hunt import Hunt, OwnDefects, hunt
+from tests.quality.hunt import Hunt, Hunter, OwnDefects
 from tests.quality.journal import Journal
 from tests.quality.triaged import Triaged
 
@@ -32,17 +33,21 @@ CLEAN_SHARE = 0.15
 """Of the time, for a run without any fault: it must find nothing but torch's own defects, and fills the store."""
 
 
-class Clock:
-    """Shares the time that is left evenly among the faults that have not begun: what one does not use, all get."""
+FIRST_SHARE = 0.6
+"""Of an even share of the time, for the first go at a fault: what is not found by then gets a second one."""
 
-    def __init__(self, seconds: float, faults: int, jobs: int) -> None:
+
+class Clock:
+    """Shares the time that is left evenly among what has not begun: what one does not use, all get."""
+
+    def __init__(self, seconds: float, waiting: int, jobs: int) -> None:
         self._end = time.monotonic() + seconds
-        self._waiting = faults
+        self._waiting = waiting
         self._jobs = jobs
         self._lock = threading.Lock()
 
     def next_limit(self) -> float:
-        """Seconds for the fault that begins now; never past the end of all."""
+        """Seconds for the one that begins now; never past the end of all."""
         with self._lock:
             left = max(0.0, self._end - time.monotonic())
             rounds = max(1.0, self._waiting / self._jobs)
@@ -66,36 +71,99 @@ def main(arguments: Sequence[str] | None = None) -> int:
     hunts = journal.hunts(faults)
     through = {h.name for h in hunts}
     faults = [fault for fault in faults if fault.name not in through]
-    own = OwnDefects()
+    # What is through has had its time: over several sittings nobody gets more than in one.
+    end = began + chosen.minutes * 60 - sum(h.seconds for h in hunts) / chosen.jobs
+    stop = threading.Event()
     with tempfile.TemporaryDirectory(prefix="eqfuzz-quality-") as folder:
-        kernels = Path(folder) / "kernels"
-        kernels.mkdir()
-        made = generated_seeds(chosen.generated, chosen.seed, Path(folder) / "generated") if chosen.generated else []
-        seeds = made or shipped_seeds(chosen.seeds)
-        entries = ordered(grow(seeds, chosen.seed, Path(folder)), {}, chosen.seed)
-        left = CLEAN_SHARE * chosen.minutes * 60 - (time.monotonic() - began)
-        clean = hunt(None, entries, chosen.seed, left, own, kernels)
-        print(json.dumps(clean.to_json()) if chosen.format == "json" else _clean_line(clean), flush=True)
-        entries = ordered(entries, clean.costs, chosen.seed)
-        # What is through has had its time: over several sittings nobody gets more than in one.
-        spent = sum(h.seconds for h in hunts) / chosen.jobs
-        clock = Clock(chosen.minutes * 60 - (time.monotonic() - began) - spent, len(faults), chosen.jobs)
+        ground = _prepare(chosen, Path(folder), stop)
+        share = CLEAN_SHARE * chosen.minutes * 60 - (time.monotonic() - began)
+        clean = ground.hunter(None, jobs=os.cpu_count() or 1)
+        clean.go_on(share)
+        print(json.dumps(clean.hunt.to_json()) if _as_json(chosen) else _clean_line(clean.hunt), flush=True)
+        ground = dataclasses.replace(
+            ground, entries=ordered(ground.entries, clean.costs, chosen.seed), clean=clean.judged
+        )
+        try:
+            found = _hunted(faults, ground, chosen, end, journal)
+            if chosen.triage:
+                found = _triaged(found, chosen, journal)
+        except KeyboardInterrupt:
+            stop.set()
+            raise
+    hunts += [hunter.hunt for hunter in found]
+    return _tell(hunts, clean.hunt, time.monotonic() - began, chosen)
 
-        def run(fault: Fault) -> Hunt:
-            limit = chosen.limit or clock.next_limit()
-            more = {"triages": chosen.triage, "most_cells": chosen.cells}
-            return hunt(fault, entries, chosen.seed, limit, own, kernels, clean.judged, **more)
 
-        with ThreadPoolExecutor(chosen.jobs) as pool:
-            for future in as_completed([pool.submit(run, fault) for fault in faults]):
-                done = future.result()
-                hunts.append(done)
-                journal.add(done)
-                print(json.dumps(done.to_json()) if chosen.format == "json" else _line(done), flush=True)
+@dataclasses.dataclass(frozen=True)
+class Ground:
+    """What all hunts have in common: the programs in order, and the folders that they write to."""
+
+    entries: list[Entry]
+    seed: int
+    folder: Path
+    own: OwnDefects
+    stop: threading.Event
+    most_cells: int | None
+    clean: Mapping[tuple[str, str], bool] = dataclasses.field(default_factory=dict[tuple[str, str], bool])
+
+    def hunter(self, fault: Fault | None, jobs: int = 1) -> Hunter:
+        out = self.folder / "runs" / (fault.name if fault is not None else "none")
+        more = {"jobs": jobs, "most_cells": self.most_cells if fault is not None else None, "stop": self.stop}
+        return Hunter(fault, self.entries, self.seed, self.own, out, self.folder / "kernels", self.clean, **more)
+
+
+def _prepare(chosen: argparse.Namespace, folder: Path, stop: threading.Event) -> Ground:
+    (folder / "kernels").mkdir()
+    made = generated_seeds(chosen.generated, chosen.seed, folder / "generated") if chosen.generated else []
+    entries = ordered(grow(made or shipped_seeds(chosen.seeds), chosen.seed, folder), {}, chosen.seed)
+    return Ground(entries, chosen.seed, folder, OwnDefects(), stop, chosen.cells)
+
+
+def _hunted(
+    faults: Sequence[Fault], ground: Ground, chosen: argparse.Namespace, end: float, journal: Journal
+) -> list[Hunter]:
+    """A go at every fault, and another at those that the first has missed; with a limit for each there is one only."""
+    hunters = [ground.hunter(fault) for fault in faults]
+    first = FIRST_SHARE * (end - time.monotonic()) / max(1.0, len(faults) / chosen.jobs)
+
+    def go_on(hunter: Hunter, seconds: float, *, is_last: bool) -> None:
+        hunt = hunter.go_on(seconds)
+        if hunt.found or is_last:
+            journal.add(hunt)
+            print(json.dumps(hunt.to_json()) if _as_json(chosen) else _line(hunt), flush=True)
+
+    with ThreadPoolExecutor(chosen.jobs) as threads:
+        is_last = chosen.limit is not None
+        limit = chosen.limit if is_last else first
+        list(threads.map(lambda hunter: go_on(hunter, limit, is_last=is_last), hunters))
+        left = [hunter for hunter in hunters if not hunter.hunt.found and not is_last]
+        clock = Clock(end - time.monotonic(), len(left), chosen.jobs)
+        list(threads.map(lambda hunter: go_on(hunter, clock.next_limit(), is_last=True), left))
+    return hunters
+
+
+def _triaged(hunters: Sequence[Hunter], chosen: argparse.Namespace, journal: Journal) -> list[Hunter]:
+    """What was found is reduced and replayed; that is beyond the time for hunting."""
+
+    def look(hunter: Hunter) -> None:
+        hunt = hunter.triage()
+        journal.add(hunt)
+        print(json.dumps(hunt.to_json()) if _as_json(chosen) else _line(hunt), flush=True)
+
+    with ThreadPoolExecutor(chosen.jobs) as threads:
+        list(threads.map(look, [hunter for hunter in hunters if hunter.hunt.found]))
+    return list(hunters)
+
+
+def _as_json(chosen: argparse.Namespace) -> bool:
+    return chosen.format == "json"
+
+
+def _tell(hunts: Sequence[Hunt], clean: Hunt, seconds: float, chosen: argparse.Namespace) -> int:
+    """Print what came of it all; the exit code."""
     found = sum(h.found for h in hunts)
     share = found / len(hunts) if hunts else 0.0
-    seconds = time.monotonic() - began
-    if chosen.format == "json":
+    if _as_json(chosen):
         print(json.dumps({"faults": len(hunts), "found": found, "share": share, "seconds": round(seconds, 1)}))
     else:
         console = Console(width=None if sys.stdout.isatty() else 160)

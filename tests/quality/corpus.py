@@ -14,13 +14,13 @@ from pathlib import Path
 from eqfuzz.campaign.keeping import kept_rules
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.shipped import folder
-from eqfuzz.rewrite.survival import weight_of
+from tests.quality.features import features_of
 
 VARIANTS = 2
 """Variants of each seed, each with everything rewritten that can be at once."""
 
-_OF_A_NAME = 3.0
-"""What it is worth to meet a name, where a rule counts as often as a strategy draws it."""
+_FADING = 4
+"""To this power what was met ``n`` times is worth less than the first time: 1, 1/16, 1/81."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,11 +31,9 @@ class Entry:
     rules: tuple[str, ...] = ()
 
     @property
-    def features(self) -> dict[str, float]:
-        """What running it may meet, with weights: its rules, attributes, operators and statements."""
-        nodes = list(ast.walk(parse(self.path.read_text(encoding="utf-8"))))
-        names = {n.attr for n in nodes if isinstance(n, ast.Attribute)} | {type(n).__name__ for n in nodes}
-        return dict.fromkeys(names, _OF_A_NAME) | {rule: weight_of(rule) for rule in self.rules}
+    def features(self) -> frozenset[str]:
+        """What running it may meet: its rules, and what `features_of` reads from its text."""
+        return features_of(parse(self.path.read_text(encoding="utf-8"))) | set(self.rules)
 
     @property
     def size(self) -> int:
@@ -84,29 +82,20 @@ def grow(seeds: Sequence[Path], seed: int, out: Path) -> list[Entry]:
 
 
 def ordered(entries: Sequence[Entry], costs: Mapping[str, float], seed: int) -> list[Entry]:
-    """Two seeds and a variant in turn, of each those first that meet most new things for their cost in CPU-seconds.
+    """Those first that meet most new things for their cost in CPU-seconds.
 
-    An unknown cost goes by size. What was met before counts less each time; ``seed`` decides between equals.
+    An unknown cost goes by size. What was met before counts little; ``seed`` decides between equals.
     """
-    shuffled = random.Random(seed).sample(list(entries), len(entries))
-    seeds = _greedy([entry for entry in shuffled if not entry.rules], costs)
-    variants = _greedy([entry for entry in shuffled if entry.rules], costs)
-    order: list[Entry] = []
-    while seeds or variants:
-        order += [*seeds[:2], *variants[:1]]
-        seeds, variants = seeds[2:], variants[1:]
-    return order
-
-
-def _greedy(left: list[Entry], costs: Mapping[str, float]) -> list[Entry]:
-    features = {entry: entry.features for entry in left}
+    left = random.Random(seed).sample(list(entries), len(entries))
+    # In order: sums in another would differ in their last digits, and decide otherwise.
+    features = {entry: sorted(entry.features) for entry in left}
     sizes = {entry: entry.size for entry in left}
     known = [entry for entry in left if str(entry.path) in costs]
     each = sum(costs[str(e.path)] for e in known) / sum(sizes[e] for e in known) if known else 1.0
     met: Counter[str] = Counter()
 
     def worth(entry: Entry) -> float:
-        gain = sum(weight / (1 + met[name]) ** 2 for name, weight in features[entry].items())
+        gain = sum((1 + met[name]) ** -_FADING for name in features[entry])
         return gain / costs.get(str(entry.path), each * sizes[entry])
 
     order: list[Entry] = []

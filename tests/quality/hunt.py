@@ -1,4 +1,4 @@
-"""One fault hunted: ``eqfuzz mutate --preload FAULT`` on the corpus, until a finding of it is the fault's.
+"""One fault hunted: what ``eqfuzz mutate --preload FAULT`` does with a seed, on one program after another.
 
 All hunts share one store of kernels: a kernel is known by its source, which a fault either changes or does not. Graph
 caches are each hunt's own.
@@ -8,37 +8,47 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from eqfuzz.campaign.events import CellJudged, Event, FindingMade, SeedDone
+from eqfuzz.campaign.seed_run import InternalError, OutOfTime, SeedRun
+from eqfuzz.campaign.settings import Settings
+from eqfuzz.campaign.versions import versions
+from eqfuzz.judge.checks import DEFAULT_CHECKS
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.shipped import folder
+from eqfuzz.run.configs import BUILT_IN
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.pool import Pool
+from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.replay import FIXED, replay
 from tests.quality.corpus import Entry
 from tests.quality.fault import Fault
 from tests.quality.triaged import Triaged, triage
 
-SHORTEST = 15.0
-"""Seconds that a phase takes at least: most of them until its first program runs."""
+COMPILE_SECONDS = 45.0
+
+CHECKS = tuple(check for check in DEFAULT_CHECKS if check not in ("audit", "draws", "place"))
+"""What a finding is looked into for is not part of finding it."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Phase:
-    """One run of a hunt, for at most ``share`` of the time that is left; ``seeds_only`` leaves the variants out."""
+    """A part of a hunt, for at most ``share`` of the time that is left; ``seeds_only`` leaves the variants out."""
 
     name: str
-    options: tuple[str, ...]
+    config: str
+    steps: int
+    input_sets: int
     share: float
     seeds_only: bool
 
@@ -50,9 +60,9 @@ class Phase:
 
 PHASES = (
     # Guards are Dynamo's, and cheapest without the rest of the compiler.
-    Phase("guards", ("--config", "eager", "--steps", "12"), 0.2, seeds_only=True),
-    Phase("programs", ("--input-sets", "1", "--steps", "0"), 0.9, seeds_only=False),
-    Phase("sequences", ("--steps", "1"), 1.0, seeds_only=True),
+    Phase("guards", "eager", 12, 0, 0.2, seeds_only=True),
+    Phase("programs", "inductor", 0, 1, 0.9, seeds_only=False),
+    Phase("sequences", "inductor", 1, 0, 1.0, seeds_only=True),
 )
 
 
@@ -75,9 +85,8 @@ class Catch:
 class Hunt:
     """How the hunt for one fault went. ``cells`` counts compiled cells judged, ``error`` is eqfuzz's own complaint.
 
-    ``passed_over`` counts findings of defects that torch has without the fault, ``judged`` says by phase and program
-    that there was none; ``costs`` are CPU-seconds of programs, the C++ compiler's aside. Without a ``fault`` the catch
-    is a false alarm.
+    ``passed_over`` counts findings of defects that torch has without the fault. Without a ``fault`` the catch is a
+    false alarm.
     """
 
     fault: Fault | None
@@ -86,8 +95,6 @@ class Hunt:
     seconds: float
     passed_over: int
     error: str = ""
-    judged: Mapping[tuple[str, str], bool] = dataclasses.field(default_factory=dict[tuple[str, str], bool])
-    costs: Mapping[str, float] = dataclasses.field(default_factory=dict[str, float])
     triaged: Triaged | None = None
 
     @property
@@ -132,144 +139,146 @@ class OwnDefects:
         return self._known[key]
 
 
-def hunt(
-    fault: Fault | None,
-    entries: Sequence[Entry],
-    seed: int,
-    limit: float,
-    own: OwnDefects,
-    kernels: Path,
-    clean: Mapping[tuple[str, str], bool] = types.MappingProxyType({}),
-    *,
-    triages: bool = False,
-    most_cells: int | None = None,
-) -> Hunt:
-    """Run until the fault is found, the phases are through, or ``limit`` seconds or ``most_cells`` cells are over.
+class Hunter:
+    """Hunts one fault, in as many goes as it is given; what a go was through with, the next does not run again.
 
-    Without a fault, nothing is to be found.
-
+    Without a fault, nothing is to be found. ``out`` is the run's folder, ``kernels`` the store that all share.
     ``clean`` says in which phases and programs a run without a fault found nothing (True), or torch's own defects
-    (False): these would only cost time. ``triages``: what is found is reduced and replayed, beyond the limit.
+    (False): these would only cost time. After a find the finding's folder is ``found``.
     """
-    began = time.monotonic()
-    done = Hunt(fault, None, 0, 0.0, 0)
-    for phase in PHASES:
-        left = limit - (time.monotonic() - began)
-        if done.found or left < SHORTEST or (most_cells is not None and done.cells >= most_cells):
-            break
-        more = {"triages": triages, "most_cells": most_cells}
-        done = _run_phase(phase, done, entries, clean, seed, phase.share * left, own, kernels, **more)
-        done = dataclasses.replace(done, seconds=time.monotonic() - began)
-    return done
 
+    def __init__(
+        self,
+        fault: Fault | None,
+        entries: Sequence[Entry],
+        seed: int,
+        own: OwnDefects,
+        out: Path,
+        kernels: Path,
+        clean: Mapping[tuple[str, str], bool] = types.MappingProxyType({}),
+        *,
+        jobs: int = 1,
+        most_cells: int | None = None,
+        stop: threading.Event | None = None,
+    ) -> None:
+        self.hunt = Hunt(fault, None, 0, 0.0, 0)
+        self.judged: dict[tuple[str, str], bool] = {}
+        """By phase and program: whether nothing was found there."""
+        self.costs: dict[str, float] = {}
+        """CPU-seconds of programs, the C++ compiler's aside."""
+        self.found: Path | None = None
+        self._entries = entries
+        self._seed = seed
+        self._own = own
+        self._clean = clean
+        self._jobs = jobs
+        self._most_cells = most_cells
+        self._stop = stop if stop is not None else threading.Event()
+        self._lock = threading.Lock()
+        self._versions = versions()
+        self._environment = Environment(out, fault.path if fault is not None else None)
+        self._environment.caches().mkdir(parents=True)
+        (self._environment.caches() / "kernels").symlink_to(kernels, target_is_directory=True)
 
-def _run_phase(
-    phase: Phase,
-    so_far: Hunt,
-    entries: Sequence[Entry],
-    clean: Mapping[tuple[str, str], bool],
-    seed: int,
-    limit: float,
-    own: OwnDefects,
-    kernels: Path,
-    *,
-    triages: bool,
-    most_cells: int | None,
-) -> Hunt:
-    rules = {str(entry.path): list(entry.rules) for entry in entries}
-    paths = [entry.path for entry in phase.programs(entries)]
-    paths = [path for path in paths if clean.get((phase.name, str(path))) is not False]
-    cells, passed_over, error = so_far.cells, so_far.passed_over, so_far.error
-    judged, costs = dict(so_far.judged), dict(so_far.costs)
-    catch, triaged = None, None
-    copy = Path(tempfile.mkdtemp(prefix="eqfuzz-quality-"))
-    for event in _campaign(so_far.fault, paths, phase.options, seed, limit, kernels):
-        place = phase.name, event.get("seed", "")
-        match event["event"]:
-            case "cell" if event["config"]:
-                cells += 1
-                if cells == most_cells:
+    def go_on(self, seconds: float) -> Hunt:
+        """Until the fault is found, the phases are through, or ``seconds`` or all its cells are over."""
+        began = time.monotonic()
+        limits = Limits(compile_s=COMPILE_SECONDS)
+        with Pool(self._environment, limits, jobs=self._jobs) as pool, ThreadPoolExecutor(self._jobs) as threads:
+            for phase in PHASES:
+                deadline = time.monotonic() + phase.share * (began + seconds - time.monotonic())
+
+                def run(entry: Entry, phase: Phase = phase, deadline: float = deadline) -> None:
+                    self._run(phase, entry, pool, limits, deadline)
+
+                try:
+                    list(threads.map(run, self._left(phase)))
+                except RunnerFailed as error:
+                    self.hunt = dataclasses.replace(self.hunt, error=str(error))
                     break
-            case "complaint":
-                error = event["text"]
-            case "done":
-                judged.setdefault(place, True)
-                if phase.name == "programs":
-                    costs[event["seed"]] = event["cpu_seconds"] - event["timings"].get("g++", 0.0)
-            case "finding" if not clean.get(place) and own.is_own(Path(event["folder"])):
-                passed_over += 1
-                judged[place] = False
-            case "finding":
-                kind, seed_file = event["verdict"]["kind"], event["seed"]
-                catch = Catch(kind, _short(seed_file), event["config"], rules[seed_file], phase.name, event["stage"])
-                if triages:
-                    shutil.copytree(event["folder"], copy / "findings" / event["id"])
-                break
-    if so_far.fault is not None:
-        for finding in (copy / "findings").glob("*"):
-            triaged = triage(so_far.fault, copy, finding.name)
-    shutil.rmtree(copy)
-    told = {"cells": cells, "passed_over": passed_over, "error": error, "triaged": triaged}
-    return dataclasses.replace(so_far, catch=catch, judged=judged, costs=costs, **told)
+        self.hunt = dataclasses.replace(self.hunt, seconds=self.hunt.seconds + time.monotonic() - began)
+        return self.hunt
 
+    def triage(self) -> Hunt:
+        """What was found, reduced and replayed."""
+        assert self.hunt.fault is not None and self.found is not None
+        triaged = triage(self.hunt.fault, self._environment.out, self.found.name)
+        self.hunt = dataclasses.replace(self.hunt, triaged=triaged)
+        return self.hunt
 
-def _short(seed: str) -> str:
-    root = folder("seeds")
-    return str(Path(seed).relative_to(root)) if Path(seed).is_relative_to(root) else Path(seed).name
+    def _left(self, phase: Phase) -> list[Entry]:
+        """What the phase has to run yet."""
+        places = ((entry, (phase.name, str(entry.path))) for entry in phase.programs(self._entries))
+        return [entry for entry, place in places if place not in self.judged and self._clean.get(place) is not False]
 
+    def _is_over(self, deadline: float) -> bool:
+        is_spent = self._most_cells is not None and self.hunt.cells >= self._most_cells
+        return self.hunt.found or is_spent or self._stop.is_set() or time.monotonic() >= deadline
 
-def _campaign(
-    fault: Fault | None, paths: Sequence[Path], options: Sequence[str], seed: int, seconds: float, kernels: Path
-) -> Iterator[dict[str, Any]]:
-    """The events of a run as they come, for at most ``seconds``; a ``complaint`` if it ended by itself and not well.
-
-    Closing the iterator ends the run; what it wrote goes with it.
-    """
-    name = fault.name if fault is not None else "none"
-    with tempfile.TemporaryDirectory(prefix=f"eqfuzz-quality-{name}-") as folder_of_run:
-        out = Path(folder_of_run)
-        (out / "cache").mkdir()
-        (out / "cache" / "kernels").symlink_to(kernels, target_is_directory=True)
-        command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, paths), "--strategy", "none", *options]
-        command += ["--no-check", "audit,draws,place"]
-        command += ["--seed", str(seed), "--format", "json"]
-        command += ["--preload", str(fault.path), "--jobs", "1"] if fault is not None else []
-        with (out / "errors.txt").open("w") as errors:
-            process = subprocess.Popen(
-                [*command, "--out", str(out)],
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                stdin=subprocess.DEVNULL,
-                text=True,
-                start_new_session=True,
-            )
-        late = threading.Event()
-        timer = threading.Timer(seconds, lambda: (late.set(), _interrupt(process)))
-        timer.start()
+    def _run(self, phase: Phase, entry: Entry, pool: Pool, limits: Limits, deadline: float) -> None:
+        if self._is_over(deadline):
+            return
+        settings = Settings(
+            paths=(entry.path,),
+            out=self._environment.out,
+            seed=self._seed,
+            strategy="none",
+            configs=(BUILT_IN[phase.config],),
+            preload=self._environment.preload,
+            compile_seconds=COMPILE_SECONDS,
+            checks=CHECKS,
+            steps=phase.steps,
+            input_sets=phase.input_sets,
+        )
+        run = SeedRun(
+            index=0,
+            path=entry.path,
+            settings=settings,
+            rules=(),
+            pool=pool,
+            environment=self._environment,
+            limits=limits,
+            versions=self._versions,
+            emit=lambda event: self._take(event, phase, entry),
+            stop=self._stop,
+            deadline=deadline,
+        )
         try:
-            assert process.stdout is not None
-            for line in process.stdout:
-                if late.is_set():
-                    return  # what comes after an interrupt belongs to cases that were cut off
-                yield json.loads(line)
-            if process.wait() not in (0, 1) and not late.is_set():
-                complaints = (out / "errors.txt").read_text(encoding="utf-8").strip().splitlines()
-                yield {"event": "complaint", "text": (complaints or [f"exit status {process.returncode}"])[-1]}
-        finally:
-            timer.cancel()
-            _end(process)
+            run.run()
+        except OutOfTime:
+            return
+        except InternalError as error:
+            with self._lock:
+                self.hunt = dataclasses.replace(self.hunt, error=str(error))
+        self.judged.setdefault((phase.name, str(entry.path)), True)
+
+    def _take(self, event: Event, phase: Phase, entry: Entry) -> None:
+        match event:
+            case CellJudged() if event.config:
+                with self._lock:
+                    self.hunt = dataclasses.replace(self.hunt, cells=self.hunt.cells + 1)
+            case SeedDone() if phase.name == "programs":
+                self.costs[str(entry.path)] = event.cpu_seconds - event.timings.get("g++", 0.0)
+            case FindingMade() if not self.hunt.found:
+                is_own = self._own.is_own(Path(event.folder))
+                with self._lock:
+                    self.judged[phase.name, str(entry.path)] = False
+                    self._note(event, phase, entry, is_own=is_own)
+            case _:
+                pass
+
+    def _note(self, event: FindingMade, phase: Phase, entry: Entry, *, is_own: bool) -> None:
+        if is_own:
+            self.hunt = dataclasses.replace(self.hunt, passed_over=self.hunt.passed_over + 1)
+            return
+        finding = event.finding
+        stage = finding.ablation.stage if finding.ablation is not None else ""
+        kind, rules = str(finding.verdict.kind), list(entry.rules)
+        catch = Catch(kind, _short(entry.path), finding.config, rules, phase.name, stage)
+        self.found = Path(event.folder)
+        self.hunt = dataclasses.replace(self.hunt, catch=catch)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
-    """Interrupt the run and wait; kill it with all its children if that does not help."""
-    _interrupt(process)
-    try:
-        process.communicate(timeout=30)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-
-
-def _interrupt(process: subprocess.Popen[str]) -> None:
-    if process.poll() is None:
-        process.send_signal(signal.SIGINT)
+def _short(path: Path) -> str:
+    root = folder("seeds")
+    return str(path.relative_to(root)) if path.is_relative_to(root) else path.name

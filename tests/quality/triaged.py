@@ -13,21 +13,19 @@ from pathlib import Path
 
 from eqfuzz.triage.folder import read_finding
 from eqfuzz.triage.replay import FIXED, STILL_FAILING, replay
+from eqfuzz.triage.stage import STAGES
 from tests.quality.fault import Fault
 
 SECONDS = 180
 """Wall time that a reduction gets."""
 
-_STAGES = (
-    (
-        "decompositions and partitioner",
-        r"torch\._inductor\.decomposition|torch\._inductor import decomposition"
-        r"|torch\._functorch import (?:partitioners|compile_utils)",
-    ),
-    ("Dynamo", r"torch\._dynamo|torch\._numpy|torch\.fx\.experimental|torch\.utils\._sympy"),
-    ("AOTAutograd", r"torch\._functorch"),
-    ("Inductor", r"torch\._inductor|torch\.utils\._sympy"),
-)
+_DECOMPOSITIONS = r"torch\._inductor\.decomposition|torch\._inductor import decomposition"
+_PARTITIONER = r"torch\._functorch import (?:partitioners|compile_utils)"
+_STAGES = {
+    STAGES["eager"]: r"torch\._dynamo|torch\._numpy|torch\.fx\.experimental|torch\.utils\._sympy",
+    STAGES["aot_eager"]: r"torch\._functorch",
+    STAGES["inductor"]: r"torch\._inductor|torch\.utils\._sympy",
+}
 """Stages by what a fault's file imports from torch: what it patches."""
 
 
@@ -81,8 +79,11 @@ def triage(fault: Fault, out: Path, identifier: str) -> Triaged:
 
 
 def stages_of(fault: Fault) -> tuple[str, ...]:
-    """The stages whose code the fault's file imports."""
+    """The stages whose code the fault's file imports. Graphs are partitioned in two: by ``aot_eager`` and after it."""
     text = fault.path.read_text(encoding="utf-8")
     imports = "\n".join(re.findall(r"^(?:from|import) .*$", text, re.MULTILINE))
-    found = tuple(stage for stage, pattern in _STAGES if re.search(pattern, imports))
-    return found[:1] if found[0] == _STAGES[0][0] else found
+    third = STAGES["aot_eager_decomp_partition"]
+    if re.search(_DECOMPOSITIONS, imports):
+        return (third,)
+    found = tuple(stage for stage, pattern in _STAGES.items() if re.search(pattern, imports))
+    return (*found, third) if re.search(_PARTITIONER, imports) else found
