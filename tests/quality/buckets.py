@@ -2,23 +2,28 @@
 
 Each fault is planted alone and hunted on the shipped seeds and variants of them, into one run folder, until it has made
 enough findings. Prints how many of each fault fell into each bucket; exit code 1 where a bucket holds findings of two
-faults, or where there are more than half as many buckets again as faults.
+faults, or where there are more than half as many buckets again as faults. With ``--journal`` what was cut off goes on
+with the seeds that are left.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from eqfuzz.program.shipped import folder
 from tests.quality.corpus import shipped_seeds
 from tests.quality.hunt import OwnDefects
 
@@ -34,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--each", type=int, default=25, help="findings of each fault")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="faults at once")
+    parser.add_argument("--journal", type=Path, metavar="FILE", help="keeps what is through, and goes on from there")
     chosen = parser.parse_args(arguments)
     faults = {path.stem: path for path in sorted(FREQUENT.glob("*.py"))}
     unknown = [name for name in chosen.faults if name not in faults]
@@ -41,35 +47,72 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"no such fault: {unknown[0]}; there are {', '.join(faults)}", file=sys.stderr)
         return 2
     names = chosen.faults or list(faults)
-    with tempfile.TemporaryDirectory(prefix="eqfuzz-buckets-") as folder, ThreadPoolExecutor(chosen.jobs) as threads:
+    with tempfile.TemporaryDirectory(prefix="eqfuzz-buckets-") as runs, ThreadPoolExecutor(chosen.jobs) as threads:
+        journal = Journal(chosen.journal)
 
         def of(name: str) -> list[str]:
-            return _fingerprints(faults[name], Path(folder) / name, chosen.each, chosen.seed)
+            return _fingerprints(faults[name], Path(runs) / name, chosen.each, chosen.seed, journal)
 
         found = dict(zip(names, threads.map(of, names), strict=True))
     return _report(found)
 
 
-def _fingerprints(fault: Path, out: Path, most: int, seed: int) -> list[str]:
+class Journal:
+    """What came of the seeds of each fault, a JSON line each; ``file`` need not be there yet, None keeps nothing."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+
+    def of(self, fault: str) -> dict[str, list[str]]:
+        """The fingerprints of the findings by seed. A line that was cut off does not count."""
+        found: dict[str, list[str]] = {}
+        text = self._file.read_text(encoding="utf-8") if self._file is not None and self._file.exists() else ""
+        for line in text.splitlines():
+            with contextlib.suppress(ValueError):
+                told = json.loads(line)
+                if told["fault"] == fault:
+                    found[told["seed"]] = told["fingerprints"]
+        return found
+
+    def add(self, fault: str, seed: str, fingerprints: Sequence[str]) -> None:
+        """Lines begin with the line break, so that one that was cut off does not spoil the next."""
+        if self._file is not None:
+            told = {"fault": fault, "seed": seed, "fingerprints": list(fingerprints)}
+            with self._lock, self._file.open("a", encoding="utf-8") as file:
+                file.write("\n" + json.dumps(told))
+
+
+def _fingerprints(fault: Path, out: Path, most: int, seed: int, journal: Journal) -> list[str]:
     """The fingerprints of up to ``most`` findings of ``fault``."""
-    seeds = shipped_seeds()
-    random.Random(f"{seed} {fault.stem}").shuffle(seeds)
-    command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, seeds), "--strategy", "random", "--variants", "2"]
+    before = journal.of(fault.stem)
+    found = [fingerprint for fingerprints in before.values() for fingerprint in fingerprints][:most]
+    root = folder("seeds")
+    names = [str(path.relative_to(root)) for path in shipped_seeds()]
+    random.Random(f"{seed} {fault.stem}").shuffle(names)
+    seeds = [str(root / name) for name in names if name not in before]
+    if len(found) >= most or not seeds:
+        return found
+    command = [sys.executable, "-m", "eqfuzz", "mutate", *seeds, "--strategy", "random", "--variants", "2"]
     command += ["--no-check", "audit,draws", "--preload", str(fault), "--jobs", "1", "--seed", str(seed)]
-    found: list[str] = []
     own = OwnDefects()
     with subprocess.Popen(
         [*command, "--format", "json", "--out", str(out)], stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         assert process.stdout is not None
+        here: list[str] = []
         for line in process.stdout:
             event = json.loads(line)
             if event["event"] == "finding" and not event["issue"] and not own.is_own(Path(event["folder"])):
-                found.append(event["fingerprint"])
+                here.append(event["fingerprint"])
                 print(f"{fault.stem}: {event['fingerprint']}  [{event['seed']}]", flush=True)
-                if len(found) >= most:
-                    process.send_signal(2)
-                    break
+            elif event["event"] == "done":
+                journal.add(fault.stem, str(Path(event["seed"]).relative_to(root)), here)
+                found, here = [*found, *here], []
+            if len(found) + len(here) >= most:
+                journal.add(fault.stem, str(Path(event["seed"]).relative_to(root)), here)
+                process.send_signal(signal.SIGINT)
+                return [*found, *here][:most]
     return found
 
 
