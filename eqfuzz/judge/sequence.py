@@ -7,10 +7,9 @@ others (sizes, strides, dtypes, scalars, attributes, globals, modes, aliasing) m
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
@@ -36,6 +35,8 @@ if isinstance(model, torch.nn.Module):
                 tensor.copy_((tensor * ({_LARGEST} / tensor.abs().max().clamp(min=1e-6))).round())
 """
 
+_Place = TypeVar("_Place")
+
 Step = Callable[[Call, "Subject", random.Random], Iterator[Call]]
 
 
@@ -60,7 +61,10 @@ def unguarded(loaded: Loaded, calls: Sequence[Call], seed: int, checks: Collecti
 
 
 def guarded(loaded: Loaded, calls: Sequence[Call], count: int, rng: random.Random) -> list[Call]:
-    """``count`` steps drawn among those that a guard must notice and that run in eager; then the first inputs again."""
+    """``count`` steps drawn among those that a guard must notice and that run in eager; then the first inputs again.
+
+    One of each kind first, then another of each that has one.
+    """
     if not count:
         return []
     subject = Subject(loaded.instance(), loaded.module.__dict__)
@@ -69,12 +73,17 @@ def guarded(loaded: Loaded, calls: Sequence[Call], count: int, rng: random.Rando
     names = sorted(STEPS, key=lambda name: keys[name], reverse=True)
     if _writes_to_arguments(loaded, calls[0]):
         names.sort(key=lambda name: name != "aliasing-arguments")
+    left = {name: _running(loaded, STEPS[name][1](calls[0], subject, rng)) for name in names}
     chosen: list[Call] = []
-    for name in names:
-        tried = itertools.islice(STEPS[name][1](calls[0], subject, rng), _TRIES)
-        chosen += next(filter(None, (_that_run(loaded, [step]) for step in tried)), [])
-        if len(chosen) >= count:
-            break
+    while left and len(chosen) < count:
+        for name, steps in list(left.items()):
+            step = next(steps, None)
+            if step is None:
+                del left[name]
+                continue
+            chosen.append(step)
+            if len(chosen) == count:
+                break
     return [*chosen, dataclasses.replace(calls[0].copy(), label=AFTERWARDS)] if chosen else []
 
 
@@ -93,6 +102,17 @@ def _writes_to_arguments(loaded: Loaded, call: Call) -> bool:
 def _that_run(loaded: Loaded, steps: Sequence[Call]) -> list[Call]:
     """The steps that eager finishes, each on a fresh callable."""
     return [step for step in steps if observe(loaded.instance, [step]).calls[0].raised is None]
+
+
+def _running(loaded: Loaded, steps: Iterator[Call]) -> Iterator[Call]:
+    """The steps that eager finishes, until several in a row are none."""
+    failed = 0
+    for step in steps:
+        if _that_run(loaded, [step]):
+            failed = 0
+            yield step
+        elif (failed := failed + 1) == _TRIES:
+            return
 
 
 def _new_values(loaded: Loaded, calls: Sequence[Call], seed: int) -> list[Call]:
@@ -154,11 +174,10 @@ def other_scalar(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
     """One Python number among the arguments changes."""
     places = [*enumerate(call.args), *call.kwargs.items()]
     rng.shuffle(places)
-    for place, value in places:
-        for new in _other_values(value):
-            args = tuple(new if index == place else item for index, item in enumerate(call.args))
-            kwargs = {name: new if name == place else item for name, item in call.kwargs.items()}
-            yield dataclasses.replace(call, args=args, kwargs=kwargs, label=f"{value!r} becomes {new!r}").copy()
+    for (place, value), new in _alternating([((place, value), _other_values(value)) for place, value in places]):
+        args = tuple(new if index == place else item for index, item in enumerate(call.args))
+        kwargs = {name: new if name == place else item for name, item in call.kwargs.items()}
+        yield dataclasses.replace(call, args=args, kwargs=kwargs, label=f"{value!r} becomes {new!r}").copy()
 
 
 def other_keys(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
@@ -171,9 +190,10 @@ def other_keys(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
 
 def other_length(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
     """A list among the arguments loses its last item, or has it twice."""
-    for holder, place, value in _containers(call, list):
-        for changed in ([*value, *value[-1:]], value[:-1]):
-            yield _replaced(call, holder, place, changed, f"{holder}[{place!r}] has {len(changed)} items")
+    lists = [((holder, place), value) for holder, place, value in _containers(call, list)]
+    changes = [(place, [[*value, *value[-1:]], value[:-1]]) for place, value in lists]
+    for (holder, place), changed in _alternating(changes):
+        yield _replaced(call, holder, place, changed, f"{holder}[{place!r}] has {len(changed)} items")
 
 
 def _containers(call: Call, kind: type) -> Iterator[tuple[str, int | str, Any]]:
@@ -194,18 +214,18 @@ def other_attribute(call: Call, subject: Subject, rng: random.Random) -> Iterato
     if not isinstance(subject.target, torch.nn.Module):
         return
     own = {name: value for name, value in vars(subject.target).items() if not name.startswith("_")}
-    for name in rng.sample(sorted(own), len(own)):
-        for new in _other_values(own[name]) if name != "training" else ():
-            yield dataclasses.replace(call.copy(), label=f"model.{name} is {new!r}", before=f"model.{name} = {new!r}")
+    names = [name for name in rng.sample(sorted(own), len(own)) if name != "training"]
+    for name, new in _alternating([(name, _other_values(own[name])) for name in names]):
+        yield dataclasses.replace(call.copy(), label=f"model.{name} is {new!r}", before=f"model.{name} = {new!r}")
 
 
 def other_global(call: Call, subject: Subject, rng: random.Random) -> Iterator[Call]:
     """One plain global of the program's module changes."""
     plain = plain_globals(subject.namespace)
-    for name in rng.sample(sorted(plain), len(plain)):
-        for new in _other_values(plain[name]):
-            change = f"globals()[{name!r}] = {new!r}"
-            yield dataclasses.replace(call.copy(), label=f"{name} is {new!r}", before=change)
+    names = rng.sample(sorted(plain), len(plain))
+    for name, new in _alternating([(name, _other_values(plain[name])) for name in names]):
+        change = f"globals()[{name!r}] = {new!r}"
+        yield dataclasses.replace(call.copy(), label=f"{name} is {new!r}", before=change)
 
 
 def other_mode(call: Call, subject: Subject, rng: random.Random) -> Iterator[Call]:
@@ -332,6 +352,12 @@ def _overlapping(first: torch.Tensor, second: torch.Tensor) -> list[torch.Tensor
 
 def _cast(value: torch.Tensor, old: torch.dtype, new: torch.dtype) -> torch.Tensor:
     return value if value.dtype is not old else _in_place_of(value, value.detach().to(new))
+
+
+def _alternating(choices: Sequence[tuple[_Place, Sequence[Any]]]) -> Iterator[tuple[_Place, Any]]:
+    """Each place with its first value, then each with its second, and so on."""
+    for nth in range(max((len(values) for _, values in choices), default=0)):
+        yield from ((place, values[nth]) for place, values in choices if nth < len(values))
 
 
 def _other_values(value: Any) -> list[Any]:

@@ -70,6 +70,24 @@ def test_guarded_steps_are_drawn_run_in_eager_and_return_to_the_first_inputs(loa
     assert guarded(loaded, calls, 0, random.Random(5)) == []
 
 
+def test_with_steps_enough_everything_changes_that_can(loaded):
+    told = labels(guarded(loaded, loaded.calls(0), 40, random.Random(5)))
+    changed = {
+        "3 becomes 4",
+        "3 becomes 2",
+        "True becomes False",
+        "SCALE is 3.25",
+        "SCALE is -2.0",
+        "model.gain is 1.0",
+    }
+    assert changed <= set(told)
+    assert told.index("3 becomes 4") < told.index("3 becomes 2")
+    assert told.index("True becomes False") < told.index("3 becomes 2")
+    assert len(set(told)) == len(told)
+    few = labels(guarded(loaded, loaded.calls(0), 4, random.Random(5)))
+    assert told[:4] == few[:4]
+
+
 def first(name, loaded, seed=0):
     subject = Subject(loaded.instance(), loaded.module.__dict__)
     return next(STEPS[name][1](loaded.calls(0)[0], subject, random.Random(seed)), None)
