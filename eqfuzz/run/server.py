@@ -108,6 +108,8 @@ class Process:
         if self.pid is None and not self.over and not self.wait(_PATIENCE_TO_END):
             self._server.close()  # it cannot be reached by itself
             self.lost = True
+        if not self.over:
+            self._server.retired = True  # it has not said whether it forks another
 
     def close(self) -> None:
         """Kill it if it lives, and forget it."""
@@ -118,7 +120,7 @@ class Process:
 class Server:
     """One forking process: ``eqfuzz.run.zygote`` or ``eqfuzz.run.worker``. Starts at construction.
 
-    With an ``enclosure`` it lives in that, and closes it. ``retired``: it has said that it forks no more. Raises
+    With an ``enclosure`` it lives in that, and closes it. ``retired``: it forks no more, or nobody knows. Raises
     ``RunnerFailed`` if it does not start. ``fork`` may be called from several threads.
     """
 

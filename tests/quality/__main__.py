@@ -6,6 +6,7 @@ Exit codes: 0 at least 85 % found and nothing without a fault, 1 otherwise, 2 ba
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -68,29 +69,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     began = time.monotonic()
     journal = Journal(chosen.journal)
-    hunts = journal.hunts(faults)
+    # A find whose reduction was cut off is gone with its folder: it is made again.
+    hunts = [hunt for hunt in journal.hunts(faults) if not (chosen.triage and hunt.found and hunt.triaged is None)]
     through = {h.name for h in hunts}
+    # Over several sittings nobody gets more time than in one.
+    end = began + chosen.minutes * 60 - journal.seconds(faults) / chosen.jobs
     faults = [fault for fault in faults if fault.name not in through]
-    # What is through has had its time: over several sittings nobody gets more than in one.
-    end = began + chosen.minutes * 60 - sum(h.seconds for h in hunts) / chosen.jobs
     stop = threading.Event()
     with tempfile.TemporaryDirectory(prefix="eqfuzz-quality-") as folder:
         ground = _prepare(chosen, Path(folder), stop)
         share = CLEAN_SHARE * chosen.minutes * 60 - (time.monotonic() - began)
-        clean = ground.hunter(None, jobs=os.cpu_count() or 1)
+        clean = ground.hunter(None, jobs=len(os.sched_getaffinity(0)))
         clean.go_on(share)
         print(json.dumps(clean.hunt.to_json()) if _as_json(chosen) else _clean_line(clean.hunt), flush=True)
-        ground = dataclasses.replace(
-            ground, entries=ordered(ground.entries, clean.costs, chosen.seed), clean=clean.judged
-        )
-        try:
-            found = _hunted(faults, ground, chosen, end, journal)
-            if chosen.triage:
-                found = _triaged(found, chosen, journal)
-        except KeyboardInterrupt:
-            stop.set()
-            raise
-    hunts += [hunter.hunt for hunter in found]
+        entries = ordered(ground.entries, clean.costs, chosen.seed)
+        ground = dataclasses.replace(ground, entries=entries, clean=clean.judged)
+        hunters = _hunted(faults, ground, chosen, end, journal)
+        if chosen.triage:
+            _triage_all(hunters, chosen, journal)
+    hunts += [hunter.hunt for hunter in hunters]
     return _tell(hunts, clean.hunt, time.monotonic() - began, chosen)
 
 
@@ -128,11 +125,13 @@ def _hunted(
 
     def go_on(hunter: Hunter, seconds: float, *, is_last: bool) -> None:
         hunt = hunter.go_on(seconds)
+        if ground.stop.is_set():
+            return
+        journal.add(hunt, is_through=hunt.found or is_last)
         if hunt.found or is_last:
-            journal.add(hunt)
-            print(json.dumps(hunt.to_json()) if _as_json(chosen) else _line(hunt), flush=True)
+            _print(json.dumps(hunt.to_json()) if _as_json(chosen) else _line(hunt))
 
-    with ThreadPoolExecutor(chosen.jobs) as threads:
+    with ThreadPoolExecutor(chosen.jobs) as threads, _stopped(ground.stop):
         is_last = chosen.limit is not None
         limit = chosen.limit if is_last else first
         list(threads.map(lambda hunter: go_on(hunter, limit, is_last=is_last), hunters))
@@ -142,17 +141,32 @@ def _hunted(
     return hunters
 
 
-def _triaged(hunters: Sequence[Hunter], chosen: argparse.Namespace, journal: Journal) -> list[Hunter]:
+@contextlib.contextmanager
+def _stopped(stop: threading.Event) -> Iterator[None]:
+    """Ctrl-C ends what the threads do, so that nobody waits for them."""
+    try:
+        yield
+    except BaseException:
+        stop.set()
+        raise
+
+
+def _print(line: str) -> None:
+    """In one piece, whoever else prints."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _triage_all(hunters: Sequence[Hunter], chosen: argparse.Namespace, journal: Journal) -> None:
     """What was found is reduced and replayed; that is beyond the time for hunting."""
 
     def look(hunter: Hunter) -> None:
         hunt = hunter.triage()
         journal.add(hunt)
-        print(json.dumps(hunt.to_json()) if _as_json(chosen) else _line(hunt), flush=True)
+        _print(json.dumps(hunt.to_json()) if _as_json(chosen) else _line(hunt))
 
     with ThreadPoolExecutor(chosen.jobs) as threads:
         list(threads.map(look, [hunter for hunter in hunters if hunter.hunt.found]))
-    return list(hunters)
 
 
 def _as_json(chosen: argparse.Namespace) -> bool:

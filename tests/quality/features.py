@@ -8,7 +8,7 @@ import ast
 def features_of(tree: ast.Module) -> frozenset[str]:
     """Names, statements and operators, and of each call, operator and subscript what constants it is given.
 
-    ``flip(0:Tuple2int)`` is a call of ``flip`` whose first argument is a pair of numbers, ``Store[[-1,,]]`` an
+    ``flip(0:Tuple2 int)`` is a call of ``flip`` whose first argument is a pair of numbers, ``Store[[-1,,]]`` an
     assignment to a slice that begins at the last.
     """
     return frozenset(feature for node in ast.walk(tree) for feature in _features(node))

@@ -144,7 +144,7 @@ class Hunter:
 
     Without a fault, nothing is to be found. ``out`` is the run's folder, ``kernels`` the store that all share.
     ``clean`` says in which phases and programs a run without a fault found nothing (True), or torch's own defects
-    (False): these would only cost time. After a find the finding's folder is ``found``.
+    (False): these would only cost time. After a find its folder is ``folder``.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class Hunter:
         """By phase and program: whether nothing was found there."""
         self.costs: dict[str, float] = {}
         """CPU-seconds of programs, the C++ compiler's aside."""
-        self.found: Path | None = None
+        self.folder: Path | None = None
         self._entries = entries
         self._seed = seed
         self._own = own
@@ -196,13 +196,16 @@ class Hunter:
                 except RunnerFailed as error:
                     self.hunt = dataclasses.replace(self.hunt, error=str(error))
                     break
+                except KeyboardInterrupt:
+                    self._stop.set()
+                    raise
         self.hunt = dataclasses.replace(self.hunt, seconds=self.hunt.seconds + time.monotonic() - began)
         return self.hunt
 
     def triage(self) -> Hunt:
         """What was found, reduced and replayed."""
-        assert self.hunt.fault is not None and self.found is not None
-        triaged = triage(self.hunt.fault, self._environment.out, self.found.name)
+        assert self.hunt.fault is not None and self.folder is not None
+        triaged = triage(self.hunt.fault, self._environment.out, self.folder.name)
         self.hunt = dataclasses.replace(self.hunt, triaged=triaged)
         return self.hunt
 
@@ -239,7 +242,7 @@ class Hunter:
             environment=self._environment,
             limits=limits,
             versions=self._versions,
-            emit=lambda event: self._take(event, phase, entry),
+            emit=lambda event: self._take(event, phase, entry, deadline),
             stop=self._stop,
             deadline=deadline,
         )
@@ -252,7 +255,8 @@ class Hunter:
                 self.hunt = dataclasses.replace(self.hunt, error=str(error))
         self.judged.setdefault((phase.name, str(entry.path)), True)
 
-    def _take(self, event: Event, phase: Phase, entry: Entry) -> None:
+    def _take(self, event: Event, phase: Phase, entry: Entry, deadline: float) -> None:
+        """Raises OutOfTime where this event is the last that matters."""
         match event:
             case CellJudged() if event.config:
                 with self._lock:
@@ -260,10 +264,13 @@ class Hunter:
             case SeedDone() if phase.name == "programs":
                 self.costs[str(entry.path)] = event.cpu_seconds - event.timings.get("g++", 0.0)
             case FindingMade() if not self.hunt.found:
-                is_own = self._own.is_own(Path(event.folder))
+                place = phase.name, str(entry.path)
+                is_own = not self._clean.get(place) and self._own.is_own(Path(event.folder))
                 with self._lock:
-                    self.judged[phase.name, str(entry.path)] = False
+                    self.judged[place] = False
                     self._note(event, phase, entry, is_own=is_own)
+                if self._is_over(deadline):
+                    raise OutOfTime
             case _:
                 pass
 
@@ -275,7 +282,7 @@ class Hunter:
         stage = finding.ablation.stage if finding.ablation is not None else ""
         kind, rules = str(finding.verdict.kind), list(entry.rules)
         catch = Catch(kind, _short(entry.path), finding.config, rules, phase.name, stage)
-        self.found = Path(event.folder)
+        self.folder = Path(event.folder)
         self.hunt = dataclasses.replace(self.hunt, catch=catch)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,27 +19,35 @@ class Journal:
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
+        self._lock = threading.Lock()
 
     def hunts(self, faults: Sequence[Fault]) -> list[Hunt]:
-        """Those of ``faults``, the last of each. A line that was cut off does not count."""
-        if self._file is None or not self._file.exists():
-            return []
+        """Those of ``faults`` that are through, the last of each."""
         by_name = {fault.name: fault for fault in faults}
-        found: dict[str, Hunt] = {}
-        for line in self._file.read_text(encoding="utf-8").splitlines():
-            try:
-                told = json.loads(line)
-            except ValueError:
-                continue  # cut off
-            if told["fault"] in by_name:
-                found[told["fault"]] = _hunt(told, by_name[told["fault"]])
-        return list(found.values())
+        return [
+            _hunt(told, by_name[name]) for name, told in self._told().items() if name in by_name and told["through"]
+        ]
 
-    def add(self, hunt: Hunt) -> None:
+    def seconds(self, faults: Sequence[Fault]) -> float:
+        """What hunts for ``faults`` took, those that are not through too."""
+        names = {fault.name for fault in faults}
+        return sum(told["seconds"] for name, told in self._told().items() if name in names)
+
+    def add(self, hunt: Hunt, *, is_through: bool = True) -> None:
         """Lines begin with the line break, so that one that was cut off does not spoil the next."""
         if self._file is not None:
-            with self._file.open("a", encoding="utf-8") as file:
-                file.write("\n" + json.dumps(hunt.to_json()))
+            with self._lock, self._file.open("a", encoding="utf-8") as file:
+                file.write("\n" + json.dumps({**hunt.to_json(), "through": is_through}))
+
+    def _told(self) -> dict[str, dict[str, Any]]:
+        """The last line of each fault. A line that was cut off does not count."""
+        found: dict[str, dict[str, Any]] = {}
+        if self._file is not None and self._file.exists():
+            for line in self._file.read_text(encoding="utf-8").splitlines():
+                with contextlib.suppress(ValueError):
+                    told = json.loads(line)
+                    found[told["fault"]] = told
+        return found
 
 
 def _hunt(told: dict[str, Any], fault: Fault) -> Hunt:

@@ -27,6 +27,17 @@ def test_hunts_are_read_again(tmp_path):
     assert journal.hunts([one, two]) == [found, dataclasses.replace(missed, cells=41)]
 
 
+def test_a_hunt_that_is_not_through_is_made_again_and_its_time_counts(tmp_path):
+    one, two = read_faults()[:2]
+    journal = Journal(tmp_path / "hunts.jsonl")
+    journal.add(Hunt(one, None, 12, 30.0, 0), is_through=False)
+    journal.add(Hunt(two, None, 12, 20.0, 0), is_through=False)
+    journal.add(Hunt(two, None, 30, 70.0, 0))
+    assert [hunt.name for hunt in journal.hunts([one, two])] == [two.name]
+    assert journal.seconds([one, two]) == 100.0
+    assert journal.seconds([one]) == 30.0
+
+
 def test_without_a_file_nothing_is_kept():
     journal = Journal(None)
     journal.add(Hunt(read_faults()[0], None, 1, 1.0, 0))

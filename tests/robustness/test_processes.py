@@ -526,6 +526,21 @@ def test_a_process_that_could_not_clean_up_says_so_with_the_end_of_the_case(afte
     serving.wait(10)
 
 
+@pytest.mark.parametrize(("retired", "free"), [(False, 1), (True, 0)])
+def test_what_has_retired_is_not_handed_another_case(out, retired, free):
+    class Sandbox:
+        alive, closed = True, False
+
+        def close(self):
+            self.closed = True
+
+    sandbox = Sandbox()
+    sandbox.retired = retired
+    with Pool(Environment(out), LIMITS, jobs=1, target=TARGET) as pool:
+        pool._give_back(sandbox)
+        assert (len(pool._free_sandboxes), sandbox.closed) == (free, retired)
+
+
 def test_a_channel_is_abandoned_even_with_packets_to_read():
     ours, theirs = Channel.pair()
     ours.send({"event": "last"})

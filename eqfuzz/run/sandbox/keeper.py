@@ -117,10 +117,10 @@ class Keeper:
 
         Nothing of the case runs any more.
         """
-        if not self._alone:
-            return True  # the folder of a case is its parent's to remove
         if self._ward.single:
             return False
+        if not self._alone:
+            return True  # the folder of a case is its parent's to remove
         try:
             for place in (TEMPORARY, SHARED_MEMORY):
                 _empty(Path(place), self._mounts, time.monotonic() + _PATIENCE_TO_CLEAN)

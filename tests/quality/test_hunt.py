@@ -1,0 +1,117 @@
+"""What a hunt runs, in which go, and when it ends."""
+
+import types
+from pathlib import Path
+
+import pytest
+
+from eqfuzz.campaign.events import CellJudged, FindingMade, SeedDone
+from eqfuzz.judge.verdict import Kind, Verdict
+from eqfuzz.run.protocol import RunnerFailed
+from tests.quality import hunt as module
+from tests.quality.corpus import Entry
+from tests.quality.fault import read_faults
+from tests.quality.hunt import Hunter
+
+
+class Runs:
+    """In place of SeedRun: remembers what was run, and emits what ``shows`` says of a program."""
+
+    def __init__(self):
+        self.made = []
+        self.shows = {}
+
+    def __call__(self, *, path, settings, emit, **_):
+        def run():
+            config = settings.configs[0].name
+            self.made.append((path.stem, config))
+            shown = self.shows.get(path.stem, ())
+            if isinstance(shown, Exception):
+                raise shown
+            verdict = Verdict(Kind.WRONG_RESULT if shown else Kind.AGREE, "so it is")
+            emit(CellJudged(0, str(path), 0, [], "cpu", config, verdict, 1.0))
+            for folder in shown:
+                finding = types.SimpleNamespace(verdict=verdict, config=config, ablation=None)
+                emit(FindingMade(0, finding, str(folder), known=False))
+            emit(SeedDone(0, str(path), 1.0, 3.0, {"g++": 1.0}))
+
+        return types.SimpleNamespace(run=run)
+
+
+class Own:
+    """In place of OwnDefects."""
+
+    def is_own(self, finding):
+        return finding.name.startswith("own")
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    made = Runs()
+    monkeypatch.setattr(module, "SeedRun", made)
+    return made
+
+
+@pytest.fixture
+def hunter_of(tmp_path, runs):
+    entries = [Entry(tmp_path / f"{name}.py") for name in ("a", "b", "c")]
+    for entry in entries:
+        entry.path.write_text("x = 1\n")
+
+    def make(out=tmp_path / "out", **options):
+        return Hunter(read_faults()[0], entries, 0, Own(), out, tmp_path / "kernels", **options)
+
+    return make
+
+
+def test_the_find_ends_the_hunt(hunter_of, runs):
+    runs.shows = {"b": [Path("theirs"), Path("another")]}
+    hunter = hunter_of()
+    hunt = hunter.go_on(60)
+    assert (hunt.catch.seed, hunt.catch.phase, hunt.catch.verdict) == ("b.py", "guards", "wrong-result")
+    assert runs.made == [("a", "eager"), ("b", "eager")]
+    assert hunt.cells == 2
+    assert hunter.folder == Path("theirs")
+
+
+def test_all_phases_are_run_where_nothing_is_found_and_nothing_twice(hunter_of, runs, tmp_path):
+    hunter = hunter_of()
+    assert not hunter.go_on(60).found
+    told = [f"{config} {name}" for name, config in runs.made]
+    assert told == [f"{config} {name}" for config in ("eager", "inductor", "inductor") for name in "abc"]
+    assert hunter.costs == {str(tmp_path / f"{name}.py"): 2.0 for name in "abc"}
+    hunter.go_on(60)
+    assert len(runs.made) == 9
+
+
+def test_the_second_go_runs_what_the_first_had_no_time_for(hunter_of, runs):
+    hunter = hunter_of(most_cells=4)
+    hunter.go_on(0)
+    assert runs.made == []
+    hunt = hunter.go_on(60)
+    assert [name for name, _ in runs.made] == ["a", "b", "c", "a"]
+    assert hunt.cells == 4 and hunt.seconds > 0
+
+
+def test_torch_s_own_defects_are_passed_over_and_not_met_again(hunter_of, runs, tmp_path):
+    runs.shows = {"a": [Path("own-1")], "b": [Path("own-2")]}
+    hunter = hunter_of()
+    hunt = hunter.go_on(60)
+    assert not hunt.found and hunt.passed_over == 6
+    assert {Path(path).stem for (_, path), is_clean in hunter.judged.items() if is_clean} == {"c"}
+    runs.made.clear()
+    hunter_of(clean=hunter.judged, out=tmp_path / "again").go_on(60)
+    assert {name for name, _ in runs.made} == {"c"}
+
+
+def test_where_nothing_was_wrong_without_the_fault_a_finding_is_the_fault_s(hunter_of, runs, tmp_path):
+    runs.shows = {"a": [Path("own-as-it-seems")]}
+    hunter = hunter_of(clean={("guards", str(tmp_path / "a.py")): True})
+    assert hunter.go_on(60).found
+
+
+def test_a_process_that_does_not_start_ends_the_go(hunter_of, runs):
+    runs.shows = {"a": RunnerFailed("it breaks the compiler at once")}
+    hunt = hunter_of().go_on(60)
+    assert (hunt.found, hunt.error) == (False, "it breaks the compiler at once")
+    assert runs.made == [("a", "eager")]
