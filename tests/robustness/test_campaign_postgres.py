@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import random
@@ -196,6 +197,7 @@ def test_two_processes_share_a_campaign(url: str, tmp_path: Path, undisturbed_li
     assert [event["event"] for event in events].count("start") == 2
     assert_ended_like(tmp_path, url, undisturbed_like)
     with Store.open(url, tmp_path / "store") as store:
+        assert not logging.getLogger("psycopg").isEnabledFor(logging.WARNING), "what it meets is told by the store"
         figures = store.curve(1)[-1]
         done = sum(outcome["cells"] for outcome in store.items.finished(1, 0))
     assert figures["cells"] <= done < CELLS + 60, "the budget is for both together"

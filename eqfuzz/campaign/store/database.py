@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -65,6 +66,8 @@ class Database:
         if self.is_sqlite and not parsed.database:
             raise StoreError("--db: sqlite needs a file: sqlite:///FILE")
         connect = {"timeout": _BUSY_SECONDS} if self.is_sqlite else _PATIENCE_WITH_SERVERS
+        # It warns on stderr of what it meets while it cleans up after an error, which is raised and told all the same.
+        logging.getLogger("psycopg").setLevel(logging.ERROR)
         try:
             if self.is_sqlite:
                 Path(str(parsed.database)).parent.mkdir(parents=True, exist_ok=True)
