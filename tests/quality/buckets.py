@@ -9,7 +9,6 @@ with the seeds that are left.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import random
@@ -17,7 +16,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +24,7 @@ from pathlib import Path
 from eqfuzz.program.shipped import folder
 from tests.quality.corpus import shipped_seeds
 from tests.quality.hunt import OwnDefects
+from tests.quality.journal import Lines
 
 FREQUENT = Path(__file__).parent / "frequent"
 """Faults that many seeds meet, in as many parts of the compiler as may be."""
@@ -58,29 +57,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class Journal:
-    """What came of the seeds of each fault, a JSON line each; ``file`` need not be there yet, None keeps nothing."""
+    """What came of the seeds of each fault, in the lines of ``file``."""
 
     def __init__(self, file: Path | None) -> None:
-        self._file = file
-        self._lock = threading.Lock()
+        self._lines = Lines(file)
 
     def of(self, fault: str) -> dict[str, list[str]]:
-        """The fingerprints of the findings by seed. A line that was cut off does not count."""
-        found: dict[str, list[str]] = {}
-        text = self._file.read_text(encoding="utf-8") if self._file is not None and self._file.exists() else ""
-        for line in text.splitlines():
-            with contextlib.suppress(ValueError):
-                told = json.loads(line)
-                if told["fault"] == fault:
-                    found[told["seed"]] = told["fingerprints"]
-        return found
+        """The fingerprints of the findings by seed."""
+        return {told["seed"]: told["fingerprints"] for told in self._lines.read() if told["fault"] == fault}
 
     def add(self, fault: str, seed: str, fingerprints: Sequence[str]) -> None:
-        """Lines begin with the line break, so that one that was cut off does not spoil the next."""
-        if self._file is not None:
-            told = {"fault": fault, "seed": seed, "fingerprints": list(fingerprints)}
-            with self._lock, self._file.open("a", encoding="utf-8") as file:
-                file.write("\n" + json.dumps(told))
+        self._lines.add({"fault": fault, "seed": seed, "fingerprints": list(fingerprints)})
 
 
 def _fingerprints(fault: Path, out: Path, most: int, seed: int, journal: Journal) -> list[str]:

@@ -14,12 +14,34 @@ from tests.quality.hunt import Catch, Hunt
 from tests.quality.triaged import Triaged
 
 
-class Journal:
-    """``file`` need not be there yet; None keeps nothing."""
+class Lines:
+    """A JSON object each, told by any thread. ``file`` need not be there yet; None keeps nothing."""
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
         self._lock = threading.Lock()
+
+    def read(self) -> list[dict[str, Any]]:
+        """All of them. A line that was cut off does not count."""
+        found: list[dict[str, Any]] = []
+        if self._file is not None and self._file.exists():
+            for line in self._file.read_text(encoding="utf-8").splitlines():
+                with contextlib.suppress(ValueError):
+                    found.append(json.loads(line))
+        return found
+
+    def add(self, told: dict[str, Any]) -> None:
+        """They begin with the line break, so that one that was cut off does not spoil the next."""
+        if self._file is not None:
+            with self._lock, self._file.open("a", encoding="utf-8") as file:
+                file.write("\n" + json.dumps(told))
+
+
+class Journal:
+    """What became of the hunts, in the lines of ``file``."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._lines = Lines(file)
 
     def hunts(self, faults: Sequence[Fault]) -> list[Hunt]:
         """Those of ``faults`` that are through, the last of each."""
@@ -34,20 +56,11 @@ class Journal:
         return sum(told["seconds"] for name, told in self._told().items() if name in names)
 
     def add(self, hunt: Hunt, *, is_through: bool = True) -> None:
-        """Lines begin with the line break, so that one that was cut off does not spoil the next."""
-        if self._file is not None:
-            with self._lock, self._file.open("a", encoding="utf-8") as file:
-                file.write("\n" + json.dumps({**hunt.to_json(), "through": is_through}))
+        self._lines.add({**hunt.to_json(), "through": is_through})
 
     def _told(self) -> dict[str, dict[str, Any]]:
-        """The last line of each fault. A line that was cut off does not count."""
-        found: dict[str, dict[str, Any]] = {}
-        if self._file is not None and self._file.exists():
-            for line in self._file.read_text(encoding="utf-8").splitlines():
-                with contextlib.suppress(ValueError):
-                    told = json.loads(line)
-                    found[told["fault"]] = told
-        return found
+        """The last line of each fault."""
+        return {told["fault"]: told for told in self._lines.read()}
 
 
 def _hunt(told: dict[str, Any], fault: Fault) -> Hunt:
