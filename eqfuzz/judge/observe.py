@@ -16,7 +16,7 @@ from eqfuzz.judge.aliasing import shared_memory
 from eqfuzz.judge.leaves import is_tensor_like, leaves, structure
 from eqfuzz.judge.observation import CallObservation, Observation
 from eqfuzz.judge.raised import describe
-from eqfuzz.judge.surroundings import Surroundings, generators
+from eqfuzz.judge.surroundings import OF_TORCH, Surroundings, generators
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import STATE_SEED, reseed
 from eqfuzz.program.namespace import namespace_of, plain_globals
@@ -84,6 +84,13 @@ def execute(
         finally:
             record.printed, record.warned = surroundings.printed, surroundings.warned
     return Observation(observed, time.perf_counter() - started)
+
+
+def draws(observation: Observation, *, seed: int = STATE_SEED) -> bool:
+    """Whether the program that was observed with ``seed`` has drawn from torch's generator."""
+    reseed(seed)
+    fresh = dict(generators())[OF_TORCH]
+    return any(dict(call.generators).get(OF_TORCH, fresh) != fresh for call in observation.calls)
 
 
 def snapshot(value: Any) -> Any:

@@ -23,6 +23,8 @@ _FROM_KERNEL = "(Triggered internally at"
 _FROM_NUMPY = re.compile(r"(invalid value|divide by zero|overflow|underflow) encountered in ")
 _TORCH = Path(torch.__file__).parent
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+OF_TORCH = "torch.random.get_rng_state()"
+"""What the state of torch's generator for the CPU is called among ``generators``."""
 
 
 class Surroundings:
@@ -50,7 +52,7 @@ def generators() -> list[tuple[str, str]]:
     return [
         ("random.getstate()", _digest(repr(random.getstate()).encode())),
         ("repr(numpy.random.get_state())", _digest(np.asarray(keys).tobytes() + repr((kind, position, rest)).encode())),
-        ("torch.random.get_rng_state()", _digest(torch.random.get_rng_state().numpy().tobytes())),
+        (OF_TORCH, _digest(torch.random.get_rng_state().numpy().tobytes())),
     ]
 
 

@@ -81,7 +81,7 @@ class Writer:
         for tensor, key in zip(tensors, keys, strict=True):
             if keys.count(key) > 1 and key not in self._storages and tensor.layout is torch.strided:
                 name = f"base{len(self._storages)}"
-                whole = _storage_of(tensor)
+                whole = _storage_of(tensor).to(tensor.device)
                 self.preamble.append(f"{name} = {self._tensor(whole)}")
                 self._storages[key] = name
 
@@ -89,35 +89,40 @@ class Writer:
         if tensor.layout is not torch.strided or type(tensor) not in (torch.Tensor, torch.nn.Parameter):
             raise CannotDescribe(f"a {tensor.layout} {type(tensor).__name__} has no source form")
         grad = ".requires_grad_()" if tensor.requires_grad and tensor.is_leaf else ""
-        device = "" if tensor.device.type == "cpu" else f".to({str(tensor.device)!r})"
-        tensor = tensor.detach().cpu()
-        size, stride, offset = tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
         shared = self._storages.get(storage_key(tensor))
+        size, stride, offset = tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
         if shared is not None:
-            return f"{shared}.as_strided({size}, {stride}, {offset}){device}{grad}"
+            return f"{shared}.as_strided({size}, {stride}, {offset}){grad}"
+        device = "" if tensor.device.type == "cpu" else repr(tensor.device.type)
+        tensor = tensor.detach()
         dense = torch.empty(size).stride() == stride and offset == 0
         if tensor.numel() <= _READABLE and (dense or tensor.numel() == 0):
-            return f"{_readable(tensor)}{device}{grad}"
+            return f"{_readable(tensor.cpu() if tensor.numel() else tensor, device)}{grad}"
         self.packs = True
         whole = _storage_of(tensor)
         raw = whole.contiguous().view(torch.uint8).numpy().tobytes()
         data = base64.b64encode(zlib.compress(raw, 9)).decode()
         lines = "\n".join(f'    "{data[i : i + 100]}"' for i in range(0, max(len(data), 1), 100))
-        return f"unpack(\n{lines},\n    {tensor.dtype}, {size}, {stride}, {offset}\n){device}{grad}"
+        if device:  # the whole storage goes there, so that strides and offset stay
+            unpacked = f"unpack(\n{lines},\n    {tensor.dtype}, ({len(whole)},), (1,)\n).to({device})"
+            return f"{unpacked}.as_strided({size}, {stride}, {offset}){grad}"
+        return f"unpack(\n{lines},\n    {tensor.dtype}, {size}, {stride}, {offset}\n){grad}"
 
 
 def _storage_of(tensor: torch.Tensor) -> torch.Tensor:
-    """The whole storage as a 1-D tensor of the tensor's dtype."""
-    tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
-    return tensor.as_strided((tensor.untyped_storage().nbytes() // tensor.element_size(),), (1,), 0)
+    """The whole storage as a 1-D tensor of the tensor's dtype, on the CPU."""
+    tensor = tensor.detach().resolve_conj().resolve_neg()
+    return tensor.as_strided((tensor.untyped_storage().nbytes() // tensor.element_size(),), (1,), 0).cpu()
 
 
-def _readable(tensor: torch.Tensor) -> str:
+def _readable(tensor: torch.Tensor, device: str) -> str:
+    """A tensor of the CPU as one that is made on ``device``, given as source; empty for the CPU."""
+    there = f", device={device}" if device else ""
     if tensor.numel() == 0:
-        return f"torch.empty_strided({tuple(tensor.shape)}, {tensor.stride()}, dtype={tensor.dtype})"
+        return f"torch.empty_strided({tuple(tensor.shape)}, {tensor.stride()}, dtype={tensor.dtype}{there})"
     # repr of float64 round-trips, so every narrower float does too; NaN and inf need float("…").
     values = tensor.tolist() if tensor.is_complex() or not tensor.dtype.is_floating_point else tensor.double().tolist()
     text = repr(values)
     if tensor.dtype.is_floating_point or tensor.is_complex():
         text = re.sub(r"(?<![\w.])(-?)(inf|nan)(?![\w])", r'\1float("\2")', text)
-    return f"torch.tensor({text}, dtype={tensor.dtype})"
+    return f"torch.tensor({text}, dtype={tensor.dtype}{there})"

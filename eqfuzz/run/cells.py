@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from eqfuzz.judge.judge import judge_rewrite
 from eqfuzz.judge.observation import Observation
-from eqfuzz.judge.observe import observe
+from eqfuzz.judge.observe import draws, observe
 from eqfuzz.judge.oracles import judge_compiled
 from eqfuzz.judge.shadow import Reference
 from eqfuzz.judge.speed import judge_speed
@@ -20,13 +20,16 @@ from eqfuzz.program.torch_internals import compilations, forget_compiled_code
 from eqfuzz.run.case import Case
 from eqfuzz.run.clock import Clock
 from eqfuzz.run.configs import Config
-from eqfuzz.run.devices import on_device, to_cpu
+from eqfuzz.run.devices import instance_on, on_device, to_cpu
 from eqfuzz.run.lines import traced_lines
 from eqfuzz.run.signals import Signals
 from eqfuzz.run.subject import Subject
 
 SAMPLES = (8, 32)
 """Noisy runs behind a bound: the first few settle nearly all cells; more make the bound of the rest smooth."""
+
+
+_OTHER_NUMBERS = Reference([], opaque="it draws random numbers, which are others on each device and in each kernel")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +113,13 @@ class CellJudge:
         seconds = self.case.compile_seconds
         where = {"variant": subject.number, "device": device, "config": config.name}
         self.clock.enter("compile", seconds, **where)
-        eager = subject.eager if device == "cpu" else _observe(subject, device, None)
+        eager = subject.eager
+        if device != "cpu":
+            eager = _observe(subject, device, None)
+            stopped = next((call.raised for call in eager.calls if call.raised is not None), None)
+            if stopped is not None:
+                words = f"eager does not run on {device}: {stopped.type}: {stopped.message}"
+                return Judged(Verdict(Kind.UNSUPPORTED, words), time.perf_counter() - began)
         forget_compiled_code()
         signals, lines = Signals(), dict[str, str]()
         with contextlib.ExitStack() as stack:
@@ -123,7 +132,11 @@ class CellJudge:
         counted = compilations()
         if self.case.traced:
             self.clock.announce({"event": "lines", "files": lines})
-        verdict = self._verdict(partial(_compare_compiled, eager, compiled, self.case.checks), [subject])
+        compare = partial(_compare_compiled, eager, compiled, self.case.checks)
+        if device != "cpu" and draws(subject.eager):
+            verdict = compare(_OTHER_NUMBERS)
+        else:
+            verdict = self._verdict(compare, [subject])
         if verdict.kind is Kind.AGREE and "speed" in self.case.checks and subject.number and device == "cpu":
             self.clock.enter("speed", 2 * seconds, **where)
             verdict = self._speed(subject, config) or verdict
@@ -166,7 +179,7 @@ def _observe(subject: Subject, device: str, config: Config | None) -> Observatio
     if device == "cpu":
         return observe(subject.loaded.instance, subject.calls, transform=transform)
     moved = [on_device(call, device) for call in subject.calls]
-    return to_cpu(observe(lambda: on_device(subject.loaded.instance(), device), moved, transform=transform))
+    return to_cpu(observe(partial(instance_on, subject.loaded.instance, device), moved, transform=transform))
 
 
 def _compare_compiled(

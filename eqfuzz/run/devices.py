@@ -2,40 +2,54 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map
 
+from eqfuzz.judge.leaf_references import has_storage
+from eqfuzz.judge.leaves import tensors
 from eqfuzz.judge.observation import Observation
 from eqfuzz.program.call import Call
+from eqfuzz.program.torch_internals import storage_key
 
-T = TypeVar("T")
+
+def instance_on(make_callable: Callable[[], Any], device: str) -> Callable[..., Any]:
+    """A fresh callable; a module with its parameters and buffers on ``device``."""
+    made = make_callable()
+    return made.to(device) if isinstance(made, torch.nn.Module) else made
 
 
-def on_device(value: T, device: str) -> T:
-    """A module moved in place, or a call whose tensor arguments are copied; anything else as it is."""
-    if isinstance(value, torch.nn.Module):
-        return value.to(device)
-    if isinstance(value, Call):
-        args, kwargs = tree_map(lambda v: _moved(v, device), (value.args, value.kwargs))
-        return Call(args, kwargs)  # type: ignore[return-value]
-    return value
+def on_device(call: Call, device: str) -> Call:
+    """The call with its tensors on ``device``: same strides, same offsets, and what shares memory shares it there."""
+    movement = _Movement(device)
+    moved = {id(tensor): movement.of(tensor) for _, tensor in tensors((call.args, call.kwargs), "call")}
+    # What is in the memo already is not copied: that is how the moved tensors get into any container.
+    args, kwargs = copy.deepcopy((call.args, call.kwargs), moved)
+    return dataclasses.replace(call, args=args, kwargs=kwargs)
 
 
 def to_cpu(observation: Observation) -> Observation:
-    """The same observation with every tensor on the CPU, where the one reference is."""
+    """The same observation with every tensor on the CPU, where the one reference is.
+
+    On which device each output was stays behind as a trait.
+    """
 
     def bring(leaves: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-        return [(path, _moved(leaf, "cpu")) for path, leaf in leaves]
+        movement = _Movement("cpu")
+        return [(path, movement.of(leaf) if isinstance(leaf, torch.Tensor) else leaf) for path, leaf in leaves]
 
     calls = [
         dataclasses.replace(
             call,
+            traits=call.traits
+            + [(f"{path}.device", str(leaf.device)) for path, leaf in call.outputs if isinstance(leaf, torch.Tensor)],
             outputs=bring(call.outputs),
             inputs_after=bring(call.inputs_after),
             state_after=bring(call.state_after),
+            globals_after=bring(call.globals_after),
             gradients=bring(call.gradients),
         )
         for call in observation.calls
@@ -43,11 +57,31 @@ def to_cpu(observation: Observation) -> Observation:
     return dataclasses.replace(observation, calls=calls)
 
 
-def _moved(value: Any, device: str) -> Any:
-    """A tensor copied to ``device`` with its strides and ``requires_grad``."""
-    if not isinstance(value, torch.Tensor):
-        return value
-    moved = value.detach().to(device)
-    if moved.stride() != value.stride():
-        moved = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=device).copy_(moved)
-    return moved.requires_grad_(value.requires_grad)
+class _Movement:
+    """Copies tensors to ``device``, each storage once."""
+
+    def __init__(self, device: str) -> None:
+        self._device = torch.device(device)
+        self._storages: dict[int, torch.UntypedStorage] = {}
+
+    def of(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensor there, with its strides and ``requires_grad``."""
+        plain = tensor.detach()
+        if tensor.device.type == self._device.type:
+            moved = plain
+        elif type(tensor) in (torch.Tensor, torch.nn.Parameter) and has_storage(plain) and not plain.is_quantized:
+            moved = self._view(plain)
+        else:
+            moved = plain.to(self._device)
+        return moved.requires_grad_() if tensor.requires_grad else moved
+
+    def _view(self, tensor: torch.Tensor) -> torch.Tensor:
+        key = storage_key(tensor)
+        if key not in self._storages:
+            self._storages[key] = tensor.untyped_storage().to(device=self._device)
+        with torch.no_grad():
+            moved = torch.empty(0, dtype=tensor.dtype, device=self._device)
+            moved.set_(self._storages[key], tensor.storage_offset(), tensor.size(), tensor.stride())
+            if tensor.is_conj():
+                moved = moved.conj()
+            return torch._neg_view(moved) if tensor.is_neg() else moved

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 import threading
 import time
@@ -23,6 +24,7 @@ from eqfuzz.run.watch import Watch, Wires
 
 _MODULES = {"fork": "eqfuzz.run.zygote", "spawn": "eqfuzz.run.worker"}
 _PATIENCE_TO_SETTLE = 30.0
+_log = logging.getLogger(__name__)
 
 
 class Worker:
@@ -59,7 +61,9 @@ class Worker:
             packet = self.channel.receive(_PATIENCE_TO_SETTLE)
         except TimeoutError:
             return False
-        if packet is None or packet[0].get("event") != "idle":
+        event = packet[0] if packet is not None else {"event": "closed"}
+        if event["event"] != "idle":
+            _log.info("a worker is replaced: %s", event.get("detail", event["event"]))
             return False
         self.cpu_total = packet[0]["cpu_total"]
         return True
@@ -292,7 +296,10 @@ class Pool:
             with self._lock:
                 worker = self._idle.pop() if self._idle else None
             if worker is None:
-                return Worker(server, self._limits.start_s, self._closing)
+                worker = Worker(server, self._limits.start_s, self._closing)
+                if self._warm:
+                    keep(self._environment)
+                return worker
             if worker.settled():
                 return worker
             worker.close()
@@ -310,7 +317,7 @@ class Pool:
                 self._server = Server(
                     _MODULES[self._runner], self._hello(), self._environment, self._limits.start_s, self._closing
                 )
-                if self._warm and not furnished:
+                if self._warm and not furnished and self._runner == "fork":
                     keep(self._environment)
             return self._server
 

@@ -42,6 +42,7 @@ from eqfuzz.run.batch import Batches
 from eqfuzz.run.case import Case
 from eqfuzz.run.cells import SAMPLES, CellJudge, Cells, InTurn, Judged
 from eqfuzz.run.clock import Clock, Emit
+from eqfuzz.run.devices import on_device
 from eqfuzz.run.limits import peak_mb
 from eqfuzz.run.subject import Subject
 
@@ -212,7 +213,8 @@ class _Runner:
         instance = subject.loaded.instance()
         state = instance.state_dict() if isinstance(instance, torch.nn.Module) else {}
         try:
-            body = writer.calls(subject.calls)
+            device = self.case.devices[0]
+            body = writer.calls([on_device(c, device) for c in subject.calls] if device != "cpu" else subject.calls)
             small = sum(t.nbytes for t in state.values()) <= STATE_BYTES
             weights = writer.value(dict(state)) if state and small else None
             problem = ""

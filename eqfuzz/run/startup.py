@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import operator
 import os
 import signal
 import sys
@@ -14,6 +15,14 @@ from typing import Any
 from eqfuzz.run.limits import used_cpu_seconds
 from eqfuzz.run.preload import blame, execute_preload
 from eqfuzz.run.protocol import Channel, Event
+
+IMPRECISE_ON_CUDA = (
+    "torch.backends.cudnn.allow_tf32",
+    "torch.backends.cuda.matmul.allow_tf32",
+    "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction",
+    "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction",
+)
+"""Settings that are off where eqfuzz uses CUDA: what they let eager lose differs with the kernel that happens to run."""
 
 Target = Callable[[dict[str, Any], Callable[[Event], None]], object]
 
@@ -53,6 +62,10 @@ def prepare(hello: Hello) -> Target:
     import torch
 
     torch.set_num_threads(1)
+    if hello.cuda:
+        for setting in IMPRECISE_ON_CUDA:
+            holder, _, name = setting.rpartition(".")
+            setattr(operator.attrgetter(holder.removeprefix("torch."))(torch), name, False)
     if hello.preload is not None:
         execute_preload(Path(hello.preload))
     for name in ("torch._dynamo", "torch._inductor.compile_fx") if hello.warm else ():
@@ -63,8 +76,9 @@ def prepare(hello: Hello) -> Target:
         from eqfuzz.run.warm_up import warm_up
 
         put_builds_in_place_whole()
-        device = "cuda" if hello.cuda and torch.cuda.is_available() else "cpu"
-        warm_up(device, changed=hello.preload is not None)
+        if hello.cuda:
+            warm_up("cuda", changed=hello.preload is not None)
+        warm_up("cpu", changed=hello.preload is not None)
     return target
 
 

@@ -6,6 +6,7 @@ import re
 import textwrap
 
 from eqfuzz.run.configs import Config
+from eqfuzz.run.startup import IMPRECISE_ON_CUDA
 from eqfuzz.triage.finding import Finding
 
 _RANDOM = re.compile(
@@ -38,6 +39,8 @@ def opening(
         lines.append("")
     if draws:
         lines.append("torch._inductor.config.fallback_random = True  # compiled programs draw the same random numbers")
+    if finding.device == "cuda":
+        lines += ["", *(f"{setting} = False  # full precision in eager, too" for setting in IMPRECISE_ON_CUDA)]
     lines += [f"torch._dynamo.config.{key} = {value!r}" for key, value in config.dynamo.items()]
     lines += [f"torch._inductor.config.{key} = {value!r}" for key, value in config.inductor.items()]
     return "\n".join(lines)

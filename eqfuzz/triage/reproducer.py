@@ -11,7 +11,6 @@ from eqfuzz.judge.verdict import Evidence, Kind
 from eqfuzz.program.definitions import program_text
 from eqfuzz.program.literal import UNPACK
 from eqfuzz.program.load import STATE_SEED
-from eqfuzz.program.program import Program
 from eqfuzz.run.configs import Config
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.opening import draws, opening, without_imports_of_torch
@@ -56,7 +55,7 @@ def write_reproducer(finding: Finding, config: Config, described: Described, pre
     parts = [
         opening(finding, config, future, preloaded, _modules(finding, described, dies), draws=draws(program)),
         f"# The program\n{program}",
-        _inputs(finding.transformed, described),
+        _inputs(finding, described),
     ]
     if described.invocation.startswith("call("):
         parts.append(_changes(described))
@@ -85,7 +84,7 @@ def write_saving_script(
         opening(finding, config, future, preloaded, _modules(finding, described, False), draws=draws(program)),
         f"from eqfuzz.triage.saved_values import save as save_{ours}\n\ncompile_{ours} = torch.compile",
         f"# The program\n{program}",
-        _inputs(finding.transformed, described),
+        _inputs(finding, described),
     ]
     if described.invocation.startswith("call("):
         parts.append(_changes(described))
@@ -134,7 +133,8 @@ def _modules(finding: Finding, described: Described, dies: bool) -> set[str]:
     return modules
 
 
-def _inputs(program: Program, described: Described) -> str:
+def _inputs(finding: Finding, described: Described) -> str:
+    program = finding.transformed
     parts = ["# Inputs: (args, kwargs) of each call, made anew each time"]
     if described.packs:
         parts.append(UNPACK)
@@ -146,6 +146,8 @@ def _inputs(program: Program, described: Described) -> str:
         build.insert(0, "globals().update(copy.deepcopy(GLOBALS))")
     if described.state is not None:
         build.append(f"model.load_state_dict({described.state})")
+    if finding.device != "cpu" and program.is_module:
+        build.append(f"model = model.to({finding.device!r})")
     build.append("return model")
     parts.append("def make_model():\n" + textwrap.indent("\n".join(build), "    "))
     return "\n\n\n".join(p.strip("\n") for p in parts)
