@@ -103,7 +103,8 @@ class Reproducing:
                 if event["problem"]:
                     raise NoReproducer(event["problem"])
                 changes = tuple((label, before, within) for label, before, within in event["changes"])
-                return Described(event["calls"], event["state"], event["packs"], changes, tuple(event["globals"]))
+                told = event["calls"], event["state"], event["packs"], changes, tuple(event["globals"])
+                return Described(*told, by_default=event["by_default"])
             if event["event"] == "exit":
                 raise NoReproducer(f"its inputs could not be read again: {event['detail']}")
         raise NoReproducer("its inputs could not be read again")

@@ -20,7 +20,7 @@ from eqfuzz.program.torch_internals import compilations, forget_compiled_code
 from eqfuzz.run.case import Case
 from eqfuzz.run.clock import Clock
 from eqfuzz.run.configs import Config
-from eqfuzz.run.devices import instance_on, on_device, to_cpu
+from eqfuzz.run.devices import eager_on, observe_on
 from eqfuzz.run.lines import traced_lines
 from eqfuzz.run.signals import Signals
 from eqfuzz.run.subject import Subject
@@ -113,9 +113,9 @@ class CellJudge:
         seconds = self.case.compile_seconds
         where = {"variant": subject.number, "device": device, "config": config.name}
         self.clock.enter("compile", seconds, **where)
-        eager = subject.eager
+        eager, by_default = subject.eager, False
         if device != "cpu":
-            eager = _observe(subject, device, None)
+            eager, by_default = eager_on(subject.loaded.instance, subject.calls, device)
             stopped = next((call.raised for call in eager.calls if call.raised is not None), None)
             if stopped is not None:
                 words = f"eager does not run on {device}: {stopped.type}: {stopped.message}"
@@ -128,7 +128,11 @@ class CellJudge:
                 stack.enter_context(signals.collecting())
             if self.case.traced:
                 stack.enter_context(traced_lines(lines))
-            compiled = _observe(subject, device, config)
+            if device == "cpu":
+                compiled = observe(subject.loaded.instance, subject.calls, transform=config.compile)
+            else:
+                there = subject.loaded.instance, subject.calls, device, config.compile
+                compiled = observe_on(*there, by_default=by_default)
         counted = compilations()
         if self.case.traced:
             self.clock.announce({"event": "lines", "files": lines})
@@ -172,14 +176,6 @@ class CellJudge:
         if not subject.has_reference(samples):
             self.clock.enter("reference", 20 * self.case.eager_seconds, variant=subject.number)
         return subject.reference(samples, self.case.seed)
-
-
-def _observe(subject: Subject, device: str, config: Config | None) -> Observation:
-    transform = config.compile if config is not None else None
-    if device == "cpu":
-        return observe(subject.loaded.instance, subject.calls, transform=transform)
-    moved = [on_device(call, device) for call in subject.calls]
-    return to_cpu(observe(partial(instance_on, subject.loaded.instance, device), moved, transform=transform))
 
 
 def _compare_compiled(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,13 +14,39 @@ import torch
 from eqfuzz.judge.leaf_references import has_storage
 from eqfuzz.judge.leaves import tensors
 from eqfuzz.judge.observation import Observation
+from eqfuzz.judge.observe import observe
 from eqfuzz.program.call import Call
 from eqfuzz.program.torch_internals import storage_key
 
+Transform = Callable[[Any], Any]
 
-def instance_on(make_callable: Callable[[], Any], device: str) -> Callable[..., Any]:
-    """A fresh callable; a module with its parameters and buffers on ``device``."""
-    made = make_callable()
+
+def eager_on(make_callable: Callable[[], Any], calls: Sequence[Call], device: str) -> tuple[Observation, bool]:
+    """What eager does on ``device``, and whether it runs there only with tensors made there by default."""
+    plain = observe_on(make_callable, calls, device, None, by_default=False)
+    if all(call.raised is None for call in plain.calls):
+        return plain, False
+    return observe_on(make_callable, calls, device, None, by_default=True), True
+
+
+def observe_on(
+    make_callable: Callable[[], Any],
+    calls: Sequence[Call],
+    device: str,
+    transform: Transform | None,
+    *,
+    by_default: bool,
+) -> Observation:
+    """``observe`` on ``device``, brought back. ``by_default``: what the program makes anew is made there."""
+    moved = [on_device(call, device) for call in calls]
+    with torch.device(device) if by_default else contextlib.nullcontext():
+        return to_cpu(observe(partial(_instance, make_callable, device), moved, transform=transform))
+
+
+def _instance(make_callable: Callable[[], Any], device: str) -> Callable[..., Any]:
+    """A fresh callable; a module is made on the CPU, where it draws the same parameters, and moved."""
+    with torch.device("cpu"):
+        made = make_callable()
     return made.to(device) if isinstance(made, torch.nn.Module) else made
 
 
@@ -67,18 +95,17 @@ class _Movement:
     def of(self, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor there, with its strides and ``requires_grad``."""
         plain = tensor.detach()
-        if tensor.device.type == self._device.type:
-            moved = plain
-        elif type(tensor) in (torch.Tensor, torch.nn.Parameter) and has_storage(plain) and not plain.is_quantized:
+        if type(tensor) in (torch.Tensor, torch.nn.Parameter) and has_storage(plain) and not plain.is_quantized:
             moved = self._view(plain)
         else:
             moved = plain.to(self._device)
         return moved.requires_grad_() if tensor.requires_grad else moved
 
     def _view(self, tensor: torch.Tensor) -> torch.Tensor:
-        key = storage_key(tensor)
+        key, storage = storage_key(tensor), tensor.untyped_storage()
         if key not in self._storages:
-            self._storages[key] = tensor.untyped_storage().to(device=self._device)
+            stays = tensor.device.type == self._device.type
+            self._storages[key] = storage.clone() if stays else storage.to(device=self._device)
         with torch.no_grad():
             moved = torch.empty(0, dtype=tensor.dtype, device=self._device)
             moved.set_(self._storages[key], tensor.storage_offset(), tensor.size(), tensor.stride())

@@ -40,9 +40,11 @@ class Worker:
         finally:
             theirs.close()
 
+        self._server = server
+
         def explain() -> str:
             self.process.wait(0.5)
-            return server.explain(self.process.status)
+            return self.ended()
 
         try:
             self.cpu_total: float = await_ready(self.channel, start_s, closing, explain)["cpu_total"]
@@ -56,10 +58,12 @@ class Worker:
         """Whether it has put everything back since its last case and can take another."""
         self.process.read()
         if self.process.over:
+            _log.info("a worker is gone: %s", self.ended())
             return False
         try:
             packet = self.channel.receive(_PATIENCE_TO_SETTLE)
         except TimeoutError:
+            _log.info("a worker is replaced: it was not ready again after %g s", _PATIENCE_TO_SETTLE)
             return False
         event = packet[0] if packet is not None else {"event": "closed"}
         if event["event"] != "idle":
@@ -67,6 +71,10 @@ class Worker:
             return False
         self.cpu_total = packet[0]["cpu_total"]
         return True
+
+    def ended(self) -> str:
+        """How it ended and the last that it printed, in one line."""
+        return self._server.explain(self.process.status)
 
     def send(self, wires: Wires) -> bool:
         """Give it a case. False when it is not there any more."""
@@ -214,7 +222,7 @@ class Pool:
 
     def _run_spawned(self, server: Server, wires: Wires) -> Iterator[Event]:
         worker = self._take_worker(server)
-        keep = False
+        watch: Watch | None = None
         try:
             while not worker.send(wires):
                 worker.close()
@@ -222,10 +230,11 @@ class Pool:
             wires.sent()
             watch = Watch(wires, worker.process, self._limits, self._closing, alone=False, cpu_before=worker.cpu_total)
             yield from watch.events()
-            keep = watch.finished is not None and not worker.process.over
         finally:
+            # Whoever listens may stop at the last event, which leaves this generator where it stands.
+            done = watch is not None and watch.finished is not None and not worker.process.over
             with self._lock:
-                keep = keep and not self._closing.is_set()
+                keep = done and not self._closing.is_set()
                 if keep:
                     self._idle.append(worker)
             if not keep:

@@ -22,7 +22,7 @@ IMPRECISE_ON_CUDA = (
     "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction",
     "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction",
 )
-"""Settings that are off where eqfuzz uses CUDA: what they let eager lose differs with the kernel that happens to run."""
+"""Settings that are off where eqfuzz uses CUDA: what they let eager lose differs with the kernel that runs."""
 
 Target = Callable[[dict[str, Any], Callable[[Event], None]], object]
 

@@ -31,7 +31,7 @@ class Described:
     """A program's inputs and state as Python source, made in a child: ``calls`` is a function body.
 
     ``changes`` are ``(label, before, within)`` of each call (see ``Call``), ``globals`` the names of the plain globals
-    that the program may change.
+    that the program may change. ``by_default``: on its device it runs only where new tensors are made there by default.
     """
 
     calls: str
@@ -39,6 +39,7 @@ class Described:
     packs: bool
     changes: tuple[tuple[str, str, str], ...] = ()
     globals: tuple[str, ...] = ()
+    by_default: bool = False
 
     @property
     def invocation(self) -> str:
@@ -140,6 +141,9 @@ def _inputs(finding: Finding, described: Described) -> str:
         parts.append(UNPACK)
     parts.append("def make_calls():\n" + textwrap.indent(described.calls, "    "))
     build = [f"torch.manual_seed({STATE_SEED})", f"model = {program.construct}"]
+    if described.by_default:
+        parts.insert(0, f"torch.set_default_device({finding.device!r})")
+        build[1:] = ['with torch.device("cpu"):', f"    {build[1]}"]
     if described.globals:
         names = ", ".join(map(repr, described.globals))
         parts.append(f"GLOBALS = copy.deepcopy({{name: globals()[name] for name in ({names},)}})")

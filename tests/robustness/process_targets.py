@@ -63,6 +63,19 @@ def look(case: dict[str, Any], emit: Emit) -> None:
     )
 
 
+def lose_the_gpu(case: dict[str, Any], emit: Emit) -> None:
+    """An index out of range on the device: its context is of no use any more."""
+    import torch
+
+    torch.zeros(3, device="cuda")[torch.tensor([7], device="cuda")]
+
+
+def use_the_gpu(case: dict[str, Any], emit: Emit) -> None:
+    import torch
+
+    emit({"event": "sum", "pid": os.getpid(), "value": torch.ones(7, device="cuda").sum().item()})
+
+
 def _descriptors():
     found = {}
     for entry in list(Path("/proc/self/fd").iterdir()):

@@ -199,6 +199,20 @@ def test_worker_survives_an_error_and_is_replaced_after_a_crash(pools):
     assert third["server"] == first["server"]
 
 
+def test_a_listener_who_leaves_at_the_exit_leaves_the_worker_for_others(pools):
+    pool = pools("spawn")
+
+    def first_who():
+        found = None
+        for event in pool.run({"do": "who"}):
+            found = event if found is None else found
+            if event["event"] == "exit":
+                return found
+        raise AssertionError("no exit")
+
+    assert first_who() == first_who()
+
+
 def test_worker_puts_everything_back(pools):
     pool = pools("spawn")
     (before,) = told(pool, do="state")

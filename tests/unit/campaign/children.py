@@ -18,6 +18,7 @@ DESCRIBED: dict[str, Any] = {
     "packs": True,
     "changes": [["", "", ""]],
     "globals": [],
+    "by_default": False,
     "problem": "",
 }
 """A child's answer to ``describe``."""

@@ -15,6 +15,7 @@ from eqfuzz.run.configs import BUILT_IN
 from eqfuzz.run.devices import on_device, to_cpu
 from eqfuzz.run.runner import run_case
 
+NEEDS_CUDA = [pytest.mark.cuda, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
 SOURCE = """
 import torch
 def program(x, y): return torch.sin(x) * y + 1
@@ -98,11 +99,36 @@ def test_inputs_are_described():
     assert "return [" in told["calls"] and told["state"] is None and not told["problem"]
 
 
-def test_another_device_keeps_strides_and_comes_back():
-    call = Call((torch.ones(3, 4).t(), 2), {"k": [torch.zeros(2, requires_grad=True)]})
-    moved = on_device(call, "meta")
-    assert moved.args[0].device.type == "meta" and moved.args[0].stride() == (1, 4) and moved.args[1] == 2
+@dataclasses.dataclass
+class Pair:
+    first: torch.Tensor
+    second: torch.Tensor
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=NEEDS_CUDA)])
+def test_on_another_device_calls_are_as_they_were(device):
+    whole = torch.arange(12.0).view(3, 4)
+    call = Call(
+        (whole.t(), Pair(whole[1:, ::2], whole.expand(2, 3, 4)), 2), {"k": [torch.zeros(2)]}, "new", "x = 1", "y"
+    )
+    call.kwargs["k"][0].requires_grad_()
+    moved = on_device(call, device)
+    transposed, pair, number = moved.args
+    assert (moved.label, moved.before, moved.within, number) == ("new", "x = 1", "y", 2)
+    for before, after in ((whole.t(), transposed), (whole[1:, ::2], pair.first), (whole.expand(2, 3, 4), pair.second)):
+        assert after.device.type == device and torch.equal(after.cpu(), before)
+        assert (after.stride(), after.storage_offset()) == (before.stride(), before.storage_offset())
     assert moved.kwargs["k"][0].requires_grad
-    observation = Observation([CallObservation(outputs=[("output", torch.ones(2, 3).t())])])
-    back = to_cpu(observation).calls[0].outputs[0][1]
-    assert back.stride() == (1, 3) and torch.equal(back, torch.ones(3, 2))
+    transposed.fill_(-1.0)
+    assert pair.first.eq(-1).all() and pair.second.eq(-1).all() and whole.sum() == 66
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=NEEDS_CUDA)])
+def test_what_was_seen_on_another_device_comes_back(device):
+    complex_one = torch.tensor([1j, 2.0], device=device)
+    seen = [("output[0]", torch.ones(2, 3, device=device).t()), ("output[1]", complex_one.conj()), ("output[2]", 7)]
+    back = to_cpu(Observation([CallObservation(outputs=seen)])).calls[0]
+    assert back.outputs[0][1].stride() == (1, 3) and torch.equal(back.outputs[0][1], torch.ones(3, 2))
+    assert back.outputs[1][1].tolist() == [-1j, 2.0] and back.outputs[2] == ("output[2]", 7)
+    assert [device in text for _, text in back.traits] == [True, True]
+    assert [path for path, _ in back.traits] == ["output[0].device", "output[1].device"]

@@ -1,0 +1,113 @@
+"""The main job on a CUDA device: what agrees there, what is found there, and what a lost context costs."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+import torch
+
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.pool import Pool
+from tests.commandline import eqfuzz, mutate, write
+
+pytestmark = [
+    pytest.mark.cuda,
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
+]
+
+RELU = """
+    import torch
+    def program(x, y):
+        return torch.relu(x * y) + x
+    def inputs(rng): yield rng.normal(8, 16), rng.normal(8, 16)
+"""
+MODULE = """
+    import torch
+    class Program(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(5, 3)
+            self.register_buffer("seen", torch.zeros(3))
+        def forward(self, x):
+            y = self.linear(x)
+            self.seen += y.detach().mean(0)
+            return y * torch.arange(3)
+    def inputs(rng): yield rng.normal(4, 5).requires_grad_()
+"""
+NUMPY = """
+    import torch
+    def program(x): return torch.from_numpy(x.numpy() + 1)
+    def inputs(rng): yield rng.normal(3)
+"""
+SHARED = """
+    import torch
+    def program(x, y):
+        x.mul_(2)
+        return y + torch.ones(3), x[0]
+    def inputs(rng):
+        whole = rng.normal(4, 3)
+        yield whole.t(), whole[1]
+"""
+BOTH = ("--device", "cpu", "--device", "cuda", "--jobs", 1)
+PLANTED = "import torch._inductor.config as c\nc.triton.inject_relu_bug_TESTING_ONLY = {!r}\n"
+
+
+def test_programs_agree_on_both_devices(tmp_path):
+    sources = {"relu.py": RELU, "module.py": MODULE, "shared.py": SHARED, "numpy.py": NUMPY}
+    seeds = [write(tmp_path, name, source) for name, source in sources.items()]
+    run = mutate(*seeds, *BOTH, "--variants", 2, out=tmp_path / "out")
+    assert run.code == 0, run.errors
+    found = {(Path(e["seed"]).name, e["device"]): e["verdict"]["kind"] for e in run.of("cell") if e["config"]}
+    there = {name: kind for (name, device), kind in found.items() if device == "cuda"}
+    assert there == {"relu.py": "agree", "module.py": "agree", "shared.py": "agree", "numpy.py": "unsupported"}
+    assert {kind for (_, device), kind in found.items() if device == "cpu"} == {"agree"}
+
+
+@pytest.mark.parametrize("source", [RELU, RELU.replace("+ x", "+ x * torch.full((16,), 1.5)")])
+def test_a_fault_planted_in_triton_kernels_is_found_there_only(tmp_path, source):
+    preload = write(tmp_path, "plant.py", PLANTED.format("accuracy"))
+    out = tmp_path / "out"
+    run = mutate(
+        write(tmp_path, "relu.py", source), *BOTH, "--variants", 0, "--strategy", "none", "--preload", preload, out=out
+    )
+    (finding,) = run.of("finding")
+    assert run.code == 1 and finding["verdict"]["kind"] == "wrong-result" and finding["device"] == "cuda"
+    script = Path(finding["folder"]) / "repro.py"
+    alone = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=tmp_path)
+    assert alone.returncode == 1 and "cuda" in script.read_text(), alone.stdout + alone.stderr
+    assert finding["stage"] == "Inductor"
+    (script.parent / "preload.py").unlink()
+    fixed = eqfuzz("replay", finding["id"], "--out", out)
+    assert fixed.returncode == 0 and "FIXED" in fixed.stdout
+
+
+def test_a_lost_context_costs_its_case_only(tmp_path):
+    target = "tests.robustness.process_targets:run"
+    with Pool(Environment(tmp_path), Limits(), runner="spawn", jobs=1, cuda=True, target=target, warm=False) as pool:
+        (first, _) = pool.run({"do": "use_the_gpu"})
+        (second, _) = pool.run({"do": "use_the_gpu"})
+        assert second["pid"] == first["pid"] and second["value"] == 7
+        list(pool.run({"do": "lose_the_gpu"}))
+        (third, end) = pool.run({"do": "use_the_gpu"})
+        assert third["pid"] != first["pid"] and third["value"] == 7 and end["reason"] == "done"
+
+
+def test_a_reduced_finding_still_shows_there(tmp_path):
+    preload = write(tmp_path, "plant.py", PLANTED.format("accuracy"))
+    longer = textwrap.dedent(RELU).replace(
+        "return torch.relu(x * y) + x", "z = x.sin() * y\n    return torch.relu(z) + x, z.cos()"
+    )
+    out = tmp_path / "out"
+    run = mutate(
+        write(tmp_path, "relu.py", longer), "--device", "cuda", "--strategy", "none", "--preload", preload, out=out
+    )
+    (finding,) = run.of("finding")
+    reduced = eqfuzz("reduce", finding["id"], "--out", out)
+    assert reduced.returncode == 0, reduced.stdout + reduced.stderr
+    again = eqfuzz("replay", finding["id"], "--out", out)
+    assert again.returncode == 1 and "STILL FAILING" in again.stdout
