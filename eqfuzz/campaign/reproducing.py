@@ -103,8 +103,7 @@ class Reproducing:
                 if event["problem"]:
                     raise NoReproducer(event["problem"])
                 changes = tuple((label, before, within) for label, before, within in event["changes"])
-                told = event["calls"], event["state"], event["packs"], changes, tuple(event["globals"])
-                return Described(*told, by_default=event["by_default"])
+                return Described(event["calls"], event["state"], event["packs"], changes, tuple(event["globals"]))
             if event["event"] == "exit":
                 raise NoReproducer(f"its inputs could not be read again: {event['detail']}")
         raise NoReproducer("its inputs could not be read again")

@@ -20,7 +20,7 @@ from eqfuzz.program.torch_internals import compilations, forget_compiled_code
 from eqfuzz.run.case import Case
 from eqfuzz.run.clock import Clock
 from eqfuzz.run.configs import Config
-from eqfuzz.run.devices import eager_on, observe_on
+from eqfuzz.run.devices import observe_on
 from eqfuzz.run.lines import traced_lines
 from eqfuzz.run.signals import Signals
 from eqfuzz.run.subject import Subject
@@ -113,9 +113,10 @@ class CellJudge:
         seconds = self.case.compile_seconds
         where = {"variant": subject.number, "device": device, "config": config.name}
         self.clock.enter("compile", seconds, **where)
-        eager, by_default = subject.eager, False
+        eager, run = subject.eager, observe
         if device != "cpu":
-            eager, by_default = eager_on(subject.loaded.instance, subject.calls, device)
+            run = partial(observe_on, device=device)
+            eager = run(subject.loaded.instance, subject.calls)
             stopped = next((call.raised for call in eager.calls if call.raised is not None), None)
             if stopped is not None:
                 words = f"eager does not run on {device}: {stopped.type}: {stopped.message}"
@@ -128,11 +129,7 @@ class CellJudge:
                 stack.enter_context(signals.collecting())
             if self.case.traced:
                 stack.enter_context(traced_lines(lines))
-            if device == "cpu":
-                compiled = observe(subject.loaded.instance, subject.calls, transform=config.compile)
-            else:
-                there = subject.loaded.instance, subject.calls, device, config.compile
-                compiled = observe_on(*there, by_default=by_default)
+            compiled = run(subject.loaded.instance, subject.calls, transform=config.compile)
         counted = compilations()
         if self.case.traced:
             self.clock.announce({"event": "lines", "files": lines})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -21,32 +20,17 @@ from eqfuzz.program.torch_internals import storage_key
 Transform = Callable[[Any], Any]
 
 
-def eager_on(make_callable: Callable[[], Any], calls: Sequence[Call], device: str) -> tuple[Observation, bool]:
-    """What eager does on ``device``, and whether it runs there only with tensors made there by default."""
-    plain = observe_on(make_callable, calls, device, None, by_default=False)
-    if all(call.raised is None for call in plain.calls):
-        return plain, False
-    return observe_on(make_callable, calls, device, None, by_default=True), True
-
-
 def observe_on(
-    make_callable: Callable[[], Any],
-    calls: Sequence[Call],
-    device: str,
-    transform: Transform | None,
-    *,
-    by_default: bool,
+    make_callable: Callable[[], Any], calls: Sequence[Call], device: str, transform: Transform | None = None
 ) -> Observation:
-    """``observe`` on ``device``, brought back. ``by_default``: what the program makes anew is made there."""
+    """``observe`` on ``device``, brought back. What the program itself makes without a device stays on the CPU."""
     moved = [on_device(call, device) for call in calls]
-    with torch.device(device) if by_default else contextlib.nullcontext():
-        return to_cpu(observe(partial(_instance, make_callable, device), moved, transform=transform))
+    return to_cpu(observe(partial(_instance, make_callable, device), moved, transform=transform))
 
 
 def _instance(make_callable: Callable[[], Any], device: str) -> Callable[..., Any]:
-    """A fresh callable; a module is made on the CPU, where it draws the same parameters, and moved."""
-    with torch.device("cpu"):
-        made = make_callable()
+    """A fresh callable; a module with its parameters and buffers on ``device``."""
+    made = make_callable()
     return made.to(device) if isinstance(made, torch.nn.Module) else made
 
 
@@ -95,7 +79,8 @@ class _Movement:
     def of(self, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor there, with its strides and ``requires_grad``."""
         plain = tensor.detach()
-        if type(tensor) in (torch.Tensor, torch.nn.Parameter) and has_storage(plain) and not plain.is_quantized:
+        odd = not has_storage(plain) or plain.is_quantized or plain.is_conj() or plain.is_neg()
+        if type(tensor) in (torch.Tensor, torch.nn.Parameter) and not odd:
             moved = self._view(plain)
         else:
             moved = plain.to(self._device)
@@ -106,9 +91,5 @@ class _Movement:
         if key not in self._storages:
             stays = tensor.device.type == self._device.type
             self._storages[key] = storage.clone() if stays else storage.to(device=self._device)
-        with torch.no_grad():
-            moved = torch.empty(0, dtype=tensor.dtype, device=self._device)
-            moved.set_(self._storages[key], tensor.storage_offset(), tensor.size(), tensor.stride())
-            if tensor.is_conj():
-                moved = moved.conj()
-            return torch._neg_view(moved) if tensor.is_neg() else moved
+        moved = torch.empty(0, dtype=tensor.dtype, device=self._device)
+        return moved.set_(self._storages[key], tensor.storage_offset(), tensor.size(), tensor.stride())

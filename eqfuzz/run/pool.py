@@ -65,11 +65,11 @@ class Worker:
         except TimeoutError:
             _log.info("a worker is replaced: it was not ready again after %g s", _PATIENCE_TO_SETTLE)
             return False
-        event = packet[0] if packet is not None else {"event": "closed"}
+        event: dict[str, Any] = packet[0] if packet is not None else {"event": "closed"}
         if event["event"] != "idle":
             _log.info("a worker is replaced: %s", event.get("detail", event["event"]))
             return False
-        self.cpu_total = packet[0]["cpu_total"]
+        self.cpu_total = event["cpu_total"]
         return True
 
     def ended(self) -> str:

@@ -42,7 +42,7 @@ from eqfuzz.run.batch import Batches
 from eqfuzz.run.case import Case
 from eqfuzz.run.cells import SAMPLES, CellJudge, Cells, InTurn, Judged
 from eqfuzz.run.clock import Clock, Emit
-from eqfuzz.run.devices import eager_on, on_device
+from eqfuzz.run.devices import on_device
 from eqfuzz.run.limits import peak_mb
 from eqfuzz.run.subject import Subject
 
@@ -210,10 +210,7 @@ class _Runner:
         """Emit the calls and, for small modules, the state as Python source for a reproducer."""
         subject = self._asked_for()
         writer, device = Writer(), self.case.devices[0]
-        calls, by_default = subject.calls, False
-        if device != "cpu":
-            calls = [on_device(call, device) for call in calls]
-            _, by_default = eager_on(subject.loaded.instance, subject.calls, device)
+        calls = [on_device(call, device) for call in subject.calls] if device != "cpu" else subject.calls
         instance = subject.loaded.instance()
         state = instance.state_dict() if isinstance(instance, torch.nn.Module) else {}
         try:
@@ -226,7 +223,7 @@ class _Runner:
         changes = [(call.label, call.before, call.within) for call in subject.calls]
         names = sorted(plain_globals(subject.loaded.module.__dict__))
         told = {"calls": body, "state": weights, "packs": writer.packs, "changes": changes, "globals": names}
-        self.emit({"event": "described", **told, "by_default": by_default, "problem": problem})
+        self.emit({"event": "described", **told, "problem": problem})
 
     def _load(self) -> tuple[Loaded, list[Call]]:
         self.clock.enter("load", self.case.load_seconds, variant=0)

@@ -76,9 +76,7 @@ def prepare(hello: Hello) -> Target:
         from eqfuzz.run.warm_up import warm_up
 
         put_builds_in_place_whole()
-        if hello.cuda:
-            warm_up("cuda", changed=hello.preload is not None)
-        warm_up("cpu", changed=hello.preload is not None)
+        warm_up(hello.cuda, changed=hello.preload is not None)
     return target
 
 

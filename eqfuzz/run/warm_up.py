@@ -19,16 +19,18 @@ from torch.nn import functional
 from eqfuzz.program.torch_internals import forget_compiled_code, without_graph_caches
 
 
-def warm_up(device: str, *, changed: bool) -> None:
-    """Compile on ``device``; on the CPU, some typical programs too. The graph caches are off: a hit would skip passes.
+def warm_up(cuda: bool, *, changed: bool) -> None:
+    """Compile on the CPU, and with ``cuda`` there too; else some typical programs, for those that fork from here.
 
     Where a preload has ``changed`` the compiler the typical programs are left out: they might end this process, and
-    what is broken is for seeds to show.
+    what is broken is for seeds to show. The graph caches are off: a hit would skip passes.
     """
     importlib.import_module("sympy.physics.units")  # sympy.simplify does, when it is first called
     with without_graph_caches():
-        begin(device)
-        if device == "cpu" and not changed:
+        begin("cpu")
+        if cuda:
+            begin("cuda")
+        elif not changed:
             broaden()
     forget_compiles()
 

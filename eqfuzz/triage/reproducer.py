@@ -31,7 +31,7 @@ class Described:
     """A program's inputs and state as Python source, made in a child: ``calls`` is a function body.
 
     ``changes`` are ``(label, before, within)`` of each call (see ``Call``), ``globals`` the names of the plain globals
-    that the program may change. ``by_default``: on its device it runs only where new tensors are made there by default.
+    that the program may change.
     """
 
     calls: str
@@ -39,7 +39,6 @@ class Described:
     packs: bool
     changes: tuple[tuple[str, str, str], ...] = ()
     globals: tuple[str, ...] = ()
-    by_default: bool = False
 
     @property
     def invocation(self) -> str:
@@ -141,9 +140,6 @@ def _inputs(finding: Finding, described: Described) -> str:
         parts.append(UNPACK)
     parts.append("def make_calls():\n" + textwrap.indent(described.calls, "    "))
     build = [f"torch.manual_seed({STATE_SEED})", f"model = {program.construct}"]
-    if described.by_default:
-        parts.insert(0, f"torch.set_default_device({finding.device!r})")
-        build[1:] = ['with torch.device("cpu"):', f"    {build[1]}"]
     if described.globals:
         names = ", ".join(map(repr, described.globals))
         parts.append(f"GLOBALS = copy.deepcopy({{name: globals()[name] for name in ({names},)}})")
@@ -308,6 +304,10 @@ def _metadata(config: Config) -> str:
     return f'''
 def metadata(value):
     """What must be equal besides values; strides count only where a size is above 1."""
+    if isinstance(value, (list, tuple)):
+        return type(value), [metadata(item) for item in value]
+    if isinstance(value, dict):
+        return type(value), [(key, metadata(item)) for key, item in value.items()]
     if not isinstance(value, torch.Tensor):
         return type(value)
     strides = [s for n, s in zip(value.shape, value.stride()) if n > 1] if value.numel() else []

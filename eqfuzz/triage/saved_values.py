@@ -39,7 +39,19 @@ def _encoded(value: Any) -> dict[str, Any]:
             "requires_grad": value.requires_grad,
             "data": base64.b64encode(plain.view(torch.uint8).numpy().tobytes()).decode(),
         }
-    return {"class": f"{type(value).__module__}.{type(value).__qualname__}", "repr": repr(value)[:_MOST_CHARACTERS]}
+    return {"class": _structure(value)[:_MOST_CHARACTERS], "repr": repr(value)[:_MOST_CHARACTERS]}
+
+
+def _structure(value: Any) -> str:
+    """Its class, with those of what a list, tuple or dict holds; of a tensor what must be equal besides values."""
+    name = f"{type(value).__module__}.{type(value).__qualname__}"
+    if isinstance(value, dict):
+        return f"{name}[{', '.join(f'{key!r}: {_structure(item)}' for key, item in value.items())}]"
+    if isinstance(value, list | tuple):
+        return f"{name}[{', '.join(map(_structure, value))}]"
+    if isinstance(value, torch.Tensor):
+        return f"{name}[{value.dtype}, {list(value.shape)}, {value.device.type}, {value.requires_grad}]"
+    return name
 
 
 class NotSaved(ValueError):

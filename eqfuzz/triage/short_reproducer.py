@@ -45,7 +45,6 @@ def short_reproducer(finding: Finding, config: Config, described: Described, pre
         program,
         "",
         "",
-        *([f"torch.set_default_device({finding.device!r})", "", ""] if described.by_default else []),
         "def inputs():",
         *(f"    {line}" if line else "" for line in inputs.splitlines()),
         "",

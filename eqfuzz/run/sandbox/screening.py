@@ -185,7 +185,6 @@ class _Described(_Event):
     packs: bool
     changes: list[Annotated[list[Text], Field(min_length=3, max_length=3)]]
     globals: list[Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\W\d]\w*$")]]
-    by_default: bool
     problem: Words
 
 

@@ -18,7 +18,6 @@ DESCRIBED: dict[str, Any] = {
     "packs": True,
     "changes": [["", "", ""]],
     "globals": [],
-    "by_default": False,
     "problem": "",
 }
 """A child's answer to ``describe``."""

@@ -115,6 +115,18 @@ def test_exit_codes_follow_the_program(tmp_path, place):
     assert "import eqfuzz" not in text and "algebra/some_rule" in text and text.count("import torch\n") == 1
 
 
+def test_containers_inside_of_containers_are_compared(tmp_path):
+    source = """
+        import torch
+        def program(x):
+            return {"a": [x, (x if torch.compiler.is_compiling() else [x])]}
+        def inputs(rng): yield rng.normal(3)
+    """
+    evidence = Evidence(0, "output", eager="dict['a': list[Tensor, list[Tensor]]]")
+    code, _, output = run(tmp_path, finding_of(Kind.WRONG_METADATA, evidence, source))
+    assert code == 1 and "eager:    (<class 'dict'>, [('a', (<class 'list'>," in output
+
+
 @pytest.mark.parametrize(
     ("kind", "path"),
     [

@@ -51,6 +51,9 @@ def test_what_differs_is_seen(saved) -> None:
     assert metadata_differ(ones, saved(torch.ones(2, 3).double()))
     assert metadata_differ(ones, saved(torch.ones(3, 2).t()))
     assert metadata_differ(saved(1), saved(True))
+    assert metadata_differ(saved([1, [2]]), saved([1, (2,)]))
+    assert metadata_differ(saved({"a": torch.ones(2)}), saved({"a": torch.ones(2).double()}))
+    assert not metadata_differ(saved((1, {"a": 2})), saved((3, {"a": 4})))
 
 
 def test_an_element_is_judged_as_the_reproducer_does(saved) -> None:
