@@ -67,7 +67,10 @@ def test_programs_agree_on_both_devices(tmp_path):
     seeds = [write(tmp_path, name, source) for name, source in sources.items()]
     run = mutate(*seeds, *BOTH, "--variants", 2, out=tmp_path / "out")
     assert run.code == 0, run.errors
-    found = {(Path(e["seed"]).name, e["device"]): e["verdict"]["kind"] for e in run.of("cell") if e["config"]}
+    cells = [event for event in run.of("cell") if event["config"]]
+    # Of variants little can be said in advance: a rewrite may go through numpy, or make a constant there.
+    assert {cell["verdict"]["kind"] for cell in cells} <= {"agree", "unsupported"}
+    found = {(Path(c["seed"]).name, c["device"]): c["verdict"]["kind"] for c in cells if not c["variant"]}
     there = {name: kind for (name, device), kind in found.items() if device == "cuda"}
     agree = dict.fromkeys(("relu.py", "module.py", "shared.py"), "agree")
     assert there == agree | {"numpy.py": "unsupported", "made.py": "unsupported"}
