@@ -30,7 +30,7 @@ from tests.quality.triaged import Triaged
 
 ENOUGH = 0.85
 MINUTES = 60.0
-CLEAN_SHARE = 0.15
+CLEAN_SHARE = 0.1
 """Of the time, for a run without any fault: it must find nothing but torch's own defects, and fills the store."""
 
 

@@ -82,9 +82,10 @@ def grow(seeds: Sequence[Path], seed: int, out: Path) -> list[Entry]:
 
 
 def ordered(entries: Sequence[Entry], costs: Mapping[str, float], seed: int) -> list[Entry]:
-    """Those first that meet most new things for their cost in CPU-seconds.
+    """Seeds before variants, and those first that meet most new things for their cost in CPU-seconds.
 
-    An unknown cost goes by size. What was met before counts little; ``seed`` decides between equals.
+    An unknown cost goes by size. What was met before counts little; ``seed`` decides between equals. A variant costs at
+    least its whole seed again, and meets mostly what that has met.
     """
     left = random.Random(seed).sample(list(entries), len(entries))
     # In order: sums in another would differ in their last digits, and decide otherwise.
@@ -100,7 +101,7 @@ def ordered(entries: Sequence[Entry], costs: Mapping[str, float], seed: int) -> 
 
     order: list[Entry] = []
     while left:
-        best = max(left, key=worth)
+        best = max((entry for entry in left if not entry.rules), key=worth, default=None) or max(left, key=worth)
         left.remove(best)
         met.update(features[best])
         order.append(best)
