@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+HALVES = (torch.float16, torch.bfloat16)
+
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -244,3 +246,14 @@ def _convolution_terms(floating: Sequence[torch.Tensor], results: Sequence[Any])
         return max(forward, 1)
     gradient = floating[0]
     return max(forward, gradient.numel() // max(gradient.shape[1], 1), math.prod(floating[-1].shape[:1]), 1)
+
+
+def rounds_to_half(found: Sequence[torch.Tensor], results: Sequence[torch.Tensor]) -> bool:
+    """Whether wider floats were converted to a half type: compiled code may leave that rounding out.
+
+    Inductor keeps halves in float32 between operators (``config.emulate_precision_casts``).
+    """
+    wide = any(value.is_floating_point() and torch.finfo(value.dtype).bits > 16 for value in found)
+    return wide and any(
+        component(value.dtype) in HALVES for value in results if value.is_floating_point() or value.is_complex()
+    )

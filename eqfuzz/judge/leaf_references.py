@@ -7,13 +7,13 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
+from eqfuzz.judge.known_memory import KnownMemory
 from eqfuzz.judge.measured import Measured
 from eqfuzz.judge.noise import Noise
 from eqfuzz.judge.observe import snapshot
 from eqfuzz.judge.reference import LeafReference, leaf_reference
-from eqfuzz.judge.shadows import Shadows, storage_key
+from eqfuzz.judge.shadows import Shadows, is_inexact
 from eqfuzz.judge.sparse import SparseRows
-from eqfuzz.program.torch_internals import is_zero_tensor
 
 
 class Known(Protocol):
@@ -27,7 +27,7 @@ class Known(Protocol):
     noise: Noise
     exported: bool
     captures: bool
-    known: dict[int, torch.UntypedStorage]
+    known: KnownMemory
     items: dict[float, torch.Tensor]
     item_spread: float
 
@@ -62,12 +62,12 @@ def leaf_of(run: Known, value: Any) -> LeafReference:
 def _holds_array(run: Known, value: np.ndarray) -> bool:
     """Whether a captured graph made the array, so that what has no rows is exact."""
     address = value.__array_interface__["data"][0]
-    return any(s.data_ptr() <= address < s.data_ptr() + s.nbytes() for s in run.known.values())
+    return run.known.holds(address)
 
 
 def _came_from_nowhere(run: Known, value: Any) -> bool:
     if isinstance(value, torch.Tensor):
-        return has_storage(value) and is_inexact(value) and storage_key(value) not in run.known
+        return is_inexact(value) and not run.known.knows(value)
     return isinstance(value, np.floating)
 
 
@@ -92,11 +92,3 @@ def _of_array(run: Known, value: np.ndarray) -> LeafReference:
     near = (real.to(found.value.dtype) - found.value).abs() <= 1e3 * found.bound
     # numpy may have written into the memory it shares with the tensor: then the rows are out of date.
     return found if bool((near | ~torch.isfinite(found.value)).all()) else unknown
-
-
-def has_storage(value: torch.Tensor) -> bool:
-    return value.layout is torch.strided and not value.is_meta and not is_zero_tensor(value)
-
-
-def is_inexact(value: torch.Tensor) -> bool:
-    return value.dtype.is_floating_point or value.dtype.is_complex

@@ -363,3 +363,12 @@ def _fill_range(operation: Operation, kwargs: dict[str, Any], given: int) -> Non
 
 def _distinct(values: list[torch.Tensor]) -> list[torch.Tensor]:
     return list({id(value): value for value in values}.values())
+
+
+def run_real(func: Any, args: tuple, kwargs: dict) -> tuple[Any, bool]:
+    """The real result, and whether random numbers were drawn for it."""
+    if torch.Tag.nondeterministic_seeded not in func.tags:
+        return func(*args, **kwargs), False
+    before = torch.random.get_rng_state()
+    real = func(*args, **kwargs)
+    return real, not torch.equal(before, torch.random.get_rng_state())

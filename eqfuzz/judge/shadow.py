@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_map_only
 from eqfuzz.judge import operands as operands_of
 from eqfuzz.judge.arithmetic import (
     FRESH,
+    HALVES,
     absolute_noise,
     base_name,
     component,
@@ -22,26 +23,27 @@ from eqfuzz.judge.arithmetic import (
     may_hide_noise,
     operand_noise,
     relative_noise,
+    rounds_to_half,
     terms_added,
 )
 from eqfuzz.judge.captured import captured_calls
 from eqfuzz.judge.exits import Exits, plain_control_flow
 from eqfuzz.judge.integral import is_exact_here
-from eqfuzz.judge.leaf_references import has_storage, is_inexact, leaf_of
+from eqfuzz.judge.known_memory import KnownMemory
+from eqfuzz.judge.leaf_references import leaf_of
 from eqfuzz.judge.measured import Measured
 from eqfuzz.judge.noise import Noise
 from eqfuzz.judge.observation import VALUES, CallObservation
 from eqfuzz.judge.observe import execute
 from eqfuzz.judge.operands import Operation
 from eqfuzz.judge.reference import Reference
-from eqfuzz.judge.shadows import Shadows, shadow_dtype, storage_key
+from eqfuzz.judge.shadows import Shadows, has_storage, is_inexact, shadow_dtype, storage_key
 from eqfuzz.judge.sparse import SparseRows, asks_for_structure, keeps_numbers
 from eqfuzz.judge.statistics import with_own_statistics
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import STATE_SEED
 from eqfuzz.program.torch_internals import is_zero_tensor
 
-_HALVES = (torch.float16, torch.bfloat16)
 _BATCH_NORMS = {"native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"}
 
 
@@ -88,7 +90,7 @@ class _ShadowMode(TorchDispatchMode):
         self.exported = False
         self.captures = captures
         self.paused = False
-        self.known: dict[int, torch.UntypedStorage] = {}
+        self.known = KnownMemory()
         self.items: dict[float, torch.Tensor] = {}
         self.item_spread = 0.0
 
@@ -102,7 +104,7 @@ class _ShadowMode(TorchDispatchMode):
     def given(self, values: Any) -> None:
         """Every tensor in ``values`` is known to be exact."""
         for value in operands_of.tensors(values):
-            self._remember(value)
+            self.known.remember(value)
 
     @contextlib.contextmanager
     def inside(self) -> Iterator[None]:
@@ -113,7 +115,7 @@ class _ShadowMode(TorchDispatchMode):
     @contextlib.contextmanager
     def captured(self, args: Any) -> Iterator[None]:
         """Where a graph that Dynamo captured runs on ``args``; numbers made between graphs come from nowhere known."""
-        if any(storage_key(value) not in self.known for value in operands_of.tensors(args) if has_storage(value)):
+        if not self.known.knows_all(operands_of.tensors(args)):
             self.opaque = self.opaque or "numbers are computed outside of what Dynamo captures"
         with self.inside():
             yield
@@ -136,7 +138,7 @@ class _ShadowMode(TorchDispatchMode):
             return self._higher_order(func, args, kwargs)
         name = base_name(func)
         found = operands_of.tensors((args, kwargs))
-        if self.exported and any(storage_key(value) not in self.known for value in found if has_storage(value)):
+        if self.exported and not self.known.knows_all(found):
             self.opaque = self.opaque or f"numbers that went through numpy come back into {name}"
         for value in found:
             self._meet(value)
@@ -151,12 +153,12 @@ class _ShadowMode(TorchDispatchMode):
         return self._compute(name, func, args, kwargs, found)
 
     def _compute(self, name: str, func: Any, args: tuple, kwargs: dict, found: list[torch.Tensor]) -> Any:
-        real, drew = _run_real(func, args, kwargs)
+        real, drew = operands_of.run_real(func, args, kwargs)
         outputs = operands_of.tensors(real)
         inside = {storage_key(value) for value in found if has_storage(value)}
         fresh = [value for value in outputs if has_storage(value) and storage_key(value) not in inside]
         for value in fresh:
-            self._remember(value)
+            self.known.remember(value)
         noisy = any(self.noisy(value) for value in found)
         if not outputs:
             if noisy:
@@ -194,7 +196,7 @@ class _ShadowMode(TorchDispatchMode):
         real = func(*args, **kwargs)
         outputs = operands_of.tensors(real)
         for value in outputs:
-            self._remember(value)
+            self.known.remember(value)
         noisy = next((value for value in found if self.noisy(value)), None)
         if not (written or keeps_numbers(name)) and any(is_inexact(value) for value in outputs):
             self.opaque = self.opaque or f"{name} computes with sparse tensors"
@@ -218,7 +220,7 @@ class _ShadowMode(TorchDispatchMode):
         if torch.Tag.inplace_view in func.tags or name in {"set", "resize", "resize_as"}:
             real = func(*args, **kwargs)
             for value in operands_of.tensors(real):
-                self._remember(value)
+                self.known.remember(value)
             return real
         noisy = any(self.noisy(value) for value in found)
         exact = is_exact(name, func, args, kwargs)
@@ -234,9 +236,9 @@ class _ShadowMode(TorchDispatchMode):
             for value in written:
                 self._ensure(value)
             operation = self._operation(name, func, args, kwargs, found, written, written, exact, spread)
-        real, drew = _run_real(func, args, kwargs)
+        real, drew = operands_of.run_real(func, args, kwargs)
         for value in written:
-            self._remember(value)
+            self.known.remember(value)
         if operation is None:
             if drew or random:
                 self._random_write(name, found, written)
@@ -246,7 +248,7 @@ class _ShadowMode(TorchDispatchMode):
         outputs = [value for value in operands_of.tensors(real) if storage_key(value) not in keys]
         results = self._shadow_results(operation, outputs)
         for value, rows in zip(outputs, results, strict=True):
-            self._remember(value)
+            self.known.remember(value)
             self._store(value, rows)
         for value in written:
             self._write_back(value, operation)
@@ -341,7 +343,7 @@ class _ShadowMode(TorchDispatchMode):
             if isinstance(magnitude, torch.Tensor) and magnitude.shape != rows.shape:
                 magnitude = None
             rows = self.noise.result(rows, dtype, relative, magnitude)
-        return self.noise.overflow(rows, dtype, everywhere=component(value.dtype) not in _HALVES)
+        return self.noise.overflow(rows, dtype, everywhere=component(value.dtype) not in HALVES)
 
     def _write_back(self, value: torch.Tensor, operation: Operation) -> None:
         """Put what an in-place operator did to its copies into the shadow."""
@@ -410,20 +412,16 @@ class _ShadowMode(TorchDispatchMode):
 
     def _meet(self, value: torch.Tensor) -> None:
         """Remember ``value``; one that was made outside of torch's operators may look into memory that is known."""
-        if not has_storage(value) or storage_key(value) in self.known:
+        if self.known.knows(value):
             return
-        owner = _owner(value, self.known.values())
+        owner = self.known.owner(value)
         if owner is not None:
             whole = torch.empty(0, dtype=value.dtype).set_(owner)
             if not self.shadows.holds(whole):
                 self.shadows.adopt(whole)
             if not self.shadows.share(value, owner):
                 self.opaque = self.opaque or "rounded numbers are read as another dtype"
-        self._remember(value)
-
-    def _remember(self, value: torch.Tensor) -> None:
-        if has_storage(value):
-            self.known[storage_key(value)] = value.untyped_storage()
+        self.known.remember(value)
 
     def _higher_order(self, func: Any, args: tuple, kwargs: dict) -> Any:
         if any(self.noisy(value) for value in operands_of.tensors((args, kwargs))):
@@ -431,38 +429,7 @@ class _ShadowMode(TorchDispatchMode):
         real = func(*args, **kwargs)
         self.opaque_ops += 1
         for value in operands_of.tensors(real):
-            self._remember(value)
+            self.known.remember(value)
             if has_storage(value) and is_inexact(value) and not self.noisy(value):
                 self.opaque = self.opaque or f"the higher-order operator {func} hides what it computes"
         return real
-
-
-def _owner(value: torch.Tensor, known: Iterable[torch.UntypedStorage]) -> torch.UntypedStorage | None:
-    """The known storage in whose memory ``value``'s lies."""
-    storage = value.untyped_storage()
-    if value.device.type != "cpu" or not storage.nbytes():
-        return None
-    first = storage.data_ptr()
-    end = first + storage.nbytes()
-    for other in known:
-        if other.device.type == "cpu" and other.data_ptr() <= first and end <= other.data_ptr() + other.nbytes():
-            return other
-    return None
-
-
-def rounds_to_half(found: Sequence[torch.Tensor], results: Sequence[torch.Tensor]) -> bool:
-    """Whether wider floats were converted to a half type: compiled code may leave that rounding out.
-
-    Inductor keeps halves in float32 between operators (``config.emulate_precision_casts``).
-    """
-    wide = any(value.is_floating_point() and torch.finfo(value.dtype).bits > 16 for value in found)
-    return wide and any(component(value.dtype) in _HALVES for value in results if is_inexact(value))
-
-
-def _run_real(func: Any, args: tuple, kwargs: dict) -> tuple[Any, bool]:
-    """The real result, and whether random numbers were drawn for it."""
-    if torch.Tag.nondeterministic_seeded not in func.tags:
-        return func(*args, **kwargs), False
-    before = torch.random.get_rng_state()
-    real = func(*args, **kwargs)
-    return real, not torch.equal(before, torch.random.get_rng_state())

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from eqfuzz.judge.arithmetic import component
-from eqfuzz.program.torch_internals import storage_key
+from eqfuzz.program.torch_internals import is_zero_tensor, storage_key
 
 
 @dataclasses.dataclass
@@ -141,3 +141,11 @@ def _whole_storage(tensor: torch.Tensor) -> torch.Tensor:
     """The storage as a flat tensor of the real component's dtype, without conjugation."""
     flat = torch.empty(0, dtype=component(tensor.dtype), device=tensor.device)
     return flat.set_(tensor.untyped_storage())
+
+
+def has_storage(value: torch.Tensor) -> bool:
+    return value.layout is torch.strided and not value.is_meta and not is_zero_tensor(value)
+
+
+def is_inexact(value: torch.Tensor) -> bool:
+    return value.dtype.is_floating_point or value.dtype.is_complex

@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
-from eqfuzz.judge.leaf_references import has_storage
 from eqfuzz.judge.leaves import tensors
 from eqfuzz.judge.observation import Observation
 from eqfuzz.judge.observe import observe
+from eqfuzz.judge.shadows import has_storage
 from eqfuzz.program.call import Call
 from eqfuzz.program.torch_internals import storage_key
 
