@@ -177,7 +177,8 @@ def other_scalar(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
     for (place, value), new in _alternating([((place, value), _other_values(value)) for place, value in places]):
         args = tuple(new if index == place else item for index, item in enumerate(call.args))
         kwargs = {name: new if name == place else item for name, item in call.kwargs.items()}
-        yield dataclasses.replace(call, args=args, kwargs=kwargs, label=f"{value!r} becomes {new!r}").copy()
+        name = f"args[{place}]" if isinstance(place, int) else f"kwargs[{place!r}]"
+        yield dataclasses.replace(call, args=args, kwargs=kwargs, label=f"{name}: {value!r} becomes {new!r}").copy()
 
 
 def other_keys(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
