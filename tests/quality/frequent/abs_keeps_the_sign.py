@@ -3,6 +3,8 @@
 import torch
 from torch._inductor.lowering import lowerings
 
+MET_BY = r"\babs\(|\babsolute\("
+
 
 def plant():
     clone = lowerings[torch.ops.aten.clone.default]

@@ -2,6 +2,8 @@
 
 from torch._dynamo.variables.tensor import TensorVariable
 
+MET_BY = r"\.amax\("
+
 
 def plant():
     original = TensorVariable.call_method

@@ -4,6 +4,8 @@ import functools
 
 from torch._dynamo.guards import GuardBuilder
 
+MET_BY = r"yield .*\), \d|yield .*: \d+(\.\d+)?[,}]|self\.\w+ = \d"
+
 
 def plant():
     for name in ("EQUALS_MATCH", "CONSTANT_MATCH"):

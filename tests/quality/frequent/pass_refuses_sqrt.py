@@ -3,6 +3,8 @@
 import torch
 from torch._inductor.fx_passes import joint_graph
 
+MET_BY = r"\bsqrt\(|\*\* 0\.5"
+
 
 def plant():
     original = joint_graph.remove_no_ops

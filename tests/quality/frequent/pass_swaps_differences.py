@@ -3,6 +3,8 @@
 import torch
 from torch._inductor.fx_passes import joint_graph
 
+MET_BY = r"\w\)? - \w"
+
 
 def plant():
     original = joint_graph.remove_no_ops

@@ -3,6 +3,8 @@
 import torch
 from torch._inductor.lowering import lowerings
 
+MET_BY = r"\bwhere\("
+
 
 def plant():
     original = lowerings[torch.ops.aten.where.self]
