@@ -7,13 +7,22 @@ from typing import Any, Literal
 from eqfuzz.judge.checks import DEFAULT_CHECKS
 from eqfuzz.run.case import Case
 from eqfuzz.run.configs import Config
+from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
+from eqfuzz.run.pool import Pool
 from eqfuzz.triage.finding import Finding
 
 
 def config_of(finding: Finding) -> Config:
     """The configuration that shows it."""
     return Config(**finding.settings)
+
+
+def pool_for(finding: Finding, environment: Environment, *, jobs: int = 1) -> Pool:
+    """Processes that can run cases about it, within its own limits. Raises RunnerFailed."""
+    cuda = finding.device == "cuda"
+    limits = Limits(compile_s=finding.environment.get("compile_seconds", Limits().compile_s))
+    return Pool(environment, limits, runner="spawn" if cuda else "fork", jobs=jobs, cuda=cuda)
 
 
 def case_about(finding: Finding, job: Literal["describe", "audit", "compare", "bisect", "same"]) -> Case:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from eqfuzz.campaign.about import case_about, config_of
+from eqfuzz.campaign.about import case_about, config_of, pool_for
 from eqfuzz.campaign.trial import trial
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.run.case import Case
@@ -15,7 +15,6 @@ from eqfuzz.run.config_options import MODULES, Option, default_of
 from eqfuzz.run.config_sampling import randomly, values_of
 from eqfuzz.run.configs import Config
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.folder import preload_in
@@ -74,7 +73,7 @@ def bisect(finding: Finding, folder: Path, out: Path, attempts: Attempts, tell: 
     """
     environment = Environment(out.resolve(), preload_in(folder))
     config, case = config_of(finding), case_about(finding, "compare")
-    with Pool(environment, Limits(compile_s=case.compile_seconds), jobs=1) as pool:
+    with pool_for(finding, environment) as pool:
         search = _Search(pool, case, finding, config, tell)
         if search.shows_it(()):
             return _off(search, attempts)

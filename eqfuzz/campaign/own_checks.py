@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from eqfuzz.campaign.about import case_about
+from eqfuzz.campaign.about import case_about, pool_for
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.limits import Limits
-from eqfuzz.run.pool import Pool
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.folder import preload_in
 
@@ -17,6 +15,6 @@ def own_checks(finding: Finding, folder: Path, out: Path) -> dict[str, dict[str,
 
     Raises RunnerFailed.
     """
-    with Pool(Environment(out.resolve(), preload_in(folder)), Limits(), jobs=1) as pool:
+    with pool_for(finding, Environment(out.resolve(), preload_in(folder))) as pool:
         told = [event for event in pool.run(case_about(finding, "same").to_json()) if event["event"] == "same"]
     return told[-1]["found"] if told else {}

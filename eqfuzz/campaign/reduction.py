@@ -11,14 +11,13 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from eqfuzz.campaign.about import pool_for
 from eqfuzz.campaign.localising import Localising
 from eqfuzz.campaign.placing import Placing
 from eqfuzz.campaign.reducing import NotReduced, Reducing, Tried
 from eqfuzz.campaign.reproducing import NoReproducer, Reproducing
 from eqfuzz.program.formats import read_program
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.limits import Limits
-from eqfuzz.run.pool import Pool
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.fingerprint import fingerprint
 from eqfuzz.triage.folder import preload_in, put_reduced
@@ -50,8 +49,7 @@ class Reduction:
 
     def run(self) -> Finding:
         """The smaller finding, written to the folder. Raises NotReduced, RunnerFailed and OSError."""
-        limits = Limits(compile_s=self._finding.environment.get("compile_seconds", Limits().compile_s))
-        with Pool(self._environment, limits, jobs=self._jobs) as pool:
+        with pool_for(self._finding, self._environment, jobs=self._jobs) as pool:
             finding = Placing(pool).blamed(self._finding)
             reducing = Reducing(
                 finding,
@@ -102,7 +100,7 @@ class Reduction:
 def shows_finding(finding: Finding, folder: Path, out: Path, candidate: Path) -> bool:
     """Whether the seed file ``candidate`` shows the same as ``finding``. Raises InvalidSeed and RunnerFailed."""
     program = read_program(candidate, str(candidate))
-    with Pool(_environment(folder, out), Limits(), jobs=1) as pool:
+    with pool_for(finding, _environment(folder, out)) as pool:
         return Reducing(finding, pool, seconds=0).shows_it(program)
 
 

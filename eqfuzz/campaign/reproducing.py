@@ -98,12 +98,18 @@ class Reproducing:
 
     def _described(self, case: Case) -> Described:
         """The calls up to the finding's as source, from a child of their own."""
+        told, detail = None, ""
         for event in self._pool.run(case.to_json()):
-            if event["event"] == "described":
-                if event["problem"]:
-                    raise NoReproducer(event["problem"])
-                changes = tuple((label, before, within) for label, before, within in event["changes"])
-                return Described(event["calls"], event["state"], event["packs"], changes, tuple(event["globals"]))
-            if event["event"] == "exit":
-                raise NoReproducer(f"its inputs could not be read again: {event['detail']}")
-        raise NoReproducer("its inputs could not be read again")
+            match event["event"]:
+                case "described":
+                    told = event
+                case "exit":
+                    detail = detail or event["detail"]
+                case _:
+                    pass
+        if told is None:
+            raise NoReproducer(f"its inputs could not be read again: {detail}")
+        if told["problem"]:
+            raise NoReproducer(told["problem"])
+        changes = tuple((label, before, within) for label, before, within in told["changes"])
+        return Described(told["calls"], told["state"], told["packs"], changes, tuple(told["globals"]))

@@ -177,12 +177,13 @@ class SeedRun:
     def _run_child(self, case: Case) -> dict[str, Any]:
         """How the child ended: the pool's last event, with the whole stage event that it died after."""
         stage: dict[str, Any] = {}
+        invalid: InvalidSeed | None = None
         for event in self.pool.run(case.to_json()):
             if self.stop.is_set() or (self.deadline is not None and time.monotonic() > self.deadline):
                 raise OutOfTime
             match event["event"]:
                 case "invalid":
-                    raise InvalidSeed(self.name, event["reason"], event["line"])
+                    invalid = InvalidSeed(self.name, event["reason"], event["line"])
                 case "rewritten" if self.rewritten and len(event["variants"]) != len(self.variants):
                     raise InvalidSeed(self.name, "other variants each time that it is rewritten")
                 case "rewritten" if not self.rewritten:
@@ -204,6 +205,8 @@ class SeedRun:
                 case "timings":
                     self.timings, self.kernels = event["seconds"], event.get("kernels", {})
                     self.peak_mb = event["peak_mb"]
+                case "exit" if invalid is not None:  # at the end of the case: its process may live on
+                    raise invalid
                 case "exit":
                     return {**event, "stage": stage}
         raise InternalError(f"{self.name}: the runner ended without saying how", "")
@@ -259,9 +262,10 @@ class SeedRun:
             if variant == 0 and kind is Kind.HANG:  # else every variant would wait out the same limit
                 skip += [(number, *key[1:]) for number in range(1, len(self.variants) + 1)]
             return dataclasses.replace(case, skip=tuple(skip))
-        if name == "speed":
+        if name in ("speed", "device"):
             key = (variant, stage["device"], stage["config"])
-            self.cells[key] = Cell(*key, Verdict(Kind.INCONCLUSIVE, words), ended["wall_seconds"])
+            kind = Kind.UNSUPPORTED if name == "device" else Kind.INCONCLUSIVE
+            self.cells[key] = Cell(*key, Verdict(kind, words), ended["wall_seconds"])
             self._tell(self.cells[key])
             return dataclasses.replace(case, skip=(*done, key))
         if name == "steps":

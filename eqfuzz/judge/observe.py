@@ -86,8 +86,8 @@ def execute(
     return Observation(observed, time.perf_counter() - started)
 
 
-def draws(observation: Observation, *, seed: int = STATE_SEED) -> bool:
-    """Whether the program that was observed with ``seed`` has drawn from torch's generator."""
+def has_drawn(observation: Observation, *, seed: int = STATE_SEED) -> bool:
+    """Whether the program that was observed with ``seed`` drew from torch's generator. Reseeds all generators."""
     reseed(seed)
     fresh = dict(generators())[OF_TORCH]
     return any(dict(call.generators).get(OF_TORCH, fresh) != fresh for call in observation.calls)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from eqfuzz.judge.judge import judge_rewrite
 from eqfuzz.judge.observation import Observation
-from eqfuzz.judge.observe import draws, observe
+from eqfuzz.judge.observe import observe
 from eqfuzz.judge.oracles import judge_compiled
 from eqfuzz.judge.shadow import Reference
 from eqfuzz.judge.speed import judge_speed
@@ -29,7 +29,8 @@ SAMPLES = (8, 32)
 """Noisy runs behind a bound: the first few settle nearly all cells; more make the bound of the rest smooth."""
 
 
-_OTHER_NUMBERS = Reference([], opaque="it draws random numbers, which are others on each device and in each kernel")
+_CONTEXT_SECONDS = 30
+"""For the first use of a device in a process."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,15 +113,14 @@ class CellJudge:
         began = time.perf_counter()
         seconds = self.case.compile_seconds
         where = {"variant": subject.number, "device": device, "config": config.name}
-        self.clock.enter("compile", seconds, **where)
-        eager, run = subject.eager, observe
+        eager, calls, run, doubt = subject.eager, subject.calls, observe, ""
         if device != "cpu":
-            run = partial(observe_on, device=device)
-            eager = run(subject.loaded.instance, subject.calls)
-            stopped = next((call.raised for call in eager.calls if call.raised is not None), None)
-            if stopped is not None:
-                words = f"eager does not run on {device}: {stopped.type}: {stopped.message}"
-                return Judged(Verdict(Kind.UNSUPPORTED, words), time.perf_counter() - began)
+            self.clock.enter("device", 4 * self.case.eager_seconds + _CONTEXT_SECONDS, **where)
+            abroad = subject.abroad(device)
+            if abroad.refusal:
+                return Judged(Verdict(Kind.UNSUPPORTED, abroad.refusal), time.perf_counter() - began)
+            eager, calls, run, doubt = abroad.eager, abroad.calls, partial(observe_on, device=device), abroad.doubt
+        self.clock.enter("compile", seconds, **where)
         forget_compiled_code()
         signals, lines = Signals(), dict[str, str]()
         with contextlib.ExitStack() as stack:
@@ -129,15 +129,12 @@ class CellJudge:
                 stack.enter_context(signals.collecting())
             if self.case.traced:
                 stack.enter_context(traced_lines(lines))
-            compiled = run(subject.loaded.instance, subject.calls, transform=config.compile)
+            compiled = run(subject.loaded.instance, calls, transform=config.compile)
         counted = compilations()
         if self.case.traced:
             self.clock.announce({"event": "lines", "files": lines})
         compare = partial(_compare_compiled, eager, compiled, self.case.checks)
-        if device != "cpu" and draws(subject.eager):
-            verdict = compare(_OTHER_NUMBERS)
-        else:
-            verdict = self._verdict(compare, [subject])
+        verdict = compare(Reference([], opaque=doubt)) if doubt else self._verdict(compare, [subject])
         if verdict.kind is Kind.AGREE and "speed" in self.case.checks and subject.number and device == "cpu":
             self.clock.enter("speed", 2 * seconds, **where)
             verdict = self._speed(subject, config) or verdict

@@ -17,6 +17,7 @@ _WHILE = {
     "reference": "while its reference was computed",
     "steps": "in eager, called again",
     "speed": "while it was timed",
+    "device": "in eager on the device",
     "compile": "compiled",
 }
 

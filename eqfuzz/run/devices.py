@@ -4,28 +4,82 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import torch
 
+from eqfuzz.judge.judge import judge_self
 from eqfuzz.judge.leaves import tensors
 from eqfuzz.judge.observation import Observation
-from eqfuzz.judge.observe import observe
+from eqfuzz.judge.observe import has_drawn, observe
 from eqfuzz.judge.shadows import has_storage
+from eqfuzz.judge.unspecified import left_open
+from eqfuzz.judge.verdict import Kind
 from eqfuzz.program.call import Call
 from eqfuzz.program.torch_internals import storage_key
 
 Transform = Callable[[Any], Any]
 
 
+@dataclasses.dataclass(frozen=True)
+class Abroad:
+    """What eager does on ``device``: ``eager`` of the first ``calls``, as far as it runs there.
+
+    ``refusal`` says why it does not run on any call, ``doubt`` why values that differ there prove nothing.
+    """
+
+    device: str
+    calls: list[Call]
+    eager: Observation
+    refusal: str
+    doubt: str
+
+    @classmethod
+    def of(cls, make_callable: Callable[[], Any], calls: Sequence[Call], here: Observation, device: str) -> Abroad:
+        """Run the ``calls`` there twice; ``here`` is what eager did on the CPU."""
+        eager = observe_on(make_callable, calls, device)
+        stop = next((number for number, call in enumerate(eager.calls) if call.raised is not None), len(calls))
+        if stop == 0:
+            raised = eager.calls[0].raised
+            assert raised is not None
+            words = f"eager does not run on {device}: {raised.type}: {raised.message}"
+            return cls(device, [], eager.first(0), words, "")
+        there = calls[:stop]
+        eager = eager.first(stop)
+        again = observe_on(make_callable, there, device)
+        return cls(device, list(there), eager, "", _doubt(make_callable, there, here, eager, again))
+
+
+def _doubt(
+    make_callable: Callable[[], Any], calls: Sequence[Call], here: Observation, eager: Observation, again: Observation
+) -> str:
+    if has_drawn(here):
+        return "it draws random numbers, which are others on each device and in each kernel"
+    if judge_self(eager, again).kind is not Kind.AGREE:
+        return "eager gives something else each time there"
+    return left_open(make_callable, calls)
+
+
 def observe_on(
     make_callable: Callable[[], Any], calls: Sequence[Call], device: str, transform: Transform | None = None
 ) -> Observation:
-    """``observe`` on ``device``, brought back. What the program itself makes without a device stays on the CPU."""
+    """``observe`` on ``device``, brought back. What the program itself makes without a device stays on the CPU.
+
+    Where the device can no longer be used afterwards (an index out of range in a kernel), this process ends.
+    """
     moved = [on_device(call, device) for call in calls]
-    return to_cpu(observe(partial(_instance, make_callable, device), moved, transform=transform))
+    observed = observe(partial(_instance, make_callable, device), moved, transform=transform)
+    if device == "cuda":
+        try:
+            torch.cuda.synchronize()
+        except RuntimeError as error:
+            # Every tensor there is lost, and all that is tried after this would be told as failing.
+            os.write(2, f"the CUDA context is lost: {error}\n".encode())
+            os.abort()
+    return to_cpu(observed)
 
 
 def _instance(make_callable: Callable[[], Any], device: str) -> Callable[..., Any]:

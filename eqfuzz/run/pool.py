@@ -58,7 +58,7 @@ class Worker:
         """Whether it has put everything back since its last case and can take another."""
         self.process.read()
         if self.process.over:
-            _log.info("a worker is gone: %s", self.ended())
+            _log.info("a worker is gone: %s", "nobody knows how it ended" if self.process.lost else self.ended())
             return False
         try:
             packet = self.channel.receive(_PATIENCE_TO_SETTLE)
@@ -134,6 +134,7 @@ class Pool:
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._server: Server | None = None
+        self._is_kept = True
         self._idle: list[Worker] = []
         self._sandboxes: list[Server] = []
         self._free_sandboxes: list[Server] = []
@@ -222,11 +223,11 @@ class Pool:
 
     def _run_spawned(self, server: Server, wires: Wires) -> Iterator[Event]:
         worker = self._take_worker(server)
+        while not worker.send(wires):
+            worker.close()
+            worker = self._take_worker(server)
         watch: Watch | None = None
         try:
-            while not worker.send(wires):
-                worker.close()
-                worker = self._take_worker(server)
             wires.sent()
             watch = Watch(wires, worker.process, self._limits, self._closing, alone=False, cpu_before=worker.cpu_total)
             yield from watch.events()
@@ -306,8 +307,7 @@ class Pool:
                 worker = self._idle.pop() if self._idle else None
             if worker is None:
                 worker = Worker(server, self._limits.start_s, self._closing)
-                if self._warm:
-                    keep(self._environment)
+                self._keep_toolchain()
                 return worker
             if worker.settled():
                 return worker
@@ -322,13 +322,19 @@ class Pool:
                 self._server.close()
                 self._server = None
             if self._server is None:
-                furnished = self._warm and furnish(self._environment)
+                self._is_kept = not self._warm or furnish(self._environment)
                 self._server = Server(
                     _MODULES[self._runner], self._hello(), self._environment, self._limits.start_s, self._closing
                 )
-                if self._warm and not furnished and self._runner == "fork":
-                    keep(self._environment)
+                if self._runner == "fork":
+                    self._keep_toolchain()
             return self._server
+
+    def _keep_toolchain(self) -> None:
+        """Keep for later runs what the first process to get ready has made."""
+        made, self._is_kept = not self._is_kept, True
+        if made:
+            keep(self._environment)
 
     def _hello(self) -> Hello:
         preload = self._environment.preload

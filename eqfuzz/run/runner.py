@@ -42,7 +42,7 @@ from eqfuzz.run.batch import Batches
 from eqfuzz.run.case import Case
 from eqfuzz.run.cells import SAMPLES, CellJudge, Cells, InTurn, Judged
 from eqfuzz.run.clock import Clock, Emit
-from eqfuzz.run.devices import on_device
+from eqfuzz.run.devices import observe_on, on_device
 from eqfuzz.run.limits import peak_mb
 from eqfuzz.run.subject import Subject
 
@@ -162,13 +162,15 @@ class _Runner:
     def same(self) -> None:
         """Emit by path whether PyTorch's own checks pass the tensors of the last call."""
         subject = self._asked_for()
-        config = self.case.configs[0]
-        self.clock.enter("compile", 2 * self.case.compile_seconds, variant=0, device="cpu", config=config.name)
+        device, config = self.case.devices[0], self.case.configs[0]
+        self.clock.enter("compile", 2 * self.case.compile_seconds, variant=0, device=device, config=config.name)
+        run = observe if device == "cpu" else partial(observe_on, device=device)
+        eager = subject.eager if device == "cpu" else run(subject.loaded.instance, subject.calls)
         with config.patched():
-            compiled = observe(subject.loaded.instance, subject.calls, transform=config.compile)
+            compiled = run(subject.loaded.instance, subject.calls, transform=config.compile)
         known = subject.reference(SAMPLES[0], self.case.seed)
         last = len(subject.calls) - 1
-        found = own_checks(subject.eager.calls[last], compiled.calls[last], known.calls[last] if known else None)
+        found = own_checks(eager.calls[last], compiled.calls[last], known.calls[last] if known else None)
         self.emit({"event": "same", "found": found})
 
     def _asked_for(self) -> Subject:

@@ -10,6 +10,7 @@ from eqfuzz.judge.shadow import Reference, reference
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.derive import Variant
+from eqfuzz.run.devices import Abroad
 
 
 class Subject:
@@ -29,6 +30,7 @@ class Subject:
         self.eager = eager
         self._reference: Reference | None = None
         self._samples = 0
+        self._abroad: dict[str, Abroad] = {}
 
     def go_on(self, steps: Sequence[Call]) -> None:
         """Append the ``steps`` that eager finishes, one after the other."""
@@ -47,6 +49,13 @@ class Subject:
 
     def _take(self, calls: list[Call], eager: Observation) -> None:
         self.calls, self.eager, self._reference, self._samples = calls, eager, None, 0
+        self._abroad.clear()
+
+    def abroad(self, device: str) -> Abroad:
+        """What eager does on another device; kept."""
+        if device not in self._abroad:
+            self._abroad[device] = Abroad.of(self.loaded.instance, self.calls, self.eager, device)
+        return self._abroad[device]
 
     def has_reference(self, samples: int) -> bool:
         """Whether one of at least so many noisy runs has been made."""

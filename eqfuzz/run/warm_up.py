@@ -20,7 +20,7 @@ from eqfuzz.program.torch_internals import forget_compiled_code, without_graph_c
 
 
 def warm_up(cuda: bool, *, changed: bool) -> None:
-    """Compile on the CPU, and with ``cuda`` there too; else some typical programs, for those that fork from here.
+    """Compile on the CPU, and with ``cuda`` there too; else some typical programs, for the children to come.
 
     Where a preload has ``changed`` the compiler the typical programs are left out: they might end this process, and
     what is broken is for seeds to show. The graph caches are off: a hit would skip passes.

@@ -33,14 +33,14 @@ def opening(
         lines.append("import torch._dynamo.config")
     if config.inductor or draws:
         lines.append("import torch._inductor.config")
+    if finding.device == "cuda":
+        lines += ["", "# Full precision, in eager too", *(f"{setting} = False" for setting in IMPRECISE_ON_CUDA)]
     if preloaded:
         lines += ["", _PRELOAD.rstrip("\n")]
     if config.dynamo or config.inductor or draws:
         lines.append("")
     if draws:
         lines.append("torch._inductor.config.fallback_random = True  # compiled programs draw the same random numbers")
-    if finding.device == "cuda":
-        lines += ["", *(f"{setting} = False  # full precision in eager, too" for setting in IMPRECISE_ON_CUDA)]
     lines += [f"torch._dynamo.config.{key} = {value!r}" for key, value in config.dynamo.items()]
     lines += [f"torch._inductor.config.{key} = {value!r}" for key, value in config.inductor.items()]
     return "\n".join(lines)

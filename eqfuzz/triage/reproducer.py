@@ -60,9 +60,9 @@ def write_reproducer(finding: Finding, config: Config, described: Described, pre
     if described.invocation.startswith("call("):
         parts.append(_changes(described))
     if dies:
-        parts += [_run(described), _watch(finding, config)]
+        parts += [_run(described, finding.device), _watch(finding, config)]
     elif finding.verdict.kind is Kind.COMPILER_CRASH:
-        parts += [_run(described), _raises(config)]
+        parts += [_run(described, finding.device), _raises(config)]
     else:
         parts += _compares(finding, config, evidence, described)
     return "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
@@ -89,7 +89,7 @@ def write_saving_script(
     if described.invocation.startswith("call("):
         parts.append(_changes(described))
     if finding.verdict.kind is Kind.COMPILER_CRASH:
-        parts += [_run(described), _outcome(), f"save_{ours}(type(outcome({model})).__name__)"]
+        parts += [_run(described, finding.device), _outcome(), f"save_{ours}(type(outcome({model})).__name__)"]
     else:
         parts += [*_compares(finding, config, evidence, described)[:-1], f"save_{ours}(observe({model}))"]
     return "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
@@ -102,7 +102,7 @@ def comparison_of(finding: Finding) -> Comparison:
     """What the reproducer of a finding that is not in ``WATCHED`` compares."""
     evidence = finding.verdict.evidence or Evidence()
     leaf = _leaf(evidence)
-    shared = leaf.startswith("shared(") or leaf.endswith(".is_leaf")
+    shared = leaf.startswith("shared(") or leaf.endswith((".is_leaf", ".device"))
     if finding.verdict.kind is Kind.WRONG_METADATA and not shared:
         return "metadata"
     if evidence.allowed and evidence.index is not None and evidence.reference is not None:
@@ -365,7 +365,8 @@ def number(value: Any) -> str:
     return repr(value) if value == value and abs(value) != float("inf") else f'float("{value}")'
 
 
-def _run(described: Described) -> str:
+def _run(described: Described, device: str) -> str:
+    ends = "    torch.cuda.synchronize()\n" if device == "cuda" else ""
     return f'''
 def run(model):
     """The program on every input set, with the backward pass where there is one."""
@@ -375,4 +376,4 @@ def run(model):
         leaves = [t for t in torch.utils._pytree.tree_leaves(output) if isinstance(t, torch.Tensor) and t.requires_grad]
         if leaves:
             torch.autograd.backward(leaves, [torch.ones_like(t) for t in leaves])
-'''
+{ends}'''

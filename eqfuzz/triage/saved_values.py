@@ -21,6 +21,7 @@ from eqfuzz.run.sandbox.inside import SAVED
 
 _DTYPES = {str(dtype): dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)}
 _MOST_CHARACTERS = 100_000
+_DEEPEST = 40
 
 
 def save(value: Any) -> None:
@@ -42,16 +43,19 @@ def _encoded(value: Any) -> dict[str, Any]:
     return {"class": _structure(value)[:_MOST_CHARACTERS], "repr": repr(value)[:_MOST_CHARACTERS]}
 
 
-def _structure(value: Any) -> str:
+def _structure(value: Any, depth: int = 0) -> str:
     """Its class, with those of what a list, tuple or dict holds; of a tensor what must be equal besides values."""
     name = f"{type(value).__module__}.{type(value).__qualname__}"
-    if isinstance(value, dict):
-        return f"{name}[{', '.join(f'{key!r}: {_structure(item)}' for key, item in value.items())}]"
-    if isinstance(value, list | tuple):
-        return f"{name}[{', '.join(map(_structure, value))}]"
     if isinstance(value, torch.Tensor):
-        return f"{name}[{value.dtype}, {list(value.shape)}, {value.device.type}, {value.requires_grad}]"
-    return name
+        strides = [step for size, step in zip(value.shape, value.stride(), strict=True) if size > 1]
+        return f"{name}[{value.dtype}, {list(value.shape)}, {strides}, {value.device.type}, {value.requires_grad}]"
+    if depth > _DEEPEST or not isinstance(value, dict | list | tuple):
+        return name
+    if isinstance(value, dict):
+        inside = (f"{key!r}: {_structure(item, depth + 1)}" for key, item in value.items())
+    else:
+        inside = (_structure(item, depth + 1) for item in value)
+    return f"{name}[{', '.join(inside)}]"
 
 
 class NotSaved(ValueError):

@@ -119,7 +119,7 @@ def test_a_place_is_found_where_none_is_known():
 @pytest.mark.parametrize("told", [[], [{"event": "same", "found": {"output": {"same": False, "assert_close": True}}}]])
 def test_torch_s_own_checks(monkeypatch, tmp_path, told):
     children = Children({"same": told})
-    monkeypatch.setattr("eqfuzz.campaign.own_checks.Pool", lambda *_, **__: children)
+    monkeypatch.setattr("eqfuzz.campaign.own_checks.pool_for", lambda *_, **__: children)
     found = own_checks(confirmed("outputs"), tmp_path, tmp_path)
     assert found == (told[0]["found"] if told else {})
     assert children.jobs == ["same"]

@@ -50,7 +50,7 @@ class Run:
                 reduced = Reduced((0, 0), (1, 1), (len(SOURCE), len(SMALLER)), 1)
                 return dataclasses.replace(self.finding, original=program, transformed=program, reduced=reduced)
 
-        monkeypatch.setattr(reduction, "Pool", lambda *_, **__: Children({"describe": [DESCRIBED]}))
+        monkeypatch.setattr(reduction, "pool_for", lambda *_, **__: Children({"describe": [DESCRIBED]}))
         monkeypatch.setattr(reduction, "Reducing", Shrinking)
         monkeypatch.setattr(reproducing, "replay", lambda *_, **__: Outcome(status, "printed last"))
 

@@ -6,13 +6,18 @@ import textwrap
 import pytest
 import torch
 
-from eqfuzz.judge.observation import CallObservation, Observation
+from eqfuzz.judge.observation import CallObservation, Observation, Raised
+from eqfuzz.judge.observe import observe
+from eqfuzz.judge.oracles import judge_compiled
+from eqfuzz.judge.reference import Reference
+from eqfuzz.judge.verdict import Kind
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
+from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.library import shipped_rules
 from eqfuzz.run.case import Case
 from eqfuzz.run.configs import BUILT_IN
-from eqfuzz.run.devices import on_device, to_cpu
+from eqfuzz.run.devices import Abroad, on_device, to_cpu
 from eqfuzz.run.runner import run_case
 
 NEEDS_CUDA = [pytest.mark.cuda, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
@@ -132,3 +137,76 @@ def test_what_was_seen_on_another_device_comes_back(device):
     assert back.outputs[1][1].tolist() == [-1j, 2.0] and back.outputs[2] == ("output[2]", 7)
     assert [device in text for _, text in back.traits] == [True, True]
     assert [path for path, _ in back.traits] == ["output[0].device", "output[1].device"]
+
+
+def abroad(source):
+    """A program on ``cpu:0``, which is the CPU, and goes every way that another device goes."""
+    loaded = Loaded(recognise(textwrap.dedent(source), "seed.py"))
+    calls = loaded.calls(0)
+    return Abroad.of(loaded.instance, calls, observe(loaded.instance, calls), "cpu:0")
+
+
+def test_a_case_on_another_device():
+    events = run(case_of(devices=("cpu", "cpu:0"), variants=1))
+    cells = [e for e in events if e["event"] == "cell" and e["config"]]
+    assert {(e["device"], e["verdict"]["kind"]) for e in cells} == {("cpu", "agree"), ("cpu:0", "agree")}
+    assert len(cells) == 8
+    stages = [e for e in events if e["event"] == "stage" and e["stage"] == "device"]
+    assert all(e["device"] == "cpu:0" and e["config"] for e in stages) and len(stages) == 4
+
+
+def test_a_program_that_does_not_run_there_is_unsupported(monkeypatch):
+    """Nor is anything after the call that it stops at."""
+    source = """
+        import torch
+        def program(x): return x + torch.ones(x.shape[0])
+        def inputs(rng): yield from (rng.normal(n) for n in (2, 3))
+    """
+
+    def stops(make_callable, calls, device, transform=None):
+        seen = observe(make_callable, calls, transform=transform)
+        if limit < len(seen.calls):
+            seen.calls[limit].raised = Raised("RuntimeError", "two devices", "torch")
+        return seen.first(limit + 1)
+
+    limit = 0
+    monkeypatch.setattr("eqfuzz.run.devices.observe_on", stops)
+    (cell,) = [
+        e
+        for e in run(case_of(source, devices=("cpu:0",), strategy="none", configs=(BUILT_IN["eager"],)))
+        if e["event"] == "cell"
+    ]
+    assert cell["verdict"]["kind"] == "unsupported"
+    assert cell["verdict"]["message"] == "eager does not run on cpu:0: RuntimeError: two devices"
+    loaded = Loaded(recognise(textwrap.dedent(source), "seed.py"))
+    calls = [*loaded.calls(0), *loaded.calls(1)]
+    limit = 3
+    found = Abroad.of(loaded.instance, calls, observe(loaded.instance, calls), "cpu:0")
+    assert (len(found.calls), len(found.eager.calls), found.refusal, found.doubt) == (3, 3, "", "")
+
+
+@pytest.mark.parametrize(
+    ("result", "doubt"),
+    [
+        ("x * 2", ""),
+        ("torch.nn.functional.dropout(x, 0.5)", "it draws random numbers"),
+        ("x * next(COUNT)", "something else each time"),
+        ("(x * 0).sort().indices", "sort orders equal numbers"),
+    ],
+)
+def test_what_proves_nothing_on_another_device(result, doubt):
+    source = f"""
+        import itertools
+        import torch
+        COUNT = itertools.count()
+        def program(x): return {result}
+        def inputs(rng): yield rng.normal(4)
+    """
+    found = abroad(source)
+    assert doubt in found.doubt and bool(doubt) == bool(found.doubt) and not found.refusal
+    judged = judge_compiled(
+        Observation([CallObservation(outputs=[("output", torch.zeros(2))])]),
+        Observation([CallObservation(outputs=[("output", torch.ones(2))])]),
+        Reference([], opaque=found.doubt) if doubt else None,
+    )
+    assert judged.kind is Kind.INCONCLUSIVE

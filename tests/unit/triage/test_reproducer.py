@@ -17,7 +17,7 @@ from eqfuzz.run.configs import Config
 from eqfuzz.triage.finding import Finding, finding_id
 from eqfuzz.triage.folder import flaky_folder, read_finding, write_folder
 from eqfuzz.triage.replay import ERROR, FIXED, STILL_FAILING, replay
-from eqfuzz.triage.reproducer import Described, write_reproducer
+from eqfuzz.triage.reproducer import Described, comparison_of, write_reproducer
 
 pytestmark = pytest.mark.slow
 
@@ -113,6 +113,22 @@ def test_exit_codes_follow_the_program(tmp_path, place):
     code, text, output = run(tmp_path, finding_of(kind, evidence, bias=bias))
     assert code == 1, output
     assert "import eqfuzz" not in text and "algebra/some_rule" in text and text.count("import torch\n") == 1
+
+
+@pytest.mark.parametrize("kind", [Kind.WRONG_RESULT, Kind.PROCESS_CRASH])
+def test_on_cuda_everything_is_there(kind):
+    finding = dataclasses.replace(finding_of(kind, Evidence(0, "output['p'].a", (0,), 0, 1, None, 0.0)), device="cuda")
+    text = write_reproducer(finding, EAGER, described(finding), preloaded=True)
+    compile(text, "repro.py", "exec")
+    order = ["import torch\n", "allow_tf32 = False", "preload = pathlib", "load_state_dict", "model = model.to('cuda')"]
+    places = [text.index(line) for line in order]
+    assert places == sorted(places)
+    assert ("torch.cuda.synchronize()" in text) is (kind is Kind.PROCESS_CRASH)
+
+
+@pytest.mark.parametrize(("path", "comparison"), [("output.device", "exact"), ("output[0]", "metadata")])
+def test_where_a_result_lies_is_compared_as_it_is(path, comparison):
+    assert comparison_of(finding_of(Kind.WRONG_METADATA, Evidence(0, path))) == comparison
 
 
 def test_containers_inside_of_containers_are_compared(tmp_path):
