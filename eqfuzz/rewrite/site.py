@@ -22,11 +22,11 @@ from eqfuzz.rewrite.template import Replacement
 
 STRIDE_READERS = frozenset(
     """view view_as as_strided stride is_contiguous storage storage_offset view_as_complex data_ptr numpy resize_
-    kron""".split()
+    kron set_rng_state set_state""".split()
 )
 """A program with one of these attributes can tell strides: there a rule that changes them is not an equation.
 
-``torch.kron`` raises on some strides in eager."""
+``torch.kron`` raises on some strides in eager, and a generator takes no state that is not contiguous."""
 
 GRADIENT_READERS = frozenset("backward grad vjp jvp jacrev jacfwd hessian grad_and_value".split())
 """A program with one of these names has gradients among its values: there a rule that changes them is no equation."""

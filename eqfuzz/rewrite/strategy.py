@@ -75,14 +75,20 @@ def walk(
     """Random derivations of ``depth`` rewrites, at most ``limit`` (at least one); facts are taken again after each.
 
     Rules that reach the backend are drawn more often (see ``survival``), those of the ``favoured`` families too, and
-    the less often the more they were used; a program that came out before does not come out again.
+    the less often the more they were used; a program that came out before does not come out again. A derivation ends
+    at a program that cannot be studied: it comes out, and what is wrong with it is for its eager run to show.
     """
     seen = {start.text_digest}
     used: Counter[str] = Counter()
     for _ in range(max(limit, 1)):
         variant = start
         for _ in range(depth):
-            syntax, facts = study(variant)
+            try:
+                syntax, facts = study(variant)
+            except Exception:  # the program's own: a rule has broken it
+                if variant is start:
+                    raise
+                break
             step = _draw_step(variant, syntax, facts, rules, used, rng, favoured)
             if step is None:
                 break

@@ -3,6 +3,7 @@
 import random
 import textwrap
 
+import pytest
 import torch
 
 from eqfuzz.program.formats import recognise
@@ -76,6 +77,27 @@ def test_walks_have_the_depth_asked_for_and_compose_exactness():
             expected = expected.compose(effects[step.rule])
         assert variant.exactness is expected
         run(variant)
+
+
+def test_a_derivation_ends_at_a_program_that_does_not_run():
+    """It comes out, so that its eager run shows what is wrong; the seed itself has to run."""
+
+    def broken(variant):
+        if len(variant.derivation) == 2:
+            raise RuntimeError("a rule has broken it")
+        return study(variant)
+
+    walks = list(walk(original(PROGRAM), broken, shipped_rules(), 4, 2, random.Random(0)))
+    assert [len(v.derivation) for v in walks] == [2, 2]
+    with pytest.raises(RuntimeError):
+        list(walk(walks[0], broken, shipped_rules(), 4, 2, random.Random(0)))
+
+
+def test_a_generator_s_state_stays_contiguous():
+    source = SOURCE.replace("z = torch.relu", "torch.set_rng_state(torch.get_rng_state())\n    z = torch.relu")
+    start = original(recognise(source, "seed.py"))
+    assert not any(site.rule.layout for site in sites_of(*study(start), shipped_rules()))
+    assert any(site.rule.layout for site in SITES)
 
 
 def test_alternation_keeps_every_site():
