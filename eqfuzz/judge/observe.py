@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,8 +58,32 @@ def execute(
     """The one driver behind ``observe`` and the reference: program code runs in ``scope(given)``, leaves pass ``keep``.
 
     ``given`` holds every tensor that the program did not make: arguments, parameters, buffers, cotangents. Backward
-    passes run in ``backward_scope`` where there is one.
+    passes run in ``backward_scope`` where there is one. Grad mode and default dtype, which a program may leave changed
+    from one call to the next, are afterwards what they were.
     """
+    with _modes_kept():
+        return _execute(make_callable, calls, transform, seed, scope, keep, backward_scope)
+
+
+@contextlib.contextmanager
+def _modes_kept() -> Iterator[None]:
+    grad_mode, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
+    try:
+        yield
+    finally:
+        torch.set_grad_enabled(grad_mode)
+        torch.set_default_dtype(dtype)
+
+
+def _execute(
+    make_callable: Callable[[], Any],
+    calls: Sequence[Call],
+    transform: Transform | None,
+    seed: int,
+    scope: Scope,
+    keep: Keep,
+    backward_scope: Scope | None,
+) -> Observation:
     target = make_callable()
     namespace = namespace_of(target)
     observed: list[CallObservation] = []

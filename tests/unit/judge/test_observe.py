@@ -233,3 +233,17 @@ def inputs(rng):
     )
     (call,) = observe(loaded.instance, loaded.calls(0)).calls
     assert call.warned == ["UserWarning: mine"]
+
+
+def test_modes_that_a_program_leaves_changed_last_for_its_calls_only():
+    def program(x):
+        y = x * (2 if torch.is_grad_enabled() else 3) + torch.ones(1)
+        torch.set_grad_enabled(False)
+        torch.set_default_dtype(torch.float64)
+        return y
+
+    for _ in range(2):
+        first, second = observe(lambda: program, [Call((torch.ones(2),), {})] * 2).calls
+        assert first.outputs[0][1].tolist() == [3.0, 3.0] and first.outputs[0][1].dtype is torch.float32
+        assert second.outputs[0][1].tolist() == [4.0, 4.0] and second.outputs[0][1].dtype is torch.float64
+    assert torch.is_grad_enabled() and torch.get_default_dtype() is torch.float32
