@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from eqfuzz.judge.judge import judge_rewrite, judge_self
@@ -15,6 +15,7 @@ from eqfuzz.judge.oracles import judge_compiled
 from eqfuzz.judge.shadow import reference
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.call import Call
+from eqfuzz.run.cells import SAMPLES
 
 
 def draw(*shape, seed=0):
@@ -27,9 +28,9 @@ def chain(x, y):
     return (z - z.mean(1, keepdim=True)) / (z.std() + 0.1) + 3
 
 
-def cells(function, *args):
+def cells(function, *args, samples=SAMPLES[0]):
     calls = [Call(args, {})]
-    return observe(lambda: function, calls), reference(lambda: function, calls)
+    return observe(lambda: function, calls), reference(lambda: function, calls, samples=samples)
 
 
 def with_output(observation, value, position=0, group="outputs"):
@@ -63,8 +64,11 @@ def test_planted_errors_in_one_element_are_found(place, relative, up, how):
 
 
 @given(st.integers(0, 2**31))
+@example(2567213)
 @settings(max_examples=15, deadline=None)
 def test_legal_reorderings_agree(seed):
+    """Under as many noisy runs as a claim needs: under fewer, one element in some ten thousand lies outside."""
+
     x, y = draw(6, 40, seed=seed), draw(40, 7, seed=seed + 1)
 
     def program(x, y):
@@ -79,7 +83,7 @@ def test_legal_reorderings_agree(seed):
         halves = x[:, :20].prod(1) * x[:, 20:].prod(1)
         return sum(parts), product, wide.cumsum(1).float(), centred.square().sum(1) / 39, fused, halves
 
-    eager, known = cells(program, x, y)
+    eager, known = cells(program, x, y, samples=SAMPLES[-1])
     verdict = judge_compiled(eager, observe(lambda: reordered, [Call((x, y), {})]), known)
     assert verdict.kind is Kind.AGREE, verdict.message
 
