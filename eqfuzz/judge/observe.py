@@ -45,6 +45,17 @@ def observe(
     return execute(make_callable, calls, transform=transform, seed=seed, scope=contextlib.nullcontext, keep=snapshot)
 
 
+@contextlib.contextmanager
+def _modes_kept() -> Iterator[None]:
+    grad_mode, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
+    try:
+        yield
+    finally:
+        torch.set_grad_enabled(grad_mode)
+        torch.set_default_dtype(dtype)
+
+
+@_modes_kept()
 def execute(
     make_callable: Callable[[], Any],
     calls: Sequence[Call],
@@ -61,29 +72,6 @@ def execute(
     passes run in ``backward_scope`` where there is one. Grad mode and default dtype, which a program may leave changed
     from one call to the next, are afterwards what they were.
     """
-    with _modes_kept():
-        return _execute(make_callable, calls, transform, seed, scope, keep, backward_scope)
-
-
-@contextlib.contextmanager
-def _modes_kept() -> Iterator[None]:
-    grad_mode, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
-    try:
-        yield
-    finally:
-        torch.set_grad_enabled(grad_mode)
-        torch.set_default_dtype(dtype)
-
-
-def _execute(
-    make_callable: Callable[[], Any],
-    calls: Sequence[Call],
-    transform: Transform | None,
-    seed: int,
-    scope: Scope,
-    keep: Keep,
-    backward_scope: Scope | None,
-) -> Observation:
     target = make_callable()
     namespace = namespace_of(target)
     observed: list[CallObservation] = []
