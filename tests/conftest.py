@@ -17,6 +17,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(OURS), ignore_errors=True))
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """What is marked ``cuda`` is skipped where torch finds no device."""
+    if item.get_closest_marker("cuda"):
+        import torch
+
+        if not torch.cuda.is_available():
+            pytest.skip("needs a CUDA device")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The slow tests first, in each of the two halves that xdist deals out, so that none of them is left for the end.
 

@@ -18,6 +18,7 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
 from eqfuzz.judge.alone import Alone, Disagreement, judge_alone
+from eqfuzz.judge.arithmetic import HALVES
 from eqfuzz.judge.intermediates import (
     AS_STRIDED,
     Recorded,
@@ -40,7 +41,6 @@ from eqfuzz.program.torch_internals import (
 )
 
 _CLONE = torch.ops.aten.clone.default
-_HALVES = (torch.float16, torch.bfloat16)
 _MAX_FAILURES = 8
 
 
@@ -234,7 +234,7 @@ class _GraphAudit:
 
     def _is_half(self, step: Step, values: dict[str, Any]) -> bool:
         near = [values[ref.name] for ref in _refs(step)] + list(self._compiled(step, values).values())
-        return any(isinstance(value, torch.Tensor) and value.dtype in _HALVES for value in near)
+        return any(isinstance(value, torch.Tensor) and value.dtype in HALVES for value in near)
 
     def _compiled(self, step: Step, values: dict[str, Any]) -> dict[int, torch.Tensor]:
         if step.name in values:

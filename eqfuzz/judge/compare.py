@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from eqfuzz.judge.arithmetic import HALVES
 from eqfuzz.judge.leaves import is_tensor_like
 from eqfuzz.judge.reference import LeafReference, classes
 
-_HALVES = (torch.float16, torch.bfloat16)
 _TOO_UNSTABLE = 0.2
 _TIMES_EAGER = 3.0
 FACTOR = 4.0
@@ -166,7 +166,7 @@ def _judge_elements(
     farther = finite & (far > _TIMES_EAGER * near)
     steady = ~unstable
     beyond = farther & (far > allowed)
-    least = _ALONE_IN_HALVES if eager.dtype in _HALVES else _ALONE
+    least = _ALONE_IN_HALVES if eager.dtype in HALVES else _ALONE
     alone, times = _alone(far, near, reference.bound, finite & steady, least)
     alone &= farther
     allowed = torch.where(alone, torch.minimum(allowed, times * reference.bound), allowed)
@@ -297,7 +297,7 @@ def distance_between(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
 
 
 def _factor_of_two_eager_runs(dtype: torch.dtype) -> float:
-    return 8.0 if dtype in _HALVES else FACTOR
+    return 8.0 if dtype in HALVES else FACTOR
 
 
 def _strides(value: torch.Tensor) -> list[int]:

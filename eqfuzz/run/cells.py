@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 from eqfuzz.judge.judge import judge_rewrite
 from eqfuzz.judge.observation import Observation
-from eqfuzz.judge.observe import observe
 from eqfuzz.judge.oracles import judge_compiled
 from eqfuzz.judge.shadow import Reference
 from eqfuzz.judge.speed import judge_speed
@@ -113,13 +112,13 @@ class CellJudge:
         began = time.perf_counter()
         seconds = self.case.compile_seconds
         where = {"variant": subject.number, "device": device, "config": config.name}
-        eager, calls, run, doubt = subject.eager, subject.calls, observe, ""
+        eager, calls, doubt = subject.eager, subject.calls, ""
         if device != "cpu":
             self.clock.enter("device", 4 * self.case.eager_seconds + _CONTEXT_SECONDS, **where)
             abroad = subject.abroad(device)
             if abroad.refusal:
                 return Judged(Verdict(Kind.UNSUPPORTED, abroad.refusal), time.perf_counter() - began)
-            eager, calls, run, doubt = abroad.eager, abroad.calls, partial(observe_on, device=device), abroad.doubt
+            eager, calls, doubt = abroad.eager, abroad.calls, abroad.doubt
         self.clock.enter("compile", seconds, **where)
         forget_compiled_code()
         signals, lines = Signals(), dict[str, str]()
@@ -129,7 +128,7 @@ class CellJudge:
                 stack.enter_context(signals.collecting())
             if self.case.traced:
                 stack.enter_context(traced_lines(lines))
-            compiled = run(subject.loaded.instance, calls, transform=config.compile)
+            compiled = observe_on(subject.loaded.instance, calls, device, config.compile)
         counted = compilations()
         if self.case.traced:
             self.clock.announce({"event": "lines", "files": lines})

@@ -68,8 +68,11 @@ def observe_on(
 ) -> Observation:
     """``observe`` on ``device``, brought back. What the program itself makes without a device stays on the CPU.
 
-    Where the device can no longer be used afterwards (an index out of range in a kernel), this process ends.
+    On ``"cpu"`` it is ``observe``. Where the device can no longer be used afterwards (an index out of range in a
+    kernel), this process ends.
     """
+    if device == "cpu":
+        return observe(make_callable, calls, transform=transform)
     moved = [on_device(call, device) for call in calls]
     observed = observe(partial(_instance, make_callable, device), moved, transform=transform)
     if device == "cuda":

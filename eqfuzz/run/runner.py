@@ -164,10 +164,9 @@ class _Runner:
         subject = self._asked_for()
         device, config = self.case.devices[0], self.case.configs[0]
         self.clock.enter("compile", 2 * self.case.compile_seconds, variant=0, device=device, config=config.name)
-        run = observe if device == "cpu" else partial(observe_on, device=device)
-        eager = subject.eager if device == "cpu" else run(subject.loaded.instance, subject.calls)
+        eager = observe_on(subject.loaded.instance, subject.calls, device)
         with config.patched():
-            compiled = run(subject.loaded.instance, subject.calls, transform=config.compile)
+            compiled = observe_on(subject.loaded.instance, subject.calls, device, config.compile)
         known = subject.reference(SAMPLES[0], self.case.seed)
         last = len(subject.calls) - 1
         found = own_checks(eager.calls[last], compiled.calls[last], known.calls[last] if known else None)

@@ -20,7 +20,6 @@ from eqfuzz.run.configs import BUILT_IN
 from eqfuzz.run.devices import Abroad, on_device, to_cpu
 from eqfuzz.run.runner import run_case
 
-NEEDS_CUDA = [pytest.mark.cuda, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
 SOURCE = """
 import torch
 def program(x, y): return torch.sin(x) * y + 1
@@ -110,7 +109,7 @@ class Pair:
     second: torch.Tensor
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=NEEDS_CUDA)])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
 def test_on_another_device_calls_are_as_they_were(device):
     whole = torch.arange(12.0).view(3, 4)
     call = Call(
@@ -128,7 +127,7 @@ def test_on_another_device_calls_are_as_they_were(device):
     assert pair.first.eq(-1).all() and pair.second.eq(-1).all() and whole.sum() == 66
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=NEEDS_CUDA)])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
 def test_what_was_seen_on_another_device_comes_back(device):
     complex_one = torch.tensor([1j, 2.0], device=device)
     seen = [("output[0]", torch.ones(2, 3, device=device).t()), ("output[1]", complex_one.conj()), ("output[2]", 7)]
