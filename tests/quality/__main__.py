@@ -24,14 +24,16 @@ from rich.table import Table
 
 from tests.quality.corpus import Entry, generated_seeds, grow, ordered, shipped_seeds
 from tests.quality.fault import Fault, read_faults
-from tests.quality.hunt import Hunt, Hunter, OwnDefects
+from tests.quality.hunt import Hunt, Hunter, OwnDefects, Record
 from tests.quality.journal import Journal
+from tests.quality.reach import Replaced, replaced_by
 from tests.quality.triaged import Triaged
 
 ENOUGH = 0.85
 MINUTES = 60.0
-CLEAN_SHARE = 0.1
-"""Of the time, for a run without any fault: it must find nothing but torch's own defects, and fills the store."""
+CLEAN_SHARE = 0.35
+"""Of the time, for a run without any fault: it must find nothing but torch's own defects, fills the store of kernels,
+and tells which code of torch each program runs."""
 
 
 FIRST_SHARE = 0.6
@@ -82,8 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         clean = ground.hunter(None, jobs=len(os.sched_getaffinity(0)))
         clean.go_on(share)
         print(json.dumps(clean.hunt.to_json()) if _as_json(chosen) else _clean_line(clean.hunt), flush=True)
-        entries = ordered(ground.entries, clean.costs, chosen.seed)
-        ground = dataclasses.replace(ground, entries=entries, clean=clean.judged)
+        entries = ordered(ground.entries, clean.record.costs, chosen.seed)
+        ground = dataclasses.replace(ground, entries=entries, clean=clean.record, replaced=replaced_by(faults))
         hunters = _hunted(faults, ground, chosen, end, journal)
         if chosen.triage:
             _triage_all(hunters, chosen, journal)
@@ -101,12 +103,14 @@ class Ground:
     own: OwnDefects
     stop: threading.Event
     most_cells: int | None
-    clean: Mapping[tuple[str, str], bool] = dataclasses.field(default_factory=dict[tuple[str, str], bool])
+    clean: Record | None = None
+    replaced: Mapping[str, Replaced] = dataclasses.field(default_factory=dict[str, Replaced])
 
     def hunter(self, fault: Fault | None, jobs: int = 1) -> Hunter:
-        out = self.folder / "runs" / (fault.name if fault is not None else "none")
+        name = fault.name if fault is not None else "none"
+        out, known = self.folder / "runs" / name, (self.clean, self.replaced.get(name))
         more = {"jobs": jobs, "most_cells": self.most_cells if fault is not None else None, "stop": self.stop}
-        return Hunter(fault, self.entries, self.seed, self.own, out, self.folder / "kernels", self.clean, **more)
+        return Hunter(fault, self.entries, self.seed, self.own, out, self.folder / "kernels", *known, **more)
 
 
 def _prepare(chosen: argparse.Namespace, folder: Path, stop: threading.Event) -> Ground:
@@ -182,8 +186,9 @@ def _tell(hunts: Sequence[Hunt], clean: Hunt, seconds: float, chosen: argparse.N
     else:
         console = Console(width=None if sys.stdout.isatty() else 160)
         console.print(_table(sorted(hunts, key=lambda h: h.name)))
-        cells = sum(h.cells for h in hunts)
-        console.print(f"found {found} of {len(hunts)} ({share:.0%}), {cells} compiled cells, {seconds / 60:.0f} min")
+        cells, spared = sum(h.cells for h in hunts), sum(h.spared for h in hunts)
+        judged = f"{cells} compiled cells judged, {spared} spared"
+        console.print(f"found {found} of {len(hunts)} ({share:.0%}), {judged}, {seconds / 60:.0f} min")
         triaged = [h.triaged for h in hunts if h.triaged is not None]
         if triaged:
             console.print(_triage_line(triaged))
@@ -241,7 +246,12 @@ def _line(done: Hunt) -> str:
         more += "" if told.is_right else f"; stage {told.stage or 'unknown'}, not {' or '.join(told.right_stages)}"
         more += "" if told.fails and told.passes else f"; script fails: {told.fails}, passes without: {told.passes}"
         more += f"  [{told.error}]" if told.error else ""
-    return f"{done.name:44} {how}, {done.cells} cells, {done.seconds:.0f} s{more}"
+    return f"{done.name:44} {how}, {_cells(done)} cells, {done.seconds:.0f} s{more}"
+
+
+def _cells(done: Hunt) -> str:
+    """Those that were judged, and those that a run without knowledge of the fault would have judged besides."""
+    return f"{done.cells} + {done.spared}" if done.spared else str(done.cells)
 
 
 def _table(hunts: Sequence[Hunt]) -> Table:
@@ -264,7 +274,7 @@ def _table(hunts: Sequence[Hunt]) -> Table:
         told = ("missed", "", "", "") if catch is None else ("found", catch.verdict, catch.stage, catch.config)
         rewrite = _rewrites(catch.rules) if catch is not None else ""
         row = (fault.name, fault.kind, fault.issue_number, *told)
-        table.add_row(*row, str(done.cells), f"{done.seconds:.0f}", rewrite)
+        table.add_row(*row, _cells(done), f"{done.seconds:.0f}", rewrite)
     return table
 
 

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import itertools
 import shutil
 import tempfile
 import threading
 import time
-import types
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from eqfuzz.campaign.events import CellJudged, Event, FindingMade, SeedDone
+from eqfuzz.campaign.events import CellJudged, Event, FindingMade, LinesCovered, SeedDone
 from eqfuzz.campaign.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.campaign.settings import Settings
 from eqfuzz.campaign.versions import versions
@@ -33,6 +34,7 @@ from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.replay import FIXED, replay
 from tests.quality.corpus import Entry
 from tests.quality.fault import Fault
+from tests.quality.reach import Replaced
 from tests.quality.triaged import Triaged, triage
 
 COMPILE_SECONDS = 45.0
@@ -66,6 +68,10 @@ PHASES = (
 )
 
 
+TURNS = True, None, False
+"""First the places where what a fault replaces runs, then those of which that is not known, then the others."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Catch:
     """The finding that is the fault's. ``rules`` are those of its derivation: empty, the seed itself shows it.
@@ -85,8 +91,9 @@ class Catch:
 class Hunt:
     """How the hunt for one fault went. ``cells`` counts compiled cells judged, ``error`` is eqfuzz's own complaint.
 
-    ``passed_over`` counts findings of defects that torch has without the fault. Without a ``fault`` the catch is a
-    false alarm.
+    ``spared`` counts the cells of the find's phase that stand before it and were not judged again, since the code that
+    the fault replaces does not run in them. ``passed_over`` counts findings of defects that torch has without the
+    fault. Without a ``fault`` the catch is a false alarm.
     """
 
     fault: Fault | None
@@ -95,6 +102,7 @@ class Hunt:
     seconds: float
     passed_over: int
     error: str = ""
+    spared: int = 0
     triaged: Triaged | None = None
 
     @property
@@ -115,11 +123,30 @@ class Hunt:
             "found": self.found,
             "catch": dataclasses.asdict(self.catch) if self.catch else None,
             "cells": self.cells,
+            "spared": self.spared,
             "seconds": round(self.seconds, 1),
             "passed_over": self.passed_over,
             "error": self.error,
             **({"triaged": dataclasses.asdict(self.triaged)} if self.triaged is not None else {}),
         }
+
+
+Place = tuple[str, str]
+"""The name of a phase, and the path of a program that it runs."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """What was seen in each place that a hunter is through with.
+
+    ``quiet`` says whether nothing was found there, ``cells`` how many were judged, ``lines`` which lines of the
+    compiler ran, as in ``LinesCovered``. ``costs`` has the CPU-seconds of programs, the C++ compiler's aside.
+    """
+
+    quiet: dict[Place, bool] = dataclasses.field(default_factory=dict[Place, bool])
+    cells: Counter[Place] = dataclasses.field(default_factory=Counter[Place])
+    lines: dict[Place, dict[str, str]] = dataclasses.field(default_factory=dict[Place, dict[str, str]])
+    costs: dict[str, float] = dataclasses.field(default_factory=dict[str, float])
 
 
 class OwnDefects:
@@ -143,8 +170,9 @@ class Hunter:
     """Hunts one fault, in as many goes as it is given; what a go was through with, the next does not run again.
 
     Without a fault, nothing is to be found. ``out`` is the run's folder, ``kernels`` the store that all share.
-    ``clean`` says in which phases and programs a run without a fault found nothing (True), or torch's own defects
-    (False): these would only cost time. After a find its folder is ``folder``.
+    ``clean`` is the record of a run without a fault. Where that found torch's own defects, more would be found only of
+    these; where nothing of what the fault has ``replaced`` ran, nothing can be: these places come last. After a find
+    its folder is ``folder``.
     """
 
     def __init__(
@@ -155,22 +183,21 @@ class Hunter:
         own: OwnDefects,
         out: Path,
         kernels: Path,
-        clean: Mapping[tuple[str, str], bool] = types.MappingProxyType({}),
+        clean: Record | None = None,
+        replaced: Replaced | None = None,
         *,
         jobs: int = 1,
         most_cells: int | None = None,
         stop: threading.Event | None = None,
     ) -> None:
         self.hunt = Hunt(fault, None, 0, 0.0, 0)
-        self.judged: dict[tuple[str, str], bool] = {}
-        """By phase and program: whether nothing was found there."""
-        self.costs: dict[str, float] = {}
-        """CPU-seconds of programs, the C++ compiler's aside."""
+        self.record = Record()
         self.folder: Path | None = None
         self._entries = entries
         self._seed = seed
         self._own = own
-        self._clean = clean
+        self._clean = clean if clean is not None else Record()
+        self._replaced = replaced
         self._jobs = jobs
         self._most_cells = most_cells
         self._stop = stop if stop is not None else threading.Event()
@@ -185,14 +212,14 @@ class Hunter:
         began = time.monotonic()
         limits = Limits(compile_s=COMPILE_SECONDS)
         with Pool(self._environment, limits, jobs=self._jobs) as pool, ThreadPoolExecutor(self._jobs) as threads:
-            for phase in PHASES:
+            for turn, phase in itertools.product(TURNS, PHASES):
                 deadline = time.monotonic() + phase.share * (began + seconds - time.monotonic())
 
                 def run(entry: Entry, phase: Phase = phase, deadline: float = deadline) -> None:
                     self._run(phase, entry, pool, limits, deadline)
 
                 try:
-                    list(threads.map(run, self._left(phase)))
+                    list(threads.map(run, self._left(phase, turn)))
                 except RunnerFailed as error:
                     self.hunt = dataclasses.replace(self.hunt, error=str(error))
                     break
@@ -209,10 +236,46 @@ class Hunter:
         self.hunt = dataclasses.replace(self.hunt, triaged=triaged)
         return self.hunt
 
-    def _left(self, phase: Phase) -> list[Entry]:
-        """What the phase has to run yet."""
-        places = ((entry, (phase.name, str(entry.path))) for entry in phase.programs(self._entries))
-        return [entry for entry, place in places if place not in self.judged and self._clean.get(place) is not False]
+    def _left(self, phase: Phase, turn: bool | None) -> list[Entry]:
+        """What the phase has to run yet, of the places whose turn it is."""
+        allowed = self._allowed()
+        return [
+            entry
+            for entry in phase.programs(self._entries)
+            if (place := (phase.name, str(entry.path))) not in self.record.quiet
+            and self._clean.quiet.get(place) is not False
+            and self._may_show(place) is turn
+            and (allowed is None or place in allowed)
+        ]
+
+    def _may_show(self, place: Place) -> bool | None:
+        """Whether anything that the fault replaces runs there; None where the clean run has not been."""
+        if self._replaced is None:
+            return True
+        lines = self._clean.lines.get(place)
+        return None if lines is None else self._replaced.runs_in(lines)
+
+    def _allowed(self) -> set[Place] | None:
+        """Where a hunt that leaves nothing out would be within its limit of cells; None without a limit."""
+        if self._most_cells is None:
+            return None
+        allowed: set[Place] = set()
+        left = self._most_cells
+        for phase in PHASES:
+            until = left - round(phase.share * left)
+            for entry in phase.programs(self._entries):
+                if left <= until:
+                    break
+                place = phase.name, str(entry.path)
+                allowed.add(place)
+                left -= self._clean.cells.get(place, 1)
+        return allowed
+
+    def _spared(self, phase: Phase, found: Entry) -> int:
+        """Cells of the clean run, in the phase and before the find, that were not judged again."""
+        before = itertools.takewhile(lambda entry: entry is not found, phase.programs(self._entries))
+        places = [(phase.name, str(entry.path)) for entry in before]
+        return sum(self._clean.cells[place] for place in places if place not in self.record.cells)
 
     def _is_over(self, deadline: float) -> bool:
         is_spent = self._most_cells is not None and self.hunt.cells >= self._most_cells
@@ -232,6 +295,7 @@ class Hunter:
             checks=CHECKS,
             steps=phase.steps,
             input_sets=phase.input_sets,
+            traced=self.hunt.fault is None,
         )
         run = SeedRun(
             index=0,
@@ -253,21 +317,24 @@ class Hunter:
         except InternalError as error:
             with self._lock:
                 self.hunt = dataclasses.replace(self.hunt, error=str(error))
-        self.judged.setdefault((phase.name, str(entry.path)), True)
+        self.record.quiet.setdefault((phase.name, str(entry.path)), True)
 
     def _take(self, event: Event, phase: Phase, entry: Entry, deadline: float) -> None:
         """Raises OutOfTime where this event is the last that matters."""
+        place = phase.name, str(entry.path)
         match event:
             case CellJudged() if event.config:
                 with self._lock:
                     self.hunt = dataclasses.replace(self.hunt, cells=self.hunt.cells + 1)
+                    self.record.cells[place] += 1
+            case LinesCovered():
+                self.record.lines[place] = event.files
             case SeedDone() if phase.name == "programs":
-                self.costs[str(entry.path)] = event.cpu_seconds - event.timings.get("g++", 0.0)
+                self.record.costs[str(entry.path)] = event.cpu_seconds - event.timings.get("g++", 0.0)
             case FindingMade() if not self.hunt.found:
-                place = phase.name, str(entry.path)
-                is_own = not self._clean.get(place) and self._own.is_own(Path(event.folder))
+                is_own = not self._clean.quiet.get(place) and self._own.is_own(Path(event.folder))
                 with self._lock:
-                    self.judged[place] = False
+                    self.record.quiet[place] = False
                     self._note(event, phase, entry, is_own=is_own)
                 if self._is_over(deadline):
                     raise OutOfTime
@@ -283,7 +350,7 @@ class Hunter:
         kind, rules = str(finding.verdict.kind), list(entry.rules)
         catch = Catch(kind, _short(entry.path), finding.config, rules, phase.name, stage)
         self.folder = Path(event.folder)
-        self.hunt = dataclasses.replace(self.hunt, catch=catch)
+        self.hunt = dataclasses.replace(self.hunt, catch=catch, spared=self._spared(phase, entry))
 
 
 def _short(path: Path) -> str:

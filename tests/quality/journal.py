@@ -72,5 +72,6 @@ def _hunt(told: dict[str, Any], fault: Fault) -> Hunt:
         told["seconds"],
         told["passed_over"],
         told["error"],
+        told.get("spared", 0),
         triaged=Triaged(**{**triaged, "right_stages": tuple(triaged["right_stages"])}) if triaged else None,
     )

@@ -1,6 +1,7 @@
 """What a hunt runs, in which go, and when it ends."""
 
 import types
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from eqfuzz.run.protocol import RunnerFailed
 from tests.quality import hunt as module
 from tests.quality.corpus import Entry
 from tests.quality.fault import read_faults
-from tests.quality.hunt import Hunter
+from tests.quality.hunt import Hunter, Record
+from tests.quality.reach import Replaced
 
 
 class Runs:
@@ -79,7 +81,7 @@ def test_all_phases_are_run_where_nothing_is_found_and_nothing_twice(hunter_of, 
     assert not hunter.go_on(60).found
     told = [f"{config} {name}" for name, config in runs.made]
     assert told == [f"{config} {name}" for config in ("eager", "inductor", "inductor") for name in "abc"]
-    assert hunter.costs == {str(tmp_path / f"{name}.py"): 2.0 for name in "abc"}
+    assert hunter.record.costs == {str(tmp_path / f"{name}.py"): 2.0 for name in "abc"}
     hunter.go_on(60)
     assert len(runs.made) == 9
 
@@ -89,7 +91,7 @@ def test_the_second_go_runs_what_the_first_had_no_time_for(hunter_of, runs):
     hunter.go_on(0)
     assert runs.made == []
     hunt = hunter.go_on(60)
-    assert [name for name, _ in runs.made] == ["a", "b", "c", "a"]
+    assert runs.made == [("a", "eager"), ("a", "inductor"), ("b", "inductor"), ("c", "inductor")]
     assert hunt.cells == 4 and hunt.seconds > 0
 
 
@@ -98,16 +100,50 @@ def test_torch_s_own_defects_are_passed_over_and_not_met_again(hunter_of, runs, 
     hunter = hunter_of()
     hunt = hunter.go_on(60)
     assert not hunt.found and hunt.passed_over == 6
-    assert {Path(path).stem for (_, path), is_clean in hunter.judged.items() if is_clean} == {"c"}
+    assert {Path(path).stem for (_, path), quiet in hunter.record.quiet.items() if quiet} == {"c"}
     runs.made.clear()
-    hunter_of(clean=hunter.judged, out=tmp_path / "again").go_on(60)
+    hunter_of(clean=hunter.record, out=tmp_path / "again").go_on(60)
     assert {name for name, _ in runs.made} == {"c"}
 
 
 def test_where_nothing_was_wrong_without_the_fault_a_finding_is_the_fault_s(hunter_of, runs, tmp_path):
     runs.shows = {"a": [Path("own-as-it-seems")]}
-    hunter = hunter_of(clean={("guards", str(tmp_path / "a.py")): True})
+    hunter = hunter_of(clean=Record(quiet={("guards", str(tmp_path / "a.py")): True}))
     assert hunter.go_on(60).found
+
+
+@pytest.fixture
+def of_a_clean_run(tmp_path):
+    """Line 3 of ops.py runs where c is compiled; where b is, is not known. Each has shown two cells."""
+    places = {name: ("programs", str(tmp_path / f"{name}.py")) for name in "abc"}
+    lines = {places["a"]: {"ops.py": f"{1 << 2:x}"}, places["c"]: {"ops.py": f"{1 << 3 | 1 << 9:x}"}}
+    return Record(quiet=dict.fromkeys(places.values(), True), cells=Counter(places.values()), lines=lines)
+
+
+REPLACED = Replaced({"ops.py": frozenset({3, 4}), "never.py": frozenset({1})})
+
+
+def test_first_come_the_programs_that_run_what_the_fault_replaces(hunter_of, runs, of_a_clean_run):
+    hunter_of(clean=of_a_clean_run, replaced=REPLACED).go_on(60)
+    compiled = [name for name, config in runs.made if config == "inductor"]
+    assert compiled[0] == "c"
+    assert compiled.index("b") < compiled.index("a")
+    assert len(runs.made) == 9
+
+
+def test_what_was_not_run_again_before_the_find_is_counted(hunter_of, runs, of_a_clean_run):
+    runs.shows = {"c": [Path("theirs")]}
+    of_a_clean_run.cells.update(of_a_clean_run.cells)
+    hunt = hunter_of(clean=of_a_clean_run, replaced=REPLACED).go_on(60)
+    assert (hunt.catch.phase, hunt.cells, hunt.spared) == ("programs", 1, 4)
+
+
+def test_a_limit_of_cells_is_that_of_a_hunt_that_spares_nothing(hunter_of, runs, of_a_clean_run, tmp_path):
+    """Of five cells one goes to guards, and two programs of two cells each leave nothing for the third; of seven do."""
+    runs.shows = {"c": [Path("theirs")]}
+    of_a_clean_run.cells.update(of_a_clean_run.cells)
+    assert not hunter_of(clean=of_a_clean_run, replaced=REPLACED, most_cells=5).go_on(60).found
+    assert hunter_of(clean=of_a_clean_run, replaced=REPLACED, most_cells=7, out=tmp_path / "more").go_on(60).found
 
 
 def test_a_process_that_does_not_start_ends_the_go(hunter_of, runs):

@@ -1,0 +1,21 @@
+"""What a fault replaces is read off torch's modules before and after it is planted."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.quality.fault import read_faults
+from tests.quality.reach import replaced_by
+
+
+@pytest.mark.slow
+def test_functions_that_faults_replace_are_found_by_their_lines():
+    by_name = {fault.name: fault for fault in read_faults()}
+    lowering, pattern, guard = "flip_of_two_dimensions", "bytes_and_back", "guard_of_training"
+    found = replaced_by([by_name[name] for name in (lowering, pattern, guard)])
+    assert sorted(found) == [lowering, guard]  # a pattern that is added replaces nothing
+    ((path, lines),) = found[lowering].lines.items()
+    text = (Path(torch.__file__).parent / path).read_text().splitlines()
+    assert text[min(lines) - 1] == "@register_lowering(prims.rev.default)"
+    assert list(found[guard].lines) == ["_dynamo/guards.py"]
