@@ -22,7 +22,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.quality.corpus import Entry, generated_seeds, grow, ordered, shipped_seeds
+from tests.quality.corpus import Entry, generated_seeds, grow, ordered, shipped_seeds, showing_own_defects
 from tests.quality.fault import Fault, read_faults
 from tests.quality.hunt import Hunt, Hunter, OwnDefects, Record
 from tests.quality.journal import Journal
@@ -116,7 +116,9 @@ class Ground:
 def _prepare(chosen: argparse.Namespace, folder: Path, stop: threading.Event) -> Ground:
     (folder / "kernels").mkdir()
     made = generated_seeds(chosen.generated, chosen.seed, folder / "generated") if chosen.generated else []
-    entries = ordered(grow(made or shipped_seeds(chosen.seeds), chosen.seed, folder), {}, chosen.seed)
+    own = showing_own_defects()
+    seeds = made or [path for path in shipped_seeds(chosen.seeds) if path not in own]
+    entries = ordered(grow(seeds, chosen.seed, folder), {}, chosen.seed)
     return Ground(entries, chosen.seed, folder, OwnDefects(), stop, chosen.cells)
 
 

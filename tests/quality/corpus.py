@@ -14,6 +14,7 @@ from pathlib import Path
 from eqfuzz.campaign.keeping import kept_rules
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.shipped import folder
+from eqfuzz.triage.known_issues import SHIPPED, read_known_issues
 from tests.quality.features import features_of
 
 VARIANTS = 2
@@ -61,6 +62,11 @@ def shipped_seeds(within: str = "") -> list[Path]:
     root = folder("seeds")
     paths = sorted(p for p in root.rglob("*.py") if "__pycache__" not in p.parts)
     return [p for p in paths if str(p.relative_to(root)).startswith(within)]
+
+
+def showing_own_defects() -> set[Path]:
+    """The shipped seeds that show a known issue as they are: whatever else is in them, hunts do not get to see it."""
+    return {folder("seeds") / name for issue in read_known_issues([SHIPPED]) for name in issue.seeds}
 
 
 def generated_seeds(count: int, seed: int, out: Path) -> list[Path]:

@@ -68,6 +68,9 @@ PHASES = (
 )
 
 
+OF_DYNAMO_SHARE = 0.7
+"""Of the time for a fault in Dynamo's code, for the guards."""
+
 TURNS = True, None, False
 """First the places where what a fault replaces runs, then those of which that is not known, then the others."""
 
@@ -213,7 +216,7 @@ class Hunter:
         limits = Limits(compile_s=COMPILE_SECONDS)
         with Pool(self._environment, limits, jobs=self._jobs) as pool, ThreadPoolExecutor(self._jobs) as threads:
             for turn, phase in itertools.product(TURNS, PHASES):
-                deadline = time.monotonic() + phase.share * (began + seconds - time.monotonic())
+                deadline = time.monotonic() + self._share(phase) * (began + seconds - time.monotonic())
 
                 def run(entry: Entry, phase: Phase = phase, deadline: float = deadline) -> None:
                     self._run(phase, entry, pool, limits, deadline)
@@ -235,6 +238,11 @@ class Hunter:
         triaged = triage(self.hunt.fault, self._environment.out, self.folder.name)
         self.hunt = dataclasses.replace(self.hunt, triaged=triaged)
         return self.hunt
+
+    def _share(self, phase: Phase) -> float:
+        """More for the guards where what the fault replaces runs there: it is Dynamo's, and shows without the rest."""
+        is_of_dynamo = self._replaced is not None and bool(self._left(phase, turn=True))
+        return OF_DYNAMO_SHARE if phase.name == "guards" and is_of_dynamo else phase.share
 
     def _left(self, phase: Phase, turn: bool | None) -> list[Entry]:
         """What the phase has to run yet, of the places whose turn it is."""

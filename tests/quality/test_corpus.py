@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.quality.corpus import Entry, ordered
+from tests.quality.corpus import Entry, ordered, shipped_seeds, showing_own_defects
 from tests.quality.features import features_of
 from tests.quality.hunt import PHASES
 
@@ -66,3 +66,7 @@ def test_what_is_read_from_a_text(text, feature):
 def test_guards_are_tried_first_where_there_is_state(entries):
     guards = next(phase for phase in PHASES if phase.name == "guards")
     assert names(guards.programs(entries)) == ["sin", "wide", "same"]
+
+
+def test_seeds_that_show_a_known_issue_are_shipped_seeds():
+    assert showing_own_defects() < set(shipped_seeds())

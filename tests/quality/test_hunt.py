@@ -12,7 +12,7 @@ from eqfuzz.run.protocol import RunnerFailed
 from tests.quality import hunt as module
 from tests.quality.corpus import Entry
 from tests.quality.fault import read_faults
-from tests.quality.hunt import Hunter, Record
+from tests.quality.hunt import PHASES, Hunter, Record
 from tests.quality.reach import Replaced
 
 
@@ -129,6 +129,15 @@ def test_first_come_the_programs_that_run_what_the_fault_replaces(hunter_of, run
     assert compiled[0] == "c"
     assert compiled.index("b") < compiled.index("a")
     assert len(runs.made) == 9
+
+
+def test_a_fault_in_dynamo_is_hunted_longer_where_only_dynamo_runs(hunter_of, of_a_clean_run, tmp_path):
+    guards = PHASES[0]
+    assert hunter_of(clean=of_a_clean_run, replaced=REPLACED)._share(guards) == guards.share
+    of_a_clean_run.lines["guards", str(tmp_path / "a.py")] = {"ops.py": f"{1 << 4:x}"}
+    longer = hunter_of(clean=of_a_clean_run, replaced=REPLACED, out=tmp_path / "more")
+    assert longer._share(guards) > guards.share
+    assert longer._share(PHASES[1]) == PHASES[1].share
 
 
 def test_what_was_not_run_again_before_the_find_is_counted(hunter_of, runs, of_a_clean_run):
