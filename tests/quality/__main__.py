@@ -40,6 +40,10 @@ FIRST_SHARE = 0.6
 """Of an even share of the time, for the first go at a fault: what is not found by then gets a second one."""
 
 
+GRACE = 45.0
+"""Seconds that a go may take longer for what it has begun: a finding is confirmed in a fresh process."""
+
+
 class Clock:
     """Shares the time that is left evenly among what has not begun: what one does not use, all get."""
 
@@ -130,7 +134,7 @@ def _hunted(
     first = FIRST_SHARE * (end - time.monotonic()) / max(1.0, len(faults) / chosen.jobs)
 
     def go_on(hunter: Hunter, seconds: float, *, is_last: bool) -> None:
-        hunt = hunter.go_on(seconds)
+        hunt = hunter.go_on(seconds, max(0.0, min(GRACE, end - time.monotonic() - seconds)))
         if ground.stop.is_set():
             return
         journal.add(hunt, is_through=hunt.found or is_last)

@@ -210,16 +210,21 @@ class Hunter:
         self._environment.caches().mkdir(parents=True)
         (self._environment.caches() / "kernels").symlink_to(kernels, target_is_directory=True)
 
-    def go_on(self, seconds: float) -> Hunt:
-        """Until the fault is found, the phases are through, or ``seconds`` or all its cells are over."""
+    def go_on(self, seconds: float, grace: float = 0.0) -> Hunt:
+        """Until the fault is found, the phases are through, or ``seconds`` or all its cells are over.
+
+        A program that has begun, and a finding of it, may take ``grace`` seconds longer.
+        """
         began = time.monotonic()
+        end = began + seconds
         limits = Limits(compile_s=COMPILE_SECONDS)
         with Pool(self._environment, limits, jobs=self._jobs) as pool, ThreadPoolExecutor(self._jobs) as threads:
             for turn, phase in itertools.product(TURNS, PHASES):
-                deadline = time.monotonic() + self._share(phase) * (began + seconds - time.monotonic())
+                deadline = time.monotonic() + self._share(phase) * (end - time.monotonic())
 
                 def run(entry: Entry, phase: Phase = phase, deadline: float = deadline) -> None:
-                    self._run(phase, entry, pool, limits, deadline)
+                    if not self._is_over(deadline):
+                        self._run(phase, entry, pool, limits, end + grace)
 
                 try:
                     list(threads.map(run, self._left(phase, turn)))
@@ -290,8 +295,6 @@ class Hunter:
         return self.hunt.found or is_spent or self._stop.is_set() or time.monotonic() >= deadline
 
     def _run(self, phase: Phase, entry: Entry, pool: Pool, limits: Limits, deadline: float) -> None:
-        if self._is_over(deadline):
-            return
         settings = Settings(
             paths=(entry.path,),
             out=self._environment.out,
