@@ -22,7 +22,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.quality.corpus import Entry, generated_seeds, grow, ordered, shipped_seeds, showing_own_defects
+from tests.quality.corpus import Entry, generated_seeds, grow, hunted_seeds, ordered
 from tests.quality.fault import Fault, read_faults
 from tests.quality.hunt import Hunt, Hunter, OwnDefects, Record
 from tests.quality.journal import Journal
@@ -70,8 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"no such fault: {unknown[0]}; there are {', '.join(f.name for f in faults)}", file=sys.stderr)
         return 2
     faults = [fault for fault in faults if not chosen.only or fault.name in chosen.only]
-    if not chosen.generated and not shipped_seeds(chosen.seeds):
-        print(f"no shipped seed begins with {chosen.seeds!r}", file=sys.stderr)
+    if not chosen.generated and not hunted_seeds(chosen.seeds):
+        print(f"no shipped seed that shows no known issue begins with {chosen.seeds!r}", file=sys.stderr)
         return 2
     began = time.monotonic()
     journal = Journal(chosen.journal)
@@ -120,9 +120,7 @@ class Ground:
 def _prepare(chosen: argparse.Namespace, folder: Path, stop: threading.Event) -> Ground:
     (folder / "kernels").mkdir()
     made = generated_seeds(chosen.generated, chosen.seed, folder / "generated") if chosen.generated else []
-    own = showing_own_defects()
-    seeds = made or [path for path in shipped_seeds(chosen.seeds) if path not in own]
-    entries = ordered(grow(seeds, chosen.seed, folder), {}, chosen.seed)
+    entries = ordered(grow(made or hunted_seeds(chosen.seeds), chosen.seed, folder), {}, chosen.seed)
     return Ground(entries, chosen.seed, folder, OwnDefects(), stop, chosen.cells)
 
 

@@ -64,9 +64,10 @@ def shipped_seeds(within: str = "") -> list[Path]:
     return [p for p in paths if str(p.relative_to(root)).startswith(within)]
 
 
-def showing_own_defects() -> set[Path]:
-    """The shipped seeds that show a known issue as they are: whatever else is in them, hunts do not get to see it."""
-    return {folder("seeds") / name for issue in read_known_issues([SHIPPED]) for name in issue.seeds}
+def hunted_seeds(within: str = "") -> list[Path]:
+    """Shipped seeds without those that show a known issue as they are: what else is in these, hunts would not see."""
+    own = {folder("seeds") / name for issue in read_known_issues([SHIPPED]) for name in issue.seeds}
+    return [path for path in shipped_seeds(within) if path not in own]
 
 
 def generated_seeds(count: int, seed: int, out: Path) -> list[Path]:

@@ -1,7 +1,7 @@
 """Which code of torch a fault replaces, and which programs run that code: what cannot differ need not be run first.
 
-As in mutation testing, where tests that do not run a mutant's line are left out. ``python -m tests.quality.reach``
-prints what each fault replaces.
+As in mutation testing, where tests that do not run a mutant's line are left out. ``python -m tests.quality.reach
+FAULT.py...`` prints what each of the files replaces.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.quality.fault import FOLDER, Fault, execute, read_fault, read_faults
+from tests.quality.fault import Fault, execute, read_fault
 
 ROOT = Path(__file__).parents[2]
 
@@ -65,7 +65,7 @@ def main(paths: Sequence[str]) -> None:
 
     warnings.simplefilter("ignore", FutureWarning)  # of names in torch that are looked at only
     root = Path(torch.__file__).resolve().parent
-    for fault in [read_fault(Path(path)) for path in paths] or read_faults(FOLDER):
+    for fault in [read_fault(Path(path)) for path in paths]:
         _import_for(fault)
         sys.stdout.flush()
         child = os.fork()
