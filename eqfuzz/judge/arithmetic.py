@@ -22,6 +22,9 @@ FRESH = _names(
 )
 """Operators whose result does not depend on the values of their tensor operands."""
 
+BETWEEN_0_AND_1 = _names("binary_cross_entropy")
+"""Operators that refuse first two operands outside of [0, 1], where noise must not lead them."""
+
 _MOVES = _names(
     """clone copy _to_copy to cat stack gather index _unsafe_index index_select take embedding where masked_fill
     masked_scatter masked_select index_fill select_scatter slice_scatter diagonal_scatter as_strided_scatter index_copy

@@ -14,6 +14,7 @@ from torch.utils._pytree import tree_map_only
 
 from eqfuzz.judge import operands as operands_of
 from eqfuzz.judge.arithmetic import (
+    BETWEEN_0_AND_1,
     FRESH,
     HALVES,
     absolute_noise,
@@ -287,6 +288,8 @@ class _ShadowMode(TorchDispatchMode):
                 relative = operand_noise(name, component(value.dtype), terms) + spread
                 operation.plain[id(value)] = rows
                 rows = self.noise.operand(rows, value.dtype, relative, given=seen is None)
+                if name in BETWEEN_0_AND_1 and any(value is share for share in args[:2]):
+                    rows.clamp_(0.0, 1.0)
             elif written:
                 rows = rows.clone(memory_format=torch.contiguous_format)
             operation.rows[id(value)] = rows
@@ -303,6 +306,8 @@ class _ShadowMode(TorchDispatchMode):
         attempt = operands_of.attempt(operation, outputs)
         if attempt is None:
             self.opaque_ops += 1
+            # Its real numbers in every row would look exact.
+            self.opaque = self.opaque or f"{operation.name} runs on none of the numbers that rounding may give it"
             attempt = [self._real_rows(value) for value in outputs]
             operation.failed = True
         results = []

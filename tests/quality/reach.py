@@ -106,7 +106,7 @@ def _lines_replaced(fault: Fault, root: Path) -> dict[str, list[int]] | None:
         if not codes:
             return None
         for code in codes:
-            path = Path(code.co_filename)
+            path = Path(code.co_filename).resolve()  # an environment may be a link
             if not any(path.is_relative_to(root / package) for package in COMPILER):
                 return None
             own = {line for _, _, line in code.co_lines() if line is not None}

@@ -286,6 +286,29 @@ def test_custom_operators_run_in_their_own_dtype():
     assert bool((leaf.bound > 0).all())
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_probabilities_stay_between_0_and_1_under_noise(dtype):
+    share = torch.tensor([0.0, 0.2, 0.5, 1.0], dtype=dtype)
+    x, weight = torch.tensor([0.0, 0.1, 0.11, 0.5], dtype=dtype), torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=dtype)
+    found = refer(lambda x: F.binary_cross_entropy((x * 3).clamp(0, 1), share, weight, reduction="none"), x)
+    ((_, leaf),) = found.calls[0].outputs
+    exact = F.binary_cross_entropy((x.double() * 3).clamp(0, 1), share.double(), weight.double(), reduction="none")
+    assert not found.opaque and not leaf.exact[1:3].any()
+    assert (leaf.bound[1:3] > 0).all()
+    assert torch.allclose(leaf.value, exact, rtol=1e-6)
+
+
+def test_what_runs_on_no_rounded_number_is_opaque():
+    @torch.library.custom_op("eqfuzz_tests::only_half", mutates_args=())
+    def only_half(x: torch.Tensor) -> torch.Tensor:
+        if not bool((x == 0.5).all()):
+            raise RuntimeError("another number")
+        return x + 1
+
+    found = refer(lambda x: only_half(x.sin().asin()), torch.full((3,), 0.5))
+    assert "only_half" in found.opaque
+
+
 def test_equal_seeds_give_equal_references():
     first, second = (outputs(in_place_views, draw(6, 6), draw(6, 6, seed=1)) for _ in range(2))
     for one, other in zip(first, second, strict=True):
