@@ -113,7 +113,10 @@ class Ground:
     def hunter(self, fault: Fault | None, jobs: int = 1) -> Hunter:
         name = fault.name if fault is not None else "none"
         out, known = self.folder / "runs" / name, (self.clean, self.replaced.get(name))
-        more = {"jobs": jobs, "most_cells": self.most_cells if fault is not None else None, "stop": self.stop}
+        most = self.most_cells
+        if fault is None and most is not None:
+            most += most // 4  # the order changes once the costs are known
+        more = {"jobs": jobs, "most_cells": most, "stop": self.stop}
         return Hunter(fault, self.entries, self.seed, self.own, out, self.folder / "kernels", *known, **more)
 
 

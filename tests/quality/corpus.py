@@ -20,6 +20,9 @@ from tests.quality.features import features_of
 VARIANTS = 2
 """Variants of each seed, each with everything rewritten that can be at once."""
 
+_CHOICE = 4
+"""Programs generated for each that is taken: to make one costs a thousandth of what compiling it does."""
+
 _FADING = 4
 """To this power what was met ``n`` times is worth less than the first time: 1, 1/16, 1/81."""
 
@@ -71,11 +74,16 @@ def hunted_seeds(within: str = "") -> list[Path]:
 
 
 def generated_seeds(count: int, seed: int, out: Path) -> list[Path]:
-    """Programs of all templates, written below ``out``. Raises CalledProcessError."""
+    """Of `_CHOICE` times as many programs of all templates, written below ``out``, those that meet most between them.
+
+    Raises CalledProcessError.
+    """
+    made = _CHOICE * count
     command = [sys.executable, "-m", "eqfuzz", "generate", "dag", "--template", "mixed", "--quiet"]
-    command += ["--start", str(seed * count), "--count", str(count), "--out", str(out)]
+    command += ["--start", str(seed * made), "--count", str(made), "--out", str(out)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return sorted((out / "programs").glob("*.py"))
+    entries = [Entry(path) for path in sorted((out / "programs").glob("*.py"))]
+    return [entry.path for entry in ordered(entries, {}, seed)[:count]]
 
 
 def grow(seeds: Sequence[Path], seed: int, out: Path) -> list[Entry]:

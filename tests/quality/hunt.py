@@ -34,7 +34,7 @@ from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.replay import FIXED, replay
 from tests.quality.corpus import Entry
 from tests.quality.fault import Fault
-from tests.quality.reach import Replaced
+from tests.quality.reach import Replaced, furthest_first
 from tests.quality.triaged import Triaged, triage
 
 COMPILE_SECONDS = 45.0
@@ -72,7 +72,8 @@ OF_DYNAMO_SHARE = 0.7
 """Of the time for a fault in Dynamo's code, for the guards."""
 
 TURNS = True, None, False
-"""First the places where what a fault replaces runs, then those of which that is not known, then the others."""
+"""First the places where what a fault replaces runs, most of it first, then those of which that is not known, then the
+others."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -252,7 +253,7 @@ class Hunter:
     def _left(self, phase: Phase, turn: bool | None) -> list[Entry]:
         """What the phase has to run yet, of the places whose turn it is."""
         allowed = self._allowed()
-        return [
+        left = [
             entry
             for entry in phase.programs(self._entries)
             if (place := (phase.name, str(entry.path))) not in self.record.quiet
@@ -260,13 +261,20 @@ class Hunter:
             and self._may_show(place) is turn
             and (allowed is None or place in allowed)
         ]
+        if not turn or self._replaced is None:
+            return left
+        return [left[position] for position in furthest_first([self._shown((phase.name, str(e.path))) for e in left])]
 
     def _may_show(self, place: Place) -> bool | None:
         """Whether anything that the fault replaces runs there; None where the clean run has not been."""
         if self._replaced is None:
             return True
-        lines = self._clean.lines.get(place)
-        return None if lines is None else self._replaced.runs_in(lines)
+        return bool(self._shown(place)) if place in self._clean.lines else None
+
+    def _shown(self, place: Place) -> frozenset[tuple[str, int]]:
+        """Of what the fault replaces, the lines that ran there in the clean run."""
+        assert self._replaced is not None
+        return self._replaced.run_in(self._clean.lines.get(place, {}))
 
     def _allowed(self) -> set[Place] | None:
         """Where a hunt that leaves nothing out would be within its limit of cells; None without a limit."""

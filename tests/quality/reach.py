@@ -32,13 +32,30 @@ class Replaced:
 
     lines: Mapping[str, frozenset[int]]
 
-    def runs_in(self, files: Mapping[str, str]) -> bool:
-        """Whether one of the lines is among ``files``, bitmaps as in ``LinesCovered``."""
-        return any(_has_one_of(int(files[path], 16), lines) for path, lines in self.lines.items() if path in files)
+    def run_in(self, files: Mapping[str, str]) -> frozenset[tuple[str, int]]:
+        """Which of the lines are among ``files``, bitmaps as in ``LinesCovered``."""
+        bitmaps = {path: int(files[path], 16) for path in self.lines if path in files}
+        return frozenset(
+            (path, line) for path, bits in bitmaps.items() for line in self.lines[path] if bits >> line & 1
+        )
 
 
-def _has_one_of(bitmap: int, lines: frozenset[int]) -> bool:
-    return any(bitmap >> line & 1 for line in lines)
+def furthest_first(lines: Sequence[frozenset[tuple[str, int]]]) -> list[int]:
+    """The positions of ``lines``, those first that have most lines which those before them have not; then over again.
+
+    Additional coverage, as tests are put in order. Of equals the first comes first.
+    """
+    left, order = list(range(len(lines))), list[int]()
+    met: set[tuple[str, int]] = set()
+    while left:
+        best = max(left, key=lambda position: len(lines[position] - met))
+        if met and not lines[best] - met:
+            met.clear()
+            continue
+        left.remove(best)
+        met |= lines[best]
+        order.append(best)
+    return order
 
 
 def replaced_by(faults: Sequence[Fault]) -> dict[str, Replaced]:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.quality.fault import read_faults
-from tests.quality.reach import replaced_by
+from tests.quality.reach import furthest_first, replaced_by
 
 
 @pytest.mark.slow
@@ -19,3 +19,10 @@ def test_functions_that_faults_replace_are_found_by_their_lines():
     text = (Path(torch.__file__).parent / path).read_text().splitlines()
     assert text[min(lines) - 1] == "@register_lowering(prims.rev.default)"
     assert list(found[guard].lines) == ["_dynamo/guards.py"]
+
+
+def test_programs_that_run_most_that_is_new_come_first():
+    lines = [frozenset(("ops.py", line) for line in own) for own in ([1], [1, 2], [1, 2, 3], [4], [1, 2, 3])]
+    assert furthest_first(lines) == [2, 3, 4, 1, 0]
+    assert furthest_first([frozenset([("ops.py", 1)])] * 3) == [0, 1, 2]
+    assert furthest_first([]) == furthest_first([frozenset()])[1:] == []

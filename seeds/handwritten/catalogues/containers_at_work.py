@@ -15,10 +15,14 @@ def program(x, options, names):
     rows.insert(1, x - 1)
     rows[0:1] = [x * SCALE]
     popped = rows.pop(-2)
+    spent = x * 0
     for row in rows:
-        if len(rows) < 7:
+        spent = spent + row
+        if len(rows) < 9:
             rows.append(row * 0.5)
-    numbers = list(range(10))[7:1:-2] + list(range(2, 12, 3))[::-1] + list(range(10)[-4:])
+    for i in range(4)[::-1]:
+        spent = spent * 2 + x * i
+    numbers = list(range(10))[7:1:-2] + [*range(2, 12, 3)[1:]] + list(range(10)[-4:]) + list(reversed(range(3)))
     table = {name: x * i for i, name in enumerate(names)}
     table.setdefault("more", x + options.get("shift", 0.25))
     table["first"] = table.pop(names[0]) + len(table)
@@ -41,6 +45,7 @@ def program(x, options, names):
     star, *rest = (t + k for t, k in zip(reversed(rows), OFFSETS, strict=False))
     return (
         torch.stack(kept),
+        spent,
         numbers,
         merged,
         twice + calls + count,

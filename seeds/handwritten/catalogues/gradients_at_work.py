@@ -28,7 +28,13 @@ def program(x, w):
         F.cross_entropy(x, w.argmax(1), label_smoothing=0.2),
         F.mse_loss(x, w),
     )
-    shares = (torch.log_softmax(x, 1) * w).sum(1), torch.softmax(x, 0).prod(0), x.logsumexp(1), x.cumsum(1) * w
+    shares = (
+        (torch.log_softmax(x, 1) * w).sum(1),
+        torch.softmax(x, 0).prod(0),
+        torch.log_softmax(x, 0) * w,
+        x.logsumexp(1),
+        x.cumsum(1) * w,
+    )
     twice = torch.func.grad(lambda t: (t**3).sum())(x), torch.func.vmap(torch.dot)(x, w)
     ragged = (
         x.clamp(-0.5, 0.5),

@@ -12,7 +12,12 @@ def program(x, rows, places, mask, y):
         torch.take_along_dim(x[:5], places, 1),
     )
     added = x.index_add(0, rows, y, alpha=-2), x.index_copy(0, rows.unique()[:2], y[:2]), x.index_fill(1, rows, 7.0)
-    put = x.index_put((rows,), y), x.index_put((rows, rows), y[:, 0], accumulate=True), x.masked_scatter(mask, y.sin())
+    put = (
+        x.index_put((rows,), y),
+        x.index_put((rows, rows), y[:, 0], accumulate=True),
+        x.masked_scatter(mask, y.sin()),
+        x.index_put((mask,), y[0, 0], accumulate=True),
+    )
     scattered = (
         x.scatter(1, places, y),
         x.scatter(1, places, 0.5),

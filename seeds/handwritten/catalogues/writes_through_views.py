@@ -29,4 +29,4 @@ def program(x, y, z, weight):
 
 
 def inputs(rng):
-    yield rng.normal(4, 4), rng.normal(4, 4), rng.normal(4, 4), rng.normal(4, requires_grad=True)
+    yield rng.normal(4, 4), rng.normal(4, 4), rng.normal(4, 4).t(), rng.normal(4, requires_grad=True)
