@@ -22,6 +22,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from tests.quality.clean import CleanRun
 from tests.quality.corpus import Entry, generated_seeds, grow, hunted_seeds, ordered
 from tests.quality.fault import Fault, read_faults
 from tests.quality.hunt import Hunt, Hunter, OwnDefects, Record
@@ -86,10 +87,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ground = _prepare(chosen, Path(folder), stop)
         share = CLEAN_SHARE * chosen.minutes * 60 - (time.monotonic() - began)
         clean = ground.hunter(None, jobs=len(os.sched_getaffinity(0)))
-        clean.go_on(share)
+        replaced = replaced_by(read_faults())
+        kept = CleanRun(chosen.journal, ground.entries, replaced.values())
+        if kept.restore(clean):
+            end -= clean.hunt.seconds
+        else:
+            clean.go_on(share)
+            kept.keep(clean)
         print(json.dumps(clean.hunt.to_json()) if _as_json(chosen) else _clean_line(clean.hunt), flush=True)
         entries = ordered(ground.entries, clean.record.costs, chosen.seed)
-        ground = dataclasses.replace(ground, entries=entries, clean=clean.record, replaced=replaced_by(faults))
+        ground = dataclasses.replace(ground, entries=entries, clean=clean.record, replaced=replaced)
         hunters = _hunted(faults, ground, chosen, end, journal)
         if chosen.triage:
             _triage_all(hunters, chosen, journal)

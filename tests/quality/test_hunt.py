@@ -10,9 +10,10 @@ from eqfuzz.campaign.events import CellJudged, FindingMade, SeedDone
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.run.protocol import RunnerFailed
 from tests.quality import hunt as module
+from tests.quality.clean import CleanRun
 from tests.quality.corpus import Entry
 from tests.quality.fault import read_faults
-from tests.quality.hunt import PHASES, Hunter, Record
+from tests.quality.hunt import PHASES, Hunt, Hunter, Record
 from tests.quality.reach import Replaced
 
 
@@ -160,3 +161,24 @@ def test_a_process_that_does_not_start_ends_the_go(hunter_of, runs):
     hunt = hunter_of().go_on(60)
     assert (hunt.found, hunt.error) == (False, "it breaks the compiler at once")
     assert runs.made == [("a", "eager")]
+
+
+def test_what_a_clean_run_has_seen_is_kept_for_the_same_programs(hunter_of, of_a_clean_run, tmp_path):
+    entries = [Entry(tmp_path / f"{name}.py") for name in "abc"]
+    clean = hunter_of()
+    of_a_clean_run.costs[str(entries[1].path)] = 2.5
+    clean.record = of_a_clean_run
+    clean.hunt = Hunt(None, None, 7, 12.5, 2)
+    journal = tmp_path / "journal.jsonl"
+    CleanRun(journal, entries, [REPLACED]).keep(clean)
+    again = hunter_of(out=tmp_path / "again")
+    assert CleanRun(journal, entries, [REPLACED]).restore(again)
+    assert again.hunt == clean.hunt
+    assert (again.record.quiet, again.record.cells) == (clean.record.quiet, clean.record.cells)
+    assert again.record.costs == clean.record.costs
+    assert again.record.lines["programs", str(entries[2].path)] == {"ops.py": f"{1 << 3:x}"}, "line 9 is nobody's"
+    other = hunter_of(out=tmp_path / "other")
+    assert not CleanRun(journal, entries[:2], [REPLACED]).restore(other)
+    entries[0].path.write_text("x = 2\n")
+    assert not CleanRun(journal, entries, [REPLACED]).restore(other)
+    assert not CleanRun(None, entries, [REPLACED]).restore(other)
