@@ -190,7 +190,7 @@ class Batches:
         if not task.stock and judged.verdict.is_finding:
             self._tasks.appendleft(dataclasses.replace(task, fast=judged))
             return
-        if task.fast is not None and task.fast.verdict.kind is not judged.verdict.kind:
+        if task.fast is not None and not judged.verdict.is_finding:
             words = (
                 f"{task.fast.verdict.kind} where kernels are built together, {judged.verdict.kind} on the stock path"
             )

@@ -55,6 +55,16 @@ CASES = {
 }
 
 
+ONCE_OTHERWISE = """
+        first = not os.path.exists({mark!r})
+        open({mark!r}, "w").close()
+        if first:
+            outputs[0][3] *= 1.001
+            return outputs
+        return [outputs[0].double(), *outputs[1:]]
+"""
+
+
 def run_tampered(tmp_path, source, body, *arguments):
     seed = write(tmp_path / "seeds", "seed.py", source)
     preload = write(tmp_path, "tamper.py", TAMPER.replace("{body}", body))
@@ -86,6 +96,12 @@ def test_tampered_compilers_are_told_on(tmp_path, kind):
     assert finding["cells"]["C(P)"] == kind
     replay = eqfuzz("replay", finding["id"], "--out", tmp_path / "out")
     assert replay.returncode == 1 and "STILL FAILING" in replay.stdout, replay.stdout + replay.stderr
+
+
+@pytest.mark.long
+def test_what_is_wrong_on_the_stock_path_is_a_finding_whatever_was_wrong_where_kernels_are_built_together(tmp_path):
+    run = run_tampered(tmp_path, PLAIN, ONCE_OTHERWISE.format(mark=str(tmp_path / "seen")))
+    assert run.code == 1 and run.kinds() == {"wrong-metadata"}, run.errors
 
 
 @pytest.mark.long

@@ -15,13 +15,9 @@ def program(x, options, names):
     rows.insert(1, x - 1)
     rows[0:1] = [x * SCALE]
     popped = rows.pop(-2)
-    spent = x * 0
     for row in rows:
-        spent = spent + row
-        if len(rows) < 9:
+        if len(rows) < 7:
             rows.append(row * 0.5)
-    for i in range(4)[::-1]:
-        spent = spent * 2 + x * i
     numbers = list(range(10))[7:1:-2] + [*range(2, 12, 3)[1:]] + list(range(10)[-4:]) + list(reversed(range(3)))
     table = {name: x * i for i, name in enumerate(names)}
     table.setdefault("more", x + options.get("shift", 0.25))
@@ -45,7 +41,6 @@ def program(x, options, names):
     star, *rest = (t + k for t, k in zip(reversed(rows), OFFSETS, strict=False))
     return (
         torch.stack(kept),
-        spent,
         numbers,
         merged,
         twice + calls + count,

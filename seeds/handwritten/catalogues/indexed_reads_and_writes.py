@@ -12,12 +12,8 @@ def program(x, rows, places, mask, y):
         torch.take_along_dim(x[:5], places, 1),
     )
     added = x.index_add(0, rows, y, alpha=-2), x.index_copy(0, rows.unique()[:2], y[:2]), x.index_fill(1, rows, 7.0)
-    put = (
-        x.index_put((rows,), y),
-        x.index_put((rows, rows), y[:, 0], accumulate=True),
-        x.masked_scatter(mask, y.sin()),
-        x.index_put((mask,), y[0, 0], accumulate=True),
-    )
+    put = x.index_put((rows,), y), x.index_put((rows, rows), y[:, 0], accumulate=True), x.masked_scatter(mask, y.sin())
+    masked_in = x.index_put((mask,), y[0, 0]), x.index_put((mask,), y[0, 0], accumulate=True)
     scattered = (
         x.scatter(1, places, y),
         x.scatter(1, places, 0.5),
@@ -52,7 +48,7 @@ def program(x, rows, places, mask, y):
         torch.bucketize(y, x[1].sort().values, right=True),
         mask.nonzero().shape[1],
     )
-    return taken, added, put, scattered, reduced, kept, masked, last, steps, block, column, whole, found
+    return taken, added, put, masked_in, scattered, reduced, kept, masked, last, steps, block, column, whole, found
 
 
 def inputs(rng):

@@ -33,7 +33,7 @@ def program(x, y):
         x * 2 ** (n % 3),
     )
     scaled += (x * 3,) if n < 10 else (x.mean(0), y * n)
-    return pieces, shaped, padded, scaled, y + rest, x.numel(), n // k, divmod(n, 4), (n, half, float(n) / 2)
+    return pieces, shaped, padded, scaled, y + rest, x.numel(), n // k, n % 4, (n, half, float(n) / 2)
 
 
 def inputs(rng):

@@ -1,4 +1,4 @@
-"""Views, flips, rolls, splits and joins of one tensor, each with arithmetic after it."""
+"""Views, flips, rolls and windows of one tensor, each with arithmetic after it."""
 
 import torch
 
@@ -26,18 +26,6 @@ def program(x):
         x.roll(3),
     )
     moved = x.permute(2, 0, 1), x.movedim(0, -1), x.mT, x.transpose(0, 2).contiguous(), x.swapaxes(0, 1) + 1
-    parts = x.split([1, 3, 2], 1), x.chunk(4, 2), torch.tensor_split(x, (2, 3), 2), x.unbind(1)[::-1], x.hsplit(2)
-    a, b = x.split(3, 1)
-    first, second = torch.split(x, [2, 4], 2)
-    joined = (
-        torch.cat([second, first], 2),
-        torch.cat(x.chunk(2)[::-1]),
-        torch.cat([b, a], 1),
-        torch.cat([a, b], 1) + 1,
-        torch.stack([a, b], 2),
-        torch.hstack([b, b]),
-        torch.cat((a, a), -1),
-    )
     repeated = x.repeat(2, 1, 1), x.tile(2), x.repeat_interleave(2, 1), x[:1].expand(5, 6, 6), x[0].expand_as(x)
     windows = x.unfold(1, 3, 2), x.narrow(2, 2, 4), x.select(1, -2), x.as_strided((3, 4), (2, 5), 3), x[:, ::2, 1::3]
     shaped = (
@@ -54,7 +42,7 @@ def program(x):
         torch.nn.functional.pad(x, (1, -1)),
         torch.nn.functional.pad(x, (2, 2), "circular"),
     )
-    return [doubled(group) for group in (diagonals, turned, moved, parts, joined, repeated, windows, shaped, padded)]
+    return [doubled(group) for group in (diagonals, turned, moved, repeated, windows, shaped, padded)]
 
 
 def inputs(rng):
