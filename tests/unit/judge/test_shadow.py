@@ -1,5 +1,6 @@
 """The reference: right shadows for every kind of aliasing, and honest exact and unstable masks."""
 
+import functools
 import math
 
 import numpy as np
@@ -296,6 +297,15 @@ def test_probabilities_stay_between_0_and_1_under_noise(dtype):
     assert not found.opaque and not leaf.exact[1:3].any()
     assert (leaf.bound[1:3] > 0).all()
     assert torch.allclose(leaf.value, exact, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [64, 441, 4000])
+def test_equal_numbers_may_be_added_up_one_after_the_other(size):
+    """Every addition rounds the same way: the errors of a plain loop do not cancel as those of other numbers do."""
+    x = torch.full((1, 1, size), 0.4)
+    plain = functools.reduce(torch.add, x.flatten()) / size
+    (leaf,) = outputs(lambda x: x - x.mean(), x)
+    assert ((x - plain).abs() <= 4 * leaf.bound).all()
 
 
 def test_what_runs_on_no_rounded_number_is_opaque():
