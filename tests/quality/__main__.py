@@ -130,7 +130,11 @@ class Ground:
 def _prepare(chosen: argparse.Namespace, folder: Path, stop: threading.Event) -> Ground:
     (folder / "kernels").mkdir()
     made = generated_seeds(chosen.generated, chosen.seed, folder / "generated") if chosen.generated else []
-    entries = ordered(grow(made or hunted_seeds(chosen.seeds), chosen.seed, folder), {}, chosen.seed)
+    if chosen.cells is not None and len(made) >= chosen.cells:
+        grown = [Entry(path) for path in made]  # variants come after all seeds, past the limit
+    else:
+        grown = grow(made or hunted_seeds(chosen.seeds), chosen.seed, folder)
+    entries = ordered(grown, {}, chosen.seed)
     return Ground(entries, chosen.seed, folder, OwnDefects(), stop, chosen.cells)
 
 

@@ -23,6 +23,9 @@ VARIANTS = 2
 _CHOICE = 4
 """Programs generated for each that is taken: to make one costs a thousandth of what compiling it does."""
 
+_DENSE, _DENSEST = 0.6, "catalogue"
+"""Share of the generated programs that is of one template, whose programs have most results."""
+
 _FADING = 4
 """To this power what was met ``n`` times is worth less than the first time: 1, 1/16, 1/81."""
 
@@ -74,12 +77,18 @@ def hunted_seeds(within: str = "") -> list[Path]:
 
 
 def generated_seeds(count: int, seed: int, out: Path) -> list[Path]:
-    """Of `_CHOICE` times as many programs of all templates, written below ``out``, those that meet most between them.
+    """Programs of all templates, most of them dense; of `_CHOICE` times as many those that meet most between them.
 
     Raises CalledProcessError.
     """
+    dense = round(_DENSE * count)
+    chosen = [(_DENSEST, dense), ("mixed", count - dense)]
+    return [path for template, some in chosen for path in _generated(template, some, seed, out / template)]
+
+
+def _generated(template: str, count: int, seed: int, out: Path) -> list[Path]:
     made = _CHOICE * count
-    command = [sys.executable, "-m", "eqfuzz", "generate", "dag", "--template", "mixed", "--quiet"]
+    command = [sys.executable, "-m", "eqfuzz", "generate", "dag", "--template", template, "--quiet"]
     command += ["--start", str(seed * made), "--count", str(made), "--out", str(out)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     entries = [Entry(path) for path in sorted((out / "programs").glob("*.py"))]

@@ -154,11 +154,15 @@ def _result(draw: Draw, made: Sequence[Value], template: Template) -> Expr:
     if draw.chance(template.nested):
         form = draw.choice(("dict", "list", "pair"))
         if form == "dict":
-            return Expr("{" + ", ".join(f'"{_KEYS[i]}": {hole}' for i, hole in enumerate(holes)) + "}", values)
+            return Expr("{" + ", ".join(f'"{_key(i)}": {hole}' for i, hole in enumerate(holes)) + "}", values)
         if form == "list":
             return Expr(f"[{', '.join(holes)}]", values)
         return Expr(f"({holes[0]}, [{', '.join(holes[1:])}])", values)
     return Expr(", ".join(holes), values)
+
+
+def _key(number: int) -> str:
+    return _KEYS[number] if number < len(_KEYS) else f"number {number + 1}"
 
 
 _KEYS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")

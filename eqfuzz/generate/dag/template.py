@@ -68,7 +68,7 @@ class Template(pydantic.BaseModel):
     nested: float = pydantic.Field(0.2, ge=0, le=1)
     mutates_inputs: bool = True
     inputs: int = pydantic.Field(6, ge=1, le=20)
-    outputs: int = pydantic.Field(3, ge=1, le=8)
+    outputs: int = pydantic.Field(3, ge=1, le=40)
     depth: int = pydantic.Field(7, ge=1, le=20)
     nodes: int = pydantic.Field(24, ge=1, le=400)
     preamble: tuple[str, ...] = ()
