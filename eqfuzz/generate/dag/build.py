@@ -20,6 +20,9 @@ from eqfuzz.generate.dag.template import Template
 _ATTEMPTS = 12
 """Operators tried for a value before it becomes an input."""
 
+DRAWING = "random numbers"
+"""The family of operators that draw random numbers."""
+
 MODERATE = 8.0
 """What values that grew too large are brought back to."""
 
@@ -49,6 +52,7 @@ class Builder:
         self._waiting: list[Storage] = []
         """Memory of inputs whose operator is not written yet."""
         self._sees_self = True
+        self._has_drawn = False
 
     @property
     def may_train(self) -> bool:
@@ -107,6 +111,8 @@ class Builder:
         needs = self._needs(chosen, out)
         if needs.layers and not (self.is_module and self._sees_self):
             raise Unfit("layers need a module")
+        if chosen.family == DRAWING:
+            self._draw_once()
         self.budget -= 1
         inputs = self.together(needs.inputs, depth - 1)
         range_ = self._range(chosen, needs, inputs, out)
@@ -119,6 +125,12 @@ class Builder:
         if value.spec.is_float and not range_.wild and range_.most > largest(value.spec.dtype):
             value = self.fitted(value, Spec(value.spec.size, value.spec.dtype, -MODERATE, MODERATE, total=True))
         return value
+
+    def _draw_once(self) -> None:
+        """Compilers may change the order of draws, and leave out those that nothing needs: one is the same always."""
+        if self._has_drawn or self.block.parent is not None:
+            raise Unfit("random numbers were drawn already, or would be drawn more than once")
+        self._has_drawn = True
 
     def _needs(self, chosen: Operator, out: Spec) -> Needs:
         """What the operator asks for. Raises Unfit, and InvalidOperators for whatever else a declaration raises."""

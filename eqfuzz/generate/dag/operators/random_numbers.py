@@ -1,4 +1,4 @@
-"""Operators that draw random numbers: of the same generator in the same order, they are the same."""
+"""Operators that draw random numbers; a program uses one of them once (`Builder`)."""
 
 from __future__ import annotations
 
