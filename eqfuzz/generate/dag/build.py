@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from eqfuzz.generate.dag.catalogue import Catalogue
 from eqfuzz.generate.dag.draw import Draw
-from eqfuzz.generate.dag.example import random_spec
+from eqfuzz.generate.dag.example import changing_sizes, random_spec
 from eqfuzz.generate.dag.graph import Assign, Block, Effect, Expr, Leaf, Storage, Value
 from eqfuzz.generate.dag.guard import guard
 from eqfuzz.generate.dag.leaves import new_leaf
+from eqfuzz.generate.dag.naming import snake_case
 from eqfuzz.generate.dag.operator import InvalidOperators, Needs, Operator
 from eqfuzz.generate.dag.spec import BOOLEAN, COMPLEX, FLOATS, Dim, Range, Spec, Unfit, largest, most, stays_exact
 from eqfuzz.generate.dag.template import Template
@@ -47,7 +47,7 @@ class Builder:
         self.leafless = 0
         """Whether what is built may take no new leaves."""
         self.flow: Callable[[Builder, str, Spec, int], Value] | None = None
-        self.dims = _dims(draw, template)
+        self.dims = changing_sizes(draw, template)
         self._catalogue = catalogue
         self._waiting: list[Storage] = []
         """Memory of inputs whose operator is not written yet."""
@@ -293,7 +293,7 @@ class Builder:
         return made
 
     def _layer(self, code: str) -> str:
-        base = _snake(code.split("(")[0].rsplit(".", 1)[-1])
+        base = snake_case(code.split("(")[0].rsplit(".", 1)[-1])
         name, number = base, 1
         while name in self.layers:
             number += 1
@@ -381,13 +381,6 @@ class Builder:
         raise Unfit(f"no spec that {name} can make")
 
 
-def _dims(draw: Draw, template: Template) -> dict[str, Dim]:
-    """Sizes that change, by name; none in most programs."""
-    if not draw.chance(template.dynamic):
-        return {}
-    return {name: Dim(draw.choice((5, 7, 11, 13)), name) for name in ("n", "m")[: draw.choice((1, 1, 2))]}
-
-
 def _is_below(range_: Range, below: int) -> bool:
     return not isinstance(below, Dim) and range_.exact and range_.low >= 0 and range_.high < below
 
@@ -404,7 +397,3 @@ def _usual(spec: Spec, inputs: Sequence[Value]) -> Range:
     bound = max((r.most for r in tensors), default=1.0) ** 2 + 1
     rounded = spec.dtype in FLOATS or spec.dtype in COMPLEX
     return Range(-bound, bound, exact=not rounded, wild=any(r.wild for r in tensors))
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()

@@ -45,3 +45,10 @@ def random_spec(
         count *= max(1, int(n))
         size.append(n)
     return Spec(tuple(size), dtype, exact=template.exact > 0 and draw.chance(template.exact))
+
+
+def changing_sizes(draw: Draw, template: Template) -> dict[str, Dim]:
+    """Sizes that change, by name; none in most programs."""
+    if not draw.chance(template.dynamic):
+        return {}
+    return {name: Dim(draw.choice((5, 7, 11, 13)), name) for name in ("n", "m")[: draw.choice((1, 1, 2))]}

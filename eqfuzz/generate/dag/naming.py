@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import re
 
 FLOATS = ("x", "y", "w", "v", "u", "t", "r", "s")
 """Names of float inputs, in order."""
@@ -52,3 +53,8 @@ class Names:
             name = f"{noun}{number}"
         self._taken.add(name)
         return name
+
+
+def snake_case(name: str) -> str:
+    """``LayerNorm`` as ``layer_norm``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()

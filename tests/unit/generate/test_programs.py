@@ -9,6 +9,7 @@ import sys
 import pytest
 import torch
 
+from eqfuzz.generate.dag.build import DRAWING
 from eqfuzz.generate.dag.flow import STRUCTURES
 from eqfuzz.generate.dag.generate import Generator, Mixture, NothingGenerated
 from eqfuzz.generate.dag.operator import operators
@@ -122,6 +123,29 @@ def test_only_the_operators_asked_for():
     helping |= {"torch.nn.functional.softplus", "torch.Tensor.contiguous", "torch.Tensor.detach"}
     for seed in range(40):
         assert set(generator.generate(seed).operators) <= {*known, *helping}
+
+
+def test_random_numbers_are_drawn_once_and_at_the_top():
+    drawing = [name for name, one in operators().items() if one.family == DRAWING]
+    assert len(drawing) == 10
+    generator = Generator(TEMPLATES["catalogue"], weights=dict.fromkeys(drawing, 50.0))
+    programs = [generator.generate(seed) for seed in range(40)]
+    used = [sum(name in drawing for name in program.operators) for program in programs]
+    assert max(used) == 1 and sum(used) > 20
+    for program, count in zip(programs, used, strict=True):
+        torch.manual_seed(0)
+        before = torch.get_rng_state()
+        loaded = Loaded(recognise(program.source, "x"))
+        model = loaded.instance()
+        (call, *_) = loaded.calls(0)
+        torch.manual_seed(0)
+        model(*call.args, **call.kwargs)
+        assert count or torch.equal(torch.get_rng_state(), before)
+
+
+def test_the_catalogue_has_many_results():
+    counts = [len(GENERATORS["catalogue"].generate(seed).graph.result.inputs) for seed in range(30)]
+    assert max(counts) > 20 and sum(counts) / len(counts) > 10
 
 
 def test_weights_count():
