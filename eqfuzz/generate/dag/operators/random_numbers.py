@@ -14,14 +14,10 @@ _FARTHEST = 8.0
 _drawn = partial(operator, dtypes=FLOATS, saves=False, noun="drawn", weight=0.5)
 
 
-def _literals(out: Spec) -> dict[str, object]:
-    return {"size": out.shape, "dtype": out.dtype}
-
-
 @_drawn("torch.rand", "torch.rand({size}, dtype=torch.{dtype})")
 def uniform(draw: Draw, out: Spec) -> Needs:
     """Uniform in [0, 1)."""
-    return Needs(values=Range(0.0, 1.0), **_literals(out))
+    return Needs(values=Range(0.0, 1.0), size=out.shape, dtype=out.dtype)
 
 
 @_drawn(
@@ -37,7 +33,7 @@ def uniform_like(draw: Draw, out: Spec) -> Needs:
 )
 def normal(draw: Draw, out: Spec) -> Needs:
     """Standard normal."""
-    return Needs(values=Range(-_FARTHEST, _FARTHEST), **_literals(out))
+    return Needs(values=Range(-_FARTHEST, _FARTHEST), size=out.shape, dtype=out.dtype)
 
 
 @_drawn("torch.randn_like", "torch.randn_like({0})", "torch.empty_like({0}).normal_()")
