@@ -81,6 +81,12 @@ _ABSOLUTE = {
     "polygamma": 1.0,
     "logaddexp": 1.0,
     "logaddexp2": 1.0,
+    # One minus a cosine.
+    "hann_window": 1.0,
+    "hamming_window": 1.0,
+    "blackman_window": 1.0,
+    "kaiser_window": 1.0,
+    "bartlett_window": 1.0,
     # at::vec's polynomial (Abramowitz and Stegun 7.1.26) is good to some 4e-7 absolutely, not relatively.
     "erf": 4.0,
 }
