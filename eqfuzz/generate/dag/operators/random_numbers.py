@@ -77,16 +77,20 @@ def tossed(draw: Draw, out: Spec) -> Needs:
     return Needs(out.free(), values=Range(0, 1, exact=True), p=draw.choice((0.25, 0.3, 0.5, 0.8)))
 
 
+def _kept(p: float) -> Range:
+    """What dropout multiplies by, a rounding more at most."""
+    return Range(0.0, 1.0 / (1.0 - p) + 0.01)
+
+
 @_drawn("torch.nn.functional.dropout", "F.dropout({0}, {p}, training=True)", "F.dropout({0}, p={p})", weight=2)
 def dropped(draw: Draw, out: Spec) -> Needs:
     """Some left out, the others larger for it."""
     p = draw.choice((0.1, 0.25, 0.5))
-    return Needs(out.free(), values=lambda x: x * Range(0.0, 1.0 / (1.0 - p) + 0.01), p=p)
+    return Needs(out.free(), values=lambda x: x * _kept(p), p=p)
 
 
 @_drawn("torch.nn.Dropout: drawn", "{layer}({0})", weight=2)
 def dropout_layer(draw: Draw, out: Spec) -> Needs:
     """A layer in training."""
     p = draw.choice((0.1, 0.25, 0.5))
-    values = lambda x: x * Range(0.0, 1.0 / (1.0 - p) + 0.01)  # noqa: E731
-    return Needs(out.free(), values=values, layers={"layer": f"nn.Dropout({p})"})
+    return Needs(out.free(), values=lambda x: x * _kept(p), layers={"layer": f"nn.Dropout({p})"})
