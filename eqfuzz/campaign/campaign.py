@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 import random
 import shutil
-import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +22,7 @@ from eqfuzz.campaign.campaign_events import (
     Waiting,
     WorkerLost,
 )
+from eqfuzz.campaign.claims import Claims
 from eqfuzz.campaign.configuration import Configuration, completed, differences
 from eqfuzz.campaign.events import Event, FindingMade, Handler
 from eqfuzz.campaign.executor import Executor, ExecutorLost
@@ -42,7 +41,6 @@ from eqfuzz.campaign.store.records import Claim, KeptFinding
 from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.campaign.versions import versions
 from eqfuzz.campaign.work import CutOff, Performed
-from eqfuzz.campaign.worker_name import is_gone, worker_name
 from eqfuzz.run.protocol import RunnerFailed
 
 if TYPE_CHECKING:
@@ -50,10 +48,6 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 """Workers that an item may cost before it is given up."""
-
-BEAT_SECONDS = 10.0
-LOST_AFTER = 90.0
-"""Seconds without a beat after which what a worker holds is handed out again."""
 
 IDLE_SECONDS = 0.2
 LOOKING_SECONDS = 0.2
@@ -99,15 +93,12 @@ class Campaigning:
         self._stop = threading.Event()
         self._over = threading.Event()
         self._why = ""
-        self._claiming = threading.Lock()
-        self._held: set[int] = set()
         self._interrupts = 0
         self._broken: BrokenPipeError | None = None
         self._errors: list[str] = []
         self._new_here: list[str] = []
-        self._worker = worker_name()
+        self._claims = Claims(call.store, self._patiently)
         self._budgeting = Budgeting(configuration.budget, statistics, call.writer)
-        self._campaign_id = 0
         self._learning = Learning(call.name, configuration, call.store, statistics, self._patiently, self._emit)
 
     def run(self) -> CampaignSummary:
@@ -117,7 +108,9 @@ class Campaigning:
             threading.Thread(target=self._guarded, args=(self._serve, slot), name=f"item-{slot}", daemon=True)
             for slot in range(self.call.executor.slots)
         ]
-        beating = threading.Thread(target=self._guarded, args=(self._beat,), name="beat", daemon=True)
+        beating = threading.Thread(
+            target=self._guarded, args=(self._claims.keep_alive, self._over), name="beat", daemon=True
+        )
         try:
             with counting_signals(self._count_interrupt):
                 for thread in [*threads, beating]:
@@ -129,7 +122,7 @@ class Campaigning:
             self.call.executor.close()
             if not any(thread.is_alive() for thread in threads):
                 with contextlib.suppress(StoreError):  # what stays claimed is taken back by whoever goes on
-                    self.call.store.items.hand_back(self._worker)
+                    self._claims.hand_back()
         if self._broken is not None:
             raise self._broken
         return self._summarise()
@@ -160,13 +153,7 @@ class Campaigning:
                 f"campaign {call.name!r} was begun with other settings: {', '.join(other)}; "
                 "leave them as they were, or choose another --name"
             )
-        # Told before anything is claimed: what a worker holds that nobody has ever heard of is never taken back.
-        self._patiently(self._tell_alive)
-        self._patiently(lambda: call.store.items.abandoned(time.time(), LOST_AFTER))
-        for holder in self._patiently(lambda: call.store.items.holders(found.id)):
-            if is_gone(holder):
-                self._patiently(lambda holder=holder: call.store.items.hand_back(holder))
-        self._campaign_id = found.id
+        self._claims.begin(found.id)
         self._learning.begin(found.id)
         self._emit(
             CampaignStarted(
@@ -227,32 +214,11 @@ class Campaigning:
             if not call.executor.ready(slot, self._emit):
                 self._draining.wait(IDLE_SECONDS)
                 continue
-            claim = self._claim()
+            claim = self._claims.take()
             if claim is None:
                 self._draining.wait(IDLE_SECONDS)
                 continue
             self._do(slot, claim)
-
-    def _claim(self) -> Claim | None:
-        """The next item, where there is one.
-
-        A server that goes while it answers may have handed out an item that nobody here has heard of, and an epoch
-        with such an item would never be done: so what is not known of is handed back before it is asked again.
-        """
-        store, asked = self.call.store, False
-
-        def claim() -> Claim | None:
-            nonlocal asked
-            if asked:
-                store.items.hand_back_but(self._worker, frozenset(self._held))
-            asked = True
-            return store.items.claim(self._campaign_id, self._worker)
-
-        with self._claiming:
-            taken = self._patiently(claim)
-            if taken is not None:
-                self._held.add(taken.case)
-        return taken
 
     def _do(self, slot: int, claim: Claim) -> None:
         item = claim.item
@@ -278,9 +244,8 @@ class Campaigning:
                 if not NoRoom.is_meant_by(error):
                     raise
             except ExecutorLost as lost:
-                self._emit(WorkerLost(f"{self._worker}/{slot}", str(lost)))
-                self._held.discard(claim.case)
-                self._patiently(lambda: self.call.store.items.give_up(claim))
+                self._emit(WorkerLost(f"{self._claims.worker}/{slot}", str(lost)))
+                self._claims.give_up(claim)
                 return
             without_room = True
 
@@ -296,8 +261,7 @@ class Campaigning:
         outcome["texts"] = {
             variant: self._patiently(lambda text=text: store.put_program(text)) for variant, text in texts.items()
         }
-        is_stored = self._patiently(lambda: store.items.finish(claim, outcome, kept, time.time()))
-        self._held.discard(claim.case)
+        is_stored = self._claims.finish(claim, outcome, kept)
         if not is_stored:
             return  # somebody else has it by now
         self.statistics.store(outcome)
@@ -368,22 +332,6 @@ class Campaigning:
         return summary
 
     # What may pass
-
-    def _tell_alive(self) -> None:
-        self.call.store.items.beat(self._worker, socket.gethostname(), os.getpid(), time.time())
-
-    def _beat(self) -> None:
-        """Tell that this worker lives, and take back what silent ones hold.
-
-        Not right after the store was away: then everybody has been silent.
-        """
-        before = time.monotonic()
-        while not self._over.wait(BEAT_SECONDS):
-            self._patiently(self._tell_alive)
-            now = time.monotonic()
-            if now - before < LOST_AFTER / 2:
-                self._patiently(lambda: self.call.store.items.abandoned(time.time(), LOST_AFTER))
-            before = now
 
     def _has_room(self, *, failed: bool) -> bool:
         """Wait until there is room on the disk, for a while at least where an item ``failed`` for want of it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.events import Handler
@@ -12,17 +12,10 @@ from eqfuzz.campaign.learnt import Learnt
 from eqfuzz.campaign.planning import NothingToDo
 from eqfuzz.campaign.sources import Source
 from eqfuzz.campaign.statistics import Statistics
+from eqfuzz.campaign.store.patience import Patiently
 from eqfuzz.campaign.store.records import Json, KeptFinding
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.campaign.work import without_known
-
-_T = TypeVar("_T")
-
-
-class Patiently(Protocol):
-    """Returns what an operation on the store returns, tried again for as long as its trouble may pass."""
-
-    def __call__(self, operation: Callable[[], _T], /) -> _T: ...
 
 
 class Learning:

@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves
 
 from eqfuzz.judge.arithmetic import base_name
 from eqfuzz.judge.compare import Difference, against_reference, identical, metadata_difference
-from eqfuzz.judge.shadow import reference
+from eqfuzz.judge.error_bound import reference
 from eqfuzz.program.call import Call
 
 SAMPLES = (8, 32)

@@ -14,6 +14,7 @@ from eqfuzz.judge.observe import snapshot
 from eqfuzz.judge.reference import LeafReference, leaf_reference
 from eqfuzz.judge.shadows import Shadows, is_inexact
 from eqfuzz.judge.sparse import SparseRows
+from eqfuzz.judge.taken_floats import TakenFloats
 
 
 class Known(Protocol):
@@ -28,8 +29,7 @@ class Known(Protocol):
     exported: bool
     captures: bool
     known: KnownMemory
-    items: dict[float, torch.Tensor]
-    item_spread: float
+    taken: TakenFloats
 
     def noisy(self, value: torch.Tensor) -> bool: ...
 
@@ -51,8 +51,8 @@ def leaf_of(run: Known, value: Any) -> LeafReference:
         return LeafReference(snapshot(value), opaque="computed outside of what Dynamo captures")
     if isinstance(value, Measured):
         return _of_rows(run, torch.tensor(value.rows, dtype=torch.float64), torch.float64)
-    if isinstance(value, (float, np.floating)) and run.item_spread:
-        rows = run.items.get(float(value))
+    if isinstance(value, (float, np.floating)) and run.taken.spread:
+        rows = run.taken.rows(float(value))
         if rows is None:
             return LeafReference(value, opaque="a Python number computed from rounded tensor values")
         return _of_rows(run, rows, torch.float64)

@@ -1,13 +1,11 @@
-"""The measured error bound: a program run once for real, with clean and noisy float64 shadows beside it."""
+"""The dispatch mode under which a program runs once for real, with clean and noisy float64 shadows beside it."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
@@ -27,55 +25,28 @@ from eqfuzz.judge.arithmetic import (
     rounds_to_half,
     terms_added,
 )
-from eqfuzz.judge.captured import captured_calls
 from eqfuzz.judge.exits import Exits, plain_control_flow
 from eqfuzz.judge.integral import is_exact_here
 from eqfuzz.judge.known_memory import KnownMemory
-from eqfuzz.judge.leaf_references import leaf_of
-from eqfuzz.judge.measured import Measured
 from eqfuzz.judge.noise import Noise
-from eqfuzz.judge.observation import VALUES, CallObservation
-from eqfuzz.judge.observe import execute
 from eqfuzz.judge.operands import Operation
-from eqfuzz.judge.reference import Reference
 from eqfuzz.judge.shadows import Shadows, has_storage, is_inexact, shadow_dtype, storage_key
 from eqfuzz.judge.sparse import SparseRows, asks_for_structure, keeps_numbers
 from eqfuzz.judge.statistics import with_own_statistics
-from eqfuzz.program.call import Call
-from eqfuzz.program.load import STATE_SEED
+from eqfuzz.judge.taken_floats import TakenFloats
 from eqfuzz.program.torch_internals import is_zero_tensor
 
 _BATCH_NORMS = {"native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"}
 
 
-def reference(make_callable: Callable[[], Any], calls: Sequence[Call], *, seed: int = 0, samples: int = 8) -> Reference:
-    """Run a fresh callable in eager on every input set and measure each leaf's error bound.
+class ShadowMode(TorchDispatchMode):
+    """Shadows every operator that runs ``inside``: it runs in its real dtype, and on one clean and ``samples`` noisy
+    float64 copies of its operands.
 
-    Every operator runs in its real dtype, which steers shapes, branches and indices; beside it run one clean and
-    ``samples`` noisy float64 copies. ``seed`` decides the noise; random numbers are drawn as in ``observe``.
-    Raises only what ``make_callable`` raises.
+    What is not known is told: ``opaque`` why numbers were lost sight of, ``steered`` what rounding may turn,
+    ``narrowest`` the coarsest dtype met. ``seed`` decides the noise; ``captures`` is for graphs that Dynamo captured.
     """
-    mode = _ShadowMode(seed, samples)
-    observed = execute(
-        make_callable, calls, transform=None, seed=STATE_SEED, scope=mode.scope, keep=partial(leaf_of, mode)
-    )
-    found = Reference(observed.calls, mode.steered, mode.opaque, mode.opaque_ops, mode.narrowest)
-    if not mode.exported or not (mode.opaque or _opaque_leaves(observed.calls)):
-        return found
-    mode = _ShadowMode(seed, samples, captures=True)
-    captured = captured_calls(
-        make_callable, calls, seed=STATE_SEED, inside=mode.captured, known=mode.given, keep=partial(leaf_of, mode)
-    )
-    if captured is None or mode.opaque:
-        return found
-    return Reference(captured, mode.steered, "", mode.opaque_ops, mode.narrowest)
 
-
-def _opaque_leaves(calls: Sequence[CallObservation]) -> bool:
-    return any(leaf.opaque for call in calls for group in VALUES for _, leaf in getattr(call, group))
-
-
-class _ShadowMode(TorchDispatchMode):
     # Without this torch refuses higher-order operators under any mode.
     supports_higher_order_operators = True
 
@@ -92,8 +63,7 @@ class _ShadowMode(TorchDispatchMode):
         self.captures = captures
         self.paused = False
         self.known = KnownMemory()
-        self.items: dict[float, torch.Tensor] = {}
-        self.item_spread = 0.0
+        self.taken = TakenFloats(self._steer)
 
     @contextlib.contextmanager
     def scope(self, given: Any) -> Iterator[None]:
@@ -123,8 +93,7 @@ class _ShadowMode(TorchDispatchMode):
 
     def measured(self, number: Any) -> Any:
         """What ``item`` gave, with its rows if it is a rounded float."""
-        rows = self.items.get(number) if isinstance(number, float) else None
-        return number if rows is None else Measured(number, rows.tolist(), self._steer)
+        return self.taken.measured(number)
 
     def _steer(self, reason: str) -> None:
         self.steered = self.steered or reason
@@ -165,9 +134,10 @@ class _ShadowMode(TorchDispatchMode):
             if noisy:
                 self._leave_torch(name, func, args, kwargs, found, real)
             return real
-        spread = self.item_spread if operands_of.has_python_float((args, kwargs)) else 0.0
-        if name == "lift_fresh" and self.item_spread:
-            self._lift(outputs[0])
+        spread = self.taken.spread_among((args, kwargs))
+        if name == "lift_fresh" and self.taken.spread:
+            # torch.tensor(number), the number having come out of a rounded tensor
+            self._store(outputs[0], self._spread(self._real_rows(outputs[0]), outputs[0], self.taken.spread))
             return real
         if not fresh or name in FRESH:
             if spread and name in FRESH:
@@ -225,7 +195,7 @@ class _ShadowMode(TorchDispatchMode):
             return real
         noisy = any(self.noisy(value) for value in found)
         exact = is_exact(name, func, args, kwargs)
-        spread = self.item_spread if operands_of.has_python_float((args, kwargs)) else 0.0
+        spread = self.taken.spread_among((args, kwargs))
         if not (exact or noisy or spread) and name != "div":
             copies = tree_map_only(torch.Tensor, torch.clone, (args, kwargs))
             exact = is_exact_here(name, func, copies[0], copies[1], written)
@@ -332,9 +302,8 @@ class _ShadowMode(TorchDispatchMode):
         if not is_inexact(value):
             return rows.to(value.dtype)
         rows = rows.to(shadow_dtype(value.dtype))
-        rows = (
-            rows.clone(memory_format=torch.contiguous_format) if not rows.is_contiguous() or operation.exact else rows
-        )
+        if operation.exact or not rows.is_contiguous():
+            rows = rows.clone(memory_format=torch.contiguous_format)
         dtype = value.dtype
         if self.narrowest is None or torch.finfo(dtype).eps > torch.finfo(self.narrowest).eps:
             self.narrowest = component(dtype)
@@ -375,17 +344,9 @@ class _ShadowMode(TorchDispatchMode):
             if any(value != real for value in values):
                 self.steered = self.steered or f"{name} gives {real} here and another value under legal rounding"
         elif isinstance(real, float):
-            rows = torch.tensor(values, dtype=torch.float64)
-            self.items[real] = rows
-            spread = float((rows[1:] - rows[0]).abs().max()) / max(abs(float(rows[0])), torch.finfo(torch.float64).tiny)
-            self.item_spread = max(self.item_spread, spread if np.isfinite(spread) else 1.0)
+            self.taken.take(real, values)
         else:
             self.opaque = self.opaque or f"{name} takes rounded numbers out of torch"
-
-    def _lift(self, value: torch.Tensor) -> None:
-        """``torch.tensor(number)``, the number having come out of a rounded tensor."""
-        if is_inexact(value):
-            self._store(value, self._spread(self._real_rows(value), value, self.item_spread))
 
     def _spread(self, rows: torch.Tensor, value: torch.Tensor, spread: float) -> torch.Tensor:
         return self.noise.operand(rows, value.dtype, spread) if is_inexact(value) else rows

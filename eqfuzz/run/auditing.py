@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.observe import observe
 from eqfuzz.judge.oracles import judge_compiled
-from eqfuzz.judge.shadow import reference
 from eqfuzz.judge.verdict import FINDINGS, Kind
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import InvalidSeed, Program

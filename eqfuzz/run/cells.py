@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from eqfuzz.judge.judge import judge_rewrite
 from eqfuzz.judge.observation import Observation
 from eqfuzz.judge.oracles import judge_compiled
-from eqfuzz.judge.shadow import Reference
+from eqfuzz.judge.reference import Reference
 from eqfuzz.judge.speed import judge_speed
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.torch_internals import compilations, forget_compiled_code

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.observation import Observation
 from eqfuzz.judge.observe import observe
-from eqfuzz.judge.shadow import Reference, reference
+from eqfuzz.judge.reference import Reference
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.derive import Variant

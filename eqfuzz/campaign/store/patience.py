@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from eqfuzz.campaign.store.database import StoreError, StoreUnavailable
 
@@ -13,6 +13,12 @@ FIRST_SECONDS = 0.1
 MOST_SECONDS = 10.0
 
 _T = TypeVar("_T")
+
+
+class Patiently(Protocol):
+    """Returns what an operation on the store returns, tried again for as long as its trouble may pass."""
+
+    def __call__(self, operation: Callable[[], _T], /) -> _T: ...
 
 
 def with_patience(

@@ -9,10 +9,11 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
+from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.judge import judge_self
 from eqfuzz.judge.observation import Observation
 from eqfuzz.judge.observe import Transform, observe
-from eqfuzz.judge.shadow import Reference, reference
+from eqfuzz.judge.reference import Reference
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded

@@ -4,9 +4,9 @@ import numpy as np
 import torch
 from torch._dynamo.variables.misc import get_np_to_tnp_map
 
+from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.observe import observe
 from eqfuzz.judge.oracles import judge_compiled
-from eqfuzz.judge.shadow import reference
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.program.call import Call
 

@@ -5,9 +5,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.observe import observe
 from eqfuzz.judge.oracles import judge_compiled
-from eqfuzz.judge.shadow import reference
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.program.call import Call
 

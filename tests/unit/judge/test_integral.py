@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.integral import unit
-from eqfuzz.judge.shadow import reference
 from eqfuzz.program.call import Call
 
 

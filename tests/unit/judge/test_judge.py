@@ -8,11 +8,11 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.judge import judge_rewrite, judge_self
 from eqfuzz.judge.observation import CallObservation, Observation, Raised
 from eqfuzz.judge.observe import observe
 from eqfuzz.judge.oracles import judge_compiled
-from eqfuzz.judge.shadow import reference
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.call import Call
 from eqfuzz.run.cells import SAMPLES

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
+from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.gradients import cotangent
 from eqfuzz.judge.leaves import leaves, structure
 from eqfuzz.judge.observe import observe, snapshot
 from eqfuzz.judge.raised import describe, first_line
-from eqfuzz.judge.shadow import reference
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded

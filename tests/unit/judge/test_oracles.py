@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from eqfuzz.judge import checks
+from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.judge import judge_rewrite
 from eqfuzz.judge.observe import observe
 from eqfuzz.judge.oracles import ORACLES, Comparison, judge_compiled, oracle
-from eqfuzz.judge.shadow import reference
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise

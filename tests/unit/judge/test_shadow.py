@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.observe import observe
-from eqfuzz.judge.shadow import reference
 from eqfuzz.program.call import Call
 
 

@@ -4,9 +4,9 @@ import textwrap
 
 import pytest
 
+from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.judge import judge_rewrite
 from eqfuzz.judge.observe import observe
-from eqfuzz.judge.shadow import reference
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
