@@ -19,7 +19,7 @@ from eqfuzz.run.environment import Environment
 from eqfuzz.run.pool import Pool
 from eqfuzz.triage.finding import Finding, finding_id
 from eqfuzz.triage.folder import flaky_folder, keep, read_finding, write_folder
-from eqfuzz.triage.replay import STILL_FAILING
+from eqfuzz.triage.replay import FIXED, STILL_FAILING
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +77,8 @@ class Confirming:
             return Confirmed(finding, folder, known)
         (folder / "replay.txt").write_text(f"{outcome.status}\n{outcome.output}", encoding="utf-8")
         kept = flaky_folder(folder)
-        return Verdict(Kind.FLAKY, f"does not reproduce in a fresh process ({kept}): {cell.verdict.message}")
+        ended = "does not reproduce" if outcome.status == FIXED else "has a reproducer that breaks down"
+        return Verdict(Kind.FLAKY, f"{ended} in a fresh process ({kept}): {cell.verdict.message}")
 
     def _finding(self, cell: Cell, config: Config, first: Cell | None, also: int) -> Finding:
         original = self._case.program

@@ -75,6 +75,7 @@ class Reducing:
         self._deadline = time.monotonic() + seconds
         self._answers = answers if answers is not None else {}
         self._tries = 0
+        self._error = ""
 
     def smallest(self) -> Finding:
         """The smallest that was found. Raises NotReduced where not even the finding shows again, and RunnerFailed.
@@ -90,7 +91,7 @@ class Reducing:
                     if smaller is not None:
                         return smaller
                     self._answers.clear()  # they were about another configuration or other calls
-        raise NotReduced("it does not show again")
+        raise NotReduced(f"it could not be judged again: {self._error}" if self._error else "it does not show again")
 
     def shows_it(self, program: Program) -> bool:
         """Whether ``program`` in place of the finding's is the same finding, called as that was."""
@@ -186,7 +187,9 @@ class Reducing:
 
     def _trial(self, case: Case, steps: tuple[Step, ...]) -> Trial:
         self._tries += 1
-        return trial(self._pool, dataclasses.replace(case, steps_taken=steps))
+        shown = trial(self._pool, dataclasses.replace(case, steps_taken=steps))
+        self._error = self._error or shown.error
+        return shown
 
     def _holds(self, shown: Trial, case: Case, steps: tuple[Step, ...]) -> bool:
         verdict = self._verdict(shown, case)

@@ -16,10 +16,12 @@ class Trial:
     """``shown`` has the verdicts by configuration; a process that died told of the one that it was in, and no more.
 
     ``rederived`` is the program that was judged, as the child told it, where it was made again from its derivation.
+    ``error`` says why eqfuzz could not judge it, where that is so.
     """
 
     shown: dict[str, Verdict]
     rederived: dict[str, Any] | None = None
+    error: str = ""
 
 
 def trial(pool: Pool, case: Case) -> Trial:
@@ -27,6 +29,7 @@ def trial(pool: Pool, case: Case) -> Trial:
     shown: dict[str, Verdict] = {}
     stage: dict[str, Any] = {}
     rederived: dict[str, Any] | None = None
+    error = ""
     for event in pool.run(case.to_json()):
         match event["event"]:
             case "cell" if event["config"]:
@@ -38,6 +41,8 @@ def trial(pool: Pool, case: Case) -> Trial:
             case "exit" if event["reason"] in DEATHS and stage.get("stage") == "compile":
                 words = death_in_words("compile", event["reason"], event["detail"])
                 shown[stage["config"]] = Verdict(DEATHS[event["reason"]], words)
+            case "exit" if event["reason"] == "error":
+                error = event["detail"]
             case _:
                 pass
-    return Trial(shown, rederived)
+    return Trial(shown, rederived, error)

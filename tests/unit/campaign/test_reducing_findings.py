@@ -247,6 +247,18 @@ def test_a_candidate_of_another_reducer(monkeypatch):
     assert about.shows_it(program) and not about.shows_it(program.with_source(SOURCE.replace("amin", "amax")))
 
 
+class BrokenPool:
+    """Children that eqfuzz itself breaks down in."""
+
+    def run(self, case):
+        return [{"event": "load"}, {"event": "exit", "reason": "error", "detail": "TypeError: no such thing"}]
+
+
+def test_what_eqfuzz_cannot_judge_again_is_not_told_as_gone():
+    with pytest.raises(NotReduced, match="it could not be judged again: TypeError: no such thing"):
+        Reducing(big(), BrokenPool(), seconds=60.0).smallest()
+
+
 class Pool:
     """Children that know what torch's bisector found."""
 
