@@ -20,9 +20,8 @@ def config_of(finding: Finding) -> Config:
 
 def pool_for(finding: Finding, environment: Environment, *, jobs: int = 1) -> Pool:
     """Processes that can run cases about it, within its own limits. Raises RunnerFailed."""
-    cuda = finding.device == "cuda"
     limits = Limits(compile_s=finding.environment.get("compile_seconds", Limits().compile_s))
-    return Pool(environment, limits, runner="spawn" if cuda else "fork", jobs=jobs, cuda=cuda)
+    return Pool(environment, limits, jobs=jobs, cuda=finding.device == "cuda")
 
 
 def case_about(finding: Finding, job: Literal["describe", "audit", "compare", "bisect", "same"]) -> Case:

@@ -151,7 +151,7 @@ class _Run:
         )
         limits = Limits(compile_s=settings.compile_seconds)
         cuda = "cuda" in settings.devices
-        runner = "spawn" if cuda or settings.runner == "spawn" else "fork"
+        runner = "spawn" if settings.runner == "spawn" else None
         warm = not settings.dry_run
         with Pool(self.environment, limits, runner=runner, jobs=settings.jobs, cuda=cuda, warm=warm) as pool:
             interrupted = all_through(pool, self._work(pool, limits), self.stop, jobs=settings.jobs)

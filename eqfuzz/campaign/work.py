@@ -82,7 +82,7 @@ class Workshop:
             unsafe=configuration.sources.unsafe,
         )
         cuda = "cuda" in compiling.devices
-        runner = "spawn" if cuda or compiling.runner == "spawn" else "fork"
+        runner = "spawn" if compiling.runner == "spawn" else None
         self.pool = Pool(self._environment, self._limits, runner=runner, jobs=jobs, cuda=cuda)
         self._versions = versions()
         self._pruning = Pruning(self._environment.caches())

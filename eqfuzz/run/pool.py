@@ -94,9 +94,10 @@ class Pool:
     """Runs cases in children that can hang, crash or eat their memory without harm to anybody else.
 
     ``runner="fork"`` forks a child for each case from one warm process (CPU only); ``"spawn"`` keeps ``jobs``
-    processes that run many cases each (for CUDA, which cannot be forked). At most ``jobs`` cases run at a time;
-    further calls of ``run`` wait. ``target`` names ``run_case(case, emit)`` as ``module:function``. ``warm=False`` is
-    for cases that do not use the compiler: its import and first compile are left out of the start.
+    processes that run many cases each (CUDA cannot be forked); None forks where the device allows it. At most ``jobs``
+    cases run at a time; further calls of ``run`` wait. ``target`` names ``run_case(case, emit)`` as
+    ``module:function``. ``warm=False`` is for cases that do not use the compiler: its import and first compile are
+    left out of the start.
 
     A case whose program is untrusted runs in a sandbox, of which there are as many as run at once, whatever ``runner``
     is; where there can be none, an ``unsafe`` environment lets it run without.
@@ -109,12 +110,13 @@ class Pool:
         environment: Environment,
         limits: Limits,
         *,
-        runner: Literal["fork", "spawn"] = "fork",
+        runner: Literal["fork", "spawn"] | None = None,
         jobs: int,
         cuda: bool = False,
         target: str = "eqfuzz.run.runner:run_case",
         warm: bool = True,
     ) -> None:
+        runner = runner or ("spawn" if cuda else "fork")
         if runner not in _MODULES:
             raise ValueError(f"runner is 'fork' or 'spawn', not {runner!r}")
         if runner == "fork" and cuda:
