@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +16,8 @@ FIXED, STILL_FAILING, ERROR = "FIXED", "STILL FAILING", "ERROR"
 
 REPLAY_SECONDS = 600.0
 """A reproducer of a hang waits twice its own limit, and a cold compile on a loaded machine takes a minute."""
+
+_LEFT_AT = re.compile(r'Traceback \(most recent call last\):\n  File "[^"]*repro\.py", line (\d+), in <module>')
 
 VERSION_SECONDS = 60.0
 COLLECT_SECONDS = 120.0
@@ -47,8 +51,8 @@ def replay(
     if ended.status is None:
         return Outcome(ERROR, f"the reproducer did not end within {seconds:g} s")
     status = {0: FIXED, 1: STILL_FAILING}.get(ended.status, ERROR)
-    if status == STILL_FAILING and _raised(ended.output):
-        status = ERROR  # Python exits 1 for an uncaught exception too: that is the script's own failure
+    if status == STILL_FAILING and _broke_down(folder / "repro.py", ended.output):
+        status = ERROR
     return Outcome(status, ended.output[-4000:])
 
 
@@ -65,6 +69,16 @@ def torch_versions(python: str) -> str:
     return (found + report).strip()
 
 
-def _raised(output: str) -> bool:
-    """Whether the script itself broke down: a traceback, and no verdict line printed."""
-    return "Traceback (most recent call last)" in output and "compiled:" not in output
+def _broke_down(script: Path, output: str) -> bool:
+    """Whether an exception left the script, for which Python exits with 1 too: no ``try`` of the module held it.
+
+    A script that has caught one prints it, with its traceback perhaps, and then what was compiled.
+    """
+    lines = {int(line) for line in _LEFT_AT.findall(output)}
+    held = {
+        line
+        for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Try) and node.handlers
+        for line in range(node.lineno, (node.body[-1].end_lineno or node.lineno) + 1)
+    }
+    return bool(lines - held) or ("Traceback (most recent call last)" in output and "compiled:" not in output)

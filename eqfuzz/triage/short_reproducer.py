@@ -49,7 +49,13 @@ def short_reproducer(finding: Finding, config: Config, described: Described, pre
         *(f"    {line}" if line else "" for line in inputs.splitlines()),
         "",
         "",
-        *_ending(finding, evidence, f"{name}(*inputs())", f"torch.compile({name}{arguments})(*inputs())"),
+        *_ending(
+            finding,
+            evidence,
+            f"{name}(*inputs())",
+            f"torch.compile({name}{arguments})(*inputs())",
+            perhaps_arrays="numpy" in program,
+        ),
     ]
     return "\n".join(lines) + "\n"
 
@@ -78,7 +84,7 @@ def _inputs(described: Described) -> str | None:
             return None
 
 
-def _ending(finding: Finding, evidence: Evidence, eager: str, compiled: str) -> list[str]:
+def _ending(finding: Finding, evidence: Evidence, eager: str, compiled: str, *, perhaps_arrays: bool) -> list[str]:
     if finding.verdict.kind is Kind.COMPILER_CRASH:
         return [
             eager,
@@ -93,9 +99,12 @@ def _ending(finding: Finding, evidence: Evidence, eager: str, compiled: str) -> 
     leaf = evidence.path.removeprefix("output")
     if not evidence.allowed or evidence.reference is None:
         is_float = isinstance(evidence.eager, float)
-        same = (
-            "torch.allclose(compiled, eager, rtol=0, atol=0, equal_nan=True)" if is_float else "compiled.equal(eager)"
-        )
+        if perhaps_arrays:
+            same = "((compiled == eager) | (compiled != compiled) & (eager != eager)).all()"
+        elif is_float:
+            same = "torch.allclose(compiled, eager, rtol=0, atol=0, equal_nan=True)"
+        else:
+            same = "compiled.equal(eager)"
         return [
             f"eager = {eager}{leaf}",
             f"compiled = {compiled}{leaf}",

@@ -115,6 +115,19 @@ def test_exit_codes_follow_the_program(tmp_path, place):
     assert "import eqfuzz" not in text and "algebra/some_rule" in text and text.count("import torch\n") == 1
 
 
+@pytest.mark.parametrize(("bias", "status"), [(BROKEN, 1), ("0", 0)])
+def test_arrays_are_compared_as_arrays(tmp_path, bias, status):
+    source = """
+        import torch
+        def program(x):
+            return (x + BIAS).numpy()
+        def inputs(rng):
+            yield torch.arange(3),
+    """
+    finding = finding_of(Kind.WRONG_RESULT, Evidence(0, "output", (1,), 1, 2, None, 0.0), source, bias)
+    assert run(tmp_path, finding)[0] == status
+
+
 @pytest.mark.parametrize("kind", [Kind.WRONG_RESULT, Kind.PROCESS_CRASH])
 def test_on_cuda_everything_is_there(kind):
     finding = dataclasses.replace(finding_of(kind, Evidence(0, "output['p'].a", (0,), 0, 1, None, 0.0)), device="cuda")
@@ -190,12 +203,26 @@ def test_folders_are_written_once_and_read_back(tmp_path):
     assert flaky_folder(folder) == tmp_path / "flaky" / finding.id
 
 
+CAUGHT = """
+import sys, traceback
+try:
+    1 / 0
+except Exception:
+    traceback.print_exc()
+print("compiled: raises")
+sys.exit(1)
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "status"),
     [
         ("import sys; print('compiled: x'); sys.exit(1)", STILL_FAILING),
         ("pass", FIXED),
         ("raise ValueError('the script itself')", ERROR),
+        ("print('compiled: x')\nraise ValueError('in its last line')", ERROR),
+        ("def look():\n    raise ValueError\nprint('compiled: x')\nlook()", ERROR),
+        (CAUGHT, STILL_FAILING),
         ("import sys; sys.exit(5)", ERROR),
         ("import os; os.abort()", ERROR),
         ("import time; time.sleep(60)", ERROR),

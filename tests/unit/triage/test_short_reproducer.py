@@ -110,6 +110,25 @@ def test_what_is_compared_follows_the_evidence(evidence, lines):
     assert all(line in text for line in lines), text
 
 
+@pytest.mark.parametrize("number", ["1", "0.5"])
+@pytest.mark.parametrize(("bias", "status"), [(BROKEN, 1), ("0", 0)])
+def test_arrays_are_compared_as_arrays(tmp_path, number, bias, status):
+    source = f"""
+import numpy as np
+import torch
+
+def program(x):
+    return np.add(x.numpy(), {number} + BIAS)
+
+def inputs(rng):
+    yield (torch.tensor([1, 2, 3]),)
+"""
+    evidence = Evidence(0, "output", (0,), 1 + ast.literal_eval(number), 3.0, None, 0.0)
+    text = short(simple(evidence=evidence, source=source, bias=bias))
+    assert text is not None
+    assert run(tmp_path, text)[0] == status
+
+
 def test_options_are_set_and_a_preload_is_looked_for():
     config = Config(name="x", dynamic=True, inductor={"max_fusion_size": 3}, dynamo={"verbose": True})
     text = short(simple(), config, preloaded=True)
