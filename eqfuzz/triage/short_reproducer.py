@@ -99,10 +99,12 @@ def _ending(finding: Finding, evidence: Evidence, eager: str, compiled: str, *, 
     leaf = evidence.path.removeprefix("output")
     if not evidence.allowed or evidence.reference is None:
         is_float = isinstance(evidence.eager, float)
-        if perhaps_arrays:
+        if is_float and perhaps_arrays:
             same = "((compiled == eager) | (compiled != compiled) & (eager != eager)).all()"
         elif is_float:
             same = "torch.allclose(compiled, eager, rtol=0, atol=0, equal_nan=True)"
+        elif perhaps_arrays:
+            same = "(compiled == eager).all()"
         else:
             same = "compiled.equal(eager)"
         return [
