@@ -264,15 +264,17 @@ def aliasing_arguments(call: Call, _: Subject, rng: random.Random) -> Iterator[C
     ]
     rng.shuffle(pairs)
     for i, j in pairs:
+        shared = dataclasses.replace(call, args=(*args[:j], args[i], *args[j + 1 :])).copy()
+        steps = [dataclasses.replace(shared, label=f"args[{j}] is args[{i}]")]
         # Half of the one is half of the other: what is written to the first is seen through the second.
         joined = _overlapping(args[i], args[j])
         if joined is not None:
             taken = dict(zip((i, j), joined, strict=True))
             made = tuple(taken.get(index, item) for index, item in enumerate(args))
             overlapping = dataclasses.replace(call, args=made).copy()
-            yield dataclasses.replace(overlapping, label=f"args[{i}] and args[{j}] overlap")
-        shared = dataclasses.replace(call, args=(*args[:j], args[i], *args[j + 1 :])).copy()
-        yield dataclasses.replace(shared, label=f"args[{j}] is args[{i}]")
+            steps.append(dataclasses.replace(overlapping, label=f"args[{i}] and args[{j}] overlap"))
+        rng.shuffle(steps)  # different guards tell them apart
+        yield from steps
 
 
 STEPS: dict[str, tuple[float, Step]] = {

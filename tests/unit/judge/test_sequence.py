@@ -158,7 +158,8 @@ def test_two_arguments_overlap_or_become_one():
     loaded = Loaded(recognise(TWO, "seed.py"))
     (call,) = loaded.calls(0)
     subject = Subject(loaded.instance(), loaded.module.__dict__)
-    overlapping, same = STEPS["aliasing-arguments"][1](call, subject, random.Random(0))
+    made = STEPS["aliasing-arguments"][1](call, subject, random.Random(0))
+    overlapping, same = sorted(made, key=lambda step: "overlap" not in step.label)
     for step in (overlapping, overlapping.copy()):
         x, y = step.args
         assert torch.equal(x, call.args[0]) and torch.equal(y[2:], call.args[1][2:])
@@ -170,5 +171,5 @@ def test_two_arguments_overlap_or_become_one():
 
 def test_programs_that_write_to_an_argument_are_called_with_aliases_first():
     loaded = Loaded(recognise(TWO, "seed.py"))
-    for seed in range(3):
-        assert "overlap" in guarded(loaded, loaded.calls(0), 1, random.Random(seed))[0].label
+    first = {guarded(loaded, loaded.calls(0), 1, random.Random(seed))[0].label for seed in range(12)}
+    assert first == {"args[0] and args[1] overlap", "args[1] is args[0]"}
