@@ -24,7 +24,7 @@ from rich.table import Table
 
 from tests.quality.clean import CleanRun
 from tests.quality.corpus import Entry, generated_seeds, grow, hunted_seeds, ordered
-from tests.quality.fault import Fault, read_faults
+from tests.quality.fault import FOLDER, BadFault, Fault, read_faults
 from tests.quality.hunt import Hunt, Hunter, OwnDefects, Record
 from tests.quality.journal import Journal
 from tests.quality.reach import Replaced, replaced_by
@@ -65,7 +65,14 @@ class Clock:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
-    faults = read_faults()
+    try:
+        faults = known = read_faults(chosen.faults.resolve())
+    except BadFault as error:
+        print(f"{chosen.faults}: {error}", file=sys.stderr)
+        return 2
+    if not faults:
+        print(f"no planted fault in {chosen.faults}", file=sys.stderr)
+        return 2
     unknown = sorted(set(chosen.only) - {fault.name for fault in faults})
     if unknown:
         print(f"no such fault: {unknown[0]}; there are {', '.join(f.name for f in faults)}", file=sys.stderr)
@@ -85,9 +92,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stop = threading.Event()
     with tempfile.TemporaryDirectory(prefix="eqfuzz-quality-") as folder:
         ground = _prepare(chosen, Path(folder), stop)
-        share = CLEAN_SHARE * chosen.minutes * 60 - (time.monotonic() - began)
+        minutes = CLEAN_SHARE * chosen.minutes if chosen.clean_minutes is None else chosen.clean_minutes
+        share = minutes * 60 - (time.monotonic() - began)
         clean = ground.hunter(None, jobs=len(os.sched_getaffinity(0)))
-        replaced = replaced_by(read_faults())
+        replaced = replaced_by(known)
         kept = CleanRun(chosen.journal, ground.entries, replaced.values())
         if kept.restore(clean):
             end -= clean.hunt.seconds
@@ -227,6 +235,7 @@ def _triage_line(triaged: Sequence[Triaged]) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description=__doc__)
+    parser.add_argument("--faults", type=Path, default=FOLDER, help="folder of the faults (default: %(default)s)")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these faults (default: all)")
     parser.add_argument("--seed", type=int, default=0, help="decides the order of the seeds and all random choices")
     parser.add_argument(
@@ -234,6 +243,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="faults hunted at once")
     parser.add_argument("--minutes", type=float, default=MINUTES, help="for all faults together")
+    parser.add_argument(
+        "--clean-minutes", type=float, help="of these, for the run without a fault (default: 35 in 100)"
+    )
     parser.add_argument("--limit", type=float, default=None, metavar="SECONDS", help="for each fault instead")
     parser.add_argument("--generated", type=int, default=0, metavar="N", help="N generated programs, not shipped seeds")
     parser.add_argument("--cells", type=int, default=None, help="compiled cells for each fault at most")

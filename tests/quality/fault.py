@@ -14,6 +14,9 @@ from eqfuzz.run.preload import NAME, execute_preload
 
 FOLDER = Path(__file__).parent / "faults"
 
+BLIND = Path(__file__).parent / "blind"
+"""Faults whose author knew no seed, and which no seed was written for."""
+
 REACHES = ("plain", "rewrite")
 """Whether seeds as they are written reach a fault, or only other ways of writing them."""
 

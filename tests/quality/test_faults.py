@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.quality.fault import BadFault, Fault, read_fault, read_faults
+from tests.quality.fault import BLIND, BadFault, Fault, read_fault, read_faults
 
-FAULTS = read_faults()
+FAULTS = [*read_faults(), *read_faults(BLIND)]
 ROOT = Path(__file__).parents[2]
 
 
@@ -21,7 +21,7 @@ def run_witness(fault: Fault, folder: Path) -> list[str]:
         "OMP_NUM_THREADS": "1",
         "CUDA_VISIBLE_DEVICES": "",
     }
-    command = [sys.executable, "-m", "tests.quality.witness", fault.name, str(folder)]
+    command = [sys.executable, "-m", "tests.quality.witness", str(fault.path), str(folder)]
     done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=580)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.splitlines()[-2:]

@@ -1,7 +1,7 @@
 """Whether a fault's witness, a small program with arguments, compiles into something else than eager.
 
-``python -m tests.quality.witness NAME FOLDER`` tries it without the fault and with it, each in a process of its own
-with its own kernel cache below FOLDER. It prints what differs, and at last ``clean: agrees`` and
+``python -m tests.quality.witness FAULT FOLDER`` tries that of the file FAULT without the fault and with it, each in a
+process of its own with its own kernel cache below FOLDER. It prints what differs, and at last ``clean: agrees`` and
 ``planted: differs``, or otherwise.
 """
 
@@ -21,7 +21,7 @@ import torch._inductor.compile_fx
 import torch._inductor.config
 from torch.utils._pytree import tree_leaves
 
-from tests.quality.fault import FOLDER, Fault, execute, read_fault
+from tests.quality.fault import Fault, execute, read_fault
 
 ENDS = {0: "agrees", 1: "differs"}
 """What the exit codes of the children mean; any other is an exception or a crash."""
@@ -30,8 +30,8 @@ Seen = list[Any]
 """What one call showed, in an order that is the same for eager and compiled."""
 
 
-def main(name: str, folder: str) -> int:
-    fault = read_fault(FOLDER / f"{name}.py")
+def main(path: str, folder: str) -> int:
+    fault = read_fault(Path(path))
     torch.set_num_threads(1)
     states = {"clean": False, "planted": True}
     ends = {state: _forked(fault, planted, Path(folder) / state) for state, planted in states.items()}
