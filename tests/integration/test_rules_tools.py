@@ -267,7 +267,7 @@ def test_explain_of_an_invalid_seed_is_one_line_and_exit_2(tmp_path: Path, body:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("runner", ["stock", "spawn"])
+@pytest.mark.parametrize("runner", ["stock", pytest.param("spawn", marks=pytest.mark.long)])
 def test_own_rules_reach_the_children(mine: Path, seed: Path, tmp_path: Path, runner: str) -> None:
     own = ("--rules-from", mine, "--rules", "my-rules/greater", "--runner", runner)
     run = mutate(seed, *own, "--dry-run", out=tmp_path / "out")

@@ -152,6 +152,7 @@ def test_what_the_compiler_declines_is_counted_not_reported(tmp_path):
     assert run.kinds() == {"unsupported"} and run.code == 0
 
 
+@pytest.mark.long
 def test_differences_that_rounding_alone_can_make_are_inconclusive(tmp_path):
     source = """
         import torch
@@ -164,6 +165,7 @@ def test_differences_that_rounding_alone_can_make_are_inconclusive(tmp_path):
     assert run.kinds() == {"inconclusive"} and run.code == 0, [e["verdict"] for e in run.of("cell")]
 
 
+@pytest.mark.long
 def test_exceptions_of_the_seed_itself_agree(tmp_path):
     seed = write(
         tmp_path,

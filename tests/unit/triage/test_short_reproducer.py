@@ -209,7 +209,12 @@ def test_arguments_that_share_memory_still_do():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "evidence",
-    [ELEMENT, EXACT, Evidence(0, "output[2]", (), 2.25, 3.25, 2.25, 1e-6), dataclasses.replace(ELEMENT, allowed=0.0)],
+    [
+        ELEMENT,
+        EXACT,
+        pytest.param(Evidence(0, "output[2]", (), 2.25, 3.25, 2.25, 1e-6), marks=pytest.mark.long),
+        pytest.param(dataclasses.replace(ELEMENT, allowed=0.0), marks=pytest.mark.long),
+    ],
 )
 def test_it_exits_1_while_the_output_is_wrong(tmp_path, evidence):
     for bias, code in ((BROKEN, 1), ("0", 0)):
