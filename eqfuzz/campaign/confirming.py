@@ -77,7 +77,7 @@ class Confirming:
             return Confirmed(finding, folder, known)
         (folder / "replay.txt").write_text(f"{outcome.status}\n{outcome.output}", encoding="utf-8")
         kept = flaky_folder(folder)
-        ended = "does not reproduce" if outcome.status == FIXED else "has a reproducer that breaks down"
+        ended = "does not reproduce" if outcome.status == FIXED else "cannot be confirmed"
         return Verdict(Kind.FLAKY, f"{ended} in a fresh process ({kept}): {cell.verdict.message}")
 
     def _finding(self, cell: Cell, config: Config, first: Cell | None, also: int) -> Finding:

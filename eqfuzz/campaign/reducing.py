@@ -75,7 +75,6 @@ class Reducing:
         self._deadline = time.monotonic() + seconds
         self._answers = answers if answers is not None else {}
         self._tries = 0
-        self._error = ""
 
     def smallest(self) -> Finding:
         """The smallest that was found. Raises NotReduced where not even the finding shows again, and RunnerFailed.
@@ -83,15 +82,17 @@ class Reducing:
         The rewrites that made it are made again one by one, which may come out differently from all at once.
         """
         own = config_of(self._finding)
-        cheapest = _cheapest(self._finding, own)
+        cheapest, error = _cheapest(self._finding, own), ""
         for config in (own,) if cheapest == own else (cheapest, own):
             for case in _plans(self._finding, config):
-                if self._holds(self._trial(case, ()), case, ()):
+                shown = self._trial(case, ())
+                error = error or shown.error
+                if self._holds(shown, case, ()):
                     smaller = self._reduced(case, own)
                     if smaller is not None:
                         return smaller
                     self._answers.clear()  # they were about another configuration or other calls
-        raise NotReduced(f"it could not be judged again: {self._error}" if self._error else "it does not show again")
+        raise NotReduced(f"it could not be judged again: {error}" if error else "it does not show again")
 
     def shows_it(self, program: Program) -> bool:
         """Whether ``program`` in place of the finding's is the same finding, called as that was."""
@@ -187,9 +188,7 @@ class Reducing:
 
     def _trial(self, case: Case, steps: tuple[Step, ...]) -> Trial:
         self._tries += 1
-        shown = trial(self._pool, dataclasses.replace(case, steps_taken=steps))
-        self._error = self._error or shown.error
-        return shown
+        return trial(self._pool, dataclasses.replace(case, steps_taken=steps))
 
     def _holds(self, shown: Trial, case: Case, steps: tuple[Step, ...]) -> bool:
         verdict = self._verdict(shown, case)

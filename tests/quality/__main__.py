@@ -66,7 +66,7 @@ class Clock:
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     try:
-        faults = known = read_faults(chosen.faults.resolve())
+        faults = planted = read_faults(chosen.faults.resolve())
     except BadFault as error:
         print(f"{chosen.faults}: {error}", file=sys.stderr)
         return 2
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         minutes = CLEAN_SHARE * chosen.minutes if chosen.clean_minutes is None else chosen.clean_minutes
         share = minutes * 60 - (time.monotonic() - began)
         clean = ground.hunter(None, jobs=len(os.sched_getaffinity(0)))
-        replaced = replaced_by(known)
+        replaced = replaced_by(planted)
         kept = CleanRun(chosen.journal, ground.entries, replaced.values())
         if kept.restore(clean):
             end -= clean.hunt.seconds
