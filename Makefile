@@ -38,7 +38,7 @@ check: setup
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/pyright
 	@$(VENV)/bin/lint-imports
-	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" --dist worksteal -m "not slow" $(ARGS)
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" --dist worksteal -m "not slow and not long" $(ARGS)
 
 bench: setup
 	@$(PY) -m benchmarks.rewriting

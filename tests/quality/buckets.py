@@ -84,6 +84,7 @@ def _fingerprints(fault: Path, out: Path, most: int, seed: int, journal: Journal
     command = [sys.executable, "-m", "eqfuzz", "mutate", *seeds, "--strategy", "random", "--variants", "2"]
     command += ["--no-check", "audit,draws", "--preload", str(fault), "--jobs", "1", "--seed", str(seed)]
     own = OwnDefects()
+    is_own: dict[str, bool] = {}  # by bucket: only its first findings keep their folders
     with subprocess.Popen(
         [*command, "--format", "json", "--out", str(out)], stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
@@ -91,9 +92,12 @@ def _fingerprints(fault: Path, out: Path, most: int, seed: int, journal: Journal
         here: list[str] = []
         for line in process.stdout:
             event = json.loads(line)
-            if event["event"] == "finding" and not event["issue"] and not own.is_own(Path(event["folder"])):
-                here.append(event["fingerprint"])
-                print(f"{fault.stem}: {event['fingerprint']}  [{event['seed']}]", flush=True)
+            if event["event"] == "finding" and not event["issue"]:
+                if event["kept"]:
+                    is_own[event["bucket"]] = own.is_own(Path(event["folder"]))
+                if not is_own[event["bucket"]]:
+                    here.append(event["fingerprint"])
+                    print(f"{fault.stem}: {event['fingerprint']}  [{event['seed']}]", flush=True)
             elif event["event"] == "done":
                 journal.add(fault.stem, str(Path(event["seed"]).relative_to(root)), here)
                 found, here = [*found, *here], []

@@ -8,7 +8,7 @@ import tokenize
 from collections.abc import Iterator
 
 from eqfuzz.rewrite.edit import Edit, edited
-from eqfuzz.triage.reduce import expressions, inputs, statements
+from eqfuzz.triage.reduce import expressions, extraction, inputs, statements
 from eqfuzz.triage.reduce.parsed import Parsed, is_docstring
 from eqfuzz.triage.reduce.size import Change, Pass, Size, reduction, size
 
@@ -56,6 +56,8 @@ PASSES: tuple[Pass, ...] = (
     expressions.inline_variables,
     expressions.drop_arguments,
     expressions.replace_variables,
+    extraction.return_part,
+    extraction.module_as_function,
     inputs.inline_inputs,
     inputs.plainer_draws,
     inputs.smaller_integers,

@@ -8,7 +8,7 @@ import pytest
 
 from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.program import Program
-from eqfuzz.triage.reduce import expressions, inputs, statements
+from eqfuzz.triage.reduce import expressions, extraction, inputs, statements
 from eqfuzz.triage.reduce.parsed import Parsed, fewer
 from eqfuzz.triage.reduce.passes import PASSES, tidy
 from eqfuzz.triage.reduce.size import Pass, size
@@ -82,6 +82,11 @@ def test_definitions_that_are_needed_stay():
         (expressions.drop_arguments, "return torch.sum(x, 0, keepdim=True)", "return torch.sum(x, 0)"),
         (expressions.drop_arguments, "return x.sum(0)", "return x.sum()"),
         (expressions.replace_variables, "return x * y + y", "return x * x + x"),
+        (extraction.return_part, "while x.amax() > 1:\n    x = x / 2\nreturn x", "return x.amax()"),
+        (extraction.return_part, "while x.amax() > 1:\n    x = x / 2\nreturn x", "return x / 2"),
+        (extraction.return_part, "return {i: e.amax() for i, e in enumerate(x) if i}", "return x.amax()"),
+        (extraction.return_part, "for t in (x, y):\n    for u in t:\n        u.amax()\nreturn x", "return x.amax()"),
+        (extraction.return_part, "a = y + 1\nreturn [sum(t * a for t in x)]", "a = y + 1\nreturn x * a"),
         (inputs.simpler_literals, "return x * 0.3125", "return x * 1.0"),
         (inputs.simpler_literals, "return x.to(torch.float64)", "return x.to(torch.float32)"),
     ],
@@ -159,6 +164,34 @@ def test_a_layer_that_nothing_reads_goes_with_its_init():
     assert any("torch.relu(x)" in c.source and "__init__" not in c.source for c in candidates)
 
 
+def module(body: str, construct: str = "") -> Program:
+    text = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    head = "import torch\nfrom torch import nn\n\n\nclass Program(nn.Module):\n"
+    return recognise(f"{head}{construct}{text}\n\n\ndef inputs(rng):\n    yield rng.normal(4, 4), 1\n", "module")
+
+
+def test_a_module_that_is_not_read_becomes_a_function():
+    [candidate] = extraction.module_as_function(module("def forward(self, x, n: int = 2):\n    return torch.relu(x)"))
+    assert candidate.source.startswith(
+        "import torch\n\n\ndef program(x, n: int=2):\n    return torch.relu(x)\n\n\ndef inputs"
+    )
+    assert (candidate.entry, candidate.construct) == ("program", "program")
+    assert recognise(candidate.source, "module") == candidate
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def forward(self, x, n):\n    return x if self.training else n",
+        "@torch.no_grad()\ndef forward(self, x, n):\n    return x",
+        "def forward(self, x, n):\n    return super().forward(x)",
+        "def forward(self, x, n):\n    return Program",
+    ],
+)
+def test_a_module_that_is_read_stays_one(body):
+    assert list(extraction.module_as_function(module(body))) == []
+
+
 def test_comments_and_docstrings_go_last():
     given = program('"""What it does."""\n# why\n\n\n\nreturn x  # here')
     [candidate] = tidy(given)
@@ -187,9 +220,11 @@ def check_promises(given: Program, count: int | None) -> None:
         for candidate in islice(reduce_pass(given), count):
             compile(candidate.source, given.name, "exec")
             assert size(candidate) < before, reduce_pass.__name__
-            assert candidate.entry == given.entry and candidate.construct == given.construct
             after = Parsed(candidate)
-            assert after.entry is not None and names & set(after.named)
+            assert after.entry is not None
+            if reduce_pass is not extraction.module_as_function:
+                assert candidate.entry == given.entry and candidate.construct == given.construct
+                assert names & set(after.named)
 
 
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")

@@ -1,0 +1,107 @@
+"""Passes that take a part of the program out of what surrounds it: an expression out of its loop, a module's body."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import islice
+
+from eqfuzz.program.program import Program
+from eqfuzz.rewrite.edit import Edit
+from eqfuzz.triage.reduce.parsed import Function, Parsed, is_docstring, loads, stores, walk
+from eqfuzz.triage.reduce.size import Change, applied, reduction
+from eqfuzz.triage.reduce.slicing import swept
+
+_MOST = 40
+"""Expressions that are tried, so that a large program does not spend its time here."""
+
+_COMPUTES = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript)
+_OPENS_NAMES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@reduction
+def return_part(parsed: Parsed) -> Iterator[Change]:
+    """One expression of a statement returned in place of it and of all that follows, the largest first.
+
+    Variables of a comprehension or a loop around it stand for what these run over.
+    """
+    if parsed.entry is None:
+        return
+    body = [s for s in parsed.entry.body if not is_docstring(s)]
+    parts = [(s, e) for s in body for e in walk(s) if isinstance(e, _COMPUTES) and _is_own(parsed, e)]
+    parts.sort(key=lambda pair: len(walk(pair[1])), reverse=True)
+    for statement, part in islice(parts, _MOST):
+        text = _by_what_is_run_over(parsed, parsed.entry, part)
+        if text is None or (isinstance(statement, ast.Return) and statement.value is part):
+            continue
+        after = body[body.index(statement) + 1 :]
+        edits = parsed.cut(parsed.entry.body, after) if after else []
+        text = f"({text})" if "\n" in text else text
+        yield swept(applied(parsed.program, [*edits, Edit(parsed.span(statement), f"return {text}")]))
+
+
+@reduction
+def module_as_function(parsed: Parsed) -> Iterator[Change]:
+    """A module whose ``forward`` reads nothing of it, as a function."""
+    program, forward = parsed.program, parsed.entry
+    cls = parsed.parents.get(forward) if forward is not None else None
+    if not isinstance(forward, ast.FunctionDef) or not isinstance(cls, ast.ClassDef) or "self" in loads(forward):
+        return
+    name = "program"
+    is_named = {name, cls.name, "super"} & loads(parsed.tree) or name in stores(parsed.tree)
+    is_plain = not (forward.decorator_list or forward.args.posonlyargs) and program.construct == f"{cls.name}()"
+    if program.format != "eqfuzz" or is_named or not is_plain:
+        return
+    arguments = ast.arguments(**{field: getattr(forward.args, field) for field in ast.arguments._fields})
+    arguments.args = forward.args.args[1:]
+    indent = parsed.indent(cls)
+    head = f"{indent}def {name}({ast.unparse(arguments)}):\n"
+    text = (head + parsed.moved(forward.body, f"{indent}    ")).rstrip("\n")
+    source = applied(program, [Edit(parsed.span(cls), text)]).source
+    yield swept(Program(program.name, source, program.format, name, name, program.inputs, program.untrusted))
+
+
+def _is_own(parsed: Parsed, node: ast.AST) -> bool:
+    """Whether it is evaluated where it stands, and is a value: not in a definition or f-string, nothing written to."""
+    if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+        return False
+    while not isinstance(node, Function) and node in parsed.parents:
+        if isinstance(node, (ast.Lambda, ast.JoinedStr, ast.ClassDef)):
+            return False
+        node = parsed.parents[node]
+    return node is parsed.entry
+
+
+def _by_what_is_run_over(parsed: Parsed, function: Function, part: ast.expr) -> str | None:
+    """Its text, each variable that surroundings bind in a loop replaced by the first local name that they run over.
+
+    None where there is none.
+    """
+    run_over: dict[str, str] = {}
+    node: ast.AST = part
+    while node is not function:
+        node = parsed.parents[node]
+        loops = node.generators if isinstance(node, _OPENS_NAMES) else [node] if isinstance(node, ast.For) else []
+        for loop in loops:
+            source = _first_name(parsed, function, loop.iter)
+            for name in stores(loop.target) if source is not None else ():
+                run_over.setdefault(name, source or "")
+    inner = {name for n in walk(part) if isinstance(n, ast.comprehension) for name in stores(n.target)}
+    text, start = parsed.text_of(part), parsed.span(part)[0]
+    uses = [n for n in walk(part) if isinstance(n, ast.Name) and n.id in run_over and n.id not in inner]
+    for use in sorted(uses, key=parsed.span, reverse=True):
+        source, seen = use.id, set[str]()
+        while source in run_over and source not in seen:
+            seen.add(source)
+            source = run_over[source]
+        if source in run_over:
+            return None
+        first, last = parsed.span(use)
+        text = text[: first - start] + source + text[last - start :]
+    return text
+
+
+def _first_name(parsed: Parsed, function: Function, iterated: ast.expr) -> str | None:
+    bound = stores(function) | {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
+    names = [n for n in walk(iterated) if isinstance(n, ast.Name) and n.id in bound - {"self"}]
+    return min(names, key=parsed.span).id if names else None
