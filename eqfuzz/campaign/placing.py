@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from eqfuzz.campaign.about import case_about
+from eqfuzz.campaign.guard_sources import unguarded
 from eqfuzz.campaign.reducing import NotReduced, Reducing
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.run.pool import Pool
@@ -34,6 +35,8 @@ class Placing:
         """
         finding = self.blamed(finding)
         raises = DIFFERENCES[finding.verdict.kind] == RAISES
+        if not raises and finding.verdict.kind not in DEADLY:
+            finding = dataclasses.replace(finding, unguarded=unguarded(finding, self._pool))
         known = raises or is_exact(finding) or guarded_by(finding) or finding.reduced is not None
         return dataclasses.replace(finding, fingerprint=fingerprint(finding if known else self._smaller(finding)))
 

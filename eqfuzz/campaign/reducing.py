@@ -24,6 +24,7 @@ from eqfuzz.triage.finding import Finding, Reduced
 from eqfuzz.triage.fingerprint import DIFFERENCES, RAISES, changed_by, is_exact, raised_as
 from eqfuzz.triage.reduce.ddmin import ddmin
 from eqfuzz.triage.reduce.reducer import Progress, reduce_program
+from eqfuzz.triage.reduce.statements import return_nothing
 from eqfuzz.triage.stage import LADDER, STAGES
 
 GUARDS_TRIED = 12
@@ -106,6 +107,9 @@ class Reducing:
         if steps:
             steps = self._fewest_steps(case, steps)
         program = self._smallest_program(case, steps)
+        if steps and (plain := self._without_rewrites(case, program)) is not None:
+            case, steps = plain, ()
+            program = self._smallest_program(case, steps)
         own_case = dataclasses.replace(case, program=program, configs=(own,))
         if not self._holds(self._trial(own_case, steps), own_case, steps):
             return None
@@ -138,6 +142,14 @@ class Reducing:
             return reduce_program(
                 case.program, first, width=self._jobs, stop=self._is_late, tell=tell, answers=self._answers
             )
+
+    def _without_rewrites(self, case: Case, program: Program) -> Case | None:
+        """The case of a reduced program that no longer needs its rewrites, if only for what it writes to; else None."""
+        for smaller in (program, *return_nothing(program)):
+            plain = dataclasses.replace(case, program=smaller, transformed="")
+            if self._told("rewrites", 0, self._holds(self._trial(plain, ()), plain, ())):
+                return plain
+        return None
 
     def _fewest_options(self, case: Case, steps: tuple[Step, ...]) -> Case:
         """The case with what the configuration can do without left out."""

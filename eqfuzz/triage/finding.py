@@ -31,8 +31,9 @@ class Finding:
     (``P``, ``C(P)``, ``P'``, ``C(P')``) what was seen, in a few words. ``also`` counts the other cells of the same seed
     that showed the same (kind, place, configuration, device). ``suspects`` are operators that the local audit found
     wrong by themselves, in words; ``ablation`` is what the backends before the finding's own show,
-    ``blame`` what torch's bisector told. ``fingerprint`` names the defect once its place is known. ``reduced`` is set
-    where programs, derivation and verdict are those of a smaller program than the run's.
+    ``blame`` what torch's bisector told, ``unguarded`` the kind of value that no guard looks at. ``fingerprint`` names
+    the defect once its place is known. ``reduced`` is set where programs, derivation and verdict are those of a smaller
+    program than the run's.
     """
 
     id: str
@@ -49,13 +50,14 @@ class Finding:
     suspects: tuple[str, ...] = ()
     ablation: Ablation | None = None
     blame: Blame | None = None
+    unguarded: str = ""
     fingerprint: str = ""
     reduced: Reduced | None = None
 
     @property
     def only_transformed(self) -> bool:
-        """Whether the original compiles right: the find that no other tool makes."""
-        return bool(self.derivation)
+        """Whether the original does not show it: the find that no other tool makes."""
+        return bool(self.derivation) and self.cells.get("C(P)") != self.verdict.kind
 
     @property
     def original_is_right(self) -> bool:

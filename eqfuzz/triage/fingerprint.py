@@ -2,13 +2,15 @@
 
 An exception is known by its text without the names and numbers that differ from program to program, and by the
 innermost functions of torch that it passed. Anything else is known by the kind of difference and the place in the
-compiler: the pass, lowering or decomposition that torch's bisector names; the change of call that a guard missed; where
-neither is known, what the reduced program consists of.
+compiler, which is the pass, lowering or decomposition that torch's bisector names, or what a missed guard is on; where
+neither is known, by what the reduced program consists of.
 """
 
 from __future__ import annotations
 
+import ast
 import re
+from typing import Any
 
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.triage.essence import essence
@@ -29,6 +31,11 @@ DIFFERENCES = {
 """The kind of difference by kind of verdict: a wrong value, output or gradient, is one defect."""
 
 RAISES = "raises"
+ARGUMENT = "an argument that is no tensor"
+ATTRIBUTE = "an attribute of the module"
+GLOBAL = "a global"
+LAID_OUT = ("sizes", "strides", "dtypes", "arguments that share memory")
+"""What a guard on a tensor looks at."""
 _DOT = " · "
 
 # An apostrophe within a word (doesn't) opens and closes nothing.
@@ -37,21 +44,22 @@ _NUMBER = re.compile(r"\b0x[0-9a-fA-F…]+|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _CALL = re.compile(r"^call \d+(?: \((?P<label>.*?)\))?: ")
 _CHANGES = {
     r"^model\.train\(": "train or eval",
-    r"^model\.": "an attribute of the module",
+    r"^model\.": ATTRIBUTE,
     r"^sizes ": "sizes",
     r"^other strides": "strides",
     r"^torch\.\w+ becomes ": "dtypes",
-    r" becomes ": "an argument that is no tensor",
+    r" becomes ": ARGUMENT,
     r"^k?w?args\[.*\] without ": "the keys of a dictionary",
     r"^k?w?args\[.*\] has \d+ items": "the length of a list",
-    r"^[A-Za-z_]\w* is ": "a global",
+    r"^[A-Za-z_]\w* is ": GLOBAL,
     r"^under no_grad": "grad mode",
     r"^under autocast": "autocast",
     r"^args\[\d+\] (and|is) args": "arguments that share memory",
 }
 """What a call changed, by its label."""
 
-_FREE = ("", "the same inputs again", "new values", "integer values", "the first inputs after that")
+AGAIN = "the same inputs again"
+_FREE = ("", AGAIN, "new values", "integer values", "the first inputs after that")
 """Labels of calls that compiled code serves as it is."""
 
 
@@ -61,9 +69,9 @@ def fingerprint(finding: Finding) -> str:
     if difference == RAISES:
         return raised_as(finding.verdict)
     guarded = guarded_by(finding)
-    more = (
-        [f"guard on {guarded}"] if guarded else [] if is_exact(finding) else [", ".join(essence(finding.transformed))]
-    )
+    if guarded:
+        return _DOT.join((difference, f"guard on {guarded}"))
+    more = [] if is_exact(finding) else [", ".join(essence(finding.transformed))]
     return _DOT.join([part for part in (difference, finding.place, *more) if part])
 
 
@@ -83,19 +91,35 @@ def is_exact(finding: Finding) -> bool:
 
 
 def guarded_by(finding: Finding) -> str:
-    """What a guard of Dynamo's missed, in words; empty where no guard is to blame."""
-    stage = finding.ablation.stage if finding.ablation is not None else ""
-    return changed_by(finding.verdict) if stage == STAGES["eager"] else ""
+    """What a guard missed, in words; empty where no guard is to blame.
+
+    Where the same inputs go wrong that were right before, the program has changed something itself.
+    """
+    if finding.unguarded or finding.ablation is None or finding.ablation.stage != STAGES["eager"]:
+        return finding.unguarded
+    return changed_by(finding.verdict) or ("what the program changes" if _label(finding.verdict) == AGAIN else "")
 
 
 def changed_by(verdict: Verdict) -> str:
     """What the call changed that shows it, in words; empty where compiled code serves the call as it is."""
-    found = _CALL.match(verdict.message)
-    label = (found["label"] or "") if found is not None else ""
+    label = _label(verdict)
     if label in _FREE:
         return ""
     words = [words for pattern, words in _CHANGES.items() if re.search(pattern, label)]
     return words[0] if words else normalised(label)
+
+
+def changed_to(verdict: Verdict) -> Any:
+    """The plain value that the call put in place of another, None where it put none."""
+    try:
+        return ast.literal_eval(re.split(r" becomes | is ", _label(verdict), maxsplit=1)[-1])
+    except (ValueError, SyntaxError):
+        return None
+
+
+def _label(verdict: Verdict) -> str:
+    found = _CALL.match(verdict.message)
+    return (found["label"] or "") if found is not None else ""
 
 
 def normalised(message: str) -> str:

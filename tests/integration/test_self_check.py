@@ -34,6 +34,7 @@ def test_a_check_without_the_fault_it_expects_fails(tmp_path, monkeypatch):
     assert [event.passed for event in told if isinstance(event, SelfCheckStep)] == [True, False, True]
 
 
+@pytest.mark.slow
 def test_a_long_run_does_not_start_with_an_oracle_that_fails(tmp_path, monkeypatch):
     from eqfuzz.campaign import mutate
     from eqfuzz.campaign.settings import Settings

@@ -26,7 +26,14 @@ PAPER = """
 """.split()
 
 
-@pytest.mark.parametrize("rule", RULES, ids=[r.name for r in RULES])
+LONG_ONES = ("forms/", "higher-order/")
+"""Families whose rules stand for every operator, or compile."""
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [pytest.param(r, id=r.name, marks=pytest.mark.slow if r.name.startswith(LONG_ONES) else ()) for r in RULES],
+)
 def test_the_rule_holds(rule: Rule) -> None:
     proof = prove(rule, DRAWS, compiled=0)
     assert proof.holds, "\n".join(proof.problems)

@@ -34,7 +34,7 @@ def inline_variables(parsed: Parsed) -> Iterator[Change]:
 
 @reduction
 def drop_items(parsed: Parsed) -> Iterator[Change]:
-    """Fewer items of tuples, lists, dicts, sets, ``nn.Sequential`` and of what ``and`` and ``or`` join."""
+    """Fewer items of tuples, lists, dicts, sets, indices, ``nn.Sequential`` and of what ``and`` and ``or`` join."""
     for node in [*_expressions(parsed), *_given_items(parsed)]:
         match node:
             case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
@@ -46,12 +46,19 @@ def drop_items(parsed: Parsed) -> Iterator[Change]:
             case ast.Dict():
                 yield from _fewer_entries(parsed, node)
                 continue
+            case ast.Slice():
+                yield [Edit(parsed.span(node), "0")]
+                continue
             case _:
                 continue
         if isinstance(getattr(node, "ctx", None), ast.Store):
             yield from _fewer_targets(parsed, node)
             continue
-        if _is_index(parsed, node) or parsed.statement_of(node) is None:
+        if _is_index(parsed, node):
+            for item in (item for item in items if not isinstance(item, ast.Starred)):
+                yield [Edit(parsed.span(node), parsed.text_of(item))]
+            continue
+        if parsed.statement_of(node) is None:
             continue
         for kept in fewer(len(items)):
             yield swept(applied(parsed.program, [_with_items(parsed, node, [items[i] for i in kept])]))

@@ -31,13 +31,14 @@ def return_part(parsed: Parsed) -> Iterator[Change]:
     parts = [(s, e) for s in body for e in walk(s) if isinstance(e, _COMPUTES) and _is_own(parsed, e)]
     parts.sort(key=lambda pair: len(walk(pair[1])), reverse=True)
     for statement, part in islice(parts, _MOST):
-        text = _by_what_is_run_over(parsed, parsed.entry, part)
-        if text is None or (isinstance(statement, ast.Return) and statement.value is part):
+        if isinstance(statement, ast.Return) and statement.value is part:
             continue
         after = body[body.index(statement) + 1 :]
         edits = parsed.cut(parsed.entry.body, after) if after else []
-        text = f"({text})" if "\n" in text else text
-        yield swept(applied(parsed.program, [*edits, Edit(parsed.span(statement), f"return {text}")]))
+        for text in dict.fromkeys(_by_what_is_run_over(parsed, parsed.entry, part, item) for item in ("", "[0]")):
+            if text is not None:
+                returned = f"return ({text})" if "\n" in text else f"return {text}"
+                yield swept(applied(parsed.program, [*edits, Edit(parsed.span(statement), returned)]))
 
 
 @reduction
@@ -72,10 +73,10 @@ def _is_own(parsed: Parsed, node: ast.AST) -> bool:
     return node is parsed.entry
 
 
-def _by_what_is_run_over(parsed: Parsed, function: Function, part: ast.expr) -> str | None:
+def _by_what_is_run_over(parsed: Parsed, function: Function, part: ast.expr, item: str) -> str | None:
     """Its text, each variable that surroundings bind in a loop replaced by the first local name that they run over.
 
-    None where there is none.
+    ``item`` follows that name. None where there is none.
     """
     run_over: dict[str, str] = {}
     node: ast.AST = part
@@ -97,7 +98,7 @@ def _by_what_is_run_over(parsed: Parsed, function: Function, part: ast.expr) -> 
         if source in run_over:
             return None
         first, last = parsed.span(use)
-        text = text[: first - start] + source + text[last - start :]
+        text = text[: first - start] + source + item + text[last - start :]
     return text
 
 

@@ -43,6 +43,7 @@ def _without_gaps(parsed: Parsed, edits: list[Edit]) -> str:
 PASSES: tuple[Pass, ...] = (
     statements.drop_unused,
     inputs.fewer_input_sets,
+    statements.return_nothing,
     statements.fewer_outputs,
     statements.return_earlier,
     statements.drop_statements,

@@ -123,12 +123,13 @@ def _dead_statements(parsed: Parsed, function: Function) -> list[Edit]:
     body = function.body
     if not any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in walk(function)):
         return []
+    for_effects = function is parsed.entry and returns_nothing(function)
     dead: list[ast.stmt] = []
     end = next((i for i, s in enumerate(body) if isinstance(s, _ENDS)), len(body))
     dead += body[end + 1 :]
     needed: set[str] = set()
     for statement in reversed(body[: end + 1]):
-        if not is_docstring(statement) and not _needs(statement, needed, parsed.imported):
+        if not is_docstring(statement) and not _needs(statement, needed, parsed.imported, for_effects):
             dead.append(statement)
     edits = parsed.cut(body, dead) if dead else []
     if edits:
@@ -147,8 +148,17 @@ def _plain(statement: ast.Assign) -> bool:
     return all(isinstance(n, names) for t in statement.targets for n in walk(t))
 
 
-def _needs(statement: ast.stmt, needed: set[str], imported: frozenset[str]) -> bool:
-    """Whether ``needed`` names depend on the statement; they become those that are needed before it."""
+def returns_nothing(function: Function) -> bool:
+    """Whether all that it returns is None: it runs for what it writes to."""
+    returns = [n for n in walk(function) if isinstance(n, ast.Return)]
+    return all(n.value is None or (isinstance(n.value, ast.Constant) and n.value.value is None) for n in returns)
+
+
+def _needs(statement: ast.stmt, needed: set[str], imported: frozenset[str], for_effects: bool) -> bool:
+    """Whether ``needed`` names depend on the statement; they become those that are needed before it.
+
+    ``for_effects``: whatever may write to something is needed.
+    """
     match statement:
         case ast.Return() | ast.Raise() | ast.Global() | ast.Nonlocal() | ast.Break() | ast.Continue():
             needed |= loads(statement)
@@ -159,12 +169,12 @@ def _needs(statement: ast.stmt, needed: set[str], imported: frozenset[str]) -> b
                 return False
             needed -= bound
         case ast.AugAssign(target=ast.Name(id=name)):
-            if name not in needed:
+            if name not in needed and not for_effects:
                 return False
         case ast.Expr(value=ast.Call(func=called)):
             root = _root(called)
             roots = {root} if root and root not in imported else loads(statement) - imported
-            if root != "self" and not roots & needed and not _yields(statement):
+            if root != "self" and not for_effects and not roots & needed and not _yields(statement):
                 return False
         case ast.Assert() | ast.Pass():
             return False
@@ -175,6 +185,8 @@ def _needs(statement: ast.stmt, needed: set[str], imported: frozenset[str]) -> b
                 return False
         case _:
             acts = any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in walk(statement))
+            if for_effects and (_roots(statement) or isinstance(statement, ast.Expr)):
+                acts = True
             if not acts and not (stores(statement) | _roots(statement)) & (needed | {"self"}):
                 return False
     needed |= loads(statement) | _roots(statement)

@@ -9,7 +9,7 @@ from eqfuzz.program.program import Program
 from eqfuzz.rewrite.edit import Edit
 from eqfuzz.triage.reduce.parsed import Function, Parsed, fewer, is_docstring, loads, stores, walk
 from eqfuzz.triage.reduce.size import Change, applied, reduction
-from eqfuzz.triage.reduce.slicing import swept, unreached, unused_definitions
+from eqfuzz.triage.reduce.slicing import returns_nothing, swept, unreached, unused_definitions
 
 
 @reduction
@@ -73,6 +73,15 @@ def return_earlier(parsed: Parsed) -> Iterator[Change]:
         after = parsed.cut(body, body[place + 1 :]) if place + 1 < len(body) else []
         text = f"{parsed.indent(body[place])}return {name}\n"
         yield swept(applied(parsed.program, [*after, Edit((line[1], line[1]), text)]))
+
+
+@reduction
+def return_nothing(parsed: Parsed) -> Iterator[Change]:
+    """None in place of every result: what the program writes to is left."""
+    if parsed.entry is None or returns_nothing(parsed.entry):
+        return
+    returns = [n for n in walk(parsed.entry) if isinstance(n, ast.Return) and parsed.function_of(n) is parsed.entry]
+    yield swept(applied(parsed.program, [Edit(parsed.span(n), "return None") for n in returns]))
 
 
 @reduction

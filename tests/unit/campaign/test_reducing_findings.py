@@ -296,7 +296,7 @@ def test_what_the_bisector_cannot_place_is_known_by_what_is_left_of_it(monkeypat
         (big(verdict=raising("E: 3", "_dynamo.a")), "raises · E: N · _dynamo.a"),
         (
             big(ablation=DYNAMO, verdict=dataclasses.replace(WRONG, message="call 1 (under no_grad): x")),
-            "values · Dynamo · guard on grad mode",
+            "values · guard on grad mode",
         ),
     ],
 )

@@ -55,6 +55,7 @@ def test_every_template_gives_programs_that_run(template):
     assert not failures, "\n\n".join(failures)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({*operators(), *STRUCTURES}))
 def test_every_operator_makes_programs_that_run(name):
     """Programs that begin with it, modules and gradients among them."""

@@ -41,6 +41,7 @@ def test_a_broken_graph_is_told() -> None:
         stages(program("torch._dynamo.graph_break(); return x + y"), CALL)
 
 
+@pytest.mark.slow
 def test_nothing_of_the_measurement_stays_behind() -> None:
     stages(program("return x.exp()"), CALL)
     compiled = torch.compile(lambda x: x.exp())

@@ -71,7 +71,7 @@ def test_a_person_can_read_it():
     decomposed = "values · decompositions and partitioner, decomposition: aten.gelu.default"
     assert fingerprint(finding_of(blame=gelu)) == decomposed
     told = guarded("model.train(False)")
-    assert fingerprint(told) == "values · Dynamo · guard on train or eval"
+    assert fingerprint(told) == "values · guard on train or eval"
     other = guarded("torch.float32 becomes torch.float64", ablation=INDUCTOR)
     assert fingerprint(other) == "values · Inductor · Add", "no guard: what is made for the new dtype is wrong"
     casts = Blame("inductor", "inductor_emulate_precision_casts", 0, "inductor_emulate_precision_casts")

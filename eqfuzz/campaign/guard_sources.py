@@ -1,0 +1,108 @@
+"""Whether a missed guard is about where a value comes from or about what it is: the like of it from other places.
+
+A number that is not guarded as an argument, as an attribute and as a global is one defect, not three.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from eqfuzz.campaign.about import case_about, config_of
+from eqfuzz.campaign.trial import trial
+from eqfuzz.program.formats import recognise
+from eqfuzz.run.pool import Pool
+from eqfuzz.triage.finding import Finding
+from eqfuzz.triage.fingerprint import ARGUMENT, ATTRIBUTE, GLOBAL, LAID_OUT, changed_by, changed_to
+from eqfuzz.triage.stage import LADDER, STAGES
+
+_STEPS = 4
+"""Further calls of a probe: there is only one thing that they can change beside sizes, strides and modes."""
+
+_ARGUMENT = """\
+import torch
+
+
+def program(x, value):
+    return x + 1 if value == OLD else x - 1
+
+
+def inputs(rng):
+    yield rng.normal(3), OLD
+"""
+_ATTRIBUTE = """\
+import torch
+
+
+class Program(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.value = OLD
+
+    def forward(self, x):
+        return x + 1 if self.value == OLD else x - 1
+
+
+def inputs(rng):
+    yield rng.normal(3)
+"""
+_GLOBAL = """\
+import torch
+
+VALUE = OLD
+
+
+def program(x):
+    return x + 1 if VALUE == OLD else x - 1
+
+
+def inputs(rng):
+    yield rng.normal(3)
+"""
+
+_PROBES = {ARGUMENT: _ARGUMENT, ATTRIBUTE: _ATTRIBUTE, GLOBAL: _GLOBAL}
+"""A program for each place that a value may come from; its two branches differ everywhere."""
+
+_KINDS: dict[type, tuple[str, str]] = {
+    bool: ("a flag", "True"),
+    int: ("a number", "3"),
+    float: ("a number", "0.5"),
+    str: ("a text", "'a'"),
+}
+
+
+def unguarded(finding: Finding, pool: Pool) -> str:
+    """``a number, wherever it is from``, where no guard looks at the like of what the finding's call changed.
+
+    Empty where one does, or where the finding is not of a later call of code that was compiled before. Where it is not
+    told what changed (the program does it itself, or takes a number out of a tensor) numbers are tried.
+    Raises RunnerFailed.
+    """
+    verdict, stage = finding.verdict, finding.ablation.stage if finding.ablation is not None else ""
+    source, value = changed_by(verdict), changed_to(verdict)
+    is_later = verdict.evidence is not None and verdict.evidence.call > 0
+    may_be = (stage == STAGES["eager"] and source not in LAID_OUT) or (
+        stage == STAGES["aot_eager"] and source in _PROBES
+    )
+    if not (is_later and may_be):
+        return ""
+    kind, old = _KINDS.get(type(value), _KINDS[int])
+    missed = sum(_is_missed(other, old, finding, pool) for other in _PROBES if other != source)
+    return f"{kind}, wherever it is from" if missed >= (1 if source in _PROBES else 2) else ""
+
+
+def _is_missed(source: str, old: str, finding: Finding, pool: Pool) -> bool:
+    stage = finding.ablation.stage if finding.ablation is not None else ""
+    backend = next((backend for backend in LADDER if STAGES[backend] == stage), LADDER[0])
+    config = config_of(finding).on(backend)
+    probe = dataclasses.replace(
+        case_about(finding, "compare"),
+        program=recognise(_PROBES[source].replace("OLD", old), "a guard"),
+        transformed="",
+        configs=(config,),
+        checks=("results", "guards"),
+        steps=_STEPS,
+        input_sets=1,
+        described=0,
+    )
+    shown = trial(pool, probe).shown.get(config.name)
+    return shown is not None and shown.is_finding and changed_by(shown) == source
