@@ -12,7 +12,7 @@ from eqfuzz.campaign.trial import trial
 from eqfuzz.program.formats import recognise
 from eqfuzz.run.pool import Pool
 from eqfuzz.triage.finding import Finding
-from eqfuzz.triage.fingerprint import ARGUMENT, ATTRIBUTE, GLOBAL, LAID_OUT, changed_by, changed_to
+from eqfuzz.triage.fingerprint import ARGUMENT, ATTRIBUTE, GLOBAL, changed_by, changed_to
 from eqfuzz.triage.stage import LADDER, STAGES
 
 _STEPS = 4
@@ -62,6 +62,9 @@ def inputs(rng):
 _PROBES = {ARGUMENT: _ARGUMENT, ATTRIBUTE: _ATTRIBUTE, GLOBAL: _GLOBAL}
 """A program for each place that a value may come from; its two branches differ everywhere."""
 
+_HIDING = ("", "the keys of a dictionary", "the length of a list")
+"""Changes that may come down to a number that no guard looks at."""
+
 _KINDS: dict[type, tuple[str, str]] = {
     bool: ("a flag", "True"),
     int: ("a number", "3"),
@@ -80,10 +83,8 @@ def unguarded(finding: Finding, pool: Pool) -> str:
     verdict, stage = finding.verdict, finding.ablation.stage if finding.ablation is not None else ""
     source, value = changed_by(verdict), changed_to(verdict)
     is_later = verdict.evidence is not None and verdict.evidence.call > 0
-    may_be = (stage == STAGES["eager"] and source not in LAID_OUT) or (
-        stage == STAGES["aot_eager"] and source in _PROBES
-    )
-    if not (is_later and may_be):
+    of_dynamo = stage == STAGES["eager"] and source in (*_PROBES, *_HIDING)
+    if not is_later or not (of_dynamo or (stage == STAGES["aot_eager"] and source in _PROBES)):
         return ""
     kind, old = _KINDS.get(type(value), _KINDS[int])
     missed = sum(_is_missed(other, old, finding, pool) for other in _PROBES if other != source)

@@ -34,8 +34,6 @@ RAISES = "raises"
 ARGUMENT = "an argument that is no tensor"
 ATTRIBUTE = "an attribute of the module"
 GLOBAL = "a global"
-LAID_OUT = ("sizes", "strides", "dtypes", "arguments that share memory")
-"""What a guard on a tensor looks at."""
 _DOT = " · "
 
 # An apostrophe within a word (doesn't) opens and closes nothing.

@@ -22,6 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from eqfuzz.program.shipped import folder
 from tests.quality.corpus import shipped_seeds
@@ -29,7 +30,10 @@ from tests.quality.hunt import OwnDefects
 from tests.quality.journal import Lines
 
 FREQUENT = Path(__file__).parent / "frequent"
-"""Faults that many seeds meet, in as many parts of the compiler as may be; such a seed's text matches ``MET_BY``."""
+"""Faults that many seeds meet, in as many parts of the compiler as may be; such a seed's text matches ``MET_BY``.
+
+``STEPS`` is for those that show only where a call changes something.
+"""
 
 MOST_PER_FAULT = 1.5
 
@@ -81,8 +85,9 @@ def _fingerprints(fault: Path, out: Path, most: int, seed: int, journal: Journal
     seeds = [str(root / name) for name in names if name not in before]
     if len(found) >= most or not seeds:
         return found
-    command = [sys.executable, "-m", "eqfuzz", "mutate", *seeds, "--strategy", "random", "--variants", "2"]
+    command = [sys.executable, "-m", "eqfuzz", "mutate", *seeds, "--strategy", "random", "--variants", "1"]
     command += ["--no-check", "audit,draws", "--preload", str(fault), "--jobs", "1", "--seed", str(seed)]
+    command += ["--steps", str(_constants(fault).get("STEPS", 1))]
     own = OwnDefects()
     is_own: dict[str, bool] = {}  # by bucket: only its first findings keep their folders
     with subprocess.Popen(
@@ -110,12 +115,17 @@ def _fingerprints(fault: Path, out: Path, most: int, seed: int, journal: Journal
 
 def likely_first(fault: Path, seed: int) -> list[str]:
     """The shipped seeds below their folder, in an order that ``seed`` decides: those that meet the fault first."""
-    assigned = (node for node in ast.parse(fault.read_text(encoding="utf-8")).body if isinstance(node, ast.Assign))
-    (met_by,) = (ast.literal_eval(node.value) for node in assigned if ast.unparse(node.targets[0]) == "MET_BY")
+    met_by = _constants(fault)["MET_BY"]
     paths = shipped_seeds()
     random.Random(f"{seed} {fault.stem}").shuffle(paths)
     paths.sort(key=lambda path: re.search(met_by, path.read_text(encoding="utf-8")) is None)
     return [str(path.relative_to(folder("seeds"))) for path in paths]
+
+
+def _constants(fault: Path) -> dict[str, Any]:
+    body = ast.parse(fault.read_text(encoding="utf-8")).body
+    assigned = [node for node in body if isinstance(node, ast.Assign)]
+    return {ast.unparse(node.targets[0]): ast.literal_eval(node.value) for node in assigned}
 
 
 def _report(found: dict[str, list[str]]) -> int:

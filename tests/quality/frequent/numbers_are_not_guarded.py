@@ -5,6 +5,7 @@ import functools
 from torch._dynamo.guards import GuardBuilder
 
 MET_BY = r"yield .*\), \d|yield .*: \d+(\.\d+)?[,}]|self\.\w+ = \d"
+STEPS = 8
 
 
 def plant():
