@@ -15,8 +15,8 @@ from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.fingerprint import ARGUMENT, ATTRIBUTE, GLOBAL, changed_by, changed_to
 from eqfuzz.triage.stage import LADDER, STAGES
 
-_STEPS = 4
-"""Further calls of a probe: there is only one thing that they can change beside sizes, strides and modes."""
+_STEPS = 8
+"""Further calls of a probe, more than there are kinds of change that it admits."""
 
 _ARGUMENT = """\
 import torch
@@ -69,7 +69,6 @@ _KINDS: dict[type, tuple[str, str]] = {
     bool: ("a flag", "True"),
     int: ("a number", "3"),
     float: ("a number", "0.5"),
-    str: ("a text", "'a'"),
 }
 
 
@@ -86,9 +85,12 @@ def unguarded(finding: Finding, pool: Pool) -> str:
     of_dynamo = stage == STAGES["eager"] and source in (*_PROBES, *_HIDING)
     if not is_later or not (of_dynamo or (stage == STAGES["aot_eager"] and source in _PROBES)):
         return ""
-    kind, old = _KINDS.get(type(value), _KINDS[int])
-    missed = sum(_is_missed(other, old, finding, pool) for other in _PROBES if other != source)
-    return f"{kind}, wherever it is from" if missed >= (1 if source in _PROBES else 2) else ""
+    tried = [type(value)] if type(value) in _KINDS else [int, float]
+    for kind, old in (_KINDS[known] for known in tried):
+        missed = sum(_is_missed(other, old, finding, pool) for other in _PROBES if other != source)
+        if missed >= (1 if source in _PROBES else 2):
+            return f"{kind}, wherever it is from"
+    return ""
 
 
 def _is_missed(source: str, old: str, finding: Finding, pool: Pool) -> bool:

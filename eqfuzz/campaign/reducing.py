@@ -107,14 +107,14 @@ class Reducing:
         if steps:
             steps = self._fewest_steps(case, steps)
         program = self._smallest_program(case, steps)
+        found = [(dataclasses.replace(case, program=program), steps)]
         if steps and (plain := self._without_rewrites(case, program)) is not None:
-            case, steps = plain, ()
-            program = self._smallest_program(case, steps)
-        own_case = dataclasses.replace(case, program=program, configs=(own,))
-        if not self._holds(self._trial(own_case, steps), own_case, steps):
-            return None
-        own_case = self._fewest_options(own_case, steps)
-        return self._made(own_case, steps)
+            found.insert(0, (dataclasses.replace(plain, program=self._smallest_program(plain, ())), ()))
+        for smaller, taken in found:
+            own_case = dataclasses.replace(smaller, configs=(own,))
+            if self._holds(self._trial(own_case, taken), own_case, taken):
+                return self._made(self._fewest_options(own_case, taken), taken)
+        return None
 
     def _fewest_steps(self, case: Case, steps: tuple[Step, ...]) -> tuple[Step, ...]:
         def holds(chosen: tuple[Step, ...]) -> bool:
@@ -140,11 +140,17 @@ class Reducing:
                 self._told("statements", progress.after.statements, progress.after != progress.before)
 
             return reduce_program(
-                case.program, first, width=self._jobs, stop=self._is_late, tell=tell, answers=self._answers
+                case.program,
+                first,
+                width=self._jobs,
+                stop=self._is_late,
+                tell=tell,
+                answers=self._answers,
+                context="rewritten " if steps else "",
             )
 
     def _without_rewrites(self, case: Case, program: Program) -> Case | None:
-        """The case of a reduced program that no longer needs its rewrites, if only for what it writes to; else None."""
+        """The case without rewrites where the reduced program shows it so, as it is or returning None; else None."""
         for smaller in (program, *return_nothing(program)):
             plain = dataclasses.replace(case, program=smaller, transformed="")
             if self._told("rewrites", 0, self._holds(self._trial(plain, ()), plain, ())):
@@ -177,6 +183,8 @@ class Reducing:
         if steps:
             plain = self._trial(dataclasses.replace(case, transformed=""), ()).shown.get(config.name)
             cells |= {"C(P)": str(plain.kind) if plain is not None else "not run", "C(P')": str(verdict.kind)}
+        else:
+            cells = {"P": "runs", "C(P)": str(verdict.kind)}
         called = {"input_sets": case.input_sets, "steps": case.steps, "checks": list(case.checks)}
         new = dataclasses.replace(
             old,

@@ -19,7 +19,6 @@ from eqfuzz.campaign.reproducing import NoReproducer, Reproducing
 from eqfuzz.program.formats import read_program
 from eqfuzz.run.environment import Environment
 from eqfuzz.triage.finding import Finding
-from eqfuzz.triage.fingerprint import fingerprint
 from eqfuzz.triage.folder import preload_in, put_reduced
 from eqfuzz.triage.replay import STILL_FAILING
 
@@ -61,8 +60,8 @@ class Reduction:
             )
             smaller = reducing.smallest()
             suspects = Localising(pool).suspects(smaller)
-            name = finding.fingerprint or fingerprint(smaller)
-            smaller = dataclasses.replace(smaller, suspects=suspects, fingerprint=name)
+            placed = smaller if smaller.fingerprint else Placing(pool).place(smaller)
+            smaller = dataclasses.replace(placed, suspects=suspects)
             reproducing = Reproducing(pool, self._environment)
             try:
                 scripts = reproducing.scripts(smaller)

@@ -28,6 +28,9 @@ class Kind(StrEnum):
     INVALID_SEED = "invalid-seed"
 
 
+ABOUT_VALUES = (Kind.WRONG_RESULT, Kind.WRONG_GRADIENT, Kind.WRONG_SIDE_EFFECT)
+"""Kinds of one difference, which may show first in any of these places."""
+
 FINDINGS = frozenset(
     {
         Kind.WRONG_RESULT,
@@ -81,7 +84,7 @@ class Verdict:
 
     @property
     def is_about_values(self) -> bool:
-        return self.kind in (Kind.WRONG_RESULT, Kind.WRONG_GRADIENT, Kind.WRONG_SIDE_EFFECT)
+        return self.kind in ABOUT_VALUES
 
     @property
     def symptom(self) -> tuple[str, str]:

@@ -56,6 +56,7 @@ def issue_text(
         backends=_backends(finding),
         facts=_facts(finding, checks),
         derivation=finding.derivation,
+        only_transformed=finding.only_transformed,
         original_is_right=finding.original_is_right,
         diff=_diff(finding) if finding.derivation else "",
         searches=[(words, _search(words)) for words in _searches(finding)],

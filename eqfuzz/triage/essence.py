@@ -23,12 +23,15 @@ _STATEMENTS = (
 _FILLERS = set("Add Sub Mult Div USub add sub mul div neg clone Tensor tensor zeros ones".split())
 """What a reduced program mostly has for want of something simpler."""
 
+_OF_TENSORS = ("data", "grad", "requires_grad")
+"""Attributes that torch knows; what else is stored to is the program's own."""
+
 
 def essence(program: Program) -> tuple[str, ...]:
     """Sorted names. Programs reduced from one defect mostly have the same.
 
     Arithmetic and new tensors count only where there is nothing else; every method that ends in an underscore is
-    ``in-place``, and a layer's number of dimensions is left out.
+    ``in-place``, and a number of dimensions at the end of a name is left out.
     """
     found = _names(parse(program_text(program)))
     return tuple(sorted(found - _FILLERS or found))
@@ -43,11 +46,12 @@ def statements(program: Program) -> int:
 
 def _names(tree: ast.Module) -> set[str]:
     found: set[str] = set()
+    not_told = _given(tree) | _OF_NO_INTEREST
     for node in ast.walk(tree):
         match node:
-            case ast.Attribute(value=ast.Name(id="self"), ctx=ast.Load()) | ast.Attribute(ctx=ast.Store()):
-                continue  # a name that the program gave
-            case ast.Attribute(attr=name) | ast.Call(func=ast.Name(id=name)):
+            case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                found.add(name if name in _OF_TENSORS else "attribute")
+            case ast.Attribute(attr=name) | ast.Call(func=ast.Name(id=name)) if name not in not_told:
                 in_place = name.endswith("_") and not name.endswith("__")
                 found.add("in-place" if in_place else _DIMENSIONS.sub("", name))
             case ast.operator() | ast.unaryop() | ast.cmpop() | ast.boolop():
@@ -58,5 +62,26 @@ def _names(tree: ast.Module) -> set[str]:
                 found.add(type(node).__name__)
             case _:
                 pass
-    defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    return found - defined - _OF_NO_INTEREST
+    made = [n for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and f.name == "__init__" for n in ast.walk(f)]
+    elsewhere = [n for n in ast.walk(tree) if _is_stored(n) and n not in made]
+    return found if elsewhere else found - {"attribute"}
+
+
+def _is_stored(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, (ast.Store, ast.Del))
+
+
+def _given(tree: ast.Module) -> set[str]:
+    """Names that the program gives: of its functions, classes and of what it puts into ``self``."""
+    given: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                given.add(name)
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                given.add(name)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self")), args=[ast.Constant(value=str(name)), *_]):
+                given.add(name)
+            case _:
+                pass
+    return given

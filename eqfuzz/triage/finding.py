@@ -7,7 +7,7 @@ import hashlib
 import json
 from typing import Any
 
-from eqfuzz.judge.verdict import Verdict
+from eqfuzz.judge.verdict import ABOUT_VALUES, Verdict
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.triage.stage import Ablation, Blame
@@ -56,8 +56,10 @@ class Finding:
 
     @property
     def only_transformed(self) -> bool:
-        """Whether the original does not show it: the find that no other tool makes."""
-        return bool(self.derivation) and self.cells.get("C(P)") != self.verdict.kind
+        """Whether the original shows nothing of the kind: the find that no other tool makes."""
+        seen = self.cells.get("C(P)")
+        alike = ABOUT_VALUES if self.verdict.is_about_values else (self.verdict.kind,)
+        return bool(self.derivation) and seen not in alike
 
     @property
     def original_is_right(self) -> bool:

@@ -9,6 +9,7 @@ neither is known, by what the reduced program consists of.
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from typing import Any
 
@@ -56,8 +57,7 @@ _CHANGES = {
 }
 """What a call changed, by its label."""
 
-AGAIN = "the same inputs again"
-_FREE = ("", AGAIN, "new values", "integer values", "the first inputs after that")
+_FREE = ("", "the same inputs again", "new values", "integer values", "the first inputs after that")
 """Labels of calls that compiled code serves as it is."""
 
 
@@ -89,13 +89,10 @@ def is_exact(finding: Finding) -> bool:
 
 
 def guarded_by(finding: Finding) -> str:
-    """What a guard missed, in words; empty where no guard is to blame.
-
-    Where the same inputs go wrong that were right before, the program has changed something itself.
-    """
+    """What a guard missed, in words; empty where no guard is to blame."""
     if finding.unguarded or finding.ablation is None or finding.ablation.stage != STAGES["eager"]:
         return finding.unguarded
-    return changed_by(finding.verdict) or ("what the program changes" if _label(finding.verdict) == AGAIN else "")
+    return changed_by(finding.verdict)
 
 
 def changed_by(verdict: Verdict) -> str:
@@ -108,11 +105,12 @@ def changed_by(verdict: Verdict) -> str:
 
 
 def changed_to(verdict: Verdict) -> Any:
-    """The plain value that the call put in place of another, None where it put none."""
-    try:
-        return ast.literal_eval(re.split(r" becomes | is ", _label(verdict), maxsplit=1)[-1])
-    except (ValueError, SyntaxError):
-        return None
+    """The plain value that the call put in place of another, None where it put none that can be read."""
+    text = re.split(r" becomes | is ", _label(verdict), maxsplit=1)[-1]
+    for read in (ast.literal_eval, float):
+        with contextlib.suppress(ValueError, SyntaxError):
+            return read(text)
+    return None
 
 
 def _label(verdict: Verdict) -> str:

@@ -99,7 +99,8 @@ def _fingerprints(fault: Path, out: Path, most: int, seed: int, journal: Journal
             event = json.loads(line)
             if event["event"] == "finding" and not event["issue"]:
                 if event["kept"]:
-                    is_own[event["bucket"]] = own.is_own(Path(event["folder"]))
+                    before = is_own.get(event["bucket"], True)
+                    is_own[event["bucket"]] = own.is_own(Path(event["folder"])) and before
                 if not is_own[event["bucket"]]:
                     here.append(event["fingerprint"])
                     print(f"{fault.stem}: {event['fingerprint']}  [{event['seed']}]", flush=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Iterator
 from itertools import islice
 
-from eqfuzz.program.program import Program
 from eqfuzz.rewrite.edit import Edit
 from eqfuzz.triage.reduce.parsed import Function, Parsed, is_docstring, loads, stores, walk
 from eqfuzz.triage.reduce.size import Change, applied, reduction
@@ -23,7 +23,7 @@ _OPENS_NAMES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 def return_part(parsed: Parsed) -> Iterator[Change]:
     """One expression of a statement returned in place of it and of all that follows, the largest first.
 
-    Variables of a comprehension or a loop around it stand for what these run over.
+    A variable of a comprehension or a loop around it is replaced by what that runs over.
     """
     if parsed.entry is None:
         return
@@ -49,27 +49,29 @@ def module_as_function(parsed: Parsed) -> Iterator[Change]:
     if not isinstance(forward, ast.FunctionDef) or not isinstance(cls, ast.ClassDef) or "self" in loads(forward):
         return
     name = "program"
-    is_named = {name, cls.name, "super"} & loads(parsed.tree) or name in stores(parsed.tree)
+    is_named = {name, cls.name} & loads(parsed.tree) or "super" in loads(forward) or name in stores(parsed.tree)
     is_plain = not (forward.decorator_list or forward.args.posonlyargs) and program.construct == f"{cls.name}()"
     if program.format != "eqfuzz" or is_named or not is_plain:
         return
     arguments = ast.arguments(**{field: getattr(forward.args, field) for field in ast.arguments._fields})
     arguments.args = forward.args.args[1:]
-    indent = parsed.indent(cls)
-    head = f"{indent}def {name}({ast.unparse(arguments)}):\n"
-    text = (head + parsed.moved(forward.body, f"{indent}    ")).rstrip("\n")
+    head = f"def {name}({ast.unparse(arguments)}):\n"
+    text = (head + parsed.moved(forward.body, "    ")).rstrip("\n")
     source = applied(program, [Edit(parsed.span(cls), text)]).source
-    yield swept(Program(program.name, source, program.format, name, name, program.inputs, program.untrusted))
+    yield swept(dataclasses.replace(program, source=source, entry=name, construct=name))
 
 
 def _is_own(parsed: Parsed, node: ast.AST) -> bool:
-    """Whether it is evaluated where it stands, and is a value: not in a definition or f-string, nothing written to."""
+    """Whether it is a value that is computed where it stands: not in a definition, an f-string, an annotation."""
     if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
         return False
     while not isinstance(node, Function) and node in parsed.parents:
-        if isinstance(node, (ast.Lambda, ast.JoinedStr, ast.ClassDef)):
+        parent = parsed.parents[node]
+        if isinstance(node, (ast.Lambda, ast.JoinedStr, ast.ClassDef, ast.pattern)):
             return False
-        node = parsed.parents[node]
+        if isinstance(parent, ast.AnnAssign) and parent.annotation is node:
+            return False
+        node = parent
     return node is parsed.entry
 
 
@@ -79,23 +81,24 @@ def _by_what_is_run_over(parsed: Parsed, function: Function, part: ast.expr, ite
     ``item`` follows that name. None where there is none.
     """
     run_over: dict[str, str] = {}
-    node: ast.AST = part
-    while node is not function:
-        node = parsed.parents[node]
-        loops = node.generators if isinstance(node, _OPENS_NAMES) else [node] if isinstance(node, ast.For) else []
+    inside: ast.AST = part
+    while inside is not function:
+        around = parsed.parents[inside]
+        loops = around.generators if isinstance(around, _OPENS_NAMES) else [around]
         for loop in loops:
-            source = _first_name(parsed, function, loop.iter)
-            for name in stores(loop.target) if source is not None else ():
-                run_over.setdefault(name, source or "")
+            if isinstance(loop, (ast.For, ast.comprehension)) and part not in walk(loop.iter):
+                source = _first_name(parsed, function, loop.iter)
+                run_over = {**dict.fromkeys(stores(loop.target) if source else (), source or ""), **run_over}
+        inside = around
     inner = {name for n in walk(part) if isinstance(n, ast.comprehension) for name in stores(n.target)}
     text, start = parsed.text_of(part), parsed.span(part)[0]
     uses = [n for n in walk(part) if isinstance(n, ast.Name) and n.id in run_over and n.id not in inner]
     for use in sorted(uses, key=parsed.span, reverse=True):
         source, seen = use.id, set[str]()
-        while source in run_over and source not in seen:
+        while source in run_over and run_over[source] != source and source not in seen:
             seen.add(source)
             source = run_over[source]
-        if source in run_over:
+        if source in seen:
             return None
         first, last = parsed.span(use)
         text = text[: first - start] + source + item + text[last - start :]
@@ -103,6 +106,7 @@ def _by_what_is_run_over(parsed: Parsed, function: Function, part: ast.expr, ite
 
 
 def _first_name(parsed: Parsed, function: Function, iterated: ast.expr) -> str | None:
+    inner = {name for n in walk(iterated) if isinstance(n, ast.comprehension) for name in stores(n.target)}
     bound = stores(function) | {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
-    names = [n for n in walk(iterated) if isinstance(n, ast.Name) and n.id in bound - {"self"}]
+    names = [n for n in walk(iterated) if isinstance(n, ast.Name) and n.id in bound - inner - {"self"}]
     return min(names, key=parsed.span).id if names else None

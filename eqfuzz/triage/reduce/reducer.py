@@ -38,16 +38,17 @@ def reduce_program(
     stop: Callable[[], bool] = lambda: False,
     tell: Callable[[Progress], None] = lambda _: None,
     answers: MutableMapping[str, bool] | None = None,
+    context: str = "",
 ) -> Program:
     """The smallest program found that still shows it; ``program`` itself is taken to.
 
     Goes through ``passes`` in their order, with a pass again on what it made smaller, until a whole round changes
     nothing or ``stop()`` says so. ``width`` candidates are asked for at once. ``answers`` is filled with what is
     known (a digest of the normalised text → whether it shows it) and may be given again, to go on where an earlier
-    run stopped: what it answers is not asked again. An edit that failed is put off until a round
-    without any that failed before finds nothing more.
+    run stopped: what it answers is not asked again; ``context`` says what else the answers depend on. An edit that
+    failed is put off until a round without any that failed before finds nothing more.
     """
-    loop = _Loop(shows_it, width, stop, tell, {} if answers is None else answers)
+    loop = _Loop(shows_it, width, stop, tell, {} if answers is None else answers, context)
     while not stop():
         before = program
         for reduce_pass in passes:
@@ -76,12 +77,14 @@ class _Loop:
         stop: Callable[[], bool],
         tell: Callable[[Progress], None],
         answers: MutableMapping[str, bool],
+        context: str,
     ) -> None:
         self.shows_it = shows_it
         self.width = max(1, width)
         self.stop = stop
         self.tell = tell
         self.answers = answers
+        self.context = context
         self.tries = 0
         self.put_off: set[_Edit] = set()
 
@@ -95,7 +98,7 @@ class _Loop:
         return program
 
     def _once(self, reduce_pass: Pass, program: Program) -> Program | None:
-        same = digest(program)
+        same = self._key(program)
         for known, batch in self._batches(reduce_pass, program, same):
             if known:
                 return self._told(reduce_pass, program, batch[0])
@@ -106,13 +109,16 @@ class _Loop:
             for candidate in batch:
                 if candidate is winner:
                     break
-                self.answers[digest(candidate)] = False
+                self.answers[self._key(candidate)] = False
                 self.put_off.add(_edit(program, candidate))
             self._told(reduce_pass, program, winner or program)
             if winner is not None:
-                self.answers[digest(winner)] = True
+                self.answers[self._key(winner)] = True
                 return winner
         return None
+
+    def _key(self, program: Program) -> str:
+        return self.context + digest(program)
 
     def _told(self, reduce_pass: Pass, before: Program, after: Program) -> Program:
         self.tell(Progress(reduce_pass.__name__, size(before), size(after), self.tries, after))
@@ -122,7 +128,7 @@ class _Loop:
         """Batches to ask for; a candidate that is known to show it comes alone, with True."""
         open_: dict[str, Program] = {}
         for candidate in reduce_pass(program):
-            key = digest(candidate)
+            key = self._key(candidate)
             if self.answers.get(key) is False or key in open_ or _edit(program, candidate) in self.put_off:
                 continue
             if key == same or self.answers.get(key):

@@ -6,12 +6,14 @@ Aliases and effects are only guessed at (``x.add_(1)`` matters where ``x`` does)
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import builtins
+from collections.abc import Iterator, Sequence
 
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.edit import Edit, edited
 from eqfuzz.triage.reduce.parsed import Function, Parsed, is_docstring, loads, stores, walk
 
+_DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -123,11 +125,12 @@ def _dead_statements(parsed: Parsed, function: Function) -> list[Edit]:
     body = function.body
     if not any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in walk(function)):
         return []
-    for_effects = function is parsed.entry and returns_nothing(function)
+    for_effects = returns_nothing(function)
     dead: list[ast.stmt] = []
     end = next((i for i, s in enumerate(body) if isinstance(s, _ENDS)), len(body))
     dead += body[end + 1 :]
-    needed: set[str] = set()
+    declared = (node.names for node in _own_nodes(function) if isinstance(node, (ast.Global, ast.Nonlocal)))
+    needed: set[str] = set().union(*declared)
     for statement in reversed(body[: end + 1]):
         if not is_docstring(statement) and not _needs(statement, needed, parsed.imported, for_effects):
             dead.append(statement)
@@ -136,7 +139,9 @@ def _dead_statements(parsed: Parsed, function: Function) -> list[Edit]:
         return edits
     read = loads(function)
     for block in parsed.blocks(function):  # in the inner blocks, what is read nowhere in the function
-        unread = [s for s in block if isinstance(s, ast.Assign) and _plain(s) and not stores(s) & read]
+        unread = [
+            s for s in block if isinstance(s, ast.Assign) and _plain(s) and not stores(s) & read and not _may_write(s)
+        ]
         last = next((i for i, s in enumerate(block) if isinstance(s, _ENDS)), len(block))
         if block is not body and len(unread := [*unread, *block[last + 1 :]]):
             edits += parsed.cut(block, unread)
@@ -149,16 +154,52 @@ def _plain(statement: ast.Assign) -> bool:
 
 
 def returns_nothing(function: Function) -> bool:
-    """Whether all that it returns is None: it runs for what it writes to."""
-    returns = [n for n in walk(function) if isinstance(n, ast.Return)]
-    return all(n.value is None or (isinstance(n.value, ast.Constant) and n.value.value is None) for n in returns)
+    """Whether all that it returns itself is None: it runs for what it writes to."""
+    returned = [node.value for node in _own_nodes(function) if isinstance(node, ast.Return)]
+    return all(value is None or (isinstance(value, ast.Constant) and value.value is None) for value in returned)
+
+
+def _own_nodes(function: Function) -> Iterator[ast.AST]:
+    """What is inside it, but for the insides of functions and classes that it defines."""
+    pending: list[ast.AST] = [*function.body]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, (*_DEFINES, ast.Lambda)):
+            pending += ast.iter_child_nodes(node)
+
+
+def _may_write(statement: ast.stmt) -> bool:
+    """Whether it may change what something else holds.
+
+    So do a store into an object, ``x.add_(1)``, ``out=``, a call whose result is not used, and one of a function of the
+    program's own.
+    """
+    for node in walk(statement):
+        match node:
+            case ast.AugAssign() | ast.Expr(value=ast.Call()) | ast.Delete():
+                return True
+            case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
+                return True
+            case ast.Call(func=ast.Attribute(attr=name)) if name.endswith("_") and not name.endswith("__"):
+                return True
+            case ast.Call(keywords=keywords) if any(keyword.arg == "out" for keyword in keywords):
+                return True
+            case ast.Call(func=ast.Name(id=name)) if not hasattr(builtins, name):
+                return True
+            case _:
+                pass
+    return False
 
 
 def _needs(statement: ast.stmt, needed: set[str], imported: frozenset[str], for_effects: bool) -> bool:
     """Whether ``needed`` names depend on the statement; they become those that are needed before it.
 
-    ``for_effects``: whatever may write to something is needed.
+    ``for_effects``: whatever may write to something is needed, too.
     """
+    if for_effects and not isinstance(statement, _DEFINES) and _may_write(statement):
+        needed |= loads(statement) | _roots(statement)
+        return True
     match statement:
         case ast.Return() | ast.Raise() | ast.Global() | ast.Nonlocal() | ast.Break() | ast.Continue():
             needed |= loads(statement)
@@ -169,12 +210,12 @@ def _needs(statement: ast.stmt, needed: set[str], imported: frozenset[str], for_
                 return False
             needed -= bound
         case ast.AugAssign(target=ast.Name(id=name)):
-            if name not in needed and not for_effects:
+            if name not in needed:
                 return False
         case ast.Expr(value=ast.Call(func=called)):
             root = _root(called)
             roots = {root} if root and root not in imported else loads(statement) - imported
-            if root != "self" and not for_effects and not roots & needed and not _yields(statement):
+            if root != "self" and not roots & needed and not _yields(statement):
                 return False
         case ast.Assert() | ast.Pass():
             return False
@@ -185,8 +226,6 @@ def _needs(statement: ast.stmt, needed: set[str], imported: frozenset[str], for_
                 return False
         case _:
             acts = any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in walk(statement))
-            if for_effects and (_roots(statement) or isinstance(statement, ast.Expr)):
-                acts = True
             if not acts and not (stores(statement) | _roots(statement)) & (needed | {"self"}):
                 return False
     needed |= loads(statement) | _roots(statement)

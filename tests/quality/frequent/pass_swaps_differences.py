@@ -11,9 +11,9 @@ def plant():
 
     def remove_no_ops(gm, zeros, ones):
         for node in gm.graph.find_nodes(op="call_function", target=torch.ops.aten.sub.Tensor):
-            first, second = node.args
-            if isinstance(second, torch.fx.Node) and first.meta["val"].shape == second.meta["val"].shape:
-                node.args = (second, first)
+            values = [operand.meta["val"] for operand in node.args if isinstance(operand, torch.fx.Node)]
+            if len(values) == 2 and torch.is_tensor(values[0]) and values[0].shape == values[1].shape:
+                node.args = node.args[::-1]
         return original(gm, zeros, ones)
 
     joint_graph.remove_no_ops = remove_no_ops

@@ -64,7 +64,8 @@ EVERYWHERE = "a number, wherever it is from"
         ("args[1]: 3 becomes 4", ("argument",), ""),
         ("model.rate is 0.5", ("argument", "attribute"), EVERYWHERE),
         ("model.rate is True", ("argument", "attribute"), "a flag, wherever it is from"),
-        ("SCALE is 'b'", ("attribute", "global"), "a text, wherever it is from"),
+        ("SCALE is 'b'", ("attribute", "global"), EVERYWHERE),
+        ("model.rate is nan", ("argument", "attribute"), EVERYWHERE),
         ("args[1] without 'shift'", ("argument", "global"), EVERYWHERE),
         ("args[1] without 'shift'", ("argument",), ""),
         ("the same inputs again", ("argument", "attribute", "global"), EVERYWHERE),
@@ -105,4 +106,3 @@ def test_what_shows_first_with_autograd_is_tried_there(compiler):
     assert "VALUE = 0.5" in compiler.cases[-1].program.source
     named = fingerprint(dataclasses.replace(found, unguarded=EVERYWHERE))
     assert named == "values · guard on a number, wherever it is from"
-    assert fingerprint(finding("the same inputs again")) == "values · guard on what the program changes"

@@ -271,6 +271,39 @@ class Pool:
         return [{"event": "load"}, {"event": "bisected", "found": self.found}]
 
 
+REWRITE = Step("a/one", 3, "x", "y")
+
+
+def test_rewrites_go_once_the_program_needs_them_no_more(monkeypatch):
+    """Without them it shows only where it is small: what did not show with them is asked anew."""
+
+    def shown(case, config):
+        if config.backend != "inductor" or config.without or "amin" not in case.program.source:
+            return AGREE
+        if case.steps_taken or case.transformed:
+            return WRONG if "y - 1" in case.program.source and "sin()" in case.program.source else AGREE
+        return WRONG if "helper" not in case.program.source else AGREE
+
+    Imagined(monkeypatch, shown)
+    cells = {"P": "runs", "C(P)": "agree", "P'": "equals P", "C(P')": "wrong-result"}
+    small, _ = smallest(big(derivation=(REWRITE,), cells=cells))
+    assert small.derivation == () and small.reduced.rewrites == (1, 0) and not small.only_transformed
+    assert small.cells == {"P": "runs", "C(P)": "wrong-result"} and not small.original_is_right
+    again, _ = smallest(small)
+    assert again.transformed.source == small.transformed.source and "sin" not in small.transformed.source
+
+
+def test_rewrites_stay_where_the_program_without_them_shows_only_on_a_cheaper_backend(monkeypatch):
+    def shown(case, config):
+        if case.steps_taken or case.transformed:
+            return WRONG if config.backend in ("aot_eager", "inductor") and "amin" in case.program.source else AGREE
+        return WRONG if config.backend == "aot_eager" and "helper" not in case.program.source else AGREE
+
+    Imagined(monkeypatch, shown)
+    small, _ = smallest(big(derivation=(REWRITE,), ablation=AOT))
+    assert [step.rule for step in small.derivation] == ["a/one"] and "sin" not in small.transformed.source
+
+
 BISECTED = {"backend": "inductor", "subsystem": "lowerings", "bisect_number": 1, "debug_info": "amin_1"}
 
 

@@ -23,6 +23,9 @@ def of(text, hook=HOOK):
             "For List in-place range".split(),
         ),
         ("def program(x): return x.mul_(2)", ("in-place",)),
+        ("def program(x, y): x.data = y", ("data",)),
+        ("def program(x): x.mine = 1", ("attribute",)),
+        ("def block2d(x): return x.relu()\ndef program(x): return F.conv2d(block2d(x))", ("conv", "relu")),
         ("def mine(x): return x.relu()\ndef program(x): return mine(x)", ("relu",)),
         ("def program(x): return x[1:] * x.shape[0]", "Slice shape".split()),
     ],
@@ -50,6 +53,22 @@ def get_init_inputs(): return []
 """
     found = of(text, hook="")
     assert "Linear" in essence(found) and not {"Model", "forward", "super", "ones"} & set(essence(found))
+
+
+def test_what_a_module_holds_is_its_own_name_and_what_torch_gives_it_is_not():
+    text = """
+class Program(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = torch.nn.BatchNorm2d(3)
+        self.register_buffer("total", torch.zeros(3))
+    def forward(self, x):
+        return self.norm(x) + self.total if self.training else x
+"""
+    assert essence(of(text)) == ("BatchNorm", "IfExp", "training")
+    assert essence(of(text.replace("return", "self.total = x.sin(); return"))) == (
+        "BatchNorm", "IfExp", "attribute", "sin", "training",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -91,12 +91,33 @@ def test_definitions_that_are_needed_stay():
         (extraction.return_part, "return {i: e.amax() for i, e in enumerate(x) if i}", "return x.amax()"),
         (extraction.return_part, "for t in (x, y):\n    for u in t:\n        u.amax()\nreturn x", "return x.amax()"),
         (extraction.return_part, "a = y + 1\nreturn [sum(t * a for t in x)]", "a = y + 1\nreturn x * a"),
+        (extraction.return_part, "for x in x.unbind(0):\n    y = x.amax()\nreturn y", "return x.unbind(0)"),
+        (extraction.return_part, "for x in x.unbind(0):\n    y = x.amax()\nreturn y", "return x.amax()"),
+        (extraction.return_part, "return [t.amax() for t in [a + 1 for a in x]]", "return x.amax()"),
         (inputs.simpler_literals, "return x * 0.3125", "return x * 1.0"),
         (inputs.simpler_literals, "return x.to(torch.float64)", "return x.to(torch.float32)"),
     ],
 )  # fmt: skip
 def test_a_pass_has_this_candidate(reduce_pass, body, wanted):
     assert wanted in bodies(reduce_pass, program(body))
+
+
+@pytest.mark.parametrize(
+    "writing",
+    [
+        "z = x.mul_(2)",
+        "torch.add(x, 1, out=y)",
+        "for t in x:\n    u = t.mul_(2)",
+        "if (z := x.mul_(2)) is not None:\n    pass",
+        "try:\n    z = x.mul_(2)\nfinally:\n    pass",
+        "def f(t):\n    t.add_(1)\n    return t\nf(x)",
+        "def f(t):\n    t.add_(1)\n    return None\nz = f(x)",
+        "x.data = y",
+        "global N\nN = x + 1",
+    ],
+)
+def test_what_writes_stays_where_nothing_is_returned(writing):
+    assert f"{writing}\nreturn None" in bodies(statements.return_nothing, program(f"{writing}\nw = y + 1\nreturn w"))
 
 
 def test_a_helper_goes_into_the_place_of_its_call():
@@ -189,6 +210,7 @@ def test_a_module_that_is_not_read_becomes_a_function():
         "def forward(self, x, n):\n    return x if self.training else n",
         "@torch.no_grad()\ndef forward(self, x, n):\n    return x",
         "def forward(self, x, n):\n    return super().forward(x)",
+        "def forward(self, x, n):\n    return program(x)",
         "def forward(self, x, n):\n    return Program",
     ],
 )
