@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Set
 
 from eqfuzz.program.definitions import program_text
 from eqfuzz.program.parsing import parse
@@ -47,11 +48,12 @@ def statements(program: Program) -> int:
 def _names(tree: ast.Module) -> set[str]:
     found: set[str] = set()
     not_told = _given(tree) | _OF_NO_INTEREST
+    stored = _stored(tree)
     for node in ast.walk(tree):
         match node:
-            case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+            case ast.Attribute(attr=name) if node in stored:
                 found.add(name if name in _OF_TENSORS else "attribute")
-            case ast.Attribute(attr=name) | ast.Call(func=ast.Name(id=name)) if name not in not_told:
+            case ast.Attribute(attr=name, ctx=ast.Load()) | ast.Call(func=ast.Name(id=name)) if name not in not_told:
                 in_place = name.endswith("_") and not name.endswith("__")
                 found.add("in-place" if in_place else _DIMENSIONS.sub("", name))
             case ast.operator() | ast.unaryop() | ast.cmpop() | ast.boolop():
@@ -62,13 +64,15 @@ def _names(tree: ast.Module) -> set[str]:
                 found.add(type(node).__name__)
             case _:
                 pass
+    return found
+
+
+def _stored(tree: ast.Module) -> Set[ast.AST]:
+    """Attributes that it stores to, but for those that it makes in ``__init__`` or changes in place."""
     made = [n for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and f.name == "__init__" for n in ast.walk(f)]
-    elsewhere = [n for n in ast.walk(tree) if _is_stored(n) and n not in made]
-    return found if elsewhere else found - {"attribute"}
-
-
-def _is_stored(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.ctx, (ast.Store, ast.Del))
+    changed = [node.target for node in ast.walk(tree) if isinstance(node, ast.AugAssign)]
+    nodes = {n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load)}
+    return nodes - {*made, *changed}
 
 
 def _given(tree: ast.Module) -> set[str]:

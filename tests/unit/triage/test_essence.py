@@ -25,6 +25,7 @@ def of(text, hook=HOOK):
         ("def program(x): return x.mul_(2)", ("in-place",)),
         ("def program(x, y): x.data = y", ("data",)),
         ("def program(x): x.mine = 1", ("attribute",)),
+        ("def program(x): x.mine += 1", ("in-place",)),
         ("def block2d(x): return x.relu()\ndef program(x): return F.conv2d(block2d(x))", ("conv", "relu")),
         ("def mine(x): return x.relu()\ndef program(x): return mine(x)", ("relu",)),
         ("def program(x): return x[1:] * x.shape[0]", "Slice shape".split()),
