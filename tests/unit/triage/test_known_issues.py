@@ -20,6 +20,7 @@ from eqfuzz.triage.known_issues import (
 )
 from tests.unit.triage.findings import finding_of
 
+FOLDING = "joint_graph_passes: constant_fold_uniform_value"
 DAY = datetime.date(2026, 6, 30)
 AMIN = finding_of(fingerprint="values · Inductor, lowerings: amin", suspects=("aten.amin.default: wrong by 3",))
 
@@ -108,6 +109,23 @@ def test_the_shipped_list_is_valid():
         assert entry.title and entry.added <= datetime.date.today()
         for seed in entry.seeds:
             assert (folder("seeds") / seed).is_file(), f"{seed} has moved"
+
+
+@pytest.mark.parametrize(
+    ("place", "message", "is_known"),
+    [
+        ("lowerings: amin", "eager gives 9 and compiled gives 0; reference 9, allowed distance 0;", True),
+        ("lowerings: amin", "eager gives 9 and compiled gives 8; reference 9, allowed distance 0;", False),
+        ("lowerings: amin", "eager gives 9 and compiled gives 0; reference 9, allowed distance 2e-6;", False),
+        (FOLDING, "eager gives nan and compiled gives 0;", True),
+        (FOLDING, "eager gives 3 and compiled gives -3;", False),
+        (FOLDING, "eager gives nan and compiled gives 0.5;", False),
+    ],
+)  # fmt: skip
+def test_another_defect_of_a_part_that_has_a_known_one_is_new(place, message, is_known):
+    """A part of the compiler is not given up for one issue in it."""
+    found = finding_of(message=message, fingerprint=f"values · Inductor, {place}")
+    assert (known_as(found, read_known_issues([SHIPPED]), datetime.date(2026, 12, 1)) is not None) == is_known
 
 
 def test_the_lists_that_are_read(tmp_path, monkeypatch):
