@@ -15,9 +15,15 @@ PLAIN = finding_of()
 REWRITTEN = finding_of(Kind.COMPILER_CRASH, rules=("algebra/commute",))
 
 
+BOTH = finding_of(
+    Kind.WRONG_GRADIENT, rules=("algebra/commute",), cells={"C(P)": "wrong-result", "C(P')": "wrong-gradient"}
+)
+"""The original's values are wrong in another place: no find of the rewrite's."""
+
+
 @pytest.fixture
 def out(tmp_path):
-    for finding in (PLAIN, REWRITTEN):
+    for finding in (PLAIN, REWRITTEN, BOTH):
         write_folder(tmp_path / "findings", finding, "", None)
     return tmp_path
 

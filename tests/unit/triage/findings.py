@@ -29,7 +29,9 @@ def finding_of(
         device="cpu",
         config="inductor",
         settings={},
-        cells={"P": "runs", "C(P)": str(kind)},
+        cells={"P": "runs", "C(P)": "agree", "P'": "equals P (bitwise)", "C(P')": str(kind)}
+        if rules
+        else {"P": "runs", "C(P)": str(kind)},
         also=0,
         environment={},
         ablation=Ablation(str(kind), "inductor", shown),
