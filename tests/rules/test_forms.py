@@ -289,6 +289,7 @@ def readings_of(program: str) -> dict[str, dict[str, str]]:
     }
 
 
+@pytest.mark.slow
 def test_every_operator_reads_the_same_in_every_form() -> None:
     for sample in samples():
         as_function = readings_of(sample.function())

@@ -19,6 +19,7 @@ def options():
     return options_of(tuple(MODULES))
 
 
+@pytest.mark.slow
 def test_the_seed_decides_in_every_process(options):
     script = (
         "from eqfuzz.run.config_options import MODULES, options_of\n"

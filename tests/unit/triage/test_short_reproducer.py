@@ -110,6 +110,7 @@ def test_what_is_compared_follows_the_evidence(evidence, lines):
     assert all(line in text for line in lines), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ["1", "0.5"])
 @pytest.mark.parametrize(("bias", "status"), [(BROKEN, 1), ("0", 0)])
 def test_arrays_are_compared_as_arrays(tmp_path, number, bias, status):
