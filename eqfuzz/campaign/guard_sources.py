@@ -8,15 +8,13 @@ from __future__ import annotations
 import dataclasses
 
 from eqfuzz.campaign.about import case_about, config_of
+from eqfuzz.campaign.reducing import GUARDS_TRIED, cheapest
 from eqfuzz.campaign.trial import trial
 from eqfuzz.program.formats import recognise
 from eqfuzz.run.pool import Pool
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.fingerprint import ARGUMENT, ATTRIBUTE, GLOBAL, changed_by, changed_to
-from eqfuzz.triage.stage import LADDER, STAGES
-
-_STEPS = 8
-"""Further calls of a probe, more than there are kinds of change that it admits."""
+from eqfuzz.triage.stage import STAGES
 
 _ARGUMENT = """\
 import torch
@@ -94,16 +92,14 @@ def unguarded(finding: Finding, pool: Pool) -> str:
 
 
 def _is_missed(source: str, old: str, finding: Finding, pool: Pool) -> bool:
-    stage = finding.ablation.stage if finding.ablation is not None else ""
-    backend = next((backend for backend in LADDER if STAGES[backend] == stage), LADDER[0])
-    config = config_of(finding).on(backend)
+    config = cheapest(finding, config_of(finding))
     probe = dataclasses.replace(
         case_about(finding, "compare"),
         program=recognise(_PROBES[source].replace("OLD", old), "a guard"),
         transformed="",
         configs=(config,),
         checks=("results", "guards"),
-        steps=_STEPS,
+        steps=GUARDS_TRIED,
         input_sets=1,
         described=0,
     )

@@ -83,8 +83,8 @@ class Reducing:
         The rewrites that made it are made again one by one, which may come out differently from all at once.
         """
         own = config_of(self._finding)
-        cheapest, error = _cheapest(self._finding, own), ""
-        for config in (own,) if cheapest == own else (cheapest, own):
+        less, error = cheapest(self._finding, own), ""
+        for config in (own,) if less == own else (less, own):
             for case in _plans(self._finding, config):
                 shown = self._trial(case, ())
                 error = error or shown.error
@@ -238,7 +238,7 @@ class Reducing:
         return holds
 
 
-def _cheapest(finding: Finding, own: Config) -> Config:
+def cheapest(finding: Finding, own: Config) -> Config:
     """The finding's configuration with no more of the compiler than shows it."""
     stage = finding.ablation.stage if finding.ablation is not None else ""
     backend = _WITHOUT_CODE.get(stage, own.backend)
