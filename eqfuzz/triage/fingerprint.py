@@ -40,6 +40,8 @@ _DOT = " · "
 # An apostrophe within a word (doesn't) opens and closes nothing.
 _QUOTED = re.compile(r"(?<!\w)(['\"`]).*?\1(?!\w)")
 _NUMBER = re.compile(r"\b0x[0-9a-fA-F…]+|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+# Nodes of a graph: which sqrt of a program fails makes it sqrt, sqrt_1 or sqrt_default_1.
+_NODE = re.compile(r"(?<=[a-z])(?:(?:_default)+(?:_\d+)?|_\d+)\b")
 _CALL = re.compile(r"^call \d+(?: \((?P<label>.*?)\))?: ")
 _CHANGES = {
     r"^model\.train\(": "train or eval",
@@ -119,6 +121,6 @@ def _label(verdict: Verdict) -> str:
 
 
 def normalised(message: str) -> str:
-    """``message`` without what differs between programs that fail alike: call, names in quotes, numbers."""
+    """``message`` without what differs between programs that fail alike: call, quoted names, numbers, which node."""
     text = _CALL.sub("", " ".join(message.split()))
-    return _QUOTED.sub(r"\1…\1", _NUMBER.sub("N", text))[:200].rstrip()
+    return _QUOTED.sub(r"\1…\1", _NUMBER.sub("N", _NODE.sub("", text)))[:200].rstrip()

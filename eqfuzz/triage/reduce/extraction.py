@@ -1,4 +1,4 @@
-"""Passes that take a part of the program out of what surrounds it: an expression out of its loop, a module's body."""
+"""Passes that take a part of the program out of what is around it: an expression out of its loop, a module's body."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 from itertools import islice
+from typing import TypeGuard
 
 from eqfuzz.rewrite.edit import Edit
 from eqfuzz.triage.reduce.parsed import Function, Parsed, is_docstring, loads, stores, walk
@@ -16,6 +17,7 @@ _MOST = 40
 """Expressions that are tried, so that a large program does not spend its time here."""
 
 _COMPUTES = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript)
+_PARTS = (ast.Name, ast.Attribute, ast.Subscript)
 _OPENS_NAMES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -39,6 +41,21 @@ def return_part(parsed: Parsed) -> Iterator[Change]:
             if text is not None:
                 returned = f"return ({text})" if "\n" in text else f"return {text}"
                 yield swept(applied(parsed.program, [*edits, Edit(parsed.span(statement), returned)]))
+
+
+@reduction
+def start_from_parameter(parsed: Parsed) -> Iterator[Change]:
+    """A variable, an item or an attribute replaced by a parameter wherever it is read; what made it goes with it."""
+    if parsed.entry is None:
+        return
+    parameters = [a.arg for a in parsed.entry.args.args if a.arg != "self"][:2]
+    places: dict[str, list[ast.expr]] = {}
+    for node in walk(parsed.entry):
+        if _is_part(node, parsed) and _is_built(node, parsed.entry):
+            places.setdefault(parsed.text_of(node), []).append(node)
+    for nodes in islice(places.values(), _MOST // 2):
+        for parameter in parameters:
+            yield swept(applied(parsed.program, [Edit(parsed.span(node), parameter) for node in nodes]))
 
 
 @reduction
@@ -73,6 +90,29 @@ def _is_own(parsed: Parsed, node: ast.AST) -> bool:
             return False
         node = parent
     return node is parsed.entry
+
+
+def _is_part(node: ast.AST, parsed: Parsed) -> TypeGuard[ast.expr]:
+    """Whether it is a name, item or attribute that is read where it stands, and not as a part of a longer one."""
+    if not isinstance(node, _PARTS) or not isinstance(node.ctx, ast.Load) or not _is_own(parsed, node):
+        return False
+    inside = parsed.parents[node]
+    if isinstance(inside, ast.Call) and inside.func is node:
+        return False
+    return not (
+        isinstance(inside, (ast.Attribute, ast.Subscript)) and inside.value is node and _is_part(inside, parsed)
+    )
+
+
+def _is_built(node: ast.expr, function: Function) -> bool:
+    """Whether it begins with a variable that ``function`` binds, or with ``self``."""
+    root = node
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        root = root.value
+    parameters = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)} - {"self"}
+    if not isinstance(root, ast.Name) or (root is node and root.id == "self"):
+        return False
+    return root.id in (stores(function) | {"self"}) - parameters
 
 
 def _by_what_is_run_over(parsed: Parsed, function: Function, part: ast.expr, item: str) -> str | None:

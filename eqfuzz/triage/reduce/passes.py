@@ -57,6 +57,7 @@ PASSES: tuple[Pass, ...] = (
     expressions.inline_variables,
     expressions.drop_arguments,
     expressions.replace_variables,
+    extraction.start_from_parameter,
     extraction.return_part,
     extraction.module_as_function,
     inputs.inline_inputs,

@@ -239,7 +239,7 @@ def _yields(statement: ast.stmt) -> bool:
 def _unread_attributes(parsed: Parsed) -> list[Edit]:
     """Edits that take ``self.name = …`` and ``self.register_buffer("name", …)`` out where nothing reads the name."""
     edits: list[Edit] = []
-    read = {n.attr for n in walk(parsed.tree) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Store)}
+    read = {n.attr for n in walk(parsed.tree) if isinstance(n, ast.Attribute) and _is_read(parsed, n)}
     for function in (f for f in parsed.functions if f.name == "__init__"):
         dead = [s for s in function.body if (name := _attribute_made(s)) and name not in read]
         cls = parsed.parents[function]
@@ -248,6 +248,10 @@ def _unread_attributes(parsed: Parsed) -> list[Edit]:
         else:
             edits += parsed.cut(function.body, dead) if dead else []
     return edits
+
+
+def _is_read(parsed: Parsed, attribute: ast.Attribute) -> bool:
+    return not isinstance(attribute.ctx, ast.Store) or isinstance(parsed.parents[attribute], ast.AugAssign)
 
 
 def _only_inherits(parsed: Parsed, function: Function) -> bool:

@@ -27,6 +27,8 @@ def guarded(label, **changed):
     ("one", "other"),
     [
         (raising(), raising("call 3 (new values): compiled raises RuntimeError: shape '[70]' is invalid")),
+        (raising("no bounds for sqrt"), raising("no bounds for sqrt_1")),
+        (raising("no bounds for sqrt_2"), raising("no bounds for sqrt_default_1")),
         (raising("buf12 has 0x7f00 in `a`"), raising("buf3 has 0xab… in `model.weight`")),
         (finding_of(blame=AMIN), finding_of(blame=Blame("inductor", "lowerings", 1, "amin"))),
         (finding_of(blame=AMIN), finding_of(blame=AMIN, source=SOURCE.replace("x + 1", "x.relu() * 2"))),
@@ -138,7 +140,9 @@ def test_what_differs_between_programs_is_taken_out(message, told):
     assert normalised(message) == told
 
 
-PIECES = st.sampled_from(["call 0: ", "call 1 (a): ", "'", '"', "`", "-3", "0x1f", "a", " ", "1.5e-3", "\n", "…", "٣"])
+PIECES = st.sampled_from(
+    ["call 0: ", "call 1 (a): ", "'", '"', "`", "-3", "0x1f", "a", " ", "1.5e-3", "_1", "_default", "\n", "…", "٣"]
+)
 
 
 @given(st.one_of(st.text(max_size=150), st.lists(PIECES, max_size=25).map("".join)))

@@ -70,6 +70,9 @@ def test_definitions_that_are_needed_stay():
         (statements.simplify_control_flow, "while x.sum() > 9:\n    x = x / 2\nreturn x", "x = x / 2\nreturn x"),
         (statements.simplify_control_flow, "with torch.no_grad():\n    x = x / 2\nreturn x", "x = x / 2\nreturn x"),
         (statements.simplify_control_flow, "try:\n    x = x + 2\nexcept E:\n    pass\nreturn x", "x = x + 2\nreturn x"),
+        (extraction.start_from_parameter, "a = [x + 1]\na.append(y)\nreturn a[1].amax()", "return x.amax()"),
+        (extraction.start_from_parameter, "a = x @ y\nb = a * a\nreturn a + b", "b = x * x\nreturn x + b"),
+        (extraction.start_from_parameter, "a = {}\na[0] = y\nreturn [b for b in a[0]]", "return [b for b in x]"),
         (expressions.drop_items, "return torch.cat([x, y])", "return torch.cat([x])"),
         (expressions.drop_items, "a, b = x + 1, y + 1\nreturn b", "b = y + 1\nreturn b"),
         (expressions.drop_items, "x[1:, 2] = 1\nreturn x", "x[2] = 1\nreturn x"),
@@ -264,3 +267,26 @@ def test_candidates_compile_and_are_smaller(path):
 @pytest.mark.parametrize("path", SEEDS, ids=lambda p: p.stem)
 def test_more_candidates_compile_and_are_smaller(path):
     check_promises(read_program(path), 12)
+
+
+def test_an_attribute_that_is_only_added_to_keeps_what_it_begins_with():
+    source = """
+        from torch import nn
+
+
+        class Program(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.calls = 0
+
+            def forward(self, x):
+                self.calls += 1
+                return (x * self.calls).amax()
+
+
+        def inputs(rng):
+            yield rng.normal(3)
+        """
+    given = recognise(textwrap.dedent(source), "example")
+    shorter = next(c.source for c in expressions.replace_by_operand(given) if "return x.amax()" in c.source)
+    assert "self.calls = 0" in shorter and "self.calls += 1" in shorter
