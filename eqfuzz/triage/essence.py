@@ -28,13 +28,20 @@ _OF_TENSORS = ("data", "grad", "requires_grad")
 """Attributes that torch knows; what else is stored to is the program's own."""
 
 
-def essence(program: Program) -> tuple[str, ...]:
+_WRITERS = frozenset({"BatchNorm", "batch_norm", "SyncBatchNorm", "InstanceNorm", "instance_norm"})
+"""What writes to buffers that it is given, though no underscore says so."""
+
+
+def essence(program: Program, *, of_writes: bool = False) -> tuple[str, ...]:
     """Sorted names. Programs reduced from one defect mostly have the same.
 
     Arithmetic and new tensors count only where there is nothing else; every method that ends in an underscore is
-    ``in-place``, and a number of dimensions at the end of a name is left out.
+    ``in-place``, and a number of dimensions at the end of a name is left out. Where what is written counts
+    (``of_writes``), normalisations with statistics are ``in-place``, too.
     """
     found = _names(parse(program_text(program)))
+    if of_writes and found & _WRITERS:
+        found = found - _WRITERS | {"in-place"}
     return tuple(sorted(found - _FILLERS or found))
 
 

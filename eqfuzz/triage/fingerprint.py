@@ -71,7 +71,8 @@ def fingerprint(finding: Finding) -> str:
     guarded = guarded_by(finding)
     if guarded:
         return _DOT.join((difference, f"guard on {guarded}"))
-    more = [] if is_exact(finding) else [", ".join(essence(finding.transformed))]
+    of_writes = finding.verdict.kind is Kind.WRONG_SIDE_EFFECT
+    more = [] if is_exact(finding) else [", ".join(essence(finding.transformed, of_writes=of_writes))]
     return _DOT.join([part for part in (difference, finding.place, *more) if part])
 
 

@@ -67,6 +67,7 @@ class Program(torch.nn.Module):
         return self.norm(x) + self.total if self.training else x
 """
     assert essence(of(text)) == ("BatchNorm", "IfExp", "training")
+    assert essence(of(text), of_writes=True) == ("IfExp", "in-place", "training")
     assert essence(of(text.replace("return", "self.total = x.sin(); return"))) == (
         "BatchNorm", "IfExp", "attribute", "sin", "training",
     )  # fmt: skip
