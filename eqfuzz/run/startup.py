@@ -61,7 +61,11 @@ def prepare(hello: Hello) -> Target:
     """Import torch and the target, run the preload; if warm, compile once. Anything may be raised."""
     import torch
 
+    from eqfuzz.program.torch_internals import start_autograd_engine
+
     torch.set_num_threads(1)
+    if not hello.cuda:
+        start_autograd_engine()
     if hello.cuda:
         for setting in IMPRECISE_ON_CUDA:
             holder, _, name = setting.rpartition(".")
