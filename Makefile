@@ -2,16 +2,23 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup mutate test test-all check bench quality coverage clean
+.PHONY: help setup mutate test test-all check bench quality coverage torches clean FORCE
 
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_NO_INPUT=1 $(PY) -m pip install -qq
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_NO_INPUT=1 $(PY) -m pip install \
+    --progress-bar off
+# Of what pip prints, the files of a megabyte or more that it is about to download, with their sizes.
+SHOW_DOWNLOADS := sed -nE 's,^ *Downloading (.*/)?([^/ ]+) (\([0-9.]+ [MG]B\)),set-up:   downloading \2 \3,p'
 # make mutate ARGS="--strategy all --out /tmp/out", make test ARGS="tests/unit -k diff"
 ARGS ?=
+# The torch to test with, as pip writes it. Three equals signs ask for the build of PyPI (CUDA), not for one of a local
+# index: make test TORCH="torch===2.13.0"
+TORCH ?= $(shell head -n 1 constraints.txt)
 
 help:
+	@echo "each of them  TORCH=\"torch===2.13.0\" runs it with another torch than $(TORCH)"
 	@echo "make mutate   fuzz the compiler with all shipped seeds (ARGS=... adds options)"
 	@echo "make test     the test suite, on all cores"
 	@echo "make test-all the same, and what takes longest: an hour or more"
@@ -19,6 +26,7 @@ help:
 	@echo "make bench    what rewriting costs; CPU seconds per compiled program, beside other ways"
 	@echo "make quality  which planted compiler faults are found on the shipped seeds (up to an hour)"
 	@echo "make coverage how much of the compiler generated programs reach (ARGS=\"--count 500\"; some minutes)"
+	@echo "make torches  the table of torch releases that eqfuzz works with (VERSIONS=\"2.15.0 2.14.1\"; some minutes each)"
 	@echo "make clean    remove what runs and tests left here, findings too; .venv stays"
 
 setup: $(VENV)/.ready
@@ -50,6 +58,10 @@ quality: setup
 coverage: setup
 	@$(PY) -m benchmarks.coverage --plot coverage.svg $(ARGS)
 
+# One release at a time, each in an environment of its own that goes after its row unless KEEP=1.
+torches: setup
+	@$(PY) -m tests.torches $(VERSIONS) $(if $(KEEP),--keep) $(ARGS)
+
 clean:
 	@rm -rf eqfuzz-out coverage.svg dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -path ./$(VENV) -prune -o -type d \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +
@@ -77,13 +89,19 @@ $(VENV)/.system:
 	fi
 	@touch $@
 
-$(VENV)/.torch: constraints.txt | $(VENV)/.system
+# Its time changes only when another torch is asked for, so that only then everything is installed again.
+$(VENV)/.requirement: FORCE | $(VENV)/.system
+	@[ "$$(cat $@ 2> /dev/null)" = '$(TORCH)' ] || echo '$(TORCH)' > $@
+
+$(VENV)/.torch: $(VENV)/.requirement
 	@[ -x $(PY) ] || { echo "set-up: creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
-	@echo "set-up: installing $$(head -n 1 constraints.txt) (the largest part)"
-	@$(PIP) -c constraints.txt "$$(head -n 1 constraints.txt)"
+	@echo "set-up: installing $(TORCH), the largest part: a CUDA build is 3 GB to download and 6 GB on disk"
+	@$(PIP) -c $(VENV)/.requirement '$(TORCH)' | $(SHOW_DOWNLOADS)
 	@touch $@
 
-$(VENV)/.ready: pyproject.toml constraints.txt $(VENV)/.torch
+$(VENV)/.ready: pyproject.toml $(VENV)/.torch
 	@echo "set-up: installing eqfuzz and its tools"
-	@$(PIP) -c constraints.txt -e '.[dev]'
+	@$(PIP) -c $(VENV)/.requirement -e '.[dev]' | $(SHOW_DOWNLOADS)
 	@touch $@
+
+FORCE:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from eqfuzz.campaign.events import CellJudged, Event
 from eqfuzz.judge.verdict import Kind
+from eqfuzz.program.release import this_release
 from eqfuzz.run.configs import DEFAULT_CONFIG
 from eqfuzz.triage.buckets import Buckets
 from eqfuzz.triage.finding import Finding
@@ -63,11 +64,11 @@ class Sorting:
 
     def gone(self) -> list[str]:
         """Known issues that no longer reproduce: a seed that showed one was compiled, and nothing showed it."""
-        today = datetime.date.today()
+        today, release = datetime.date.today(), this_release()
         return [
             f"{issue.url} ({issue.title or issue.fingerprint or issue.regex}): {seed} compiles right"
             for issue in self._issues
-            if issue not in self._met and not issue.has_expired(today)
+            if issue not in self._met and issue.is_in(release) and not issue.has_expired(today)
             for seed in issue.seeds
             if any(f"/{name}".endswith(f"/{seed}") for name in self._agreeing)
         ]

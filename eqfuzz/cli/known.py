@@ -27,6 +27,9 @@ def add(
         datetime.datetime | None,
         typer.Option(formats=["%Y-%m-%d"], metavar="DATE", help="From this day on it counts as new again: 2027-06-30."),
     ] = None,
+    torch: Annotated[
+        str, typer.Option(metavar="RANGE", help="Releases that have it: '>=2.13,<2.15' (default: all).")
+    ] = "",
     file: File = None,
 ) -> None:
     """Note that a finding's defect is reported; all findings of its fingerprint are known then.
@@ -50,9 +53,10 @@ def add(
             regex=regex,
             fingerprint="" if regex else finding.fingerprint,
             expires=expires.date() if expires is not None else None,
+            torch=torch,
         )
         if not issue.fits(finding):
-            complain(f"--regex: it does not fit {finding.id}")
+            complain(f"{'--regex' if regex else '--torch'}: it does not fit {finding.id}")
             raise typer.Exit(USAGE)
         append(file or USUAL, issue)
     except pydantic.ValidationError as error:
@@ -85,5 +89,6 @@ def show_all(file: File = None) -> None:
     for issue in issues:
         until = f"  until {issue.expires}" if issue.expires else ""
         state = " expired" if issue.has_expired(today) else until
+        state += f"  torch {issue.torch}" if issue.torch else ""
         console.print(Text.assemble((issue.url, "bold"), f"  {issue.title}", (state, "yellow")), soft_wrap=True)
         console.print(Text(f"  {issue.fingerprint or issue.regex}", style="dim"), soft_wrap=True)

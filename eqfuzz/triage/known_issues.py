@@ -10,7 +10,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pydantic
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from eqfuzz.program.release import Release
 from eqfuzz.triage.finding import Finding
 
 SHIPPED = Path(__file__).with_name("known-issues.toml")
@@ -22,7 +24,8 @@ class KnownIssue(pydantic.BaseModel):
     """One entry: ``fingerprint`` is a finding's, or ``regex`` is looked for in what ``told`` says of one.
 
     ``seeds`` are names of seed files that show it as they are: where such a seed is compiled and does not show it, the
-    issue no longer reproduces. From ``expires`` on the entry does not count any more.
+    issue no longer reproduces. From ``expires`` on the entry does not count any more. ``torch`` is the range of releases
+    that have the defect (``>=2.13,<2.15``; empty: all): elsewhere what looks like it is another one.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
@@ -33,6 +36,7 @@ class KnownIssue(pydantic.BaseModel):
     regex: str = ""
     title: str = ""
     expires: datetime.date | None = None
+    torch: str = ""
     seeds: tuple[str, ...] = ()
 
     @pydantic.model_validator(mode="after")
@@ -45,11 +49,26 @@ class KnownIssue(pydantic.BaseModel):
             raise ValueError(f"regex: {error}") from None
         return self
 
+    @pydantic.field_validator("torch")
+    @classmethod
+    def _is_a_range(cls, torch: str) -> str:
+        try:
+            SpecifierSet(torch)
+        except InvalidSpecifier:
+            raise ValueError(f"torch: {torch!r} is no range of versions such as '>=2.13,<2.15'") from None
+        return torch
+
     def fits(self, finding: Finding) -> bool:
         """Whether it is about ``finding``, expired or not."""
+        if not self.is_in(Release.from_versions(finding.environment)):
+            return False
         if self.fingerprint:
             return self.fingerprint == finding.fingerprint
         return re.search(self.regex, told(finding)) is not None
+
+    def is_in(self, release: Release) -> bool:
+        """Whether ``release`` has the defect; one that was not recorded may have it."""
+        return not release.release or release.fits(self.torch)
 
     def has_expired(self, today: datetime.date) -> bool:
         return self.expires is not None and today >= self.expires

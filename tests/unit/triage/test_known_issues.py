@@ -1,5 +1,6 @@
 """Known issues: what they fit, how long, and what is said of a list that is wrong."""
 
+import dataclasses
 import datetime
 
 import pytest
@@ -57,6 +58,15 @@ def test_an_entry_expires(days, counts):
     assert entry.fits(AMIN)
 
 
+@pytest.mark.parametrize(
+    ("torch", "fits"),
+    [("2.14.1", True), ("2.15.0", False), ("2.15.0.dev20260901+cpu", False), ("2.14.0.dev20260801+cu132", True), ("", True)],
+)
+def test_an_entry_is_about_the_releases_of_its_range(torch, fits):
+    finding = dataclasses.replace(AMIN, environment={"torch": torch} if torch else {})
+    assert issue(regex="differs", torch=">=2.13,<2.15").fits(finding) is fits
+
+
 def test_the_first_that_counts_is_taken():
     issues = [issue(regex="no such"), issue(regex="differs", expires=DAY), issue(regex="amin"), issue(regex="differs")]
     assert known_as(AMIN, issues, DAY) is issues[2]
@@ -74,6 +84,7 @@ HEAD = "[[issue]]\nurl = 'u'\nadded = 2026-01-01\n"
         (HEAD, ("issue.1", "either a fingerprint or a regex")),
         (HEAD + "regex = 'a'\nfingerprint = 'b'\n", ("issue.1", "either a fingerprint or a regex")),
         (HEAD + "regex = 'a'\nexpires = 'soon'\n", ("issue.1.expires",)),
+        (HEAD + "regex = 'a'\ntorch = '2.13 on'\n", ("issue.1.torch", "no range of versions")),
         ("[[issue]]\nregex = 'a'\nadded = 2026-01-01\n", ("issue.1.url", "required")),
         ("[[isue]]\n", ("isue",)),
         ("issue = 3\n", ("issue",)),

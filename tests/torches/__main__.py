@@ -1,0 +1,127 @@
+"""``python -m tests.torches [VERSION ...]``: the table of torch releases that eqfuzz works with.
+
+A release at a time is installed, measured and removed. Steps that are done are kept in ``FOLDER/journal.jsonl``, so the
+same call goes on where it was cut off; a finished row goes into ``docs/reference/torches.json``, and the page beside it
+is written anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from eqfuzz.program.release import Release, release_of
+from eqfuzz.triage.known_issues import SHIPPED, KnownIssue, read_known_issues
+from tests.torches.environment import ROOT, BadVersion, Environment, InstallFailed
+from tests.torches.page import page, works
+from tests.torches.row import PARTS, Measurement, Result, together
+
+VERSIONS = ("2.15.0", "2.14.1", "2.13.0", "2.13.0+cpu", "2.12.1", "2.11.0", "2.9.1", "2.8.0", "2.6.0")
+ROWS = ROOT / "docs" / "reference" / "torches.json"
+PAGE = ROWS.with_suffix(".md")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    chosen = _parser().parse_args(arguments)
+    try:
+        environments = [Environment.of(version, chosen.folder) for version in chosen.versions or VERSIONS]
+    except BadVersion as error:
+        print(error, file=sys.stderr)
+        return 2
+    failed = False
+    for environment in environments:
+        try:
+            row = _measure(environment, chosen)
+        except (InstallFailed, RuntimeError) as error:
+            print(f"{environment.version}: {error}", file=sys.stderr, flush=True)
+            failed = True
+            continue
+        write(row)
+        failed |= not works(row)
+        print(f"{environment.version}: {'works' if works(row) else 'does not work'}; see {PAGE.relative_to(ROOT)}")
+        if not chosen.keep:
+            environment.remove()
+    return 1 if failed else 0
+
+
+def _measure(environment: Environment, chosen: argparse.Namespace) -> Result:
+    """The row of one release. Raises InstallFailed, and RuntimeError where a step did not come to an end."""
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    journal = chosen.folder / "journal.jsonl"
+    done = _read(journal, environment.version)
+    out = chosen.folder.absolute() / f"out-{environment.version}"
+    print(f"{environment.version}: installing", flush=True)
+    environment.install()
+    release = release_of(environment.python)
+    for name, step in Measurement(environment, out, chosen.jobs).steps().items():
+        if name in done:
+            continue
+        began = time.monotonic()
+        done[name] = step()
+        with journal.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"version": environment.version, "step": name, "result": done[name]}) + "\n")
+        print(f"{environment.version}: {name}, {time.monotonic() - began:.0f} s", flush=True)
+    shutil.rmtree(out, ignore_errors=True)
+    return row_of(done, release, read_known_issues([SHIPPED]))
+
+
+def row_of(done: Result, release: Release, issues: Sequence[KnownIssue]) -> Result:
+    """The row that the results of the steps come to."""
+    seeds = together([done[f"seeds {part + 1}"] for part in range(PARTS)])
+    expected = [issue for issue in issues if issue.seeds and release.fits(issue.torch)]
+    shown = [issue for issue in expected if any(f"{issue.url} {Path(s).name}" in seeds["known"] for s in issue.seeds)]
+    return {
+        "release": release.release,
+        "build": release.build,
+        "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+        "date": datetime.date.today().isoformat(),
+        **{name: done[name] for name in ("doctor", "self-check", "contract")},
+        "seeds": seeds,
+        "known": [issue.title for issue in shown],
+        "known_in_range": len(expected),
+        "hidden": [f"{issue.title} ({issue.url})" for issue in expected if issue not in shown],
+    }
+
+
+def write(row: Result) -> None:
+    """Put ``row`` in the place of an earlier one of the same build, and make the page of all rows."""
+    rows: list[Result] = json.loads(ROWS.read_text(encoding="utf-8"))["rows"] if ROWS.exists() else []
+    rows = [other for other in rows if (other["release"], other["build"]) != (row["release"], row["build"])]
+    cuda = json.loads(ROWS.read_text(encoding="utf-8"))["cuda"] if ROWS.exists() else "not run: no device"
+    rows.append(row)
+    ROWS.write_text(json.dumps({"cuda": cuda, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(page(rows, cuda), encoding="utf-8")
+
+
+def _read(journal: Path, version: str) -> dict[str, Any]:
+    """The steps of a release that are done; a line that was cut off does not count."""
+    done: dict[str, Any] = {}
+    for line in journal.read_text(encoding="utf-8").splitlines() if journal.exists() else ():
+        try:
+            kept = json.loads(line)
+        except ValueError:
+            continue
+        if kept["version"] == version:
+            done[kept["step"]] = kept["result"]
+    return done
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.torches", description=__doc__)
+    parser.add_argument("versions", nargs="*", metavar="VERSION", help=f"releases (default: {' '.join(VERSIONS)})")
+    parser.add_argument("--keep", action="store_true", help="leave the environments where they are")
+    parser.add_argument("--folder", type=Path, default=ROOT / ".torches", help="environments, journal, findings")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="seeds run at once")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
