@@ -24,8 +24,8 @@ class KnownIssue(pydantic.BaseModel):
     """One entry: ``fingerprint`` is a finding's, or ``regex`` is looked for in what ``told`` says of one.
 
     ``seeds`` are names of seed files that show it as they are: where such a seed is compiled and does not show it, the
-    issue no longer reproduces. From ``expires`` on the entry does not count any more. ``torch`` is the range of releases
-    that have the defect (``>=2.13,<2.15``; empty: all): elsewhere what looks like it is another one.
+    issue no longer reproduces. From ``expires`` on the entry does not count any more. ``torch`` is the range of
+    releases that have the defect (``>=2.13,<2.15``; empty: all): elsewhere what looks like it is another one.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)

@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import random
 import statistics
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from eqfuzz.program.release import this_release
 from tests.quality.clean import CleanRun
 from tests.quality.corpus import Entry, generated_seeds, grow, hunted_seeds, ordered
 from tests.quality.fault import FOLDER, BadFault, Fault, read_faults
@@ -66,7 +68,7 @@ class Clock:
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     try:
-        faults = planted = read_faults(chosen.faults.resolve())
+        faults = read_faults(chosen.faults.resolve())
     except BadFault as error:
         print(f"{chosen.faults}: {error}", file=sys.stderr)
         return 2
@@ -78,6 +80,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"no such fault: {unknown[0]}; there are {', '.join(f.name for f in faults)}", file=sys.stderr)
         return 2
     faults = [fault for fault in faults if not chosen.only or fault.name in chosen.only]
+    release = this_release()
+    absent = [fault for fault in faults if not fault.is_plantable(release)]
+    faults = planted = [fault for fault in faults if fault not in absent]
+    if chosen.sample:
+        # Of what the newest release still has, so that the same are drawn on each.
+        lasting = [fault for fault in faults if "<" not in fault.torch]
+        faults = sorted(random.Random(chosen.seed).sample(lasting, min(chosen.sample, len(lasting))), key=_name)
+    for fault in absent:
+        print(f"not plantable on torch {release}: {fault.name}: it lacks {fault.lacks}", file=sys.stderr)
     if not chosen.generated and not hunted_seeds(chosen.seeds):
         print(f"no shipped seed that shows no known issue begins with {chosen.seeds!r}", file=sys.stderr)
         return 2
@@ -109,7 +120,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.triage:
             _triage_all(hunters, chosen, journal)
     hunts += [hunter.hunt for hunter in hunters]
-    return _tell(hunts, clean.hunt, time.monotonic() - began, chosen)
+    return _tell(hunts, clean.hunt, len(absent), time.monotonic() - began, chosen)
+
+
+def _name(fault: Fault) -> str:
+    return fault.name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -203,18 +218,20 @@ def _as_json(chosen: argparse.Namespace) -> bool:
     return chosen.format == "json"
 
 
-def _tell(hunts: Sequence[Hunt], clean: Hunt, seconds: float, chosen: argparse.Namespace) -> int:
+def _tell(hunts: Sequence[Hunt], clean: Hunt, absent: int, seconds: float, chosen: argparse.Namespace) -> int:
     """Print what came of it all; the exit code."""
     found = sum(h.found for h in hunts)
     share = found / len(hunts) if hunts else 0.0
     if _as_json(chosen):
-        print(json.dumps({"faults": len(hunts), "found": found, "share": share, "seconds": round(seconds, 1)}))
+        counts = {"faults": len(hunts), "found": found, "share": share, "not_plantable": absent}
+        print(json.dumps({**counts, "torch": str(this_release()), "seconds": round(seconds, 1)}))
     else:
         console = Console(width=None if sys.stdout.isatty() else 160)
         console.print(_table(sorted(hunts, key=lambda h: h.name)))
         cells, spared = sum(h.cells for h in hunts), sum(h.spared for h in hunts)
         judged = f"{cells} compiled cells judged, {spared} spared"
         console.print(f"found {found} of {len(hunts)} ({share:.0%}), {judged}, {seconds / 60:.0f} min")
+        console.print(f"torch {this_release()}: {absent} more cannot be planted in it")
         triaged = [h.triaged for h in hunts if h.triaged is not None]
         if triaged:
             console.print(_triage_line(triaged))
@@ -237,6 +254,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description=__doc__)
     parser.add_argument("--faults", type=Path, default=FOLDER, help="folder of the faults (default: %(default)s)")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these faults (default: all)")
+    parser.add_argument("--sample", type=int, default=0, metavar="N", help="N of them, drawn by --seed")
     parser.add_argument("--seed", type=int, default=0, help="decides the order of the seeds and all random choices")
     parser.add_argument(
         "--seeds", default="", metavar="PREFIX", help="shipped seeds whose path begins so (default: all)"

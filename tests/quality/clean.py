@@ -15,6 +15,7 @@ import torch
 
 import eqfuzz
 from eqfuzz.program.parsing import parse
+from eqfuzz.program.release import this_release
 from tests.quality.corpus import Entry
 from tests.quality.hunt import Hunt, Hunter, Place, Record
 from tests.quality.reach import Replaced
@@ -24,7 +25,7 @@ class CleanRun:
     """The file for the runs of ``entries``, of whose lines those count that are ``replaced``; None keeps nothing."""
 
     def __init__(self, journal: Path | None, entries: Sequence[Entry], replaced: Iterable[Replaced]) -> None:
-        self._file = None if journal is None else journal.with_name(f"{journal.name}.clean.gz")
+        self._file = None if journal is None else journal.with_name(f"{journal.name}.{this_release().release}.clean.gz")
         self._paths = [str(entry.path) for entry in entries]
         self._masks: dict[str, int] = {}
         for one in replaced:

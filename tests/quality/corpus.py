@@ -13,6 +13,7 @@ from pathlib import Path
 
 from eqfuzz.campaign.keeping import kept_rules
 from eqfuzz.program.parsing import parse
+from eqfuzz.program.release import this_release
 from eqfuzz.program.shipped import folder
 from eqfuzz.triage.known_issues import SHIPPED, read_known_issues
 from tests.quality.features import features_of
@@ -72,7 +73,9 @@ def shipped_seeds(within: str = "") -> list[Path]:
 
 def hunted_seeds(within: str = "") -> list[Path]:
     """Shipped seeds without those that show a known issue as they are: what else is in these, hunts would not see."""
-    own = {folder("seeds") / name for issue in read_known_issues([SHIPPED]) for name in issue.seeds}
+    release = this_release()
+    shown = [issue for issue in read_known_issues([SHIPPED]) if issue.is_in(release)]
+    own = {folder("seeds") / name for issue in shown for name in issue.seeds}
     return [path for path in shipped_seeds(within) if path not in own]
 
 

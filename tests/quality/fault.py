@@ -10,6 +10,7 @@ import sys
 import types
 from pathlib import Path
 
+from eqfuzz.program.release import Release
 from eqfuzz.run.preload import NAME, execute_preload
 
 FOLDER = Path(__file__).parent / "faults"
@@ -27,7 +28,10 @@ class BadFault(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """``issue`` is the address of the real issue that it is modelled on; ``summary`` says what is broken."""
+    """``issue`` is the address of the real issue that it is modelled on; ``summary`` says what is broken.
+
+    ``torch`` is the range of releases that it can be planted in (empty: all), ``lacks`` the name that others lack.
+    """
 
     name: str
     path: Path
@@ -35,6 +39,12 @@ class Fault:
     reached_by: str
     issue: str
     summary: str
+    torch: str = ""
+    lacks: str = ""
+
+    def is_plantable(self, release: Release) -> bool:
+        """Whether ``release`` still has what the fault replaces."""
+        return release.fits(self.torch)
 
     @property
     def issue_number(self) -> str:
@@ -70,6 +80,8 @@ def read_fault(path: Path) -> Fault:
         if not {"plant", "witness"} <= functions
         else "its last statement is not plant()"
         if not _plants(tree.body[-1])
+        else "TORCH says where it can be planted, but LACKS not what other releases lack"
+        if bool(constants.get("TORCH")) != bool(constants.get("LACKS"))
         else None
     )
     if problem is not None or issue is None:
@@ -81,6 +93,8 @@ def read_fault(path: Path) -> Fault:
         reached_by=str(constants["REACHED_BY"]),
         issue=issue.group(1),
         summary=documentation.splitlines()[0],
+        torch=str(constants.get("TORCH", "")),
+        lacks=str(constants.get("LACKS", "")),
     )
 
 

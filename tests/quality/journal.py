@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from eqfuzz.program.release import this_release
 from tests.quality.fault import Fault
 from tests.quality.hunt import Catch, Hunt
 from tests.quality.triaged import Triaged
@@ -38,7 +39,7 @@ class Lines:
 
 
 class Journal:
-    """What became of the hunts, in the lines of ``file``."""
+    """What became of the hunts on this release of torch, in the lines of ``file``; those on others are left alone."""
 
     def __init__(self, file: Path | None) -> None:
         self._lines = Lines(file)
@@ -56,11 +57,11 @@ class Journal:
         return sum(told["seconds"] for name, told in self._told().items() if name in names)
 
     def add(self, hunt: Hunt, *, is_through: bool = True) -> None:
-        self._lines.add({**hunt.to_json(), "through": is_through})
+        self._lines.add({**hunt.to_json(), "through": is_through, "torch": str(this_release())})
 
     def _told(self) -> dict[str, dict[str, Any]]:
         """The last line of each fault."""
-        return {told["fault"]: told for told in self._lines.read()}
+        return {line["fault"]: line for line in self._lines.read() if line.get("torch") == str(this_release())}
 
 
 def _hunt(told: dict[str, Any], fault: Fault) -> Hunt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from eqfuzz.program.release import Release
 from tests.quality.fault import read_faults
 from tests.quality.hunt import Catch, Hunt
 from tests.quality.journal import Journal
@@ -36,6 +37,14 @@ def test_a_hunt_that_is_not_through_is_made_again_and_its_time_counts(tmp_path):
     assert [hunt.name for hunt in journal.hunts([one, two])] == [two.name]
     assert journal.seconds([one, two]) == 100.0
     assert journal.seconds([one]) == 30.0
+
+
+def test_what_was_hunted_on_another_release_is_hunted_again(tmp_path, monkeypatch):
+    one = read_faults()[0]
+    journal = Journal(tmp_path / "hunts.jsonl")
+    journal.add(Hunt(one, None, 12, 30.0, 0))
+    monkeypatch.setattr("tests.quality.journal.this_release", lambda: Release("2.99.0", "cpu"))
+    assert journal.hunts([one]) == [] and journal.seconds([one]) == 0
 
 
 def test_without_a_file_nothing_is_kept():

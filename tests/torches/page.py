@@ -22,7 +22,19 @@ work and on different days, so it compares no releases.
 def page(rows: Sequence[Mapping[str, Any]], cuda: str) -> str:
     """The page in Markdown, newest release first; ``cuda`` is the paragraph about a run with a device."""
     ordered = sorted(rows, key=lambda row: (Version(row["release"]), row["build"]), reverse=True)
-    heads = ("torch", "build", "Python", "works", "seeds valid", "cells", "agree", "findings", "known", "CPU-s/cell", "on")
+    heads = (
+        "torch",
+        "build",
+        "Python",
+        "works",
+        "seeds valid",
+        "cells",
+        "agree",
+        "findings",
+        "known",
+        "CPU-s/cell",
+        "on",
+    )
     lines = [BEGIN, _line(heads), _line(["---", *["---"] * 3, *["--:"] * 6, "---"])]
     lines += [_line(_columns(row)) for row in ordered]
     for row in ordered:
@@ -66,7 +78,9 @@ def _notes(row: Mapping[str, Any]) -> list[str]:
     seeds = row["seeds"]
     notes += [f"{count} invalid: {reason}" for reason, count in _largest(seeds["invalid"])]
     notes += [f"{count} cells unsupported: {reason}" for reason, count in _largest(seeds["unsupported"])]
-    others = {kind: count for kind, count in seeds["verdicts"].items() if kind in ("inconclusive", "flaky", "suspect-rule")}
+    others = {
+        kind: count for kind, count in seeds["verdicts"].items() if kind in ("inconclusive", "flaky", "suspect-rule")
+    }
     notes += [f"{count} cells {kind}" for kind, count in _largest(others)]
     notes += [f"No known issue: {finding}" for finding in seeds["new"]]
     notes += [f"Does not show: {issue}" for issue in row["hidden"]]

@@ -60,7 +60,13 @@ def test_an_entry_expires(days, counts):
 
 @pytest.mark.parametrize(
     ("torch", "fits"),
-    [("2.14.1", True), ("2.15.0", False), ("2.15.0.dev20260901+cpu", False), ("2.14.0.dev20260801+cu132", True), ("", True)],
+    [
+        ("2.14.1", True),
+        ("2.15.0", False),
+        ("2.15.0.dev20260901+cpu", False),
+        ("2.14.0.dev20260801+cu132", True),
+        ("", True),
+    ],
 )
 def test_an_entry_is_about_the_releases_of_its_range(torch, fits):
     finding = dataclasses.replace(AMIN, environment={"torch": torch} if torch else {})
