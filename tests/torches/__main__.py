@@ -16,10 +16,10 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from eqfuzz.program.release import Release, release_of
 from eqfuzz.triage.known_issues import SHIPPED, KnownIssue, read_known_issues
+from tests.quality.journal import Lines
 from tests.torches.environment import ROOT, BadVersion, Environment, InstallFailed
 from tests.torches.page import page, works
 from tests.torches.row import PARTS, Measurement, Result, together
@@ -55,8 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _measure(environment: Environment, chosen: argparse.Namespace) -> Result:
     """The row of one release. Raises InstallFailed, and RuntimeError where a step did not come to an end."""
     chosen.folder.mkdir(parents=True, exist_ok=True)
-    journal = chosen.folder / "journal.jsonl"
-    done = _read(journal, environment.version)
+    journal = Lines(chosen.folder / "journal.jsonl")
+    done = {line["step"]: line["result"] for line in journal.read() if line["version"] == environment.version}
     out = chosen.folder.absolute() / f"out-{environment.version}"
     print(f"{environment.version}: installing", flush=True)
     environment.install()
@@ -66,8 +66,7 @@ def _measure(environment: Environment, chosen: argparse.Namespace) -> Result:
             continue
         began = time.monotonic()
         done[name] = step()
-        with journal.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"version": environment.version, "step": name, "result": done[name]}) + "\n")
+        journal.add({"version": environment.version, "step": name, "result": done[name]})
         print(f"{environment.version}: {name}, {time.monotonic() - began:.0f} s", flush=True)
     shutil.rmtree(out, ignore_errors=True)
     return row_of(done, release, read_known_issues([SHIPPED]))
@@ -99,19 +98,6 @@ def write(row: Result) -> None:
     rows.append(row)
     ROWS.write_text(json.dumps({"cuda": cuda, "rows": rows}, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(page(rows, cuda), encoding="utf-8")
-
-
-def _read(journal: Path, version: str) -> dict[str, Any]:
-    """The steps of a release that are done; a line that was cut off does not count."""
-    done: dict[str, Any] = {}
-    for line in journal.read_text(encoding="utf-8").splitlines() if journal.exists() else ():
-        try:
-            kept = json.loads(line)
-        except ValueError:
-            continue
-        if kept["version"] == version:
-            done[kept["step"]] = kept["result"]
-    return done
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -9,9 +9,10 @@ from packaging.version import Version
 
 BEGIN = """# Releases of torch that eqfuzz works with
 
-Made by `make torches`; a row by `make torches VERSIONS=2.14.1`. A row is measured in an environment of its own: `eqfuzz
-doctor`, `eqfuzz self-check`, the contract test (every private name of torch that eqfuzz relies on), and all shipped seeds with
-two variants each (`eqfuzz mutate seeds/ --variants 2`). The lower bound in `pyproject.toml` is the oldest release here.
+Made by `make torches`; a row by `make torches VERSIONS=2.14.1`. A row is measured in an environment of its own:
+`eqfuzz doctor`, `eqfuzz self-check`, the contract test (every private name of torch that eqfuzz relies on), and all
+shipped seeds with two variants each (`eqfuzz mutate seeds/ --variants 2`).
+The lower bound in `pyproject.toml` is the oldest release here.
 
 Known issues: how many of the shipped list show on a seed of theirs, of those that are said to be in that release.
 CPU-s per cell is the whole run, judging and confirming included, over compiled cells; rows were measured beside other
@@ -22,19 +23,7 @@ work and on different days, so it compares no releases.
 def page(rows: Sequence[Mapping[str, Any]], cuda: str) -> str:
     """The page in Markdown, newest release first; ``cuda`` is the paragraph about a run with a device."""
     ordered = sorted(rows, key=lambda row: (Version(row["release"]), row["build"]), reverse=True)
-    heads = (
-        "torch",
-        "build",
-        "Python",
-        "works",
-        "seeds valid",
-        "cells",
-        "agree",
-        "findings",
-        "known",
-        "CPU-s/cell",
-        "on",
-    )
+    heads = "torch|build|Python|works|seeds valid|cells|agree|findings|known|CPU-s/cell|on".split("|")
     lines = [BEGIN, _line(heads), _line(["---", *["---"] * 3, *["--:"] * 6, "---"])]
     lines += [_line(_columns(row)) for row in ordered]
     for row in ordered:
@@ -78,9 +67,8 @@ def _notes(row: Mapping[str, Any]) -> list[str]:
     seeds = row["seeds"]
     notes += [f"{count} invalid: {reason}" for reason, count in _largest(seeds["invalid"])]
     notes += [f"{count} cells unsupported: {reason}" for reason, count in _largest(seeds["unsupported"])]
-    others = {
-        kind: count for kind, count in seeds["verdicts"].items() if kind in ("inconclusive", "flaky", "suspect-rule")
-    }
+    unclear = ("inconclusive", "flaky", "suspect-rule")
+    others = {kind: count for kind, count in seeds["verdicts"].items() if kind in unclear}
     notes += [f"{count} cells {kind}" for kind, count in _largest(others)]
     notes += [f"No known issue: {finding}" for finding in seeds["new"]]
     notes += [f"Does not show: {issue}" for issue in row["hidden"]]
