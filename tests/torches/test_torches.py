@@ -89,7 +89,7 @@ def test_a_sitting_goes_on_where_the_last_one_was_cut_off(tmp_path, monkeypatch,
     with pytest.raises(KeyboardInterrupt):
         torches.main(call)
     with (tmp_path / "work" / "journal.jsonl").open("a") as journal:
-        journal.write('{"version": "2.13.0", "step": "seeds 2", "resu')
+        journal.write('\n{"version": "2.13.0", "step": "seeds 2", "resu')
     assert torches.main(call) == 0
     assert ran == [*list(done)[:5], *list(done)[4:]]
     (row,) = json.loads((tmp_path / "torches.json").read_text())["rows"]
