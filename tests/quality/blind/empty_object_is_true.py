@@ -16,16 +16,17 @@ REACHED_BY = "rewrite"
 
 
 def plant():
-    original = symbolic_convert.generic_bool
+    name = "generic_is_true" if hasattr(symbolic_convert, "generic_is_true") else "generic_bool"  # until 2.14
+    original = getattr(symbolic_convert, name)
 
-    def generic_bool(tx, obj):
+    def is_true(tx, obj):
         if isinstance(obj, UserDefinedObjectVariable):
             cls = obj.python_type()
             if not hasattr(cls, "__bool__") and isinstance(getattr(cls, "__len__", None), types.FunctionType):
                 return ConstantVariable.create(True)
         return original(tx, obj)
 
-    symbolic_convert.generic_bool = generic_bool
+    setattr(symbolic_convert, name, is_true)
 
 
 def witness():
