@@ -16,7 +16,7 @@ REACHED_BY = "rewrite"
 
 
 def plant():
-    name = "generic_is_true" if hasattr(symbolic_convert, "generic_is_true") else "generic_bool"  # until 2.14
+    name = "generic_is_true" if hasattr(symbolic_convert, "generic_is_true") else "generic_bool"  # before 2.14
     original = getattr(symbolic_convert, name)
 
     def is_true(tx, obj):
