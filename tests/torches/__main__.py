@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eqfuzz.program.release import Release, release_of
-from eqfuzz.triage.known_issues import SHIPPED, KnownIssue, read_known_issues
+from eqfuzz.triage.known_issues import SHIPPED, read_known_issues
 from tests.quality.journal import Lines
 from tests.torches.environment import ROOT, BadVersion, Environment, InstallFailed
 from tests.torches.page import page, works
@@ -36,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BadVersion as error:
         print(error, file=sys.stderr)
         return 2
+    if chosen.page:
+        write([])
+        return 0
     failed = False
     for environment in environments:
         try:
@@ -44,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{environment.version}: {error}", file=sys.stderr, flush=True)
             failed = True
             continue
-        write(row)
+        write([row])
         failed |= not works(row)
         print(f"{environment.version}: {'works' if works(row) else 'does not work'}; see {PAGE.relative_to(ROOT)}")
         if not chosen.keep:
@@ -69,40 +72,36 @@ def _measure(environment: Environment, chosen: argparse.Namespace) -> Result:
         journal.add({"version": environment.version, "step": name, "result": done[name]})
         print(f"{environment.version}: {name}, {time.monotonic() - began:.0f} s", flush=True)
     shutil.rmtree(out, ignore_errors=True)
-    return row_of(done, release, read_known_issues([SHIPPED]))
+    return row_of(done, release)
 
 
-def row_of(done: Result, release: Release, issues: Sequence[KnownIssue]) -> Result:
+def row_of(done: Result, release: Release) -> Result:
     """The row that the results of the steps come to."""
-    seeds = together([done[f"seeds {part + 1}"] for part in range(PARTS)])
-    expected = [issue for issue in issues if issue.seeds and release.fits(issue.torch)]
-    shown = [issue for issue in expected if any(f"{issue.url} {Path(s).name}" in seeds["known"] for s in issue.seeds)]
     return {
         "release": release.release,
         "build": release.build,
         "python": f"{sys.version_info.major}.{sys.version_info.minor}",
         "date": datetime.date.today().isoformat(),
         **{name: done[name] for name in ("doctor", "self-check", "contract")},
-        "seeds": seeds,
-        "known": [issue.title for issue in shown],
-        "known_in_range": len(expected),
-        "hidden": [f"{issue.title} ({issue.url})" for issue in expected if issue not in shown],
+        "seeds": together([done[f"seeds {part + 1}"] for part in range(PARTS)]),
     }
 
 
-def write(row: Result) -> None:
-    """Put ``row`` in the place of an earlier one of the same build, and make the page of all rows."""
-    rows: list[Result] = json.loads(ROWS.read_text(encoding="utf-8"))["rows"] if ROWS.exists() else []
-    rows = [other for other in rows if (other["release"], other["build"]) != (row["release"], row["build"])]
-    cuda = json.loads(ROWS.read_text(encoding="utf-8"))["cuda"] if ROWS.exists() else "not run: no device"
-    rows.append(row)
-    ROWS.write_text(json.dumps({"cuda": cuda, "rows": rows}, indent=1) + "\n", encoding="utf-8")
-    PAGE.write_text(page(rows, cuda), encoding="utf-8")
+def write(new: Sequence[Result]) -> None:
+    """Put the ``new`` rows in the place of earlier ones of the same builds, and make the page of all."""
+    kept = (
+        json.loads(ROWS.read_text(encoding="utf-8")) if ROWS.exists() else {"cuda": "Not run: no device.", "rows": []}
+    )
+    rows = {(row["release"], row["build"]): row for row in (*kept["rows"], *new)}
+    kept["rows"] = list(rows.values())
+    ROWS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(page(kept["rows"], kept["cuda"], read_known_issues([SHIPPED])), encoding="utf-8")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.torches", description=__doc__)
     parser.add_argument("versions", nargs="*", metavar="VERSION", help=f"releases (default: {' '.join(VERSIONS)})")
+    parser.add_argument("--page", action="store_true", help="only write the page anew, from the rows there are")
     parser.add_argument("--keep", action="store_true", help="leave the environments where they are")
     parser.add_argument("--folder", type=Path, default=ROOT / ".torches", help="environments, journal, findings")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="seeds run at once")

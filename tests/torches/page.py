@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from packaging.version import Version
+
+from eqfuzz.program.release import Release
+from eqfuzz.triage.known_issues import KnownIssue
 
 BEGIN = """# Releases of torch that eqfuzz works with
 
@@ -20,14 +24,14 @@ work and on different days, so it compares no releases.
 """
 
 
-def page(rows: Sequence[Mapping[str, Any]], cuda: str) -> str:
+def page(rows: Sequence[Mapping[str, Any]], cuda: str, issues: Sequence[KnownIssue]) -> str:
     """The page in Markdown, newest release first; ``cuda`` is the paragraph about a run with a device."""
     ordered = sorted(rows, key=lambda row: (Version(row["release"]), row["build"]), reverse=True)
     heads = "torch|build|Python|works|seeds valid|cells|agree|findings|known|CPU-s/cell|on".split("|")
     lines = [BEGIN, _line(heads), _line(["---", *["---"] * 3, *["--:"] * 6, "---"])]
-    lines += [_line(_columns(row)) for row in ordered]
+    lines += [_line(_columns(row, issues)) for row in ordered]
     for row in ordered:
-        notes = _notes(row)
+        notes = _notes(row, issues)
         if notes:
             lines += ["", f"## {row['release']} {row['build']}", "", *(f"- {note}" for note in notes)]
     return "\n".join([*lines, "", "## CUDA", "", cuda, ""])
@@ -39,8 +43,18 @@ def works(row: Mapping[str, Any]) -> bool:
     return all(check["passed"] for check in checks) and not row["seeds"]["invalid"] and not row["seeds"]["errors"]
 
 
-def _columns(row: Mapping[str, Any]) -> list[str]:
-    seeds = row["seeds"]
+def known(row: Mapping[str, Any], issues: Sequence[KnownIssue]) -> dict[KnownIssue, bool]:
+    """Whether each issue that the release is said to have shows on a seed of its own."""
+    release, pairs = Release(row["release"], row["build"]), row["seeds"]["known"]
+    return {
+        issue: any(f"{issue.url} {Path(seed).name}" in pairs for seed in issue.seeds)
+        for issue in issues
+        if issue.seeds and issue.is_in(release)
+    }
+
+
+def _columns(row: Mapping[str, Any], issues: Sequence[KnownIssue]) -> list[str]:
+    seeds, shown = row["seeds"], known(row, issues)
     verdicts = seeds["verdicts"]
     invalid = sum(seeds["invalid"].values())
     bad = ("wrong-", "exception-", "compiler-", "process-", "hang", "out-of-")
@@ -54,13 +68,13 @@ def _columns(row: Mapping[str, Any]) -> list[str]:
         str(seeds["cells"]),
         str(verdicts.get("agree", 0)),
         str(findings),
-        f"{len(row['known'])} of {row['known_in_range']}",
+        f"{sum(shown.values())} of {len(shown)}",
         f"{seeds['cpu_seconds'] / max(1, seeds['cells']):.1f}",
         row["date"],
     ]
 
 
-def _notes(row: Mapping[str, Any]) -> list[str]:
+def _notes(row: Mapping[str, Any], issues: Sequence[KnownIssue]) -> list[str]:
     """What a reader of the row has to know: what failed, and what was not tried."""
     checks = {"doctor": "`eqfuzz doctor`", "self-check": "`eqfuzz self-check`", "contract": "Contract"}
     notes = [f"{name}: {row[key]['detail']}" for key, name in checks.items() if not row[key]["passed"]]
@@ -71,7 +85,7 @@ def _notes(row: Mapping[str, Any]) -> list[str]:
     others = {kind: count for kind, count in seeds["verdicts"].items() if kind in unclear}
     notes += [f"{count} cells {kind}" for kind, count in _largest(others)]
     notes += [f"No known issue: {finding}" for finding in seeds["new"]]
-    notes += [f"Does not show: {issue}" for issue in row["hidden"]]
+    notes += [f"Does not show: {issue.title} ({issue.url})" for issue, shown in known(row, issues).items() if not shown]
     return [*notes, *seeds["errors"]]
 
 

@@ -1,10 +1,12 @@
 """The table of releases: rows from the lines of a run, parts put together, sittings that go on, and the page."""
 
+import datetime
 import json
 
 import pytest
 
 from eqfuzz.program.release import Release
+from eqfuzz.triage.known_issues import KnownIssue
 from tests.torches import __main__ as torches
 from tests.torches.environment import BadVersion, Environment
 from tests.torches.page import page, works
@@ -97,9 +99,14 @@ def test_a_sitting_goes_on_where_the_last_one_was_cut_off(tmp_path, monkeypatch,
 
 
 def test_a_page_says_what_failed_and_what_was_not_tried(done):
-    row = torches.row_of({**done, "seeds 1": summarise(EVENTS, "")}, Release("2.13.0", "cu130"), ())
+    row = torches.row_of({**done, "seeds 1": summarise(EVENTS, "")}, Release("2.13.0", "cu130"))
     assert not works(row)
-    text = page([row], "not run: no device")
+    entry = {"url": "(not reported)", "added": datetime.date(2026, 1, 1), "regex": "x"}
+    shown = KnownIssue(**entry, title="shown", seeds=("a/known.py",), torch="<2.14")
+    hidden = KnownIssue(**entry, title="hidden", seeds=("a/other.py",))
+    fixed = KnownIssue(**entry, title="fixed", seeds=("a/known.py",), torch="<2.13")
+    text = page([row], "not run: no device", [shown, hidden, fixed])
+    assert "| 1 of 2 |" in text and "- Does not show: hidden ((not reported))" in text.splitlines()
     assert "| 2.13.0 | cu130 |" in text and "**no**" in text and "| 10 of 12 |" in text
     for line in (
         "- 2 invalid: raises in eager: RuntimeError: N is too many",
@@ -108,4 +115,4 @@ def test_a_page_says_what_failed_and_what_was_not_tried(done):
         "not run: no device",
     ):
         assert line in text.splitlines()
-    assert works(torches.row_of(done, Release("2.13.0", "cu130"), ()))
+    assert works(torches.row_of(done, Release("2.13.0", "cu130")))
