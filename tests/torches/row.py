@@ -32,7 +32,7 @@ class Measurement:
     def steps(self) -> dict[str, Callable[[], Result]]:
         """The steps by name, in their order."""
         parts = {f"seeds {part + 1}": (lambda part=part: self._seeds(part)) for part in range(PARTS)}
-        return {"doctor": self._doctor, "self-check": self._self_check, "contract": self._contract, **parts}
+        return {"doctor": self._doctor, "self-check": self._self_check, **parts, "contract": self._contract}
 
     def _doctor(self) -> Result:
         ran = self._eqfuzz("doctor")
