@@ -69,6 +69,7 @@ def checks() -> Iterator[Check]:
     yield _python()
     yield from _torch()
     yield _compiler()
+    yield _forks()
     yield _temp_folder()
     yield _cores()
     yield _memory()
@@ -105,6 +106,22 @@ def _torch() -> Iterator[Check]:
 def _compiler() -> Check:
     name = os.environ.get("CXX", "g++")
     return _tool(name, (name,), "Inductor compiles its CPU kernels with it", "g++", needed=True)
+
+
+def _forks() -> Check:
+    """Whether backward runs where cells run."""
+    purpose = "each compiled cell is a fork of a warm process"
+    command = (sys.executable, "-m", "eqfuzz.run.fork_check")
+    variables = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
+    remedy = "mutate --runner spawn does without"
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=variables)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Check("forks", MISSING, str(error), purpose, remedy)
+    if ran.returncode == 0:
+        return Check("forks", OK, "backward runs in them", purpose)
+    last = (ran.stderr.strip().splitlines() or [f"exit status {ran.returncode}"])[-1]
+    return Check("forks", MISSING, f"backward does not run in them: {last}", purpose, remedy)
 
 
 def _tool(name: str, command: tuple[str, ...], purpose: str, package: str, *, needed: bool = False) -> Check:
