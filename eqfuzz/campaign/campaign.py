@@ -28,6 +28,7 @@ from eqfuzz.campaign.events import Event, FindingMade, Handler
 from eqfuzz.campaign.executor import Executor, ExecutorLost
 from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.interrupts import counting_signals
+from eqfuzz.campaign.invalid_seeds import InvalidSeeds
 from eqfuzz.campaign.learning import Learning
 from eqfuzz.campaign.mutate import UsageError
 from eqfuzz.campaign.planning import NothingToDo
@@ -97,6 +98,7 @@ class Campaigning:
         self._broken: BrokenPipeError | None = None
         self._errors: list[str] = []
         self._new_here: list[str] = []
+        self._invalid = InvalidSeeds()
         self._claims = Claims(call.store, self._patiently)
         self._budgeting = Budgeting(configuration.budget, statistics, call.writer)
         self._learning = Learning(call.name, configuration, call.store, statistics, self._patiently, self._emit)
@@ -313,6 +315,8 @@ class Campaigning:
     def _summarise(self) -> CampaignSummary:
         new, known = self.statistics.findings()
         figures = self.statistics.figures()
+        if self.configuration.compiling.preload is None and not self.configuration.sources.untrusted:
+            self._errors += self._invalid.broken_installation(versions()["torch"])
         summary = CampaignSummary(
             campaign=self.call.name,
             seed=self.configuration.seed,
@@ -327,6 +331,7 @@ class Campaigning:
             buckets=figures["buckets"],
             known=known,
             new_here=sorted(set(self._new_here)),
+            invalid_reasons=self._invalid.reasons(),
         )
         self._emit(summary)
         return summary
@@ -361,8 +366,15 @@ class Campaigning:
     def _emit(self, event: Event) -> None:
         with self._emitting:
             self.statistics.count(event)
-            if isinstance(event, FindingMade) and not event.issue:
-                self._new_here.append(event.bucket or event.finding.id)
+            match event:
+                case FindingMade(issue=""):
+                    self._new_here.append(event.bucket or event.finding.id)
+                case ItemEnded(index=index, seed=seed, state=state, reason=reason):
+                    self._invalid.add_tried(seed)
+                    if state == "invalid":
+                        self._invalid.add(index, seed, reason)
+                case _:
+                    pass
             self._handler(event)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from eqfuzz.campaign.events import Event
+from eqfuzz.campaign.events import Event, InvalidReason
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,7 +137,7 @@ class CampaignSummary(Event):
     """The last event of a campaign's call. The figures are the campaign's so far, over all calls.
 
     ``findings`` counts those that are no known issue, in ``buckets`` buckets. ``seconds`` are wall seconds of this
-    call, ``total_seconds`` of all.
+    call, ``total_seconds`` of all; ``invalid_reasons`` are those of this call.
     """
 
     campaign: str
@@ -153,6 +153,7 @@ class CampaignSummary(Event):
     buckets: int
     known: int
     new_here: list[str]
+    invalid_reasons: list[InvalidReason] = dataclasses.field(default_factory=list)
 
     @property
     def name(self) -> str:

@@ -193,9 +193,23 @@ class RuleTally:
 
 
 @dataclasses.dataclass(frozen=True)
+class InvalidReason:
+    """Why ``count`` seeds are invalid. ``seeds`` names the first of them, ``place`` the very first with its line.
+
+    Where they differ in numbers or in what they quote, ``reason`` has ``N`` and ``…`` for that.
+    """
+
+    reason: str
+    count: int
+    seeds: list[str]
+    place: str
+
+
+@dataclasses.dataclass(frozen=True)
 class Summary(Event):
     """The last event of every run, an interrupted one too. ``errors`` are eqfuzz's own breakdowns, a line each.
 
+    ``invalid_reasons`` are those of all ``invalid`` seeds, the most frequent first.
     ``peak_mb`` is what the largest process that ran a seed held, in MiB. ``findings`` counts those that are no known
     issue, in ``buckets`` buckets, ``known`` the others; ``gone`` are known issues that no longer reproduce.
     """
@@ -219,6 +233,7 @@ class Summary(Event):
     buckets: int = 0
     known: int = 0
     gone: list[str] = dataclasses.field(default_factory=list)
+    invalid_reasons: list[InvalidReason] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -157,6 +157,8 @@ class _Run:
             interrupted = all_through(pool, self._work(pool, limits), self.stop, jobs=settings.jobs)
         if self.environment.preload is None:
             self.tally.gone = self.sorting.gone()
+            if not settings.untrusted:  # else the sandbox may be the cause
+                self.tally.errors += self.tally.invalid.broken_installation(self.versions["torch"])
         summary = self.tally.summary(
             seed=settings.seed,
             interrupted=interrupted,

@@ -15,6 +15,7 @@ from eqfuzz.campaign.events import (
     SeedStarted,
     Summary,
 )
+from eqfuzz.campaign.invalid_seeds import InvalidSeeds
 from eqfuzz.judge.verdict import Kind
 
 
@@ -23,7 +24,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.seeds = 0
-        self.invalid = 0
+        self.invalid = InvalidSeeds()
         self.sites = 0
         self.variants = 0
         self.cells = 0
@@ -42,15 +43,16 @@ class Tally:
         match event:
             case SeedStarted():
                 self.seeds += 1
-            case SeedInvalid():
-                self.invalid += 1
+            case SeedInvalid(index=index, seed=seed, reason=reason):
+                self.invalid.add(index, seed, reason)
                 self.verdicts[str(Kind.INVALID_SEED)] += 1
             case SeedRewritten(sites=sites, variants=variants):
                 self.sites += sites
                 self.variants += variants
             case CellJudged():
                 self._count_cell(event)
-            case SeedDone(peak_mb=peak_mb):
+            case SeedDone(seed=seed, peak_mb=peak_mb):
+                self.invalid.add_tried(seed)
                 self.peak_mb = max(self.peak_mb, peak_mb)
             case FindingMade(finding=finding, issue=issue) if issue:
                 self.known.add(finding.id)
@@ -83,7 +85,7 @@ class Tally:
         return Summary(
             seed=seed,
             seeds=self.seeds,
-            invalid=self.invalid,
+            invalid=len(self.invalid),
             sites=self.sites,
             variants=self.variants,
             cells=self.cells,
@@ -100,4 +102,5 @@ class Tally:
             buckets=len(self.buckets),
             known=len(self.known),
             gone=sorted(self.gone),
+            invalid_reasons=self.invalid.reasons(),
         )

@@ -128,7 +128,8 @@ def run(
 
     Ctrl-C once finishes what is in flight, twice stops at once.
 
-    Exit codes: 0 nothing found but known issues, 1 findings, 2 usage or bad input, 3 internal error, 130 interrupted.
+    Exit codes: 0 nothing found but known issues, 1 findings, 2 usage or bad input, 3 internal error or a broken
+    installation, 130 interrupted.
     """
     if context.invoked_subcommand is not None:
         return

@@ -135,7 +135,8 @@ def mutate(
 ) -> None:
     """Rewrite seeds and compare eager with compiled.
 
-    Exit codes: 0 nothing found but known issues, 1 findings, 2 usage or bad input, 3 internal error, 130 interrupted.
+    Exit codes: 0 nothing found but known issues, 1 findings, 2 usage or bad input, 3 internal error or a broken
+    installation, 130 interrupted.
     """
     logs.start(log_level)
     try:

@@ -32,12 +32,9 @@ def reported(
         dry_run, diff = settings.dry_run, settings.diff
         report = ConsoleReport(make_console(), quiet=quiet, dry_run=dry_run, diff=diff, time_budget=settings.time)
     file = JUnitFile(junit) if junit is not None else None
-    invalid: list[str] = []
 
     def handle(event: Event) -> None:
         logs.log_event(event)
-        if event.name == "invalid":
-            invalid.append(event.to_json()["reason"])
         report.handle(event)
         if file is not None:
             file.handle(event)
@@ -52,10 +49,10 @@ def reported(
         hint = "" if settings.preload is not None else "; `eqfuzz doctor` tells what is missing"
         complain(f"no process that runs programs could be started: {error}{hint}")
         return USAGE
-    return _exit_code(summary, invalid)
+    return _exit_code(summary)
 
 
-def _exit_code(summary: Summary, invalid: list[str]) -> int:
+def _exit_code(summary: Summary) -> int:
     if summary.interrupted:
         complain("interrupted")
         return INTERRUPTED
@@ -66,7 +63,8 @@ def _exit_code(summary: Summary, invalid: list[str]) -> int:
     if summary.findings:
         return FINDINGS
     if summary.seeds and summary.invalid == summary.seeds:
-        more = f" (and {len(invalid) - 1} more)" if len(invalid) > 1 else ""
-        complain(f"no valid seed: {min(invalid, default='')}{more}")
+        most = summary.invalid_reasons[0]
+        more = f" (and {summary.invalid - 1} more)" if summary.invalid > 1 else ""
+        complain(f"no valid seed: {most.place}: {most.reason}{more}")
         return USAGE
     return CLEAN

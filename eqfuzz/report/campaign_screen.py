@@ -26,6 +26,7 @@ from eqfuzz.campaign.self_check_events import SelfCheckStep
 from eqfuzz.campaign.statistics import Statistics
 from eqfuzz.report.drawing import LINE_SECONDS, Drawing, Drawn
 from eqfuzz.report.figures import count, duration, printable
+from eqfuzz.report.invalid_seeds import reason_lines
 from eqfuzz.report.panel import one_line
 from eqfuzz.report.words import style_of
 
@@ -254,6 +255,11 @@ def closing_lines(summary: CampaignSummary, out: str) -> list[Text]:
     else:
         ended = "No seed is left" if summary.why == "seeds" else f"Ended by {_WHY.get(summary.why, summary.why)}"
         lines.append(Text(f"{ended}; {again}.", style="dim"))
+    if summary.invalid_reasons:
+        number = sum(reason.count for reason in summary.invalid_reasons)
+        told = f"{count(number, 'invalid program')} in this call (--format json names each):"
+        lines += [Text(told, style="bold yellow")]
+        lines += [Text(f"  {line}", style="bold yellow") for line in reason_lines(summary.invalid_reasons)]
     lines += [Text(f"internal error: {error}", style="bold red") for error in summary.errors]
     if summary.known:
         told = count(summary.known, "finding")

@@ -1,4 +1,4 @@
-"""The end of a run: rules applied, verdicts, invalid seeds, totals, where the findings are."""
+"""The end of a run: rules applied, verdicts, totals, why seeds are invalid, where the findings are."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.campaign.events import CellJudged, FindingMade, RuleTally, SeedInvalid, Summary
+from eqfuzz.campaign.events import CellJudged, FindingMade, RuleTally, Summary
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.report.figures import count, duration, printable, rate
 from eqfuzz.report.findings import print_findings
+from eqfuzz.report.invalid_seeds import reason_lines
 from eqfuzz.report.words import MEANING, style_of
 
 RULES_SHOWN = 20
-INVALID_SHOWN = 20
 NOTABLE_SHOWN = 10
 FINDINGS_SHOWN = 40
+ERRORS_SHOWN = 10
 
 
 def print_closing(
     console: Console,
     summary: Summary,
     findings: Sequence[FindingMade],
-    invalid: Sequence[SeedInvalid],
     notable: Sequence[CellJudged],
     findings_folder: str,
 ) -> None:
@@ -36,7 +36,6 @@ def print_closing(
     if summary.verdicts:
         console.print()
         console.print(_verdicts(summary.verdicts, meanings=console.width >= 100))
-    _print_invalid(console, invalid)
     _print_notable(console, notable)
     print_findings(console, [event.finding for event in findings if not event.issue], FINDINGS_SHOWN)
     print_totals(console, summary, findings_folder)
@@ -67,6 +66,13 @@ def print_totals(console: Console, summary: Summary, findings_folder: str) -> No
         console.print(Text("Interrupted: the figures above are what was done until then.", style="bold yellow"))
     if summary.out_of_time:
         console.print(Text("Out of time: not every seed was finished.", style="bold yellow"))
+    if summary.invalid:
+        are = "is" if summary.invalid == 1 else "are"
+        told = f"{summary.invalid:,} of {count(summary.seeds, 'seed')} {are} invalid (--format json names each):"
+        for line in (told, *(f"  {reason}" for reason in reason_lines(summary.invalid_reasons))):
+            console.print(Text(line, style="bold yellow"), soft_wrap=True)
+    for error in summary.errors[:ERRORS_SHOWN]:
+        console.print(Text(printable(f"internal error: {error}"), style="bold red"), soft_wrap=True)
     if summary.errors:
         told = count(len(summary.errors), "internal error")
         console.print(Text(f"{told}: the figures above are not complete.", style="bold red"))
@@ -80,7 +86,7 @@ def print_totals(console: Console, summary: Summary, findings_folder: str) -> No
         console.print(Text.assemble((told, "bold red"), " in ", (findings_folder, "bold")), soft_wrap=True)
     elif summary.cells:
         told = "No findings." if not summary.known else "No new findings."
-        console.print(Text(told, style="bold green"))
+        console.print(Text(told, style="bold yellow" if summary.errors else "bold green"))
     else:
         console.print(Text("Nothing was compiled.", style="bold yellow"))
 
@@ -136,17 +142,6 @@ def _verdicts(verdicts: dict[str, int], meanings: bool) -> Table:
             row = [Text(kind, style=style_of(kind)), f"{verdicts[kind]:,}"]
             table.add_row(*row, *([MEANING[kind]] if meanings else []))
     return table
-
-
-def _print_invalid(console: Console, invalid: Sequence[SeedInvalid]) -> None:
-    if not invalid:
-        return
-    console.print()
-    console.print(Text(f"Invalid seeds: {len(invalid):,}", style="bold"))
-    for event in sorted(invalid, key=lambda e: e.index)[:INVALID_SHOWN]:
-        console.print(Text(f"  {printable(event.reason)}", style="yellow"), soft_wrap=True)
-    if len(invalid) > INVALID_SHOWN:
-        console.print(Text(f"  and {len(invalid) - INVALID_SHOWN:,} more (--format json tells all)", style="dim"))
 
 
 def _print_notable(console: Console, notable: Sequence[CellJudged]) -> None:

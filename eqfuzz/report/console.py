@@ -14,7 +14,6 @@ from eqfuzz.campaign.events import (
     FindingMade,
     RunStarted,
     SeedDone,
-    SeedInvalid,
     SeedRewritten,
     SitesListed,
     Summary,
@@ -71,7 +70,6 @@ class ConsoleReport(Drawn):
         self._rewrites = Rewrites(console) if diff and not quiet else None
         self._out = ""
         self._findings: list[FindingMade] = []
-        self._invalid: list[SeedInvalid] = []
         self._notable: list[CellJudged] = []
 
     def __enter__(self) -> ConsoleReport:
@@ -89,8 +87,6 @@ class ConsoleReport(Drawn):
                 self._print_line(
                     f"self-check: {step}" if passed else f"self-check FAILS: {step}", "dim" if passed else "red"
                 )
-            case SeedInvalid():
-                self._invalid.append(event)
             case SitesListed() | VariantMade() if self._rewrites is not None:
                 self._rewrites.take(event)
             case SeedDone(index=index) if self._rewrites is not None:
@@ -141,7 +137,7 @@ class ConsoleReport(Drawn):
         if self._quiet:
             print_totals(self.console, summary, folder)
         else:
-            print_closing(self.console, summary, self._findings, self._invalid, self._notable, folder)
+            print_closing(self.console, summary, self._findings, self._notable, folder)
 
     def _print_line(self, text: str, style: str) -> None:
         self.console.print(Text(text, style=style), soft_wrap=not self.console.is_terminal)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 from xml.etree import ElementTree
 
 from eqfuzz.campaign.campaign_events import CampaignStarted, CampaignSummary, ItemEnded
-from eqfuzz.campaign.events import Event, FindingMade, SeedDone, SeedInvalid, Summary
+from eqfuzz.campaign.events import Event, FindingMade, InvalidReason, SeedDone, SeedInvalid, Summary
 from eqfuzz.report.figures import printable
+from eqfuzz.report.invalid_seeds import reason_lines
 from eqfuzz.report.panel import one_line
 
 
@@ -15,7 +17,8 @@ class JUnitFile:
     """A handler of events that writes ``path`` when it is closed; a context manager.
 
     New findings are failures, invalid seeds are skipped, eqfuzz's own breakdowns are errors; a finding of a known issue
-    is told in the seed's output. Raises OSError at the end where the file cannot be written.
+    is told in the seed's output. Properties of the suite say how many seeds are invalid, and why. Raises OSError at
+    the end where the file cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -23,6 +26,7 @@ class JUnitFile:
         self._cases: list[ElementTree.Element] = []
         self._open: dict[int, list[ElementTree.Element]] = {}
         self._seconds = 0.0
+        self._invalid: Sequence[InvalidReason] = ()
         self._seconds_of: dict[int, float] | None = None
 
     def __enter__(self) -> JUnitFile:
@@ -55,9 +59,9 @@ class JUnitFile:
                 told = self._open.pop(index, [])
                 told += [_element("error", reason)] if state in ("error", "lost") else []
                 self._add(seed, (self._seconds_of or {}).pop(index, 0.0), told)
-            case Summary(errors=errors, seconds=seconds) | CampaignSummary(errors=errors, seconds=seconds):
-                self._seconds = seconds
-                for error in errors:
+            case Summary() | CampaignSummary():
+                self._seconds, self._invalid = event.seconds, event.invalid_reasons
+                for error in event.errors:
                     self._add("eqfuzz", 0.0, [_element("error", error)])
             case _:
                 pass
@@ -69,6 +73,7 @@ class JUnitFile:
         )
         for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             suite.set(name, str(sum(case.find(tag) is not None for case in self._cases)))
+        suite.append(_properties(self._invalid))
         suite.extend(self._cases)
         root = ElementTree.Element("testsuites")
         root.append(suite)
@@ -86,6 +91,15 @@ class JUnitFile:
         case = ElementTree.Element("testcase", classname=folder, name=path.name, time=f"{seconds:.3f}")
         case.extend(told)
         self._cases.append(case)
+
+
+def _properties(invalid: Sequence[InvalidReason]) -> ElementTree.Element:
+    """How many seeds are invalid, and why."""
+    properties = ElementTree.Element("properties")
+    told = [("invalid-seeds", str(sum(reason.count for reason in invalid)))]
+    told += [("invalid-reason", line) for line in reason_lines(invalid)]
+    properties.extend(ElementTree.Element("property", name=name, value=value) for name, value in told)
+    return properties
 
 
 def _element(tag: str, text: str) -> ElementTree.Element:

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import eqfuzz.campaign.mutate as campaign
-from eqfuzz.campaign.events import FindingMade, RunStarted, SeedDone, SeedInvalid, SeedStarted, Summary
+from eqfuzz.campaign.events import FindingMade, InvalidReason, RunStarted, SeedDone, SeedStarted, Summary
 from eqfuzz.campaign.settings import Settings
 from eqfuzz.cli.app import app
 from eqfuzz.judge.verdict import Kind, Verdict
@@ -21,6 +21,8 @@ from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.finding import Finding
 
 SOURCE = "def program(x):\n    return x + 1\n\n\ndef inputs(rng):\n    yield (rng.uniform(4),)\n"
+
+BAD = InvalidReason("not valid Python: invalid syntax", 1, ["a.py"], "a.py:2")
 
 
 def summary(**changed: object) -> Summary:
@@ -91,7 +93,8 @@ def mutate(monkeypatch, tmp_path):
         ({}, 0),
         ({"findings": 2}, 1),
         ({"invalid": 1}, 0),
-        ({"invalid": 2, "cells": 0}, 2),
+        ({"invalid": 2, "cells": 0, "invalid_reasons": [BAD]}, 2),
+        ({"invalid": 2, "cells": 0, "invalid_reasons": [BAD], "errors": ["this installation is broken"]}, 3),
         ({"errors": ["a.py: broke"]}, 3),
         ({"errors": ["a.py: broke"], "findings": 1}, 3),
         ({"interrupted": True}, 130),
@@ -109,11 +112,7 @@ def test_exit_codes(mutate, changed, code, format):
 
 
 def test_no_valid_seed_names_the_first_reason(mutate):
-    events = (
-        SeedInvalid(1, "b.py", "b.py: no inputs: define `inputs(rng)`"),
-        SeedInvalid(0, "a.py", "a.py:2: not valid Python: invalid syntax"),
-    )
-    result, _ = mutate(summary(invalid=2, cells=0), "--format", "json", events=events)
+    result, _ = mutate(summary(invalid=2, cells=0, invalid_reasons=[BAD]), "--format", "json")
     assert result.exit_code == 2
     assert result.stderr == "eqfuzz: no valid seed: a.py:2: not valid Python: invalid syntax (and 1 more)\n"
 

@@ -6,6 +6,7 @@ from eqfuzz.campaign.events import (
     CellJudged,
     Event,
     FindingMade,
+    InvalidReason,
     RuleTally,
     RunStarted,
     SeedDone,
@@ -129,6 +130,16 @@ def done(index: int) -> SeedDone:
     return SeedDone(index, f"seed{index}.py", 1.5, 1.25, {"load": 0.1, "eager": 0.02, "compile": 1.25})
 
 
+AUTOGRAD = "raises in eager: RuntimeError: Unable to handle autograd's threading"
+
+
+def invalid(groups: int) -> dict[str, object]:
+    """What the summary of 22 seeds has of so many reasons, the first of 6 seeds, all others of one each."""
+    first = InvalidReason(AUTOGRAD, 6, ["a.py", "b.py"], "a.py")
+    others = [InvalidReason(f"odd\x1b thing {n}", 1, [f"s{n}.py"], f"s{n}.py:{n}") for n in range(1, groups)]
+    return {"seeds": 22, "invalid": 5 + groups, "invalid_reasons": [first, *others]}
+
+
 def summary(**changed: object) -> Summary:
     given: dict[str, object] = {
         "seed": 7,
@@ -151,6 +162,9 @@ def summary(**changed: object) -> Summary:
         "cpu_seconds": 100.25,
         "peak_mb": 640,
         "buckets": 1,
+        "invalid_reasons": [
+            InvalidReason("no inputs: define `inputs(rng)`", 1, ["seed1.py"], "seed1.py:3"),
+        ],
     }
     return Summary(**{**given, **changed})  # type: ignore[arg-type]
 

@@ -9,7 +9,7 @@ import threading
 import pytest
 from rich.console import Console
 
-from eqfuzz.campaign.events import Event, RuleTally, SeedInvalid, SeedRewritten
+from eqfuzz.campaign.events import Event, RuleTally, SeedRewritten
 from eqfuzz.judge.verdict import Evidence, Kind
 from eqfuzz.report.console import ConsoleReport
 from eqfuzz.report.words import MEANING
@@ -112,7 +112,7 @@ def test_the_closing_tables_count_rules_verdicts_and_totals():
     assert re.search(r"operators/add_function +3 +3", text)
     assert re.search(r"agree +12 ", text)
     assert re.search(r"wrong-result +2 ", text)
-    assert "seed1.py:3: no inputs: define `inputs(rng)`" in text
+    assert "1 × no inputs: define `inputs(rng)` (seed1.py:3)" in text
     assert "flaky seed2.py" in text
     for told in ("3 seeds (2 valid)", "31 sites", "12 variants", "14 compiled cells", "1 min 02 s wall"):
         assert told in text
@@ -137,12 +137,32 @@ def test_rules_with_other_verdicts_come_first_and_the_rest_is_one_line():
     assert re.search(r"11 more rules +836 +836", text)
 
 
-def test_at_most_twenty_invalid_seeds_are_listed():
-    events: list[Event] = [SeedInvalid(i, f"s{i}.py", f"s{i:02d}.py: no program") for i in range(25)]
-    text = shown([sample.started(25), *events, sample.summary(seeds=25, invalid=25, cells=0, findings=0)])
-    assert "s19.py: no program" in text
-    assert "s20.py: no program" not in text
-    assert "and 5 more" in text
+@pytest.mark.parametrize("options", [{}, {"quiet": True}, {"terminal": True}])
+def test_invalid_seeds_are_counted_with_their_reasons_before_the_last_line(options):
+    text = ANSI.sub(
+        "", shown([sample.started(22), sample.summary(**sample.invalid(1), known=1, findings=0)], **options)
+    )
+    assert "6 of 22 seeds are invalid (--format json names each):\n" in text
+    assert f"\n  6 × {sample.AUTOGRAD} (a.py, …)\n" in text
+    assert text.index("6 of 22 seeds") < text.index("No new findings.")
+
+
+def test_at_most_five_reasons_are_told_the_rest_is_counted():
+    lines = shown([sample.started(22), sample.summary(**sample.invalid(8))], quiet=True).splitlines()
+    begin = lines.index("13 of 22 seeds are invalid (--format json names each):")
+    assert lines[begin + 5] == "  1 × odd\ufffd thing 4 (s4.py:4)"
+    assert lines[begin + 6] == "  and 3 more reasons (3 seeds)"
+
+
+def test_without_an_invalid_seed_nothing_is_said_of_them():
+    assert "invalid" not in shown([sample.started(), sample.summary(invalid=0, invalid_reasons=[], verdicts={})])
+
+
+def test_an_internal_error_is_told_with_its_line():
+    told = "internal error: this installation is broken: 6 of 22 shipped seeds"
+    summary = sample.summary(errors=["this installation is broken: 6 of 22 shipped seeds"])
+    assert f"\n{told}\n" in shown([sample.started(), summary])
+    assert f"\n{told}\n" in shown([sample.started(), summary], quiet=True)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +186,11 @@ def test_quiet_is_one_line_per_finding_and_the_totals():
         "wrong-result 1f2e3d4c5b seeds/handwritten/arithmetic/gamma_curve.py: operators/pow_half"
     )
     assert lines[1].startswith("wrong-result 00aa11bb22 seeds/handwritten/arithmetic/gamma_curve.py: the original")
-    assert len(lines) == 5
+    assert lines[4:] == [
+        "1 of 3 seeds is invalid (--format json names each):",
+        "  1 × no inputs: define `inputs(rng)` (seed1.py:3)",
+        "2 findings in 1 bucket in eqfuzz-out/findings",
+    ]
 
 
 def test_the_other_cells_that_show_it_are_counted():

@@ -41,6 +41,14 @@ def test_the_last_line_is_the_summary_and_nothing_is_lost():
     assert next(iter(lines[0])) == "event"
 
 
+def test_the_summary_groups_invalid_seeds_by_reason():
+    summary = json.loads(written([sample.started(22), sample.summary(**sample.invalid(2))])[-1])
+    assert summary["invalid"] == 7
+    first, second = summary["invalid_reasons"]
+    assert first == {"reason": sample.AUTOGRAD, "count": 6, "seeds": ["a.py", "b.py"], "place": "a.py"}
+    assert (second["count"], second["place"]) == (1, "s1.py:1")
+
+
 def test_seeds_come_in_the_order_of_their_index():
     lines = [json.loads(line) for line in written(sample.whole_run())]
     indices = [line["index"] for line in lines if "index" in line]

@@ -6,6 +6,7 @@ from eqfuzz.campaign.campaign_events import CampaignStarted, ItemEnded
 from eqfuzz.campaign.events import FindingMade, SeedDone, SeedInvalid
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.report.junit import JUnitFile
+from tests.unit.report import sample_events as sample
 from tests.unit.triage.test_reproducer import finding_of
 
 
@@ -43,6 +44,23 @@ def test_seeds_of_a_run(tmp_path):
     assert bad.find("failure").get("type") == "wrong-result" and "out/findings/x" in bad.find("failure").text
     assert "\x1b" not in invalid.find("skipped").get("message")
     assert known.find("failure") is None and "example.org" in known.find("system-out").text
+
+
+def test_the_suite_counts_invalid_seeds_by_reason(tmp_path):
+    suite = told(
+        tmp_path / "j.xml",
+        SeedInvalid(0, "a.py", "a.py: no inputs"),
+        done(0, "a.py"),
+        sample.summary(**sample.invalid(2), errors=["this installation is broken: see there"]),
+    )
+    assert [(told.get("name"), told.get("value")) for told in suite.findall("properties/property")] == [
+        ("invalid-seeds", "7"),
+        ("invalid-reason", f"6 × {sample.AUTOGRAD} (a.py, …)"),
+        ("invalid-reason", "1 × odd\ufffd thing 1 (s1.py:1)"),
+    ]
+    invalid, broken = suite.findall("testcase")
+    assert invalid.find("skipped").get("message") == "a.py: no inputs"
+    assert (suite.get("errors"), broken.find("error").text) == ("1", "this installation is broken: see there")
 
 
 def test_a_campaign_tells_its_findings_after_the_seed(tmp_path):

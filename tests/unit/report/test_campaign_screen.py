@@ -1,0 +1,52 @@
+"""The end of a campaign, as it is told."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from eqfuzz.campaign.campaign_events import CampaignSummary
+from eqfuzz.campaign.events import InvalidReason
+from eqfuzz.campaign.statistics import Statistics
+from eqfuzz.report.campaign_screen import CampaignReport, CampaignScreen
+
+from . import sample_events as sample
+
+REASONS = [InvalidReason(sample.AUTOGRAD, 6, ["a.py"], "a.py"), InvalidReason("no inputs", 1, ["b.py"], "b.py:1")]
+
+
+def closed(**changed: object) -> str:
+    statistics = Statistics()
+    given: dict[str, object] = {
+        "campaign": "night",
+        "seed": 0,
+        "why": "cells",
+        "interrupted": False,
+        "seconds": 1.0,
+        "total_seconds": 2.0,
+        "errors": [],
+        "figures": statistics.figures(),
+        "yields": {},
+        "findings": 0,
+        "buckets": 0,
+        "known": 1,
+        "new_here": [],
+    }
+    stream = io.StringIO()
+    with CampaignReport(Console(file=stream, width=100), CampaignScreen(statistics, "night", 1), quiet=True) as report:
+        report.handle(CampaignSummary(**{**given, **changed}))  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def test_invalid_programs_of_the_call_are_counted_by_reason() -> None:
+    text = closed(invalid_reasons=REASONS)
+    assert "\n7 invalid programs in this call (--format json names each):\n" in text
+    assert f"\n  6 × {sample.AUTOGRAD} (a.py, …)\n  1 × no inputs (b.py:1)\n" in text
+    assert text.index("invalid programs") < text.index("No new findings.")
+
+
+@pytest.mark.parametrize("reasons", [[], REASONS[1:]])
+def test_only_where_there_are_any(reasons: list[InvalidReason]) -> None:
+    assert ("1 invalid program in this call" in closed(invalid_reasons=reasons)) == bool(reasons)
