@@ -1,6 +1,6 @@
 """``python -m eqfuzz.run.fork_check``: does backward run in forks of forks of a process that has compiled, as cells do?
 
-Exits 0 if so; otherwise the last line on stderr says why not. It needs the environment that zygotes have: no CUDA device.
+Exits 0 if so; otherwise the last line on stderr says why not. It needs the environment of a zygote: no CUDA device.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ GENERATIONS = 2
 
 
 def check(generations: int = GENERATIONS) -> bool:
-    """Run backward here, and the same in a fork, so many times over; each prints what it fails with."""
+    """Run backward here, and the same in a fork, so many times over; each writes what it fails with on stderr."""
     try:
         x = torch.ones(3, requires_grad=True)
         torch.compile(torch.sin, backend="aot_eager")(x).sum().backward()
     except RuntimeError as error:
-        print(" ".join(str(error).split()), file=sys.stderr, flush=True)
+        sys.stderr.write(" ".join(str(error).split()) + "\n")
+        sys.stderr.flush()  # what follows may end without
         return False
     if generations == 0:
         return True

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.commandline import eqfuzz, mutate, write
+from tests.live_defects import AMIN as AMIN_ISSUE
+from tests.live_defects import only_with
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -27,9 +29,8 @@ def test_every_format_runs_and_nothing_at_module_level_does(tmp_path):
 
 
 @pytest.mark.long
+@only_with(AMIN_ISSUE)
 def test_the_int8_amin_defect_is_found_and_replayed(tmp_path):
-    """pytorch #191499, live in torch 2.13 on the CPU."""
-
     out = tmp_path / "out"
     run = mutate(AMIN, "--variants", 1, out=out)
     findings = run.of("finding")

@@ -36,7 +36,8 @@ def assert_is(tensor, spec, range_):
     values = values.double().flatten()
     finite = values[values.isfinite()]
     assert range_.wild or len(finite) == len(values)
-    slack = 0.05 + 1e-6 * abs(range_.high)
+    rounded = torch.finfo(tensor.dtype).eps if tensor.dtype.is_floating_point or tensor.dtype.is_complex else 0.0
+    slack = 0.05 + max(rounded, 1e-6) * abs(range_.high)
     assert not len(finite) or (finite.min() >= range_.low - slack and finite.max() <= range_.high + slack)
     if range_.exact and spec.dtype != "bool":
         assert bool((finite * 4 == (finite * 4).round()).all())
