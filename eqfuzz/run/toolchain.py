@@ -56,6 +56,11 @@ def lay_out(kept: Path, temporary: Path, user: str, cache: Path, *, read_only: b
                 link.symlink_to(file)
     elif not headers.exists():
         headers.symlink_to(kept / _HEADERS, target_is_directory=True)
+    copy_probes(kept, cache)
+
+
+def copy_probes(kept: Path, cache: Path) -> None:
+    """Put the probes of the CPU, eight compiler runs, into a cache folder of torch's. Raises OSError."""
     for file in (kept / "cache").glob("*/*"):
         copy = cache / file.parent.name / file.name
         if not copy.exists():

@@ -1,16 +1,19 @@
-"""A Python process of its own, with an empty kernel cache and nothing left of it afterwards."""
+"""A Python process of its own, with a kernel cache of its own and nothing left of it afterwards."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from eqfuzz.run import toolchain
 from eqfuzz.run.family import die_with_parent
 from eqfuzz.run.sandbox.fresh import run_shut_in
 
@@ -44,6 +47,8 @@ def run_fresh(
         return Ended(told.status, told.output, told.saved) if told is not None else Ended(None, "")
     variables = dict(os.environ if environment is None else environment)
     with tempfile.TemporaryDirectory(prefix="eqfuzz-replay-") as cache:
+        if command[0] == sys.executable:
+            _copy_probes(Path(cache))
         variables["TORCHINDUCTOR_CACHE_DIR"] = cache
         variables.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
         process = subprocess.Popen(
@@ -64,6 +69,14 @@ def run_fresh(
         finally:
             _end(process)
     return Ended(process.returncode, output)
+
+
+def _copy_probes(cache: Path) -> None:
+    """Spare the process what the compiler tells of this machine: a third of its CPU time, and nothing of its program."""
+    kept = toolchain.place()
+    if kept is not None:
+        with contextlib.suppress(OSError):  # pruned meanwhile, or no space: it makes its own
+            toolchain.copy_probes(kept, cache)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

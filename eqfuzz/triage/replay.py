@@ -39,7 +39,7 @@ def replay(
     *,
     untrusted: bool | None = None,
 ) -> Outcome:
-    """Run ``folder/repro.py`` in a fresh process with an empty kernel cache; ``seconds`` is wall time.
+    """Run ``folder/repro.py`` in a fresh process with a kernel cache of its own; ``seconds`` is wall time.
 
     It is shut in where the program is ``untrusted``; None leaves that to what the folder says. Raises NoSandbox.
     """

@@ -2,11 +2,13 @@
 
 import getpass
 import os
+import sys
 
 import pytest
 
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.toolchain import furnish, keep
+from eqfuzz.triage.fresh_process import run_fresh
 
 
 @pytest.fixture(autouse=True)
@@ -82,3 +84,12 @@ def test_a_home_that_cannot_be_written_is_left_alone(started, tmp_path, monkeypa
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     keep(started)
     assert not furnish(Environment(tmp_path / "later"))
+
+
+def test_a_fresh_process_of_this_python_gets_the_probes(started, tmp_path) -> None:
+    keep(started)
+    listing = "import os; print(sorted(f for _, _, fs in os.walk(os.environ['TORCHINDUCTOR_CACHE_DIR']) for f in fs))"
+    assert run_fresh([sys.executable, "-c", listing], 60).output == "['probe.cpp', 'probe.so']\n"
+    other = tmp_path / "python"
+    other.symlink_to(sys.executable)
+    assert run_fresh([str(other), "-c", listing], 60).output == "[]\n"
