@@ -72,7 +72,7 @@ def run_fresh(
 
 
 def _copy_probes(cache: Path) -> None:
-    """Spare the process what the compiler tells of this machine: a third of its CPU time, and nothing of its program."""
+    """Spare the process what depends on the machine alone: a third of its CPU time."""
     kept = toolchain.place()
     if kept is not None:
         with contextlib.suppress(OSError):  # pruned meanwhile, or no space: it makes its own

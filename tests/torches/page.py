@@ -16,7 +16,8 @@ BEGIN = f"""# Releases of torch that eqfuzz works with
 
 Made by `make torches`; a row by `make torches VERSIONS=2.14.1`. A row is measured in an environment of its own:
 `eqfuzz doctor`, `eqfuzz self-check`, the contract test (every private name of torch that eqfuzz relies on), and all
-shipped seeds with two variants each (`eqfuzz mutate seeds/ {" ".join(CALL)}`). The lower bound in `pyproject.toml` is the oldest release here.
+shipped seeds with two variants each (`eqfuzz mutate seeds/ {" ".join(CALL)}`).
+The lower bound in `pyproject.toml` is the oldest release here.
 
 Known issues: how many of the shipped list show on a seed of theirs, of those that are said to be in that release.
 CPU-s per cell is the whole run, judging and confirming included, over compiled cells; rows were measured beside other
