@@ -48,7 +48,7 @@ class Measurement:
         return {"passed": ran.returncode == 0, "detail": detail or _last_line(ran.stderr)}
 
     def _contract(self) -> Result:
-        tests = "tests/unit/torch_private"
+        tests = "tests/unit/torch_internals"
         ran = self._run("-m", "pytest", "-q", "-n", "0", tests)
         errors = [line.partition(" - ")[2] for line in ran.stdout.splitlines() if line.startswith("FAILED")]
         return {"passed": ran.returncode == 0, "detail": "; ".join(errors) or _last_line(ran.stderr)}
