@@ -56,6 +56,15 @@ _STEPPED = _names(
 )
 """Inexact operators with a jump or a kink, where a few noisy samples may all fall on one side."""
 
+_WHOLE = _names("floor_divide fmod __floordiv__")
+"""Operators that are defined without rounding."""
+
+_JUMPS = _names("floor ceil trunc fix round sign heaviside floor_divide __floordiv__")
+"""Operators of a few whole results, which a small change of an operand does not change but where it crosses an edge."""
+
+REMAINDERS = _names("remainder __mod__")
+"""Operators that round their result once, and nothing on the way to it."""
+
 RANKING = _names(
     """argmax argmin max min sort topk kthvalue median nanmedian mode msort argsort cummax cummin _cummax_helper
     _cummin_helper max_pool2d_with_indices max_pool3d_with_indices adaptive_max_pool2d adaptive_max_pool3d searchsorted
@@ -132,6 +141,16 @@ def may_hide_noise(name: str, args: Sequence[Any], kwargs: dict[str, Any], resul
     if name in {"_to_copy", "copy"}:
         return any(not result.is_floating_point() and not result.is_complex() for result in results)
     return False
+
+
+def is_whole(name: str, kwargs: dict[str, Any]) -> bool:
+    """Whether the same operands give one result, as they do for a division to whole numbers and for what it leaves."""
+    return name in _WHOLE or (name == "div" and kwargs.get("rounding_mode") is not None)
+
+
+def is_jump(name: str, kwargs: dict[str, Any]) -> bool:
+    """Whether the result stays as it is under noise or goes to the next whole number."""
+    return name in _JUMPS or (name == "div" and kwargs.get("rounding_mode") is not None)
 
 
 def unit(dtype: torch.dtype) -> float:

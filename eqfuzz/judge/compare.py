@@ -180,7 +180,25 @@ def _judge_elements(
     wrong = wrong_exact | (~same & ((steady & (beyond | alone | class_wrong)) | unheard))
     unstable = unstable | ((of_eager != of_target) & (of_compiled != of_eager) & (of_compiled != of_target))
     unstable = unstable & ~unheard
+    if reference.whole is not None:
+        wrong, unstable = _judge_jumps(eager, compiled, same, reference, wrong, unstable)
     return wrong & ~unstable, unstable, allowed
+
+
+def _judge_jumps(
+    eager: torch.Tensor,
+    compiled: torch.Tensor,
+    same: torch.Tensor,
+    reference: LeafReference,
+    wrong: torch.Tensor,
+    unstable: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Numbers that jumped: right is what lies between two that noisy runs gave, by no factor more."""
+    assert reference.whole is not None and reference.least is not None and reference.most is not None
+    given, came = _wide(eager), _wide(compiled)
+    trusted = reference.whole & (reference.least <= given) & (given <= reference.most)
+    beyond = trusted & ~same & ~((reference.least <= came) & (came <= reference.most))
+    return torch.where(trusted, beyond, wrong), torch.where(trusted, reference.whole & ~beyond, unstable)
 
 
 def _alone(

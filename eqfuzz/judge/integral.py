@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from eqfuzz.judge.arithmetic import is_whole
+
 _BITS = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
 
 _LINEAR = frozenset(
@@ -64,6 +66,16 @@ def is_exact_here(
     if largest is None or len(largest) != len(floats):
         return False
     return all(_below(bound, least, value.dtype) for bound, value in zip(largest, floats, strict=True))
+
+
+def gives_whole_here(name: str, kwargs: dict[str, Any], results: Sequence[torch.Tensor]) -> bool:
+    """Whether it is a division to whole numbers, or what that leaves, and ``results`` can hold what it gives."""
+    if not is_whole(name, kwargs) or not results:
+        return False
+    return all(
+        value.dtype in _BITS and bool((value.detach().double().abs() < 2.0 ** _BITS[value.dtype]).all())
+        for value in results
+    )
 
 
 def unit(values: torch.Tensor) -> float:

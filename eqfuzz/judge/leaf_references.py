@@ -44,7 +44,7 @@ def leaf_of(run: Known, value: Any) -> LeafReference:
             return LeafReference(snapshot(value), opaque="rounded numbers are read as another dtype")
         rows = run.shadows.view(value)
         assert rows is not None
-        return _of_rows(run, rows.detach(), value.dtype)
+        return _of_rows(run, rows.detach(), value.dtype, jumped=run.shadows.jumped(value))
     if isinstance(value, np.ndarray) and (run.exported or run.captures):
         return _of_array(run, value)
     if run.captures and _came_from_nowhere(run, value):
@@ -71,11 +71,11 @@ def _came_from_nowhere(run: Known, value: Any) -> bool:
     return isinstance(value, np.floating)
 
 
-def _of_rows(run: Known, rows: torch.Tensor, dtype: torch.dtype) -> LeafReference:
+def _of_rows(run: Known, rows: torch.Tensor, dtype: torch.dtype, *, jumped: bool = False) -> LeafReference:
     held = rows.clone(memory_format=torch.contiguous_format).resolve_conj()
     if dtype.is_floating_point or dtype.is_complex:
         held = run.noise.overflow(held, dtype, everywhere=True)
-    return leaf_reference(held, dtype)
+    return leaf_reference(held, dtype, jumped=jumped)
 
 
 def _of_array(run: Known, value: np.ndarray) -> LeafReference:

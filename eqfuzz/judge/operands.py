@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from eqfuzz.judge.arithmetic import RANKING, opmath
+from eqfuzz.judge.arithmetic import RANKING, is_jump, opmath
 from eqfuzz.judge.noise import Noise
 from eqfuzz.judge.shadows import shadow_dtype
 
@@ -18,6 +18,8 @@ _ELEMENTWISE_MOVES = {"copy", "_to_copy", "clone", "zero", "fill"}
 _COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge"}
 _EDGE = 2.0
 _HIDDEN = 4.0
+_EDGE_OF_JUMPS = 4.0
+"""For results that may lie between what the rows give and nowhere else: as many bounds as a smooth result gets."""
 
 
 @dataclasses.dataclass
@@ -144,6 +146,7 @@ def push_to_edges(
     pushed to both edges of their spread; where that changes what the samples agree on, samples 1 and 2 take it.
     """
     operands = before or operation.rows
+    jumps = is_jump(operation.name, operation.kwargs)
     edges: dict[int, torch.Tensor] = {}
     moved = False
     sign = 1.0
@@ -152,7 +155,7 @@ def push_to_edges(
         if not (rows.is_floating_point() or rows.is_complex()):
             edges[id(value)] = rows[:3].clone()
             continue
-        spread = (rows[1:] - rows[:1]).abs().amax(0).nan_to_num_(0.0, 0.0, 0.0) * _EDGE
+        spread = (rows[1:] - rows[:1]).abs().amax(0).nan_to_num_(0.0, 0.0, 0.0) * (_EDGE_OF_JUMPS if jumps else _EDGE)
         moved = moved or bool((spread > 0).any())
         step = spread * (noise.take(tuple(spread.shape)).sign() if operation.name in RANKING else sign)
         edges[id(value)] = torch.stack([rows[0], rows[0] + step, rows[0] - step])
@@ -168,9 +171,9 @@ def push_to_edges(
         if edge is not None and edge.shape[1:] == results[position].shape[1:]:
             if tied is not None:
                 edge[1:] = torch.where(tied, results[position][1:3], edge[1:])
-            results[position] = _with_edges(results[position], edge)
+            results[position] = _with_edges(results[position], edge, 1.0 if jumps else _HIDDEN)
     for value in operation.written:
-        operation.rows[id(value)] = _with_edges(operation.rows[id(value)], pushed.rows[id(value)])
+        operation.rows[id(value)] = _with_edges(operation.rows[id(value)], pushed.rows[id(value)], _HIDDEN)
 
 
 def _always_equal(operation: Operation, operands: dict[int, torch.Tensor]) -> torch.Tensor | None:
@@ -185,12 +188,13 @@ def _always_equal(operation: Operation, operands: dict[int, torch.Tensor]) -> to
     return (first == second).all(0)
 
 
-def _with_edges(rows: torch.Tensor, edge: torch.Tensor) -> torch.Tensor:
+def _with_edges(rows: torch.Tensor, edge: torch.Tensor, hidden: float) -> torch.Tensor:
+    """``rows`` with two taken from ``edge`` where that is more than ``hidden`` times as far from the clean one."""
     if rows.shape[1:] != edge.shape[1:]:
         return rows
     if rows.is_floating_point() or rows.is_complex():
         plain_deviation = (rows[1:] - rows[:1]).abs().amax(0)
-        chosen = (edge[1:] - rows[:1]).abs().amax(0) > _HIDDEN * plain_deviation
+        chosen = (edge[1:] - rows[:1]).abs().amax(0) > hidden * plain_deviation
     else:
         chosen = (rows[1:] == rows[:1]).all(0) & (edge[1:] != rows[:1]).any(0)
     if not bool(chosen.any()):

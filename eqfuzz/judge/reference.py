@@ -24,7 +24,8 @@ class LeafReference:
     ``value`` is the clean result (float64, complex128, or the exact integers; a Python value as it is). ``bound`` is T,
     float64 of the same shape. ``exact`` marks elements that no float arithmetic reached, ``unstable`` those that noise
     alone can flip, and ``heard`` has bit 2**c set where some run gave class c (``classes``). All four are None for a
-    leaf that is exact throughout. ``opaque`` says why nothing is known.
+    leaf that is exact throughout. ``whole`` marks elements that came out of a jump such as ``floor``: they lie between
+    ``least`` and ``most``. ``opaque`` says why nothing is known.
     """
 
     value: Any
@@ -32,6 +33,9 @@ class LeafReference:
     exact: torch.Tensor | None = None
     unstable: torch.Tensor | None = None
     heard: torch.Tensor | None = None
+    whole: torch.Tensor | None = None
+    least: torch.Tensor | None = None
+    most: torch.Tensor | None = None
     opaque: str = ""
 
 
@@ -51,8 +55,11 @@ class Reference:
     narrowest: torch.dtype | None = None
 
 
-def leaf_reference(rows: torch.Tensor, dtype: torch.dtype) -> LeafReference:
-    """The reference from ``rows``, shape (samples + 1, *leaf shape), of a leaf whose real dtype is ``dtype``."""
+def leaf_reference(rows: torch.Tensor, dtype: torch.dtype, *, jumped: bool = False) -> LeafReference:
+    """The reference from ``rows``, shape (samples + 1, *leaf shape), of a leaf whose real dtype is ``dtype``.
+
+    ``jumped``: it came out of an operator such as ``floor``.
+    """
     clean = rows[0].clone()
     agree = ((rows[1:] == rows[:1]) | ((rows[1:] != rows[1:]) & (rows[:1] != rows[:1]))).all(0)
     if not dtype.is_floating_point and not dtype.is_complex:
@@ -69,7 +76,11 @@ def leaf_reference(rows: torch.Tensor, dtype: torch.dtype) -> LeafReference:
     heard = torch.stack([(of_rows == number).any(0) * 2**number for number in range(4)]).sum(0)
     relative = max(_UNSTABLE, _UNSTABLE_EPS * info.eps)
     wild = bound > relative * size + _UNSTABLE_FLOOR * smallest(dtype)
-    return LeafReference(clean, bound, agree, (~agree) & (wild | ~same_class), heard)
+    found = LeafReference(clean, bound, agree, (~agree) & (wild | ~same_class), heard)
+    whole = ~agree & finite.all(0)
+    if not jumped or dtype.is_complex or not bool(whole.any()):
+        return found
+    return dataclasses.replace(found, whole=whole, least=rows.amin(0), most=rows.amax(0))
 
 
 def classes(values: torch.Tensor) -> torch.Tensor:

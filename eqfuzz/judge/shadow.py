@@ -15,10 +15,13 @@ from eqfuzz.judge.arithmetic import (
     BETWEEN_0_AND_1,
     FRESH,
     HALVES,
+    REMAINDERS,
     absolute_noise,
     base_name,
     component,
     is_exact,
+    is_jump,
+    is_whole,
     may_hide_noise,
     operand_noise,
     relative_noise,
@@ -26,7 +29,7 @@ from eqfuzz.judge.arithmetic import (
     terms_added,
 )
 from eqfuzz.judge.exits import Exits, plain_control_flow
-from eqfuzz.judge.integral import is_exact_here
+from eqfuzz.judge.integral import gives_whole_here, is_exact_here
 from eqfuzz.judge.known_memory import KnownMemory
 from eqfuzz.judge.noise import Noise
 from eqfuzz.judge.operands import Operation
@@ -148,7 +151,7 @@ class ShadowMode(TorchDispatchMode):
             if noisy and any(value.is_floating_point() for value in fresh) and not name.startswith("bernoulli"):
                 self.opaque = self.opaque or f"{name} draws numbers that depend on rounded ones"
             return real
-        exact = is_exact(name, func, args, kwargs)
+        exact = is_exact(name, func, args, kwargs) or gives_whole_here(name, kwargs, outputs)
         if not (exact or noisy or spread):
             exact = is_exact_here(name, func, args, kwargs, outputs)
         rounded = not exact or rounds_to_half(found, fresh)
@@ -158,7 +161,7 @@ class ShadowMode(TorchDispatchMode):
         results = self._shadow_results(operation, outputs)
         for value, rows in zip(outputs, results, strict=True):
             if any(value is other for other in fresh):
-                self._store(value, rows)
+                self._store(value, rows, jumped=is_jump(name, kwargs))
         return real
 
     def _compute_sparse(
@@ -196,9 +199,12 @@ class ShadowMode(TorchDispatchMode):
         noisy = any(self.noisy(value) for value in found)
         exact = is_exact(name, func, args, kwargs)
         spread = self.taken.spread_among((args, kwargs))
-        if not (exact or noisy or spread) and name != "div":
+        if is_whole(name, kwargs) or not (exact or noisy or spread or name == "div"):
             copies = tree_map_only(torch.Tensor, torch.clone, (args, kwargs))
-            exact = is_exact_here(name, func, copies[0], copies[1], written)
+            if is_whole(name, kwargs):
+                exact = gives_whole_here(name, kwargs, operands_of.tensors(func(*copies[0], **copies[1])))
+            else:
+                exact = is_exact_here(name, func, copies[0], copies[1], written)
         fresh_possible = len(func._schema.returns) > len(written) or name in _BATCH_NORMS
         reaches_floats = fresh_possible or any(is_inexact(value) for value in written)
         operation = None
@@ -254,7 +260,7 @@ class ShadowMode(TorchDispatchMode):
                 self.opaque = self.opaque or f"{name} reads rounded numbers as another dtype"
             seen = self.shadows.view(value) if has_storage(value) else None
             rows = seen.detach() if seen is not None else self._real_rows(value)
-            if is_inexact(value) and not exact:
+            if is_inexact(value) and not exact and name not in REMAINDERS:
                 relative = operand_noise(name, component(value.dtype), terms) + spread
                 operation.plain[id(value)] = rows
                 rows = self.noise.operand(rows, value.dtype, relative, given=seen is None)
@@ -321,7 +327,7 @@ class ShadowMode(TorchDispatchMode):
 
     def _write_back(self, value: torch.Tensor, operation: Operation) -> None:
         """Put what an in-place operator did to its copies into the shadow."""
-        seen = self.shadows.view(value)
+        seen = self.shadows.written(value)
         if seen is None:
             return
         if operation.failed:
@@ -351,11 +357,11 @@ class ShadowMode(TorchDispatchMode):
     def _spread(self, rows: torch.Tensor, value: torch.Tensor, spread: float) -> torch.Tensor:
         return self.noise.operand(rows, value.dtype, spread) if is_inexact(value) else rows
 
-    def _store(self, value: torch.Tensor, rows: torch.Tensor) -> None:
+    def _store(self, value: torch.Tensor, rows: torch.Tensor, *, jumped: bool = False) -> None:
         if not is_inexact(value) and bool((rows == value).all()):
             self.shadows.forget(value)
             return
-        self.shadows.store(value, rows)
+        self.shadows.store(value, rows, jumped=jumped)
 
     def _ensure(self, value: torch.Tensor) -> None:
         """A shadow of ``value``'s storage in ``value``'s dtype, made from the real numbers if there is none."""

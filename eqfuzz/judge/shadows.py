@@ -15,12 +15,14 @@ from eqfuzz.program.torch_internals import is_zero_tensor, storage_key
 class _Shadow:
     """``rows`` has shape (samples + 1, length): row 0 clean, the others noisy, in units of ``dtype``.
 
-    ``storage`` is held so that its address is not given to another one.
+    ``jumped``: all of them came out of one operator such as ``floor``. ``storage`` is held so that its address is not
+    given to another one.
     """
 
     storage: torch.UntypedStorage
     dtype: torch.dtype
     rows: torch.Tensor
+    jumped: bool = False
 
 
 class Shadows:
@@ -82,7 +84,12 @@ class Shadows:
         rows = real.to(shadow_dtype(real.dtype)).repeat(self.rows, 1)
         self._table[storage_key(tensor)] = _Shadow(tensor.untyped_storage(), real.dtype, rows)
 
-    def store(self, tensor: torch.Tensor, values: torch.Tensor) -> None:
+    def jumped(self, tensor: torch.Tensor) -> bool:
+        """Whether what the storage holds came out of one operator that jumps."""
+        shadow = self._table.get(storage_key(tensor))
+        return shadow is not None and shadow.jumped
+
+    def store(self, tensor: torch.Tensor, values: torch.Tensor, *, jumped: bool = False) -> None:
         """Make ``values``, shape (samples + 1, *tensor.shape), the shadow of a new tensor's storage."""
         units = 2 if tensor.is_complex() else 1
         length = tensor.untyped_storage().nbytes() // tensor.element_size() * units
@@ -91,13 +98,20 @@ class Shadows:
         fits = parts.is_contiguous() and tensor.is_contiguous() and tensor.numel() * units == length
         if fits and parts.dtype is shadow_dtype(real):
             rows = parts.view(self.rows, length)
-            self._table[storage_key(tensor)] = _Shadow(tensor.untyped_storage(), real, rows)
+            self._table[storage_key(tensor)] = _Shadow(tensor.untyped_storage(), real, rows, jumped)
             return
         rows = torch.zeros((self.rows, length), dtype=shadow_dtype(real))
-        self._table[storage_key(tensor)] = _Shadow(tensor.untyped_storage(), real, rows)
+        self._table[storage_key(tensor)] = _Shadow(tensor.untyped_storage(), real, rows, jumped)
         seen = self.view(tensor)
         assert seen is not None
         seen.copy_(values)
+
+    def written(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """The rows as ``view`` gives them, to be written to."""
+        shadow = self._table.get(storage_key(tensor))
+        if shadow is not None:
+            shadow.jumped = False
+        return self.view(tensor)
 
     def forget(self, tensor: torch.Tensor) -> None:
         """The storage holds exactly the real numbers from now on."""
@@ -107,7 +121,7 @@ class Shadows:
 
     def refresh(self, tensor: torch.Tensor) -> None:
         """Write the real numbers of ``tensor`` into the rows it sees."""
-        seen = self.view(tensor)
+        seen = self.written(tensor)
         if seen is not None:
             seen.copy_(tensor)
 
