@@ -63,7 +63,7 @@ _JUMPS = _names("floor ceil trunc fix round sign heaviside floor_divide __floord
 """Operators of a few whole results, which a small change of an operand does not change but where it crosses an edge."""
 
 REMAINDERS = _names("remainder __mod__")
-"""Operators that round their result once, and nothing on the way to it."""
+"""Operators whose operands are taken as they are, since the result jumps with their quotient."""
 
 RANKING = _names(
     """argmax argmin max min sort topk kthvalue median nanmedian mode msort argsort cummax cummin _cummax_helper
@@ -102,9 +102,9 @@ _ABSOLUTE = {
 """Error relative to this number rather than to the result: the formula passes through it and cancels."""
 
 _ABSOLUTE_IN_OPERAND = _names(
-    "gelu mish gelu_backward silu_backward mish_backward hardswish_backward softplus logit erfcx"
+    "gelu mish gelu_backward silu_backward mish_backward hardswish_backward softplus logit erfcx remainder __mod__"
 )
-"""Error relative to the first operand: ``x * (1 + erf(x))`` cancels where the result is tiny."""
+"""Error relative to the first operand: ``x * (1 + erf(x))``, ``x - (x // y) * y`` cancel where the result is tiny."""
 
 
 def base_name(func: torch._ops.OpOverload) -> str:

@@ -1,0 +1,16 @@
+"""Bins of measurements by floor division, with edges that no float hits exactly.
+
+A known compiler defect is found from it: Inductor takes the floor of a quotient that was rounded to the next whole number,
+where eager and Python do not round (pytorch #197895).
+"""
+
+import torch
+
+
+def program(samples, width):
+    bins = samples // width
+    return bins, torch.div(samples, width, rounding_mode="floor") - bins, (bins == 9).sum()
+
+
+def inputs(rng):
+    yield torch.tensor([0.5, 1.0, 6.0, 0.7, 2.9]), torch.tensor([0.1, 0.1, 0.2, 0.1, 0.1])
