@@ -13,4 +13,4 @@ def program(samples, width):
 
 
 def inputs(rng):
-    yield torch.tensor([0.5, 1.0, 6.0, 0.7, 2.9]), torch.tensor([0.1, 0.1, 0.2, 0.1, 0.1])
+    yield rng.integers(1, 90, 24).to(torch.float32) / 10, torch.tensor([0.1])
