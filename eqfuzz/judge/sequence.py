@@ -245,13 +245,17 @@ def without_gradients(call: Call, subject: Subject, rng: random.Random) -> Itera
 
 def under_autocast(call: Call, subject: Subject, rng: random.Random) -> Iterator[Call]:
     """The same call under bfloat16 autocast."""
-    if any(tensor.dtype is torch.float32 for tensor in _tensors(call)):
+    state = subject.target.parameters() if isinstance(subject.target, torch.nn.Module) else ()
+    if any(tensor.dtype is torch.float32 for tensor in (*_tensors(call), *state)):
         within = "torch.autocast('cpu', dtype=torch.bfloat16)"
         yield dataclasses.replace(call.copy(), label="under autocast", within=within)
 
 
 def aliasing_arguments(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
-    """Two arguments of one shape and dtype become overlapping views of one buffer, or one tensor."""
+    """Two arguments of one shape and dtype become overlapping views of one buffer, then one tensor.
+
+    Dynamo guards that arguments are one tensor, and leaves overlap to what is compiled.
+    """
     args = list(call.args)
     pairs = [
         (i, j)
@@ -264,17 +268,15 @@ def aliasing_arguments(call: Call, _: Subject, rng: random.Random) -> Iterator[C
     ]
     rng.shuffle(pairs)
     for i, j in pairs:
-        shared = dataclasses.replace(call, args=(*args[:j], args[i], *args[j + 1 :])).copy()
-        steps = [dataclasses.replace(shared, label=f"args[{j}] is args[{i}]")]
         # Half of the one is half of the other: what is written to the first is seen through the second.
         joined = _overlapping(args[i], args[j])
         if joined is not None:
             taken = dict(zip((i, j), joined, strict=True))
             made = tuple(taken.get(index, item) for index, item in enumerate(args))
             overlapping = dataclasses.replace(call, args=made).copy()
-            steps.append(dataclasses.replace(overlapping, label=f"args[{i}] and args[{j}] overlap"))
-        rng.shuffle(steps)  # different guards tell them apart
-        yield from steps
+            yield dataclasses.replace(overlapping, label=f"args[{i}] and args[{j}] overlap")
+        shared = dataclasses.replace(call, args=(*args[:j], args[i], *args[j + 1 :])).copy()
+        yield dataclasses.replace(shared, label=f"args[{j}] is args[{i}]")
 
 
 STEPS: dict[str, tuple[float, Step]] = {
