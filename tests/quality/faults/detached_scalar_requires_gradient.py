@@ -5,14 +5,18 @@ still True when compiled.
 """
 
 import torch
-from torch._functorch._aot_autograd import subclass_codegen
+
+try:
+    from torch._functorch._aot_autograd import codegen
+except ImportError:  # before 2.14
+    from torch._functorch._aot_autograd import subclass_codegen as codegen
 
 KIND = "metadata"
 REACHED_BY = "plain"
 
 
 def plant():
-    original = subclass_codegen._compile_and_exec_source
+    original = codegen._compile_and_exec_source
 
     def _compile_and_exec_source(source, names, entry, *args, **kwargs):
         compiled = original(source, names, entry, *args, **kwargs)
@@ -24,7 +28,7 @@ def plant():
 
         return transform
 
-    subclass_codegen._compile_and_exec_source = _compile_and_exec_source
+    codegen._compile_and_exec_source = _compile_and_exec_source
 
 
 def witness():
