@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lasting = [fault for fault in faults if "<" not in fault.torch]
         faults = sorted(random.Random(chosen.seed).sample(lasting, min(chosen.sample, len(lasting))), key=_name)
     for fault in absent:
-        print(f"not plantable on torch {release}: {fault.name}: it lacks {fault.lacks}", file=sys.stderr)
+        print(f"not plantable on torch {release}: {fault.name}: {fault.limit}", file=sys.stderr)
     if not chosen.generated and not hunted_seeds(chosen.seeds):
         print(f"no shipped seed that shows no known issue begins with {chosen.seeds!r}", file=sys.stderr)
         return 2

@@ -18,6 +18,9 @@ FOLDER = Path(__file__).parent / "faults"
 BLIND = Path(__file__).parent / "blind"
 """Faults whose author knew no seed, and which no seed was written for."""
 
+PROVED = ">=2.13"
+"""Where faults that name no TORCH of their own can be planted: their witnesses were run on both ends of it."""
+
 REACHES = ("plain", "rewrite")
 """Whether seeds as they are written reach a fault, or only other ways of writing them."""
 
@@ -30,7 +33,7 @@ class BadFault(Exception):
 class Fault:
     """``issue`` is the address of the real issue that it is modelled on; ``summary`` says what is broken.
 
-    ``torch`` is the range of releases that it can be planted in (empty: all), ``lacks`` the name that others lack.
+    ``torch`` is the range of releases that it can be planted in, ``lacks`` the name that others lack.
     """
 
     name: str
@@ -39,12 +42,17 @@ class Fault:
     reached_by: str
     issue: str
     summary: str
-    torch: str = ""
+    torch: str = PROVED
     lacks: str = ""
 
     def is_plantable(self, release: Release) -> bool:
         """Whether ``release`` still has what the fault replaces."""
         return release.fits(self.torch)
+
+    @property
+    def limit(self) -> str:
+        """Why it cannot be planted where it cannot."""
+        return f"it lacks {self.lacks}" if self.lacks else f"it is known to work in {self.torch} only"
 
     @property
     def issue_number(self) -> str:
@@ -93,7 +101,7 @@ def read_fault(path: Path) -> Fault:
         reached_by=str(constants["REACHED_BY"]),
         issue=issue.group(1),
         summary=documentation.splitlines()[0],
-        torch=str(constants.get("TORCH", "")),
+        torch=str(constants.get("TORCH", PROVED)),
         lacks=str(constants.get("LACKS", "")),
     )
 
