@@ -14,9 +14,9 @@ from eqfuzz.campaign.events import CellJudged, Event, FindingMade, Handler, Summ
 from eqfuzz.campaign.mutate import UsageError, seed_files
 from eqfuzz.campaign.settings import Settings
 from eqfuzz.campaign.tally import Tally
-from eqfuzz.campaign.versions import versions
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.program.release import this_release
 from eqfuzz.run.config_options import MODULES, Options, UnknownOption, options_of
 from eqfuzz.run.config_sampling import randomly, tuples
 from eqfuzz.run.configs import DEFAULT_CONFIG, Config
@@ -199,7 +199,7 @@ def _circumstances(settings: Settings) -> dict[str, Any]:
     except OSError as error:
         raise UsageError(f"--preload: {settings.preload}: {error.strerror}") from None
     return {
-        "torch": versions()["torch"],
+        **this_release().to_versions(),
         "preload": preload,
         "seed": settings.seed,
         "steps": settings.steps,

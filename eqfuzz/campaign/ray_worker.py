@@ -60,9 +60,9 @@ class RayWorker:
     def begin(self) -> str:
         """Start the processes and have them compile a program; the worker's name. Raises Refused and RunnerFailed."""
         ours = versions()
-        other = [
-            f"{name} {ours[name]}, not {theirs}" for name, theirs in self._made_with.items() if ours[name] != theirs
-        ]
+        named = [*self._made_with, *(name for name in ours if name not in self._made_with)]
+        both = [(name, ours.get(name, "none"), self._made_with.get(name, "none")) for name in named]
+        other = [f"{name} {here}, not {theirs}" for name, here, theirs in both if here != theirs]
         if other:
             raise Refused(f"it has {', '.join(other)}")
         configuration = self._luggage.configuration

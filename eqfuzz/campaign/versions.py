@@ -1,4 +1,4 @@
-"""Of what, in which version, a finding tells that it was made with."""
+"""The versions that a run and its findings record."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import importlib.metadata
 import platform
 
 import eqfuzz
+from eqfuzz.program.release import this_release
 
 
 def versions() -> dict[str, str]:
-    """eqfuzz, torch, libcst and Python."""
+    """eqfuzz, torch and its ``build``, of a nightly ``git`` too, libcst and Python."""
     return {
         "eqfuzz": eqfuzz.__version__,
-        "torch": importlib.metadata.version("torch"),
+        **this_release().to_versions(),
         "libcst": importlib.metadata.version("libcst"),
         "python": platform.python_version(),
     }

@@ -24,7 +24,7 @@ def blame(
     Exit codes: 0 named, 2 no such finding, 3 the bisector could not tell.
     """
     folder = folder_of(id, out)
-    interpreter = interpreter_of(python)
+    interpreter, _ = interpreter_of(python)
 
     from rich.text import Text
 

@@ -13,6 +13,7 @@ from eqfuzz.cli.exits import USAGE, complain
 from eqfuzz.cli.options import Format
 
 if TYPE_CHECKING:
+    from eqfuzz.program.release import Release
     from eqfuzz.triage.buckets import Buckets
     from eqfuzz.triage.finding import Finding
 
@@ -29,13 +30,18 @@ OneEvent = Annotated[Format, typer.Option(help="json: one event per line, the su
 OneObject = Annotated[Format, typer.Option(help="json: all of it as one object.")]
 
 
-def interpreter_of(python: str) -> str:
-    """Where that Python is; otherwise one line on stderr and exit code 2."""
+def interpreter_of(python: str) -> tuple[str, Release]:
+    """Where that Python is, and which torch it has; otherwise one line on stderr and exit code 2."""
+    from eqfuzz.program.release import NoTorch, release_of
+
     interpreter = shutil.which(python)
-    if interpreter is None:
-        complain(f"--python: {python}: no such program")
-        raise typer.Exit(USAGE)
-    return interpreter
+    try:
+        if interpreter is None:
+            raise NoTorch(f"{python}: no such program")
+        return interpreter, release_of(interpreter)
+    except NoTorch as error:
+        complain(f"--python: {error}")
+        raise typer.Exit(USAGE) from None
 
 
 def folder_of(id: str, out: Path) -> Path:

@@ -22,6 +22,7 @@ def issue(id: FindingId, out: RunFolder = OUT, format: OneObject = Format.TEXT) 
     folder = folder_of(id, out)
 
     from eqfuzz.campaign.own_checks import own_checks
+    from eqfuzz.program.release import this_release
     from eqfuzz.report.issue import issue_text
     from eqfuzz.run.protocol import RunnerFailed
     from eqfuzz.triage.replay import ERROR, replay, torch_versions
@@ -37,7 +38,8 @@ def issue(id: FindingId, out: RunFolder = OUT, format: OneObject = Format.TEXT) 
         complain(f"{folder.name}: {' '.join(str(error).split())}")
         raise typer.Exit(INTERNAL) from None
     script = (folder / "repro.py").read_text(encoding="utf-8")
-    text = issue_text(finding, script, outcome, checks, torch_versions(sys.executable))
+    described = torch_versions(sys.executable)
+    text = issue_text(finding, script, outcome, checks, release=this_release(), versions=described)
     (folder / "issue.md").write_text(text, encoding="utf-8")
     if format is Format.JSON:
         print(json.dumps({"event": "issue", "id": folder.name, "file": str(folder / "issue.md"), "text": text}))

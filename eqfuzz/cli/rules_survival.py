@@ -54,10 +54,9 @@ def _survival(
 ) -> int:
     import datetime
 
-    import torch
-
     from eqfuzz.campaign.events import Event, RuleMeasured, RuleStarted
     from eqfuzz.campaign.survival import survival as run
+    from eqfuzz.program.release import this_release
     from eqfuzz.report.console import make_console
     from eqfuzz.report.json_lines import JsonLines
     from eqfuzz.report.survival import SurvivalReport, page_of
@@ -85,7 +84,7 @@ def _survival(
     unmeasured = {name: m.reason for name, m in sorted(measured.items()) if m.level is None}
     made = {
         "command": "eqfuzz rules survival",
-        "torch": torch.__version__.partition("+")[0],
+        "torch": str(this_release()),
         "date": datetime.date.today().isoformat(),
     }
     if data is not None:

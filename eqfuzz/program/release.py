@@ -52,6 +52,10 @@ class Release:
     def __str__(self) -> str:
         return f"{self.release} {self.build}".strip()
 
+    def in_full(self) -> str:
+        """With the revision of what is no final release."""
+        return f"{self} (git {self.git})" if self.git else str(self)
+
     def fits(self, specifier: str) -> bool:
         """Whether a PEP 440 range such as ``>=2.13,<2.15`` contains it. Raises InvalidSpecifier, a ValueError.
 

@@ -25,7 +25,7 @@ from eqfuzz.campaign.events import Event, FindingMade, SeedInvalid
 from eqfuzz.campaign.self_check_events import SelfCheckStep
 from eqfuzz.campaign.statistics import Statistics
 from eqfuzz.report.drawing import LINE_SECONDS, Drawing, Drawn
-from eqfuzz.report.figures import count, duration, printable
+from eqfuzz.report.figures import count, duration, named_versions, printable
 from eqfuzz.report.invalid_seeds import reason_lines
 from eqfuzz.report.panel import one_line
 from eqfuzz.report.words import style_of
@@ -192,7 +192,7 @@ class CampaignReport(Drawn):
     def _start(self, event: CampaignStarted) -> None:
         if self._quiet:
             return
-        self._print(", ".join(f"{name} {version}" for name, version in event.versions.items()), "dim")
+        self._print(named_versions(event.versions), "dim")
         self._print(
             "  ·  ".join(
                 (

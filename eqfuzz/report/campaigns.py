@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.report.campaign_screen import sparkline
-from eqfuzz.report.figures import count, duration, printable
+from eqfuzz.report.figures import count, duration, named_versions, printable
 from eqfuzz.report.words import style_of
 
 
@@ -45,7 +45,7 @@ def print_campaign(console: Console, told: Mapping[str, Any], curve: Sequence[Ma
     console.print(Text.assemble((printable(told["campaign"]), "bold"), f"  {_state(told)}"))
     rows = [
         ("begun", f"{_date(told['created'])}, random seed {told['seed']}"),
-        ("versions", ", ".join(f"{name} {version}" for name, version in told["versions"].items())),
+        ("versions", named_versions(told["versions"])),
         ("epochs", f"{told['settled']} settled, {told['planned']} planned; {items['open']} items open"),
         ("programs", f"{figures['programs']:,}, {figures['invalid']:,} of them invalid"),
         ("cells", f"{figures['cells']:,}, {figures['erased']:,} of them erased"),

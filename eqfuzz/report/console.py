@@ -23,7 +23,7 @@ from eqfuzz.campaign.self_check_events import SelfCheckStep
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.report.closing import print_closing, print_totals
 from eqfuzz.report.drawing import LINE_SECONDS, Drawing, Drawn
-from eqfuzz.report.figures import count, printable
+from eqfuzz.report.figures import count, named_versions, printable
 from eqfuzz.report.live import Progress
 from eqfuzz.report.panel import one_line, print_finding
 from eqfuzz.report.rewrites import Rewrites
@@ -106,7 +106,6 @@ class ConsoleReport(Drawn):
         self._out = event.out
         if self._quiet:
             return
-        versions = ", ".join(f"{name} {version}" for name, version in event.versions.items())
         parts = (
             count(event.seeds, "seed file"),
             f"strategy {event.strategy}",
@@ -115,7 +114,7 @@ class ConsoleReport(Drawn):
             f"{count(event.jobs, 'job')} ({event.runner})",
             f"random seed {event.seed}",
         )
-        self._print_line(versions, "dim")
+        self._print_line(named_versions(event.versions), "dim")
         self._print_line("  ·  ".join(parts), "")
 
     def _print_rewritten(self, event: SeedRewritten) -> None:

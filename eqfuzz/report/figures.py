@@ -1,8 +1,11 @@
-"""Numbers as people read them: counts, durations, rates, values."""
+"""Numbers as people read them: counts, durations, rates, values, versions."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+from eqfuzz.program.release import Release
 
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if code != 10}
 
@@ -32,6 +35,15 @@ def rate(cells: int, seconds: float) -> str:
 def value(given: Any) -> str:
     """A Python scalar with all its digits; a string as it is."""
     return printable(given if isinstance(given, str) else repr(given))
+
+
+def named_versions(versions: Mapping[str, str]) -> str:
+    """``eqfuzz 0.1.0, torch 2.15.0 cu132, python 3.12.3``."""
+    release = Release.from_versions(versions)
+    shown = {**versions, "torch": release.in_full()}
+    return ", ".join(
+        f"{name} {shown[name]}" for name in versions if name == "torch" or name not in release.to_versions()
+    )
 
 
 def printable(text: str) -> str:

@@ -14,6 +14,7 @@ import jinja2
 from eqfuzz.judge.verdict import Evidence, Kind
 from eqfuzz.program.definitions import program_text
 from eqfuzz.program.parsing import parse
+from eqfuzz.program.release import Release
 from eqfuzz.program.torch_internals import application
 from eqfuzz.report.figures import value
 from eqfuzz.triage.buckets import bucket_id
@@ -40,9 +41,18 @@ _DTYPE = re.compile(r"torch\.((?:u?int|float|bfloat|complex)\d+|bool)\b")
 
 
 def issue_text(
-    finding: Finding, script: str, outcome: Outcome, checks: Mapping[str, Mapping[str, bool]], versions: str
+    finding: Finding,
+    script: str,
+    outcome: Outcome,
+    checks: Mapping[str, Mapping[str, bool]],
+    *,
+    release: Release,
+    versions: str,
 ) -> str:
-    """The whole of ``issue.md``. ``checks`` is what PyTorch's own checks say by path, ``versions`` its collect_env."""
+    """The whole of ``issue.md``. ``checks`` is what PyTorch's own checks say by path.
+
+    ``release`` is the torch that ``outcome`` was got with, ``versions`` what its collect_env says.
+    """
     environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False)
     environment.filters["in_comment"] = lambda text: text.replace("--", "- -")
     raises = finding.verdict.kind in (Kind.COMPILER_CRASH, Kind.EXCEPTION_MISMATCH)
@@ -64,8 +74,8 @@ def issue_text(
         versions=versions.strip("\n"),
         fence="`" * max(3, 1 + max(len(run) for text in texts for run in re.findall(r"`*", text))),
         fails=outcome.status == STILL_FAILING,
-        torch=finding.environment.get("torch", "?"),
-        python=finding.environment.get("python", "?"),
+        torch=release.in_full(),
+        found_with=Release.from_versions(finding.environment).in_full(),
         eqfuzz=finding.environment.get("eqfuzz", ""),
         id=finding.id,
         bucket=bucket_id(finding.fingerprint) if finding.fingerprint else "",

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from eqfuzz.campaign.events import FindingMade
 from eqfuzz.judge.verdict import Evidence
+from eqfuzz.program.release import Release
 from eqfuzz.report.figures import count, printable, value
 from eqfuzz.report.source import Excerpt, SourceDiff
 from eqfuzz.report.words import is_defect, style_of
@@ -104,7 +105,9 @@ def _headline(event: FindingMade) -> Table:
             Text.assemble((step.rule, "bold magenta"), (f"  line {step.line}", "dim")) for step in finding.derivation
         )
         rows.add_row("rule" if len(finding.derivation) == 1 else "rules", rules)
-    rows.add_row("config", Text.assemble((finding.config, "bold"), " on ", (finding.device, "bold")))
+    release = str(Release.from_versions(finding.environment))
+    config = Text.assemble((finding.config, "bold"), " on ", (finding.device, "bold"))
+    rows.add_row("config", config.append(f", torch {release}" if release else ""))
     if finding.also:
         told = f"{count(finding.also, 'more cell')} of this seed {'shows' if finding.also == 1 else 'show'} the same"
         rows.add_row("also", Text(told))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
+from eqfuzz.program.release import Release
 from eqfuzz.run.configs import Config
 from eqfuzz.run.startup import IMPRECISE_ON_CUDA
 from eqfuzz.triage.finding import Finding
@@ -61,13 +62,14 @@ def without_imports_of_torch(text: str) -> tuple[str, list[str]]:
 
 def _docstring(finding: Finding, config: Config) -> str:
     arguments = ", ".join(f"{k}={v!r}" for k, v in config.arguments().items())
+    release = Release.from_versions(finding.environment)
     lines = [
         f"{finding.verdict.kind} under torch.compile({arguments}) on {finding.device}: eqfuzz finding {finding.id}.",
         "",
         *textwrap.wrap(finding.verdict.message, 110),
         "",
         "Exit status: 1 while the bug is there, 0 once it is fixed, anything else when this script itself fails.",
-        f"Seen with torch {finding.environment.get('torch', '?')}, Python {finding.environment.get('python', '?')}.",
+        f"Seen with torch {release.in_full() or '?'}, Python {finding.environment.get('python', '?')}.",
     ]
     name = finding.original.name if finding.reduced is None else f"reduced from {finding.original.name}"
     if finding.derivation:

@@ -6,7 +6,7 @@ import ast
 import dataclasses
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eqfuzz.triage.folder import is_untrusted
@@ -17,9 +17,8 @@ FIXED, STILL_FAILING, ERROR = "FIXED", "STILL FAILING", "ERROR"
 REPLAY_SECONDS = 600.0
 """A reproducer of a hang waits twice its own limit, and a cold compile on a loaded machine takes a minute."""
 
-_LEFT_AT = re.compile(r'Traceback \(most recent call last\):\n  File "[^"]*repro\.py", line (\d+), in <module>')
+_LEFT_AT = r'Traceback \(most recent call last\):\n  File "[^"]*{name}", line (\d+), in <module>'
 
-VERSION_SECONDS = 60.0
 COLLECT_SECONDS = 120.0
 
 
@@ -44,22 +43,26 @@ def replay(
     It is shut in where the program is ``untrusted``; None leaves that to what the folder says. Raises NoSandbox.
     """
     shut_in = is_untrusted(folder) if untrusted is None else untrusted
-    shown = [folder.resolve()] if shut_in else None
-    ended = run_fresh([python, str((folder / "repro.py").resolve())], seconds, environment, shown)
+    return run_script(folder / "repro.py", python, seconds, environment, [folder.resolve()] if shut_in else None)
+
+
+def run_script(
+    script: Path,
+    python: str = sys.executable,
+    seconds: float = REPLAY_SECONDS,
+    environment: Mapping[str, str] | None = None,
+    shut_in: Sequence[Path] | None = None,
+) -> Outcome:
+    """Run a script that exits with 1 while a defect is there and with 0 once it is fixed; see ``run_fresh``."""
+    ended = run_fresh([python, str(script.resolve())], seconds, environment, shut_in)
     if ended.status is None and ended.output:
         return Outcome(ERROR, ended.output[-4000:])
     if ended.status is None:
-        return Outcome(ERROR, f"the reproducer did not end within {seconds:g} s")
+        return Outcome(ERROR, f"the script did not end within {seconds:g} s")
     status = {0: FIXED, 1: STILL_FAILING}.get(ended.status, ERROR)
-    if status == STILL_FAILING and _broke_down(folder / "repro.py", ended.output):
+    if status == STILL_FAILING and _broke_down(script, ended.output):
         status = ERROR
     return Outcome(status, ended.output[-4000:])
-
-
-def version_of(python: str) -> str:
-    """The version of torch that ``python`` has; empty where it has none."""
-    ended = run_fresh([python, "-c", "import importlib.metadata as m; print(m.version('torch'))"], VERSION_SECONDS)
-    return ended.output.strip() if ended.status == 0 else ""
 
 
 def torch_versions(python: str) -> str:
@@ -74,7 +77,7 @@ def _broke_down(script: Path, output: str) -> bool:
 
     A script that has caught one prints it, with its traceback perhaps, and then what was compiled.
     """
-    lines = {int(line) for line in _LEFT_AT.findall(output)}
+    lines = {int(line) for line in re.findall(_LEFT_AT.format(name=re.escape(script.name)), output)}
     held = {
         line
         for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))

@@ -159,39 +159,6 @@ def test_a_list_that_cannot_be_read_is_one_line(out, tmp_path):
         assert "known-issues.toml: not valid TOML" in one_line(call(*arguments))
 
 
-def events(*options):
-    result = call("replay", "--out", "out", "--format", "json", *options)
-    *told, summary = [json.loads(line) for line in result.stdout.splitlines()]
-    assert {event["event"] for event in told} == {"replayed"} and summary["event"] == "summary"
-    assert {event["torch"] for event in told} == {summary["torch"]}
-    return result.exit_code, {event["id"][:2]: event["status"] for event in told}, summary
-
-
-@pytest.mark.parametrize(
-    ("options", "statuses", "code"),
-    [
-        (["--all"], {"aa": "FIXED", "bb": "STILL FAILING", "cc": "FIXED", "dd": "STILL FAILING"}, 1),
-        (["--bucket", bucket_id(LEAST)], {"aa": "FIXED", "cc": "FIXED"}, 0),
-        (["--bucket", bucket_id(MOST)[:5], "--jobs", "1"], {"bb": "STILL FAILING"}, 1),
-        (["bb"], {"bb": "STILL FAILING"}, 1),
-    ],
-)
-def test_many_are_replayed(out, options, statuses, code):
-    ended, told, summary = events(*options)
-    assert (ended, told) == (code, statuses)
-    assert sum(summary.get(status, 0) for status in ("FIXED", "STILL FAILING", "ERROR")) == len(told)
-
-
-def test_a_script_that_breaks_down_outweighs_the_others(out):
-    (out / "findings" / FIRST.id / "repro.py").write_text("raise ValueError")
-    result = call("replay", "--all", "--out", "out")
-    assert result.exit_code == 3
-    assert result.stdout.splitlines()[-1] == "1 ERROR, 1 FIXED, 2 STILL FAILING"
-    assert [line.split("  ")[0] for line in result.stdout.splitlines()[:-1]] == (
-        ["ERROR", "STILL FAILING", "FIXED", "STILL FAILING"]
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -134,14 +134,6 @@ def test_replay_shows_what_the_reproducer_printed(findings):
     assert "compiled: differs" in call("replay", "aaab", "--out", str(findings)).stdout
 
 
-def test_replay_takes_another_interpreter(findings):
-    interpreter = findings / "python"
-    interpreter.write_text("#!/bin/sh\nexit 0\n")
-    interpreter.chmod(0o755)
-    result = call("replay", "aaab", "--out", str(findings), "--python", str(interpreter))
-    assert (result.exit_code, result.stdout.split()[0]) == (0, "FIXED")
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

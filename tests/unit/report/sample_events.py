@@ -96,7 +96,7 @@ def finding(
         settings={"name": "inductor"},
         cells=cells,
         also=also,
-        environment={"torch": "2.13.0", "seed": 0},
+        environment={"torch": "2.13.0", "build": "cpu", "seed": 0},
     )
 
 
@@ -115,7 +115,7 @@ def started(seeds: int = 3) -> RunStarted:
         jobs=2,
         runner="fast",
         out="eqfuzz-out",
-        versions={"eqfuzz": "0.1.0", "torch": "2.13.0"},
+        versions={"eqfuzz": "0.1.0", "torch": "2.13.0", "build": "cpu", "python": "3.11.9"},
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import re
 import threading
@@ -43,7 +44,7 @@ def test_a_finding_tells_everything_at_every_width(width, terminal):
         "1f2e3d4c5b",
         "seeds/handwritten/arithmetic/gamma_curve.py",
         "operators/pow_half_is_sqrt",
-        "inductor on cpu",
+        "inductor on cpu, torch 2.13.0 cpu",
         "ONLY THE TRANSFORMED PROGRAM SHOWS IT",
         "original P",
         "transformed P'",
@@ -58,6 +59,13 @@ def test_a_finding_tells_everything_at_every_width(width, terminal):
         assert told in text, told
     framed = [line for line in text.splitlines() if line[:1] in ("│", "╭", "╰")]
     assert {len(line) for line in framed} == {width}
+
+
+def test_a_run_begins_with_its_versions():
+    assert shown([sample.started()]).splitlines()[0] == "eqfuzz 0.1.0, torch 2.13.0 cpu, python 3.11.9"
+    nightly = {"torch": "2.16.0.dev20261120", "build": "cu132", "git": "d0f2af8", "libcst": "1.8.5"}
+    text = shown([dataclasses.replace(sample.started(), versions=nightly)])
+    assert text.splitlines()[0] == "torch 2.16.0.dev20261120 cu132 (git d0f2af8), libcst 1.8.5"
 
 
 @pytest.mark.parametrize("width", [40, 80])

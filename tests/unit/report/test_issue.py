@@ -6,6 +6,7 @@ import re
 import pytest
 
 from eqfuzz.judge.verdict import FINDINGS, Evidence, Kind
+from eqfuzz.program.release import Release
 from eqfuzz.report.issue import issue_text, title
 from eqfuzz.triage.buckets import bucket_id
 from eqfuzz.triage.finding import Reduced
@@ -47,12 +48,13 @@ WHOLE = finding_of(
     blame=AMIN,
     suspects=("aten.amin.default: 3 of 1024 elements are wrong",),
     fingerprint="values · Inductor, lowerings: amin",
-    environment={"torch": "2.13.0", "python": "3.11.9", "eqfuzz": "0.1.0", "draws": "3 of 3"},
+    environment={"torch": "2.13.0", "build": "cpu", "python": "3.11.9", "eqfuzz": "0.1.0", "draws": "3 of 3"},
     reduced=Reduced((2, 0), (20, 1), (900, 90), 57),
 )
 OUTCOME = Outcome(STILL_FAILING, "eager:    4.25\ncompiled: 5.25\n")
 CHECKS = {"output[0]": {"same": True, "assert_close": False}}
-VERSIONS = "PyTorch version: 2.13.0\nOS: Linux\n"
+RELEASE = Release("2.15.0", "cu132")
+VERSIONS = "PyTorch version: 2.15.0+cu132\nOS: Linux\n"
 
 GOLDEN = f"""\
 <!-- [Inductor] amin (int8): torch.compile gives a wrong result -->
@@ -99,22 +101,22 @@ explains a distance of 3.1e-06 from it. 3 of 1,024 elements are wrong.
 
 ### Versions
 
-<details><summary>torch 2.13.0, Python 3.11.9</summary>
+<details><summary>torch 2.15.0 cu132</summary>
 
 ```
-PyTorch version: 2.13.0
+PyTorch version: 2.15.0+cu132
 OS: Linux
 ```
 
 </details>
 
-Found with eqfuzz 0.1.0 (finding 1f2e3d4c5b, bucket {bucket_id(WHOLE.fingerprint)}). The script above fails in a fresh \
-process.
+Found with eqfuzz 0.1.0 and torch 2.13.0 cpu (finding 1f2e3d4c5b, bucket {bucket_id(WHOLE.fingerprint)}). With torch \
+2.15.0 cu132 the script above fails in a fresh process.
 """
 
 
 def text_of(finding, outcome=OUTCOME, checks=CHECKS, script=SCRIPT):
-    return issue_text(finding, script, outcome, checks, VERSIONS)
+    return issue_text(finding, script, outcome, checks, release=RELEASE, versions=VERSIONS)
 
 
 def test_a_finding_of_which_all_is_known():
@@ -245,7 +247,16 @@ def test_checks_of_other_leaves_are_not_told():
 
 
 def test_a_script_that_no_longer_fails_is_not_said_to():
-    assert "The script above no longer fails in a fresh process." in text_of(WHOLE, Outcome(FIXED, "compiled: 4.25"))
+    told = "With torch 2.15.0 cu132 the script above no longer fails in a fresh process."
+    assert told in text_of(WHOLE, Outcome(FIXED, "compiled: 4.25"))
+
+
+def test_an_old_finding_names_the_torch_that_it_has_and_a_nightly_its_revision():
+    old = dataclasses.replace(WHOLE, environment={"torch": "2.13.0", "eqfuzz": "0.1.0"})
+    assert "Found with eqfuzz 0.1.0 and torch 2.13.0 (finding" in text_of(old)
+    nightly = {"torch": "2.16.0.dev20261120", "build": "cpu", "git": "d0f2af8", "eqfuzz": "0.1.0"}
+    told = text_of(dataclasses.replace(WHOLE, environment=nightly))
+    assert "and torch 2.16.0.dev20261120 cpu (git d0f2af8) (finding" in told
 
 
 @pytest.mark.parametrize("script", ["import sys\nsys.exit(1)\n", "import sys"])

@@ -242,3 +242,20 @@ def test_it_runs_under_its_preload(tmp_path):
     assert text is not None and run(tmp_path, text)[0] == 1
     (tmp_path / "preload.py").unlink()
     assert run(tmp_path, text)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ({"torch": "2.15.0", "build": "cu132", "python": "3.12.3"}, "Seen with torch 2.15.0 cu132, Python 3.12.3."),
+        ({"torch": "2.13.0", "python": "3.11.2"}, "Seen with torch 2.13.0, Python 3.11.2."),
+        (
+            {"torch": "2.16.0.dev20261120", "build": "cpu", "git": "d0f2af8", "python": "3.12.3"},
+            "Seen with torch 2.16.0.dev20261120 cpu (git d0f2af8), Python 3.12.3.",
+        ),
+        ({}, "Seen with torch ?, Python ?."),
+    ],
+)
+def test_the_header_names_release_and_build(environment, told):
+    text = short(simple(environment=environment))
+    assert told in ast.get_docstring(ast.parse(text)).splitlines()
