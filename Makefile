@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup mutate test test-all check bench quality coverage torches clean FORCE
+.PHONY: help setup mutate test test-all check bench quality coverage torches defects clean FORCE
 
 PYTHON ?= python3
 VENV := .venv
@@ -27,6 +27,7 @@ help:
 	@echo "make quality  which planted compiler faults are found on the shipped seeds (up to an hour)"
 	@echo "make coverage how much of the compiler generated programs reach (ARGS=\"--count 500\"; some minutes)"
 	@echo "make torches  the table of torch releases that eqfuzz works with (VERSIONS=\"2.15.0 2.14.1\"; some minutes each)"
+	@echo "make defects  the table of defects found; ARGS=\"--python A --write\" measures with that Python's torch"
 	@echo "make clean    remove what runs and tests left here, findings too; .venv stays"
 
 setup: $(VENV)/.ready
@@ -51,6 +52,9 @@ check: setup
 bench: setup
 	@$(PY) -m benchmarks.rewriting
 	@$(PY) -m benchmarks.runner $(ARGS)
+
+defects: setup
+	@$(PY) -m tests.defects $(ARGS)
 
 quality: setup
 	@$(PY) -m tests.quality $(ARGS)

@@ -232,9 +232,17 @@ def test_the_code_under_test_never_runs_in_the_worker_s_process(tmp_path: Path) 
 
 
 @pytest.mark.long
-def test_a_node_with_other_versions_refuses(tmp_path: Path) -> None:
-    other = {**versions(), "torch": "1.0"}
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"torch": "1.0"}, r"it has torch .*, not 1\.0$"),
+        ({"build": "cu001"}, r"it has build .*, not cu001$"),
+        ({"git": "d0f2af8"}, r"it has git none, not d0f2af8$"),
+    ],
+)
+def test_a_node_with_other_versions_refuses(tmp_path: Path, changed: dict[str, str], why: str) -> None:
+    other = {**versions(), **changed}
     worker = RayWorker(Luggage.of(configuration(tmp_path)), str(tmp_path / "node"), str(tmp_path), other)
-    with pytest.raises(Refused, match=r"torch .*, not 1\.0"):
+    with pytest.raises(Refused, match=why):
         worker.begin()
     shutil.rmtree(tmp_path / "node", ignore_errors=True)

@@ -5,7 +5,10 @@ import json
 
 import pytest
 
+from eqfuzz.campaign.config_fuzzing import _circumstances
 from eqfuzz.campaign.config_state import FILE, BadState, ConfigState, Judged
+from eqfuzz.campaign.settings import Settings
+from eqfuzz.program.release import Release
 
 VALUES = {"inductor": {"max_fusion_size": 1, "memory_pool": "none"}, "dynamo": {"specialize_int": True}}
 JUDGED = Judged("a.py", "abc", "max_fusion_size=1,…", VALUES, {"torch": "2.13.0", "seed": 0}, "wrong-result", "differs")
@@ -42,3 +45,12 @@ def test_a_broken_file_is_told_in_one_line(tmp_path, text):
     with pytest.raises(BadState) as caught:
         ConfigState(tmp_path)
     assert "\n" not in str(caught.value) and FILE in str(caught.value)
+
+
+def test_another_build_of_torch_is_another_question(tmp_path, monkeypatch):
+    keys = set()
+    for release in (Release("2.15.0", "cpu"), Release("2.15.0", "cu132"), Release("2.16.0", "cpu")):
+        monkeypatch.setattr("eqfuzz.campaign.config_fuzzing.this_release", lambda release=release: release)
+        under = _circumstances(Settings(paths=(tmp_path,), out=tmp_path, jobs=1))
+        keys.add(dataclasses.replace(JUDGED, under=under).key)
+    assert len(keys) == 3
