@@ -85,7 +85,7 @@ def this_release() -> Release:
     try:
         return _parse(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise NoTorch(f"{file}: tells no version of torch: {error}") from None
+        raise NoTorch(f"{file}: gives no version of torch: {error}") from None
 
 
 def release_of(python: str) -> Release:

@@ -113,7 +113,7 @@ def test_each_finding_has_an_event_for_each_interpreter(out, newer):
     assert (summary["FIXED"], summary["STILL FAILING"]) == (3, 1)
 
 
-def test_a_nightly_is_told_by_its_revision(out, tmp_path):
+def test_a_nightly_has_its_revision(out, tmp_path):
     nightly = interpreter(tmp_path, "nightly", "2.17.0.dev20261120+cpu")
     _, (event,), _ = events("aa", "--python", nightly)
     assert (event["torch"], event["build"], event["git"]) == ("2.17.0.dev20261120", "cpu", "d0f2af8")
@@ -161,7 +161,7 @@ def test_a_script_that_breaks_down_outweighs_the_others(out, newer):
     assert rows[0].split()[:2] == [bucket_id(MINIMUM), "error"]
 
 
-def test_the_same_interpreter_twice_is_one_and_two_with_one_torch_are_told_apart(out, tmp_path, newer):
+def test_the_same_interpreter_twice_is_one_and_two_with_one_torch_are_numbered(out, tmp_path, newer):
     result = call("replay", "--bucket", bucket_id(MAXIMUM), "--out", "out", "--python", newer, "--python", newer)
     assert result.stdout.count("still failing") == 2  # the row's, and the interpreter's
     again = interpreter(tmp_path, "again", "2.16.0", "13.4")

@@ -42,7 +42,7 @@ def program(folder: Path, script: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("version", "more", "told"),
+    ("version", "more", "expected"),
     [
         ("2.15.0+cu132", {"cuda": "13.2"}, Release("2.15.0", "cu132")),
         ("2.13.0+cpu", {}, Release("2.13.0", "cpu")),
@@ -58,9 +58,9 @@ def program(folder: Path, script: str) -> str:
         ("2.5.0a0+872d972e41.nv24.8", {"cuda": "12.6"}, Release("2.5.0a0", "cu126", GIT)),
     ],
 )
-def test_release_and_build_of_another_interpreter(tmp_path, version, more, told):
+def test_release_and_build_of_another_interpreter(tmp_path, version, more, expected):
     fields = {"cuda": None, "hip": None, "xpu": None, **more}
-    assert release_of(interpreter(tmp_path, VERSION_FILE.format(version=version, git=GIT, **fields))) == told
+    assert release_of(interpreter(tmp_path, VERSION_FILE.format(version=version, git=GIT, **fields))) == expected
 
 
 def test_this_interpreter_is_read_as_another_is():
@@ -81,7 +81,7 @@ def test_a_folder_named_torch_where_one_works_is_not_the_torch_of_the_interprete
 
 
 @pytest.mark.parametrize(
-    ("script", "told"),
+    ("script", "expected"),
     [
         (f'exec "{sys.executable}" -S "$@"', "it has no torch"),
         ("exit 0", "does not say which torch it has"),
@@ -90,10 +90,10 @@ def test_a_folder_named_torch_where_one_works_is_not_the_torch_of_the_interprete
         ("echo first >&2; echo last >&2; exit 1", "last"),
     ],
 )
-def test_what_has_no_torch_is_one_line(tmp_path, script, told):
+def test_what_has_no_torch_is_one_line(tmp_path, script, expected):
     with pytest.raises(NoTorch) as error:
         release_of(program(tmp_path, script))
-    assert str(error.value).startswith(f"{tmp_path / 'python'}: ") and told in str(error.value)
+    assert str(error.value).startswith(f"{tmp_path / 'python'}: ") and expected in str(error.value)
     assert "\n" not in str(error.value)
 
 

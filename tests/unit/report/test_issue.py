@@ -247,16 +247,16 @@ def test_checks_of_other_leaves_are_not_told():
 
 
 def test_a_script_that_no_longer_fails_is_not_said_to():
-    told = "With torch 2.15.0 cu132 the script above no longer fails in a fresh process."
-    assert told in text_of(WHOLE, Outcome(FIXED, "compiled: 4.25"))
+    last = "With torch 2.15.0 cu132 the script above no longer fails in a fresh process."
+    assert last in text_of(WHOLE, Outcome(FIXED, "compiled: 4.25"))
 
 
 def test_an_old_finding_names_the_torch_that_it_has_and_a_nightly_its_revision():
     old = dataclasses.replace(WHOLE, environment={"torch": "2.13.0", "eqfuzz": "0.1.0"})
     assert "Found with eqfuzz 0.1.0 and torch 2.13.0 (finding" in text_of(old)
     nightly = {"torch": "2.16.0.dev20261120", "build": "cpu", "git": "d0f2af8", "eqfuzz": "0.1.0"}
-    told = text_of(dataclasses.replace(WHOLE, environment=nightly))
-    assert "and torch 2.16.0.dev20261120 cpu (git d0f2af8) (finding" in told
+    text = text_of(dataclasses.replace(WHOLE, environment=nightly))
+    assert "and torch 2.16.0.dev20261120 cpu (git d0f2af8) (finding" in text
 
 
 @pytest.mark.parametrize("script", ["import sys\nsys.exit(1)\n", "import sys"])

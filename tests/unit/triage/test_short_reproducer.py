@@ -245,7 +245,7 @@ def test_it_runs_under_its_preload(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("environment", "told"),
+    ("environment", "expected"),
     [
         ({"torch": "2.15.0", "build": "cu132", "python": "3.12.3"}, "Seen with torch 2.15.0 cu132, Python 3.12.3."),
         ({"torch": "2.13.0", "python": "3.11.2"}, "Seen with torch 2.13.0, Python 3.11.2."),
@@ -256,6 +256,6 @@ def test_it_runs_under_its_preload(tmp_path):
         ({}, "Seen with torch ?, Python ?."),
     ],
 )
-def test_the_header_names_release_and_build(environment, told):
+def test_the_header_names_release_and_build(environment, expected):
     text = short(simple(environment=environment))
-    assert told in ast.get_docstring(ast.parse(text)).splitlines()
+    assert expected in ast.get_docstring(ast.parse(text)).splitlines()
