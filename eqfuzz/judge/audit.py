@@ -33,7 +33,7 @@ from eqfuzz.judge.observe import observe
 from eqfuzz.judge.place import Place, place_of
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import STATE_SEED
-from eqfuzz.program.torch_internals import (
+from eqfuzz.torch_internals.inductor import (
     forget_compiled_code,
     inductor_backend,
     rounding_as_eager,

@@ -11,7 +11,7 @@ from torch.fx import GraphModule, Node
 from torch.utils._pytree import tree_map_only
 
 from eqfuzz.judge.observe import snapshot
-from eqfuzz.program.torch_internals import forget_output_strides
+from eqfuzz.torch_internals.inductor import forget_output_strides
 
 MAX_RUNS = 4
 """How many runs of one graph are kept: a loop may run it a thousand times."""

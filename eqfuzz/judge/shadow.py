@@ -34,7 +34,7 @@ from eqfuzz.judge.shadows import Shadows, has_storage, is_inexact, shadow_dtype,
 from eqfuzz.judge.sparse import SparseRows, asks_for_structure, keeps_numbers
 from eqfuzz.judge.statistics import with_own_statistics
 from eqfuzz.judge.taken_floats import TakenFloats
-from eqfuzz.program.torch_internals import is_zero_tensor
+from eqfuzz.torch_internals.inductor import is_zero_tensor
 
 _BATCH_NORMS = {"native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"}
 

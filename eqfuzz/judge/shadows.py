@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from eqfuzz.judge.arithmetic import component
-from eqfuzz.program.torch_internals import is_zero_tensor, storage_key
+from eqfuzz.torch_internals.inductor import is_zero_tensor, storage_key
 
 
 @dataclasses.dataclass

@@ -13,7 +13,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from eqfuzz.program.call import Call
-from eqfuzz.program.torch_internals import storage_key
+from eqfuzz.torch_internals.inductor import storage_key
 
 _READABLE = 64
 """Tensors with at most this many elements are written as nested lists, larger ones as packed bytes."""

@@ -28,9 +28,9 @@ from eqfuzz.run.deaths import DEATHS, death_in_words
 from eqfuzz.run.kernels import Built, Deferral, Kernel, tell_loaded_code
 from eqfuzz.run.offspring import GRACE, Answer, Emit, Offspring
 from eqfuzz.run.protocol import EXIT, Event
-from eqfuzz.run.shortcuts import shortcuts
 from eqfuzz.run.store import KernelStore
 from eqfuzz.run.subject import Subject
+from eqfuzz.torch_internals.shortcuts import shortcuts
 
 TOGETHER = 12
 """Cells that are alive at once: more save little, and each holds about 100 MB."""

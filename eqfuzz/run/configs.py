@@ -64,7 +64,7 @@ class Config(pydantic.BaseModel):
         import torch._dynamo.config as dynamo_config
         import torch._inductor.config as inductor_config
 
-        from eqfuzz.program.torch_internals import switched_off
+        from eqfuzz.torch_internals.inductor import switched_off
 
         inductor = {"fallback_random": True, **self.inductor}
         off = switched_off(*self.without) if self.without else contextlib.nullcontext()

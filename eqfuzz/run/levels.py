@@ -19,8 +19,8 @@ from torch.fx.node import map_arg
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Program
-from eqfuzz.program.torch_internals import code_hook, forget_compiled_code
 from eqfuzz.rewrite.survival import Level
+from eqfuzz.torch_internals.inductor import code_hook, forget_compiled_code
 
 Stages = dict[Level, str]
 """A digest per stage, all of the graphs of a program together."""

@@ -11,7 +11,7 @@ import coverage  # not where it is first needed: a case must not add modules to 
 import torch
 from coverage.exceptions import CoverageWarning
 
-from eqfuzz.program.torch_internals import keep_out_of_dynamo
+from eqfuzz.torch_internals.inductor import keep_out_of_dynamo
 
 COMPILER = ("_dynamo", "_inductor", "_functorch", "_higher_order_ops", "_decomp", "_refs", "fx")
 """The packages below torch that count."""

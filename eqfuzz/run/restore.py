@@ -93,7 +93,7 @@ class Snapshot:
 
     def _left_over(self) -> Iterator[str]:
         # Here, not above: this module is loaded before torch, in the process that workers fork from.
-        from eqfuzz.program.torch_internals import modes_are_active
+        from eqfuzz.torch_internals.inductor import modes_are_active
 
         torch: Any = sys.modules["torch"]
         for thread in set(threading.enumerate()) - self._threads:

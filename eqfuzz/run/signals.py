@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from eqfuzz.program.torch_internals import (
+from eqfuzz.torch_internals.inductor import (
     code_hook,
     compilation_metrics,
     dynamo_counts,

@@ -61,7 +61,7 @@ def prepare(hello: Hello) -> Target:
     """Import torch and the target, run the preload; if warm, compile once. Anything may be raised."""
     import torch
 
-    from eqfuzz.program.torch_internals import start_autograd_engine
+    from eqfuzz.torch_internals.inductor import start_autograd_engine
 
     torch.set_num_threads(1)
     if not hello.cuda:
@@ -76,8 +76,8 @@ def prepare(hello: Hello) -> Target:
         importlib.import_module(name)
     target = resolve(hello.target)
     if hello.warm:
-        from eqfuzz.program.torch_internals import put_builds_in_place_whole
         from eqfuzz.run.warm_up import warm_up
+        from eqfuzz.torch_internals.inductor import put_builds_in_place_whole
 
         put_builds_in_place_whole()
         warm_up(hello.cuda, changed=hello.preload is not None)

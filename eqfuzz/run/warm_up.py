@@ -16,7 +16,7 @@ from unittest.mock import patch
 import torch
 from torch.nn import functional
 
-from eqfuzz.program.torch_internals import forget_compiled_code, without_graph_caches
+from eqfuzz.torch_internals.inductor import forget_compiled_code, without_graph_caches
 
 
 def warm_up(cuda: bool, *, changed: bool) -> None:

@@ -17,17 +17,17 @@ from eqfuzz.generate.llm.white_box import Part, Told
 from eqfuzz.judge.observe import observe
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.torch_internals import (
+from eqfuzz.run.case import Case
+from eqfuzz.run.clock import Clock, Emit
+from eqfuzz.run.configs import DEFAULT_CONFIG
+from eqfuzz.run.runner import run_case as run_any_case
+from eqfuzz.torch_internals.inductor import (
     code_hook,
     forget_compiled_code,
     forget_output_strides,
     inductor_backend,
     without_graph_caches,
 )
-from eqfuzz.run.case import Case
-from eqfuzz.run.clock import Clock, Emit
-from eqfuzz.run.configs import DEFAULT_CONFIG
-from eqfuzz.run.runner import run_case as run_any_case
 
 WATCH = "watch"
 STAGE = "compile"

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from eqfuzz.program.torch_internals import (
+from eqfuzz.torch_internals.inductor import (
     application,
     bisected,
     compilations,

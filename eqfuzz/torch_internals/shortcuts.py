@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import sympy
 
-from eqfuzz.program.torch_internals import without_graph_caches
+from eqfuzz.torch_internals.inductor import without_graph_caches
 
 
 @contextmanager

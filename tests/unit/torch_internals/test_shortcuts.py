@@ -6,8 +6,8 @@ from torch._inductor import sizevars
 from torch.utils._sympy.functions import FloorDiv, ModularIndexing
 
 from eqfuzz.run import warm_up
-from eqfuzz.run.shortcuts import is_linear, shortcuts
 from eqfuzz.run.warm_up import broaden
+from eqfuzz.torch_internals.shortcuts import is_linear, shortcuts
 
 X, Y, SIZE = sympy.symbols("x0 x1 s0", integer=True)
 
