@@ -18,7 +18,7 @@ from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
 from eqfuzz.run.configs import Config
 from eqfuzz.run.pool import Pool
-from eqfuzz.torch_internals.inductor import application
+from eqfuzz.torch_internals.bisector import application
 from eqfuzz.triage.essence import statements
 from eqfuzz.triage.finding import Finding, Reduced
 from eqfuzz.triage.fingerprint import DIFFERENCES, RAISES, changed_by, is_exact, raised_as

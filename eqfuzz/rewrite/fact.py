@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from eqfuzz.torch_internals.inductor import is_inside_transform
+from eqfuzz.torch_internals.modes import is_inside_transform
 from eqfuzz.torch_internals.module_hooks import runs_only_forward
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 
 from eqfuzz.rewrite.fact import Fact
-from eqfuzz.torch_internals.inductor import overloads_of, undispatched
+from eqfuzz.torch_internals.operators import overloads_of, undispatched
 
 REQUIRED = inspect.Parameter.empty
 """The default of a parameter that has none."""

@@ -22,7 +22,7 @@ from eqfuzz.run.devices import observe_on
 from eqfuzz.run.lines import traced_lines
 from eqfuzz.run.signals import Signals
 from eqfuzz.run.subject import Subject
-from eqfuzz.torch_internals.inductor import compilations, forget_compiled_code
+from eqfuzz.torch_internals.dynamo import compilations, forget_compiled_code
 
 SAMPLES = (8, 32)
 """Noisy runs behind a bound: the first few settle nearly all cells; more make the bound of the rest smooth."""

@@ -10,7 +10,7 @@ import sys
 
 import torch
 
-from eqfuzz.program.torch_internals import start_autograd_engine
+from eqfuzz.torch_internals.autograd import start_autograd_engine
 
 GENERATIONS = 2
 """A case is a fork of the zygote, a compiled cell one of its case."""

@@ -12,7 +12,7 @@ from eqfuzz.judge.instrument.capability import compared, observed
 from eqfuzz.judge.instrument.recall import measure
 from eqfuzz.program.program import Program
 from eqfuzz.run.configs import DEFAULT_CONFIG
-from eqfuzz.torch_internals.inductor import forget_compiled_code
+from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 SECONDS = 600.0
 """Wall limit of one program; most take a second or two."""

@@ -44,7 +44,7 @@ from eqfuzz.run.clock import Clock, Emit
 from eqfuzz.run.devices import observe_on, on_device
 from eqfuzz.run.limits import peak_mb
 from eqfuzz.run.subject import Subject
-from eqfuzz.torch_internals.inductor import bisected
+from eqfuzz.torch_internals.bisector import bisected
 
 for _rule in rules_for_children(()).values():  # parsed on import: once, in the process that children fork from
     if not _rule.is_generator:

@@ -19,7 +19,7 @@ from eqfuzz.run.signals import (
     reason,
     tokens,
 )
-from eqfuzz.torch_internals.inductor import forget_compiled_code
+from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 SCRIPT = """
 import torch

@@ -8,23 +8,14 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from eqfuzz.torch_internals.inductor import (
-    application,
-    bisected,
-    compilations,
-    dynamo_same,
-    forget_compiled_code,
-    inductor_backend,
-    is_inside_transform,
-    modes_are_active,
-    overloads_of,
-    put_builds_in_place_whole,
-    rounding_as_eager,
-    storage_key,
-    switched_off,
-    undispatched,
-    without_autograd_cache,
-)
+from eqfuzz.torch_internals.bisector import application, bisected, switched_off
+from eqfuzz.torch_internals.cpp_kernels import put_builds_in_place_whole
+from eqfuzz.torch_internals.dynamo import compilations, dynamo_same, forget_compiled_code
+from eqfuzz.torch_internals.inductor import inductor_backend
+from eqfuzz.torch_internals.modes import is_inside_transform, modes_are_active
+from eqfuzz.torch_internals.operators import overloads_of, undispatched
+from eqfuzz.torch_internals.options import rounding_as_eager, without_autograd_cache
+from eqfuzz.torch_internals.tensors import storage_key
 
 
 def test_storage_keys():
