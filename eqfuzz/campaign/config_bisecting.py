@@ -11,7 +11,7 @@ from eqfuzz.campaign.about import case_about, config_of, pool_for
 from eqfuzz.campaign.trial import trial
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.run.case import Case
-from eqfuzz.run.config_options import MODULES, Option, default_of
+from eqfuzz.run.config_options import SAMPLED_MODULES, Option, default_of
 from eqfuzz.run.config_sampling import randomly, values_of
 from eqfuzz.run.configs import Config
 from eqfuzz.run.environment import Environment
@@ -100,7 +100,7 @@ class _Search:
         return self._try(values, lambda verdict: verdict.kind is Kind.AGREE)
 
     def _try(self, values: tuple[Value, ...], wanted: Callable[[Verdict], bool]) -> bool:
-        by_module: Mapping[str, dict[str, Any]] = {module: {} for module in MODULES}
+        by_module: Mapping[str, dict[str, Any]] = {module: {} for module in SAMPLED_MODULES}
         for value in values:
             by_module[value.module][value.option] = value.value
         config = self._config.model_copy(update=dict(by_module))

@@ -17,7 +17,7 @@ from eqfuzz.campaign.tally import Tally
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.program.release import this_release
-from eqfuzz.run.config_options import MODULES, Options, UnknownOption, options_of
+from eqfuzz.run.config_options import SAMPLED_MODULES, Options, UnknownOption, options_of
 from eqfuzz.run.config_sampling import randomly, tuples
 from eqfuzz.run.configs import DEFAULT_CONFIG, Config
 from eqfuzz.triage.finding import Finding
@@ -27,11 +27,11 @@ from eqfuzz.triage.finding import Finding
 class Sampling:
     """How configurations are sampled: ``n`` options at a time, ``limit`` at most, or ``attempts`` with ``p`` each.
 
-    ``modules`` are keys of ``MODULES``; ``only`` names the options to take (none: all), Dynamo's as ``dynamo.NAME``.
+    ``modules`` are of ``SAMPLED_MODULES``; ``only`` names the options to take (none: all), Dynamo's as ``dynamo.NAME``.
     """
 
     method: Literal["tuples", "random"]
-    modules: tuple[str, ...] = tuple(MODULES)
+    modules: tuple[str, ...] = SAMPLED_MODULES
     only: tuple[str, ...] = ()
     n: int = 2
     limit: int = 100

@@ -14,11 +14,11 @@ from eqfuzz.campaign.trial import Trial, trial
 from eqfuzz.judge.checks import CALLS
 from eqfuzz.judge.verdict import Verdict
 from eqfuzz.program.program import Program
-from eqfuzz.program.torch_internals import application
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
 from eqfuzz.run.configs import Config
 from eqfuzz.run.pool import Pool
+from eqfuzz.torch_internals.bisector import application
 from eqfuzz.triage.essence import statements
 from eqfuzz.triage.finding import Finding, Reduced
 from eqfuzz.triage.fingerprint import DIFFERENCES, RAISES, changed_by, is_exact, raised_as

@@ -40,7 +40,7 @@ def bisect(
     from eqfuzz.campaign import config_bisecting
     from eqfuzz.report.configuring import print_bisected, print_tried
     from eqfuzz.report.console import make_console
-    from eqfuzz.run.config_options import MODULES, UnknownOption, options_of
+    from eqfuzz.run.config_options import SAMPLED_MODULES, UnknownOption, options_of
     from eqfuzz.run.protocol import RunnerFailed
 
     console = make_console()
@@ -54,7 +54,7 @@ def bisect(
 
     finding = finding_in(folder)
     try:
-        options = options_of(tuple(MODULES)).chosen(split_names(only or []))
+        options = options_of(SAMPLED_MODULES).chosen(split_names(only or []))
         tries = config_bisecting.Attempts(options, attempts, p, seed)
         found = config_bisecting.bisect(finding, folder, out, tries, tell)
     except UnknownOption as error:

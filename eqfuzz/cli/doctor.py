@@ -36,7 +36,7 @@ class Check:
 
     @property
     def line(self) -> str:
-        text = f"{self.name:<12} {self.state:<8} {self.found}"
+        text = f"{self.name:<15} {self.state:<8} {self.found}"
         if self.state == OK:
             return f"{text}  ({self.purpose})"
         return f"{text}: {self.purpose}" + (f"; {self.remedy}" if self.remedy else "")
@@ -55,7 +55,7 @@ def doctor() -> None:
     for check in checks():
         style = {OK: "green", MISSING: "bold red"}.get(check.state, "yellow")
         line = Text(check.line)
-        line.stylize(style, 13, 13 + len(check.state))
+        line.stylize(style, 16, 16 + len(check.state))
         console.print(line, soft_wrap=True)
         if check.state == MISSING:
             needed.append(check.name)
@@ -85,7 +85,7 @@ def _python() -> Check:
 
 
 def _torch() -> Iterator[Check]:
-    """Torch and, since only torch can tell, CUDA."""
+    """Torch and what only torch can say: whether it has what eqfuzz relies on, and CUDA."""
     purpose = f"{OLDEST_TORCH[0]}.{OLDEST_TORCH[1]} or newer is needed"
     try:
         import torch
@@ -95,12 +95,33 @@ def _torch() -> Iterator[Check]:
         return
     version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
     yield Check("torch", OK if version >= OLDEST_TORCH else MISSING, torch.__version__, purpose, "pip install -U torch")
+    yield _internals()
     purpose = "--device cuda"
     if torch.cuda.is_available():
         yield Check("CUDA", OK, torch.cuda.get_device_name(), purpose)
     else:
         found = f"built for {torch.version.cuda}, no device" if torch.version.cuda else "this torch is built without"
         yield Check("CUDA", ABSENT, found, purpose, "the CPU works without")
+
+
+def _internals() -> Check:
+    """The private names of torch that eqfuzz relies on: those that are missing, with what is lost."""
+    from eqfuzz.torch_internals.contract import CONTRACT, missing
+
+    purpose, remedy = "private names of torch that eqfuzz relies on", "take a release from docs/reference/torches.md"
+    try:
+        found = missing()
+    except Exception as error:  # of a broken install again: most of torch is imported here only
+        text = f"cannot be imported: {type(error).__name__}: {' '.join(str(error).split())}"
+        return Check("torch internals", MISSING, text, purpose, "pip install --force-reinstall torch")
+    if not found:
+        return Check("torch internals", OK, f"{len(CONTRACT)} names", purpose)
+    needed = [lack for lack in found if not lack.name.lost]
+    lost: dict[str, dict[str, None]] = {}
+    for lack in needed or found:
+        lost.setdefault(lack.name.lost or lack.name.use, {})[lack.what] = None
+    text = "; ".join(f"{', '.join(whats)} ({reason})" for reason, whats in lost.items())
+    return Check("torch internals", MISSING if needed else ABSENT, text, purpose, remedy if needed else "")
 
 
 def _compiler() -> Check:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from eqfuzz.program.torch_internals import storage_key
+from eqfuzz.torch_internals.tensors import storage_key
 
 
 def shared_memory(outputs: Sequence[tuple[str, Any]], others: Sequence[tuple[str, Any]]) -> list[tuple[str, str]]:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves
 
 from eqfuzz.judge.arithmetic import base_name
 from eqfuzz.judge.compare import Difference, against_reference, identical, metadata_difference
 from eqfuzz.judge.error_bound import reference
 from eqfuzz.program.call import Call
+from eqfuzz.torch_internals.operators import OpOverload, cast
+from eqfuzz.torch_internals.trees import tree_leaves
 
 SAMPLES = (8, 32)
 """Noisy runs behind a bound: few settle nearly all operators, many come before a claim."""
@@ -55,7 +56,7 @@ class Alone:
 
 
 def judge_alone(
-    func: torch._ops.OpOverload, args: tuple, kwargs: dict[str, Any], compiled: Mapping[int, torch.Tensor], seed: int
+    func: OpOverload, args: tuple, kwargs: dict[str, Any], compiled: Mapping[int, torch.Tensor], seed: int
 ) -> Alone:
     """Judge the ``compiled`` results, by their position among the results, for these operands."""
     if torch.Tag.nondeterministic_seeded in func.tags:
@@ -132,8 +133,8 @@ def _disagreement(part: int, found: Difference, compiled: torch.Tensor) -> Disag
     )
 
 
-def _in_aten(func: torch._ops.OpOverload) -> Callable[..., Any]:
+def _in_aten(func: OpOverload) -> Callable[..., Any]:
     """The ATen operator that a primitive of the compiler stands for, whose arithmetic is known."""
     if func is torch.ops.prims.convert_element_type.default:
-        return lambda value, dtype: torch.ops.aten._to_copy.default(value, dtype=dtype)
+        return cast
     return func

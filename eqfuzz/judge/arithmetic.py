@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from eqfuzz.torch_internals.operators import OpOverload, overload_name, schema_of
+
 HALVES = (torch.float16, torch.bfloat16)
 
 
@@ -107,22 +109,22 @@ _ABSOLUTE_IN_OPERAND = _names(
 """Error relative to the first operand: ``x * (1 + erf(x))``, ``x - (x // y) * y`` cancel where the result is tiny."""
 
 
-def base_name(func: torch._ops.OpOverload) -> str:
+def base_name(func: OpOverload) -> str:
     """The operator's name without namespace and in-place underscore: ``add`` for ``aten.add_.Tensor``."""
-    name = func._schema.name.partition("::")[2]
+    name = schema_of(func).name.partition("::")[2]
     if name.startswith("__i") and name.endswith("__"):
         return "__" + name[3:]
     return name if name.endswith("__") else name.removesuffix("_")
 
 
-def is_exact(name: str, func: torch._ops.OpOverload, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+def is_exact(name: str, func: OpOverload, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     """Whether every legal implementation gives the same bits for the same float operands."""
     if name in {"index_put", "_index_put_impl", "_unsafe_index_put"}:
         return not (args[3] if len(args) > 3 else kwargs.get("accumulate", False))
     if name == "scatter":
-        return "reduce" not in kwargs and not func._overloadname.endswith("reduce")
+        return "reduce" not in kwargs and not overload_name(func).endswith("reduce")
     if name == "round":
-        return func._overloadname in {"default", "out", ""}
+        return overload_name(func) in {"default", "out", ""}
     if name == "arange":
         return all(float(value).is_integer() for value in args if isinstance(value, (int, float)))
     if name == "linalg_vector_norm":
@@ -205,7 +207,7 @@ def absolute_noise(name: str, operand: torch.Tensor | None) -> float | torch.Ten
 
 def terms_added(
     name: str,
-    func: torch._ops.OpOverload,
+    func: OpOverload,
     args: Sequence[Any],
     operands: Sequence[torch.Tensor],
     results: Sequence[Any],

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves, tree_map
 
 from eqfuzz.judge.alone import Alone, Disagreement, judge_alone
 from eqfuzz.judge.arithmetic import HALVES
@@ -33,12 +32,11 @@ from eqfuzz.judge.observe import observe
 from eqfuzz.judge.place import Place, place_of
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import STATE_SEED
-from eqfuzz.program.torch_internals import (
-    forget_compiled_code,
-    inductor_backend,
-    rounding_as_eager,
-    without_autograd_cache,
-)
+from eqfuzz.torch_internals.dynamo import forget_compiled_code
+from eqfuzz.torch_internals.inductor import inductor_backend
+from eqfuzz.torch_internals.operators import HigherOrderOperator, schema_of
+from eqfuzz.torch_internals.options import rounding_as_eager, without_autograd_cache
+from eqfuzz.torch_internals.trees import tree_leaves, tree_map
 
 _CLONE = torch.ops.aten.clone.default
 _MAX_FAILURES = 8
@@ -182,7 +180,7 @@ class _GraphAudit:
                 self._judge_step(step, run, values)
 
     def _judge_step(self, step: Step, run: Run, values: dict[str, Any]) -> None:
-        if isinstance(step.target, torch._ops.HigherOrderOperator):
+        if isinstance(step.target, HigherOrderOperator):
             self.unjudged[step.name] = "a higher-order operator"
             return
         if any(ref.name not in values for ref in _refs(step)):
@@ -205,9 +203,9 @@ class _GraphAudit:
         elif not returns_operand(step.target):
             result = judge_alone(step.target, args, kwargs, self._compiled(step, values), self.seed)
             values.setdefault(step.name, result.value)
-            if step.target._schema.returns:
+            if schema_of(step.target).returns:
                 self._take(step, result, values)
-        elif step.target._schema.is_mutable:
+        elif schema_of(step.target).is_mutable:
             self.unjudged[step.name] = "it writes to its operand"
         else:
             # Inductor may have laid out the operand so that no view of this shape exists: the numbers are the same.

@@ -13,7 +13,7 @@ from eqfuzz.judge.observation import VALUES, CallObservation
 from eqfuzz.judge.observe import Keep, Scope, execute, observe
 from eqfuzz.judge.reference import LeafReference
 from eqfuzz.program.call import Call
-from eqfuzz.program.torch_internals import forget_compiled_code
+from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 
 def captured_calls(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from typing import Any, Protocol
-from unittest import mock
 
 import torch
 from torch.overrides import TorchFunctionMode
+
+from eqfuzz.torch_internals.control_flow import control_flow_by
 
 
 class Watcher(Protocol):
@@ -64,9 +65,5 @@ def plain_control_flow() -> Iterator[None]:
             carried = tuple(carried) if isinstance(carried, (list, tuple)) else (carried,)
         return carried
 
-    with (
-        mock.patch.object(torch, "cond", cond),
-        mock.patch("torch._higher_order_ops.cond.cond", cond),
-        mock.patch("torch._higher_order_ops.while_loop.while_loop", while_loop),
-    ):
+    with control_flow_by(cond, while_loop):
         yield

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves, tree_map_only
 
 from eqfuzz.judge.arithmetic import is_whole
+from eqfuzz.torch_internals.operators import schema_of
+from eqfuzz.torch_internals.trees import tree_leaves, tree_map_only
 
 _BITS = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
 
@@ -119,18 +120,18 @@ def _sums_of_magnitudes(
 
 
 def _scalar_names(func: Any) -> set[str]:
-    return {argument.name for argument in func._schema.arguments if str(argument.type) in _NUMBERS}
+    return {argument.name for argument in schema_of(func).arguments if str(argument.type) in _NUMBERS}
 
 
 def _scalars(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[float]:
     names = _scalar_names(func)
-    given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | kwargs
+    given = dict(zip((argument.name for argument in schema_of(func).arguments), args, strict=False)) | kwargs
     return [float(value) for key, value in given.items() if key in names and isinstance(value, (int, float))]
 
 
 def _without_signs(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     names = _scalar_names(func)
-    order = [argument.name for argument in func._schema.arguments]
+    order = [argument.name for argument in schema_of(func).arguments]
     plain = tuple(
         abs(value) if key in names and isinstance(value, (int, float)) else value
         for key, value in zip(order, args, strict=False)

@@ -8,10 +8,11 @@ from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
-from torch.utils._pytree import tree_map_only
 
 from eqfuzz.judge.observe import snapshot
-from eqfuzz.program.torch_internals import forget_output_strides
+from eqfuzz.torch_internals.inductor import forget_output_strides, takes_one_list
+from eqfuzz.torch_internals.operators import OpOverload, schema_of
+from eqfuzz.torch_internals.trees import tree_map_only
 
 MAX_RUNS = 4
 """How many runs of one graph are kept: a loop may run it a thousand times."""
@@ -42,7 +43,7 @@ class Step:
 
     @property
     def is_operator(self) -> bool:
-        return self.op == "call_function" and isinstance(self.target, torch._ops.OpOverload)
+        return self.op == "call_function" and isinstance(self.target, OpOverload)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,15 +129,15 @@ def _is_intermediate(node: Node) -> bool:
     value = node.meta.get("val")
     if node.op != "call_function" or not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
         return False
-    return not (isinstance(node.target, torch._ops.OpOverload) and returns_operand(node.target))
+    return not (isinstance(node.target, OpOverload) and returns_operand(node.target))
 
 
-def returns_operand(func: torch._ops.OpOverload) -> bool:
+def returns_operand(func: OpOverload) -> bool:
     """Whether a result shares memory with an operand: a view, or the operand itself, written to.
 
     Not ``as_strided``: Inductor may lay its operand out in another way, so that its value is taken as it comes.
     """
-    return func is not AS_STRIDED and any(value.alias_info is not None for value in func._schema.returns)
+    return func is not AS_STRIDED and any(value.alias_info is not None for value in schema_of(func).returns)
 
 
 def written_operand(step: Step) -> str | None:
@@ -162,8 +163,7 @@ def _recording(compiled: Callable[..., Any], recorded: Recorded, count: int, exp
         recorded.runs.append(Run(before, after, values))
         return tuple(outputs[:count])
 
-    run._boxed_call = True  # type: ignore[attr-defined]
-    return run
+    return takes_one_list(run)
 
 
 def _kept(value: Any) -> Any:

@@ -13,6 +13,7 @@ import torch
 from eqfuzz.judge.arithmetic import RANKING, is_jump, opmath
 from eqfuzz.judge.noise import Noise
 from eqfuzz.judge.shadows import shadow_dtype
+from eqfuzz.torch_internals.operators import schema_of
 
 _ELEMENTWISE_MOVES = {"copy", "_to_copy", "clone", "zero", "fill"}
 _COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge"}
@@ -86,10 +87,10 @@ def _collect(value: Any, found: list[torch.Tensor]) -> None:
 
 def written(func: Any, args: tuple, kwargs: dict[str, Any]) -> list[torch.Tensor]:
     """The tensors that the operator's schema says it writes to."""
-    if not func._schema.is_mutable:
+    if not schema_of(func).is_mutable:
         return []
     found: list[torch.Tensor] = []
-    for position, argument in enumerate(func._schema.arguments):
+    for position, argument in enumerate(schema_of(func).arguments):
         if argument.alias_info is None or not argument.alias_info.is_write:
             continue
         _collect(args[position] if position < len(args) else kwargs.get(argument.name), found)
@@ -297,7 +298,7 @@ def _call_with(operation: Operation, replaced: dict[int, torch.Tensor], *, round
 
 def _out_arguments(operation: Operation) -> list[torch.Tensor]:
     found: list[torch.Tensor] = []
-    for position, argument in enumerate(operation.func._schema.arguments):
+    for position, argument in enumerate(schema_of(operation.func).arguments):
         if argument.is_out:
             _collect(
                 operation.args[position] if position < len(operation.args) else operation.kwargs.get(argument.name),

@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 
 from eqfuzz.judge.observation import Raised
+from eqfuzz.torch_internals.source_tree import COMPILER_MODULES, OPERATORS_IN_PYTHON
 
 _TORCH = f"{Path(torch.__file__).parent}/"
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
@@ -54,7 +55,6 @@ _COMPILER = {
 _DECLINES = re.compile(
     r"does(?: not|n't) (?:yet |currently )?(?:handle|support)|not (?:yet|currently) (?:supported|handled)"
 )
-_COMPILER_MODULES = ("torch._dynamo", "torch._inductor", "torch._functorch", "torch.fx", "torch._subclasses")
 # What fake-tensor code raises when it is itself wrong; its argument checks raise RuntimeError, TypeError, ValueError.
 _OWN_FAILURES = (AssertionError, AttributeError, KeyError, NameError, NotImplementedError, RecursionError)
 
@@ -118,7 +118,7 @@ def _origin(error: BaseException) -> str:
     if _named(error, {"TorchDynamoException"}) or _failed_inside_the_compiler(error):
         return "compiler"
     # AOTAutograd refuses a second backward pass with a plain RuntimeError.
-    if _declines([error]) and _raised_in(error, _COMPILER_MODULES):
+    if _declines([error]) and _raised_in(error, COMPILER_MODULES):
         return "unsupported"
     return "program"
 
@@ -135,14 +135,14 @@ def _named(error: BaseException, names: set[str]) -> bool:
 
 
 def _is_compilers(error: BaseException) -> bool:
-    return type(error).__module__.startswith(_COMPILER_MODULES)
+    return type(error).__module__.startswith(COMPILER_MODULES)
 
 
 def _failed_inside_the_compiler(error: BaseException) -> bool:
     """A Python error that broke out of the compiler's own code (not one that an operator's checks gave)."""
     if not isinstance(error, _OWN_FAILURES):
         return False
-    return _raised_in(error, (*_COMPILER_MODULES, "torch._refs", "torch._meta_registrations", "torch._decomp"))
+    return _raised_in(error, (*COMPILER_MODULES, *OPERATORS_IN_PYTHON))
 
 
 def _raised_in(error: BaseException, modules: tuple[str, ...]) -> bool:

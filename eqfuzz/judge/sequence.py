@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeVar
 
 import torch
-from torch.utils._pytree import tree_leaves, tree_map
 
 from eqfuzz.judge.compare import identical
 from eqfuzz.judge.leaves import leaves
@@ -20,6 +19,7 @@ from eqfuzz.judge.observe import observe
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.namespace import plain_globals
+from eqfuzz.torch_internals.trees import tree_leaves, tree_map
 
 AGAIN = "the same inputs again"
 INTEGERS = "integer values"

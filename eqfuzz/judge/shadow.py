@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_map_only
 
 from eqfuzz.judge import operands as operands_of
 from eqfuzz.judge.arithmetic import (
@@ -37,7 +35,10 @@ from eqfuzz.judge.shadows import Shadows, has_storage, is_inexact, shadow_dtype,
 from eqfuzz.judge.sparse import SparseRows, asks_for_structure, keeps_numbers
 from eqfuzz.judge.statistics import with_own_statistics
 from eqfuzz.judge.taken_floats import TakenFloats
-from eqfuzz.program.torch_internals import is_zero_tensor
+from eqfuzz.torch_internals.modes import TorchDispatchMode
+from eqfuzz.torch_internals.operators import OpOverload, schema_of
+from eqfuzz.torch_internals.tensors import is_zero_tensor
+from eqfuzz.torch_internals.trees import tree_map_only
 
 _BATCH_NORMS = {"native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"}
 
@@ -107,7 +108,7 @@ class ShadowMode(TorchDispatchMode):
         kwargs = kwargs or {}
         if self.paused:
             return func(*args, **kwargs)
-        if not isinstance(func, torch._ops.OpOverload):
+        if not isinstance(func, OpOverload):
             return self._higher_order(func, args, kwargs)
         name = base_name(func)
         found = operands_of.tensors((args, kwargs))
@@ -205,7 +206,7 @@ class ShadowMode(TorchDispatchMode):
                 exact = gives_whole_here(name, kwargs, operands_of.tensors(func(*copies[0], **copies[1])))
             else:
                 exact = is_exact_here(name, func, copies[0], copies[1], written)
-        fresh_possible = len(func._schema.returns) > len(written) or name in _BATCH_NORMS
+        fresh_possible = len(schema_of(func).returns) > len(written) or name in _BATCH_NORMS
         reaches_floats = fresh_possible or any(is_inexact(value) for value in written)
         operation = None
         random = torch.Tag.nondeterministic_seeded in func.tags

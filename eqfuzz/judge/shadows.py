@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from eqfuzz.judge.arithmetic import component
-from eqfuzz.program.torch_internals import is_zero_tensor, storage_key
+from eqfuzz.torch_internals.tensors import is_zero_tensor, key_of_storage, negated_view, storage_key
 
 
 @dataclasses.dataclass
@@ -57,7 +57,7 @@ class Shadows:
         size = (self.rows, *tensor.size())
         if not tensor.is_complex():
             seen = shadow.rows.as_strided(size, (stride, *tensor.stride()), first + tensor.storage_offset())
-            return torch.ops.aten._neg_view(seen) if tensor.is_neg() else seen
+            return negated_view(seen) if tensor.is_neg() else seen
         doubled = tuple(2 * step for step in tensor.stride())
         parts = shadow.rows.as_strided((*size, 2), (stride, *doubled, 1), first + 2 * tensor.storage_offset())
         seen = torch.view_as_complex(parts)
@@ -68,14 +68,14 @@ class Shadows:
 
         False where the two read it as different dtypes.
         """
-        shadow = self._table[owner._cdata]
+        shadow = self._table[key_of_storage(owner)]
         storage, unit = tensor.untyped_storage(), shadow.dtype.itemsize
         first, apart = divmod(storage.data_ptr() - owner.data_ptr(), unit)
         length = storage.nbytes() // unit
         if apart or component(tensor.dtype) is not shadow.dtype or first + length > shadow.rows.shape[1]:
             return False
         rows = shadow.rows[:, first : first + length]
-        self._table[storage._cdata] = _Shadow(storage, shadow.dtype, rows)
+        self._table[key_of_storage(storage)] = _Shadow(storage, shadow.dtype, rows)
         return True
 
     def adopt(self, tensor: torch.Tensor) -> None:

@@ -17,6 +17,8 @@ from typing import Any, TextIO
 import numpy as np
 import torch
 
+from eqfuzz.torch_internals.source_tree import DYNAMO
+
 _KEPT_CHARACTERS = 1 << 16
 _LINES = 1000
 _FROM_KERNEL = "(Triggered internally at"
@@ -106,7 +108,7 @@ def _torch_warns(message: str) -> bool:
     while frame is not None and frame.f_code.co_filename in (__file__, warnings.__file__):
         frame = frame.f_back
     caller = Path("" if frame is None else frame.f_code.co_filename)
-    return caller.is_relative_to(_TORCH) and not caller.is_relative_to(_TORCH / "_dynamo")
+    return caller.is_relative_to(_TORCH) and not caller.is_relative_to(_TORCH / DYNAMO)
 
 
 def _digest(state: bytes) -> str:

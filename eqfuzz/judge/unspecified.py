@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from eqfuzz.judge.arithmetic import base_name
 from eqfuzz.judge.observe import observe
 from eqfuzz.program.call import Call
+from eqfuzz.torch_internals.modes import TorchDispatchMode
+from eqfuzz.torch_internals.operators import OpOverload, schema_of
 
 _ORDERING = frozenset({"sort", "argsort", "topk", "kthvalue", "median", "nanmedian", "mode"})
 
@@ -41,9 +42,9 @@ class _Looking(TorchDispatchMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        if not self.found and isinstance(func, torch._ops.OpOverload):
+        if not self.found and isinstance(func, OpOverload):
             name = base_name(func)
-            bound = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | kwargs
+            bound = dict(zip((argument.name for argument in schema_of(func).arguments), args, strict=False)) | kwargs
             if _writes_twice(name, bound):
                 self.found = f"{name} writes to one place more than once"
             elif name in _ORDERING and not bound.get("stable") and _has_ties(bound["self"], bound.get("dim", -1)):

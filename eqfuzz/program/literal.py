@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.utils._pytree import tree_leaves
 
 from eqfuzz.program.call import Call
-from eqfuzz.program.torch_internals import storage_key
+from eqfuzz.torch_internals.tensors import storage_key
+from eqfuzz.torch_internals.trees import tree_leaves
 
 _READABLE = 64
 """Tensors with at most this many elements are written as nested lists, larger ones as packed bytes."""

@@ -15,8 +15,8 @@ from eqfuzz.judge.verdict import Evidence, Kind
 from eqfuzz.program.definitions import program_text
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.release import Release
-from eqfuzz.program.torch_internals import application
 from eqfuzz.report.figures import value
+from eqfuzz.torch_internals.bisector import application
 from eqfuzz.triage.buckets import bucket_id
 from eqfuzz.triage.essence import essence
 from eqfuzz.triage.finding import Finding

@@ -15,13 +15,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
-import torch.utils._pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from eqfuzz.rewrite.operators import ALIASES_FILE, METHODS, MODULES, REQUIRED, WRAPPERS_OWN, function_paths, operator_at
-
-_MODULES_IN_PYTHON = ("torch.functional", "torch.nn.functional", "torch._tensor")
-"""Functions written in Python are looked at where these define them; others may do anything when called."""
+from eqfuzz.torch_internals import trees
+from eqfuzz.torch_internals.modes import TorchDispatchMode
+from eqfuzz.torch_internals.source_tree import FUNCTIONS_IN_PYTHON
 
 _LEFT_OUT = frozenset(
     {
@@ -119,7 +117,7 @@ def _candidates() -> Iterator[str]:
         function = _function_at(path)
         if operator.is_method and isinstance(function, types.MethodDescriptorType) and operator.function:
             continue  # a method of the same operator: known from the schema
-        if operator.aten or getattr(function, "__module__", "") in _MODULES_IN_PYTHON:
+        if operator.aten or getattr(function, "__module__", "") in FUNCTIONS_IN_PYTHON:
             yield path
 
 
@@ -158,7 +156,7 @@ class _Record(TorchDispatchMode):
         self.calls: list[tuple[str, str]] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.calls.append((str(func), repr(pytree.tree_map(_shown, (args, kwargs or {})))))
+        self.calls.append((str(func), repr(trees.tree_map(_shown, (args, kwargs or {})))))
         return func(*args, **(kwargs or {}))
 
 
@@ -247,7 +245,7 @@ def _shown(leaf: Any) -> Any:
 
 def _told(value: Any) -> str:
     """A result by its types and elements; exact, and equal for equal results."""
-    leaves, structure = pytree.tree_flatten(value)
+    leaves, structure = trees.tree_flatten(value)
     return repr((structure, [_elements(leaf) for leaf in leaves]))
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from eqfuzz.program.hooks import runs_only_forward
-from eqfuzz.program.torch_internals import is_inside_transform
+from eqfuzz.torch_internals.modes import is_inside_transform
+from eqfuzz.torch_internals.module_hooks import runs_only_forward
 
 
 @dataclasses.dataclass(frozen=True)

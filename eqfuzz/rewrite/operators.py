@@ -20,8 +20,8 @@ from typing import Any
 
 import torch
 
-from eqfuzz.program.torch_internals import overloads_of, undispatched
 from eqfuzz.rewrite.fact import Fact
+from eqfuzz.torch_internals.operators import overloads_of, undispatched
 
 REQUIRED = inspect.Parameter.empty
 """The default of a parameter that has none."""

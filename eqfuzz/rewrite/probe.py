@@ -13,6 +13,7 @@ from eqfuzz.program.load import Loaded, reseed
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.fact import Fact, fact_of
 from eqfuzz.rewrite.syntax import Span, Syntax
+from eqfuzz.torch_internals.tensors import version
 
 RECORDER = "__eqfuzz_record__"
 MAX_VISITS = 256
@@ -100,14 +101,14 @@ class _Recorder:
             return value
         fact = fact_of(value)
         if fact.is_tensor and not value.is_inference():
-            self._watched.append((span, len(visits), value, value._version))
+            self._watched.append((span, len(visits), value, version(value)))
         visits.append(fact)
         return value
 
     def settle(self) -> None:
         """After the last call: mark what was written to since it was seen."""
-        for span, index, tensor, version in self._watched:
-            if tensor._version != version:
+        for span, index, tensor, seen in self._watched:
+            if version(tensor) != seen:
                 visits = self.visits[span]
                 visits[index] = dataclasses.replace(visits[index], mutated=True)
         self._watched.clear()

@@ -25,12 +25,13 @@ from eqfuzz.run.cells import CellJudge, Judged, Tell, open_cells
 from eqfuzz.run.clock import COMPILER, Clock
 from eqfuzz.run.configs import Config
 from eqfuzz.run.deaths import DEATHS, death_in_words
-from eqfuzz.run.kernels import Built, Deferral, Kernel, tell_loaded_code
+from eqfuzz.run.kernels import Built, Deferral, Kernel
 from eqfuzz.run.offspring import GRACE, Answer, Emit, Offspring
 from eqfuzz.run.protocol import EXIT, Event
-from eqfuzz.run.shortcuts import shortcuts
 from eqfuzz.run.store import KernelStore
 from eqfuzz.run.subject import Subject
+from eqfuzz.torch_internals.inductor import watch_loaded_code
+from eqfuzz.torch_internals.shortcuts import shortcuts
 
 TOGETHER = 12
 """Cells that are alive at once: more save little, and each holds about 100 MB."""
@@ -251,7 +252,7 @@ def _live(judge: CellJudge, task: _Task, full: bool, emit: Emit, answer: Answer)
         return [Built(**built) if built is not None else None for built in answer()["built"]]
 
     codes: list[str] = []
-    tell_loaded_code(codes.append)
+    watch_loaded_code(codes.append)
     deferral = None if task.stock else Deferral(ask, salt=f"variant {task.subject.number}" if full else "")
     with contextlib.nullcontext() if task.stock else shortcuts():
         judged = judge.cell(task.subject, task.device, task.config)

@@ -15,7 +15,6 @@ from eqfuzz.judge.oracles import judge_compiled
 from eqfuzz.judge.reference import Reference
 from eqfuzz.judge.speed import judge_speed
 from eqfuzz.judge.verdict import Kind, Verdict
-from eqfuzz.program.torch_internals import compilations, forget_compiled_code
 from eqfuzz.run.case import Case
 from eqfuzz.run.clock import Clock
 from eqfuzz.run.configs import Config
@@ -23,6 +22,7 @@ from eqfuzz.run.devices import observe_on
 from eqfuzz.run.lines import traced_lines
 from eqfuzz.run.signals import Signals
 from eqfuzz.run.subject import Subject
+from eqfuzz.torch_internals.dynamo import compilations, forget_compiled_code
 
 SAMPLES = (8, 32)
 """Noisy runs behind a bound: the first few settle nearly all cells; more make the bound of the rest smooth."""

@@ -17,25 +17,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from torch._dynamo import config as dynamo_config
-from torch._inductor import fuzzer as torchs
-from torch._inductor.fuzzer import DEFAULT, ConfigType, ResultType, SamplingMethod, Status
-
 from eqfuzz.run.config_left_out import why_left_out
+from eqfuzz.torch_internals import fuzzer as torchs
+from eqfuzz.torch_internals.fuzzer import DEFAULT, ConfigType, ResultType, SamplingMethod, Status
+from eqfuzz.torch_internals.options import MODULES, config_module, entries_of, fields_of
 
 __all__ = ["DEFAULT", "MODULE_DEFAULTS", "ConfigFuzzer", "Results", "SamplingMethod", "Status", "Unkept"]
 
 
-def fields_of(config_module: Any) -> dict[str, Any]:
-    """Torch's entries for the options of a config module, without those that only name another one."""
-    return {name: entry for name, entry in config_module._config.items() if entry.alias is None}
-
-
 MODULE_DEFAULTS: dict[str, ConfigType] = {
     **torchs.MODULE_DEFAULTS,
-    "torch._dynamo.config": {
-        **{name: DEFAULT for name in fields_of(dynamo_config) if why_left_out("dynamo", name)},
-        **torchs.MODULE_DEFAULTS["torch._dynamo.config"],
+    MODULES["dynamo"]: {
+        **{name: DEFAULT for name in fields_of(config_module("dynamo")) if why_left_out("dynamo", name)},
+        **torchs.MODULE_DEFAULTS[MODULES["dynamo"]],
     },
 }
 """Options that are not sampled: torch's, and for Dynamo those that ``config_left_out`` gives a reason for."""
@@ -103,7 +97,7 @@ class ConfigFuzzer(torchs.ConfigFuzzer):
         super().__init__(config_module, test_model_fn_factory, seed, default, sm, test_timeout)
         self.fields = fields_of(config_module)
         # An alias takes no default of its own, and torch's list may name options that this version does not have.
-        known = {name: v for name, v in self.default.items() if name in config_module._config}
+        known = {name: v for name, v in self.default.items() if name in entries_of(config_module)}
         self.default = {name: v for name, v in known.items() if name in self.fields or v is not DEFAULT}
         self.results = Results(tuple(self.default))
         self._before: dict[str, Any] = {}

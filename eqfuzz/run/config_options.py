@@ -9,16 +9,17 @@ from __future__ import annotations
 import collections
 import dataclasses
 import difflib
-import importlib
 import json
 import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from eqfuzz.run.config_fuzzer import MODULE_DEFAULTS, SamplingMethod, fields_of, set_random
+from eqfuzz.run.config_fuzzer import MODULE_DEFAULTS, SamplingMethod, set_random
 from eqfuzz.run.config_left_out import why_left_out
+from eqfuzz.torch_internals.options import MODULES, config_module, entries_of, fields_of
 
-MODULES = {"inductor": "torch._inductor.config", "dynamo": "torch._dynamo.config"}
+SAMPLED_MODULES = ("inductor", "dynamo")
+"""The config modules whose options are tried, by keys of torch's modules."""
 
 _NO_VALUE = "torch's sampler has no other value for it"
 _TEXT = "free text: what would be sampled means nothing"
@@ -29,7 +30,7 @@ _TORCHS = "torch's own fuzzer leaves it out"
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """One option; ``name`` as in torch's config module, ``module`` a key of ``MODULES``."""
+    """One option; ``name`` as in torch's config module, ``module`` one of ``SAMPLED_MODULES``."""
 
     module: str
     name: str
@@ -68,11 +69,11 @@ class Options:
 
 
 def options_of(modules: Sequence[str]) -> Options:
-    """What ``modules`` (keys of ``MODULES``) have."""
+    """What ``modules`` (some of ``SAMPLED_MODULES``) have."""
     sampled: list[Option] = []
     left_out: dict[Option, str] = {}
     for module in modules:
-        for name in config_module(module)._config:
+        for name in entries_of(config_module(module)):
             option = Option(module, name)
             reason = _denied(option) or _unsampled(option)
             if reason:
@@ -82,14 +83,9 @@ def options_of(modules: Sequence[str]) -> Options:
     return Options(tuple(sampled), left_out)
 
 
-def config_module(module: str) -> Any:
-    """Torch's config module by its key in ``MODULES``."""
-    return importlib.import_module(MODULES[module])
-
-
 def default_of(option: Option) -> Any:
     """What torch has for it where nobody sets it."""
-    return config_module(option.module)._config[option.name].default
+    return entries_of(config_module(option.module))[option.name].default
 
 
 def sample(option: Option, method: SamplingMethod, rng: random.Random) -> Iterator[Any]:

@@ -10,6 +10,9 @@ from typing import Any
 
 import pydantic
 
+from eqfuzz.torch_internals.bisector import switched_off
+from eqfuzz.torch_internals.options import config_module, patched, values_of
+
 
 class Config(pydantic.BaseModel):
     """One configuration. ``dynamo`` and ``inductor`` are patched into torch's config modules for the cell.
@@ -61,14 +64,9 @@ class Config(pydantic.BaseModel):
 
         ``fallback_random`` is always on, so that compiled programs draw the same random numbers as eager ones.
         """
-        import torch._dynamo.config as dynamo_config
-        import torch._inductor.config as inductor_config
-
-        from eqfuzz.program.torch_internals import switched_off
-
         inductor = {"fallback_random": True, **self.inductor}
         off = switched_off(*self.without) if self.without else contextlib.nullcontext()
-        with off, dynamo_config.patch(self.dynamo), inductor_config.patch(inductor):  # type: ignore[attr-defined]
+        with off, patched(dynamo=self.dynamo, inductor=inductor):
             yield
 
 
@@ -128,12 +126,8 @@ def read_configs(path: Path) -> dict[str, Config]:
 
 def _unknown_option(config: Config) -> str:
     """The first option that torch's config modules do not have, with its module; empty when all are known."""
-    import torch._dynamo.config
-    import torch._inductor.config
-
-    modules = {"dynamo": torch._dynamo.config, "inductor": torch._inductor.config}
-    for name, module in modules.items():
-        known = module.get_config_copy()  # type: ignore[attr-defined]
+    for name in ("dynamo", "inductor"):
+        known = values_of(config_module(name))
         for option in getattr(config, name):
             if option not in known:
                 return f"{name}.{option}"

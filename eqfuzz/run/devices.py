@@ -19,7 +19,7 @@ from eqfuzz.judge.shadows import has_storage
 from eqfuzz.judge.unspecified import left_open
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.program.call import Call
-from eqfuzz.program.torch_internals import storage_key
+from eqfuzz.torch_internals.tensors import storage_key
 
 Transform = Callable[[Any], Any]
 

@@ -10,7 +10,8 @@ import sys
 
 import torch
 
-from eqfuzz.program.torch_internals import start_autograd_engine
+from eqfuzz.torch_internals.autograd import start_autograd_engine
+from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 GENERATIONS = 2
 """A case is a fork of the zygote, a compiled cell one of its case."""
@@ -29,7 +30,7 @@ def check(generations: int = GENERATIONS) -> bool:
         return True
     child = os.fork()
     if child == 0:
-        torch._dynamo.reset()
+        forget_compiled_code()
         os._exit(0 if check(generations - 1) else 1)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 

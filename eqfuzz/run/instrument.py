@@ -11,8 +11,8 @@ from typing import Any
 from eqfuzz.judge.instrument.capability import compared, observed
 from eqfuzz.judge.instrument.recall import measure
 from eqfuzz.program.program import Program
-from eqfuzz.program.torch_internals import forget_compiled_code
 from eqfuzz.run.configs import DEFAULT_CONFIG
+from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 SECONDS = 600.0
 """Wall limit of one program; most take a second or two."""

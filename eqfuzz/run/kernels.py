@@ -10,14 +10,10 @@ import dataclasses
 import functools
 import hashlib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-import torch._inductor.config as inductor_config
-from torch._inductor import codecache
-from torch._inductor.async_compile import AsyncCompile
-
-Function = Callable[..., Any]
+from eqfuzz.torch_internals import cpp_kernels
+from eqfuzz.torch_internals.cpp_kernels import Function
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +30,7 @@ class Kernel:
 
     def build_alone(self) -> Function:
         """Build and load it as torch does. Raises what torch raises where the C++ compiler does not take it."""
-        return codecache.CppPythonBindingsCodeCache.load_pybinding(list(self.argtypes), self.source)
+        return cpp_kernels.build_kernel(self.argtypes, self.source)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,15 +42,13 @@ class Built:
 
     def load(self) -> Function:
         """The kernel, callable with tensors and numbers. Raises ``ImportError``."""
-        binding = type("Binding", (codecache.CppPythonBindingsCodeCache,), {"entry_function": self.name})
-        return binding._load_library(self.path, Path(self.path).stem).kernel  # type: ignore[attr-defined]
+        return cpp_kernels.load_kernel(self.path, self.name)
 
 
 @functools.cache
 def _options() -> str:
     """Inductor's options for C++ as this process has them; a preload may have changed them."""
-    given = inductor_config.get_config_copy()  # type: ignore[attr-defined]
-    return repr(sorted((name, repr(value)) for name, value in given.items() if name.startswith("cpp")))
+    return cpp_kernels.options_for_cpp()
 
 
 Ask = Callable[[Sequence[Kernel]], Sequence[Built | None]]
@@ -72,7 +66,7 @@ class Deferral:
         self._comment = f"\n// {salt}\n" if salt else ""
         self._waiting: dict[Kernel, _Deferred] = {}
         self.alone = 0
-        AsyncCompile.cpp_pybinding = self._make  # type: ignore[method-assign]
+        cpp_kernels.make_kernels_with(self._make)
 
     def _make(self, argtypes: list[str], source_code: str) -> Function:
         kernel = Kernel(tuple(argtypes), source_code + self._comment)
@@ -87,17 +81,6 @@ class Deferral:
                 deferred.function = deferred.kernel.build_alone()
             else:
                 deferred.function = built.load()
-
-
-def tell_loaded_code(seen: Callable[[str], None]) -> None:
-    """From now on, tell the Python code of every compiled graph that this process loads, generated now or earlier."""
-    load = codecache.PyCodeCache.load_by_key_path
-
-    def loaded(key: str, path: str, *args: Any, **kwargs: Any) -> Any:
-        seen(Path(path).read_text(encoding="utf-8"))
-        return load(key, path, *args, **kwargs)
-
-    codecache.PyCodeCache.load_by_key_path = loaded  # type: ignore[method-assign]
 
 
 class _Deferred:

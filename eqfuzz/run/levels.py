@@ -12,15 +12,17 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._inductor import config as inductor_config
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
 
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Program
-from eqfuzz.program.torch_internals import code_hook, forget_compiled_code
 from eqfuzz.rewrite.survival import Level
+from eqfuzz.torch_internals.dynamo import forget_compiled_code
+from eqfuzz.torch_internals.inductor import code_hook, compile_with_inductor
+from eqfuzz.torch_internals.operators import OpOverload
+from eqfuzz.torch_internals.options import patched
 
 Stages = dict[Level, str]
 """A digest per stage, all of the graphs of a program together."""
@@ -42,10 +44,8 @@ def stages(program: Program, call: Call) -> Stages:
         return lambda graph: texts[level].append(canonical(graph))
 
     def backend(module: GraphModule, examples: list[torch.Tensor]) -> Callable[..., Any]:
-        from torch._inductor.compile_fx import compile_fx
-
         texts[Level.DYNAMO].append(canonical(module.graph))
-        return compile_fx(module, examples)  # type: ignore[return-value]
+        return compile_with_inductor(module, examples)
 
     def on_code(code: str) -> None:
         texts[Level.CODE].append(_nameless(code))
@@ -62,7 +62,7 @@ def stages(program: Program, call: Call) -> Stages:
     compiled = torch.compile(Loaded(program).instance(), backend=backend, fullgraph=True)
     mine = call.copy()
     try:
-        with inductor_config.patch(settings), code_hook(on_code), torch.no_grad():
+        with patched(inductor=settings), code_hook(on_code), torch.no_grad():
             compiled(*mine.args, **mine.kwargs)
     except Exception as error:  # a refusal has many names; what matters is whether the code was reached before it
         if not texts[Level.CODE] and not _caused_by(error, _Done):
@@ -112,7 +112,7 @@ def _target(node: Node) -> str:
     if isinstance(node.target, str):
         return node.target
     module, name = getattr(node.target, "__module__", ""), getattr(node.target, "__name__", repr(node.target))
-    return str(node.target) if isinstance(node.target, torch._ops.OpOverload) else f"{module}.{name}"
+    return str(node.target) if isinstance(node.target, OpOverload) else f"{module}.{name}"
 
 
 _KERNEL = re.compile(r"'''(.*?)'''", re.DOTALL)

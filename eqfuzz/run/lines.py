@@ -11,13 +11,8 @@ import coverage  # not where it is first needed: a case must not add modules to 
 import torch
 from coverage.exceptions import CoverageWarning
 
-from eqfuzz.program.torch_internals import keep_out_of_dynamo
-
-COMPILER = ("_dynamo", "_inductor", "_functorch", "_higher_order_ops", "_decomp", "_refs", "fx")
-"""The packages below torch that count."""
-
-CACHE = "_inductor/codecache.py"
-"""Does not count: what runs there depends on what an earlier compilation has left on the disk."""
+from eqfuzz.torch_internals.dynamo import keep_out_of_dynamo
+from eqfuzz.torch_internals.source_tree import CODE_CACHE, TRACED
 
 _ROOT = Path(torch.__file__).resolve().parent  # as coverage names files
 
@@ -27,7 +22,7 @@ def traced_lines(into: dict[str, str]) -> Iterator[None]:
     """While it lasts, lines are traced; then ``into`` has bitmaps of those that ran, as in ``LinesCovered``."""
     keep_out_of_dynamo("coverage")
     tracer = coverage.Coverage(
-        include=[str(_ROOT / package / "*") for package in COMPILER], data_file=None, config_file=False
+        include=[str(_ROOT / package / "*") for package in TRACED], data_file=None, config_file=False
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CoverageWarning)  # that nothing ran, for one
@@ -40,7 +35,7 @@ def traced_lines(into: dict[str, str]) -> Iterator[None]:
     for file in sorted(data.measured_files()):
         bits = bitmap(data.lines(file) or ())
         path = Path(file).relative_to(_ROOT).as_posix()
-        if bits and path != CACHE:
+        if bits and path != CODE_CACHE:  # what runs there depends on what was compiled earlier
             into[path] = f"{bits:x}"
 
 

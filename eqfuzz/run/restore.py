@@ -27,20 +27,13 @@ from typing import Any
 from eqfuzz.run.child import HIGH_DESCRIPTOR
 from eqfuzz.run.family import children_of, kill
 from eqfuzz.run.limits import GIB, mapped_bytes
-from eqfuzz.run.warm_up import forget_compiles
+from eqfuzz.torch_internals.options import MODULES, config_module, values_of
 
 # A worker that maps this much more than at its start, or holds this many more files open, is replaced.
 _TOLERATED_GROWTH = 8 * GIB
 _TOLERATED_FILES = 200
 _PATIENCE_WITH_THREADS = 0.5
 
-_CONFIGURATIONS = (
-    "torch._dynamo.config",
-    "torch._inductor.config",
-    "torch._functorch.config",
-    "torch.fx.experimental._config",
-    "torch.compiler.config",
-)
 _PATCHABLE = ("torch", "torch.nn", "torch.nn.functional", "torch.Tensor", "torch.nn.Module", "torch.linalg")
 
 Undo = Callable[[], object]
@@ -93,7 +86,7 @@ class Snapshot:
 
     def _left_over(self) -> Iterator[str]:
         # Here, not above: this module is loaded before torch, in the process that workers fork from.
-        from eqfuzz.program.torch_internals import modes_are_active
+        from eqfuzz.torch_internals.modes import modes_are_active
 
         torch: Any = sys.modules["torch"]
         for thread in set(threading.enumerate()) - self._threads:
@@ -118,22 +111,17 @@ class Snapshot:
 
 
 def _configurations() -> Iterator[Undo]:
-    for name in _CONFIGURATIONS:
-        try:
-            config: Any = importlib.import_module(name)
-        except ImportError:
-            # torch.compiler.config is younger than torch 2.6.
-            continue
-        yield _keep_config(config)
+    for name in MODULES:
+        yield _keep_config(config_module(name))
 
 
 def _keep_config(config: Any) -> Undo:
-    saved = config.get_config_copy()
+    saved = values_of(config)
     # Values such as lists and dicts may be changed in place, so keep their spelling to copy from.
     mutable = {key: json.dumps(value) for key, value in saved.items() if _is_plain_container(value)}
 
     def undo() -> None:
-        for key, value in config.get_config_copy().items():
+        for key, value in values_of(config).items():
             if key in mutable:
                 if not _is_plain_container(value) or json.dumps(value) != mutable[key]:
                     setattr(config, key, json.loads(mutable[key]))
@@ -154,7 +142,9 @@ def _is_plain_container(value: object) -> bool:
 
 
 def _torch_switches() -> Iterator[Undo]:
-    """Torch's global state. Private names are marked; each has been there since torch 2.6 at least."""
+    """Torch's global state."""
+    from eqfuzz.torch_internals.inductor import forget_compiles
+
     torch: Any = importlib.import_module("torch")
 
     def keep(read: Callable[[], Any], write: Callable[[Any], Any]) -> Undo:

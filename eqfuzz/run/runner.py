@@ -27,7 +27,6 @@ from eqfuzz.program.literal import CannotDescribe, Writer
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.namespace import plain_globals
 from eqfuzz.program.program import InvalidSeed, Program
-from eqfuzz.program.torch_internals import bisected
 from eqfuzz.rewrite import strategy
 from eqfuzz.rewrite.derive import CannotRewrite, Step, Variant, original
 from eqfuzz.rewrite.explanation import explain
@@ -45,6 +44,7 @@ from eqfuzz.run.clock import Clock, Emit
 from eqfuzz.run.devices import observe_on, on_device
 from eqfuzz.run.limits import peak_mb
 from eqfuzz.run.subject import Subject
+from eqfuzz.torch_internals.bisector import bisected
 
 for _rule in rules_for_children(()).values():  # parsed on import: once, in the process that children fork from
     if not _rule.is_generator:

@@ -15,14 +15,10 @@ from typing import Any
 
 import torch
 
-from eqfuzz.program.torch_internals import (
-    code_hook,
-    compilation_metrics,
-    dynamo_counts,
-    graph_hook,
-    inductor_counts,
-    without_graph_caches,
-)
+from eqfuzz.torch_internals.dynamo import compilation_metrics, dynamo_counts
+from eqfuzz.torch_internals.inductor import code_hook, graph_hook, inductor_counts
+from eqfuzz.torch_internals.operators import OperatorBase, OpOverload
+from eqfuzz.torch_internals.options import without_graph_caches
 
 Counts = Mapping[str, Mapping[str, int]]
 
@@ -115,7 +111,7 @@ def graph_sentences(graph: torch.fx.Graph) -> Iterator[str]:
         name = _operator(node)
         if not name:
             continue
-        yield f"operator {node.target}" if isinstance(node.target, torch._ops.OpOverload) else f"operator {name}"
+        yield f"operator {node.target}" if isinstance(node.target, OpOverload) else f"operator {name}"
         value = node.meta.get("val")
         for tensor in value if isinstance(value, list | tuple) else (value,):
             if isinstance(tensor, torch.Tensor):
@@ -134,9 +130,9 @@ def _operator(node: torch.fx.Node) -> str:
     """``aten.add``, or the name of a higher-order operator; empty for what is no operator, such as taking an item."""
     if node.op != "call_function":
         return ""
-    if isinstance(node.target, torch._ops.OpOverload):
+    if isinstance(node.target, OpOverload):
         return str(node.target.overloadpacket)
-    if isinstance(node.target, torch._ops.OperatorBase):
+    if isinstance(node.target, OperatorBase):
         return node.target.name()
     return ""
 

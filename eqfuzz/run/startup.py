@@ -61,7 +61,8 @@ def prepare(hello: Hello) -> Target:
     """Import torch and the target, run the preload; if warm, compile once. Anything may be raised."""
     import torch
 
-    from eqfuzz.program.torch_internals import start_autograd_engine
+    from eqfuzz.torch_internals.autograd import start_autograd_engine
+    from eqfuzz.torch_internals.inductor import import_compiler
 
     torch.set_num_threads(1)
     if not hello.cuda:
@@ -72,12 +73,12 @@ def prepare(hello: Hello) -> Target:
             setattr(operator.attrgetter(holder.removeprefix("torch."))(torch), name, False)
     if hello.preload is not None:
         execute_preload(Path(hello.preload))
-    for name in ("torch._dynamo", "torch._inductor.compile_fx") if hello.warm else ():
-        importlib.import_module(name)
+    if hello.warm:
+        import_compiler()
     target = resolve(hello.target)
     if hello.warm:
-        from eqfuzz.program.torch_internals import put_builds_in_place_whole
         from eqfuzz.run.warm_up import warm_up
+        from eqfuzz.torch_internals.cpp_kernels import put_builds_in_place_whole
 
         put_builds_in_place_whole()
         warm_up(hello.cuda, changed=hello.preload is not None)

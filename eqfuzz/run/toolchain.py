@@ -18,8 +18,8 @@ import tempfile
 from pathlib import Path
 
 from eqfuzz.run.environment import Environment
+from eqfuzz.torch_internals.caches import HEADERS, headers_below
 
-_HEADERS = "precompiled_headers"
 _KEPT = 3
 _SUFFIXES = (".so", ".cpp")
 
@@ -46,16 +46,16 @@ def lay_out(kept: Path, temporary: Path, user: str, cache: Path, *, read_only: b
 
     Where it is ``read_only``, what else torch makes there lies beside it, not in it.
     """
-    headers = temporary / f"torchinductor_{user}" / _HEADERS
+    headers = headers_below(temporary, user)
     headers.parent.mkdir(parents=True, exist_ok=True)
     if read_only:
-        for file in (kept / _HEADERS).rglob("*"):
-            link = headers / file.relative_to(kept / _HEADERS)
+        for file in (kept / HEADERS).rglob("*"):
+            link = headers / file.relative_to(kept / HEADERS)
             link.parent.mkdir(parents=True, exist_ok=True)
             if file.is_file() and file.suffix != ".lock" and not link.exists():
                 link.symlink_to(file)
     elif not headers.exists():
-        headers.symlink_to(kept / _HEADERS, target_is_directory=True)
+        headers.symlink_to(kept / HEADERS, target_is_directory=True)
     copy_probes(kept, cache)
 
 
@@ -77,7 +77,7 @@ def keep(environment: Environment) -> None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix="new-", dir=kept.parent))
         try:
-            shutil.copytree(_headers(environment), made / _HEADERS)
+            shutil.copytree(_headers(environment), made / HEADERS)
             for file in environment.cache_dir().glob("*/*"):
                 if file.suffix in _SUFFIXES:
                     (made / "cache" / file.parent.name).mkdir(parents=True, exist_ok=True)
@@ -89,8 +89,7 @@ def keep(environment: Environment) -> None:
 
 
 def _headers(environment: Environment) -> Path:
-    """Where torch looks for the header: below TMPDIR, whatever its cache folder is."""
-    return environment.temporary_dir() / f"torchinductor_{getpass.getuser()}" / _HEADERS
+    return headers_below(environment.temporary_dir(), getpass.getuser())
 
 
 def _folder() -> Path | None:

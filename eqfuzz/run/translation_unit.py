@@ -6,20 +6,17 @@ import contextlib
 import os
 import shutil
 import tempfile
-import types
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
-
-from torch._inductor import codecache
 
 from eqfuzz.run.kernels import Built, Kernel
+from eqfuzz.torch_internals.cpp_kernels import build_library, with_binding
 
 
 def build(kernels: Sequence[Kernel]) -> list[Built]:
     """Compile and link them with torch's own flags and header. Raises what torch raises where that fails."""
-    unit = _Unit.load(translation_unit(kernels))
-    return [Built(unit.path, _module(number)) for number in range(len(kernels))]
+    library = build_library(translation_unit(kernels))
+    return [Built(library, _module(number)) for number in range(len(kernels))]
 
 
 def prefer_mold() -> None:
@@ -39,7 +36,7 @@ def translation_unit(kernels: Sequence[Kernel]) -> str:
     includes: dict[str, None] = {"#include <Python.h>": None}
     spaces: list[str] = []
     for number, kernel in enumerate(kernels):
-        lines = _with_binding(kernel).splitlines()
+        lines = with_binding(kernel.argtypes, kernel.source).splitlines()
         includes |= dict.fromkeys(line.strip() for line in lines if _is_include(line))
         body = "\n".join(line for line in lines if not _is_include(line))
         # Names with C linkage are the same in all namespaces, and each module has one that Python looks for.
@@ -58,26 +55,3 @@ def _module(number: int) -> str:
 
 def _is_include(line: str) -> bool:
     return line.lstrip().startswith("#include")
-
-
-def _with_binding(kernel: Kernel) -> str:
-    """What torch would compile for this kernel alone."""
-    told: list[str] = []
-
-    class Source(codecache.CppPythonBindingsCodeCache):
-        @classmethod
-        def load_async(cls, main_code: str, *_: Any, **__: Any) -> None:  # type: ignore[override]
-            told.append(main_code)
-
-    Source.load_pybinding_async(list(kernel.argtypes), kernel.source)
-    return told[0]
-
-
-class _Unit(codecache.CppPythonBindingsCodeCache):
-    """Torch's own way from source to library, which is only built here and loaded by whoever needs a kernel."""
-
-    cache: ClassVar[dict[str, Any]] = {}
-
-    @staticmethod
-    def _load_library_inner(path: str, key: str) -> Any:
-        return types.SimpleNamespace(path=path)

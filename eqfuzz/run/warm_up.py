@@ -7,16 +7,13 @@ remembers of operators, dtypes and index expressions.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-from collections.abc import Callable, Iterator
-from typing import Any
-from unittest.mock import patch
 
 import torch
 from torch.nn import functional
 
-from eqfuzz.program.torch_internals import forget_compiled_code, without_graph_caches
+from eqfuzz.torch_internals.inductor import forget_compiles
+from eqfuzz.torch_internals.options import without_graph_caches
 
 
 def warm_up(cuda: bool, *, changed: bool) -> None:
@@ -49,8 +46,10 @@ def begin(device: str) -> None:
 
 def broaden() -> None:
     """Compile what programs typically have, with and without gradients; the kernels are neither built nor run."""
+    from eqfuzz.torch_internals.cpp_kernels import kernels_left_out
+
     x, w, i = torch.full((6, 10), 0.5), torch.full((10, 6), 0.25), torch.arange(6)
-    with _kernels_left_out():
+    with kernels_left_out():
         torch.compile(_of_many_kinds)(x, w, i)
         torch.compile(_with_gradient)(x.requires_grad_(), w, i).backward()
 
@@ -65,21 +64,3 @@ def _of_many_kinds(x: torch.Tensor, w: torch.Tensor, i: torch.Tensor) -> tuple[t
 
 def _with_gradient(x: torch.Tensor, w: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
     return (functional.gelu(x @ w) * torch.tanh(x[:, :6])).log_softmax(-1)[i].square().mean()
-
-
-@contextlib.contextmanager
-def _kernels_left_out() -> Iterator[None]:
-    """While it lasts, C++ kernels of compiled graphs are empty functions."""
-    from torch._inductor.async_compile import AsyncCompile
-
-    def empty(*_: Any) -> Callable[..., None]:
-        return lambda *_: None
-
-    with patch.object(AsyncCompile, "cpp_pybinding", empty):
-        yield
-
-
-def forget_compiles() -> None:
-    """Drop what Dynamo and Inductor have compiled in this process, and their counts of it."""
-    forget_compiled_code()
-    importlib.import_module("torch._inductor.metrics").reset()

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from eqfuzz.program.torch_internals import application
+from eqfuzz.torch_internals.bisector import application
 
 LADDER = ("eager", "aot_eager", "aot_eager_decomp_partition")
 """Backends of ``torch.compile`` before Inductor; each does what those before it do, and more."""

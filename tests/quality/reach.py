@@ -110,7 +110,7 @@ def _import_for(fault: Fault) -> None:
 
 
 def _lines_replaced(fault: Fault, root: Path) -> dict[str, list[int]] | None:
-    from eqfuzz.run.lines import COMPILER
+    from eqfuzz.torch_internals.source_tree import TRACED
 
     before = dict(_parts())
     execute(fault, planted=True)
@@ -124,7 +124,7 @@ def _lines_replaced(fault: Fault, root: Path) -> dict[str, list[int]] | None:
             return None
         for code in codes:
             path = Path(code.co_filename).resolve()  # an environment may be a link
-            if not any(path.is_relative_to(root / package) for package in COMPILER):
+            if not any(path.is_relative_to(root / package) for package in TRACED):
                 return None
             own = {line for _, _, line in code.co_lines() if line is not None}
             lines.setdefault(path.relative_to(root).as_posix(), set()).update(own)

@@ -17,17 +17,14 @@ from eqfuzz.generate.llm.white_box import Part, Told
 from eqfuzz.judge.observe import observe
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.torch_internals import (
-    code_hook,
-    forget_compiled_code,
-    forget_output_strides,
-    inductor_backend,
-    without_graph_caches,
-)
 from eqfuzz.run.case import Case
 from eqfuzz.run.clock import Clock, Emit
 from eqfuzz.run.configs import DEFAULT_CONFIG
 from eqfuzz.run.runner import run_case as run_any_case
+from eqfuzz.torch_internals.dynamo import forget_compiled_code
+from eqfuzz.torch_internals.inductor import code_hook, forget_output_strides, inductor_backend, takes_one_list
+from eqfuzz.torch_internals.options import without_graph_caches
+from eqfuzz.torch_internals.source_tree import MATCHER, PREPARES_PATTERNS, TRACES_PATTERNS, TRACKERS
 
 WATCH = "watch"
 STAGE = "compile"
@@ -65,15 +62,6 @@ def reached(loaded: Loaded, calls: Sequence[Call], parts: Sequence[Part]) -> lis
     return sorted(watch.reached)
 
 
-_TRACKERS = "/torch/_dynamo/variables/"
-_MATCHER = "/torch/_inductor/pattern_matcher.py"
-_PREPARING = ("lazy_init", "gen_register_replacement")
-"""Patterns are registered when the first graph comes, and traced for that."""
-
-_TRACING = ("fwd_only", "joint_fwd_bwd")
-"""Patterns and replacements are traced for a match: the passes see their graphs, not the program's."""
-
-
 class _Done(Exception):
     """Raised in place of building the generated code."""
 
@@ -97,8 +85,7 @@ def _up_to_the_code(inner: Callable[..., Any]) -> Callable[..., Any]:
             inputs.clear()
             return results
 
-        call._boxed_call = True  # type: ignore[attr-defined]
-        return call
+        return takes_one_list(call)
 
     return compile_graph
 
@@ -136,12 +123,14 @@ class _Watch:
             self._known[code] = self._part_of(code)
         part = self._known[code]
         if part is None:
-            if code.co_name == "__init__" and event == "call" and _TRACKERS in code.co_filename:
+            if code.co_name == "__init__" and event == "call" and f"/torch/{TRACKERS}/" in code.co_filename:
                 self._take_made(frame)
-            elif code.co_filename.endswith(_MATCHER):
+            elif code.co_filename.endswith(f"/torch/{MATCHER}"):
                 step = 1 if event == "call" else -1
-                self._preparing += step * (code.co_name in _PREPARING)
-                self._tracing += step * (code.co_name in _TRACING)
+                self._preparing += step * (code.co_name in PREPARES_PATTERNS)
+                self._tracing += step * (
+                    code.co_name in TRACES_PATTERNS
+                )  # the passes see the patterns' graphs, not the program's
             return
         if self._preparing or part.name in self.reached or (self._tracing and part.told in (Told.TRUE, Told.CHANGED)):
             return

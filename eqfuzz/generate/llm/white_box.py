@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from eqfuzz.torch_internals.source_tree import GRAPH_PASSES, LOWERINGS, TEMPLATES, TRACKERS
+
 MOST_SOURCE = 9000
 """Characters of source that a prompt shows; of longer ones the rest is left out."""
 
@@ -122,13 +124,13 @@ def parts() -> dict[str, Part]:
     """All parts of the installed torch, by name, in the order of files and lines."""
     torch = _torch()
     found: dict[str, Part] = {}
-    for path in sorted((torch / "_inductor" / "fx_passes").glob("*.py")):
+    for path in sorted((torch / GRAPH_PASSES).glob("*.py")):
         if path.stem not in _LEFT_OUT_MODULES and not any(word in path.stem for word in _OF_OTHER_MACHINES):
             found |= {part.name: part for part in _passes(path)}
-    for path in (torch / "_inductor" / "lowering.py", *sorted((torch / "_inductor" / "kernel").glob("*.py"))):
+    for path in (torch / LOWERINGS, *sorted((torch / TEMPLATES).glob("*.py"))):
         if path.is_file():
             found |= {part.name: part for part in _lowerings(path)}
-    for path in sorted((torch / "_dynamo" / "variables").glob("*.py")):
+    for path in sorted((torch / TRACKERS).glob("*.py")):
         if path.stem not in ("__init__", "base", "lazy"):
             found |= {part.name: part for part in _trackers(path)}
     return found

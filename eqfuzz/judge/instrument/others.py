@@ -13,7 +13,7 @@ import torch
 
 from eqfuzz.judge.observation import VALUES, CallObservation, Observation
 from eqfuzz.judge.reference import LeafReference, Reference
-from eqfuzz.program.torch_internals import dynamo_same
+from eqfuzz.torch_internals.dynamo import dynamo_same
 
 Alarm = Callable[[torch.Tensor, torch.Tensor, Any], bool]
 """Whether the eager and the compiled leaf are found to differ; the third is the leaf's value in float64."""

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map
 
 from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.judge import judge_self
@@ -18,6 +17,7 @@ from eqfuzz.judge.verdict import Kind
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.torch_internals.trees import tree_map
 
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 SAMPLES = (8, 32)

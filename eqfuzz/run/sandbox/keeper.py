@@ -137,7 +137,7 @@ def _keep_files_in(folder: Path) -> None:
     os.environ[KERNELS] = str(folder / "kernels")
     tempfile.tempdir = None
     if "torch" in sys.modules:  # it has read the variables already
-        from eqfuzz.program.torch_internals import keep_headers_in
+        from eqfuzz.torch_internals.caches import keep_headers_in
 
         keep_headers_in(folder / "headers")
 

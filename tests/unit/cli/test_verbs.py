@@ -14,6 +14,7 @@ import eqfuzz
 from eqfuzz.cli import doctor
 from eqfuzz.cli.app import app
 from eqfuzz.cli.options import BadOption, seconds_of
+from eqfuzz.torch_internals import contract
 
 HEAVY = ("torch", "libcst", "numpy", "rich", "eqfuzz.campaign", "eqfuzz.rewrite")
 
@@ -179,10 +180,39 @@ def test_rules_that_do_not_exist_are_one_line_with_a_suggestion():
 
 def test_doctor_has_a_line_for_everything():
     result = call("doctor")
-    names = [line[:12].strip() for line in result.stdout.splitlines()]
-    for name in ("python", "torch", "CUDA", "temp folder", "cores", "memory", "mold", "sandbox", "graphviz"):
+    names = [line[:15].strip() for line in result.stdout.splitlines()]
+    for name in (
+        "python",
+        "torch",
+        "torch internals",
+        "CUDA",
+        "temp folder",
+        "cores",
+        "memory",
+        "mold",
+        "sandbox",
+        "graphviz",
+    ):
         assert name in names
     assert result.exit_code == (2 if "missing" in result.stdout else 0)
+
+
+@pytest.mark.parametrize(
+    ("lost", "state", "line"),
+    [
+        ("", doctor.MISSING, r"torch\._gone, torch\._dynamo\.no_such_name \(counts wings\): .*torches\.md"),
+        ("no wings", doctor.ABSENT, r"torch\._gone, torch\._dynamo\.no_such_name \(no wings\): private names"),
+    ],
+)
+def test_doctor_says_what_is_lost_with_the_names_that_torch_lacks(monkeypatch, lost, state, line):
+    there = contract.PrivateName("torch._dynamo:reset", "starts anew")
+    gone = [
+        contract.PrivateName(path, "counts wings", lost) for path in ("torch._gone:x", "torch._dynamo:no_such_name")
+    ]
+    monkeypatch.setattr(contract, "CONTRACT", (there, *gone))
+    check = next(c for c in doctor.checks() if c.name == "torch internals")
+    assert check.state == state
+    assert re.search(rf"torch internals {state} +{line}", check.line)
 
 
 def test_doctor_says_what_to_install_for_a_compiler_that_is_missing(monkeypatch):

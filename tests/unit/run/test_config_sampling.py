@@ -9,22 +9,22 @@ import pytest
 import torch
 
 from eqfuzz.run.config_left_out import LEFT_OUT, why_left_out
-from eqfuzz.run.config_options import MODULES, Option, UnknownOption, default_of, options_of
+from eqfuzz.run.config_options import SAMPLED_MODULES, Option, UnknownOption, default_of, options_of
 from eqfuzz.run.config_sampling import NAME_LENGTH, configured, randomly, tuples, values_of
 from eqfuzz.run.configs import Config
 
 
 @pytest.fixture(scope="module")
 def options():
-    return options_of(tuple(MODULES))
+    return options_of(tuple(SAMPLED_MODULES))
 
 
 @pytest.mark.slow
 def test_the_seed_decides_in_every_process(options):
     script = (
-        "from eqfuzz.run.config_options import MODULES, options_of\n"
+        "from eqfuzz.run.config_options import SAMPLED_MODULES, options_of\n"
         "from eqfuzz.run.config_sampling import randomly, tuples\n"
-        "sampled = options_of(tuple(MODULES)).sampled\n"
+        "sampled = options_of(tuple(SAMPLED_MODULES)).sampled\n"
         "print([c.model_dump_json() for c in (*tuples(sampled, 2, 30, 3), *randomly(sampled, 5, 0.1, 3))])\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)

@@ -9,7 +9,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eqfuzz.program.torch_internals import forget_compiled_code
 from eqfuzz.run.lines import bitmap, traced_lines
 from eqfuzz.run.signals import (
     Signals,
@@ -20,6 +19,7 @@ from eqfuzz.run.signals import (
     reason,
     tokens,
 )
+from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 SCRIPT = """
 import torch

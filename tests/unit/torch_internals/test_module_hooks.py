@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from eqfuzz.program.hooks import runs_only_forward
+from eqfuzz.torch_internals.module_hooks import runs_only_forward
 
 
 @pytest.mark.parametrize(

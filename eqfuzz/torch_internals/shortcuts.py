@@ -6,14 +6,14 @@ Each function is replaced only where it is torch's own: a preload may have plant
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
 import sympy
 
-from eqfuzz.program.torch_internals import without_graph_caches
+from eqfuzz.torch_internals.options import without_graph_caches
 
 
 @contextmanager
@@ -22,17 +22,21 @@ def shortcuts() -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(without_graph_caches())
         # The measurement, for a log, flushes the CPU's caches: 26 ms for each graph.
-        _replace(stack, "torch._dynamo.guards", "profile_guard_manager", lambda _: lambda *_: 0.0)
+        _replace(stack, ("torch._dynamo.guards",), "profile_guard_manager", lambda _: lambda *_: 0.0)
         # Vectorisation asks for the strides of every index: sympy.simplify takes 5 to 40 ms for each.
-        _replace(stack, "torch._inductor.sizevars", "simplify_index_in_vec_range", _unless_linear)
+        # Its module was codegen.cpp in torch 2.6 to 2.8.
+        modules = ("torch._inductor.sizevars", "torch._inductor.codegen.cpp")
+        _replace(stack, modules, "simplify_index_in_vec_range", _unless_linear)
         yield
 
 
-def _replace(stack: ExitStack, module: str, name: str, make: Callable[[Any], Any]) -> None:
-    owner = importlib.import_module(module)
-    before = getattr(owner, name, None)
-    if before is not None and getattr(before, "__module__", module) in (module, "torch._C._dynamo.guards"):
-        stack.enter_context(patch.object(owner, name, make(before)))
+def _replace(stack: ExitStack, modules: Sequence[str], name: str, make: Callable[[Any], Any]) -> None:
+    """Replace a function in that of the modules which defines it, or does nothing but import it from C."""
+    for module in modules:
+        owner = importlib.import_module(module)
+        before = getattr(owner, name, None)
+        if before is not None and getattr(before, "__module__", module) in (module, "torch._C._dynamo.guards"):
+            stack.enter_context(patch.object(owner, name, make(before)))
 
 
 def _unless_linear(simplify: Callable[..., sympy.Expr]) -> Callable[..., sympy.Expr]:

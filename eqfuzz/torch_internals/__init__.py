@@ -1,0 +1,1 @@
+"""Torch's private names: everything of them that eqfuzz uses is here, and ``contract`` lists it."""

@@ -1,0 +1,63 @@
+"""Torch's own bisector: which part of the compiler is to blame, and the compiler without that part."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from eqfuzz.torch_internals.options import config_module, patched, without_graph_caches
+
+
+def bisected(is_right: Callable[[], bool]) -> dict[str, Any] | None:
+    """What torch's bisector finds: ``backend``, ``subsystem``, ``bisect_number``, ``debug_info``; None for nothing.
+
+    ``is_right`` compiles with ``torch.compile`` and says whether that came out well; it is asked 15 to 30 times. Raises
+    RuntimeError where the answers contradict each other.
+    """
+    from torch._inductor.compiler_bisector import CompilerBisector
+
+    with contextlib.redirect_stdout(None), without_graph_caches():
+        found = CompilerBisector.do_bisect(is_right)
+    return dict(vars(found)) if found is not None else None
+
+
+def application(detail: str) -> str:
+    """What a ``debug_info`` of torch's bisector names, without the number of its occurrence in the graph.
+
+    Lowerings are named by the node (``amin_2``), decompositions by the operator's ``repr``.
+    """
+    operator = re.fullmatch(r"<OpOverload\(op='(.+)', overload='(.+)'\)>", detail)
+    return ".".join(operator.groups()) if operator is not None else re.sub(r"_\d+$", "", detail)
+
+
+@contextlib.contextmanager
+def switched_off(subsystem: str, detail: str) -> Iterator[None]:
+    """While it lasts, one part of the compiler is left out wherever torch's bisector could leave it out.
+
+    ``detail`` is an ``application`` of the subsystem: a pass, a lowering, a decomposition; of a subsystem that is an
+    option it does not count. Raises ValueError for a subsystem that this torch does not have.
+    """
+    from torch._inductor.compiler_bisector import BACKENDS, CompilerBisector, ConfigChange
+
+    known = {part.name: part for parts in BACKENDS.values() for part in parts}
+    if subsystem not in known:
+        raise ValueError(f"torch's bisector knows no {subsystem!r}")
+    part = known[subsystem]
+    if isinstance(part, ConfigChange):
+        owner = "inductor" if hasattr(config_module("inductor"), part.config_field) else "functorch"
+        with without_graph_caches(), patched(**{owner: {part.config_field: part.config_value}}):
+            yield
+        return
+
+    def is_off(backend: str, name: str, debug_info: Callable[[], str] | None = None) -> bool:
+        return name == subsystem and debug_info is not None and application(debug_info()) == detail
+
+    before = CompilerBisector.__dict__["disable_subsystem"]
+    CompilerBisector.disable_subsystem = staticmethod(is_off)  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        with without_graph_caches():
+            yield
+    finally:
+        CompilerBisector.disable_subsystem = before

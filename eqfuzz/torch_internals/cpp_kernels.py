@@ -1,0 +1,111 @@
+"""C++ kernels: how Inductor binds, builds and loads them, and having that done in another way."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import types
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from torch._inductor.async_compile import AsyncCompile
+from torch._inductor.codecache import CppPythonBindingsCodeCache
+from torch._inductor.cpp_builder import CppBuilder
+
+from eqfuzz.torch_internals.options import config_module, values_of
+
+Function = Callable[..., Any]
+"""A kernel as generated code calls it."""
+
+MakeKernel = Callable[[list[str], str], Function]
+"""From the C++ types of the parameters and the source of one function named ``kernel`` to what can be called."""
+
+
+def make_kernels_with(make: MakeKernel) -> None:
+    """From now on, code that Inductor generated gets its kernels from ``make``."""
+    AsyncCompile.cpp_pybinding = staticmethod(make)  # type: ignore[method-assign]
+
+
+@contextlib.contextmanager
+def kernels_left_out() -> Iterator[None]:
+    """While it lasts, kernels of compiled graphs are empty functions."""
+    before = AsyncCompile.__dict__["cpp_pybinding"]
+    make_kernels_with(lambda argtypes, source: lambda *_: None)
+    try:
+        yield
+    finally:
+        AsyncCompile.cpp_pybinding = before
+
+
+def build_kernel(argtypes: Sequence[str], source: str) -> Function:
+    """Build and load a kernel as torch does. Raises what torch raises where the C++ compiler does not take it."""
+    return CppPythonBindingsCodeCache.load_pybinding(list(argtypes), source)
+
+
+def load_kernel(library: str, module: str) -> Function:
+    """The function ``kernel`` of a Python module in a shared library. Raises ImportError."""
+    binding = type("Binding", (CppPythonBindingsCodeCache,), {"entry_function": module})
+    return binding._load_library(library, Path(library).stem).kernel  # type: ignore[attr-defined]
+
+
+def with_binding(argtypes: Sequence[str], source: str) -> str:
+    """The C++ source that torch would compile for a kernel alone: with its Python binding."""
+    given: list[str] = []
+
+    class Source(CppPythonBindingsCodeCache):
+        @classmethod
+        def load_async(cls, main_code: str, *_: Any, **__: Any) -> None:  # type: ignore[override]
+            given.append(main_code)
+
+    Source.load_pybinding_async(list(argtypes), source)
+    return given[0]
+
+
+def build_library(source: str) -> str:
+    """The path of a shared library, built with torch's own flags and header. Raises what torch raises."""
+    return _Unit.load(source).path
+
+
+class _Unit(CppPythonBindingsCodeCache):
+    """Torch's own way from source to library, which is only built here and loaded by those that need a kernel."""
+
+    cache: ClassVar[dict[str, Any]] = {}
+
+    @staticmethod
+    def _load_library_inner(path: str, key: str) -> Any:
+        return types.SimpleNamespace(path=path)
+
+
+def options_for_cpp() -> str:
+    """Inductor's options for C++ as this process has them, in words that differ where one of them does."""
+    given = values_of(config_module("inductor"))
+    return repr(sorted((name, repr(value)) for name, value in given.items() if name.startswith("cpp")))
+
+
+def put_builds_in_place_whole() -> None:
+    """Have what torch's C++ builder makes appear under its name when it is complete, in this process from now on.
+
+    The compiler writes libraries and headers where later processes look for them. Killed half-way, or where the disk is
+    full, it leaves something there that they take for the whole.
+    """
+    build = CppBuilder.build
+
+    def build_whole(self: CppBuilder) -> Any:
+        # torch 2.6 and 2.7 write the command from the file's name alone, and return it beside the compiler's output.
+        target, output = self._target_file, getattr(self, "_output", None)
+        making = f"{target}.{os.getpid()}"
+        self._target_file = making
+        if output is not None:
+            self._output = output.replace(target, making)
+        try:
+            result: Any = build(self)
+            Path(making).replace(target)
+        finally:
+            self._target_file = target
+            if output is not None:
+                self._output = output
+            Path(making).unlink(missing_ok=True)
+        return (result[0], target) if result is not None else None
+
+    CppBuilder.build = build_whole  # type: ignore[method-assign]

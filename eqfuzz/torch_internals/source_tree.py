@@ -1,0 +1,27 @@
+"""Where the compiler's parts lie: names of modules and files, for what is told by where it comes from. No import."""
+
+COMPILER_MODULES = ("torch._dynamo", "torch._inductor", "torch._functorch", "torch.fx", "torch._subclasses")
+"""Modules, and those below them, whose exceptions are the compiler's."""
+
+OPERATORS_IN_PYTHON = ("torch._refs", "torch._meta_registrations", "torch._decomp")
+"""Modules that define for the compiler what operators mean."""
+
+FUNCTIONS_IN_PYTHON = ("torch.functional", "torch.nn.functional", "torch._tensor")
+"""Modules that define functions and methods for programs in Python, over operators."""
+
+TRACED = ("_dynamo", "_inductor", "_functorch", "_higher_order_ops", "_decomp", "_refs", "fx")
+"""Folders of torch with the code that compiles."""
+
+DYNAMO = "_dynamo"
+CODE_CACHE = "_inductor/codecache.py"
+GRAPH_PASSES = "_inductor/fx_passes"
+LOWERINGS = "_inductor/lowering.py"
+TEMPLATES = "_inductor/kernel"
+TRACKERS = "_dynamo/variables"
+MATCHER = "_inductor/pattern_matcher.py"
+
+PREPARES_PATTERNS = ("lazy_init", "gen_register_replacement")
+"""Functions of the matcher that register patterns when the first graph comes, and trace them for that."""
+
+TRACES_PATTERNS = ("fwd_only", "joint_fwd_bwd")
+"""Functions of the matcher that trace patterns and replacements for a match."""

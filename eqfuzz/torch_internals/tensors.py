@@ -1,0 +1,30 @@
+"""What a tensor keeps to itself: its storage's identity, how often it was written to, whether it has memory at all."""
+
+from __future__ import annotations
+
+import torch
+
+
+def is_zero_tensor(tensor: torch.Tensor) -> bool:
+    """Whether it is one of autograd's zeros without memory (``ZeroTensor``), which crash what reads their storage."""
+    return tensor._is_zerotensor()
+
+
+def storage_key(tensor: torch.Tensor) -> int:
+    """Equal for tensors that look into one storage, for as long as one of them lives."""
+    return key_of_storage(tensor.untyped_storage())
+
+
+def key_of_storage(storage: torch.UntypedStorage) -> int:
+    """The ``storage_key`` of the tensors that look into it."""
+    return storage._cdata
+
+
+def version(tensor: torch.Tensor) -> int:
+    """How often it, or what shares its storage, was written to. Tensors of inference mode do not count."""
+    return tensor._version
+
+
+def negated_view(tensor: torch.Tensor) -> torch.Tensor:
+    """A view that reads as minus the tensor and shares its memory."""
+    return torch.ops.aten._neg_view(tensor)

@@ -1,0 +1,143 @@
+"""Torch's bisector: what it blames, what its names mean, and the compiler without a part of it."""
+
+import json
+
+import pytest
+import torch
+
+from eqfuzz.torch_internals.bisector import application, bisected, switched_off
+from eqfuzz.torch_internals.dynamo import forget_compiled_code
+
+
+@pytest.mark.parametrize(
+    ("detail", "name"),
+    [
+        ("amin", "amin"),
+        ("amin_12", "amin"),
+        ("max_pool2d_with_indices_1", "max_pool2d_with_indices"),
+        (repr(torch.ops.aten.addcmul.default), "aten.addcmul.default"),
+        (repr(torch.ops.aten.sum.dim_IntList), "aten.sum.dim_IntList"),
+        ("aten.sum.dim_IntList", "aten.sum.dim_IntList"),
+        ("", ""),
+    ],
+)
+def test_applications_are_named_without_their_number(detail, name):
+    assert application(detail) == name
+
+
+@pytest.fixture
+def wrong_amin(monkeypatch):
+    """Inductor's lowering of amin gives one too much, and that of amax too."""
+    from torch._inductor import lowering
+
+    for name in ("amin", "amax"):
+        right = lowering.lowerings[getattr(torch.ops.aten, name).default]
+
+        def wrong(*args, right=right, **kwargs):
+            return lowering.lowerings[torch.ops.aten.add.Tensor](right(*args, **kwargs), 1)
+
+        monkeypatch.setitem(lowering.lowerings, getattr(torch.ops.aten, name).default, wrong)
+    forget_compiled_code()
+    yield
+    forget_compiled_code()
+
+
+X = torch.arange(12.0).reshape(3, 4)
+
+
+def compiled(function, backend="inductor"):
+    forget_compiled_code()
+    return torch.compile(function, backend=backend)(X)
+
+
+@pytest.mark.slow
+def test_the_bisector_names_the_lowering(wrong_amin):
+    def program(x):
+        return (x * 2).amin(0) + x.exp().amin()
+
+    eager, asked = program(X), []
+
+    def is_right():
+        asked.append(torch.equal(compiled(program), eager))
+        return asked[-1]
+
+    found = bisected(is_right)
+    assert found is not None and (found["backend"], found["subsystem"]) == ("inductor", "lowerings")
+    assert application(found["debug_info"]) == "amin" and isinstance(found["bisect_number"], int)
+    assert json.loads(json.dumps(found)) == found
+    assert False in asked and len(asked) <= 40
+    assert not is_right(), "the bisector is still on"
+
+
+@pytest.mark.slow
+def test_what_is_always_right_has_nothing_to_blame():
+    assert bisected(lambda: True) is None
+
+
+@pytest.mark.slow
+def test_the_backend_alone_is_blamed_where_it_has_no_parts():
+    def program(x):
+        return x + torch.compiler.is_compiling()
+
+    found = bisected(lambda: torch.equal(program(X), torch.compile(program, backend="eager")(X)))
+    assert found is None or found["subsystem"] is None
+    found = bisected(lambda: False)
+    assert found is not None and found["backend"] == "eager" and found["subsystem"] is None
+
+
+@pytest.mark.slow
+def test_what_is_switched_off_is_right_and_only_that(wrong_amin):
+    def of(name):
+        return lambda x: getattr(x.exp(), name)() + getattr(x, name)(0)
+
+    amin, amax = of("amin"), of("amax")
+    assert not torch.equal(compiled(amin), amin(X)) and not torch.equal(compiled(amax), amax(X))
+    with switched_off("lowerings", "amin"):
+        assert torch.equal(compiled(amin), amin(X))
+        assert not torch.equal(compiled(amax), amax(X))
+    with switched_off("lowerings", "add"), switched_off("post_grad_passes", "amin"):
+        assert not torch.equal(compiled(amin), amin(X))
+    assert not torch.equal(compiled(amin), amin(X)), "it is still switched off"
+
+
+@pytest.mark.slow
+def test_decompositions_are_switched_off():
+    seen = []
+
+    def backend(graph, inputs):
+        from torch._dynamo.backends.common import aot_autograd
+        from torch._inductor.decomposition import select_decomp_table
+
+        def look(inner, _):
+            seen.append({str(node.target) for node in inner.graph.nodes if node.op == "call_function"})
+            return inner.forward
+
+        return aot_autograd(fw_compiler=look, decompositions=select_decomp_table())(graph, inputs)
+
+    def program(x):
+        return torch.nn.functional.gelu(x)
+
+    compiled(program, backend)
+    with switched_off("decomposition", "aten.gelu.default"):
+        compiled(program, backend)
+    with switched_off("decomposition", "aten.addcmul.default"):
+        compiled(program, backend)
+    assert ["aten.gelu.default" in targets for targets in seen] == [False, True, False]
+
+
+def test_options_are_switched_off_and_put_back():
+    import torch._functorch.config as functorch_config
+    import torch._inductor.config as inductor_config
+
+    before = inductor_config.layout_optimization, inductor_config.comprehensive_padding, functorch_config.cse
+    with switched_off("inductor_layout_optimization", "of no account"):
+        assert inductor_config.layout_optimization is False
+        assert inductor_config.comprehensive_padding == before[1] and functorch_config.cse == before[2]
+    with switched_off("aot_eager_decomp_partition_cse", ""):
+        assert functorch_config.cse is False
+    assert (inductor_config.layout_optimization, inductor_config.comprehensive_padding, functorch_config.cse) == before
+
+
+def test_a_part_that_this_torch_does_not_have():
+    with pytest.raises(ValueError, match="no 'loweringz'"), switched_off("loweringz", "amin"):
+        pass
