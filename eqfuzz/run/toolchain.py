@@ -73,15 +73,21 @@ def keep(environment: Environment) -> None:
     kept = _folder()
     if kept is None or kept.exists() or environment.preload is not None:
         return
+    headers = _headers(environment)
+    probes = [file for file in environment.cache_dir().glob("*/*") if file.suffix in _SUFFIXES]
+    if not headers.is_dir() and not probes:
+        return
     with contextlib.suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix="new-", dir=kept.parent))
         try:
-            shutil.copytree(_headers(environment), made / HEADERS)
-            for file in environment.cache_dir().glob("*/*"):
-                if file.suffix in _SUFFIXES:
-                    (made / "cache" / file.parent.name).mkdir(parents=True, exist_ok=True)
-                    shutil.copy2(file, made / "cache" / file.parent.name)
+            if headers.is_dir():
+                shutil.copytree(headers, made / HEADERS)
+            else:  # torch 2.6 makes none
+                (made / HEADERS).mkdir()
+            for file in probes:
+                (made / "cache" / file.parent.name).mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, made / "cache" / file.parent.name)
             made.rename(kept)
         finally:
             shutil.rmtree(made, ignore_errors=True)

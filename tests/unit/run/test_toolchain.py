@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import shutil
 import sys
 
 import pytest
@@ -55,9 +56,18 @@ def test_what_a_preload_may_have_changed_is_not_kept(started, tmp_path, cache) -
     assert not cache.exists()
 
 
-def test_a_start_that_made_no_header_is_not_kept(tmp_path, cache) -> None:
+def test_a_start_that_made_nothing_is_not_kept(tmp_path, cache) -> None:
     keep(Environment(tmp_path / "out"))
-    assert list(cache.iterdir()) == []
+    assert not cache.exists()
+
+
+def test_probes_are_kept_where_torch_makes_no_header(started, tmp_path) -> None:
+    shutil.rmtree(headers(started))
+    keep(started)
+    later = Environment(tmp_path / "later")
+    assert furnish(later)
+    assert sorted(file.name for file in later.cache_dir().glob("*/*")) == ["probe.cpp", "probe.so"]
+    assert list(headers(later).iterdir()) == []
 
 
 def test_another_compiler_has_a_folder_of_its_own(started, tmp_path, monkeypatch) -> None:
