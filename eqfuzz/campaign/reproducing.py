@@ -111,5 +111,4 @@ class Reproducing:
             raise NoReproducer(f"its inputs could not be read again: {detail}")
         if told["problem"]:
             raise NoReproducer(told["problem"])
-        changes = tuple((label, before, within) for label, before, within in told["changes"])
-        return Described(told["calls"], told["state"], told["packs"], changes, tuple(told["globals"]))
+        return Described.of(told)

@@ -86,7 +86,7 @@ def execute(
                 if number == 0 and transform is not None:
                     function = transform(target)
                 if call.before:
-                    exec(call.before, namespace, {"model": target})
+                    exec(call.before, namespace, {"model": target, "torch": torch})
                 scopes = scope, backward_scope or scope
                 _one_call(function, target, namespace, call.copy(), seed, scopes, keep, record)
         except (Exception, SystemExit) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import secrets
 import textwrap
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from eqfuzz.judge.verdict import Evidence, Kind
@@ -39,6 +40,12 @@ class Described:
     packs: bool
     changes: tuple[tuple[str, str, str], ...] = ()
     globals: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Described:
+        """From the fields of a child's ``described`` event."""
+        changes = tuple((label, before, within) for label, before, within in told["changes"])
+        return cls(told["calls"], told["state"], told["packs"], changes, tuple(told["globals"]))
 
     @property
     def invocation(self) -> str:
