@@ -10,7 +10,7 @@ import torch
 from eqfuzz.program.call import Call
 from eqfuzz.program.literal import CannotDescribe, Writer
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.namespace import plain_globals
+from eqfuzz.program.namespace import born_by, holding, plain_globals
 from eqfuzz.run.devices import on_device
 
 STATE_BYTES = 65536
@@ -19,6 +19,7 @@ STATE_BYTES = 65536
 
 def describe(loaded: Loaded, calls: Sequence[Call], device: str) -> dict[str, Any]:
     """The fields of a ``described`` event; ``problem`` says why there is no source, where there is none."""
+    namespace, source = loaded.module.__dict__, loaded.program.source
     writer = Writer()
     there = [on_device(call, device) for call in calls] if device != "cpu" else calls
     instance = loaded.instance()
@@ -35,6 +36,7 @@ def describe(loaded: Loaded, calls: Sequence[Call], device: str) -> dict[str, An
         "state": weights,
         "packs": writer.packs,
         "changes": [(call.label, call.before, call.within) for call in calls],
-        "globals": sorted(plain_globals(loaded.module.__dict__)),
+        "globals": sorted(plain_globals(namespace).keys() | born_by(namespace, source)),
+        "functions": holding(namespace, source),
         "problem": problem,
     }

@@ -12,6 +12,7 @@ from eqfuzz.judge.verdict import Evidence, Kind
 from eqfuzz.program.definitions import program_text
 from eqfuzz.program.literal import UNPACK
 from eqfuzz.program.load import STATE_SEED
+from eqfuzz.program.restoring import RESTORING
 from eqfuzz.run.configs import Config
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.opening import draws, opening, without_imports_of_torch
@@ -32,7 +33,8 @@ class Described:
     """A program's inputs and state as Python source, made in a child: ``calls`` is a function body.
 
     ``changes`` are ``(label, before, within)`` of each call (see ``Call``), ``globals`` the names of the plain globals
-    that the program may change.
+    that the program may change or make, ``functions`` those of its functions and classes that hold on to what a call
+    may change.
     """
 
     calls: str
@@ -40,12 +42,15 @@ class Described:
     packs: bool
     changes: tuple[tuple[str, str, str], ...] = ()
     globals: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Described:
         """From the fields of a child's ``described`` event."""
         changes = tuple((label, before, within) for label, before, within in told["changes"])
-        return cls(told["calls"], told["state"], told["packs"], changes, tuple(told["globals"]))
+        return cls(
+            told["calls"], told["state"], told["packs"], changes, *(tuple(told[k]) for k in ("globals", "functions"))
+        )
 
     @property
     def invocation(self) -> str:
@@ -129,8 +134,8 @@ def _modules(finding: Finding, described: Described, dies: bool) -> set[str]:
         modules |= {"base64", "zlib"}
     if dies:
         modules |= {"subprocess"} | ({"resource"} if finding.verdict.kind is Kind.OUT_OF_MEMORY else set())
-    if described.globals:
-        modules |= {"copy"}
+    if described.globals or described.functions:
+        modules |= {"collections", "types"}
     path = finding.verdict.evidence.path if finding.verdict.evidence is not None and not dies else ""
     modules |= MODULES_FOR.get(path, set())
     if any(within for _, _, within in described.changes):
@@ -147,10 +152,8 @@ def _inputs(finding: Finding, described: Described) -> str:
         parts.append(UNPACK)
     parts.append("def make_calls():\n" + textwrap.indent(described.calls, "    "))
     build = [f"torch.manual_seed({STATE_SEED})", f"model = {program.construct}"]
-    if described.globals:
-        names = ", ".join(map(repr, described.globals))
-        parts.append(f"GLOBALS = copy.deepcopy({{name: globals()[name] for name in ({names},)}})")
-        build.insert(0, "globals().update(copy.deepcopy(GLOBALS))")
+    if described.globals or described.functions:
+        parts += _restoring(described, build)
     if described.state is not None:
         build.append(f"model.load_state_dict({described.state})")
     if finding.device != "cpu" and program.is_module:
@@ -158,6 +161,24 @@ def _inputs(finding: Finding, described: Described) -> str:
     build.append("return model")
     parts.append("def make_model():\n" + textwrap.indent("\n".join(build), "    "))
     return "\n\n\n".join(p.strip("\n") for p in parts)
+
+
+def _restoring(described: Described, build: list[str]) -> list[str]:
+    """Parts that note what the program may change besides; ``build`` gets the statements that put it back."""
+    things = list(described.functions)
+    put_back = ["put_back(KEPT)"]
+    lines = ["# What the program may change besides: put back for each run, in place"]
+    if described.globals:
+        names = "".join(f"{name!r}, " for name in described.globals)
+        lines += [
+            f"GLOBALS = ({names})",
+            "BEFORE = {name: globals()[name] for name in GLOBALS if name in globals()}",
+        ]
+        things.insert(0, "*BEFORE.values()")
+        put_back[:0] = ["for name in GLOBALS:", "    globals().pop(name, None)", "globals().update(BEFORE)"]
+    lines += ["KEPT = {}", f"for thing in [{', '.join(things)}]:", "    keep(thing, KEPT, __name__)"]
+    build[:0] = put_back
+    return [RESTORING, "\n".join(lines)]
 
 
 def _changes(described: Described) -> str:

@@ -30,7 +30,7 @@ def short_reproducer(finding: Finding, config: Config, described: Described, pre
         and not finding.transformed.is_module
         and evidence.call == 0
         and not draws(program)
-        and not described.globals
+        and not (described.globals or described.functions)
         and (finding.verdict.kind is Kind.COMPILER_CRASH or _is_plain_element(evidence))
     )
     if inputs is None or not simple:

@@ -20,7 +20,7 @@ import torch
 from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.observe import observe
 from eqfuzz.judge.oracles import judge_compiled
-from eqfuzz.judge.verdict import Verdict
+from eqfuzz.judge.verdict import Evidence, Kind, Verdict
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
@@ -87,6 +87,12 @@ def judge(source: str, *, steps: tuple[Call, ...] = (), checks: tuple[str, ...] 
     count = verdict.evidence.call + 1 if verdict.evidence is not None else len(calls)
     finding = finding_of(verdict.kind, source=text, evidence=verdict.evidence, message=verdict.message)
     return Judged(finding, Described.of(describe(loaded, calls[:count], "cpu")))
+
+
+def about(judged: Judged, kind: Kind, evidence: Evidence) -> Judged:
+    """The same program with a verdict of one's own."""
+    verdict = dataclasses.replace(judged.verdict, kind=kind, evidence=evidence)
+    return dataclasses.replace(judged, finding=dataclasses.replace(judged.finding, verdict=verdict))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,11 +7,11 @@ import torch
 
 from eqfuzz.judge.checks import CALLS
 from eqfuzz.judge.sequence import INTEGERS, unguarded
-from eqfuzz.judge.verdict import Kind
+from eqfuzz.judge.verdict import Evidence, Kind
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
-from tests.unit.triage.scripts import judge, run
+from tests.unit.triage.scripts import about, judge, run
 
 
 def test_what_is_done_before_a_call_leaves_torch_to_the_calls_before_it(tmp_path):
@@ -33,3 +33,35 @@ def inputs(rng):
     judged = judge(source, steps=(under_autocast, integers))
     assert judged.verdict.kind is Kind.WRONG_RESULT and judged.finding.verdict.evidence.call == 2, judged.verdict
     assert run(tmp_path, judged.script).status == 1
+
+
+HELD = """
+import torch
+ROWS = [1]
+def make():
+    rows, count, kept = ROWS, 0, {}
+    def step(x):
+        nonlocal count
+        global LAST
+        count += 1
+        rows.append(kept.setdefault(count, x))
+        if not ("LAST" in globals()):
+            LAST = 0
+        LAST += 1
+        return x * count * len(rows) * len(kept) * LAST + EXTRA
+    return step
+step = make()
+def program(x):
+    return step(x)
+def inputs(rng):
+    yield torch.tensor([1, 2, 3]),
+    yield torch.tensor([1, 2, 3]),
+"""
+
+
+@pytest.mark.parametrize(("extra", "status"), [("0", 0), ("int(torch.compiler.is_compiling())", 1)])
+def test_what_functions_hold_on_to_is_put_back_between_runs(tmp_path, extra, status):
+    judged = judge(HELD.replace("EXTRA", extra))
+    assert judged.verdict.is_finding == bool(status), judged.verdict
+    ended = run(tmp_path, about(judged, Kind.WRONG_RESULT, Evidence(1, "output", (0,), 1, 2)).script)
+    assert ended.status == status, ended.output
