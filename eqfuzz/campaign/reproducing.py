@@ -32,12 +32,15 @@ def demand_plain(finding: Finding, described: Described) -> None:
     pieces.append(path.removeprefix("second ").removeprefix("gradient of ").removesuffix(" after the call"))
     for piece in pieces:
         try:
-            violation = first_violation(piece.strip(), modules=("torch",)) if piece not in _OUR_PATHS else None
+            violation = first_violation(piece.strip(), modules=_IMPORTED) if piece not in _OUR_PATHS else None
         except (SyntaxError, ValueError):
             raise NoReproducer("the sandbox told of what is no Python") from None
         if violation is not None:
             raise NoReproducer(f"policy: {violation.reason} in what the sandbox told")
 
+
+_IMPORTED = ("collections", "torch", "types")
+"""What a script may use without importing it anew."""
 
 _OUR_PATHS = frozenset({"", "printed", "warned", "random.getstate()", "repr(numpy.random.get_state())"})
 

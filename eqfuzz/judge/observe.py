@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -13,13 +12,13 @@ import torch
 
 from eqfuzz.judge import gradients
 from eqfuzz.judge.aliasing import shared_memory
-from eqfuzz.judge.leaves import is_tensor_like, leaves, structure
+from eqfuzz.judge.leaves import is_tensor_like, leaves, structure, tensors
 from eqfuzz.judge.observation import CallObservation, Observation
 from eqfuzz.judge.raised import describe
 from eqfuzz.judge.surroundings import OF_TORCH, Surroundings, generators
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import STATE_SEED, reseed
-from eqfuzz.program.namespace import namespace_of, plain_globals
+from eqfuzz.program.namespace import is_plain, namespace_of, plain_globals
 
 SECOND_BACKWARD = "second_backward"
 """A module-level name by which a seed asks for the gradients of its gradients."""
@@ -151,21 +150,22 @@ def _one_call(
     wrt = gradients.differentiable(arguments, model)
     reseed(seed)
     state = [] if model is None else [*model.parameters(), *model.buffers()]
-    with scope([arguments, state, plain_globals(namespace)]), _context(call.within, namespace):
+    given = [tensor for _, tensor in tensors([arguments, state, plain_globals(namespace)], "")]
+    with scope(given), _context(call.within, namespace):
         result = function(*call.args, **call.kwargs)
     record.generators = list(generators())
     record.structure = structure(result)
     outputs = leaves(result, "output")
-    given = [pair for prefix, value in arguments.items() for pair in leaves(value, prefix)]
+    taken = [pair for prefix, value in arguments.items() for pair in leaves(value, prefix)]
     named = _state(model)
     record.traits = [
         (f"{path}.is_leaf", leaf.is_leaf)
         for path, leaf in outputs
         if isinstance(leaf, torch.Tensor) and leaf.requires_grad
     ]
-    record.shared = list(shared_memory(outputs, [*given, *named]))
+    record.shared = list(shared_memory(outputs, [*taken, *named]))
     record.outputs = [(path, keep(leaf)) for path, leaf in outputs]
-    record.inputs_after = [(path, keep(leaf)) for path, leaf in given]
+    record.inputs_after = [(path, keep(leaf)) for path, leaf in taken]
     if any(not _is_flat(value) for value in (*call.args, *call.kwargs.values())):
         record.inputs_after.append(("structure of args", keep(structure(call.args) + structure(call.kwargs))))
     record.state_after = [(path, keep(leaf)) for path, leaf in named]
@@ -207,16 +207,6 @@ def _state(model: torch.nn.Module | None) -> list[tuple[str, Any]]:
             continue
         owner = f"model.{prefix}" if prefix else "model"
         for name, value in vars(module).items():
-            if not name.startswith("_") and _is_plain_state(value):
+            if not name.startswith("_") and is_plain(value):
                 named += leaves(value, f"{owner}.{name}")
     return named
-
-
-def _is_plain_state(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return all(_is_plain_state(item) for item in value)
-    if isinstance(value, dict):
-        return all(_is_plain_state(item) for item in value.values())
-    if dataclasses.is_dataclass(value):
-        return False
-    return _is_flat(value)

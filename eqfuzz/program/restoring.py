@@ -1,11 +1,12 @@
 """Putting back in place what a program has changed, since its functions may hold on to the same objects.
 
-The two functions are also what reproducers are given: they stand alone, with ``collections``, ``types`` and ``torch``.
+The two functions are also what reproducers are given: they stand alone, with ``collections``, ``copy``, ``types`` and ``torch``.
 """
 
 from __future__ import annotations
 
 import collections
+import copy
 import inspect
 import types
 
@@ -41,7 +42,7 @@ def keep(value, kept, own):
     elif type(value).__module__ == own and hasattr(value, "__dict__"):
         inside = [vars(value)]
     elif type(value).__name__ == "ndarray":
-        held = value.copy()
+        held = copy.copy(value)
     kept[id(value)] = value, held
     for item in inside:
         keep(item, kept, own)
@@ -81,4 +82,4 @@ def put_back(kept):
 
 
 RESTORING = f"{inspect.getsource(keep)}\n\n{inspect.getsource(put_back)}"
-"""Their text, for a script that imports ``collections``, ``torch`` and ``types``."""
+"""Their text, for a script that imports ``collections``, ``copy``, ``torch`` and ``types``."""

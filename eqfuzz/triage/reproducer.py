@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from eqfuzz.judge.verdict import Evidence, Kind
 from eqfuzz.program.definitions import program_text
-from eqfuzz.program.literal import UNPACK
+from eqfuzz.program.literal import REMAKE, UNPACK
 from eqfuzz.program.load import STATE_SEED
 from eqfuzz.program.restoring import RESTORING
 from eqfuzz.run.configs import Config
@@ -134,8 +134,10 @@ def _modules(finding: Finding, described: Described, dies: bool) -> set[str]:
         modules |= {"base64", "zlib"}
     if dies:
         modules |= {"subprocess"} | ({"resource"} if finding.verdict.kind is Kind.OUT_OF_MEMORY else set())
+    if "collections." in described.calls:
+        modules |= {"collections"}
     if described.globals or described.functions:
-        modules |= {"collections", "types"}
+        modules |= {"collections", "copy", "types"}
     path = finding.verdict.evidence.path if finding.verdict.evidence is not None and not dies else ""
     modules |= MODULES_FOR.get(path, set())
     if any(within for _, _, within in described.changes):
@@ -150,6 +152,8 @@ def _inputs(finding: Finding, described: Described) -> str:
     parts = ["# Inputs: (args, kwargs) of each call, made anew each time"]
     if described.packs:
         parts.append(UNPACK)
+    if "remake(" in described.calls:
+        parts.append(REMAKE)
     parts.append("def make_calls():\n" + textwrap.indent(described.calls, "    "))
     build = [f"torch.manual_seed({STATE_SEED})", f"model = {program.construct}"]
     if described.globals or described.functions:

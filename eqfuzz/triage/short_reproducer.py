@@ -35,7 +35,9 @@ def short_reproducer(finding: Finding, config: Config, described: Described, pre
     )
     if inputs is None or not simple:
         return None
-    head = opening(finding, config, future, preloaded, modules={"sys"})
+    head = opening(
+        finding, config, future, preloaded, modules={"sys", "collections"} if "collections." in inputs else {"sys"}
+    )
     name = finding.transformed.construct
     arguments = "".join(f", {k}={v!r}" for k, v in config.arguments().items())
     lines = [
@@ -70,7 +72,7 @@ def _is_plain_element(evidence: Evidence) -> bool:
 
 def _inputs(described: Described) -> str | None:
     """The body of a function that returns the arguments; None where there is more than one plain call of few values."""
-    if described.packs or described.state is not None or len(described.calls) > _SHORT:
+    if described.packs or "remake(" in described.calls or described.state is not None or len(described.calls) > _SHORT:
         return None
     if len(described.changes) > 1 or described.invocation.startswith("call("):
         return None

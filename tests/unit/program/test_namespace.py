@@ -132,3 +132,9 @@ def test_what_functions_and_classes_hold_is_put_back_too():
     subject.instance()
     assert all(namespace[name] is value for name, value in objects.items())
     assert namespace["ROWS"] == [1] and list(namespace["HISTORY"]) == [1, 2] and namespace["COUNTER"].total == 0
+
+
+def test_globals_that_are_objects_of_the_program_or_deques_are_seen():
+    subject = Loaded(recognise(HOLDERS, "seed.py"))
+    after = dict(observe(subject.instance, subject.calls(0)).calls[0].globals_after)
+    assert after["globals()['COUNTER'].total"] == 1 and after["globals()['HISTORY'][1]"] == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import torch
 
 from eqfuzz.judge.checks import CALLS
 from eqfuzz.judge.sequence import INTEGERS, unguarded
@@ -65,3 +64,27 @@ def test_what_functions_hold_on_to_is_put_back_between_runs(tmp_path, extra, sta
     assert judged.verdict.is_finding == bool(status), judged.verdict
     ended = run(tmp_path, about(judged, Kind.WRONG_RESULT, Evidence(1, "output", (0,), 1, 2)).script)
     assert ended.status == status, ended.output
+
+
+CONTAINERS = """
+import collections
+import torch
+Point = collections.namedtuple("Point", "x y")
+class Node:
+    def __init__(self, value):
+        self.value = value
+def program(order, rows, point, node):
+    order.move_to_end("a")
+    rows["new"].append(point.x)
+    return node.value * len(rows["new"]) + point.y + (1 if torch.compiler.is_compiling() else 0)
+def inputs(rng):
+    order = collections.OrderedDict(a=1, b=2)
+    yield order, collections.defaultdict(list), Point(torch.ones(2), 3), Node(torch.arange(2))
+"""
+
+
+def test_arguments_are_of_the_types_that_the_program_was_given(tmp_path):
+    judged = judge(CONTAINERS)
+    assert judged.verdict.kind is Kind.WRONG_RESULT, judged.verdict
+    ended = run(tmp_path, judged.script)
+    assert ended.status == 1 and "eager:    tensor([3, 4])" in ended.output, judged.script
