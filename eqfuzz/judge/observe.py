@@ -12,7 +12,7 @@ import torch
 
 from eqfuzz.judge import gradients
 from eqfuzz.judge.aliasing import shared_memory
-from eqfuzz.judge.leaves import is_tensor_like, leaves, structure, tensors
+from eqfuzz.judge.leaves import items_inside, leaves, path_in, structure, tensors
 from eqfuzz.judge.observation import CallObservation, Observation
 from eqfuzz.judge.raised import describe
 from eqfuzz.judge.surroundings import OF_TORCH, Surroundings, generators
@@ -163,17 +163,14 @@ def _one_call(
         for path, leaf in outputs
         if isinstance(leaf, torch.Tensor) and leaf.requires_grad
     ]
-    record.shared = list(shared_memory(outputs, [*taken, *named]))
+    held = [pair for root, value in named for pair in leaves(value, root)]
+    record.shared = list(shared_memory(outputs, [*taken, *held]))
     record.outputs = [(path, keep(leaf)) for path, leaf in outputs]
     record.inputs_after = [(path, keep(leaf)) for path, leaf in taken]
-    if any(not _is_flat(value) for value in (*call.args, *call.kwargs.values())):
-        record.inputs_after.append(("structure of args", keep(structure(call.args) + structure(call.kwargs))))
-    record.state_after = [(path, keep(leaf)) for path, leaf in named]
-    record.globals_after = [
-        (path, keep(leaf))
-        for name, value in plain_globals(namespace).items()
-        for path, leaf in leaves(value, f"globals()[{name!r}]")
-    ]
+    record.state_after = [(path, keep(leaf)) for path, leaf in held]
+    left = [(f"globals()[{name!r}]", value) for name, value in sorted(plain_globals(namespace).items())]
+    record.globals_after = [(path, keep(leaf)) for root, value in left for path, leaf in leaves(value, root)]
+    record.structures = [(path, _built(value)) for path, value in [*_roots(call), *named, *left]]
     record.gradients = [(path, keep(leaf)) for path, leaf in gradients.accumulated(wrt)]
     backward = gradients.plan(result, wrt)
     if backward is not None:
@@ -192,21 +189,27 @@ def _context(expression: str, namespace: dict[str, Any]) -> contextlib.AbstractC
     return eval(expression, {**namespace, "torch": torch}) if expression else contextlib.nullcontext()
 
 
-def _is_flat(value: Any) -> bool:
-    return is_tensor_like(value) or isinstance(value, (bool, int, float, complex, str, type(None)))
+def _roots(call: Call) -> list[tuple[str, Any]]:
+    """The arguments, each by its path."""
+    positional = [(f"args[{place}]", value) for place, value in enumerate(call.args)]
+    return [*positional, *((f"kwargs[{name!r}]", value) for name, value in call.kwargs.items())]
+
+
+def _built(value: Any) -> str:
+    """The structure of a container; of anything else that it is there, its type being compared with its value."""
+    return "a value" if items_inside(value) is None else structure(value)
 
 
 def _state(model: torch.nn.Module | None) -> list[tuple[str, Any]]:
     """Parameters, buffers and the plain attributes that the program's own classes keep, by name."""
     if model is None:
         return []
-    named: list[tuple[str, Any]] = [(f"model.{name}", value) for name, value in model.named_parameters()]
-    named += [(f"model.{name}", value) for name, value in model.named_buffers()]
+    tensors_of = (*model.named_parameters(), *model.named_buffers())
+    named: list[tuple[str, Any]] = [(path_in(model, name), value) for name, value in tensors_of]
     for prefix, module in model.named_modules():
         if type(module).__module__.split(".")[0] == "torch":
             continue
-        owner = f"model.{prefix}" if prefix else "model"
-        for name, value in vars(module).items():
-            if not name.startswith("_") and is_plain(value):
-                named += leaves(value, f"{owner}.{name}")
+        owner = path_in(model, prefix) if prefix else "model"
+        own = sorted(vars(module).items())
+        named += [(f"{owner}.{name}", value) for name, value in own if not name.startswith("_") and is_plain(value)]
     return named

@@ -106,6 +106,9 @@ def results(comparison: Comparison) -> Verdict | None:
 @oracle("side-effects")
 def side_effects(comparison: Comparison) -> Verdict | None:
     """What is left in arguments, parameters, buffers, attributes and globals."""
+    verdict = walk.left_otherwise(comparison.eager, comparison.compiled, Kind.WRONG_SIDE_EFFECT, NAMES)
+    if verdict is not None:
+        return verdict
     unsure = None
     for group in ("inputs_after", "state_after", "globals_after"):
         verdict = _values(comparison, group, Kind.WRONG_SIDE_EFFECT)

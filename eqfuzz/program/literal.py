@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from eqfuzz.program.call import Call
-from eqfuzz.program.namespace import MODULE_PREFIX, attributes
+from eqfuzz.program.namespace import MODULE_PREFIX, own_attributes
 from eqfuzz.torch_internals.tensors import storage_key
 
 _READABLE = 64
@@ -133,7 +133,7 @@ class Writer:
             return f"({items},)" if len(value) == 1 else f"({items})"
         if kind is list:
             return f"[{items}]"
-        if kind is collections.deque:
+        if isinstance(value, collections.deque):
             return f"collections.deque([{items}], {value.maxlen})"
         if kind is set:
             return f"{{{items}}}" if items else "set()"
@@ -141,7 +141,7 @@ class Writer:
 
     def _object(self, value: Any) -> str:
         """An object of one of the program's own classes."""
-        held = attributes(value)
+        held = own_attributes(value)
         if held is None or isinstance(value, (int, float, complex, str, bytes, tuple, frozenset)):
             raise CannotDescribe(f"a {type(value).__name__} has no source form")
         items = ""
@@ -161,7 +161,7 @@ class Writer:
         left = list(values)
         while left:
             value = left.pop()
-            held = attributes(value)
+            held = own_attributes(value)
             if not isinstance(value, (torch.Tensor, tuple, *_CONTAINERS)) and held is None:
                 continue
             if id(value) in seen:

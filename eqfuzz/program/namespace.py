@@ -42,7 +42,7 @@ def _is_plain(value: Any, around: tuple[int, ...]) -> bool:
     """``around`` are the ids of what holds the value; what holds itself is not plain."""
     if isinstance(value, (*_PLAIN, torch.Tensor, np.ndarray)):
         return True
-    inside = attributes(value)
+    inside = own_attributes(value)
     if isinstance(value, dict):
         inside = [*value.keys(), *value.values()]
     elif isinstance(value, (list, tuple, set, frozenset, collections.deque)):
@@ -54,8 +54,8 @@ def _is_plain(value: Any, around: tuple[int, ...]) -> bool:
     return all(_is_plain(item, (*around, id(value))) for item in inside)
 
 
-def attributes(value: Any) -> dict[str, Any] | None:
-    """What an object of a program's own class holds; None for anything else, modules and members of enums too."""
+def own_attributes(value):
+    """What an object of a class of the program holds; None for anything else, modules and members of enums too."""
     kind = type(value)
     if not (kind.__module__.startswith(MODULE_PREFIX) or kind is types.SimpleNamespace):
         return None
@@ -96,14 +96,27 @@ def functions(namespace: dict[str, Any]) -> dict[str, Any]:
 
 def holding(namespace: dict[str, Any], source: str) -> list[str]:
     """The names among ``functions`` that hold on to something which a call may change."""
+    nodes = list(ast.walk(parse(source)))
+    fixed: tuple[type, ...] = ()
+    if not any(isinstance(node, ast.Nonlocal) for node in nodes):
+        fixed += (types.CellType,)
+    if all(_names_self(node.value) for node in nodes if isinstance(node, ast.Attribute) and _is_stored(node)):
+        fixed += (type,)
     found = []
-    rebinds = any(isinstance(node, ast.Nonlocal) for node in ast.walk(parse(source)))
     for name, value in functions(namespace).items():
         kept: dict[int, Any] = {}
         keep(value, kept, namespace.get("__name__"))
-        if any(held and (rebinds or not isinstance(thing, types.CellType)) for thing, held in kept.values()):
+        if any(held and not isinstance(thing, fixed) for thing, held in kept.values()):
             found.append(name)
     return sorted(found)
+
+
+def _is_stored(node: ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def _names_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def born_by(namespace: dict[str, Any], source: str) -> set[str]:

@@ -1,6 +1,6 @@
 """Putting back in place what a program has changed, since its functions may hold on to the same objects.
 
-The two functions are also what reproducers are given: they stand alone, with ``collections``, ``copy``, ``types`` and ``torch``.
+The two functions are also what reproducers are given, so they stand alone.
 """
 
 from __future__ import annotations

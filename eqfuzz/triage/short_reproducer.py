@@ -90,7 +90,7 @@ def _ending(finding: Finding, evidence: Evidence, eager: str, compiled: str, *, 
     if finding.verdict.kind is Kind.COMPILER_CRASH:
         return [
             eager,
-            'print("eager:    returns")',
+            'print("eager:    returns", flush=True)',
             "try:",
             f"    {compiled}",
             "except Exception as error:",
@@ -111,19 +111,19 @@ def _ending(finding: Finding, evidence: Evidence, eager: str, compiled: str, *, 
             same = "compiled.equal(eager)"
         return [
             f"eager = {eager}{leaf}",
+            'print("eager:   ", eager, flush=True)',
             f"compiled = {compiled}{leaf}",
-            'print("eager:   ", eager)',
             'print("compiled:", compiled)',
             f"sys.exit(not {same})",
         ]
     element = f"[{', '.join(map(str, evidence.index or ()))}].item()" if evidence.index else ".item()"
     return [
         "# The worst element, what a float64 run gives there, and how far from that rounding may lead",
-        f"eager = {eager}{leaf}{element}",
-        f"compiled = {compiled}{leaf}{element}",
         f"reference, allowed = {number(evidence.reference)}, {number(evidence.allowed)}",
         'print("reference:", reference, " allowed difference:", allowed)',
-        'print("eager:    ", eager, " difference:", abs(eager - reference))',
+        f"eager = {eager}{leaf}{element}",
+        'print("eager:    ", eager, " difference:", abs(eager - reference), flush=True)',
+        f"compiled = {compiled}{leaf}{element}",
         'print("compiled: ", compiled, " difference:", abs(compiled - reference))',
         "sys.exit(not abs(compiled - reference) <= max(allowed, 3 * abs(eager - reference)))",
     ]

@@ -73,14 +73,14 @@ def test_deques_and_objects_of_the_program_are_gone_into():
     loaded = Loaded(recognise(OWN, "seed.py"))
     call = observe(loaded.instance, loaded.calls(0)).calls[0]
     assert [path for path, _ in call.outputs] == [
-        "output[0].value[0]",
         "output[0].again",
+        "output[0].value[0]",
         "output[1][0]",
         "output[1][1]",
         "output[2]['a']",
     ]
     assert call.structure == (
-        "tuple[Node[value: list[Tensor], again: ...], deque(3)[Tensor, int], defaultdict(list)['a': Tensor]]"
+        "tuple[Node[again: ..., value: list[Tensor]], deque(3)[Tensor, int], defaultdict(list)['a': Tensor]]"
     )
 
 

@@ -10,10 +10,10 @@ import pytest
 from eqfuzz.judge.verdict import Evidence, Kind, Verdict
 from eqfuzz.program.definitions import program_text
 from eqfuzz.program.formats import recognise
-from eqfuzz.program.literal import Writer
 from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.configs import Config
+from eqfuzz.run.describing import describe
 from eqfuzz.triage.finding import Finding, finding_id
 from eqfuzz.triage.folder import flaky_folder, read_finding, write_folder
 from eqfuzz.triage.replay import ERROR, FIXED, STILL_FAILING, replay
@@ -70,11 +70,7 @@ def finding_of(kind, evidence=None, source=SOURCE, bias="0"):
 
 def described(finding):
     loaded = Loaded(finding.transformed)
-    writer = Writer()
-    body = writer.calls(loaded.calls(0))
-    model = loaded.instance()
-    state = writer.value(dict(model.state_dict())) if hasattr(model, "state_dict") else None
-    return Described(body, state, writer.packs)
+    return Described.of(describe(loaded, loaded.calls(0), "cpu"))
 
 
 def run(tmp_path, finding, config=EAGER):
@@ -139,7 +135,9 @@ def test_on_cuda_everything_is_there(kind):
     assert ("torch.cuda.synchronize()" in text) is (kind is Kind.PROCESS_CRASH)
 
 
-@pytest.mark.parametrize(("path", "comparison"), [("output.device", "exact"), ("output[0]", "metadata")])
+@pytest.mark.parametrize(
+    ("path", "comparison"), [("output.device", "exact"), ("structure(output)", "exact"), ("output[0]", "metadata")]
+)
 def test_where_a_result_lies_is_compared_as_it_is(path, comparison):
     assert comparison_of(finding_of(Kind.WRONG_METADATA, Evidence(0, path))) == comparison
 
@@ -151,9 +149,9 @@ def test_containers_inside_of_containers_are_compared(tmp_path):
             return {"a": [x, (x if torch.compiler.is_compiling() else [x])]}
         def inputs(rng): yield rng.normal(3)
     """
-    evidence = Evidence(0, "output", eager="dict['a': list[Tensor, list[Tensor]]]")
+    evidence = Evidence(0, "structure(output)", eager="dict['a': list[Tensor, list[Tensor]]]")
     code, _, output = run(tmp_path, finding_of(Kind.WRONG_METADATA, evidence, source))
-    assert code == 1 and "eager:    (<class 'dict'>, [('a', (<class 'list'>," in output
+    assert code == 1 and "eager:    dict['a': list[Tensor, list[Tensor]]]\n" in output
 
 
 @pytest.mark.parametrize(
