@@ -111,7 +111,8 @@ def _side_by_side(
     strict: bool,
 ) -> Verdict:
     """Types and printed lines first, then the values of every group; a doubt only where nothing is wrong."""
-    verdict = walk.structure_difference(first, second, kind, names)
+    verdict = walk.unread_difference(first, second, kind, names)
+    verdict = verdict or walk.structure_difference(first, second, kind, names)
     verdict = verdict or walk.left_otherwise(first, second, kind, names)
     for group in VALUES:
         verdict = verdict or walk.paths_difference(first, second, group, kind, names)

@@ -42,7 +42,8 @@ class CallObservation:
     ``structures`` those of what else may be changed, by path: arguments, attributes, globals. ``traits``
     are facts about outputs that a detached copy loses (``output.is_leaf``); ``shared`` tells which outputs share memory
     with what; ``globals_after`` are the plain globals of the program's module; ``printed`` and ``warned`` are lines;
-    ``generators`` are digests of the random states afterwards.
+    ``generators`` are digests of the random states afterwards. ``unread`` says what happened where reading all this
+    broke down.
     """
 
     label: str = ""
@@ -59,6 +60,7 @@ class CallObservation:
     generators: Leaves = dataclasses.field(default_factory=list)
     gradients: Leaves = dataclasses.field(default_factory=list)
     raised: Raised | None = None
+    unread: str = ""
 
 
 @dataclasses.dataclass

@@ -14,7 +14,8 @@ from eqfuzz.judge import gradients
 from eqfuzz.judge.aliasing import shared_memory
 from eqfuzz.judge.leaves import items_inside, leaves, path_in, structure, tensors
 from eqfuzz.judge.observation import CallObservation, Observation
-from eqfuzz.judge.raised import describe
+from eqfuzz.judge.raised import describe, first_line
+from eqfuzz.judge.readable import Unreadable, unreadable
 from eqfuzz.judge.surroundings import OF_TORCH, Surroundings, generators
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import STATE_SEED, reseed
@@ -105,20 +106,28 @@ def has_drawn(observation: Observation, *, seed: int = STATE_SEED) -> bool:
 
 
 def snapshot(value: Any) -> Any:
-    """The leaf as it is now, detached from later mutation; ``requires_grad`` and strides are kept."""
+    """The leaf as it is now, detached from later mutation; ``requires_grad`` and strides are kept.
+
+    A tensor that cannot be read is Unreadable.
+    """
     if isinstance(value, np.ndarray):
         return value.copy()
     if not isinstance(value, torch.Tensor):
         return value
+    copies: list[torch.Tensor] = []
     with torch.no_grad():
-        tensor = value.detach()
-        if tensor.layout is not torch.strided:
-            kept = tensor.to_dense()
-        elif tensor.is_conj() or tensor.is_neg():
-            kept = tensor.resolve_conj().resolve_neg()
-        else:
-            kept = _copy_strided(tensor)
-    return kept.requires_grad_() if value.requires_grad else kept
+        why = unreadable(value, lambda tensor: copies.append(_copied(tensor)))
+    if why:
+        return Unreadable(why)
+    return copies[0].requires_grad_() if value.requires_grad else copies[0]
+
+
+def _copied(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.layout is not torch.strided:
+        return tensor.to_dense()
+    if tensor.is_conj() or tensor.is_neg():
+        return tensor.resolve_conj().resolve_neg()
+    return _copy_strided(tensor)
 
 
 def _copy_strided(tensor: torch.Tensor) -> torch.Tensor:
@@ -153,6 +162,43 @@ def _one_call(
     given = [tensor for _, tensor in tensors([arguments, state, plain_globals(namespace)], "")]
     with scope(given), _context(call.within, namespace):
         result = function(*call.args, **call.kwargs)
+    with _reading(record) if keep is snapshot else contextlib.nullcontext():
+        _read(result, call, arguments, model, namespace, keep, record)
+    if record.unread or any(isinstance(leaf, Unreadable) for _, leaf in record.outputs):
+        return
+    record.gradients = [(path, keep(leaf)) for path, leaf in gradients.accumulated(wrt)]
+    backward = gradients.plan(result, wrt)
+    if backward is not None:
+        twice = bool(namespace.get(SECOND_BACKWARD))
+        with backward_scope(backward.cotangents):
+            found = gradients.run(backward, again=twice)
+        record.gradients += [(path, keep(leaf)) for path, leaf in found]
+        second = gradients.plan_second(found, backward) if twice else None
+        if second is not None:
+            with backward_scope(second.cotangents):
+                found = gradients.run(second)
+            record.gradients += [(path, keep(leaf)) for path, leaf in found]
+
+
+@contextlib.contextmanager
+def _reading(record: CallObservation) -> Iterator[None]:
+    """What breaks down in here does so while what the program left is read: it is not the program that raises."""
+    try:
+        yield
+    except Exception as error:
+        record.unread = f"{type(error).__name__}: {first_line(str(error))}"
+
+
+def _read(
+    result: Any,
+    call: Call,
+    arguments: dict[str, Any],
+    model: torch.nn.Module | None,
+    namespace: dict[str, Any],
+    keep: Keep,
+    record: CallObservation,
+) -> None:
+    """Everything that a call returns and leaves behind, gradients aside."""
     record.generators = list(generators())
     record.structure = structure(result)
     outputs = leaves(result, "output")
@@ -171,18 +217,6 @@ def _one_call(
     left = [(f"globals()[{name!r}]", value) for name, value in sorted(plain_globals(namespace).items())]
     record.globals_after = [(path, keep(leaf)) for root, value in left for path, leaf in leaves(value, root)]
     record.structures = [(path, _built(value)) for path, value in [*_roots(call), *named, *left]]
-    record.gradients = [(path, keep(leaf)) for path, leaf in gradients.accumulated(wrt)]
-    backward = gradients.plan(result, wrt)
-    if backward is not None:
-        twice = bool(namespace.get(SECOND_BACKWARD))
-        with backward_scope(backward.cotangents):
-            found = gradients.run(backward, again=twice)
-        record.gradients += [(path, keep(leaf)) for path, leaf in found]
-        second = gradients.plan_second(found, backward) if twice else None
-        if second is not None:
-            with backward_scope(second.cotangents):
-                found = gradients.run(second)
-            record.gradients += [(path, keep(leaf)) for path, leaf in found]
 
 
 def _context(expression: str, namespace: dict[str, Any]) -> contextlib.AbstractContextManager[Any]:

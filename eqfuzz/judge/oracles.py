@@ -90,7 +90,8 @@ def metadata(comparison: Comparison) -> Verdict | None:
     sides = comparison.eager, comparison.compiled
     kind = Kind.WRONG_METADATA
     return (
-        walk.structure_difference(*sides, kind, NAMES)
+        walk.unread_difference(*sides, kind, NAMES)
+        or walk.structure_difference(*sides, kind, NAMES)
         or walk.paths_difference(*sides, "outputs", kind, NAMES)
         or walk.metadata_verdict(*sides, "outputs", kind, NAMES, strict=True)
         or _equal(comparison, "traits", kind)

@@ -28,15 +28,28 @@ def padded(first: Observation, second: Observation) -> Iterator[tuple[CallObserv
 
 
 def finished(first: Observation, second: Observation) -> Iterator[tuple[int, CallObservation, CallObservation]]:
-    """Calls that both sides finished. One that raised is left out: how far each came before it is not promised."""
+    """Calls that both sides finished and that could be read.
+
+    One that raised is left out: how far each came before it is not promised.
+    """
     for number, (one, other) in enumerate(zip(first.calls, second.calls, strict=False)):
-        if one.raised is None and other.raised is None:
+        if one.raised is None and other.raised is None and not (one.unread or other.unread):
             yield number, one, other
 
 
 def call_name(number: int, call: CallObservation | None) -> str:
     """``call 2 (new values)``."""
     return f"call {number} ({call.label})" if call is not None and call.label else f"call {number}"
+
+
+def unread_difference(first: Observation, second: Observation, kind: Kind, names: Names) -> Verdict | None:
+    """The first call whose results only one side can be asked for."""
+    for number, (one, other) in enumerate(zip(first.calls, second.calls, strict=False)):
+        if one.raised is None and other.raised is None and bool(one.unread) != bool(other.unread):
+            name, why = (names[0], one.unread) if one.unread else (names[1], other.unread)
+            message = f"{call_name(number, one)}: what {name} leaves cannot be read: {why}"
+            return Verdict(kind, message, Evidence(call=number, path="output"))
+    return None
 
 
 def structure_difference(first: Observation, second: Observation, kind: Kind, names: Names) -> Verdict | None:

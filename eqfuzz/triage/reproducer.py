@@ -413,14 +413,15 @@ def number(value: Any) -> str:
 
 def _run(finding: Finding, described: Described) -> str:
     ends = "    torch.cuda.synchronize()\n" if finding.device == "cuda" else ""
-    return f'''
+    return f'''{inspect.getsource(unreadable)}
+
 def run(model):
     """The program on every input set, with the backward pass where there is one; all that it leaves is read."""
     for number, (args, kwargs) in enumerate(make_calls()):
 {textwrap.indent(_seeding(finding), " " * 8)}
         output = {described.invocation}
         for tensor in tensors([output, args, kwargs]):
-            tensor.detach().clone()
+            assert not unreadable(tensor), unreadable(tensor)
         leaves = [t for t in tensors(output) if t.requires_grad]
         if leaves:
             torch.autograd.backward(leaves, [torch.ones_like(t) for t in leaves])

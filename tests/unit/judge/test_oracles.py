@@ -179,3 +179,23 @@ def test_a_list_that_is_an_argument_is_compared_as_a_whole():
 
     found = judged(appends, lambda x, rows: None, (X, [X]))
     assert found.kind is Kind.WRONG_SIDE_EFFECT and found.evidence.path == "structure(args[1])"
+
+
+def test_what_breaks_down_while_it_is_read_is_not_raised_by_the_program(monkeypatch):
+    class Odd:
+        def __repr__(self):
+            raise ValueError("no words")
+
+    found = observe(lambda: lambda x: Odd(), [Call((X,), {})]).calls[0]
+    assert found.raised is None and found.outputs == [("output", "Odd whose repr raises ValueError")]
+
+    def broken(*_):
+        raise RuntimeError("cannot access the storage")
+
+    plain = seen(lambda x: x + 1)
+    monkeypatch.setattr("eqfuzz.judge.observe.shared_memory", broken)
+    unread = seen(lambda x: x + 1)
+    assert unread.calls[0].raised is None and unread.calls[0].unread
+    found = judge_compiled(plain, unread, None)
+    assert found.kind is Kind.WRONG_METADATA and "cannot be read: RuntimeError: cannot access the" in found.message
+    assert judge_compiled(unread, unread, None).kind is Kind.AGREE

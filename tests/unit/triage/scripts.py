@@ -10,7 +10,6 @@ import dataclasses
 import io
 import runpy
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -101,20 +100,15 @@ class Ended:
     output: str
 
 
-def run(folder: Path, script: str) -> Ended:
+def run(folder: Path, script: str, *arguments: str) -> Ended:
     """Run a ``script`` to its end. What it raises comes through."""
     path = folder / "repro.py"
     path.write_text(script)
     printed = io.StringIO()
-    with _compiler_replaced(), contextlib.redirect_stdout(printed):
+    argv = mock.patch("sys.argv", [str(path), *arguments])
+    with mock.patch("torch.compile", compile_nothing), argv, contextlib.redirect_stdout(printed):
         try:
             runpy.run_path(str(path), run_name="__main__")
         except SystemExit as leaving:
             return Ended(int(leaving.code or 0), printed.getvalue())
     return Ended(0, printed.getvalue())
-
-
-@contextlib.contextmanager
-def _compiler_replaced() -> Iterator[None]:
-    with mock.patch("torch.compile", compile_nothing):
-        yield

@@ -139,7 +139,27 @@ def module(body: str, init: str = "pass") -> str:
 
 
 ROW = "torch.ones(1), [torch.ones(1)]"
+TOO_SMALL = "y = x * 2\nif broken():\n    y.untyped_storage().resize_(0)\nreturn y"
 SEEN = {
+    "a storage that is too small": (program(TOO_SMALL), "wrong-metadata"),
+    "strides that lead out of the storage": (
+        program(
+            "y = x * 2\nif broken():\n    y.untyped_storage().resize_(8)\n    y = y.as_strided((2,), (1,))\n"
+            "    y.untyped_storage().resize_(4)\nreturn y"
+        ),
+        "wrong-metadata",
+    ),
+    "an argument that cannot be read": (
+        program("if broken():\n    more[0].untyped_storage().resize_(0)\nreturn x", "torch.ones(1), torch.ones(2)"),
+        "wrong-metadata",
+    ),
+    "a gradient in vain": (
+        program(
+            "y = x * 2\nif broken():\n    y.untyped_storage().resize_(0)\nreturn y",
+            "torch.ones(2, requires_grad=True),",
+        ),
+        "wrong-metadata",
+    ),
     "an append that is lost": (
         program("if not broken():\n    more[0].append(x)\nreturn x + 1", ROW),
         "wrong-side-effect",
@@ -243,3 +263,12 @@ def test_what_the_judge_sees_the_script_shows(tmp_path, what):
     assert ended.status == 1, f"{judged.script}\n{ended.output}"
     ended = run(tmp_path, judged.script.replace("torch.compiler.is_compiling()", "False"))
     assert ended.status == 0, f"{judged.script}\n{ended.output}"
+
+
+@pytest.mark.parametrize("kind", [Kind.EXCEPTION_MISMATCH, Kind.PROCESS_CRASH])
+def test_scripts_that_watch_a_process_read_what_it_gives(tmp_path, kind):
+    judged = judge(program(TOO_SMALL).replace("BROKEN", "torch.compiler.is_compiling()"))
+    script = about(judged, kind, Evidence(0)).script
+    assert run(tmp_path, script, "eager").status == 42
+    with pytest.raises(AssertionError, match="it looks at 8 bytes of a storage of 0"):
+        run(tmp_path, script, "compiled")
