@@ -91,9 +91,8 @@ def items_inside(value):
         return [(f".{name}", f"{name}: ", getattr(value, name, None)) for name in names]
     if isinstance(value, dict):
         return [(f"[{stable_repr(key)}]", f"{stable_repr(key)}: ", item) for key, item in value.items()]
-    fields = getattr(value, "_fields", None) if isinstance(value, tuple) else None
-    if fields is not None:
-        return [(f".{name}", f"{name}: ", item) for name, item in zip(fields, value, strict=True)]
+    if isinstance(value, tuple) and getattr(type(value), "_fields", None) is not None:
+        return [(f".{name}", f"{name}: ", getattr(value, name)) for name in getattr(type(value), "_fields", ())]
     if isinstance(value, (list, tuple, collections.deque)):
         return [(f"[{index}]", "", item) for index, item in enumerate(value)]
     own = own_attributes(value)
