@@ -212,23 +212,30 @@ sys.exit(1)
 """
 
 
+DIES = "import os\nprint('eager:    1', flush=True)\nos.kill(os.getpid(), {})"
+
+
 @pytest.mark.parametrize(
-    ("text", "status"),
+    ("text", "status", "cause"),
     [
-        ("import sys; print('compiled: x'); sys.exit(1)", STILL_FAILING),
-        ("pass", FIXED),
-        ("raise ValueError('the script itself')", ERROR),
-        ("print('compiled: x')\nraise ValueError('in its last line')", ERROR),
-        ("def look():\n    raise ValueError\nprint('compiled: x')\nlook()", ERROR),
-        (CAUGHT, STILL_FAILING),
-        ("import sys; sys.exit(5)", ERROR),
-        ("import os; os.abort()", ERROR),
-        ("import time; time.sleep(60)", ERROR),
+        ("import sys; print('compiled: x'); sys.exit(1)", STILL_FAILING, ""),
+        ("pass", FIXED, "its script shows no difference"),
+        ("raise ValueError('the script itself')", ERROR, "its script raises ValueError"),
+        ("print('compiled: x')\nraise ValueError('in its last line')", ERROR, "its script raises ValueError"),
+        ("def look():\n    raise ValueError\nprint('compiled: x')\nlook()", ERROR, "its script raises ValueError"),
+        (CAUGHT, STILL_FAILING, ""),
+        ("import sys; sys.exit(5)", ERROR, "its script exits with 5"),
+        ("import os; os.abort()", ERROR, "its script is killed by SIGABRT"),
+        (DIES.format(6), STILL_FAILING, ""),
+        (DIES.format(11), STILL_FAILING, ""),
+        (DIES.format(9), ERROR, "its script is killed by SIGKILL"),
+        ("import time; time.sleep(60)", ERROR, "its script does not end in time"),
     ],
 )
-def test_replay_tells_bugs_from_broken_scripts(tmp_path, text, status):
+def test_replay_tells_bugs_from_broken_scripts(tmp_path, text, status, cause):
     (tmp_path / "repro.py").write_text(text)
-    assert replay(tmp_path, seconds=5).status == status
+    outcome = replay(tmp_path, seconds=5)
+    assert (outcome.status, outcome.cause) == (status, cause)
 
 
 def test_ids_depend_on_what_makes_a_finding():
