@@ -66,16 +66,15 @@ class Reproducing:
 
         Of an untrusted program the script's word is not enough: the same must show from outside. Raises NoReproducer.
         """
-        outcome = Outcome(ERROR, "there is no script")
+        outcome = Outcome(ERROR, "there is no script", "there is no script")
         for script in scripts:
             (folder / "repro.py").write_text(script, encoding="utf-8")
             outcome = self._run(finding, folder)
             if outcome.status == STILL_FAILING:
                 break
         if outcome.status == STILL_FAILING and self._is_shut_in(finding) and not self._shows_outside(finding):
-            return Outcome(
-                ERROR, f"{outcome.output}\nonly its own script says so: judged from outside it does not show"
-            )
+            words = "only its own script says so: judged from outside it does not show"
+            return Outcome(ERROR, f"{outcome.output}\n{words}", "only its own script says so")
         return outcome
 
     def _is_shut_in(self, finding: Finding) -> bool:

@@ -72,11 +72,15 @@ class Evidence:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """One comparison's outcome; ``message`` is one plain line for people."""
+    """One comparison's outcome; ``message`` is one plain line for people.
+
+    ``cause`` says of a flaky one, in words that are the same for all of one cause, why it is no finding.
+    """
 
     kind: Kind
     message: str
     evidence: Evidence | None = None
+    cause: str = ""
 
     @property
     def is_finding(self) -> bool:
@@ -102,4 +106,4 @@ class Verdict:
             index = evidence.get("index")
             frames = tuple(evidence.get("frames", ()))
             evidence = Evidence(**{**evidence, "index": tuple(index) if index is not None else None, "frames": frames})
-        return cls(Kind(data["kind"]), data["message"], evidence)
+        return cls(Kind(data["kind"]), data["message"], evidence, data.get("cause", ""))

@@ -68,6 +68,7 @@ class _Verdict(_Exact):
     kind: str
     message: Words
     evidence: _Evidence | None
+    cause: Name = ""
 
     @field_validator("kind")
     @classmethod
