@@ -51,7 +51,8 @@ class Evidence:
     """The worst place found and the numbers there.
 
     ``call`` counts input sets from 0; ``path`` is the Python expression of the leaf (``output[0]['a']``,
-    ``gradient of args[1]``, ``buffer running_mean``, ``args[0] after the call``); ``index`` is the element in it.
+    ``gradient of args[1]``, ``model.net[0].running_mean``), or ``structure(args[0])`` where that is built differently
+    and the values are both structures; ``index`` is the element in it.
     Values are Python scalars or strings, so that evidence travels as JSON. ``allowed`` is the largest
     |compiled − reference| that would have been accepted (0.0 where equality was demanded). ``frames`` are the
     functions of torch that an exception came from, the innermost first.
