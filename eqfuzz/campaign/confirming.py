@@ -78,7 +78,8 @@ class Confirming:
         (folder / "replay.txt").write_text(f"{outcome.status}\n{outcome.output}", encoding="utf-8")
         kept = flaky_folder(folder)
         ended = "does not reproduce" if outcome.status == FIXED else "cannot be confirmed"
-        return Verdict(Kind.FLAKY, f"{ended} in a fresh process ({kept}): {cell.verdict.message}")
+        words = f"{ended} in a fresh process, {outcome.cause} ({kept}): {cell.verdict.message}"
+        return Verdict(Kind.FLAKY, words, cause=outcome.cause)
 
     def _finding(self, cell: Cell, config: Config, first: Cell | None, also: int) -> Finding:
         original = self._case.program

@@ -211,7 +211,8 @@ class Summary(Event):
 
     ``invalid_reasons`` are those of all ``invalid`` seeds, the most frequent first.
     ``peak_mb`` is what the largest process that ran a seed held, in MiB. ``findings`` counts those that are no known
-    issue, in ``buckets`` buckets, ``known`` the others; ``gone`` are known issues that no longer reproduce.
+    issue, in ``buckets`` buckets, ``known`` the others; ``gone`` are known issues that no longer reproduce. ``flaky``
+    counts the flaky cells by their cause.
     """
 
     seed: int
@@ -232,6 +233,7 @@ class Summary(Event):
     peak_mb: int
     buckets: int = 0
     known: int = 0
+    flaky: dict[str, int] = dataclasses.field(default_factory=dict)
     gone: list[str] = dataclasses.field(default_factory=list)
     invalid_reasons: list[InvalidReason] = dataclasses.field(default_factory=list)
 

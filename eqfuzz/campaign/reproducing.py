@@ -32,12 +32,15 @@ def demand_plain(finding: Finding, described: Described) -> None:
     pieces.append(path.removeprefix("second ").removeprefix("gradient of ").removesuffix(" after the call"))
     for piece in pieces:
         try:
-            violation = first_violation(piece.strip(), modules=("torch",)) if piece not in _OUR_PATHS else None
+            violation = first_violation(piece.strip(), modules=_IMPORTED) if piece not in _OUR_PATHS else None
         except (SyntaxError, ValueError):
             raise NoReproducer("the sandbox told of what is no Python") from None
         if violation is not None:
             raise NoReproducer(f"policy: {violation.reason} in what the sandbox told")
 
+
+_IMPORTED = ("collections", "torch", "types")
+"""What a script may use without importing it anew."""
 
 _OUR_PATHS = frozenset({"", "printed", "warned", "random.getstate()", "repr(numpy.random.get_state())"})
 
@@ -63,16 +66,15 @@ class Reproducing:
 
         Of an untrusted program the script's word is not enough: the same must show from outside. Raises NoReproducer.
         """
-        outcome = Outcome(ERROR, "there is no script")
+        outcome = Outcome(ERROR, "there is no script", "there is no script")
         for script in scripts:
             (folder / "repro.py").write_text(script, encoding="utf-8")
             outcome = self._run(finding, folder)
             if outcome.status == STILL_FAILING:
                 break
         if outcome.status == STILL_FAILING and self._is_shut_in(finding) and not self._shows_outside(finding):
-            return Outcome(
-                ERROR, f"{outcome.output}\nonly its own script says so: judged from outside it does not show"
-            )
+            words = "only its own script says so: judged from outside it does not show"
+            return Outcome(ERROR, f"{outcome.output}\n{words}", "only its own script says so")
         return outcome
 
     def _is_shut_in(self, finding: Finding) -> bool:
@@ -111,5 +113,4 @@ class Reproducing:
             raise NoReproducer(f"its inputs could not be read again: {detail}")
         if told["problem"]:
             raise NoReproducer(told["problem"])
-        changes = tuple((label, before, within) for label, before, within in told["changes"])
-        return Described(told["calls"], told["state"], told["packs"], changes, tuple(told["globals"]))
+        return Described.of(told)

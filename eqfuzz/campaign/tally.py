@@ -31,6 +31,7 @@ class Tally:
         self.erased = 0
         self.peak_mb = 0
         self.verdicts: collections.Counter[str] = collections.Counter()
+        self.flaky: collections.Counter[str] = collections.Counter()
         self.findings: set[str] = set()
         self.buckets: set[str] = set()
         self.known: set[str] = set()
@@ -72,6 +73,8 @@ class Tally:
         self.cells += not is_eager_check
         self.erased += cell.erased
         self.verdicts[kind] += 1
+        if cell.verdict.kind is Kind.FLAKY:
+            self.flaky[cell.verdict.cause] += 1
         for rule in set(cell.rules):
             self._rule_verdicts.setdefault(rule, collections.Counter())[kind] += 1
 
@@ -101,6 +104,7 @@ class Tally:
             peak_mb=self.peak_mb,
             buckets=len(self.buckets),
             known=len(self.known),
+            flaky=dict(sorted(self.flaky.items())),
             gone=sorted(self.gone),
             invalid_reasons=self.invalid.reasons(),
         )

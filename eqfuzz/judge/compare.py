@@ -10,6 +10,7 @@ import torch
 
 from eqfuzz.judge.arithmetic import HALVES
 from eqfuzz.judge.leaves import is_tensor_like
+from eqfuzz.judge.readable import Unreadable
 from eqfuzz.judge.reference import LeafReference, classes
 
 _TOO_UNSTABLE = 0.2
@@ -323,7 +324,7 @@ def _strides(value: torch.Tensor) -> list[int]:
 
 
 def _loose_metadata(first: Any, second: Any) -> str:
-    if _unused(first, second):
+    if _unused(first, second) or (isinstance(first, Unreadable) and isinstance(second, Unreadable)):
         return ""
     left, right = _kind(first), _kind(second)
     return "" if left == right else f"type is {left} in the first and {right} in the second"
@@ -332,6 +333,8 @@ def _loose_metadata(first: Any, second: Any) -> str:
 def _kind(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"ndarray of {value.dtype} with shape {value.shape}"
+    if isinstance(value, Unreadable):
+        return f"unreadable ({value.why})"
     return type(value).__name__
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from eqfuzz.judge.leaves import tensors
+from eqfuzz.judge.leaves import path_in, tensors
 
 
 def cotangent(output: torch.Tensor) -> torch.Tensor:
@@ -31,7 +31,7 @@ def differentiable(arguments: dict[str, Any], model: torch.nn.Module | None) -> 
     """Leaves of the arguments (by path prefix) and parameters that want a gradient, each once."""
     named = [pair for prefix, value in arguments.items() for pair in tensors(value, prefix)]
     if model is not None:
-        named += [(f"model.{name}", parameter) for name, parameter in model.named_parameters()]
+        named += [(path_in(model, name), parameter) for name, parameter in model.named_parameters()]
     seen: set[int] = set()
     kept = []
     for path, tensor in named:

@@ -62,10 +62,16 @@ def judge_rewrite(
 
 def _without_new_globals(original: Observation, rewrite: Observation) -> Observation:
     """The rewrite's observation without globals that only it has: a rewrite may keep a constant or a counter there."""
-    names = {_GLOBAL.sub(r"\1", path) for call in original.calls for path, _ in call.globals_after}
+    names = {_GLOBAL.sub(r"\1", path) for call in original.calls for path, _ in call.structures}
+
+    def known(path: str) -> bool:
+        return not _GLOBAL.match(path) or _GLOBAL.sub(r"\1", path) in names
+
     kept = [
         dataclasses.replace(
-            call, globals_after=[pair for pair in call.globals_after if _GLOBAL.sub(r"\1", pair[0]) in names]
+            call,
+            globals_after=[(path, leaf) for path, leaf in call.globals_after if known(path)],
+            structures=[(path, built) for path, built in call.structures if known(path)],
         )
         for call in rewrite.calls
     ]
@@ -105,7 +111,9 @@ def _side_by_side(
     strict: bool,
 ) -> Verdict:
     """Types and printed lines first, then the values of every group; a doubt only where nothing is wrong."""
-    verdict = walk.structure_difference(first, second, kind, names)
+    verdict = walk.unread_difference(first, second, kind, names)
+    verdict = verdict or walk.structure_difference(first, second, kind, names)
+    verdict = verdict or walk.left_otherwise(first, second, kind, names)
     for group in VALUES:
         verdict = verdict or walk.paths_difference(first, second, group, kind, names)
         verdict = verdict or walk.metadata_verdict(

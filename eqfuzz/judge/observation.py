@@ -38,15 +38,18 @@ VALUES = ("outputs", "inputs_after", "state_after", "globals_after", "gradients"
 class CallObservation:
     """What one call did.
 
-    ``label`` says what is special about the call. ``structure`` names the types of the returned containers. ``traits``
+    ``label`` says what is special about the call. ``structure`` names the types of the returned containers, and
+    ``structures`` those of what else may be changed, by path: arguments, attributes, globals. ``traits``
     are facts about outputs that a detached copy loses (``output.is_leaf``); ``shared`` tells which outputs share memory
     with what; ``globals_after`` are the plain globals of the program's module; ``printed`` and ``warned`` are lines;
-    ``generators`` are digests of the random states afterwards.
+    ``generators`` are digests of the random states afterwards. ``unread`` says what happened where reading all this
+    broke down.
     """
 
     label: str = ""
     outputs: Leaves = dataclasses.field(default_factory=list)
     structure: str = ""
+    structures: Leaves = dataclasses.field(default_factory=list)
     traits: Leaves = dataclasses.field(default_factory=list)
     shared: Leaves = dataclasses.field(default_factory=list)
     inputs_after: Leaves = dataclasses.field(default_factory=list)
@@ -57,6 +60,7 @@ class CallObservation:
     generators: Leaves = dataclasses.field(default_factory=list)
     gradients: Leaves = dataclasses.field(default_factory=list)
     raised: Raised | None = None
+    unread: str = ""
 
 
 @dataclasses.dataclass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -13,13 +12,14 @@ import torch
 
 from eqfuzz.judge import gradients
 from eqfuzz.judge.aliasing import shared_memory
-from eqfuzz.judge.leaves import is_tensor_like, leaves, structure
+from eqfuzz.judge.leaves import items_inside, leaves, path_in, structure, tensors
 from eqfuzz.judge.observation import CallObservation, Observation
-from eqfuzz.judge.raised import describe
+from eqfuzz.judge.raised import describe, first_line
+from eqfuzz.judge.readable import Unreadable, unreadable
 from eqfuzz.judge.surroundings import OF_TORCH, Surroundings, generators
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import STATE_SEED, reseed
-from eqfuzz.program.namespace import namespace_of, plain_globals
+from eqfuzz.program.namespace import is_plain, namespace_of, plain_globals
 
 SECOND_BACKWARD = "second_backward"
 """A module-level name by which a seed asks for the gradients of its gradients."""
@@ -86,7 +86,7 @@ def execute(
                 if number == 0 and transform is not None:
                     function = transform(target)
                 if call.before:
-                    exec(call.before, namespace, {"model": target})
+                    exec(call.before, namespace, {"model": target, "torch": torch})
                 scopes = scope, backward_scope or scope
                 _one_call(function, target, namespace, call.copy(), seed, scopes, keep, record)
         except (Exception, SystemExit) as error:
@@ -106,20 +106,28 @@ def has_drawn(observation: Observation, *, seed: int = STATE_SEED) -> bool:
 
 
 def snapshot(value: Any) -> Any:
-    """The leaf as it is now, detached from later mutation; ``requires_grad`` and strides are kept."""
+    """The leaf as it is now, detached from later mutation; ``requires_grad`` and strides are kept.
+
+    A tensor that cannot be read is Unreadable.
+    """
     if isinstance(value, np.ndarray):
         return value.copy()
     if not isinstance(value, torch.Tensor):
         return value
+    copies: list[torch.Tensor] = []
     with torch.no_grad():
-        tensor = value.detach()
-        if tensor.layout is not torch.strided:
-            kept = tensor.to_dense()
-        elif tensor.is_conj() or tensor.is_neg():
-            kept = tensor.resolve_conj().resolve_neg()
-        else:
-            kept = _copy_strided(tensor)
-    return kept.requires_grad_() if value.requires_grad else kept
+        why = unreadable(value, lambda tensor: copies.append(_copied(tensor)))
+    if why:
+        return Unreadable(why)
+    return copies[0].requires_grad_() if value.requires_grad else copies[0]
+
+
+def _copied(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.layout is not torch.strided:
+        return tensor.to_dense()
+    if tensor.is_conj() or tensor.is_neg():
+        return tensor.resolve_conj().resolve_neg()
+    return _copy_strided(tensor)
 
 
 def _copy_strided(tensor: torch.Tensor) -> torch.Tensor:
@@ -151,29 +159,13 @@ def _one_call(
     wrt = gradients.differentiable(arguments, model)
     reseed(seed)
     state = [] if model is None else [*model.parameters(), *model.buffers()]
-    with scope([arguments, state, plain_globals(namespace)]), _context(call.within, namespace):
+    given = [tensor for _, tensor in tensors([arguments, state, plain_globals(namespace)], "")]
+    with scope(given), _context(call.within, namespace):
         result = function(*call.args, **call.kwargs)
-    record.generators = list(generators())
-    record.structure = structure(result)
-    outputs = leaves(result, "output")
-    given = [pair for prefix, value in arguments.items() for pair in leaves(value, prefix)]
-    named = _state(model)
-    record.traits = [
-        (f"{path}.is_leaf", leaf.is_leaf)
-        for path, leaf in outputs
-        if isinstance(leaf, torch.Tensor) and leaf.requires_grad
-    ]
-    record.shared = list(shared_memory(outputs, [*given, *named]))
-    record.outputs = [(path, keep(leaf)) for path, leaf in outputs]
-    record.inputs_after = [(path, keep(leaf)) for path, leaf in given]
-    if any(not _is_flat(value) for value in (*call.args, *call.kwargs.values())):
-        record.inputs_after.append(("structure of args", keep(structure(call.args) + structure(call.kwargs))))
-    record.state_after = [(path, keep(leaf)) for path, leaf in named]
-    record.globals_after = [
-        (path, keep(leaf))
-        for name, value in plain_globals(namespace).items()
-        for path, leaf in leaves(value, f"globals()[{name!r}]")
-    ]
+    with _reading(record) if keep is snapshot else contextlib.nullcontext():
+        _read(result, call, arguments, model, namespace, keep, record)
+    if record.unread or any(isinstance(leaf, Unreadable) for _, leaf in record.outputs):
+        return
     record.gradients = [(path, keep(leaf)) for path, leaf in gradients.accumulated(wrt)]
     backward = gradients.plan(result, wrt)
     if backward is not None:
@@ -188,35 +180,70 @@ def _one_call(
             record.gradients += [(path, keep(leaf)) for path, leaf in found]
 
 
+@contextlib.contextmanager
+def _reading(record: CallObservation) -> Iterator[None]:
+    """What breaks down in here does so while what the program left is read: it is not the program that raises."""
+    try:
+        yield
+    except Exception as error:
+        record.unread = f"{type(error).__name__}: {first_line(str(error))}"
+
+
+def _read(
+    result: Any,
+    call: Call,
+    arguments: dict[str, Any],
+    model: torch.nn.Module | None,
+    namespace: dict[str, Any],
+    keep: Keep,
+    record: CallObservation,
+) -> None:
+    """Everything that a call returns and leaves behind, gradients aside."""
+    record.generators = list(generators())
+    record.structure = structure(result)
+    outputs = leaves(result, "output")
+    taken = [pair for prefix, value in arguments.items() for pair in leaves(value, prefix)]
+    named = _state(model)
+    record.traits = [
+        (f"{path}.is_leaf", leaf.is_leaf)
+        for path, leaf in outputs
+        if isinstance(leaf, torch.Tensor) and leaf.requires_grad
+    ]
+    held = [pair for root, value in named for pair in leaves(value, root)]
+    record.shared = list(shared_memory(outputs, [*taken, *held]))
+    record.outputs = [(path, keep(leaf)) for path, leaf in outputs]
+    record.inputs_after = [(path, keep(leaf)) for path, leaf in taken]
+    record.state_after = [(path, keep(leaf)) for path, leaf in held]
+    left = [(f"globals()[{name!r}]", value) for name, value in sorted(plain_globals(namespace).items())]
+    record.globals_after = [(path, keep(leaf)) for root, value in left for path, leaf in leaves(value, root)]
+    record.structures = [(path, _built(value)) for path, value in [*_roots(call), *named, *left]]
+
+
 def _context(expression: str, namespace: dict[str, Any]) -> contextlib.AbstractContextManager[Any]:
     return eval(expression, {**namespace, "torch": torch}) if expression else contextlib.nullcontext()
 
 
-def _is_flat(value: Any) -> bool:
-    return is_tensor_like(value) or isinstance(value, (bool, int, float, complex, str, type(None)))
+def _roots(call: Call) -> list[tuple[str, Any]]:
+    """The arguments, each by its path."""
+    positional = [(f"args[{place}]", value) for place, value in enumerate(call.args)]
+    return [*positional, *((f"kwargs[{name!r}]", value) for name, value in call.kwargs.items())]
+
+
+def _built(value: Any) -> str:
+    """The structure of a container; of anything else that it is there, its type being compared with its value."""
+    return "a value" if items_inside(value) is None else structure(value)
 
 
 def _state(model: torch.nn.Module | None) -> list[tuple[str, Any]]:
     """Parameters, buffers and the plain attributes that the program's own classes keep, by name."""
     if model is None:
         return []
-    named: list[tuple[str, Any]] = [(f"model.{name}", value) for name, value in model.named_parameters()]
-    named += [(f"model.{name}", value) for name, value in model.named_buffers()]
+    tensors_of = (*model.named_parameters(), *model.named_buffers())
+    named: list[tuple[str, Any]] = [(path_in(model, name), value) for name, value in tensors_of]
     for prefix, module in model.named_modules():
         if type(module).__module__.split(".")[0] == "torch":
             continue
-        owner = f"model.{prefix}" if prefix else "model"
-        for name, value in vars(module).items():
-            if not name.startswith("_") and _is_plain_state(value):
-                named += leaves(value, f"{owner}.{name}")
+        owner = path_in(model, prefix) if prefix else "model"
+        own = sorted(vars(module).items())
+        named += [(f"{owner}.{name}", value) for name, value in own if not name.startswith("_") and is_plain(value)]
     return named
-
-
-def _is_plain_state(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return all(_is_plain_state(item) for item in value)
-    if isinstance(value, dict):
-        return all(_is_plain_state(item) for item in value.values())
-    if dataclasses.is_dataclass(value):
-        return False
-    return _is_flat(value)

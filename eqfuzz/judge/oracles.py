@@ -90,7 +90,8 @@ def metadata(comparison: Comparison) -> Verdict | None:
     sides = comparison.eager, comparison.compiled
     kind = Kind.WRONG_METADATA
     return (
-        walk.structure_difference(*sides, kind, NAMES)
+        walk.unread_difference(*sides, kind, NAMES)
+        or walk.structure_difference(*sides, kind, NAMES)
         or walk.paths_difference(*sides, "outputs", kind, NAMES)
         or walk.metadata_verdict(*sides, "outputs", kind, NAMES, strict=True)
         or _equal(comparison, "traits", kind)
@@ -106,6 +107,9 @@ def results(comparison: Comparison) -> Verdict | None:
 @oracle("side-effects")
 def side_effects(comparison: Comparison) -> Verdict | None:
     """What is left in arguments, parameters, buffers, attributes and globals."""
+    verdict = walk.left_otherwise(comparison.eager, comparison.compiled, Kind.WRONG_SIDE_EFFECT, NAMES)
+    if verdict is not None:
+        return verdict
     unsure = None
     for group in ("inputs_after", "state_after", "globals_after"):
         verdict = _values(comparison, group, Kind.WRONG_SIDE_EFFECT)

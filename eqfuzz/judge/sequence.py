@@ -27,7 +27,6 @@ AFTERWARDS = "the first inputs after that"
 _LARGEST = 3
 _TRIES = 4
 _TO_INTEGERS = f"""\
-import torch
 if isinstance(model, torch.nn.Module):
     with torch.no_grad():
         for tensor in [*model.parameters(), *model.buffers()]:

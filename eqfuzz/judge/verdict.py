@@ -51,7 +51,8 @@ class Evidence:
     """The worst place found and the numbers there.
 
     ``call`` counts input sets from 0; ``path`` is the Python expression of the leaf (``output[0]['a']``,
-    ``gradient of args[1]``, ``buffer running_mean``, ``args[0] after the call``); ``index`` is the element in it.
+    ``gradient of args[1]``, ``model.net[0].running_mean``), or ``structure(args[0])`` where that is built differently
+    and the values are both structures; ``index`` is the element in it.
     Values are Python scalars or strings, so that evidence travels as JSON. ``allowed`` is the largest
     |compiled − reference| that would have been accepted (0.0 where equality was demanded). ``frames`` are the
     functions of torch that an exception came from, the innermost first.
@@ -72,11 +73,15 @@ class Evidence:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """One comparison's outcome; ``message`` is one plain line for people."""
+    """One comparison's outcome; ``message`` is one plain line for people.
+
+    ``cause`` says of a flaky one, in words that are the same for all of one cause, why it is no finding.
+    """
 
     kind: Kind
     message: str
     evidence: Evidence | None = None
+    cause: str = ""
 
     @property
     def is_finding(self) -> bool:
@@ -102,4 +107,4 @@ class Verdict:
             index = evidence.get("index")
             frames = tuple(evidence.get("frames", ()))
             evidence = Evidence(**{**evidence, "index": tuple(index) if index is not None else None, "frames": frames})
-        return cls(Kind(data["kind"]), data["message"], evidence)
+        return cls(Kind(data["kind"]), data["message"], evidence, data.get("cause", ""))

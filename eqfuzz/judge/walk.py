@@ -13,6 +13,9 @@ from eqfuzz.judge.verdict import Evidence, Kind, Verdict
 Names = tuple[str, str]
 """What the two sides are called in messages: ``("eager", "compiled")``."""
 
+NOTHING = "nothing"
+"""How something is built that is not there."""
+
 Compare = Callable[[str, Any, Any, LeafReference | None, LeafReference | None], Difference | None]
 """Compares two values of one leaf: its group, both values, what the two references know."""
 
@@ -25,9 +28,12 @@ def padded(first: Observation, second: Observation) -> Iterator[tuple[CallObserv
 
 
 def finished(first: Observation, second: Observation) -> Iterator[tuple[int, CallObservation, CallObservation]]:
-    """Calls that both sides finished. One that raised is left out: how far each came before it is not promised."""
+    """Calls that both sides finished and that could be read.
+
+    One that raised is left out: how far each came before it is not promised.
+    """
     for number, (one, other) in enumerate(zip(first.calls, second.calls, strict=False)):
-        if one.raised is None and other.raised is None:
+        if one.raised is None and other.raised is None and not (one.unread or other.unread):
             yield number, one, other
 
 
@@ -36,14 +42,42 @@ def call_name(number: int, call: CallObservation | None) -> str:
     return f"call {number} ({call.label})" if call is not None and call.label else f"call {number}"
 
 
+def unread_difference(first: Observation, second: Observation, kind: Kind, names: Names) -> Verdict | None:
+    """The first call whose results only one side can be asked for."""
+    for number, (one, other) in enumerate(zip(first.calls, second.calls, strict=False)):
+        if one.raised is None and other.raised is None and bool(one.unread) != bool(other.unread):
+            name, why = (names[0], one.unread) if one.unread else (names[1], other.unread)
+            message = f"{call_name(number, one)}: what {name} leaves cannot be read: {why}"
+            return Verdict(kind, message, Evidence(call=number, path="output"))
+    return None
+
+
 def structure_difference(first: Observation, second: Observation, kind: Kind, names: Names) -> Verdict | None:
-    """The first call whose returned containers or leaves are of other types."""
+    """The first call whose returned containers or leaves are of other types, lengths or keys, or in another order."""
     for number, one, other in finished(first, second):
         if one.structure != other.structure:
             message = f"{names[0]} returns {one.structure} and {names[1]} returns {other.structure}"
-            evidence = Evidence(call=number, path="output", eager=one.structure, compiled=other.structure)
-            return Verdict(kind, f"{call_name(number, one)}: {message}", evidence)
+            return _built_otherwise(number, one, "output", (one.structure, other.structure), kind, message)
     return None
+
+
+def left_otherwise(first: Observation, second: Observation, kind: Kind, names: Names) -> Verdict | None:
+    """The same of what a call leaves behind in arguments, attributes and globals; some may be on one side only."""
+    for number, one, other in finished(first, second):
+        left, right = dict(one.structures), dict(other.structures)
+        for path in {**left, **right}:
+            built = left.get(path, NOTHING), right.get(path, NOTHING)
+            if built[0] != built[1]:
+                message = f"{path}: {names[0]} leaves {built[0]} behind and {names[1]} leaves {built[1]}"
+                return _built_otherwise(number, one, path, built, kind, message)
+    return None
+
+
+def _built_otherwise(
+    number: int, call: CallObservation, path: str, built: tuple[str, str], kind: Kind, message: str
+) -> Verdict:
+    evidence = Evidence(call=number, path=f"structure({path})", eager=built[0], compiled=built[1])
+    return Verdict(kind, f"{call_name(number, call)}: {message}", evidence)
 
 
 def paths_difference(first: Observation, second: Observation, group: str, kind: Kind, names: Names) -> Verdict | None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import copy
+import ast
+import collections
+import enum
 import sys
 import types
 from typing import Any
 
 import numpy as np
 import torch
+
+from eqfuzz.program.parsing import parse
+from eqfuzz.program.restoring import keep, put_back
 
 MODULE_PREFIX = "eqfuzz_seed_"
 """How the modules that programs are executed in are named."""
@@ -30,51 +35,91 @@ def plain_globals(namespace: dict[str, Any]) -> dict[str, Any]:
 
 def is_plain(value: Any) -> bool:
     """Whether a value is data throughout, so that it can be copied and compared."""
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return all(is_plain(item) for item in value)
+    return _is_plain(value, ())
+
+
+def _is_plain(value: Any, around: tuple[int, ...]) -> bool:
+    """``around`` are the ids of what holds the value; what holds itself is not plain."""
+    if isinstance(value, (*_PLAIN, torch.Tensor, np.ndarray)):
+        return True
+    inside = own_attributes(value)
     if isinstance(value, dict):
-        return all(is_plain(item) for item in (*value.keys(), *value.values()))
-    return isinstance(value, (*_PLAIN, torch.Tensor, np.ndarray))
+        inside = [*value.keys(), *value.values()]
+    elif isinstance(value, (list, tuple, set, frozenset, collections.deque)):
+        inside = value
+    elif inside is not None:
+        inside = inside.values()
+    if inside is None or id(value) in around:
+        return False
+    return all(_is_plain(item, (*around, id(value))) for item in inside)
+
+
+def own_attributes(value):
+    """What an object of a class of the program holds; None for anything else, modules and members of enums too."""
+    kind = type(value)
+    if not (kind.__module__.startswith(MODULE_PREFIX) or kind is types.SimpleNamespace):
+        return None
+    if isinstance(value, (torch.nn.Module, torch.Tensor, enum.Enum, BaseException, type)):
+        return None
+    return getattr(value, "__dict__", None)
 
 
 class SavedGlobals:
-    """The plain globals of a namespace at one moment.
+    """What a program's functions may change besides their arguments: as it is at one moment.
 
-    Restoring works in place wherever a value can be changed in place, since functions may hold on to the same object.
+    That are the plain globals of its module, what the cells and the defaults of its functions hold, and the attributes
+    of its classes.
     """
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
         self._names = set(namespace)
-        self._values: dict[str, Any] = {}
-        for name, value in plain_globals(namespace).items():
-            try:
-                self._values[name] = copy.deepcopy(value)
-            except RuntimeError:  # a tensor that autograd computed: torch does not copy it
-                continue
-        self._objects = {name: namespace[name] for name in self._values}
+        self._objects = plain_globals(namespace)
+        self._kept: dict[int, Any] = {}
+        for value in [*self._objects.values(), *functions(namespace).values()]:
+            keep(value, self._kept, namespace.get("__name__"))
 
     def restore(self) -> None:
-        """Put every value back; plain names that have come since are removed."""
+        """Put every value back in place; plain names that have come since are removed."""
         for name in plain_globals(self._namespace).keys() - self._names:
             del self._namespace[name]
-        for name, value in self._values.items():
-            self._namespace[name] = _restored(self._objects[name], value)
+        self._namespace.update(self._objects)
+        put_back(self._kept)
 
 
-def _restored(changed: Any, saved: Any) -> Any:
-    if isinstance(saved, list):
-        changed[:] = copy.deepcopy(saved)
-    elif isinstance(saved, (dict, set)):
-        changed.clear()
-        changed.update(copy.deepcopy(saved))
-    elif isinstance(saved, np.ndarray) and changed.shape == saved.shape:
-        changed[...] = saved
-    elif isinstance(saved, torch.Tensor) and (changed.shape, changed.dtype) == (saved.shape, saved.dtype):
-        with torch.no_grad():
-            if not torch.equal(changed, saved):
-                changed.copy_(saved)
-        changed.grad = None if saved.grad is None else saved.grad.clone()
-    else:
-        return copy.deepcopy(saved)
-    return changed
+def functions(namespace: dict[str, Any]) -> dict[str, Any]:
+    """The functions and classes that a program's module defines, by name."""
+    own = namespace.get("__name__")
+    kinds = (types.FunctionType, type)
+    return {n: v for n, v in namespace.items() if isinstance(v, kinds) and getattr(v, "__module__", None) == own}
+
+
+def holding(namespace: dict[str, Any], source: str) -> list[str]:
+    """The names among ``functions`` that hold on to something which a call may change."""
+    nodes = list(ast.walk(parse(source)))
+    fixed: tuple[type, ...] = ()
+    if not any(isinstance(node, ast.Nonlocal) for node in nodes):
+        fixed += (types.CellType,)
+    if all(_names_self(node.value) for node in nodes if isinstance(node, ast.Attribute) and _is_stored(node)):
+        fixed += (type,)
+    found = []
+    for name, value in functions(namespace).items():
+        kept: dict[int, Any] = {}
+        keep(value, kept, namespace.get("__name__"))
+        if any(held and not isinstance(thing, fixed) for thing, held in kept.values()):
+            found.append(name)
+    return sorted(found)
+
+
+def _is_stored(node: ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def _names_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def born_by(namespace: dict[str, Any], source: str) -> set[str]:
+    """The globals that only a call of one of the program's functions makes."""
+    declared = [node.names for node in ast.walk(parse(source)) if isinstance(node, ast.Global)]
+    return {name for names in declared for name in names} - namespace.keys()

@@ -28,7 +28,8 @@ _REFUSED_PARTS = frozenset(
     numpy.DataSource numpy.compat numpy.ctypeslib numpy.distutils numpy.f2py numpy.fromfile numpy.genfromtxt numpy.load
     numpy.loadtxt numpy.memmap numpy.save numpy.savetxt numpy.savez numpy.savez_compressed numpy.testing numpy.lib
     dataclasses.make_dataclass operator.attrgetter operator.methodcaller typing.ForwardRef typing.get_type_hints
-    collections.sys dataclasses.sys functools.sys copy.sys random._os warnings.sys contextlib.os contextlib.sys
+    collections.sys collections._sys dataclasses.sys functools.sys copy.sys random._os warnings.sys contextlib.os
+    contextlib.sys types.CodeType types.FunctionType
     torch.classes torch.compiler torch.cpp torch.distributed torch.from_file torch.hub torch.jit.load torch.jit.save
     torch.library torch.load torch.monitor torch.multiprocessing torch.onnx torch.ops.load_library torch.os
     torch.overrides torch.package torch.profiler torch.save torch.serialization torch.sys torch.utils.bundled_inputs

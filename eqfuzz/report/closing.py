@@ -71,6 +71,9 @@ def print_totals(console: Console, summary: Summary, findings_folder: str) -> No
         told = f"{summary.invalid:,} of {count(summary.seeds, 'seed')} {are} invalid (--format json names each):"
         for line in (told, *(f"  {reason}" for reason in reason_lines(summary.invalid_reasons))):
             console.print(Text(line, style="bold yellow"), soft_wrap=True)
+    if summary.flaky:
+        causes = ", ".join(f"{cause} {number:,}" for cause, number in summary.flaky.items())
+        console.print(Text(printable(f"flaky cells by cause: {causes}"), style="yellow"), soft_wrap=True)
     for error in summary.errors[:ERRORS_SHOWN]:
         console.print(Text(printable(f"internal error: {error}"), style="bold red"), soft_wrap=True)
     if summary.errors:

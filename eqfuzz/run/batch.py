@@ -39,6 +39,9 @@ TOGETHER = 12
 FULL_SHARE = 0.05
 """The share of variants whose kernels are all built again, although they are there."""
 
+NOT_STOCK = "not on the stock path"
+"""The cause of a flaky cell that shows something only where kernels are built together."""
+
 _UNIT = 40
 """Kernels in one run of the compiler at most."""
 
@@ -195,7 +198,8 @@ class Batches:
             words = (
                 f"{task.fast.verdict.kind} where kernels are built together, {judged.verdict.kind} on the stock path"
             )
-            judged = dataclasses.replace(judged, verdict=Verdict(Kind.FLAKY, f"{words}: {task.fast.verdict.message}"))
+            flaky = Verdict(Kind.FLAKY, f"{words}: {task.fast.verdict.message}", cause=NOT_STOCK)
+            judged = dataclasses.replace(judged, verdict=flaky)
         self._tell(task.subject.number, task.device, task.config.name, judged)
         if judged.verdict.kind is Kind.HANG and task.subject.number == 0:
             self._dropped.add(task.place)  # else every variant would wait out the same limit

@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import torch
-
 from eqfuzz.judge.instrument.others import own_checks
 from eqfuzz.judge.judge import judge_self
 from eqfuzz.judge.observation import Observation
@@ -23,9 +21,7 @@ from eqfuzz.judge.observe import observe
 from eqfuzz.judge.sequence import guarded, unguarded
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.call import Call
-from eqfuzz.program.literal import CannotDescribe, Writer
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.namespace import plain_globals
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite import strategy
 from eqfuzz.rewrite.derive import CannotRewrite, Step, Variant, original
@@ -41,7 +37,8 @@ from eqfuzz.run.batch import Batches
 from eqfuzz.run.case import Case
 from eqfuzz.run.cells import SAMPLES, CellJudge, Cells, InTurn, Judged
 from eqfuzz.run.clock import Clock, Emit
-from eqfuzz.run.devices import observe_on, on_device
+from eqfuzz.run.describing import describe
+from eqfuzz.run.devices import observe_on
 from eqfuzz.run.limits import peak_mb
 from eqfuzz.run.subject import Subject
 from eqfuzz.torch_internals.bisector import bisected
@@ -49,9 +46,6 @@ from eqfuzz.torch_internals.bisector import bisected
 for _rule in rules_for_children(()).values():  # parsed on import: once, in the process that children fork from
     if not _rule.is_generator:
         equation_of(_rule)
-
-STATE_BYTES = 65536
-"""Module state up to this size is written into a reproducer; larger state is made again from the seed."""
 
 
 def run_case(data: dict[str, Any], emit: Emit) -> None:
@@ -210,21 +204,7 @@ class _Runner:
     def describe(self) -> None:
         """Emit the calls and, for small modules, the state as Python source for a reproducer."""
         subject = self._asked_for()
-        writer, device = Writer(), self.case.devices[0]
-        calls = [on_device(call, device) for call in subject.calls] if device != "cpu" else subject.calls
-        instance = subject.loaded.instance()
-        state = instance.state_dict() if isinstance(instance, torch.nn.Module) else {}
-        try:
-            body = writer.calls(calls)
-            small = sum(t.nbytes for t in state.values()) <= STATE_BYTES
-            weights = writer.value(dict(state)) if state and small else None
-            problem = ""
-        except CannotDescribe as error:
-            body, weights, problem = "", None, str(error)
-        changes = [(call.label, call.before, call.within) for call in subject.calls]
-        names = sorted(plain_globals(subject.loaded.module.__dict__))
-        told = {"calls": body, "state": weights, "packs": writer.packs, "changes": changes, "globals": names}
-        self.emit({"event": "described", **told, "problem": problem})
+        self.emit({"event": "described", **describe(subject.loaded, subject.calls, self.case.devices[0])})
 
     def _load(self) -> tuple[Loaded, list[Call]]:
         self.clock.enter("load", self.case.load_seconds, variant=0)

@@ -17,6 +17,8 @@ from eqfuzz.run import toolchain
 from eqfuzz.run.family import die_with_parent
 from eqfuzz.run.sandbox.fresh import run_shut_in
 
+_CRASHES = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE})
+
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
@@ -29,6 +31,11 @@ class Ended:
     status: int | None
     output: str
     saved: str = ""
+
+    @property
+    def crashed(self) -> bool:
+        """Whether a signal ended it that its own doing brings about; not one that somebody sends."""
+        return self.status is not None and -self.status in _CRASHES
 
 
 def run_fresh(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eqfuzz.triage.folder import is_untrusted
-from eqfuzz.triage.fresh_process import run_fresh
+from eqfuzz.triage.fresh_process import Ended, run_fresh
 
 FIXED, STILL_FAILING, ERROR = "FIXED", "STILL FAILING", "ERROR"
 
@@ -19,15 +20,23 @@ REPLAY_SECONDS = 600.0
 
 _LEFT_AT = r'Traceback \(most recent call last\):\n  File "[^"]*{name}", line (\d+), in <module>'
 
+_EAGER_CAME_THROUGH = re.compile(r"^eager: ", re.MULTILINE)
+_RAISED = re.compile(r"^([A-Za-z_][\w.]*)", re.MULTILINE)
+"""Behind a traceback, whose own lines are indented."""
+
 COLLECT_SECONDS = 120.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """``status`` is FIXED, STILL FAILING or ERROR; ``output`` the end of what the script printed."""
+    """``status`` is FIXED, STILL FAILING or ERROR; ``output`` the end of what the script printed.
+
+    ``cause`` says in a few words, the same for all that end so, why it is not STILL FAILING.
+    """
 
     status: str
     output: str
+    cause: str = ""
 
 
 def replay(
@@ -53,16 +62,34 @@ def run_script(
     environment: Mapping[str, str] | None = None,
     shut_in: Sequence[Path] | None = None,
 ) -> Outcome:
-    """Run a script that exits with 1 while a defect is there and with 0 once it is fixed; see ``run_fresh``."""
+    """Run a script that exits with 1 while a defect is there and with 0 once it is fixed; see ``run_fresh``.
+
+    One that crashes after its eager run has shown that something is wrong, whatever it was written for.
+    """
     ended = run_fresh([python, str(script.resolve())], seconds, environment, shut_in)
+    output = ended.output[-4000:]
     if ended.status is None and ended.output:
-        return Outcome(ERROR, ended.output[-4000:])
+        return Outcome(ERROR, output, "the sandbox ended its script")
     if ended.status is None:
-        return Outcome(ERROR, f"the script did not end within {seconds:g} s")
-    status = {0: FIXED, 1: STILL_FAILING}.get(ended.status, ERROR)
-    if status == STILL_FAILING and _broke_down(script, ended.output):
-        status = ERROR
-    return Outcome(status, ended.output[-4000:])
+        return Outcome(ERROR, f"the script did not end within {seconds:g} s", "its script does not end in time")
+    if ended.status == 0:
+        return Outcome(FIXED, output, "its script shows no difference")
+    if ended.crashed and _EAGER_CAME_THROUGH.search(ended.output):
+        return Outcome(STILL_FAILING, f"{output}\nkilled by {signal.Signals(-ended.status).name}")
+    if ended.status == 1 and not _broke_down(script, ended.output):
+        return Outcome(STILL_FAILING, output)
+    return Outcome(ERROR, output, _why(ended))
+
+
+def _why(ended: Ended) -> str:
+    """How a script ended that broke down."""
+    assert ended.status is not None
+    if ended.status < 0:
+        return f"its script is killed by {signal.Signals(-ended.status).name}"
+    raised = _RAISED.search(ended.output.rpartition("Traceback (most recent call last):")[2])
+    if "Traceback (most recent call last):" in ended.output and raised is not None:
+        return f"its script raises {raised[1].split('.')[-1]}"
+    return f"its script exits with {ended.status}"
 
 
 def torch_versions(python: str) -> str:

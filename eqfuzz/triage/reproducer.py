@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import re
 import secrets
 import textwrap
+from collections.abc import Mapping
 from typing import Any, Literal
 
+from eqfuzz.judge.leaves import STRUCTURE
+from eqfuzz.judge.readable import unreadable
 from eqfuzz.judge.verdict import Evidence, Kind
+from eqfuzz.judge.walk import NOTHING
 from eqfuzz.program.definitions import program_text
-from eqfuzz.program.literal import UNPACK
+from eqfuzz.program.literal import REMAKE, UNPACK
 from eqfuzz.program.load import STATE_SEED
+from eqfuzz.program.restoring import RESTORING
 from eqfuzz.run.configs import Config
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.opening import draws, opening, without_imports_of_torch
-from eqfuzz.triage.script_helpers import GRADIENT_HELPERS, MODULES_FOR, SHARED, TEXTS
+from eqfuzz.triage.script_helpers import COTANGENT, SHARED, TENSORS, TEXTS, modules_in
 
 COMPILE_SECONDS = 90.0
 """The wall limit of a compiled cell where a finding does not say under which it was made."""
@@ -31,7 +38,8 @@ class Described:
     """A program's inputs and state as Python source, made in a child: ``calls`` is a function body.
 
     ``changes`` are ``(label, before, within)`` of each call (see ``Call``), ``globals`` the names of the plain globals
-    that the program may change.
+    that the program may change or make, ``functions`` those of its functions and classes that hold on to what a call
+    may change.
     """
 
     calls: str
@@ -39,6 +47,15 @@ class Described:
     packs: bool
     changes: tuple[tuple[str, str, str], ...] = ()
     globals: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Described:
+        """From the fields of a child's ``described`` event."""
+        changes = tuple((label, before, within) for label, before, within in told["changes"])
+        return cls(
+            told["calls"], told["state"], told["packs"], changes, *(tuple(told[k]) for k in ("globals", "functions"))
+        )
 
     @property
     def invocation(self) -> str:
@@ -49,23 +66,14 @@ class Described:
 
 def write_reproducer(finding: Finding, config: Config, described: Described, preloaded: bool) -> str:
     """The script's text."""
-    dies = finding.verdict.kind in WATCHED
-    evidence = finding.verdict.evidence or Evidence()
-    program, future = without_imports_of_torch(program_text(finding.transformed))
-    parts = [
-        opening(finding, config, future, preloaded, _modules(finding, described, dies), draws=draws(program)),
-        f"# The program\n{program}",
-        _inputs(finding, described),
-    ]
-    if described.invocation.startswith("call("):
-        parts.append(_changes(described))
-    if dies:
-        parts += [_run(described, finding.device), _watch(finding, config)]
+    parts = _inputs(finding, described)
+    if finding.verdict.kind in WATCHED:
+        parts += [TENSORS, _run(finding, described), _watch(finding, config)]
     elif finding.verdict.kind is Kind.COMPILER_CRASH:
-        parts += [_run(described, finding.device), _raises(config)]
+        parts += [TENSORS, _run(finding, described), _raises(config)]
     else:
-        parts += _compares(finding, config, evidence, described)
-    return "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
+        parts += _compares(finding, config, described)
+    return _whole(finding, config, parts, preloaded)
 
 
 def write_saving_script(
@@ -75,24 +83,24 @@ def write_saving_script(
 
     It is for untrusted programs, whose own process is not to judge; see ``saved_values``. Not for kinds in ``WATCHED``.
     """
-    evidence = finding.verdict.evidence or Evidence()
-    program, future = without_imports_of_torch(program_text(finding.transformed))
     # Names that the program cannot know, and so not replace.
     ours = secrets.token_hex(8)
     model = _compile_line(config).replace("torch.compile(", f"compile_{ours}(", 1) if compiled else "make_model()"
-    parts = [
-        opening(finding, config, future, preloaded, _modules(finding, described, False), draws=draws(program)),
-        f"from eqfuzz.triage.saved_values import save as save_{ours}\n\ncompile_{ours} = torch.compile",
-        f"# The program\n{program}",
-        _inputs(finding, described),
-    ]
-    if described.invocation.startswith("call("):
-        parts.append(_changes(described))
+    parts = _inputs(finding, described)
     if finding.verdict.kind is Kind.COMPILER_CRASH:
-        parts += [_run(described, finding.device), _outcome(), f"save_{ours}(type(outcome({model})).__name__)"]
+        parts += [TENSORS, _run(finding, described), _outcome(), f"save_{ours}(type(outcome({model})).__name__)"]
     else:
-        parts += [*_compares(finding, config, evidence, described)[:-1], f"save_{ours}(observe({model}))"]
-    return "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
+        parts += [*_compares(finding, config, described)[:-1], f"save_{ours}(observe({model}))"]
+    first = f"from eqfuzz.triage.saved_values import save as save_{ours}\n\ncompile_{ours} = torch.compile"
+    return _whole(finding, config, parts, preloaded, first)
+
+
+def _whole(finding: Finding, config: Config, parts: list[str], preloaded: bool, first: str = "") -> str:
+    """The script that begins with ``first``, the program, and these parts."""
+    program, future = without_imports_of_torch(program_text(finding.transformed))
+    head = opening(finding, config, future, preloaded, modules_in("\n".join(parts)), draws=draws(program))
+    whole = [head, *([first] if first else []), f"# The program\n{program}", *parts]
+    return "\n\n\n".join(part.strip("\n") for part in whole) + "\n"
 
 
 Comparison = Literal["metadata", "element", "exact"]
@@ -102,8 +110,8 @@ def comparison_of(finding: Finding) -> Comparison:
     """What the reproducer of a finding that is not in ``WATCHED`` compares."""
     evidence = finding.verdict.evidence or Evidence()
     leaf = _leaf(evidence)
-    shared = leaf.startswith("shared(") or leaf.endswith((".is_leaf", ".device"))
-    if finding.verdict.kind is Kind.WRONG_METADATA and not shared:
+    as_it_is = leaf.startswith(("shared(", "structure(")) or leaf.endswith((".is_leaf", ".device"))
+    if finding.verdict.kind is Kind.WRONG_METADATA and not as_it_is:
         return "metadata"
     if evidence.allowed and evidence.index is not None and evidence.reference is not None:
         return "element"
@@ -115,42 +123,47 @@ def _leaf(evidence: Evidence) -> str:
     return path.removeprefix("second ").removeprefix("gradient of ").removesuffix(" after the call")
 
 
-def _modules(finding: Finding, described: Described, dies: bool) -> set[str]:
-    """The standard modules that the script needs."""
-    modules = {"sys"} if dies else {"copy", "sys"}
-    if described.packs:
-        modules |= {"base64", "zlib"}
-    if dies:
-        modules |= {"subprocess"} | ({"resource"} if finding.verdict.kind is Kind.OUT_OF_MEMORY else set())
-    if described.globals:
-        modules |= {"copy"}
-    path = finding.verdict.evidence.path if finding.verdict.evidence is not None and not dies else ""
-    modules |= MODULES_FOR.get(path, set())
-    if any(within for _, _, within in described.changes):
-        modules |= {"contextlib"}
-    if finding.verdict.kind is Kind.WRONG_GRADIENT:
-        modules |= {"dataclasses"}
-    return modules
-
-
-def _inputs(finding: Finding, described: Described) -> str:
+def _inputs(finding: Finding, described: Described) -> list[str]:
+    """What makes the calls and the model, and makes one call where more than its arguments changes."""
     program = finding.transformed
     parts = ["# Inputs: (args, kwargs) of each call, made anew each time"]
     if described.packs:
         parts.append(UNPACK)
+    if "remake(" in described.calls:
+        parts.append(REMAKE)
     parts.append("def make_calls():\n" + textwrap.indent(described.calls, "    "))
     build = [f"torch.manual_seed({STATE_SEED})", f"model = {program.construct}"]
-    if described.globals:
-        names = ", ".join(map(repr, described.globals))
-        parts.append(f"GLOBALS = copy.deepcopy({{name: globals()[name] for name in ({names},)}})")
-        build.insert(0, "globals().update(copy.deepcopy(GLOBALS))")
+    if described.globals or described.functions:
+        parts += _restoring(described, build)
     if described.state is not None:
         build.append(f"model.load_state_dict({described.state})")
     if finding.device != "cpu" and program.is_module:
         build.append(f"model = model.to({finding.device!r})")
     build.append("return model")
     parts.append("def make_model():\n" + textwrap.indent("\n".join(build), "    "))
-    return "\n\n\n".join(p.strip("\n") for p in parts)
+    if described.invocation.startswith("call("):
+        parts.append(_changes(described))
+    return parts
+
+
+def _restoring(described: Described, build: list[str]) -> list[str]:
+    """Parts that note what the program may change besides; ``build`` gets the statements that put it back."""
+    lines = ["# What the program may change besides: put back for each run, in place"]
+    for name, names in (("GLOBALS", described.globals), ("HOLDERS", described.functions)):
+        lines.append(f"{name} = ({''.join(f'{n!r}, ' for n in names)})")
+    lines += [
+        "BEFORE = {name: globals()[name] for name in GLOBALS + HOLDERS if name in globals()}",
+        "KEPT = {}",
+        "for thing in BEFORE.values():",
+        "    keep(thing, KEPT, __name__)",
+    ]
+    build[:0] = [
+        "for name in GLOBALS:",
+        "    globals().pop(name, None)",
+        "globals().update(BEFORE)",
+        "put_back(KEPT)",
+    ]
+    return [RESTORING, "\n".join(lines)]
 
 
 def _changes(described: Described) -> str:
@@ -190,10 +203,14 @@ def outcome(model):
 def _raises(config: Config) -> str:
     return f"""{_outcome()}
 
+def words(error):
+    return "returns" if error is None else f"raises {{type(error).__name__}}: {{error}}"
+
+
 eager = outcome(make_model())
+print("eager:   ", words(eager), flush=True)
 compiled = outcome({_compile_line(config)})
-print("eager:   ", "returns" if eager is None else f"raises {{type(eager).__name__}}: {{eager}}")
-print("compiled:", "returns" if compiled is None else f"raises {{type(compiled).__name__}}: {{compiled}}")
+print("compiled:", words(compiled))
 sys.exit((eager is None) != (compiled is None))
 """
 
@@ -245,25 +262,28 @@ else:
 '''
 
 
-def _compares(finding: Finding, config: Config, evidence: Evidence, described: Described) -> list[str]:
+def _compares(finding: Finding, config: Config, described: Described) -> list[str]:
+    evidence = finding.verdict.evidence or Evidence()
     path, leaf = evidence.path or "output", _leaf(evidence)
-    gradient = "gradient of " in path
     comparison = comparison_of(finding)
-    metadata = comparison == "metadata"
-    parts = [GRADIENT_HELPERS] if gradient else []
+    gradient = "gradient of " in path
+    parts = [TENSORS, COTANGENT] if gradient else []
     if leaf.startswith("shared("):
         parts.append(SHARED)
+    if leaf.startswith("structure("):
+        parts.append(f"MODULE_PREFIX = __name__  # of the classes of the program\n\n\n{STRUCTURE}")
+    observing = _observing(leaf, described.invocation, gradient, comparison, path)
     parts.append(
         f"def observe(model):\n"
         f'    """{path} of call {evidence.call}."""\n'
         f"    seen = None\n"
         f"    for number, (args, kwargs) in enumerate(make_calls()[: {evidence.call + 1}]):\n"
-        f"        torch.manual_seed({STATE_SEED})\n"
-        f"{textwrap.indent(_observing(leaf, described.invocation, gradient, metadata, path), ' ' * 8)}\n"
+        f"{textwrap.indent(_seeding(finding), ' ' * 8)}\n"
+        f"{textwrap.indent(observing, ' ' * 8)}\n"
         f"    return seen"
     )
     if comparison == "metadata":
-        parts.append(_metadata(config))
+        parts += [inspect.getsource(unreadable), _metadata(config)]
     elif comparison == "element":
         parts.append(_element(config, evidence))
     else:
@@ -271,7 +291,19 @@ def _compares(finding: Finding, config: Config, evidence: Evidence, described: D
     return parts
 
 
-def _observing(leaf: str, invocation: str, gradient: bool, metadata: bool, path: str) -> str:
+def _seeding(finding: Finding) -> str:
+    """What seeds the generators that the program may draw from."""
+    evidence = finding.verdict.evidence or Evidence()
+    text = f"{finding.transformed.source}\n{evidence.path}"
+    lines = [f"torch.manual_seed({STATE_SEED})"]
+    if re.search(r"\brandom\b", text):
+        lines.append(f"random.seed({STATE_SEED})")
+    if re.search(r"\b(numpy|np)\.random\b", text):
+        lines.append(f"numpy.random.seed({STATE_SEED})")
+    return "\n".join(lines)
+
+
+def _observing(leaf: str, invocation: str, gradient: bool, comparison: Comparison, path: str) -> str:
     """Statements that make one call and put what is compared into ``seen``."""
     if leaf in TEXTS:
         return TEXTS[leaf].format(invocation=invocation)
@@ -292,11 +324,14 @@ def _observing(leaf: str, invocation: str, gradient: bool, metadata: bool, path:
                 "outputs = [g for g in found if g is not None and g.requires_grad]",
                 "along = [cotangent(t) for t in outputs]",
             ]
-        lines.append("seen = torch.autograd.grad(outputs, [wrt], along, allow_unused=True)[0]")
-    elif metadata:
+        lines.append("seen = torch.autograd.grad(outputs, [wrt], along, allow_unused=True)[0] if outputs else None")
+    elif leaf.startswith("structure("):
+        # One side may have nothing of that name.
+        lines += ["try:", f"    seen = {leaf}", "except (AttributeError, KeyError):", f'    seen = "{NOTHING}"']
+    elif comparison == "metadata":
         lines.append(f"seen = {leaf}")
     else:
-        lines.append(f"seen = copy.deepcopy({leaf}.detach() if isinstance({leaf}, torch.Tensor) else {leaf})")
+        lines += [f"seen = {leaf}", "seen = copy.deepcopy(seen.detach() if isinstance(seen, torch.Tensor) else seen)"]
     return "\n".join(lines)
 
 
@@ -304,19 +339,18 @@ def _metadata(config: Config) -> str:
     return f'''
 def metadata(value):
     """What must be equal besides values; strides count only where a size is above 1."""
-    if isinstance(value, (list, tuple)):
-        return type(value), [metadata(item) for item in value]
-    if isinstance(value, dict):
-        return type(value), [(key, metadata(item)) for key, item in value.items()]
     if not isinstance(value, torch.Tensor):
-        return type(value)
-    strides = [s for n, s in zip(value.shape, value.stride()) if n > 1] if value.numel() else []
+        return type(value), getattr(value, "dtype", None), getattr(value, "shape", None)
+    if unreadable(value):
+        return type(value), f"cannot be read: {{unreadable(value)}}"
+    strided = value.layout is torch.strided and value.numel() > 0
+    strides = [step for size, step in zip(value.shape, value.stride()) if size > 1] if strided else []
     return value.dtype, tuple(value.shape), strides, value.device.type, value.requires_grad
 
 
 eager = metadata(observe(make_model()))
+print("eager:   ", eager, flush=True)
 compiled = metadata(observe({_compile_line(config)}))
-print("eager:   ", eager)
 print("compiled:", compiled)
 sys.exit(eager != compiled)
 '''
@@ -328,12 +362,17 @@ def same(a, b):
     """Equal in value; NaN equals NaN."""
     if not (hasattr(a, "shape") and hasattr(b, "shape")):
         return type(a) is type(b) and (a == b or a != a and b != b)
-    return bool(a.shape == b.shape and ((a == b) | ((a != a) & (b != b))).all())
+    if a.shape != b.shape:
+        return False
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        a, b = (t.to_dense() if t.layout is not torch.strided else t for t in (a, b))
+        a, b = (t.float() if t.is_floating_point() and t.element_size() == 1 else t for t in (a, b))
+    return bool(((a == b) | ((a != a) & (b != b))).all())
 
 
 eager = observe(make_model())
+print("eager:   ", eager, flush=True)
 compiled = observe({_compile_line(config)})
-print("eager:   ", eager)
 print("compiled:", compiled)
 sys.exit(not same(eager, compiled))
 '''
@@ -347,10 +386,17 @@ index = ({index})
 reference = {number(evidence.reference)}
 allowed = {number(evidence.allowed)}
 
-eager = observe(make_model())[index].item()
-compiled = observe({_compile_line(config)})[index].item()
+
+def element(value):
+    if isinstance(value, torch.Tensor) and value.layout is not torch.strided:
+        value = value.to_dense()
+    return value[index].item() if hasattr(value, "shape") else value
+
+
 print("reference:", reference, " allowed difference:", allowed)
-print("eager:    ", eager, " difference:", abs(eager - reference))
+eager = element(observe(make_model()))
+print("eager:    ", eager, " difference:", abs(eager - reference), flush=True)
+compiled = element(observe({_compile_line(config)}))
 print("compiled: ", compiled, " difference:", abs(compiled - reference))
 agrees = compiled == reference or (compiled != compiled and reference != reference)
 close = abs(compiled - reference) <= allowed or abs(compiled - reference) <= 3 * abs(eager - reference)
@@ -365,15 +411,18 @@ def number(value: Any) -> str:
     return repr(value) if value == value and abs(value) != float("inf") else f'float("{value}")'
 
 
-def _run(described: Described, device: str) -> str:
-    ends = "    torch.cuda.synchronize()\n" if device == "cuda" else ""
-    return f'''
+def _run(finding: Finding, described: Described) -> str:
+    ends = "    torch.cuda.synchronize()\n" if finding.device == "cuda" else ""
+    return f'''{inspect.getsource(unreadable)}
+
 def run(model):
-    """The program on every input set, with the backward pass where there is one."""
+    """The program on every input set, with the backward pass where there is one; all that it leaves is read."""
     for number, (args, kwargs) in enumerate(make_calls()):
-        torch.manual_seed({STATE_SEED})
+{textwrap.indent(_seeding(finding), " " * 8)}
         output = {described.invocation}
-        leaves = [t for t in torch.utils._pytree.tree_leaves(output) if isinstance(t, torch.Tensor) and t.requires_grad]
+        for tensor in tensors([output, args, kwargs]):
+            assert not unreadable(tensor), unreadable(tensor)
+        leaves = [t for t in tensors(output) if t.requires_grad]
         if leaves:
             torch.autograd.backward(leaves, [torch.ones_like(t) for t in leaves])
 {ends}'''

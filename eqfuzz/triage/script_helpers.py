@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 TEXTS = {
     "printed": """\
 with contextlib.redirect_stdout(io.StringIO()) as text:
@@ -15,12 +17,16 @@ seen = [f"{{w.category.__name__}}: {{w.message}}" for w in caught if w.filename 
 }
 """How lines of text are collected, by the path that evidence gives."""
 
-MODULES_FOR = {
-    "printed": {"contextlib", "io"},
-    "warned": {"warnings"},
-    "random.getstate()": {"random"},
-    "repr(numpy.random.get_state())": {"numpy"},
-}
+MODULES = (
+    *("base64", "collections", "contextlib", "copy", "dataclasses", "enum", "io", "numpy", "random", "re", "resource"),
+    *("subprocess", "sys", "types", "warnings", "zlib"),
+)
+
+
+def modules_in(text: str) -> set[str]:
+    """The modules besides torch that a script has to import for ``text``, which is its own and not the program's."""
+    return {module for module in MODULES if re.search(rf"(?<![\w.]){module}\.", text)}
+
 
 SHARED = '''
 def shared(a, b):
@@ -33,7 +39,7 @@ def shared(a, b):
     return starts[0] < ends[1] and starts[1] < ends[0], starts[1] - starts[0]
 '''
 
-GRADIENT_HELPERS = '''
+TENSORS = '''
 def tensors(value):
     """Every tensor of a nested value, in order."""
     if isinstance(value, torch.Tensor):
@@ -42,9 +48,12 @@ def tensors(value):
         value = [getattr(value, field.name) for field in dataclasses.fields(value)]
     if isinstance(value, dict):
         value = list(value.values())
-    return [t for item in value for t in tensors(item)] if isinstance(value, (list, tuple)) else []
+    if type(value).__module__ == __name__ and not isinstance(value, (list, tuple, collections.deque)):
+        value = [held for _, held in sorted(getattr(value, "__dict__", {}).items())]
+    return [t for item in value for t in tensors(item)] if isinstance(value, (list, tuple, collections.deque)) else []
+'''
 
-
+COTANGENT = '''
 def cotangent(output):
     """A fixed gradient for an output, different for each element."""
     ramp = torch.linspace(0.5, 1.5, output.numel(), dtype=torch.float64, device=output.device)

@@ -30,12 +30,14 @@ def short_reproducer(finding: Finding, config: Config, described: Described, pre
         and not finding.transformed.is_module
         and evidence.call == 0
         and not draws(program)
-        and not described.globals
+        and not (described.globals or described.functions)
         and (finding.verdict.kind is Kind.COMPILER_CRASH or _is_plain_element(evidence))
     )
     if inputs is None or not simple:
         return None
-    head = opening(finding, config, future, preloaded, modules={"sys"})
+    head = opening(
+        finding, config, future, preloaded, modules={"sys", "collections"} if "collections." in inputs else {"sys"}
+    )
     name = finding.transformed.construct
     arguments = "".join(f", {k}={v!r}" for k, v in config.arguments().items())
     lines = [
@@ -70,7 +72,7 @@ def _is_plain_element(evidence: Evidence) -> bool:
 
 def _inputs(described: Described) -> str | None:
     """The body of a function that returns the arguments; None where there is more than one plain call of few values."""
-    if described.packs or described.state is not None or len(described.calls) > _SHORT:
+    if described.packs or "remake(" in described.calls or described.state is not None or len(described.calls) > _SHORT:
         return None
     if len(described.changes) > 1 or described.invocation.startswith("call("):
         return None
@@ -88,7 +90,7 @@ def _ending(finding: Finding, evidence: Evidence, eager: str, compiled: str, *, 
     if finding.verdict.kind is Kind.COMPILER_CRASH:
         return [
             eager,
-            'print("eager:    returns")',
+            'print("eager:    returns", flush=True)',
             "try:",
             f"    {compiled}",
             "except Exception as error:",
@@ -109,19 +111,19 @@ def _ending(finding: Finding, evidence: Evidence, eager: str, compiled: str, *, 
             same = "compiled.equal(eager)"
         return [
             f"eager = {eager}{leaf}",
+            'print("eager:   ", eager, flush=True)',
             f"compiled = {compiled}{leaf}",
-            'print("eager:   ", eager)',
             'print("compiled:", compiled)',
             f"sys.exit(not {same})",
         ]
     element = f"[{', '.join(map(str, evidence.index or ()))}].item()" if evidence.index else ".item()"
     return [
         "# The worst element, what a float64 run gives there, and how far from that rounding may lead",
-        f"eager = {eager}{leaf}{element}",
-        f"compiled = {compiled}{leaf}{element}",
         f"reference, allowed = {number(evidence.reference)}, {number(evidence.allowed)}",
         'print("reference:", reference, " allowed difference:", allowed)',
-        'print("eager:    ", eager, " difference:", abs(eager - reference))',
+        f"eager = {eager}{leaf}{element}",
+        'print("eager:    ", eager, " difference:", abs(eager - reference), flush=True)',
+        f"compiled = {compiled}{leaf}{element}",
         'print("compiled: ", compiled, " difference:", abs(compiled - reference))',
         "sys.exit(not abs(compiled - reference) <= max(allowed, 3 * abs(eager - reference)))",
     ]

@@ -1,5 +1,7 @@
 """Every kind of verdict through the command line, with the compiler tampered with where nature gives no example."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.commandline import eqfuzz, mutate, write
@@ -90,6 +92,7 @@ def test_tampered_compilers_are_told_on(tmp_path, kind):
     if kind == "flaky":
         assert run.code == 0 and run.summary["findings"] == 0
         assert list((tmp_path / "out" / "flaky").iterdir())
+        assert run.summary["flaky"] == {"its script shows no difference": run.summary["verdicts"]["flaky"]}
         return
     assert run.code == 1 and run.summary["findings"] == 1
     (finding,) = run.of("finding")
@@ -186,3 +189,21 @@ def test_exceptions_of_the_seed_itself_agree(tmp_path):
     )
     run = mutate(seed, "--variants", 2, out=tmp_path / "out")
     assert run.kinds() == {"agree"} and run.code == 0
+
+
+def test_what_a_list_that_is_an_argument_loses_is_a_finding(tmp_path):
+    seed = write(
+        tmp_path,
+        "seed.py",
+        """
+        import torch
+        def program(rows, x):
+            rows += (x + 1, x + 2)
+            return x * 2
+        def inputs(rng): yield [rng.normal(3)], rng.normal(3)
+        """,
+    )
+    fault = Path(__file__).parents[1] / "quality" / "faults" / "list_extended_out_of_place.py"
+    run = mutate(seed, "--variants", 1, "--preload", fault, out=tmp_path / "out")
+    assert run.code == 1 and run.kinds() == {"wrong-side-effect"}, [e["verdict"] for e in run.of("cell")]
+    assert run.of("finding")[0]["verdict"]["evidence"]["path"] == "structure(args[0])"

@@ -92,3 +92,4 @@ def test_a_death_is_seen_from_outside(dies: str) -> None:
     made = finding(text)
     died = dataclasses.replace(made, verdict=dataclasses.replace(made.verdict, kind=Kind.PROCESS_CRASH))
     assert shows_outside(died, CONFIG, DESCRIBED, None, {}) == bool(dies)
+    assert shows_outside(made, CONFIG, DESCRIBED, None, {}) == bool(dies)

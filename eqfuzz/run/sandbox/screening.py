@@ -36,6 +36,7 @@ _LONG_STAGE = 1800.0
 Seconds = Annotated[FiniteFloat, Field(ge=0, le=_FAR)]
 Count = Annotated[int, Field(ge=0, le=10**9)]
 Name = Annotated[str, StringConstraints(max_length=1000, pattern=r"^[^\n\r]*$")]
+Identifier = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\W\d]\w*$")]
 Text = Annotated[str, StringConstraints(max_length=4 * 2**20)]
 Words = Annotated[str, StringConstraints(max_length=100_000)]
 
@@ -67,6 +68,7 @@ class _Verdict(_Exact):
     kind: str
     message: Words
     evidence: _Evidence | None
+    cause: Name = ""
 
     @field_validator("kind")
     @classmethod
@@ -184,7 +186,8 @@ class _Described(_Event):
     state: Annotated[str, StringConstraints(max_length=LINE_BYTES)] | None
     packs: bool
     changes: list[Annotated[list[Text], Field(min_length=3, max_length=3)]]
-    globals: list[Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\W\d]\w*$")]]
+    globals: list[Identifier]
+    functions: list[Identifier]
     problem: Words
 
 

@@ -18,6 +18,7 @@ DESCRIBED: dict[str, Any] = {
     "packs": True,
     "changes": [["", "", ""]],
     "globals": [],
+    "functions": [],
     "problem": "",
 }
 """A child's answer to ``describe``."""

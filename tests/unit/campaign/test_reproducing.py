@@ -82,6 +82,8 @@ def test_no_script_is_an_error(tmp_path):
     ("described", "why"),
     [
         (Described("import os\nreturn (os.sep,), {}", None, True), "policy"),
+        (Described("return (types.FunctionType(1, {}),), {}", None, True), "policy"),
+        (Described("return (collections._sys.modules,), {}", None, True), "policy"),
         (Described("return (", None, True), "no Python"),
         (Described(CALLS, "__import__('os').system('true')", True), "policy"),
         (Described(CALLS, None, True, (("", "open('x')", ""),)), "policy"),
@@ -94,3 +96,4 @@ def test_what_a_sandbox_tells_is_not_believed(described, why):
 
 def test_plain_calls_are(tmp_path):
     demand_plain(finding(), Described(CALLS, None, True))
+    demand_plain(finding(), Described("return (collections.OrderedDict({'a': 1}), remake(Kind, {})), {}", None, True))

@@ -51,6 +51,46 @@ def test_structure_names_types():
     assert leaves({2, 1}, "output") == [("output", "set({1, 2})")]
 
 
+OWN = """
+import collections
+import torch
+
+class Node:
+    def __init__(self, value):
+        self.value = value
+
+def program(x):
+    node = Node([x])
+    node.again = node
+    return node, collections.deque([x + 1, 2], 3), collections.defaultdict(list, a=x)
+
+def inputs(rng):
+    return (torch.ones(1),)
+"""
+
+
+def test_deques_and_objects_of_the_program_are_gone_into():
+    loaded = Loaded(recognise(OWN, "seed.py"))
+    call = observe(loaded.instance, loaded.calls(0)).calls[0]
+    assert [path for path, _ in call.outputs] == [
+        "output[0].again",
+        "output[0].value[0]",
+        "output[1][0]",
+        "output[1][1]",
+        "output[2]['a']",
+    ]
+    assert call.structure == (
+        "tuple[Node[again: ..., value: list[Tensor]], deque(3)[Tensor, int], defaultdict(list)['a': Tensor]]"
+    )
+
+
+def test_the_order_of_keys_is_seen():
+    first = collections.OrderedDict(a=1, b=2)
+    second = collections.OrderedDict(first)
+    second.move_to_end("a")
+    assert structure(first) != structure(second)
+
+
 @pytest.mark.parametrize(
     "tensor",
     [

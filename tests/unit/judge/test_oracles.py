@@ -158,3 +158,44 @@ def test_a_rewrite_may_bring_globals_of_its_own_and_must_keep_the_others():
     third = observe((three := program("global N\nN += 2\nreturn x", "N = 0")).instance, three.calls(0))
     assert judge_rewrite(first, second, None, None, "bitwise").kind is Kind.AGREE
     assert judge_rewrite(first, third, None, None, "bitwise").kind is Kind.SUSPECT_RULE
+
+
+@pytest.mark.parametrize(
+    ("body", "less", "evidence"),
+    [
+        ("global LAST\nLAST = x\nreturn x", "return x", ("structure(globals()['LAST'])", "a value", "nothing")),
+        ("N.append([1])\nreturn x", "return x", ("structure(globals()['N'])", "list[list[int]]", "list[]")),
+    ],
+)
+def test_what_is_on_one_side_only_is_named_with_both_structures(body, less, evidence):
+    found = compared(program(body, "N = []"), program(less, "N = []"))
+    assert found.kind is Kind.WRONG_SIDE_EFFECT and found.evidence is not None
+    assert (found.evidence.path, found.evidence.eager, found.evidence.compiled) == evidence
+
+
+def test_a_list_that_is_an_argument_is_compared_as_a_whole():
+    def appends(x, rows):
+        rows.append(x)
+
+    found = judged(appends, lambda x, rows: None, (X, [X]))
+    assert found.kind is Kind.WRONG_SIDE_EFFECT and found.evidence.path == "structure(args[1])"
+
+
+def test_what_breaks_down_while_it_is_read_is_not_raised_by_the_program(monkeypatch):
+    class Odd:
+        def __repr__(self):
+            raise ValueError("no words")
+
+    found = observe(lambda: lambda x: Odd(), [Call((X,), {})]).calls[0]
+    assert found.raised is None and found.outputs == [("output", "Odd whose repr raises ValueError")]
+
+    def broken(*_):
+        raise RuntimeError("cannot access the storage")
+
+    plain = seen(lambda x: x + 1)
+    monkeypatch.setattr("eqfuzz.judge.observe.shared_memory", broken)
+    unread = seen(lambda x: x + 1)
+    assert unread.calls[0].raised is None and unread.calls[0].unread
+    found = judge_compiled(plain, unread, None)
+    assert found.kind is Kind.WRONG_METADATA and "cannot be read: RuntimeError: cannot access the" in found.message
+    assert judge_compiled(unread, unread, None).kind is Kind.AGREE

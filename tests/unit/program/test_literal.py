@@ -10,8 +10,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eqfuzz.judge.compare import identical
+from eqfuzz.judge.leaves import leaves, structure
 from eqfuzz.program.call import Call
-from eqfuzz.program.literal import UNPACK, CannotDescribe, Writer
+from eqfuzz.program.formats import recognise
+from eqfuzz.program.literal import REMAKE, UNPACK, CannotDescribe, Writer
+from eqfuzz.program.load import Loaded
 
 
 def round_trip(*args):
@@ -76,3 +80,105 @@ def test_containers_and_scalars():
 def test_what_has_no_source_form_is_named():
     with pytest.raises(CannotDescribe, match="Generator"):
         Writer().value(torch.Generator())
+
+
+OWN = """
+import collections
+import dataclasses
+import enum
+import torch
+
+Point = collections.namedtuple("Point", "x y")
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    left: object
+    right: int
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Stack(list):
+    def __init__(self, name):
+        self.name = name
+
+
+class Registry(dict):
+    pass
+
+
+class Node:
+    def __init__(self, value):
+        self.value = value
+
+
+def program(x):
+    return x
+
+
+def inputs(rng):
+    stack = Stack("s")
+    stack.append(torch.ones(2))
+    pair = Pair(torch.zeros(1), 2)
+    ordered = collections.OrderedDict(b=1, a=2)
+    ordered.move_to_end("b")
+    return (
+        ordered,
+        collections.defaultdict(list, {"k": [1]}),
+        collections.defaultdict(Node),
+        collections.Counter("abca"),
+        collections.deque([1, torch.ones(2)], maxlen=3),
+        Point(torch.ones(1), 2),
+        pair,
+        stack,
+        Registry(a=1),
+        Node({"again": pair}),
+        Colour.RED,
+        frozenset({1, 2}),
+        torch.Size([2, 3]),
+        range(3),
+    )
+"""
+
+
+def test_containers_and_objects_keep_their_types_and_their_order():
+    loaded = Loaded(recognise(OWN, "seed.py"))
+    (call,) = loaded.calls(0)
+    writer = Writer()
+    body = writer.calls([call])
+    namespace = {**loaded.module.__dict__, "zlib": zlib, "base64": base64}
+    exec(REMAKE + "\ndef make():\n" + textwrap.indent(body, "    "), namespace)
+    args = namespace["make"]()[0][0]
+    assert [type(value) for value in args] == [type(value) for value in call.args]
+    for value, back in zip(call.args, args, strict=True):
+        assert structure(back) == structure(value)
+        pairs = zip(leaves(value, ""), leaves(back, ""), strict=True)
+        assert all(a[0] == b[0] and identical(a[1], b[1], signed_zero=True) for a, b in pairs)
+    assert args[7].name == "s" and args[4].maxlen == 3 and args[2].default_factory is type(args[9])
+    assert args[9].value["again"] is args[6] and args[10] is loaded.module.__dict__["Colour"].RED
+
+
+def test_what_is_one_object_in_two_places_is_one_again():
+    tensor, rows = torch.ones(2), [1, 2]
+    first, second, third, other = round_trip(tensor, tensor, [rows, {"rows": rows}], rows)
+    assert first is second and third[0] is other and third[1]["rows"] is other
+
+
+def test_what_two_calls_share_is_each_calls_own():
+    tensor = torch.arange(3.0)
+    namespace = {"torch": torch}
+    calls = Writer().calls([Call((tensor, tensor[1:]), {}), Call((tensor, tensor[1:]), {})])
+    exec("def make():\n" + textwrap.indent(calls, "    "), namespace)
+    (one, part), (other, _) = (args for args, _ in namespace["make"]())
+    one.fill_(7)
+    assert part.tolist() == [7, 7] and other.tolist() == [0, 1, 2]
+
+
+def test_what_holds_itself_has_no_source_form():
+    loop = []
+    loop.append(loop)
+    with pytest.raises(CannotDescribe, match="holds itself"):
+        Writer().calls([Call((loop,), {})])

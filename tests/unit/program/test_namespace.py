@@ -68,3 +68,73 @@ def test_only_data_counts():
 def test_torchs_own_modules_have_no_namespace_of_a_program():
     assert namespace_of(torch.nn.Linear(1, 1)) == {} == namespace_of(torch.sin)
     assert "COUNT" in namespace_of(loaded().instance())
+
+
+HOLDERS = """
+import collections
+import torch
+
+ROWS = [1]
+HISTORY = collections.deque([1, 2], maxlen=2)
+
+
+class Counter:
+    def __init__(self):
+        self.total = 0
+
+
+class Settings:
+    calls = 0
+    seen = []
+
+
+COUNTER = Counter()
+
+
+def make():
+    rows, count = ROWS, 0
+    weight = torch.ones(2)
+
+    def step(x, *, cache={}):
+        nonlocal count
+        count += 1
+        rows.append(count)
+        HISTORY.append(count)
+        COUNTER.total += 1
+        Settings.calls += 1
+        Settings.seen.append(x)
+        cache[count] = x
+        weight.add_(x)
+        return x * count * len(rows) * weight * len(cache) * Settings.calls * COUNTER.total * sum(HISTORY)
+
+    return step
+
+
+step = make()
+
+
+def program(x):
+    return step(x)
+
+
+def inputs(rng):
+    return (torch.ones(2),)
+"""
+
+
+def test_what_functions_and_classes_hold_is_put_back_too():
+    subject = Loaded(recognise(HOLDERS, "seed.py"))
+    namespace = subject.module.__dict__
+    objects = {name: namespace[name] for name in ("ROWS", "HISTORY", "COUNTER")}
+    first, second = (observe(subject.instance, subject.calls(0) * 2).calls for _ in range(2))
+    for one, other in zip(first, second, strict=True):
+        assert torch.equal(one.outputs[0][1], other.outputs[0][1])
+    subject.instance()
+    assert all(namespace[name] is value for name, value in objects.items())
+    assert namespace["ROWS"] == [1] and list(namespace["HISTORY"]) == [1, 2] and namespace["COUNTER"].total == 0
+
+
+def test_globals_that_are_objects_of_the_program_or_deques_are_seen():
+    subject = Loaded(recognise(HOLDERS, "seed.py"))
+    after = dict(observe(subject.instance, subject.calls(0)).calls[0].globals_after)
+    assert after["globals()['COUNTER'].total"] == 1 and after["globals()['HISTORY'][1]"] == 1

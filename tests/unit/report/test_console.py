@@ -173,6 +173,14 @@ def test_an_internal_error_is_told_with_its_line():
     assert f"\n{told}\n" in shown([sample.started(), summary], quiet=True)
 
 
+def test_flaky_cells_are_counted_by_cause():
+    causes = {"its script shows no difference": 2, "not on the stock path": 1}
+    told = "\nflaky cells by cause: its script shows no difference 2, not on the stock path 1\n"
+    assert told in shown([sample.started(), sample.summary(flaky=causes)])
+    assert told in shown([sample.started(), sample.summary(flaky=causes)], quiet=True)
+    assert "flaky" not in shown([sample.started(), sample.summary()])
+
+
 @pytest.mark.parametrize(
     ("changed", "told"),
     [

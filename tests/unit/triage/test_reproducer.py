@@ -10,10 +10,10 @@ import pytest
 from eqfuzz.judge.verdict import Evidence, Kind, Verdict
 from eqfuzz.program.definitions import program_text
 from eqfuzz.program.formats import recognise
-from eqfuzz.program.literal import Writer
 from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.configs import Config
+from eqfuzz.run.describing import describe
 from eqfuzz.triage.finding import Finding, finding_id
 from eqfuzz.triage.folder import flaky_folder, read_finding, write_folder
 from eqfuzz.triage.replay import ERROR, FIXED, STILL_FAILING, replay
@@ -70,11 +70,7 @@ def finding_of(kind, evidence=None, source=SOURCE, bias="0"):
 
 def described(finding):
     loaded = Loaded(finding.transformed)
-    writer = Writer()
-    body = writer.calls(loaded.calls(0))
-    model = loaded.instance()
-    state = writer.value(dict(model.state_dict())) if hasattr(model, "state_dict") else None
-    return Described(body, state, writer.packs)
+    return Described.of(describe(loaded, loaded.calls(0), "cpu"))
 
 
 def run(tmp_path, finding, config=EAGER):
@@ -139,7 +135,9 @@ def test_on_cuda_everything_is_there(kind):
     assert ("torch.cuda.synchronize()" in text) is (kind is Kind.PROCESS_CRASH)
 
 
-@pytest.mark.parametrize(("path", "comparison"), [("output.device", "exact"), ("output[0]", "metadata")])
+@pytest.mark.parametrize(
+    ("path", "comparison"), [("output.device", "exact"), ("structure(output)", "exact"), ("output[0]", "metadata")]
+)
 def test_where_a_result_lies_is_compared_as_it_is(path, comparison):
     assert comparison_of(finding_of(Kind.WRONG_METADATA, Evidence(0, path))) == comparison
 
@@ -151,9 +149,9 @@ def test_containers_inside_of_containers_are_compared(tmp_path):
             return {"a": [x, (x if torch.compiler.is_compiling() else [x])]}
         def inputs(rng): yield rng.normal(3)
     """
-    evidence = Evidence(0, "output", eager="dict['a': list[Tensor, list[Tensor]]]")
+    evidence = Evidence(0, "structure(output)", eager="dict['a': list[Tensor, list[Tensor]]]")
     code, _, output = run(tmp_path, finding_of(Kind.WRONG_METADATA, evidence, source))
-    assert code == 1 and "eager:    (<class 'dict'>, [('a', (<class 'list'>," in output
+    assert code == 1 and "eager:    dict['a': list[Tensor, list[Tensor]]]\n" in output
 
 
 @pytest.mark.parametrize(
@@ -214,23 +212,30 @@ sys.exit(1)
 """
 
 
+DIES = "import os\nprint('eager:    1', flush=True)\nos.kill(os.getpid(), {})"
+
+
 @pytest.mark.parametrize(
-    ("text", "status"),
+    ("text", "status", "cause"),
     [
-        ("import sys; print('compiled: x'); sys.exit(1)", STILL_FAILING),
-        ("pass", FIXED),
-        ("raise ValueError('the script itself')", ERROR),
-        ("print('compiled: x')\nraise ValueError('in its last line')", ERROR),
-        ("def look():\n    raise ValueError\nprint('compiled: x')\nlook()", ERROR),
-        (CAUGHT, STILL_FAILING),
-        ("import sys; sys.exit(5)", ERROR),
-        ("import os; os.abort()", ERROR),
-        ("import time; time.sleep(60)", ERROR),
+        ("import sys; print('compiled: x'); sys.exit(1)", STILL_FAILING, ""),
+        ("pass", FIXED, "its script shows no difference"),
+        ("raise ValueError('the script itself')", ERROR, "its script raises ValueError"),
+        ("print('compiled: x')\nraise ValueError('in its last line')", ERROR, "its script raises ValueError"),
+        ("def look():\n    raise ValueError\nprint('compiled: x')\nlook()", ERROR, "its script raises ValueError"),
+        (CAUGHT, STILL_FAILING, ""),
+        ("import sys; sys.exit(5)", ERROR, "its script exits with 5"),
+        ("import os; os.abort()", ERROR, "its script is killed by SIGABRT"),
+        (DIES.format(6), STILL_FAILING, ""),
+        (DIES.format(11), STILL_FAILING, ""),
+        (DIES.format(9), ERROR, "its script is killed by SIGKILL"),
+        ("import time; time.sleep(60)", ERROR, "its script does not end in time"),
     ],
 )
-def test_replay_tells_bugs_from_broken_scripts(tmp_path, text, status):
+def test_replay_tells_bugs_from_broken_scripts(tmp_path, text, status, cause):
     (tmp_path / "repro.py").write_text(text)
-    assert replay(tmp_path, seconds=5).status == status
+    outcome = replay(tmp_path, seconds=5)
+    assert (outcome.status, outcome.cause) == (status, cause)
 
 
 def test_ids_depend_on_what_makes_a_finding():

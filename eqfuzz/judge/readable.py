@@ -1,0 +1,30 @@
+"""Reading what a program leaves: compiled code may return tensors that their storage does not hold."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import torch
+
+
+@dataclasses.dataclass(frozen=True)
+class Unreadable:
+    """Stands for a leaf whose values cannot be read; all are equal, whatever the reason."""
+
+    why: str = dataclasses.field(compare=False)
+
+
+def unreadable(tensor, read=torch.clone):
+    """Why the values of a tensor cannot be read, in words; empty where they can, and have been by `read`."""
+    try:
+        if hasattr(tensor, "fake_mode"):
+            return "it is a fake tensor"
+        if tensor.layout is torch.strided and tensor.numel() and not tensor.is_meta:
+            steps = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride(), strict=True))
+            needed = (tensor.storage_offset() + steps + 1) * tensor.element_size()
+            if needed > tensor.untyped_storage().nbytes():
+                return f"it looks at {needed} bytes of a storage of {tensor.untyped_storage().nbytes()}"
+        read(tensor.detach())
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+    return ""
