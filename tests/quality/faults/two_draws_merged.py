@@ -31,7 +31,7 @@ def plant():
 
 def witness():
     def program(x):
-        return torch.rand_like(x) * x + torch.rand_like(x)
+        return torch.rand_like(x) * x + torch.rand_like(x) * x.sin()
 
     return program, [(torch.arange(1.0, 65.0, requires_grad=True),)]
 
