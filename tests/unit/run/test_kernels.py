@@ -2,11 +2,15 @@
 
 import pytest
 import torch
+from torch._inductor import codecache
 
 from eqfuzz.run.kernels import Built, Kernel
 from eqfuzz.run.translation_unit import build, translation_unit
 
-INCLUDE = "#include <torch/csrc/inductor/cpp_prefix.h>"
+WITHOUT_PRECOMPILED = getattr(codecache, "cpp_prefix", None)
+INCLUDE = WITHOUT_PRECOMPILED() if WITHOUT_PRECOMPILED else "#include <torch/csrc/inductor/cpp_prefix.h>"
+"""Torch's header: in 2.6 a copy in its cache folder."""
+
 HELPER = "static inline float twice(float x) { return 2 * x; }"
 
 

@@ -7,6 +7,7 @@ import torch
 
 from eqfuzz.torch_internals.bisector import application, bisected, switched_off
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
+from eqfuzz.torch_internals.options import config_module, values_of
 
 
 @pytest.mark.parametrize(
@@ -125,17 +126,19 @@ def test_decompositions_are_switched_off():
     assert ["aten.gelu.default" in targets for targets in seen] == [False, True, False]
 
 
-def test_options_are_switched_off_and_put_back():
-    import torch._functorch.config as functorch_config
-    import torch._inductor.config as inductor_config
-
-    before = inductor_config.layout_optimization, inductor_config.comprehensive_padding, functorch_config.cse
-    with switched_off("inductor_layout_optimization", "of no account"):
-        assert inductor_config.layout_optimization is False
-        assert inductor_config.comprehensive_padding == before[1] and functorch_config.cse == before[2]
-    with switched_off("aot_eager_decomp_partition_cse", ""):
-        assert functorch_config.cse is False
-    assert (inductor_config.layout_optimization, inductor_config.comprehensive_padding, functorch_config.cse) == before
+@pytest.mark.parametrize(
+    ("subsystem", "module", "option", "value"),
+    [
+        ("inductor_emulate_precision_casts", "inductor", "emulate_precision_casts", True),
+        ("aot_eager_decomp_partition_cse", "functorch", "cse", False),
+    ],
+)
+def test_options_are_switched_off_and_put_back(subsystem: str, module: str, option: str, value: bool):
+    before = [values_of(config_module(name)) for name in ("inductor", "functorch")]
+    assert getattr(config_module(module), option) is not value
+    with switched_off(subsystem, "of no account"):
+        assert getattr(config_module(module), option) is value
+    assert [values_of(config_module(name)) for name in ("inductor", "functorch")] == before
 
 
 def test_a_part_that_this_torch_does_not_have():
