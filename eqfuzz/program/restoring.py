@@ -6,6 +6,7 @@ The two functions are also what reproducers are given, so they stand alone.
 from __future__ import annotations
 
 import collections
+import contextlib
 import copy
 import inspect
 import types
@@ -55,8 +56,9 @@ def put_back(kept):
             continue
         if isinstance(value, torch.Tensor):
             values, needs_grad, grad = held
-            if value.grad_fn is not None and not needs_grad and not value._is_view():
-                value.detach_()
+            if value.grad_fn is not None and not needs_grad:
+                with contextlib.suppress(RuntimeError):  # of a view, which follows what it is a view of
+                    value.detach_()
             if value.shape != values.shape or value.dtype != values.dtype:
                 value.data = values.clone()
             elif not torch.equal(value, values):
@@ -82,4 +84,4 @@ def put_back(kept):
 
 
 RESTORING = f"{inspect.getsource(keep)}\n\n{inspect.getsource(put_back)}"
-"""Their text, for a script that imports ``collections``, ``copy``, ``torch`` and ``types``."""
+"""Their text, for a script that imports ``collections``, ``contextlib``, ``copy``, ``torch`` and ``types``."""

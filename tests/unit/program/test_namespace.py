@@ -138,3 +138,36 @@ def test_globals_that_are_objects_of_the_program_or_deques_are_seen():
     subject = Loaded(recognise(HOLDERS, "seed.py"))
     after = dict(observe(subject.instance, subject.calls(0)).calls[0].globals_after)
     assert after["globals()['COUNTER'].total"] == 1 and after["globals()['HISTORY'][1]"] == 1
+
+
+GRADIENTS = """
+import torch
+
+TABLE = torch.zeros(2)
+ROW = TABLE[:1]
+GROWS = torch.zeros(2)
+NOTED = torch.zeros(2)
+
+
+def program(x):
+    TABLE.add_(x)
+    GROWS.resize_(3)
+    NOTED.requires_grad_()
+    return TABLE * 1
+
+
+def inputs(rng):
+    return (torch.ones(2, requires_grad=True),)
+"""
+
+
+def test_tensors_that_a_call_ties_to_a_graph_or_resizes_are_put_back():
+    subject = Loaded(recognise(GRADIENTS, "seed.py"))
+    namespace = subject.module.__dict__
+    (call,) = subject.calls(0)
+    subject.instance()(*call.args)
+    assert namespace["TABLE"].requires_grad
+    subject.instance()
+    table, row, grows, noted = (namespace[name] for name in ("TABLE", "ROW", "GROWS", "NOTED"))
+    assert not table.requires_grad and torch.equal(table, torch.zeros(2)) and torch.equal(row, torch.zeros(1))
+    assert grows.shape == (2,) and not noted.requires_grad
