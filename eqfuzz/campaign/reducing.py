@@ -240,11 +240,8 @@ class Reducing:
 
 def cheapest(finding: Finding, own: Config) -> Config:
     """The finding's configuration with no more of the compiler than shows it."""
-    stage = finding.ablation.stage if finding.ablation is not None else ""
-    backend = _WITHOUT_CODE.get(stage, own.backend)
-    if backend == own.backend:
-        return own
-    return own.on(backend)
+    backend = finding.ablation.cheapest if finding.ablation is not None else own.backend
+    return own if backend == own.backend else own.on(backend)
 
 
 def _without_the_guilty(finding: Finding, config: Config) -> Config | None:
