@@ -95,6 +95,14 @@ class Finding:
         )
 
 
+def seen_beside(verdict: Verdict, original: Verdict | None) -> str:
+    """What the original's cell shows, None where it was not run, beside the ``verdict`` of a finding, in words."""
+    if original is None:
+        return "not run"
+    another = original.raises and original.kind is verdict.kind and original.exception != verdict.exception
+    return f"{original.kind} (another exception)" if another else str(original.kind)
+
+
 def _pair(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
