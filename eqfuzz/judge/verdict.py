@@ -10,11 +10,10 @@ from eqfuzz.judge.normalised import normalised
 
 
 class Kind(StrEnum):
-    """The kinds of verdict. Those in ``FINDINGS`` are reported as bugs once confirmed."""
+    """The kinds of verdict. Those in ``FINDINGS`` are reported as bugs once confirmed, and stand the gravest first."""
 
     AGREE = "agree"
     WRONG_RESULT = "wrong-result"
-    WRONG_METADATA = "wrong-metadata"
     WRONG_GRADIENT = "wrong-gradient"
     WRONG_SIDE_EFFECT = "wrong-side-effect"
     EXCEPTION_MISMATCH = "exception-mismatch"
@@ -22,6 +21,7 @@ class Kind(StrEnum):
     PROCESS_CRASH = "process-crash"
     HANG = "hang"
     OUT_OF_MEMORY = "out-of-memory"
+    WRONG_METADATA = "wrong-metadata"
     SLOW = "slow"
     FLAKY = "flaky"
     SUSPECT_RULE = "suspect-rule"

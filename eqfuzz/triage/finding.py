@@ -10,6 +10,7 @@ from typing import Any
 from eqfuzz.judge.verdict import ABOUT_VALUES, Verdict
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.derive import Step
+from eqfuzz.triage.severity import Severity, severity
 from eqfuzz.triage.stage import Ablation, Blame
 
 
@@ -72,6 +73,10 @@ class Finding:
         if self.blame is not None:
             return self.blame.in_words()
         return self.ablation.stage if self.ablation is not None else ""
+
+    @property
+    def severity(self) -> Severity:
+        return severity(self.verdict)
 
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)

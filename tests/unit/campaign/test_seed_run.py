@@ -68,3 +68,9 @@ def test_another_leaf_of_a_variant_is_a_second_finding(monkeypatch, tmp_path):
     wrong = [Verdict(Kind.WRONG_RESULT, "it differs", Evidence(path=f"output[{n}]")) for n in (0, 1, 0)]
     groups = confirmed(monkeypatch, tmp_path, AGREE, *wrong)
     assert groups == [[(1, "wrong-result"), (3, "wrong-result")], [(2, "wrong-result")]]
+
+
+def test_the_gravest_of_a_seed_is_confirmed_first(monkeypatch, tmp_path):
+    kinds = Kind.WRONG_METADATA, Kind.COMPILER_CRASH, Kind.WRONG_GRADIENT, Kind.WRONG_RESULT
+    groups = confirmed(monkeypatch, tmp_path, *(Verdict(kind, "it differs", Evidence(path="x")) for kind in kinds))
+    assert [kind for [(_, kind)] in groups] == [str(kind) for kind in reversed(kinds)]
