@@ -53,23 +53,27 @@ class Ablation:
 class Blame:
     """``backend`` is the first that shows the finding, ``subsystem`` what of it must run for that (empty: unknown).
 
-    ``number`` counts its applications, ``detail`` is the one that does it: a pass, an operator.
+    ``number`` counts its applications, ``detail`` is the one that does it: a pass, an operator. ``change`` is what of a
+    pass does it: a pattern by its replacement, else the operators that it took out.
     """
 
     backend: str
     subsystem: str = ""
     number: int | None = None
     detail: str = ""
+    change: str = ""
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Blame:
         """From what ``bisected`` tells."""
-        return cls(found["backend"], found["subsystem"] or "", found["bisect_number"], found["debug_info"] or "")
+        about = found["backend"], found["subsystem"] or "", found["bisect_number"], found["debug_info"] or ""
+        return cls(*about, found.get("change", ""))
 
     def in_words(self) -> str:
-        """``Inductor, lowerings: amin``."""
+        """``Inductor, lowerings: amin``, ``Inductor, joint_graph_passes: constant_fold_uniform_value (mul)``."""
         stage = STAGES.get(self.backend, self.backend)
         if not self.subsystem:
             return stage
         named = self.detail and self.detail != self.subsystem
-        return f"{stage}, {self.subsystem}" + (f": {application(self.detail)}" if named else "")
+        changed = f" ({self.change})" if self.change else ""
+        return f"{stage}, {self.subsystem}" + (f": {application(self.detail)}{changed}" if named else "")
