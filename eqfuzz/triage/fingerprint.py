@@ -35,7 +35,7 @@ DIFFERENCES = {
 ARGUMENT = "an argument that is no tensor"
 ATTRIBUTE = "an attribute of the module"
 GLOBAL = "a global"
-_DOT = " · "
+SEPARATOR = " · "
 
 _CHANGES = {
     r"^model\.train\(": "train or eval",
@@ -61,13 +61,13 @@ def fingerprint(finding: Finding) -> str:
     """One line; equal for findings of the same defect. Of an unplaced finding it says as much as is known."""
     difference = DIFFERENCES[finding.verdict.kind]
     if finding.verdict.raises:
-        return _DOT.join((difference, finding.verdict.exception))
+        return SEPARATOR.join((difference, finding.verdict.exception))
     guarded = guarded_by(finding)
     if guarded:
-        return _DOT.join((difference, f"guard on {guarded}"))
+        return SEPARATOR.join((difference, f"guard on {guarded}"))
     of_writes = finding.verdict.kind is Kind.WRONG_SIDE_EFFECT
     more = [] if is_exact(finding) else [", ".join(essence(finding.transformed, of_writes=of_writes))]
-    return _DOT.join([part for part in (difference, finding.place, *more) if part])
+    return SEPARATOR.join([part for part in (difference, finding.place, *more) if part])
 
 
 def is_exact(finding: Finding) -> bool:
