@@ -16,8 +16,8 @@ from eqfuzz.triage.severity import Severity
 
 
 @dataclasses.dataclass(frozen=True)
-class _Told:
-    """What is said of a seed; ``severity`` where it is a new finding."""
+class _Child:
+    """An element of a seed's test case; ``severity`` where it is a new finding."""
 
     element: ElementTree.Element
     severity: Severity | None = None
@@ -35,7 +35,7 @@ class JUnitFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._cases: list[ElementTree.Element] = []
-        self._open: dict[int, list[_Told]] = {}
+        self._open: dict[int, list[_Child]] = {}
         self._seconds = 0.0
         self._invalid: Sequence[InvalidReason] = ()
         self._seconds_of: dict[int, float] | None = None
@@ -55,11 +55,11 @@ class JUnitFile:
                 if not issue:
                     told.set("type", str(event.finding.verdict.kind))
                     told.set("message", printable(event.finding.verdict.message))
-                self._open.setdefault(index, []).append(_Told(told, None if issue else event.finding.severity))
+                self._open.setdefault(index, []).append(_Child(told, None if issue else event.finding.severity))
             case SeedInvalid(index=index, reason=reason):
                 skipped = _element("skipped", "")
                 skipped.set("message", printable(reason))
-                self._open.setdefault(index, []).append(_Told(skipped))
+                self._open.setdefault(index, []).append(_Child(skipped))
             case CampaignStarted():
                 self._seconds_of = {}
             case SeedDone(index=index, seconds=seconds) if self._seconds_of is not None:
@@ -68,12 +68,12 @@ class JUnitFile:
                 self._add(seed, seconds, self._open.pop(index, []))
             case ItemEnded(index=index, seed=seed, state=state, reason=reason):
                 told = self._open.pop(index, [])
-                told += [_Told(_element("error", reason))] if state in ("error", "lost") else []
+                told += [_Child(_element("error", reason))] if state in ("error", "lost") else []
                 self._add(seed, (self._seconds_of or {}).pop(index, 0.0), told)
             case Summary() | CampaignSummary():
                 self._seconds, self._invalid = event.seconds, event.invalid_reasons
                 for error in event.errors:
-                    self._add("eqfuzz", 0.0, [_Told(_element("error", error))])
+                    self._add("eqfuzz", 0.0, [_Child(_element("error", error))])
             case _:
                 pass
 
@@ -96,14 +96,14 @@ class JUnitFile:
         finally:
             making.unlink(missing_ok=True)
 
-    def _add(self, seed: str, seconds: float, told: list[_Told]) -> None:
+    def _add(self, seed: str, seconds: float, children: list[_Child]) -> None:
         path = PurePath(seed)
         folder = ".".join(part for part in path.parent.parts if part not in ("/", ".")) or "seeds"
         case = ElementTree.Element("testcase", classname=folder, name=path.name, time=f"{seconds:.3f}")
-        told = sorted(told, key=lambda one: one.severity.rank if one.severity is not None else len(Severity))
-        if told and told[0].severity is not None:
-            case.append(_properties([("severity", str(told[0].severity))]))
-        case.extend(one.element for one in told)
+        children = sorted(children, key=lambda one: one.severity.rank if one.severity is not None else len(Severity))
+        if children and children[0].severity is not None:
+            case.append(_properties([("severity", str(children[0].severity))]))
+        case.extend(one.element for one in children)
         self._cases.append(case)
 
 
@@ -113,9 +113,9 @@ def _counts(invalid: Sequence[InvalidReason]) -> list[tuple[str, str]]:
     return told + [("invalid-reason", line) for line in reason_lines(invalid)]
 
 
-def _properties(told: Sequence[tuple[str, str]]) -> ElementTree.Element:
+def _properties(pairs: Sequence[tuple[str, str]]) -> ElementTree.Element:
     properties = ElementTree.Element("properties")
-    properties.extend(ElementTree.Element("property", name=name, value=value) for name, value in told)
+    properties.extend(ElementTree.Element("property", name=name, value=value) for name, value in pairs)
     return properties
 
 

@@ -39,8 +39,8 @@ SEVERITY: dict[str, str] = {
 
 def in_brackets(severities: Mapping[str, int]) -> str:
     """`` (wrong values: 1, crashes: 2)``; empty where nothing was counted."""
-    told = ", ".join(f"{SEVERITY[severity]}: {number:,}" for severity, number in severities.items())
-    return f" ({told})" if told else ""
+    words = ", ".join(f"{SEVERITY[severity]}: {number:,}" for severity, number in severities.items())
+    return f" ({words})" if words else ""
 
 
 def style_of(kind: str) -> str:

@@ -1,4 +1,4 @@
-"""A campaign at rest, as ``campaign show`` tells it."""
+"""A campaign at rest, as ``campaign show`` prints it."""
 
 from pathlib import Path
 
@@ -23,10 +23,10 @@ def test_its_findings_stand_the_gravest_first(tmp_path: Path) -> None:
         assert claim is not None
         found = [kept("1", Kind.WRONG_METADATA), kept("2", Kind.COMPILER_CRASH), kept("3", Kind.WRONG_RESULT)]
         assert store.items.finish(claim, empty_outcome("done"), found, 3.0)
-        told = description(store, campaign_named(store, "night"))
-    assert [(one["id"], one["severity"]) for one in told["findings"]] == [
+        shown = description(store, campaign_named(store, "night"))
+    assert [(one["id"], one["severity"]) for one in shown["findings"]] == [
         ("3", "wrong-values"),
         ("2", "crash"),
         ("1", "metadata"),
     ]
-    assert told["figures"]["severities"] == {"wrong-values": 1, "crash": 1, "metadata": 1}
+    assert shown["figures"]["severities"] == {"wrong-values": 1, "crash": 1, "metadata": 1}

@@ -92,9 +92,9 @@ def test_a_stride_never_stands_above_a_wrong_number(out):
     for finding in (*strides, crash, wrong):
         write_folder(out / "findings", finding, "", None)
         buckets.add(finding)
-    told = [json.loads(line) for line in call("findings", "--out", str(out), "--format", "json").stdout.splitlines()]
-    ranks = [Severity(one["severity"]).rank for one in told]
-    assert ranks == sorted(ranks) and len(told) == 8
+    listed = [json.loads(line) for line in call("findings", "--out", str(out), "--format", "json").stdout.splitlines()]
+    ranks = [Severity(one["severity"]).rank for one in listed]
+    assert ranks == sorted(ranks) and len(listed) == 8
     by_kind = call("findings", "--out", str(out), "--sort", "kind").stdout
     assert by_kind.index("wrong-result") < by_kind.index("wrong-metadata")
     shown = call("show", strides[0].id, "--out", str(out), "--format", "json").stdout

@@ -8,7 +8,7 @@ from eqfuzz.judge.normalised import normalised
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "text"),
     [
         ("call 7 (model.train(False)): it\n  raises", "it raises"),
         ("doesn't take 'x' but won't say", "doesn't take '…' but won't say"),
@@ -16,8 +16,8 @@ from eqfuzz.judge.normalised import normalised
         ("-3.5e-07 of 0x7ffe12, float32", "N of N, floatN"),
     ],
 )
-def test_what_differs_between_programs_is_taken_out(message, told):
-    assert normalised(message) == told
+def test_what_differs_between_programs_is_taken_out(message, text):
+    assert normalised(message) == text
 
 
 PIECES = st.sampled_from(

@@ -14,12 +14,14 @@ from eqfuzz.triage.known_issues import (
     USUAL,
     KnownIssue,
     append,
+    is_named,
     known_as,
     known_issue_files,
     read_known_issues,
     told,
 )
 from tests.unit.triage.findings import finding_of
+from tests.unit.triage.known_findings import recorded
 
 FOLDING = "joint_graph_passes: constant_fold_uniform_value"
 DAY = datetime.date(2026, 6, 30)
@@ -163,8 +165,29 @@ def test_the_shipped_list_is_valid():
     for entry in entries:
         assert entry.url.startswith("https://github.com/pytorch/pytorch/") or entry.url == "(not reported)"
         assert entry.title and entry.added <= datetime.date.today()
-        for seed in entry.seeds:
+        for seed in (*entry.seeds, *entry.not_seeds):
             assert (folder("seeds") / seed).is_file(), f"{seed} has moved"
+
+
+RECORDED = recorded()
+
+
+@pytest.mark.parametrize("entry", read_known_issues([SHIPPED]), ids=lambda entry: entry.title)
+def test_a_shipped_entry_fits_the_findings_of_its_seeds_and_no_others(entry):
+    fitting = [finding for finding in RECORDED if entry.fits(finding)]
+    for seed in entry.seeds:
+        assert any(is_named(finding.original.name, seed) for finding in fitting), f"{seed} shows another thing"
+    for finding in fitting:
+        assert any(is_named(finding.original.name, seed) for seed in entry.seeds), f"it takes {told(finding)}"
+
+
+def test_what_sets_a_shipped_entry_apart_is_not_the_list_of_seeds_that_it_leaves_out():
+    left_out = [(entry, seed) for entry in read_known_issues([SHIPPED]) for seed in entry.not_seeds]
+    assert left_out
+    for entry, seed in left_out:
+        found = [finding for finding in RECORDED if is_named(finding.original.name, seed)]
+        wide = entry.model_copy(update={"not_seeds": ()})
+        assert found and not any(wide.fits(finding) for finding in found), f"{entry.title}: {seed}"
 
 
 @pytest.mark.parametrize(

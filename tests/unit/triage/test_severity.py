@@ -15,10 +15,10 @@ def of(kind):
 
 
 @pytest.mark.parametrize(
-    ("verdict", "told"), [(LOST, Severity.LOST_VALIDATION), (OTHER_CLASS, Severity.CRASH), (RAISED, Severity.CRASH)]
+    ("verdict", "expected"), [(LOST, Severity.LOST_VALIDATION), (OTHER_CLASS, Severity.CRASH), (RAISED, Severity.CRASH)]
 )
-def test_what_only_eager_raises_is_lost_validation(verdict, told):
-    assert severity(verdict) is told
+def test_what_only_eager_raises_is_lost_validation(verdict, expected):
+    assert severity(verdict) is expected
 
 
 def test_the_order():
@@ -35,6 +35,6 @@ def test_the_kinds_stand_in_the_same_order():
 
 
 def test_counts_begin_with_the_gravest():
-    told = counted([Severity.METADATA, Severity.CRASH, Severity.WRONG_VALUES, Severity.METADATA])
-    assert list(told.items()) == [("wrong-values", 1), ("crash", 1), ("metadata", 2)]
+    counts = counted([Severity.METADATA, Severity.CRASH, Severity.WRONG_VALUES, Severity.METADATA])
+    assert list(counts.items()) == [("wrong-values", 1), ("crash", 1), ("metadata", 2)]
     assert counted([]) == {}

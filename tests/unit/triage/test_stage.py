@@ -9,8 +9,8 @@ WORDS = {"wrong": "wrong-result", "crash": "compiler-crash", "refused": "unsuppo
 
 
 def ablation(backend, shown):
-    told = [WORDS.get(word, word) for word in shown.split()]
-    return Ablation("wrong-result", backend, dict(zip(LADDER, told, strict=False)))
+    kinds = [WORDS.get(word, word) for word in shown.split()]
+    return Ablation("wrong-result", backend, dict(zip(LADDER, kinds, strict=False)))
 
 
 @pytest.mark.parametrize(
