@@ -69,6 +69,11 @@ class Blame:
         about = found["backend"], found["subsystem"] or "", found["bisect_number"], found["debug_info"] or ""
         return cls(*about, found.get("change", ""))
 
+    def is_about_the_part_of(self, other: Blame) -> bool:
+        """Whether both are about one part of the compiler."""
+        parts = [(one.backend, one.subsystem, application(one.detail)) for one in (self, other)]
+        return parts[0] == parts[1]
+
     def in_words(self) -> str:
         """``Inductor, lowerings: amin``, ``Inductor, joint_graph_passes: constant_fold_uniform_value (mul)``."""
         stage = STAGES.get(self.backend, self.backend)
