@@ -17,7 +17,7 @@ from eqfuzz.run.case import Case
 from eqfuzz.run.configs import Config
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.pool import Pool
-from eqfuzz.triage.finding import Finding, finding_id
+from eqfuzz.triage.finding import Finding, finding_id, seen_beside
 from eqfuzz.triage.folder import flaky_folder, keep, read_finding, write_folder
 from eqfuzz.triage.replay import FIXED, STILL_FAILING
 
@@ -89,7 +89,7 @@ class Confirming:
         settings = config.model_dump(exclude_defaults=True)
         preload = self._environment.cache_dir().name
         identifier = finding_id(original, transformed, cell.verdict, cell.device, settings, preload)
-        shown = {"P": "runs", "C(P)": str(first.verdict.kind) if first is not None else "not run"}
+        shown = {"P": "runs", "C(P)": seen_beside(cell.verdict, first.verdict if first is not None else None)}
         if told:
             shown |= {"P'": f"equals P ({told['exactness']})", "C(P')": str(cell.verdict.kind)}
         return Finding(

@@ -129,6 +129,7 @@ class FindingMade(Event):
             "id": finding.id,
             "seed": finding.original.name,
             "verdict": finding.verdict.to_json(),
+            "severity": str(finding.severity),
             "derivation": [dataclasses.asdict(step) for step in finding.derivation],
             "device": finding.device,
             "config": finding.config,
@@ -211,8 +212,9 @@ class Summary(Event):
 
     ``invalid_reasons`` are those of all ``invalid`` seeds, the most frequent first.
     ``peak_mb`` is what the largest process that ran a seed held, in MiB. ``findings`` counts those that are no known
-    issue, in ``buckets`` buckets, ``known`` the others; ``gone`` are known issues that no longer reproduce. ``flaky``
-    counts the flaky cells by their cause.
+    issue, in ``buckets`` buckets, ``severities`` how many there are of each severity, the gravest first; ``known``
+    counts the others; ``gone`` are known issues that no longer reproduce. ``flaky`` counts the flaky cells by their
+    cause.
     """
 
     seed: int
@@ -236,6 +238,7 @@ class Summary(Event):
     flaky: dict[str, int] = dataclasses.field(default_factory=dict)
     gone: list[str] = dataclasses.field(default_factory=list)
     invalid_reasons: list[InvalidReason] = dataclasses.field(default_factory=list)
+    severities: dict[str, int] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 from eqfuzz.campaign.events import InvalidReason
+from eqfuzz.judge.normalised import normalised
 from eqfuzz.program.shipped import is_shipped
-from eqfuzz.triage.fingerprint import normalised
 
 SEEDS_NAMED = 5
 """Seeds of one reason that are named."""

@@ -61,12 +61,13 @@ def description(store: Store, campaign: Campaign) -> dict[str, Any]:
             {
                 "id": f.id,
                 "kind": f.kind,
+                "severity": str(f.severity),
                 "bucket": f.bucket,
                 "fingerprint": f.fingerprint,
                 "issue": f.issue,
                 "seed": f.seed,
             }
-            for f in kept
+            for f in sorted(kept, key=lambda f: f.severity.rank)
         ],
         "yields": [dataclasses.asdict(arm) for arm in store.arms(campaign.id)],
         "settings": dict(campaign.settings),

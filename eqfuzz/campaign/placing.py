@@ -11,7 +11,7 @@ from eqfuzz.campaign.reducing import NotReduced, Reducing
 from eqfuzz.judge.verdict import Kind
 from eqfuzz.run.pool import Pool
 from eqfuzz.triage.finding import Finding
-from eqfuzz.triage.fingerprint import DIFFERENCES, RAISES, fingerprint, guarded_by, is_exact
+from eqfuzz.triage.fingerprint import fingerprint, guarded_by, is_exact
 from eqfuzz.triage.stage import STAGES, Blame
 
 BISECTED = (STAGES["aot_eager_decomp_partition"], STAGES["inductor"])
@@ -34,7 +34,7 @@ class Placing:
         the program once it is reduced; the finding itself stays as it is. Raises RunnerFailed.
         """
         finding = self.blamed(finding)
-        raises = DIFFERENCES[finding.verdict.kind] == RAISES
+        raises = finding.verdict.raises
         if not raises and finding.verdict.kind not in DEADLY:
             finding = dataclasses.replace(finding, unguarded=unguarded(finding, self._pool))
         known = raises or is_exact(finding) or guarded_by(finding) or finding.reduced is not None
@@ -43,8 +43,8 @@ class Placing:
     def blamed(self, finding: Finding) -> Finding:
         """With what torch's bisector says, where it is not known yet and that can be asked. Raises RunnerFailed."""
         stage = finding.ablation.stage if finding.ablation is not None else ""
-        raises = DIFFERENCES[finding.verdict.kind] == RAISES
-        if finding.blame is not None or stage not in BISECTED or raises or finding.verdict.kind in DEADLY:
+        cannot_be_asked = finding.verdict.raises or finding.verdict.kind in DEADLY
+        if finding.blame is not None or stage not in BISECTED or cannot_be_asked:
             return finding
         return dataclasses.replace(finding, blame=self._bisected(finding))
 

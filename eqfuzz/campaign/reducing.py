@@ -20,8 +20,8 @@ from eqfuzz.run.configs import Config
 from eqfuzz.run.pool import Pool
 from eqfuzz.torch_internals.bisector import application
 from eqfuzz.triage.essence import statements
-from eqfuzz.triage.finding import Finding, Reduced
-from eqfuzz.triage.fingerprint import DIFFERENCES, RAISES, changed_by, is_exact, raised_as
+from eqfuzz.triage.finding import Finding, Reduced, seen_beside
+from eqfuzz.triage.fingerprint import changed_by, is_exact
 from eqfuzz.triage.reduce.ddmin import ddmin
 from eqfuzz.triage.reduce.reducer import Progress, reduce_program
 from eqfuzz.triage.reduce.statements import return_nothing
@@ -182,7 +182,7 @@ class Reducing:
         cells = dict(old.cells)
         if steps:
             plain = self._trial(dataclasses.replace(case, transformed=""), ()).shown.get(config.name)
-            cells |= {"C(P)": str(plain.kind) if plain is not None else "not run", "C(P')": str(verdict.kind)}
+            cells |= {"C(P)": seen_beside(verdict, plain), "C(P')": str(verdict.kind)}
         else:
             cells = {"P": "runs", "C(P)": str(verdict.kind)}
         called = {"input_sets": case.input_sets, "steps": case.steps, "checks": list(case.checks)}
@@ -226,7 +226,7 @@ class Reducing:
         verdict, wanted = shown.shown.get(case.configs[0].name), self._finding.verdict
         if verdict is None or verdict.kind is not wanted.kind or changed_by(verdict) != changed_by(wanted):
             return None
-        if DIFFERENCES[verdict.kind] == RAISES and raised_as(verdict) != raised_as(wanted):
+        if verdict.raises and verdict.exception != wanted.exception:
             return None
         return verdict
 
@@ -240,11 +240,8 @@ class Reducing:
 
 def cheapest(finding: Finding, own: Config) -> Config:
     """The finding's configuration with no more of the compiler than shows it."""
-    stage = finding.ablation.stage if finding.ablation is not None else ""
-    backend = _WITHOUT_CODE.get(stage, own.backend)
-    if backend == own.backend:
-        return own
-    return own.on(backend)
+    backend = finding.ablation.cheapest if finding.ablation is not None else own.backend
+    return own if backend == own.backend else own.on(backend)
 
 
 def _without_the_guilty(finding: Finding, config: Config) -> Config | None:

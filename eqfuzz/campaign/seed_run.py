@@ -38,6 +38,7 @@ from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
 from eqfuzz.run.protocol import FORBIDDEN
+from eqfuzz.triage.severity import severity
 
 
 class InternalError(Exception):
@@ -279,13 +280,13 @@ class SeedRun:
         raise InvalidSeed(self.name, words)
 
     def _make_findings(self, original: Program) -> None:
-        """Group the cells that show a defect, confirm one of each group, and tell."""
+        """Group the cells that show a defect, confirm one of each group, the gravest first, and tell."""
         groups: dict[tuple[str, ...], list[Cell]] = {}
         for _, cell in sorted(self.cells.items()):
             if cell.verdict.is_finding:
                 groups.setdefault(self._baseline_of(cell).symptom, []).append(cell)
         confirming = Confirming(self._case(original), self.variants, self.pool, self.environment, self.versions)
-        for symptom, cells in groups.items():
+        for symptom, cells in sorted(groups.items(), key=lambda group: severity(group[1][0].verdict).rank):
             by_original = any(cell.variant == 0 for cell in cells)
             if by_original and symptom in self.settings.met:
                 self.shown.add(symptom)

@@ -16,7 +16,7 @@ from eqfuzz.program.release import this_release
 from eqfuzz.run.configs import DEFAULT_CONFIG
 from eqfuzz.triage.buckets import Buckets
 from eqfuzz.triage.finding import Finding
-from eqfuzz.triage.known_issues import KnownIssue, known_as
+from eqfuzz.triage.known_issues import KnownIssue, is_named, known_as
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,5 +70,5 @@ class Sorting:
             for issue in self._issues
             if issue not in self._met and issue.is_in(release) and not issue.has_expired(today)
             for seed in issue.seeds
-            if any(f"/{name}".endswith(f"/{seed}") for name in self._agreeing)
+            if any(is_named(name, seed) for name in self._agreeing)
         ]

@@ -12,6 +12,7 @@ from eqfuzz.campaign.campaign_events import EpochSettled, ItemEnded, ItemStarted
 from eqfuzz.campaign.events import CellJudged, Event, FindingMade, SeedDone, WorkerRestarted
 from eqfuzz.campaign.store.records import Json, KeptFinding
 from eqfuzz.judge.verdict import Kind
+from eqfuzz.triage.severity import Severity, counted
 
 COUNTED = ("programs", "invalid", "errors", "lost", "sites", "variants", "cells", "erased")
 """Whole numbers that only grow; `cpu_seconds` and `seconds` do too."""
@@ -36,6 +37,7 @@ class Statistics:
         self._curve: list[Json] = []
         self._yields: dict[str, dict[str, float]] = {}
         self._new: dict[str, str] = {}
+        self._severities: dict[str, Severity] = {}
         self._known: set[str] = set()
         self._last_bucket: float | None = None
         self._restarted = 0
@@ -72,7 +74,7 @@ class Statistics:
                 add_outcome(self._counts, self._verdicts, outcome)
                 self._cpu_seconds += outcome["cpu_seconds"]
             for finding in findings:
-                self._note(finding.id, finding.bucket, finding.issue)
+                self._note(finding.id, finding.bucket, finding.issue, finding.severity)
 
     def count(self, event: Event) -> None:
         with self._lock:
@@ -84,7 +86,7 @@ class Statistics:
                 case SeedDone(peak_mb=peak_mb):
                     self._peak_mb = max(self._peak_mb, peak_mb)
                 case FindingMade(finding=finding, bucket=bucket, issue=issue):
-                    self._note(finding.id, bucket, issue, self._clock())
+                    self._note(finding.id, bucket, issue, finding.severity, self._clock())
                 case CellJudged():
                     pass  # counted when its item is stored: what is cut off does not count
                 case EpochSettled(epoch=epoch, point=point, yields=yields):
@@ -106,7 +108,7 @@ class Statistics:
             add_outcome(self._counts, self._verdicts, outcome)
             self._cpu_seconds += outcome["cpu_seconds"]
 
-    def _note(self, finding: str, bucket: str, issue: str, now: float | None = None) -> None:
+    def _note(self, finding: str, bucket: str, issue: str, severity: Severity, now: float | None = None) -> None:
         if issue:
             self._known.add(finding)
             return
@@ -114,6 +116,7 @@ class Statistics:
         if now is not None and bucket not in self._new.values():
             self._last_bucket = now
         self._new[finding] = bucket
+        self._severities[finding] = severity
 
     @property
     def seconds(self) -> float:
@@ -160,6 +163,7 @@ class Statistics:
                 "verdicts": verdicts,
                 "findings": len(self._new),
                 "buckets": len(set(self._new.values())),
+                "severities": counted(self._severities.values()),
                 "known": len(self._known),
                 "last_bucket_seconds_ago": ago,
                 "features": self._features,

@@ -17,6 +17,7 @@ from eqfuzz.campaign.events import (
 )
 from eqfuzz.campaign.invalid_seeds import InvalidSeeds
 from eqfuzz.judge.verdict import Kind
+from eqfuzz.triage.severity import Severity, counted
 
 
 class Tally:
@@ -32,7 +33,7 @@ class Tally:
         self.peak_mb = 0
         self.verdicts: collections.Counter[str] = collections.Counter()
         self.flaky: collections.Counter[str] = collections.Counter()
-        self.findings: set[str] = set()
+        self.findings: dict[str, Severity] = {}
         self.buckets: set[str] = set()
         self.known: set[str] = set()
         self.gone: list[str] = []
@@ -58,7 +59,7 @@ class Tally:
             case FindingMade(finding=finding, issue=issue) if issue:
                 self.known.add(finding.id)
             case FindingMade(finding=finding, bucket=bucket):
-                self.findings.add(finding.id)
+                self.findings[finding.id] = finding.severity
                 self.buckets.add(bucket or finding.id)
             case _:
                 pass
@@ -107,4 +108,5 @@ class Tally:
             flaky=dict(sorted(self.flaky.items())),
             gone=sorted(self.gone),
             invalid_reasons=self.invalid.reasons(),
+            severities=counted(self.findings.values()),
         )

@@ -15,7 +15,9 @@ from eqfuzz.cli.exits import CLEAN, FINDINGS, USAGE, complain
 from eqfuzz.cli.options import Format
 
 if TYPE_CHECKING:
-    from eqfuzz.triage.finding import Finding
+    from collections.abc import Mapping
+
+    from eqfuzz.report.findings import Listed
 
 
 class Order(StrEnum):
@@ -23,6 +25,7 @@ class Order(StrEnum):
 
     BUCKET = "bucket"
     KIND = "kind"
+    SEVERITY = "severity"
     SEED = "seed"
     SIZE = "size"
 
@@ -35,7 +38,9 @@ def findings(
         bool, typer.Option("--only-rewritten", help="Only those that the original does not show.")
     ] = False,
     new: Annotated[bool, typer.Option("--new", help="Only those that are no known issue, one of each bucket.")] = False,
-    sort: Annotated[Order, typer.Option(help="What comes first; buckets: the largest.")] = Order.BUCKET,
+    sort: Annotated[
+        Order, typer.Option(help="What comes first; buckets: the gravest, then the largest.")
+    ] = Order.BUCKET,
     known_issues: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="More known issues (default: ./known-issues.toml)."),
@@ -53,6 +58,7 @@ def findings(
     from eqfuzz.report.console import make_console
     from eqfuzz.report.findings import Listed, print_listed
     from eqfuzz.triage.known_issues import known_as, known_issue_files, read_known_issues
+    from eqfuzz.triage.severity import Severity
 
     buckets = buckets_in(out)
     try:
@@ -67,10 +73,14 @@ def findings(
         name = buckets.of(finding) if finding.fingerprint else ""
         size = buckets.all[name].count if name in buckets.all else 1
         listed.append(Listed(finding, name, size, known.url if known is not None else ""))
+    gravest: dict[str, int] = {}
+    for one in listed:
+        place = one.bucket or one.finding.id
+        gravest[place] = min(one.finding.severity.rank, gravest.get(place, len(Severity)))
     chosen = [one for one in listed if kind in ("", str(one.finding.verdict.kind))]
     chosen = [one for one in chosen if one.finding.only_transformed or not only_rewritten]
     chosen = [one for one in chosen if not bucket or one.bucket.startswith(bucket)]
-    chosen.sort(key=lambda one: (*_rank(sort, one), one.finding.id))
+    chosen.sort(key=lambda one: (*_rank(sort, one, gravest), one.finding.id))
     if new:
         firsts: dict[str, Listed] = {}
         for one in chosen:
@@ -79,7 +89,8 @@ def findings(
         chosen = list(firsts.values())
     if format is Format.JSON:
         for one in chosen:
-            print(json.dumps({**one.finding.to_json(), "bucket": one.bucket, "issue": one.issue}))
+            more = {"severity": str(one.finding.severity), "bucket": one.bucket, "issue": one.issue}
+            print(json.dumps({**one.finding.to_json(), **more}))
     elif chosen:
         print_listed(make_console(), chosen)
     else:
@@ -87,13 +98,15 @@ def findings(
     raise typer.Exit(FINDINGS if chosen else CLEAN)
 
 
-def _rank(order: Order, one: Any) -> tuple[Any, ...]:
-    finding: Finding = one.finding
-    kind, size = str(finding.verdict.kind), len(finding.transformed.source)
-    by_bucket = (bool(one.issue), -one.size, one.bucket, size)
+def _rank(order: Order, one: Listed, gravest: Mapping[str, int]) -> tuple[Any, ...]:
+    """``gravest`` has the rank of the gravest finding of each bucket."""
+    finding = one.finding
+    kind, size, own = str(finding.verdict.kind), len(finding.transformed.source), finding.severity.rank
+    by_bucket = (bool(one.issue), gravest[one.bucket or finding.id], -one.size, one.bucket, own, size)
     ranks = {
         Order.BUCKET: by_bucket,
-        Order.KIND: (kind, *by_bucket),
+        Order.KIND: (own, kind, *by_bucket),
+        Order.SEVERITY: (own, *by_bucket),
         Order.SEED: (finding.original.name, *by_bucket),
         Order.SIZE: (size,),
     }
@@ -114,6 +127,6 @@ def show(id: FindingId, out: RunFolder = OUT, format: OneObject = Format.TEXT) -
     finding = finding_in(folder)
     bucket = buckets_in(out).of(finding) if finding.fingerprint else ""
     if format is Format.JSON:
-        print(json.dumps({**finding.to_json(), "bucket": bucket}))
+        print(json.dumps({**finding.to_json(), "severity": str(finding.severity), "bucket": bucket}))
     else:
         print_finding(make_console(), FindingMade(0, finding, str(folder), known=False, bucket=bucket), str(out))

@@ -89,6 +89,7 @@ def show_all(file: File = None) -> None:
     for issue in issues:
         until = f"  until {issue.expires}" if issue.expires else ""
         state = " expired" if issue.has_expired(today) else until
-        state += f"  torch {issue.torch}" if issue.torch else ""
+        narrowed = {"torch": issue.torch, "direction": issue.direction, "access": issue.access}
+        state += "".join(f"  {name} {value}" for name, value in narrowed.items() if value)
         console.print(Text.assemble((issue.url, "bold"), f"  {issue.title}", (state, "yellow")), soft_wrap=True)
         console.print(Text(f"  {issue.fingerprint or issue.regex}", style="dim"), soft_wrap=True)

@@ -17,6 +17,12 @@ _TORCH = f"{Path(torch.__file__).parent}/"
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _PATH = re.compile(r"(?:/[\w.+-]+){2,}/?")
 _OUT_OF_MEMORY = re.compile(r"can't allocate memory|not enough memory|CUDA out of memory", re.IGNORECASE)
+_CPP_ERROR = re.compile(r"\berror: (?P<words>.+)")
+_UNLIKE_META = re.compile(r"^expected size .*\n(?:.*\n)*?Error in op: (?:torch\.ops\.)?(?P<operator>\S+)")
+_FAKED = re.compile(r"Dynamo failed to run FX node with fake tensors: call_\w+ (?P<target>.+?)\(\*")
+_FAILED = re.compile(r"\): got (?P<type>\w+)\((?P<quote>['\"])(?P<words>.*?)(?:\\n|(?P=quote)\))")
+# How functions print: <built-in method cat of type object at 0x7f…>, <function relu at 0x7f…>, <method 'add' of …>.
+_REPR = re.compile(r"^<(?:built-in )?(?:method|function) '?(?P<name>[\w.]+)")
 _TRACEBACK_LIMIT = 8000
 _FRAMES = 3
 
@@ -60,13 +66,13 @@ _OWN_FAILURES = (AssertionError, AttributeError, KeyError, NameError, NotImpleme
 
 
 def describe(error: BaseException) -> Raised:
-    """The exception as an observation: class, first line, origin, whether memory ran out."""
+    """The exception as an observation: class, first line and cause, origin, whether memory ran out."""
     origin = _origin(error)
     shown = error if origin != "program" else _innermost_wrapped(error)
     text = "".join(traceback.format_exception(error))
     return Raised(
         type=type(shown).__name__,
-        message=first_line(str(shown)),
+        message=_named_by_cause(str(shown)),
         origin=origin,
         out_of_memory=any(_is_out_of_memory(link) for link in _chain(error)),
         traceback=text[-_TRACEBACK_LIMIT:],
@@ -86,6 +92,40 @@ def first_line(message: str) -> str:
     if len(lines) > 1 and lines[0].endswith(":"):
         lines[:2] = [f"{lines[0]} {lines[1]}"]
     return _PATH.sub("<path>", _ADDRESS.sub("0x…", lines[0]))[:500] if lines else ""
+
+
+def _named_by_cause(text: str) -> str:
+    """The first line, with the innermost cause where that line is one for every such exception."""
+    return ": ".join(filter(None, (first_line(text), first_line(innermost_cause(text)))))
+
+
+def innermost_cause(text: str) -> str:
+    """What an exception that only wraps another comes from; empty where it says so itself.
+
+    The C++ compiler's first error, the operator whose result has other sizes or strides than its meta kernel said, or
+    the operator that does not run on fake tensors, with its error.
+    """
+    if "C++ compile error" in text:
+        found = _CPP_ERROR.search(text)
+        return _without_types(found["words"]) if found is not None else ""
+    unlike = _UNLIKE_META.search(text)
+    if unlike is not None:
+        return unlike["operator"]
+    faked = _FAKED.search(text)
+    if faked is None:
+        return ""
+    failed = _FAILED.search(text, faked.end())
+    operator = _REPR.search(faked["target"])
+    name = operator["name"] if operator is not None else faked["target"]
+    return name if failed is None else f"{name}: {failed['type']}: {failed['words']}"
+
+
+def _without_types(words: str) -> str:
+    """A C++ error without quotes, template arguments and parameters: the same for every dtype and each compiler."""
+    text, before = re.sub(r"[‘’'\"`]|\[(?:with |-W).*", "", words), ""
+    while text != before:
+        text, before = re.sub(r"<[^<>]*>|\([^()]*\)", "", text), text
+    return " ".join(text.split())
 
 
 def _chain(error: BaseException) -> list[BaseException]:

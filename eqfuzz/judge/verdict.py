@@ -6,13 +6,14 @@ import dataclasses
 from enum import StrEnum
 from typing import Any
 
+from eqfuzz.judge.normalised import normalised
+
 
 class Kind(StrEnum):
-    """The kinds of verdict. Those in ``FINDINGS`` are reported as bugs once confirmed."""
+    """The kinds of verdict. Those in ``FINDINGS`` are reported as bugs once confirmed, and stand the gravest first."""
 
     AGREE = "agree"
     WRONG_RESULT = "wrong-result"
-    WRONG_METADATA = "wrong-metadata"
     WRONG_GRADIENT = "wrong-gradient"
     WRONG_SIDE_EFFECT = "wrong-side-effect"
     EXCEPTION_MISMATCH = "exception-mismatch"
@@ -20,6 +21,7 @@ class Kind(StrEnum):
     PROCESS_CRASH = "process-crash"
     HANG = "hang"
     OUT_OF_MEMORY = "out-of-memory"
+    WRONG_METADATA = "wrong-metadata"
     SLOW = "slow"
     FLAKY = "flaky"
     SUSPECT_RULE = "suspect-rule"
@@ -30,6 +32,9 @@ class Kind(StrEnum):
 
 ABOUT_VALUES = (Kind.WRONG_RESULT, Kind.WRONG_GRADIENT, Kind.WRONG_SIDE_EFFECT)
 """Kinds of one difference, which may show first in any of these places."""
+
+RAISING = (Kind.EXCEPTION_MISMATCH, Kind.COMPILER_CRASH)
+"""Kinds that are about an exception."""
 
 FINDINGS = frozenset(
     {
@@ -92,8 +97,20 @@ class Verdict:
         return self.kind in ABOUT_VALUES
 
     @property
+    def raises(self) -> bool:
+        return self.kind in RAISING
+
+    @property
+    def exception(self) -> str:
+        """Equal for exceptions of one cause: the text without names and numbers, the innermost functions of torch."""
+        frames = self.evidence.frames if self.evidence is not None else ()
+        return " · ".join([normalised(self.message), *([" < ".join(frames)] if frames else [])])
+
+    @property
     def symptom(self) -> tuple[str, str]:
-        """Equal for verdicts that show the same thing: the kind, and the leaf or the first words of the message."""
+        """Equal for verdicts that show the same thing: the kind, and the exception, the leaf or the first words."""
+        if self.raises:
+            return str(self.kind), self.exception
         place = self.evidence.path if self.evidence is not None else self.message.split(":")[0]
         return str(self.kind), place
 

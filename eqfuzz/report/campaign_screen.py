@@ -28,7 +28,7 @@ from eqfuzz.report.drawing import LINE_SECONDS, Drawing, Drawn
 from eqfuzz.report.figures import count, duration, named_versions, printable
 from eqfuzz.report.invalid_seeds import reason_lines
 from eqfuzz.report.panel import one_line
-from eqfuzz.report.words import style_of
+from eqfuzz.report.words import in_brackets, style_of
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 ARMS_SHOWN = 6
@@ -266,6 +266,7 @@ def closing_lines(summary: CampaignSummary, out: str) -> list[Text]:
         lines.append(Text(f"{told} of known issues (eqfuzz known list)", style="yellow"))
     if summary.findings:
         found = f"{count(summary.findings, 'finding')} in {count(summary.buckets, 'bucket')}"
+        found += in_brackets(figures["severities"])
         lines.append(Text.assemble((found, "bold red"), " in ", (f"{out}/findings", "bold")))
     else:
         lines.append(Text("No new findings." if summary.known else "No findings.", style="bold green"))

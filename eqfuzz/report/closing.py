@@ -14,7 +14,7 @@ from eqfuzz.judge.verdict import Kind
 from eqfuzz.report.figures import count, duration, printable, rate
 from eqfuzz.report.findings import print_findings
 from eqfuzz.report.invalid_seeds import reason_lines
-from eqfuzz.report.words import MEANING, style_of
+from eqfuzz.report.words import MEANING, in_brackets, style_of
 
 RULES_SHOWN = 20
 NOTABLE_SHOWN = 10
@@ -37,7 +37,8 @@ def print_closing(
         console.print()
         console.print(_verdicts(summary.verdicts, meanings=console.width >= 100))
     _print_notable(console, notable)
-    print_findings(console, [event.finding for event in findings if not event.issue], FINDINGS_SHOWN)
+    new = [event.finding for event in findings if not event.issue]
+    print_findings(console, sorted(new, key=lambda finding: finding.severity.rank), FINDINGS_SHOWN)
     print_totals(console, summary, findings_folder)
 
 
@@ -86,6 +87,7 @@ def print_totals(console: Console, summary: Summary, findings_folder: str) -> No
         console.print(Text(f"{told} of known issues (eqfuzz known list)", style="yellow"), soft_wrap=True)
     if summary.findings:
         told = f"{count(summary.findings, 'finding')} in {count(summary.buckets, 'bucket')}"
+        told += in_brackets(summary.severities)
         console.print(Text.assemble((told, "bold red"), " in ", (findings_folder, "bold")), soft_wrap=True)
     elif summary.cells:
         told = "No findings." if not summary.known else "No new findings."

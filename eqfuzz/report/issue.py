@@ -11,6 +11,7 @@ from urllib.parse import quote_plus
 
 import jinja2
 
+from eqfuzz.judge.normalised import normalised
 from eqfuzz.judge.verdict import Evidence, Kind
 from eqfuzz.program.definitions import program_text
 from eqfuzz.program.parsing import parse
@@ -20,7 +21,7 @@ from eqfuzz.torch_internals.bisector import application
 from eqfuzz.triage.buckets import bucket_id
 from eqfuzz.triage.essence import essence
 from eqfuzz.triage.finding import Finding
-from eqfuzz.triage.fingerprint import guarded_by, is_exact, normalised
+from eqfuzz.triage.fingerprint import guarded_by, is_exact
 from eqfuzz.triage.replay import STILL_FAILING, Outcome
 from eqfuzz.triage.stage import LADDER, Blame
 

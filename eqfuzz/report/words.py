@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from eqfuzz.judge.verdict import FINDINGS, Kind
+from eqfuzz.triage.severity import Severity
 
 MEANING: dict[Kind, str] = {
     Kind.AGREE: "compiled equals eager",
@@ -22,6 +25,22 @@ MEANING: dict[Kind, str] = {
     Kind.UNSUPPORTED: "the compiler says plainly that it does not support this",
     Kind.INVALID_SEED: "the seed itself does not load, run or agree with itself in eager",
 }
+
+
+SEVERITY: dict[str, str] = {
+    Severity.WRONG_VALUES: "wrong values",
+    Severity.WRONG_GRADIENTS_OR_EFFECTS: "wrong gradients or side effects",
+    Severity.LOST_VALIDATION: "lost validation",
+    Severity.CRASH: "crashes",
+    Severity.METADATA: "metadata",
+}
+"""What each severity is called where findings are counted."""
+
+
+def in_brackets(severities: Mapping[str, int]) -> str:
+    """`` (wrong values: 1, crashes: 2)``; empty where nothing was counted."""
+    words = ", ".join(f"{SEVERITY[severity]}: {number:,}" for severity, number in severities.items())
+    return f" ({words})" if words else ""
 
 
 def style_of(kind: str) -> str:

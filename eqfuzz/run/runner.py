@@ -42,6 +42,7 @@ from eqfuzz.run.devices import observe_on
 from eqfuzz.run.limits import peak_mb
 from eqfuzz.run.subject import Subject
 from eqfuzz.torch_internals.bisector import bisected
+from eqfuzz.torch_internals.graph_passes import PASSES, change_of
 
 for _rule in rules_for_children(()).values():  # parsed on import: once, in the process that children fork from
     if not _rule.is_generator:
@@ -149,6 +150,8 @@ class _Runner:
         found, problem = None, ""
         try:
             found = bisected(is_right) if shown.is_finding else None
+            if found and found["subsystem"] in PASSES and found["debug_info"]:
+                found["change"] = change_of(found["debug_info"], is_right)
         except RuntimeError as error:
             problem = _words(error)
         self.emit({"event": "bisected", "verdict": shown.to_json(), "found": found, "problem": problem})

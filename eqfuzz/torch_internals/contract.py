@@ -187,6 +187,25 @@ _BISECTOR = (
     ),
 )
 
+GRAPH_PASSES = tuple(
+    PrivateName(
+        f"torch.{path}",
+        "names what of a pass makes the difference",
+        lost="a pass is blamed as a whole",
+        parameters=parameters,
+        attributes=attributes,
+    )
+    for path, parameters, attributes in (
+        ("fx.passes.graph_transform_observer:GraphTransformObserver", (), ("gm", "passname")),
+        ("fx.passes.graph_transform_observer:GraphTransformObserver.apply_graph_pass", ("pass_fn",), ()),
+        ("fx.passes.graph_transform_observer:GraphTransformObserver.apply_gm_pass", ("pass_fn",), ()),
+        ("_inductor.pattern_matcher:LoweringPatternEntry.apply", ("match", "graph", "node"), ()),
+        ("_inductor.pattern_matcher:GraphPatternEntry.apply", ("match", "graph", "node"), ()),
+        ("_inductor.pattern_matcher:ReplacementPatternEntry.apply", ("match", "graph", "node"), ()),
+        ("_inductor.pattern_matcher:Match", (), ("replacement_graph",)),
+    )
+)
+
 _CONFIG = "eqfuzz config does not run"
 
 _FUZZER = tuple(
@@ -330,6 +349,7 @@ CONTRACT = (
     *_INDUCTOR,
     *_CPP_KERNELS,
     *_BISECTOR,
+    *GRAPH_PASSES,
     *_FUZZER,
     *_OPTIONS,
     *_OPERATORS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 import sys
@@ -25,7 +26,8 @@ class NotBlamed(Exception):
 def bisect(folder: Path, finding: Finding, python: str = sys.executable, seconds: float = BISECTION_SECONDS) -> Blame:
     """Bisect ``folder/repro.py`` in a fresh process.
 
-    Takes 15 to 30 compiles; a finding that ends the process takes as many processes. Raises NotBlamed and NoSandbox.
+    Takes 15 to 30 compiles; a finding that ends the process takes as many processes. What of a pass does it is not
+    asked again: it is as the finding has it, where the pass is the same. Raises NotBlamed and NoSandbox.
     """
     outside = finding.verdict.kind in WATCHED
     with tempfile.TemporaryDirectory(prefix="eqfuzz-blame-") as place:
@@ -48,4 +50,7 @@ def bisect(folder: Path, finding: Finding, python: str = sys.executable, seconds
     told = json.loads(found[-1])
     if not told:
         raise NotBlamed("no backend shows it when it is compiled again")
-    return Blame(**{name: value for name, value in told.items() if value is not None})
+    blame, known = Blame(**{name: value for name, value in told.items() if value is not None}), finding.blame
+    if known is not None and blame.is_about_the_part_of(known):
+        return dataclasses.replace(blame, change=known.change)
+    return blame

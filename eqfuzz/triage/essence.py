@@ -21,6 +21,9 @@ _STATEMENTS = (
 )
 
 
+IN_PLACE = "in-place"
+"""Every way to write to a tensor."""
+
 _FILLERS = set("Add Sub Mult Div USub add sub mul div neg clone Tensor tensor zeros ones".split())
 """What a reduced program mostly has for want of something simpler."""
 
@@ -41,7 +44,7 @@ def essence(program: Program, *, of_writes: bool = False) -> tuple[str, ...]:
     """
     found = _names(parse(program_text(program)))
     if of_writes and found & _WRITERS:
-        found = found - _WRITERS | {"in-place"}
+        found = found - _WRITERS | {IN_PLACE}
     return tuple(sorted(found - _FILLERS or found))
 
 
@@ -62,11 +65,11 @@ def _names(tree: ast.Module) -> set[str]:
                 found.add(name if name in _OF_TENSORS else "attribute")
             case ast.Attribute(attr=name, ctx=ast.Load()) | ast.Call(func=ast.Name(id=name)) if name not in not_told:
                 in_place = name.endswith("_") and not name.endswith("__")
-                found.add("in-place" if in_place else _DIMENSIONS.sub("", name))
+                found.add(IN_PLACE if in_place else _DIMENSIONS.sub("", name))
             case ast.operator() | ast.unaryop() | ast.cmpop() | ast.boolop():
                 found.add(type(node).__name__)
             case ast.AugAssign() | ast.Subscript(ctx=ast.Store()):
-                found.add("in-place")
+                found.add(IN_PLACE)
             case _ if isinstance(node, _STATEMENTS):
                 found.add(type(node).__name__)
             case _:

@@ -10,6 +10,7 @@ from typing import Any
 from eqfuzz.judge.verdict import ABOUT_VALUES, Verdict
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.derive import Step
+from eqfuzz.triage.severity import Severity, severity
 from eqfuzz.triage.stage import Ablation, Blame
 
 
@@ -73,6 +74,10 @@ class Finding:
             return self.blame.in_words()
         return self.ablation.stage if self.ablation is not None else ""
 
+    @property
+    def severity(self) -> Severity:
+        return severity(self.verdict)
+
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
 
@@ -93,6 +98,14 @@ class Finding:
                 else None,
             }
         )
+
+
+def seen_beside(verdict: Verdict, original: Verdict | None) -> str:
+    """What the original's cell shows, None where it was not run, beside the ``verdict`` of a finding, in words."""
+    if original is None:
+        return "not run"
+    another = original.raises and original.kind is verdict.kind and original.exception != verdict.exception
+    return f"{original.kind} (another exception)" if another else str(original.kind)
 
 
 def _pair(value: Any) -> Any:

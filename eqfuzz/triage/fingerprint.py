@@ -13,6 +13,7 @@ import contextlib
 import re
 from typing import Any
 
+from eqfuzz.judge.normalised import CALL, normalised
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.triage.essence import essence
 from eqfuzz.triage.finding import Finding
@@ -31,18 +32,11 @@ DIFFERENCES = {
 }
 """The kind of difference by kind of verdict: a wrong value, output or gradient, is one defect."""
 
-RAISES = "raises"
 ARGUMENT = "an argument that is no tensor"
 ATTRIBUTE = "an attribute of the module"
 GLOBAL = "a global"
-_DOT = " · "
+SEPARATOR = " · "
 
-# An apostrophe within a word (doesn't) opens and closes nothing.
-_QUOTED = re.compile(r"(?<!\w)(['\"`]).*?\1(?!\w)")
-_NUMBER = re.compile(r"\b0x[0-9a-fA-F…]+|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-# Nodes of a graph: which sqrt of a program fails makes it sqrt, sqrt_1 or sqrt_default_1.
-_NODE = re.compile(r"(?<=[a-z])(?:(?:_default)+(?:_\d+)?|_\d+)\b")
-_CALL = re.compile(r"^call \d+(?: \((?P<label>.*?)\))?: ")
 _CHANGES = {
     r"^model\.train\(": "train or eval",
     r"^model\.": ATTRIBUTE,
@@ -66,20 +60,14 @@ _FREE = ("", "the same inputs again", "new values", "integer values", "the first
 def fingerprint(finding: Finding) -> str:
     """One line; equal for findings of the same defect. Of an unplaced finding it says as much as is known."""
     difference = DIFFERENCES[finding.verdict.kind]
-    if difference == RAISES:
-        return raised_as(finding.verdict)
+    if finding.verdict.raises:
+        return SEPARATOR.join((difference, finding.verdict.exception))
     guarded = guarded_by(finding)
     if guarded:
-        return _DOT.join((difference, f"guard on {guarded}"))
+        return SEPARATOR.join((difference, f"guard on {guarded}"))
     of_writes = finding.verdict.kind is Kind.WRONG_SIDE_EFFECT
     more = [] if is_exact(finding) else [", ".join(essence(finding.transformed, of_writes=of_writes))]
-    return _DOT.join([part for part in (difference, finding.place, *more) if part])
-
-
-def raised_as(verdict: Verdict) -> str:
-    """The fingerprint of an exception: its text, and the innermost functions of torch that it passed."""
-    frames = verdict.evidence.frames if verdict.evidence is not None else ()
-    return _DOT.join([RAISES, normalised(verdict.message), *([" < ".join(frames)] if frames else [])])
+    return SEPARATOR.join([part for part in (difference, finding.place, *more) if part])
 
 
 def is_exact(finding: Finding) -> bool:
@@ -117,11 +105,5 @@ def changed_to(verdict: Verdict) -> Any:
 
 
 def _label(verdict: Verdict) -> str:
-    found = _CALL.match(verdict.message)
+    found = CALL.match(verdict.message)
     return (found["label"] or "") if found is not None else ""
-
-
-def normalised(message: str) -> str:
-    """``message`` without what differs between programs that fail alike: call, quoted names, numbers, which node."""
-    text = _CALL.sub("", " ".join(message.split()))
-    return _QUOTED.sub(r"\1…\1", _NUMBER.sub("N", _NODE.sub("", text)))[:200].rstrip()

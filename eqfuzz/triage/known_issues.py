@@ -8,12 +8,16 @@ import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import pydantic
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from eqfuzz.judge.verdict import Kind
 from eqfuzz.program.release import Release
+from eqfuzz.triage.essence import IN_PLACE
 from eqfuzz.triage.finding import Finding
+from eqfuzz.triage.fingerprint import SEPARATOR
 
 SHIPPED = Path(__file__).with_name("known-issues.toml")
 USUAL = Path("known-issues.toml")
@@ -23,9 +27,11 @@ USUAL = Path("known-issues.toml")
 class KnownIssue(pydantic.BaseModel):
     """One entry: ``fingerprint`` is a finding's, or ``regex`` is looked for in what ``told`` says of one.
 
-    ``seeds`` are names of seed files that show it as they are: where such a seed is compiled and does not show it, the
-    issue no longer reproduces. From ``expires`` on the entry does not count any more. ``torch`` is the range of
-    releases that have the defect (``>=2.13,<2.15``; empty: all): elsewhere what looks like it is another one.
+    ``direction`` and ``access`` narrow it to some of these, see ``direction_of`` and ``access_of``. ``seeds`` are names
+    of seed files that show it as they are: where such a seed is compiled and does not show it, the issue no longer
+    reproduces; findings of ``not_seeds`` look like it and are another defect. From ``expires`` on the entry does not
+    count any more. ``torch`` is the range of releases that have the defect (``>=2.13,<2.15``; empty: all): elsewhere
+    what looks like it is another one.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
@@ -37,7 +43,10 @@ class KnownIssue(pydantic.BaseModel):
     title: str = ""
     expires: datetime.date | None = None
     torch: str = ""
+    direction: Literal["", "forward", "gradient"] = ""
+    access: Literal["", "read", "write"] = ""
     seeds: tuple[str, ...] = ()
+    not_seeds: tuple[str, ...] = ()
 
     @pydantic.model_validator(mode="after")
     def _one_of_both(self) -> KnownIssue:
@@ -62,6 +71,10 @@ class KnownIssue(pydantic.BaseModel):
         """Whether it is about ``finding``, expired or not."""
         if not self.is_in(Release.from_versions(finding.environment)):
             return False
+        if self.direction not in ("", direction_of(finding)) or self.access not in ("", access_of(finding)):
+            return False
+        if any(is_named(finding.original.name, seed) for seed in self.not_seeds):
+            return False
         if self.fingerprint:
             return self.fingerprint == finding.fingerprint
         return re.search(self.regex, told(finding)) is not None
@@ -72,6 +85,24 @@ class KnownIssue(pydantic.BaseModel):
 
     def has_expired(self, today: datetime.date) -> bool:
         return self.expires is not None and today >= self.expires
+
+
+def direction_of(finding: Finding) -> str:
+    """``gradient`` where what differs is a gradient, else ``forward``."""
+    path = finding.verdict.evidence.path if finding.verdict.evidence is not None else ""
+    is_gradients = finding.verdict.kind is Kind.WRONG_GRADIENT or path.startswith("gradient of ")
+    return "gradient" if is_gradients else "forward"
+
+
+def access_of(finding: Finding) -> str:
+    """``write`` where what is written is wrong, or writing is what is left of the program, else ``read``."""
+    left = finding.fingerprint.split(SEPARATOR)[-1].split(", ")
+    return "write" if finding.verdict.kind is Kind.WRONG_SIDE_EFFECT or IN_PLACE in left else "read"
+
+
+def is_named(seed: str, name: str) -> bool:
+    """Whether the seed file ``seed`` is the one that a list calls ``name``: a path, or its last parts."""
+    return f"/{seed}".endswith(f"/{name}")
 
 
 def told(finding: Finding) -> str:

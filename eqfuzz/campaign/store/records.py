@@ -6,6 +6,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from eqfuzz.judge.verdict import Verdict
+from eqfuzz.triage.severity import Severity, severity
+
 Json = Mapping[str, Any]
 """An object of JSON."""
 
@@ -69,6 +72,10 @@ class KeptFinding:
     seed: str
     epoch: int
     report: Json
+
+    @property
+    def severity(self) -> Severity:
+        return severity(Verdict.from_json(self.report["verdict"]))
 
 
 @dataclasses.dataclass(frozen=True)

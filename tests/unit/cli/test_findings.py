@@ -6,7 +6,9 @@ import json
 import pytest
 
 from eqfuzz.judge.verdict import Kind
+from eqfuzz.triage.buckets import Buckets
 from eqfuzz.triage.folder import keep, write_folder
+from eqfuzz.triage.severity import Severity
 from eqfuzz.triage.stage import Blame
 from tests.unit.cli.test_verbs import call
 from tests.unit.triage.findings import finding_of
@@ -79,3 +81,21 @@ def test_what_cannot_be_read_is_one_line(out, verb):
 def test_no_such_run_is_one_line_and_exit_2(tmp_path):
     result = call("findings", "--out", str(tmp_path / "none"))
     assert result.exit_code == 2 and "no such folder" in result.stderr
+
+
+def test_a_stride_never_stands_above_a_wrong_number(out):
+    strides = [finding_of(Kind.WRONG_METADATA, fingerprint="metadata · Dynamo", device=f"d{n}") for n in range(3)]
+    strides = [dataclasses.replace(one, id=f"{n}aaaaaaaaa") for n, one in enumerate(strides)]
+    crash = dataclasses.replace(REWRITTEN, id="3aaaaaaaaa", fingerprint="raises · KeyError")
+    wrong = dataclasses.replace(PLAIN, id="4aaaaaaaaa", fingerprint="values · Inductor")
+    buckets = Buckets(out)
+    for finding in (*strides, crash, wrong):
+        write_folder(out / "findings", finding, "", None)
+        buckets.add(finding)
+    listed = [json.loads(line) for line in call("findings", "--out", str(out), "--format", "json").stdout.splitlines()]
+    ranks = [Severity(one["severity"]).rank for one in listed]
+    assert ranks == sorted(ranks) and len(listed) == 8
+    by_kind = call("findings", "--out", str(out), "--sort", "kind").stdout
+    assert by_kind.index("wrong-result") < by_kind.index("wrong-metadata")
+    shown = call("show", strides[0].id, "--out", str(out), "--format", "json").stdout
+    assert json.loads(shown)["severity"] == "metadata"

@@ -54,12 +54,13 @@ def one_line(result, code=2):
 @pytest.mark.parametrize(
     ("options", "left"),
     [
-        ([], "aa cc dd bb".split()),
+        ([], "aa cc bb dd".split()),
         (["--bucket", bucket_id(LEAST)], ["aa", "cc"]),
         (["--bucket", bucket_id(MOST)[:4]], ["bb"]),
         (["--bucket", "none"], []),
-        (["--new"], ["aa", "dd", "bb"]),
-        (["--sort", "kind"], "dd cc aa bb".split()),
+        (["--new"], ["aa", "bb", "dd"]),
+        (["--sort", "kind"], "aa bb dd cc".split()),
+        (["--sort", "severity"], "aa bb cc dd".split()),
         (["--sort", "size"], "dd aa bb cc".split()),
         (["--sort", "size", "--new"], ["dd", "aa", "bb"]),
         (["--sort", "kind", "--new", "--kind", "hang"], ["cc"]),
@@ -67,7 +68,6 @@ def one_line(result, code=2):
 )
 def test_findings_are_chosen_and_sorted(out, options, left):
     found = ids(*options)
-    # Two buckets of one finding each stand in the order of their ids, and what was not placed before them.
     assert found == left
 
 
@@ -78,7 +78,7 @@ def test_seeds_sort_by_name(out):
 
 def test_what_is_known_comes_last_and_is_not_new(out, tmp_path):
     assert call("known", "add", "aa", "--url", URL, "--out", "out").exit_code == 0
-    assert ids() == "dd bb aa cc".split() and ids("--new") == ["dd", "bb"]
+    assert ids() == "bb dd aa cc".split() and ids("--new") == ["bb", "dd"]
     assert [one["issue"] for one in listed("--bucket", bucket_id(LEAST))] == [URL, URL]
     assert URL in call("findings", "--out", "out").stdout
     (tmp_path / "more.toml").write_text("[[issue]]\nurl = 'u'\nadded = 2026-01-01\nregex = 'maximum'\n")

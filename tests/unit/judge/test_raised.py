@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from eqfuzz.judge.raised import describe
+from eqfuzz.judge.normalised import normalised
+from eqfuzz.judge.raised import describe, innermost_cause
 
 
 def raised(function):
@@ -109,3 +110,115 @@ def test_compilers_come_with_their_frames():
     told = raised(lambda: torch.compile(lambda x: x + 1, backend=backend)(torch.ones(2)))
     assert told.origin == "compiler" and any(frame.startswith("_dynamo.") for frame in told.frames)
     assert told.frames == raised(lambda: torch.compile(lambda x: x - 1, backend=backend)(torch.ones(5))).frames
+
+
+COMPILE_ERROR = """\
+CppCompileError: C++ compile error
+
+Command:
+g++ /tmp/torchinductor_me/ab/cabc.main.cpp -D TORCH_INDUCTOR_CPP_WRAPPER -Wno-error=attributes -o /tmp/x.so
+
+Output:
+/tmp/torchinductor_me/ab/cabc.main.cpp: In function 'void kernel(const float*, float*)':
+/tmp/torchinductor_me/ab/cabc.main.cpp:{line}:45: error: {words}
+   20 |                     auto tmp3 = max_propagate_nan(tmp1, tmp2);
+/tmp/torchinductor_me/ab/cabc.main.cpp:31:45: error: another error
+"""
+UNLIKE_META = """\
+expected size {size}, stride 1==8 at dim=0
+Error in op: torch.ops.aten.{operator}.default
+This error most often comes from a incorrect fake (aka meta) kernel for a custom op.
+"""
+FAKE = """\
+RuntimeError when making fake tensor call
+  Explanation: Dynamo failed to run FX node with fake tensors: \
+call_{target}(*(FakeTensor(..., size=({size},)), 3), **{{}}): got {error}
+  Hint: Dynamo has detected that tracing the code will result in an error when running in eager.
+
+  Developer debug context:
+"""
+
+
+def compile_error(words, line=20):
+    return COMPILE_ERROR.format(words=words, line=line)
+
+
+def unlike_meta(operator, size="3==4"):
+    return UNLIKE_META.format(operator=operator, size=size)
+
+
+def fake(target, error="RuntimeError('no kernel of 3')", size=5):
+    return FAKE.format(target=target, error=error, size=size)
+
+
+CAT = "function <built-in method cat of type object at 0x7f01>"
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (compile_error("'tmp7' was not declared in this scope"), "tmp7 was not declared in this scope"),
+        (
+            compile_error(
+                "no match for ‘operator*’ (operand types are ‘Vectorized<long int>’ and ‘VecMask<float, 1>’)"
+            ),
+            "no match for operator*",
+        ),
+        (
+            compile_error("no matching function for call to ‘max<at::Vec<f<int>, 2> >(float (&)[3])’ [with T = int]"),
+            "no matching function for call to max",
+        ),
+        ("C++ compile error\n\nCommand:\ng++\n\nOutput:\nKilled\n", ""),
+        (unlike_meta("bmm"), "aten.bmm.default"),
+        (unlike_meta("bmm").replace("torch.ops.aten.bmm.default", "input"), "input"),
+        ("expected size 3==4, stride 1==8 at dim=0\n", ""),
+        (fake(CAT), "cat: RuntimeError: no kernel of 3"),
+        (fake("method squeeze", 'IndexError("dim\'s range\\nand more")'), "squeeze: IndexError: dim's range"),
+        (fake("function <function relu at 0x7f02>", "Odd"), "relu"),
+        (fake("function aten.sum.default"), "aten.sum.default: RuntimeError: no kernel of 3"),
+        ("AssertionError: error: expected size 3", ""),
+    ],
+)
+def test_what_only_wraps_another_is_named_by_its_cause(text, cause):
+    assert innermost_cause(text) == cause
+
+
+def message(text):
+    return normalised(raised(lambda: _raise(RuntimeError(text))).message)
+
+
+def _raise(error):
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("one", "same"),
+    [
+        (
+            compile_error("'tmp7' was not declared in this scope"),
+            compile_error("‘tmp18’ was not declared in this scope", 9),
+        ),
+        (unlike_meta("bmm"), unlike_meta("bmm", "70==8")),
+        (fake(CAT), fake(CAT.replace("0x7f01", "0x8a00"), "RuntimeError('no kernel of 17')", 8)),
+    ],
+)
+def test_one_cause_is_one_message(one, same):
+    assert message(one) == message(same)
+
+
+@pytest.mark.parametrize(
+    ("one", "another"),
+    [
+        (compile_error("'tmp7' was not declared in this scope"), compile_error("expected ';' before 'auto'")),
+        (unlike_meta("bmm"), unlike_meta("mm")),
+        (fake(CAT), fake("method squeeze")),
+        (fake(CAT), fake(CAT, "RuntimeError('sizes do not fit')")),
+    ],
+)
+def test_two_causes_are_two_messages(one, another):
+    assert message(one) != message(another)
+
+
+def test_a_wrapper_keeps_its_own_words_before_the_cause():
+    assert message(unlike_meta("bmm")) == "expected size N==N, stride N==N at dim=N: aten.bmm.default"
+    assert message(compile_error("expected ';' before 'auto'")).endswith("C++ compile error: expected ; before auto")

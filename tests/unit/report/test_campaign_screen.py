@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 
 import pytest
@@ -10,6 +11,7 @@ from rich.console import Console
 from eqfuzz.campaign.campaign_events import CampaignSummary
 from eqfuzz.campaign.events import InvalidReason
 from eqfuzz.campaign.statistics import Statistics
+from eqfuzz.judge.verdict import Kind
 from eqfuzz.report.campaign_screen import CampaignReport, CampaignScreen
 
 from . import sample_events as sample
@@ -45,6 +47,18 @@ def test_invalid_programs_of_the_call_are_counted_by_reason() -> None:
     assert "\n7 invalid programs in this call (--format json names each):\n" in text
     assert f"\n  6 × {sample.AUTOGRAD} (a.py, …)\n  1 × no inputs (b.py:1)\n" in text
     assert text.index("invalid programs") < text.index("No new findings.")
+
+
+def test_new_findings_are_counted_by_severity_the_gravest_first() -> None:
+    statistics = Statistics()
+    for number, kind in enumerate((Kind.WRONG_METADATA, Kind.HANG, Kind.WRONG_RESULT, Kind.WRONG_METADATA)):
+        statistics.count(sample.found(dataclasses.replace(sample.finding(kind=kind), id=str(number))))
+    known = dataclasses.replace(sample.found(sample.finding(kind=Kind.WRONG_GRADIENT)), issue="u")
+    statistics.count(known)
+    figures = statistics.figures()
+    assert list(figures["severities"].items()) == [("wrong-values", 1), ("crash", 1), ("metadata", 2)]
+    text = closed(figures=figures, findings=4, buckets=2)
+    assert "4 findings in 2 buckets (wrong values: 1, crashes: 1, metadata: 2) in" in text
 
 
 @pytest.mark.parametrize("reasons", [[], REASONS[1:]])

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from eqfuzz.campaign.events import Event, RuleTally, SeedRewritten
-from eqfuzz.judge.verdict import Evidence, Kind
+from eqfuzz.judge.verdict import FINDINGS, Evidence, Kind
 from eqfuzz.report.console import ConsoleReport
 from eqfuzz.report.words import MEANING
 
@@ -101,7 +101,7 @@ def test_it_claims_that_the_original_compiles_right_only_where_that_was_seen():
     assert "compiles right" not in text
 
 
-@pytest.mark.parametrize("kind", sorted(MEANING))
+@pytest.mark.parametrize("kind", sorted(FINDINGS))
 @pytest.mark.parametrize("evidence", [None, Evidence(), Evidence(path="output", eager=True, compiled="x" * 300)])
 def test_every_kind_of_finding_renders_with_any_evidence(kind, evidence):
     made = sample.finding(sample.POW, kind=kind, evidence=evidence, message="[bold]odd[/bold] [/] message")
@@ -133,6 +133,20 @@ def test_every_finding_is_listed_once_more_at_the_end():
     listed = text[text.rindex("Findings") :]
     assert re.search(r"1f2e3d4c5b +wrong-result +seeds/.*gamma_curve.py +operators/pow_half_is_sqrt", listed)
     assert re.search(r"00aa11bb22 +wrong-result +seeds/.*gamma_curve.py +the original", listed)
+
+
+def test_the_gravest_findings_come_first_at_the_end():
+    kinds = Kind.WRONG_METADATA, Kind.COMPILER_CRASH, Kind.WRONG_RESULT
+    made = [dataclasses.replace(sample.finding(kind=kind), id=f"{n}a") for n, kind in enumerate(kinds)]
+    severities = {"wrong-values": 1, "crash": 1, "metadata": 1}
+    verdicts = dict.fromkeys(map(str, kinds), 1)
+    closing = sample.summary(findings=3, buckets=3, severities=severities, verdicts=verdicts)
+    text = shown([sample.started(), *map(sample.found, made), closing], width=140)
+    listed = text[text.rindex("Findings") :]
+    assert listed.index("2a") < listed.index("1a") < listed.index("0a")
+    verdicts = text[text.rindex("Verdicts") :]
+    assert verdicts.index("wrong-result") < verdicts.index("compiler-crash") < verdicts.index("wrong-metadata")
+    assert "3 findings in 3 buckets (wrong values: 1, crashes: 1, metadata: 1) in eqfuzz-out/findings" in text
 
 
 def test_rules_with_other_verdicts_come_first_and_the_rest_is_one_line():

@@ -74,3 +74,14 @@ def test_a_campaign_tells_its_findings_after_the_seed(tmp_path):
 def test_what_is_cut_off_is_no_case(tmp_path):
     started = CampaignStarted("n", 0, False, [], 1, [], [], 1, "local", True, "out", "db", {})
     assert told(tmp_path / "j.xml", started, done(7, "a.py")).get("tests") == "0"
+
+
+def test_the_gravest_of_a_seed_comes_first(tmp_path):
+    kinds = (Kind.WRONG_METADATA, Kind.WRONG_RESULT, Kind.HANG)
+    made = [FindingMade(0, finding_of(kind), f"out/{kind}", known=False) for kind in kinds]
+    suite = told(tmp_path / "j.xml", *made, done(0, "a.py"), done(1, "b.py"))
+    case, clean = suite.findall("testcase")
+    assert [failure.get("type") for failure in case.findall("failure")] == ["wrong-result", "hang", "wrong-metadata"]
+    [severity] = case.findall("properties/property")
+    assert (severity.get("name"), severity.get("value")) == ("severity", "wrong-values")
+    assert clean.find("properties") is None

@@ -37,6 +37,14 @@ def test_what_is_unknown_is_left_empty(folder, tmp_path):
     assert bisect(folder, finding_of(), python_that(tmp_path, f"echo '{json.dumps(told)}'")) == Blame("eager")
 
 
+@pytest.mark.parametrize(("detail", "change"), [("pass_pattern_0", "pointless_view"), ("remove_noop_ops", "")])
+def test_what_of_the_pass_does_it_is_known_already(folder, tmp_path, detail, change):
+    told = {"backend": "inductor", "subsystem": "joint_graph_passes", "number": 4, "detail": detail}
+    known = Blame("inductor", "joint_graph_passes", 2, "pass_pattern_0", "pointless_view")
+    blame = bisect(folder, finding_of(blame=known), python_that(tmp_path, f"echo '{json.dumps(told)}'"))
+    assert blame == Blame("inductor", "joint_graph_passes", 4, detail, change)
+
+
 @pytest.mark.parametrize(
     ("body", "told"),
     [

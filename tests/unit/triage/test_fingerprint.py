@@ -1,11 +1,9 @@
 """Fingerprints: equal for findings of one defect, different for others, and readable."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from eqfuzz.judge.verdict import Evidence, Kind
-from eqfuzz.triage.fingerprint import DIFFERENCES, changed_by, fingerprint, is_exact, normalised
+from eqfuzz.triage.fingerprint import DIFFERENCES, changed_by, fingerprint, is_exact
 from eqfuzz.triage.stage import Ablation, Blame
 from tests.unit.triage.findings import SOURCE, finding_of
 
@@ -125,29 +123,3 @@ def test_a_call_without_a_label_needs_no_guard():
 def test_exact_is_what_the_bisector_has_named():
     assert is_exact(finding_of(blame=AMIN))
     assert not is_exact(finding_of(blame=Blame("inductor", "lowerings"))) and not is_exact(finding_of())
-
-
-@pytest.mark.parametrize(
-    ("message", "told"),
-    [
-        ("call 7 (model.train(False)): it\n  raises", "it raises"),
-        ("doesn't take 'x' but won't say", "doesn't take '…' but won't say"),
-        ('got "it\'s" for `n`', 'got "…" for `…`'),
-        ("-3.5e-07 of 0x7ffe12, float32", "N of N, floatN"),
-    ],
-)
-def test_what_differs_between_programs_is_taken_out(message, told):
-    assert normalised(message) == told
-
-
-PIECES = st.sampled_from(
-    ["call 0: ", "call 1 (a): ", "'", '"', "`", "-3", "0x1f", "a", " ", "1.5e-3", "_1", "_default", "\n", "…", "٣"]
-)
-
-
-@given(st.one_of(st.text(max_size=150), st.lists(PIECES, max_size=25).map("".join)))
-def test_normalising_again_changes_nothing_and_leaves_no_digit(message):
-    once = normalised(message)
-    assert normalised(once) == once
-    assert not any(character.isdecimal() for character in once)
-    assert len(once) <= 200 and len(once.splitlines()) <= 1

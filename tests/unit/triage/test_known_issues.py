@@ -7,19 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eqfuzz.judge.verdict import Kind
+from eqfuzz.judge.verdict import Evidence, Kind
 from eqfuzz.program.shipped import folder
 from eqfuzz.triage.known_issues import (
     SHIPPED,
     USUAL,
     KnownIssue,
     append,
+    is_named,
     known_as,
     known_issue_files,
     read_known_issues,
     told,
 )
 from tests.unit.triage.findings import finding_of
+from tests.unit.triage.known_findings import recorded
 
 FOLDING = "joint_graph_passes: constant_fold_uniform_value"
 DAY = datetime.date(2026, 6, 30)
@@ -73,6 +75,43 @@ def test_an_entry_is_about_the_releases_of_its_range(torch, fits):
     assert issue(regex="differs", torch=">=2.13,<2.15").fits(finding) is fits
 
 
+FORWARD = finding_of(fingerprint="values · AOTAutograd · unfold")
+GRADIENT = dataclasses.replace(FORWARD, verdict=dataclasses.replace(FORWARD.verdict, kind=Kind.WRONG_GRADIENT))
+SHAPE = finding_of(
+    Kind.WRONG_METADATA, fingerprint="metadata · AOTAutograd · unfold", evidence=Evidence(path="gradient of args[0]")
+)
+WRITTEN = dataclasses.replace(FORWARD, fingerprint="values · AOTAutograd · in-place, unfold")
+EFFECT = finding_of(Kind.WRONG_SIDE_EFFECT, fingerprint="values · Inductor, lowerings: unfold")
+
+
+@pytest.mark.parametrize(
+    ("finding", "direction", "access"),
+    [
+        (FORWARD, "forward", "read"),
+        (GRADIENT, "gradient", "read"),
+        (SHAPE, "gradient", "read"),
+        (WRITTEN, "forward", "write"),
+        (EFFECT, "forward", "write"),
+    ],
+)
+def test_an_entry_has_a_direction_and_an_access(finding, direction, access):
+    assert [one for one in ("forward", "gradient") if issue(regex=".", direction=one).fits(finding)] == [direction]
+    assert [one for one in ("read", "write") if issue(regex=".", access=one).fits(finding)] == [access]
+
+
+def test_another_defect_of_unfold_is_new():
+    shipped = read_known_issues([SHIPPED])
+    known = [known_as(one, shipped, datetime.date(2026, 12, 1)) for one in (GRADIENT, FORWARD, WRITTEN, EFFECT)]
+    assert [one is not None for one in known] == [True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "fits"), [("some.py", False), ("seeds/some.py", False), ("eeds/some.py", True), ("other.py", True)]
+)
+def test_the_findings_of_some_seeds_are_another_defect(name, fits):
+    assert issue(regex="differs", not_seeds=(name,)).fits(AMIN) is fits
+
+
 def test_the_first_that_counts_is_taken():
     issues = [issue(regex="no such"), issue(regex="differs", expires=DAY), issue(regex="amin"), issue(regex="differs")]
     assert known_as(AMIN, issues, DAY) is issues[2]
@@ -91,6 +130,8 @@ HEAD = "[[issue]]\nurl = 'u'\nadded = 2026-01-01\n"
         (HEAD + "regex = 'a'\nfingerprint = 'b'\n", ("issue.1", "either a fingerprint or a regex")),
         (HEAD + "regex = 'a'\nexpires = 'soon'\n", ("issue.1.expires",)),
         (HEAD + "regex = 'a'\ntorch = '2.13 on'\n", ("issue.1.torch", "no range of versions")),
+        (HEAD + "regex = 'a'\ndirection = 'backward'\n", ("issue.1.direction", "'forward' or 'gradient'")),
+        (HEAD + "regex = 'a'\naccess = 'in-place'\n", ("issue.1.access", "'read' or 'write'")),
         ("[[issue]]\nregex = 'a'\nadded = 2026-01-01\n", ("issue.1.url", "required")),
         ("[[isue]]\n", ("isue",)),
         ("issue = 3\n", ("issue",)),
@@ -124,8 +165,29 @@ def test_the_shipped_list_is_valid():
     for entry in entries:
         assert entry.url.startswith("https://github.com/pytorch/pytorch/") or entry.url == "(not reported)"
         assert entry.title and entry.added <= datetime.date.today()
-        for seed in entry.seeds:
+        for seed in (*entry.seeds, *entry.not_seeds):
             assert (folder("seeds") / seed).is_file(), f"{seed} has moved"
+
+
+RECORDED = recorded()
+
+
+@pytest.mark.parametrize("entry", read_known_issues([SHIPPED]), ids=lambda entry: entry.title)
+def test_a_shipped_entry_fits_the_findings_of_its_seeds_and_no_others(entry):
+    fitting = [finding for finding in RECORDED if entry.fits(finding)]
+    for seed in entry.seeds:
+        assert any(is_named(finding.original.name, seed) for finding in fitting), f"{seed} shows another thing"
+    for finding in fitting:
+        assert any(is_named(finding.original.name, seed) for seed in entry.seeds), f"it takes {told(finding)}"
+
+
+def test_what_sets_a_shipped_entry_apart_is_not_the_list_of_seeds_that_it_leaves_out():
+    left_out = [(entry, seed) for entry in read_known_issues([SHIPPED]) for seed in entry.not_seeds]
+    assert left_out
+    for entry, seed in left_out:
+        found = [finding for finding in RECORDED if is_named(finding.original.name, seed)]
+        wide = entry.model_copy(update={"not_seeds": ()})
+        assert found and not any(wide.fits(finding) for finding in found), f"{entry.title}: {seed}"
 
 
 @pytest.mark.parametrize(

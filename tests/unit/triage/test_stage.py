@@ -1,8 +1,16 @@
-"""The first backend that shows the same is to blame, and nothing is where that is not known."""
+"""The first backend that differs from eager is to blame, and nothing is where that is not known."""
 
 import pytest
 
+from eqfuzz.judge.verdict import FINDINGS, Kind
 from eqfuzz.triage.stage import LADDER, Ablation, Blame
+
+WORDS = {"wrong": "wrong-result", "crash": "compiler-crash", "refused": "unsupported", "unsure": "inconclusive"}
+
+
+def ablation(backend, shown):
+    kinds = [WORDS.get(word, word) for word in shown.split()]
+    return Ablation("wrong-result", backend, dict(zip(LADDER, kinds, strict=False)))
 
 
 @pytest.mark.parametrize(
@@ -12,27 +20,49 @@ from eqfuzz.triage.stage import LADDER, Ablation, Blame
         ("agree wrong wrong", "AOTAutograd"),
         ("agree agree wrong", "decompositions and partitioner"),
         ("agree agree agree", "Inductor"),
-        ("agree agree crash", "Inductor"),
+        ("agree crash agree", "AOTAutograd"),
+        ("agree crash wrong", "AOTAutograd"),
+        ("agree agree crash", "decompositions and partitioner"),
+        ("agree refused unsure", "Inductor"),
         ("agree", ""),
         ("agree wrong", "AOTAutograd"),
         ("", ""),
     ],
 )
-def test_the_first_that_shows_the_same_kind(shown, stage):
-    assert Ablation("wrong", "inductor", dict(zip(LADDER, shown.split(), strict=False))).stage == stage
+def test_the_first_that_differs_in_whatever_way(shown, stage):
+    assert ablation("inductor", shown).stage == stage
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_every_kind_of_finding_is_a_difference(kind):
+    assert (ablation("inductor", f"agree {kind} agree").stage == "AOTAutograd") is (kind in FINDINGS)
+
+
+@pytest.mark.parametrize(
+    ("shown", "backend"),
+    [
+        ("wrong wrong wrong", "eager"),
+        ("agree crash wrong", "aot_eager_decomp_partition"),
+        ("agree crash agree", "inductor"),
+        ("", "inductor"),
+    ],
+)
+def test_the_cheapest_shows_the_very_kind(shown, backend):
+    assert ablation("inductor", shown).cheapest == backend
 
 
 @pytest.mark.parametrize(
     ("backend", "shown", "stage"),
     [
-        ("eager", {}, "Dynamo"),
-        ("aot_eager", {"eager": "agree"}, "AOTAutograd"),
-        ("aot_eager", {"eager": "wrong"}, "Dynamo"),
-        ("onnxrt", dict.fromkeys(LADDER, "agree"), "onnxrt"),
+        ("eager", "", "Dynamo"),
+        ("aot_eager", "agree", "AOTAutograd"),
+        ("aot_eager", "wrong", "Dynamo"),
+        ("aot_eager", "agree agree wrong", "AOTAutograd"),
+        ("onnxrt", "agree agree agree", "onnxrt"),
     ],
 )
 def test_only_the_backends_before_the_findings_own_count(backend, shown, stage):
-    assert Ablation("wrong", backend, shown).stage == stage
+    assert ablation(backend, shown).stage == stage
 
 
 def test_blame_in_words():

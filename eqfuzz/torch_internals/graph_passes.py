@@ -1,0 +1,114 @@
+"""What one pass over Inductor's graphs changes: the patterns that it replaces, the operators that it takes out."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+from unittest import mock
+
+import torch
+
+from eqfuzz.torch_internals.bisector import application
+from eqfuzz.torch_internals.contract import GRAPH_PASSES, lacks
+from eqfuzz.torch_internals.options import without_graph_caches
+
+PASSES = ("pre_grad_passes", "joint_graph_passes", "post_grad_passes")
+"""Subsystems of torch's bisector whose applications are passes over a graph."""
+
+
+@dataclasses.dataclass
+class Changes:
+    """``patterns`` are named by what replaces them, in the order that they were applied first."""
+
+    patterns: list[str] = dataclasses.field(default_factory=list)
+    removed: Counter[str] = dataclasses.field(default_factory=Counter)
+
+
+def change_of(detail: str, is_right: Callable[[], bool]) -> str:
+    """What of the pass that torch's bisector calls ``detail`` does it, in words; empty where that cannot be known.
+
+    ``is_right`` compiles and says whether that came out well: it is asked once, and once more for each of several
+    patterns. The pattern is named without which it comes out well; where a single one does not do it all are. A pass
+    without patterns (folding constants, leaving out what does nothing) is named by the operators that it took out.
+    """
+    if any(map(lacks, GRAPH_PASSES)):
+        return ""
+    with without_graph_caches():
+        with watched_pass(detail) as seen:
+            is_right()
+        for pattern in seen.patterns if len(seen.patterns) > 1 else ():
+            with watched_pass(detail, without={pattern}):
+                if is_right():
+                    return pattern
+    return ", ".join(sorted(seen.patterns or seen.removed))
+
+
+@contextlib.contextmanager
+def watched_pass(detail: str, without: Collection[str] = ()) -> Iterator[Changes]:
+    """While it lasts, what the pass changes is noted; patterns of it whose names are in ``without`` are left alone."""
+    from torch._inductor import pattern_matcher
+    from torch.fx.passes.graph_transform_observer import GraphTransformObserver
+
+    seen = Changes()
+    inside: list[str] = []
+
+    def observing(apply: Callable[..., Any]) -> Callable[..., Any]:
+        def observed(self: Any, pass_fn: Callable[..., Any]) -> Any:
+            if application(self.passname) != application(detail):
+                return apply(self, pass_fn)
+            before = _operators(self.gm)
+            inside.append(self.passname)
+            try:
+                return apply(self, pass_fn)
+            finally:
+                inside.pop()
+                seen.removed.update(before - _operators(self.gm))
+
+        return observed
+
+    def choosing(apply: Callable[..., None]) -> Callable[..., None]:
+        def chosen(self: Any, match: Any, graph: torch.fx.Graph, node: torch.fx.Node) -> None:
+            if inside:
+                name = _replacement(self, match)
+                if name not in seen.patterns:
+                    seen.patterns.append(name)
+                if name in without:
+                    return
+            apply(self, match, graph, node)
+
+        return chosen
+
+    entries = [pattern_matcher.LoweringPatternEntry, pattern_matcher.GraphPatternEntry]
+    with contextlib.ExitStack() as stack:
+        for name in ("apply_graph_pass", "apply_gm_pass"):
+            changed = observing(getattr(GraphTransformObserver, name))
+            stack.enter_context(mock.patch.object(GraphTransformObserver, name, changed))
+        for entry in (*entries, pattern_matcher.ReplacementPatternEntry):
+            stack.enter_context(mock.patch.object(entry, "apply", choosing(entry.apply)))
+        yield seen
+
+
+def _replacement(entry: Any, match: Any) -> str:
+    """The function that writes the replacement, or the operators that it consists of."""
+    handler = getattr(entry, "handler", None)
+    while isinstance(handler, functools.partial):
+        handler = handler.func
+    if handler is not None:
+        return getattr(handler, "__name__", type(handler).__name__)
+    written = _operators(match.replacement_graph) if match.replacement_graph is not None else ()
+    return " + ".join(sorted(written)) or getattr(entry, "pattern_name", None) or "a pattern"
+
+
+def _operators(module: torch.fx.GraphModule) -> Counter[str]:
+    return Counter(_name(node.target) for node in module.graph.nodes if node.op == "call_function")
+
+
+def _name(target: Any) -> str:
+    """``mul`` of ``aten.mul.Tensor``; of other functions their name."""
+    if isinstance(target, torch._ops.OpOverload):
+        return target.overloadpacket.__name__
+    return getattr(target, "__name__", str(target))

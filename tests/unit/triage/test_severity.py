@@ -1,0 +1,40 @@
+"""How grave a finding is: what no user notices stands before what every user sees."""
+
+import pytest
+
+from eqfuzz.judge.verdict import FINDINGS, Evidence, Kind, Verdict
+from eqfuzz.triage.severity import Severity, counted, severity
+
+LOST = Verdict(Kind.EXCEPTION_MISMATCH, "eager raises ValueError: no", Evidence(eager="ValueError"))
+OTHER_CLASS = Verdict(Kind.EXCEPTION_MISMATCH, "other classes", Evidence(eager="ValueError", compiled="KeyError"))
+RAISED = Verdict(Kind.EXCEPTION_MISMATCH, "only compiled raises KeyError: no", Evidence(frames=("_inductor.f",)))
+
+
+def of(kind):
+    return severity(Verdict(kind, "it differs", Evidence(path="output")))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"), [(LOST, Severity.LOST_VALIDATION), (OTHER_CLASS, Severity.CRASH), (RAISED, Severity.CRASH)]
+)
+def test_what_only_eager_raises_is_lost_validation(verdict, expected):
+    assert severity(verdict) is expected
+
+
+def test_the_order():
+    graver = [of(Kind.WRONG_RESULT), of(Kind.WRONG_GRADIENT), severity(LOST), of(Kind.HANG), of(Kind.WRONG_METADATA)]
+    assert [one.rank for one in graver] == [0, 1, 2, 3, 4] == sorted(one.rank for one in Severity)
+    assert of(Kind.WRONG_GRADIENT) is of(Kind.WRONG_SIDE_EFFECT)
+    crashes = (Kind.COMPILER_CRASH, Kind.PROCESS_CRASH, Kind.HANG, Kind.OUT_OF_MEMORY)
+    assert {of(kind) for kind in crashes} == {Severity.CRASH}
+
+
+def test_the_kinds_stand_in_the_same_order():
+    ranks = [of(kind).rank for kind in Kind if kind in FINDINGS]
+    assert ranks == sorted(ranks) and len(ranks) == len(FINDINGS)
+
+
+def test_counts_begin_with_the_gravest():
+    counts = counted([Severity.METADATA, Severity.CRASH, Severity.WRONG_VALUES, Severity.METADATA])
+    assert list(counts.items()) == [("wrong-values", 1), ("crash", 1), ("metadata", 2)]
+    assert counted([]) == {}
