@@ -51,6 +51,16 @@ InputSets = Annotated[int, typer.Option(min=0, help="Input sets of a seed that a
 config = typer.Typer(help="Run seeds under sampled compile configurations, and bisect what is found.")
 
 
+@config.callback()
+def demand_sampler() -> None:
+    """End with one line where torch cannot sample configurations."""
+    from eqfuzz.torch_internals.source_tree import FUZZER, torch_folder
+
+    if not (torch_folder() / FUZZER).is_file():
+        complain("this torch cannot sample configurations: eqfuzz config needs torch 2.7 or newer")
+        raise typer.Exit(USAGE)
+
+
 @config.command("tuples")
 def tuples(
     paths: Seeds,

@@ -92,7 +92,7 @@ def put_builds_in_place_whole() -> None:
     build = CppBuilder.build
 
     def build_whole(self: CppBuilder) -> Any:
-        # torch 2.6 and 2.7 write the command from the file's name alone, and return it beside the compiler's output.
+        # Until 2.7 torch writes the command from the target alone; 2.6 returns it, too.
         target, output = self._target_file, getattr(self, "_output", None)
         making = f"{target}.{os.getpid()}"
         self._target_file = making

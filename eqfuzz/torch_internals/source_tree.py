@@ -1,4 +1,12 @@
-"""Where the compiler's parts lie: names of modules and files, for what is told by where it comes from. No import."""
+"""Where the compiler's parts lie: names of modules and files, for what is known by where it comes from.
+
+Nothing of torch is imported.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
 
 COMPILER_MODULES = ("torch._dynamo", "torch._inductor", "torch._functorch", "torch.fx", "torch._subclasses")
 """Modules, and those below them, whose exceptions are the compiler's."""
@@ -19,9 +27,17 @@ LOWERINGS = "_inductor/lowering.py"
 TEMPLATES = "_inductor/kernel"
 TRACKERS = "_dynamo/variables"
 MATCHER = "_inductor/pattern_matcher.py"
+FUZZER = "_inductor/fuzzer.py"
 
 PREPARES_PATTERNS = ("lazy_init", "gen_register_replacement")
 """Functions of the matcher that register patterns when the first graph comes, and trace them for that."""
 
 TRACES_PATTERNS = ("fwd_only", "joint_fwd_bwd")
 """Functions of the matcher that trace patterns and replacements for a match."""
+
+
+def torch_folder() -> Path:
+    """The folder of the torch that would be imported, which the paths above begin at."""
+    spec = importlib.util.find_spec("torch")
+    assert spec is not None and spec.origin is not None, "torch is a dependency"
+    return Path(spec.origin).parent

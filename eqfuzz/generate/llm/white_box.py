@@ -9,14 +9,13 @@ from __future__ import annotations
 import ast
 import dataclasses
 import importlib.metadata
-import importlib.util
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from eqfuzz.torch_internals.source_tree import GRAPH_PASSES, LOWERINGS, TEMPLATES, TRACKERS
+from eqfuzz.torch_internals.source_tree import GRAPH_PASSES, LOWERINGS, TEMPLATES, TRACKERS, torch_folder
 
 MOST_SOURCE = 9000
 """Characters of source that a prompt shows; of longer ones the rest is left out."""
@@ -67,7 +66,7 @@ class Part:
     @property
     def source(self) -> str:
         """Its text, decorators included, in the middle cut where it is long."""
-        lines = (_torch().parent / self.file).read_text(encoding="utf-8").split("\n")
+        lines = (torch_folder().parent / self.file).read_text(encoding="utf-8").split("\n")
         text = "\n".join(lines[self.first - 1 : self.last])
         if len(text) <= MOST_SOURCE:
             return text
@@ -122,7 +121,7 @@ _OF_OTHER_MACHINES = ("comm", "fsdp", "ddp", "micro_pipeline", "bucketing", "ove
 @cache
 def parts() -> dict[str, Part]:
     """All parts of the installed torch, by name, in the order of files and lines."""
-    torch = _torch()
+    torch = torch_folder()
     found: dict[str, Part] = {}
     for path in sorted((torch / GRAPH_PASSES).glob("*.py")):
         if path.stem not in _LEFT_OUT_MODULES and not any(word in path.stem for word in _OF_OTHER_MACHINES):
@@ -134,12 +133,6 @@ def parts() -> dict[str, Part]:
         if path.stem not in ("__init__", "base", "lazy"):
             found |= {part.name: part for part in _trackers(path)}
     return found
-
-
-def _torch() -> Path:
-    spec = importlib.util.find_spec("torch")
-    assert spec is not None and spec.origin is not None, "torch is a dependency"
-    return Path(spec.origin).parent
 
 
 def _passes(path: Path) -> Iterator[Part]:
@@ -203,7 +196,7 @@ def _part(kind: Kind, told: Told, path: Path, function: ast.FunctionDef, first: 
 
 def _extent(path: Path, node: ast.FunctionDef | ast.ClassDef) -> tuple[str, int, int]:
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-    return path.relative_to(_torch().parent).as_posix(), first, node.end_lineno or node.lineno
+    return path.relative_to(torch_folder().parent).as_posix(), first, node.end_lineno or node.lineno
 
 
 def _parsed(path: Path) -> ast.Module:

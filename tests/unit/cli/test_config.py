@@ -4,6 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from eqfuzz.cli.app import app
+from eqfuzz.torch_internals import source_tree
 
 SEED = "import torch\ndef program(x): return x + 1\ndef inputs(rng): yield rng.normal(4),\n"
 
@@ -45,3 +46,10 @@ def test_a_broken_state_is_one_line_and_2(tmp_path):
     (tmp_path / "config-state.json").write_text("{")
     result = CliRunner().invoke(app, ["config", "tuples", str(seed), "--out", str(tmp_path)])
     assert result.exit_code == 2 and "config-state.json: cannot be read" in result.stderr
+
+
+def test_a_torch_without_a_sampler_costs_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(source_tree, "FUZZER", "_inductor/no_fuzzer.py")
+    result = CliRunner().invoke(app, ["config", "tuples", str(tmp_path)])
+    assert result.exit_code == 2
+    assert result.stderr == "eqfuzz: this torch cannot sample configurations: eqfuzz config needs torch 2.7 or newer\n"
