@@ -264,6 +264,16 @@ def test_cond_is_followed():
     assert not found.opaque and not found.steered
 
 
+def test_while_loop_is_followed():
+    def program(x):
+        operator = torch._higher_order_ops.while_loop
+        return operator(lambda i, v: i < 3, lambda i, v: (i + 1, v.sin()), (torch.tensor(0), x.exp()))[1]
+
+    found = refer(program, draw(4))
+    torch.testing.assert_close(found.calls[0].outputs[0][1].value, draw(4).double().exp().sin().sin().sin())
+    assert not found.opaque and not found.steered
+
+
 def test_gradients_have_bounds():
     x = draw(4, 5).requires_grad_()
     found = refer(lambda x: (x.exp().sum(1) * x[:, 0]).tanh(), x)
