@@ -73,8 +73,10 @@ def gives_whole_here(name: str, kwargs: dict[str, Any], results: Sequence[torch.
     """Whether it is a division to whole numbers, or what that leaves, and ``results`` can hold what it gives."""
     if not is_whole(name, kwargs) or not results:
         return False
+    # Eager takes Python numbers and its steps in a half type, compiled code in float32.
     return all(
-        value.dtype in _BITS and bool((value.detach().double().abs() < 2.0 ** _BITS[value.dtype]).all())
+        value.dtype in (torch.float32, torch.float64)
+        and bool((value.detach().double().abs() < 2.0 ** _BITS[value.dtype]).all())
         for value in results
     )
 

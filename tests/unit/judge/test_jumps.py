@@ -40,6 +40,14 @@ def test_a_division_of_exact_numbers_is_exact(function, dtype, operands):
     assert found is not None and found.unsure == "" and found.allowed == 0 and found.wrong == 1
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_division_of_halves_may_jump_where_its_quotient_is_whole(dtype):
+    args = (torch.tensor([6.0, 7.0, 9.0], dtype=dtype), torch.tensor([1.5, 3.5, 2.25], dtype=dtype))
+    assert judge(torch.floor_divide, args, lambda result: result[0].sub_(1)) is None
+    found = judge(torch.floor_divide, args, lambda result: result[0].add_(1))
+    assert found is not None and found.unsure == "" and found.wrong == 1
+
+
 def test_a_remainder_of_exact_numbers_does_not_jump(operands):
     size = operands[0].abs() * 1e-7  # as ``a - (a // b) * b`` rounds
     assert judge(torch.remainder, operands, lambda result: result.add_(size)) is None
