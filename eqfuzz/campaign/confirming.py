@@ -56,7 +56,7 @@ class Confirming:
         ``cells`` show the same, ``original`` is the seed's own cell beside them.
         """
         cell = cells[0]
-        config = next(c for c in self._case.configs if c.name == cell.config)
+        config = self._case.config_of(cell.config)
         finding = self._finding(cell, config, original, len(cells) - 1)
         findings = self._environment.out / "findings"
         known = (findings / finding.id).exists()
@@ -109,7 +109,7 @@ class Confirming:
                 "seed": self._case.seed,
                 "compile_seconds": self._case.compile_seconds,
                 "input_sets": self._case.input_sets,
-                "steps": self._case.steps,
+                "steps": self._case.steps_under(cell.config),
                 "checks": list(self._case.checks),
                 "rules_from": list(self._case.rules_from),
             },

@@ -33,6 +33,7 @@ from eqfuzz.program.policy import demand_allowed
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
+from eqfuzz.run.configs import GUARD_STEPS, GUARDS, OWN_RANDOM, Config
 from eqfuzz.run.deaths import DEATHS, death_in_words
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
@@ -138,6 +139,8 @@ class SeedRun:
 
     def _case(self, program: Program) -> Case:
         settings = self.settings
+        guarded = "guards" in settings.checks and settings.steps and self._is_left(GUARDS)
+        guard_steps = max(GUARD_STEPS, settings.steps) if guarded else 0
         return Case(
             program=program,
             seed=settings.seed,
@@ -146,7 +149,7 @@ class SeedRun:
             depth=settings.depth,
             variants=settings.variants,
             devices=settings.devices,
-            configs=tuple(c for c in settings.configs if (self.name, c.name) not in settings.judged),
+            configs=tuple(c for c in settings.configs if self._is_left(c)),
             load_seconds=self.limits.load_s,
             eager_seconds=self.limits.eager_s,
             compile_seconds=settings.compile_seconds,
@@ -157,10 +160,15 @@ class SeedRun:
             in_batches=settings.runner == "fast" and "cuda" not in settings.devices,
             checks=settings.checks,
             steps=settings.steps,
+            guard_steps=guard_steps,
+            own_random="metadata" in settings.checks and self._is_left(OWN_RANDOM),
             input_sets=settings.input_sets,
             signals=settings.signals,
             traced=settings.traced,
         )
+
+    def _is_left(self, config: Config) -> bool:
+        return (self.name, config.name) not in self.settings.judged
 
     def _run_case(self, case: Case) -> None:
         """Run the case until a child comes through; each death takes one more cell or variant out of it."""

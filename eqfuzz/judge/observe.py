@@ -20,6 +20,7 @@ from eqfuzz.judge.surroundings import OF_TORCH, Surroundings, generators
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import STATE_SEED, reseed
 from eqfuzz.program.namespace import is_plain, namespace_of, plain_globals
+from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 SECOND_BACKWARD = "second_backward"
 """A module-level name by which a seed asks for the gradients of its gradients."""
@@ -42,6 +43,9 @@ def observe(
     program does after a failure depends on how far it came, which compiled code may legally change.
     Raises only what ``make_callable`` raises.
     """
+    if transform is None:
+        # Some operators compile in eager too (``torch.cond``): what they have kept from other calls must not count.
+        forget_compiled_code()
     return execute(make_callable, calls, transform=transform, seed=seed, scope=contextlib.nullcontext, keep=snapshot)
 
 

@@ -65,6 +65,16 @@ def judge_compiled(
     return unsure or Verdict(Kind.AGREE, f"{NAMES[0]} and {NAMES[1]} agree")
 
 
+def judge_metadata(eager: Observation, compiled: Observation) -> Verdict:
+    """What can be said of two runs that draw other random numbers: everything but values."""
+    comparison = Comparison(eager, compiled, None)
+    verdict = exceptions(comparison) or metadata(comparison)
+    for group in ("inputs_after", "state_after", "globals_after", "gradients"):
+        sides = eager, compiled, group, Kind.WRONG_METADATA, NAMES
+        verdict = verdict or walk.paths_difference(*sides) or walk.metadata_verdict(*sides, strict=False)
+    return verdict or aliasing(comparison) or Verdict(Kind.AGREE, f"{NAMES[0]} and {NAMES[1]} agree but for values")
+
+
 @oracle("exceptions")
 def exceptions(comparison: Comparison) -> Verdict | None:
     """Both raise or neither does; classes must agree for what the program's own statements raise."""

@@ -21,7 +21,7 @@ from typing import Any
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.run import translation_unit
 from eqfuzz.run.case import Case
-from eqfuzz.run.cells import CellJudge, Judged, Tell, open_cells
+from eqfuzz.run.cells import CellJudge, Judged, Place, Tell
 from eqfuzz.run.clock import COMPILER, Clock
 from eqfuzz.run.configs import Config
 from eqfuzz.run.deaths import DEATHS, death_in_words
@@ -93,12 +93,12 @@ class Batches:
         self._emit = judge.clock.announce
         self.counts = {"built": 0, "reused": 0, "alone": 0, "compiler_runs": 0}
 
-    def add(self, subject: Subject) -> None:
+    def add(self, subject: Subject, cells: Sequence[Place]) -> None:
         """Take its cells in; judge what has come together when it is enough, and at once what shares no kernels.
 
         Inductor with options of its own has a process of its own all the same: an option may kill it.
         """
-        for device, config in open_cells(self._case, subject):
+        for device, config in cells:
             if config.backend == "inductor":
                 self._tasks.append(_Task(subject, device, config))
             else:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from eqfuzz.judge.checks import DEFAULT_CHECKS
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.derive import Step
-from eqfuzz.run.configs import Config
+from eqfuzz.run.configs import GUARDS, OWN_RANDOM, Config
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +23,9 @@ class Case:
     ``checks`` are the names of the oracles asked, and of the call sequences made (``SEQUENCES``); ``steps`` is how many
     changes that a guard must notice are drawn for the original. Of the seed's input sets the first ``input_sets`` are
     used (0: all).
+
+    ``guard_steps`` are drawn for a cell that the original has besides, under ``GUARDS`` (0: no such cell);
+    ``own_random`` gives it one under ``OWN_RANDOM`` where it draws. Both are on the first device.
 
     ``in_batches``: compiled cells run in processes of their own that share the C++ compiler, see ``batch``; else all in
     the one that runs the case, one after the other, as torch does it.
@@ -58,6 +61,8 @@ class Case:
     no_sequence: tuple[int, ...] = ()
     checks: tuple[str, ...] = DEFAULT_CHECKS
     steps: int = 1
+    guard_steps: int = 0
+    own_random: bool = False
     input_sets: int = 0
     rules_from: tuple[str, ...] = ()
     favoured: tuple[str, ...] = ()
@@ -68,6 +73,19 @@ class Case:
     described: int = 0
     steps_taken: tuple[Step, ...] = ()
     job: Literal["run", "describe", "explain", "audit", "compare", "bisect", "same"] = "run"
+
+    @property
+    def of_original(self) -> tuple[Config, ...]:
+        """The configurations that the original has and its variants have not."""
+        return (GUARDS,) * bool(self.guard_steps) + (OWN_RANDOM,) * self.own_random
+
+    def config_of(self, name: str) -> Config:
+        """The configuration of a cell. Raises StopIteration for one that the case does not have."""
+        return next(config for config in (*self.configs, *self.of_original) if config.name == name)
+
+    def steps_under(self, config: str) -> int:
+        """How many changes that a guard must notice are drawn for the original's cell under ``config``."""
+        return self.guard_steps if config == GUARDS.name else self.steps
 
     def to_json(self) -> dict[str, Any]:
         shallow = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}

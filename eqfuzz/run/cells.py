@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 from eqfuzz.judge.judge import judge_rewrite
 from eqfuzz.judge.observation import Observation
-from eqfuzz.judge.oracles import judge_compiled
+from eqfuzz.judge.observe import has_drawn, observe
+from eqfuzz.judge.oracles import judge_compiled, judge_metadata
 from eqfuzz.judge.reference import Reference
 from eqfuzz.judge.speed import judge_speed
 from eqfuzz.judge.verdict import Kind, Verdict
@@ -27,6 +28,9 @@ from eqfuzz.torch_internals.dynamo import compilations, forget_compiled_code
 SAMPLES = (8, 32)
 """Noisy runs behind a bound: the first few settle nearly all cells; more make the bound of the rest smooth."""
 
+
+_OTHER_DRAWS = 4
+"""Eager runs with other random numbers, before a compiled one with other numbers is judged."""
 
 _CONTEXT_SECONDS = 30
 """For the first use of a device in a process."""
@@ -54,14 +58,17 @@ class Judged:
         return cls(**{**data, "verdict": Verdict.from_json(data["verdict"])})
 
 
+Place = tuple[str, Config]
+"""Device and configuration of a cell."""
+
 Tell = Callable[[int, str, str, Judged], None]
 """Hand on what became of a cell: variant, device, configuration."""
 
 
 class Cells(Protocol):
-    """Takes subjects, and tells of each of their compiled cells, at the latest when it is finished."""
+    """Takes the cells of subjects, and tells of each of them, at the latest when it is finished."""
 
-    def add(self, subject: Subject) -> None: ...
+    def add(self, subject: Subject, cells: Sequence[Place]) -> None: ...
 
     def finish(self) -> None: ...
 
@@ -74,19 +81,25 @@ class InTurn:
         self._judge = judge
         self._tell = tell
 
-    def add(self, subject: Subject) -> None:
-        """Judge all its cells that the case does not skip."""
-        for device, config in open_cells(self._case, subject):
+    def add(self, subject: Subject, cells: Sequence[Place]) -> None:
+        """Judge them."""
+        for device, config in cells:
             self._tell(subject.number, device, config.name, self._judge.cell(subject, device, config))
 
     def finish(self) -> None:
         """Nothing is left to do."""
 
 
-def open_cells(case: Case, subject: Subject) -> list[tuple[str, Config]]:
-    """The compiled cells of ``subject`` that are still to be judged, as device and configuration."""
+def open_cells(case: Case, number: int) -> list[Place]:
+    """The compiled cells of a variant that are still to be judged."""
     every = [(device, config) for device in case.devices for config in case.configs]
-    return [(device, config) for device, config in every if (subject.number, device, config.name) not in case.skip]
+    return [place for place in every if is_open(case, number, place)]
+
+
+def is_open(case: Case, number: int, place: Place) -> bool:
+    """Whether this cell of a variant is still to be judged."""
+    device, config = place
+    return (number, device, config.name) not in case.skip
 
 
 class CellJudge:
@@ -133,11 +146,22 @@ class CellJudge:
         if self.case.traced:
             self.clock.announce({"event": "lines", "files": lines})
         compare = partial(_compare_compiled, eager, compiled, self.case.checks)
-        verdict = compare(Reference([], opaque=doubt)) if doubt else self._verdict(compare, [subject])
+        if not config.draws_as_eager and has_drawn(subject.eager):
+            verdict = self._without_values(subject, eager, compiled)
+        else:
+            verdict = compare(Reference([], opaque=doubt)) if doubt else self._verdict(compare, [subject])
         if verdict.kind is Kind.AGREE and "speed" in self.case.checks and subject.number and device == "cpu":
             self.clock.enter("speed", 2 * seconds, **where)
             verdict = self._speed(subject, config) or verdict
         return Judged(verdict, time.perf_counter() - began, counted, features=signals.features)
+
+    def _without_values(self, subject: Subject, eager: Observation, compiled: Observation) -> Verdict:
+        """All but the values, which the random numbers decide; a doubt where these decide more than values."""
+        for seed in range(_OTHER_DRAWS):
+            other = observe(subject.loaded.instance, subject.calls, seed=seed)
+            if judge_metadata(subject.eager, other).kind is not Kind.AGREE:
+                return Verdict(Kind.INCONCLUSIVE, "the random numbers that it draws decide more than values")
+        return judge_metadata(eager, compiled)
 
     def _speed(self, subject: Subject, config: Config) -> Verdict | None:
         """The compiled variant timed against the compiled original, both on their first call."""

@@ -58,11 +58,17 @@ class Config(pydantic.BaseModel):
         """Whether it generates C++ kernels, and with no options of its own that these would have to be built under."""
         return self.backend == "inductor" and not (self.mode or self.options or self.inductor or self.without)
 
+    @property
+    def draws_as_eager(self) -> bool:
+        """Whether what it compiles draws the random numbers that eager draws."""
+        return self.backend != "inductor" or self.inductor.get("fallback_random", True)
+
     @contextlib.contextmanager
     def patched(self) -> Iterator[None]:
         """The compiler options of this configuration, put back afterwards.
 
-        ``fallback_random`` is always on, so that compiled programs draw the same random numbers as eager ones.
+        ``fallback_random`` is on unless the configuration says otherwise, so that compiled programs draw the numbers
+        that eager ones draw.
         """
         inductor = {"fallback_random": True, **self.inductor}
         off = switched_off(*self.without) if self.without else contextlib.nullcontext()
@@ -92,6 +98,17 @@ BUILT_IN = {
 }
 DEFAULT_CONFIG = BUILT_IN["inductor"]
 
+GUARDS = Config(name="guards", backend="aot_eager")
+"""Of originals only, with more steps that a guard must notice: no kernel is built, so each step costs little."""
+
+GUARD_STEPS = 5
+"""Under ``GUARDS``; with the seed's inputs and a step of their own below the limit at which Dynamo stops compiling."""
+
+OWN_RANDOM = Config(name="own-random", inductor={"fallback_random": False})
+"""Of originals that draw random numbers only, judged on all but values: as users compile, with numbers of its own."""
+
+OF_ORIGINALS = {config.name: config for config in (GUARDS, OWN_RANDOM)}
+
 
 def choose(names: Sequence[str], known: dict[str, Config]) -> tuple[Config, ...]:
     """The named configurations. Raises ValueError that lists the known names."""
@@ -117,6 +134,9 @@ def read_configs(path: Path) -> dict[str, Config]:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise ValueError(f"{path}: {place}: {first['msg']} (known keys: {', '.join(Config.model_fields)})") from None
+    taken = next((name for name in added if name in OF_ORIGINALS), None)
+    if taken is not None:
+        raise ValueError(f"{path}: configs.{taken}: eqfuzz calls a cell of its own so; choose another name")
     for config in added.values():
         unknown = _unknown_option(config)
         if unknown:

@@ -17,7 +17,7 @@ from typing import Any
 from eqfuzz.judge.instrument.others import own_checks
 from eqfuzz.judge.judge import judge_self
 from eqfuzz.judge.observation import Observation
-from eqfuzz.judge.observe import observe
+from eqfuzz.judge.observe import has_drawn, observe
 from eqfuzz.judge.sequence import guarded, unguarded
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.call import Call
@@ -35,8 +35,9 @@ from eqfuzz.rewrite.syntax import Syntax
 from eqfuzz.run.audited import audit_calls
 from eqfuzz.run.batch import Batches
 from eqfuzz.run.case import Case
-from eqfuzz.run.cells import SAMPLES, CellJudge, Cells, InTurn, Judged
+from eqfuzz.run.cells import SAMPLES, CellJudge, Cells, InTurn, Judged, is_open, open_cells
 from eqfuzz.run.clock import Clock, Emit
+from eqfuzz.run.configs import OWN_RANDOM
 from eqfuzz.run.describing import describe
 from eqfuzz.run.devices import observe_on
 from eqfuzz.run.limits import peak_mb
@@ -69,24 +70,31 @@ class _Runner:
     def run(self) -> None:
         start, calls = self._start()
         sites, variants = self._variants(start, calls) if self.case.strategy != "none" else ([], [])
-        cells = 0 if self.case.dry_run else (1 + len(variants)) * len(self.case.devices) * len(self.case.configs)
+        cells = (1 + len(variants)) * len(self.case.devices) * len(self.case.configs) + len(self.case.of_original)
         told = [_told(v) for v in variants]
         steps = [Step.at(site) for site in sites] if self.case.list_sites else []
         found = [dataclasses.asdict(step) for step in steps]
-        self.emit({"event": "rewritten", "sites": len(sites), "cells": cells, "variants": told, "found": found})
+        self.emit(
+            {
+                "event": "rewritten",
+                "sites": len(sites),
+                "cells": 0 if self.case.dry_run else cells,
+                "variants": told,
+                "found": found,
+            }
+        )
 
         judge = CellJudge(self.case, self.clock, start, self.case.no_reference)
         batches = Batches(self.case, judge, self._tell) if self.case.in_batches else None
         taker: Cells = batches if batches is not None else InTurn(self.case, judge, self._tell)
         if not self.case.dry_run:
-            self._take_steps(start, calls)
-            taker.add(start)
+            self._add_original(taker, start, calls)
         for number, variant in enumerate(variants, 1):
             if number not in self.case.skip_variants and not self.case.list_sites:
                 subject = self._judge_variant(number, variant, judge, calls)
                 if subject is not None and not self.case.dry_run:
                     self._go_on(subject)
-                    taker.add(subject)
+                    taker.add(subject, open_cells(self.case, number))
         taker.finish()
         self.clock.enter("end", 30)
         kernels = {"kernels": batches.counts} if batches is not None else {}
@@ -135,7 +143,7 @@ class _Runner:
         """Emit the cells of the calls asked for, in this process."""
         subject = self._asked_for()
         taker = InTurn(self.case, CellJudge(self.case, self.clock, subject, self.case.no_reference), self._tell)
-        taker.add(subject)
+        taker.add(subject, open_cells(self.case, subject.number))
 
     def bisect(self) -> None:
         """Emit what torch's bisector finds to be behind the verdict of the first configuration."""
@@ -176,7 +184,7 @@ class _Runner:
         """
         loaded, calls = self._load()
         start = Subject(0, original(self.case.program), loaded, calls, self._enter_eager(0, loaded, calls))
-        self._take_steps(start, calls)
+        self._take_steps(start, calls, self.case.steps)
         subject = start
         if self.case.steps_taken:
             judge = CellJudge(self.case, self.clock, start, self.case.no_reference)
@@ -266,15 +274,32 @@ class _Runner:
             self.clock.enter("steps", 4 * self.case.eager_seconds, variant=subject.number)
             subject.go_on(self.steps)
 
-    def _take_steps(self, start: Subject, calls: Sequence[Call]) -> None:
-        """The further calls: those without a guard for every variant, those with one for the original."""
+    def _add_original(self, taker: Cells, start: Subject, calls: Sequence[Call]) -> None:
+        """Have the original's cells judged, and those that it alone has."""
+        case, device = self.case, self.case.devices[0]
+        more = Subject(0, start.variant, start.loaded, calls, start.eager)
+        self._take_steps(start, calls, case.steps)
+        taker.add(start, open_cells(case, 0))
+        for config in case.of_original:
+            if not is_open(case, 0, (device, config)):
+                continue
+            if config is OWN_RANDOM:
+                if has_drawn(start.eager):
+                    taker.add(start, [(device, config)])
+                continue
+            self._take_steps(more, calls, case.guard_steps)
+            if len(more.calls) > len(start.calls):
+                taker.add(more, [(device, config)])
+
+    def _take_steps(self, start: Subject, calls: Sequence[Call], count: int) -> None:
+        """The further calls: those without a guard for every variant, ``count`` with one for the original."""
         case = self.case
         if 0 in case.no_sequence:
             return
         self.clock.enter("steps", 20 * case.eager_seconds, variant=0)
         self.steps = unguarded(start.loaded, calls, case.seed, case.checks)
         rng = random.Random(f"{case.seed} {case.program.digest} steps")
-        count = case.steps if "guards" in case.checks else 0
+        count = count if "guards" in case.checks else 0
         # Integers change the parameters for good, so they come last.
         start.go_on([*self.steps[:-1], *guarded(start.loaded, calls, count, rng), *self.steps[-1:]])
 

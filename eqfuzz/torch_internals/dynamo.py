@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,9 @@ import torch
 
 
 def forget_compiled_code() -> None:
-    """Drop everything Dynamo has compiled in this process, and what it has counted."""
+    """Drop everything Dynamo has compiled in this process, and what it has counted; nothing where it is not loaded."""
+    if "torch._dynamo" not in sys.modules:
+        return
     torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
     torch._dynamo.utils.clear_compilation_metrics()

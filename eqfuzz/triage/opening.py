@@ -40,6 +40,7 @@ def opening(
         lines += ["", _PRELOAD.rstrip("\n")]
     if config.dynamo or config.inductor or draws:
         lines.append("")
+    draws = draws and "fallback_random" not in config.inductor
     if draws:
         lines.append("torch._inductor.config.fallback_random = True  # compiled programs draw the same random numbers")
     lines += [f"torch._dynamo.config.{key} = {value!r}" for key, value in config.dynamo.items()]

@@ -16,6 +16,7 @@ from eqfuzz.judge.raised import describe, first_line
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
+from eqfuzz.torch_internals.dynamo import compilations
 
 Pair = collections.namedtuple("Pair", "left right")
 
@@ -258,6 +259,16 @@ def test_a_second_backward_is_declined_by_compiled_code():
     compiled = observe(loaded.instance, loaded.calls(0), transform=lambda f: torch.compile(f, backend="aot_eager"))
     raised = compiled.calls[0].raised
     assert raised is not None and raised.origin == "unsupported", raised
+
+
+def test_what_eager_compiled_for_other_calls_does_not_count():
+    def choose(x):
+        return torch.cond(x.sum() > 0, lambda a: a + 1, lambda a: a - 1, (x,))
+
+    observe(lambda: choose, [Call((torch.ones(3),), {})])
+    before = compilations()["graphs"]
+    observe(lambda: choose, [Call((torch.ones(4),), {})])
+    assert before == compilations()["graphs"] == 1
 
 
 def test_what_operators_warn_of_is_not_the_programs():

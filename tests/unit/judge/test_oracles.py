@@ -11,7 +11,7 @@ from eqfuzz.judge import checks
 from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.judge import judge_rewrite
 from eqfuzz.judge.observe import observe
-from eqfuzz.judge.oracles import ORACLES, Comparison, judge_compiled, oracle
+from eqfuzz.judge.oracles import ORACLES, Comparison, judge_compiled, judge_metadata, oracle
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
@@ -76,6 +76,19 @@ def test_each_aspect_is_seen_and_can_be_left_out(what):
     assert judged(eager, eager).kind is Kind.AGREE
     left_out = judged(eager, compiled, without=(name, "aliasing"))
     assert left_out.kind is Kind.AGREE, left_out.message
+
+
+def test_metadata_is_judged_where_values_cannot_be():
+    assert judge_metadata(seen(lambda x: x + 1), seen(lambda x: x + 2)).kind is Kind.AGREE
+    assert judge_metadata(seen(lambda x: str(x.sum())), seen(lambda x: str(x.prod()))).kind is Kind.AGREE
+    for what, eager, compiled in (
+        ("dtype", lambda x: x + 1, lambda x: x.double()),
+        ("shape", lambda x: x.add_(1), lambda x: x.resize_(3)),
+        ("raises", lambda x: x + 1, lambda x: x.nothing),
+        ("dict", lambda x: x, lambda x: {"x": x}),
+        ("shared", lambda x: x, lambda x: x.clone()),
+    ):
+        assert what in judge_metadata(seen(eager), seen(compiled)).message
 
 
 def test_the_place_of_an_alias_is_an_expression():

@@ -55,6 +55,36 @@ def test_cases_travel_as_json():
     assert Case.from_json(case.to_json()) == case
 
 
+DRAWING = """
+import torch
+def program(x):
+    drawn = torch.rand(5)
+    return x + drawn, {result}
+def inputs(rng): yield (rng.normal(5),)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("result", "kind"), [("drawn", "agree"), ("(drawn > 0.5).nonzero()", "inconclusive")])
+def test_only_what_draws_gets_numbers_of_its_own(result, kind):
+    none = case_of(configs=(), strategy="none", own_random=True, compile_seconds=60)
+    assert not [e for e in run(none) if e["event"] == "cell"]
+    drawing = dataclasses.replace(none, program=recognise(DRAWING.format(result=result), "seed.py"))
+    cells = [(e["config"], e["verdict"]["kind"]) for e in run(drawing) if e["event"] == "cell"]
+    assert cells == [("own-random", kind)]
+
+
+def test_the_original_gets_more_guard_steps_once():
+    case = case_of(configs=(BUILT_IN["eager"],), variants=1, steps=1, guard_steps=3)
+    cells = [(e["variant"], e["config"], e["compiled"]) for e in run(case) if e["event"] == "cell"]
+    compiled = {(number, config): counts for number, config, counts in cells if config}
+    assert list(compiled) == [(0, "eager"), (0, "guards"), (1, "eager")]
+    assert compiled[0, "guards"]["graphs"] > compiled[0, "eager"]["graphs"]
+    assert case.config_of("guards").backend == "aot_eager" and case.steps_under("guards") == 3
+    done = dataclasses.replace(case, skip=((0, "cpu", "guards"),))
+    assert (0, "guards") not in {(e["variant"], e["config"]) for e in run(done) if e["event"] == "cell"}
+
+
 def test_all_four_cells_are_judged():
     events = run(case_of())
     cells = [(e["variant"], e["config"]) for e in events if e["event"] == "cell"]

@@ -41,6 +41,7 @@ def test_a_file_adds_configurations(tmp_path):
         ("[configs.a]\nfullgraph = 'perhaps'\n", ("fullgraph",)),
         ("[configs\n", ("not valid TOML",)),
         ("configs = 3\n", ("valid dictionary",)),
+        ("[configs.guards]\nbackend = 'eager'\n", ("configs.guards", "another name")),
         ("[configs.a.inductor]\nmax_fusoin_size = 3\n", ("inductor.max_fusoin_size",)),
     ],
 )
