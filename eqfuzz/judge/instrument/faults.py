@@ -22,6 +22,9 @@ _BITS = {
     torch.bfloat16: torch.int16,
 }
 
+_MOST_EXACT = {torch.float64: 2.0**52, torch.float32: 2.0**23, torch.float16: 2.0**10, torch.bfloat16: 2.0**7}
+"""Below that a float tells two whole numbers apart."""
+
 _OTHER_DTYPE = {
     torch.float64: torch.float32,
     torch.float32: torch.float64,
@@ -43,13 +46,14 @@ class ElementFault:
     """A wrong number in one element: ``where`` masks elements that can have it, ``number`` is the wrong one.
 
     ``number`` gets the values as float64 and the element's flat place. ``eager_pair`` marks what is compared between
-    two eager runs only.
+    two eager runs only, ``whole`` what is planted in whole numbers, of integer dtypes too: in what came out of a jump.
     """
 
     name: str
     where: Callable[[torch.Tensor], torch.Tensor]
     number: Callable[[torch.Tensor, int, random.Random], float]
     eager_pair: bool = False
+    whole: bool = False
 
     def plant(
         self, run: Observation, group: str, dtype: torch.dtype, rng: random.Random, eager: Observation | None = None
@@ -60,7 +64,8 @@ class ElementFault:
         """
         leaves = getattr(run.calls[0], group)
         right = {} if eager is None else dict(getattr(eager.calls[0], group))
-        places = [place for place, (_, value) in enumerate(leaves) if _plantable(value, dtype)]
+        fits = _is_whole if self.whole else _plantable
+        places = [place for place, (_, value) in enumerate(leaves) if fits(value, dtype)]
         rng.shuffle(places)
         for place in places:
             path, old = leaves[place]
@@ -112,6 +117,16 @@ def relative(error: float) -> ElementFault:
 
 def _nonzero(values: torch.Tensor) -> torch.Tensor:
     return values.isfinite() & (values != 0)
+
+
+def off_by(least: int, most: int) -> ElementFault:
+    """A whole number that is ``least`` to ``most`` too large or too small."""
+
+    def number(values: torch.Tensor, element: int, rng: random.Random) -> float:
+        return float(values[element]) + rng.choice((-1, 1)) * rng.randint(least, most)
+
+    name = f"whole number off by {least}" + (f" to {most}" if most > least else "")
+    return ElementFault(name, torch.isfinite, number, whole=True)
 
 
 def _has_neighbour(values: torch.Tensor) -> torch.Tensor:
@@ -186,6 +201,8 @@ ELEMENT_FAULTS = (
     ElementFault("NaN becomes number", torch.isnan, lambda values, element, rng: 1.0),
 )
 
+WHOLE_FAULTS = (off_by(1, 1), off_by(2, 4))
+
 SIGN_OF_ZERO = ElementFault("sign of zero", lambda values: values == 0, _other_zero, eager_pair=True)
 
 PROPERTY_FAULTS = (
@@ -199,7 +216,7 @@ PROPERTY_FAULTS = (
 
 def planned(group: str) -> Sequence[Fault]:
     """The faults planted in ``group``: outputs have properties beside values."""
-    return (*ELEMENT_FAULTS, SIGN_OF_ZERO, *PROPERTY_FAULTS) if group == "outputs" else ELEMENT_FAULTS
+    return (*ELEMENT_FAULTS, *WHOLE_FAULTS, SIGN_OF_ZERO, *PROPERTY_FAULTS) if group == "outputs" else ELEMENT_FAULTS
 
 
 def _in_one_output(
@@ -221,7 +238,22 @@ def _in_one_output(
 
 def _plantable(value: Any, dtype: torch.dtype) -> bool:
     """Whether one element can be changed without another: no two lie at one address."""
-    if not isinstance(value, torch.Tensor) or value.dtype is not dtype or not value.numel():
+    return isinstance(value, torch.Tensor) and value.dtype is dtype and _has_own_elements(value)
+
+
+def _is_whole(value: Any, dtype: torch.dtype) -> bool:
+    """Whether it is an integer tensor, or one of ``dtype`` with nothing but whole numbers, more than one of them."""
+    if not isinstance(value, torch.Tensor) or value.dtype is torch.bool or value.is_complex():
+        return False
+    if value.is_floating_point():
+        flat = value.detach().double()
+        whole = value.dtype is dtype and bool((flat == flat.round()).all()) and len(flat.unique()) > 1
+        return whole and float(flat.abs().max()) < _MOST_EXACT[dtype] and _has_own_elements(value)
+    return _has_own_elements(value)
+
+
+def _has_own_elements(value: torch.Tensor) -> bool:
+    if not value.numel():
         return False
     return all(stride or size < 2 for size, stride in zip(value.shape, value.stride(), strict=True))
 
@@ -236,6 +268,8 @@ def _with_number(old: torch.Tensor, element: int, number: float) -> torch.Tensor
 def _close(old: torch.Tensor, new: torch.Tensor, element: int) -> bool:
     index = _index(old, element)
     before, after = old.detach()[index], new.detach()[index]
+    if not old.is_floating_point():
+        return bool(before == after)
     if not bool(before.isfinite()) or not bool(after.isfinite()):
         return False
     return int(ulps_apart(before, after)) < LEAST_ULPS

@@ -5,9 +5,16 @@ import random
 import pytest
 import torch
 
-from eqfuzz.judge.instrument.faults import ELEMENT_FAULTS, LEAST_ULPS, PROPERTY_FAULTS, SIGN_OF_ZERO, ulps_apart
+from eqfuzz.judge.instrument.faults import (
+    ELEMENT_FAULTS,
+    LEAST_ULPS,
+    PROPERTY_FAULTS,
+    SIGN_OF_ZERO,
+    WHOLE_FAULTS,
+    ulps_apart,
+)
 from eqfuzz.judge.instrument.others import OTHERS, own_checks
-from eqfuzz.judge.instrument.recall import JUDGE, Count, Recall, Row, measure
+from eqfuzz.judge.instrument.recall import JUDGE, Count, Recall, Row, judged, measure
 from eqfuzz.judge.instrument.subjects import DTYPES, NoSubject, subject
 from eqfuzz.judge.observation import CallObservation
 from eqfuzz.judge.oracles import judge_compiled
@@ -66,6 +73,35 @@ def test_a_fault_of_an_element_changes_one_element_only(made, fault):
         assert elements_changed(before.inputs_after, after.inputs_after) == 0
         old, new = (call.outputs[planted.leaf[1]][1] for call in (before, after))
         assert (old.stride(), old.dtype, old.requires_grad) == (new.stride(), new.dtype, new.requires_grad)
+
+
+WHOLE = recognise(
+    """
+import torch
+
+def program(x):
+    return (x * 9).floor(), x.argsort(0), x.exp(), x > 0, torch.zeros(3)
+
+def inputs(rng):
+    yield (rng.normal(5, 4),)
+""",
+    "whole.py",
+)
+
+
+@pytest.mark.parametrize("fault", WHOLE_FAULTS, ids=lambda fault: fault.name)
+def test_whole_numbers_stay_whole_and_are_seen(fault):
+    made = subject(WHOLE, torch.float32, 0)
+    places = set()
+    for draw in range(12):
+        planted = fault.plant(made.eager, "outputs", torch.float32, random.Random(draw))
+        assert planted is not None and planted.leaf is not None
+        places.add(planted.leaf[1])
+        old, new = (run.calls[0].outputs[planted.leaf[1]][1] for run in (made.eager, planted.observation))
+        distance = (old.double() - new.double()).abs()
+        assert distance.count_nonzero() == 1 and distance.max() in (1, 2, 3, 4)
+        assert judged(made, planted.observation).is_finding
+    assert places == {0, 1}
 
 
 @pytest.mark.parametrize("fault", PROPERTY_FAULTS, ids=lambda fault: fault.name)
