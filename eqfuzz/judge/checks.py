@@ -12,6 +12,7 @@ ORACLES = (
     "prints",
     "warnings",
     "generators",
+    "strides",
 )
 """Aspects in which a compiled run may not differ from the eager one (``eqfuzz.judge.oracles``)."""
 

@@ -45,7 +45,7 @@ class Difference:
 
 
 def metadata_difference(first: Any, second: Any, *, strict: bool) -> str:
-    """What differs besides values, in words; "" when nothing. ``strict`` adds requires_grad and strides."""
+    """What differs besides values, in words; "" when nothing. ``strict`` adds requires_grad; strides are apart."""
     if not (isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)):
         return _loose_metadata(first, second)
     for name in ("dtype", "shape", "device"):
@@ -56,6 +56,13 @@ def metadata_difference(first: Any, second: Any, *, strict: bool) -> str:
         return ""
     if first.requires_grad != second.requires_grad:
         return f"requires_grad is {first.requires_grad} in the first and {second.requires_grad} in the second"
+    return ""
+
+
+def strides_difference(first: Any, second: Any) -> str:
+    """How the strides of two tensors of one shape differ, in words; "" where they do not, or are of no consequence."""
+    if not (isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)):
+        return ""
     if first.numel() and _strides(first) != _strides(second):
         return f"stride is {first.stride()} in the first and {second.stride()} in the second"
     return ""

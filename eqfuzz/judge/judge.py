@@ -119,6 +119,8 @@ def _side_by_side(
         verdict = verdict or walk.metadata_verdict(
             first, second, group, kind, names, strict=strict and group == "outputs"
         )
+    if strict:
+        verdict = verdict or walk.strides_verdict(first, second, "outputs", kind, names)
     verdict = verdict or _printed(first, second, kind, names)
     if verdict is not None:
         return verdict

@@ -72,7 +72,8 @@ def judge_metadata(eager: Observation, compiled: Observation) -> Verdict:
     for group in ("inputs_after", "state_after", "globals_after", "gradients"):
         sides = eager, compiled, group, Kind.WRONG_METADATA, NAMES
         verdict = verdict or walk.paths_difference(*sides) or walk.metadata_verdict(*sides, strict=False)
-    return verdict or aliasing(comparison) or Verdict(Kind.AGREE, f"{NAMES[0]} and {NAMES[1]} agree but for values")
+    verdict = verdict or aliasing(comparison) or strides(comparison)
+    return verdict or Verdict(Kind.AGREE, f"{NAMES[0]} and {NAMES[1]} agree but for values")
 
 
 @oracle("exceptions")
@@ -96,7 +97,7 @@ def exceptions(comparison: Comparison) -> Verdict | None:
 
 @oracle("metadata")
 def metadata(comparison: Comparison) -> Verdict | None:
-    """What is returned: containers, dtypes, shapes, devices, strides, ``requires_grad`` and ``is_leaf``."""
+    """What is returned: containers, dtypes, shapes, devices, ``requires_grad`` and ``is_leaf``."""
     sides = comparison.eager, comparison.compiled
     kind = Kind.WRONG_METADATA
     return (
@@ -157,6 +158,12 @@ def warned(comparison: Comparison) -> Verdict | None:
 def generators(comparison: Comparison) -> Verdict | None:
     """The states of the random generators afterwards."""
     return _equal(comparison, "generators", Kind.WRONG_SIDE_EFFECT)
+
+
+@oracle("strides")
+def strides(comparison: Comparison) -> Verdict | None:
+    """The strides of what is returned, where a size is above 1: last, so that they never stand for a wrong number."""
+    return walk.strides_verdict(comparison.eager, comparison.compiled, "outputs", Kind.WRONG_METADATA, NAMES)
 
 
 def _values(comparison: Comparison, group: str, kind: Kind) -> Verdict | None:

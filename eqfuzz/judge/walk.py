@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from eqfuzz.judge.compare import Difference, metadata_difference
+from eqfuzz.judge.compare import Difference, metadata_difference, strides_difference
 from eqfuzz.judge.observation import CallObservation, Observation
 from eqfuzz.judge.reference import LeafReference, Reference
 from eqfuzz.judge.verdict import Evidence, Kind, Verdict
@@ -94,10 +95,21 @@ def paths_difference(first: Observation, second: Observation, group: str, kind: 
 def metadata_verdict(
     first: Observation, second: Observation, group: str, kind: Kind, names: Names, *, strict: bool
 ) -> Verdict | None:
-    """The first leaf of ``group`` whose dtype, shape, device or type differs; ``strict`` adds strides and the like."""
+    """The first leaf of ``group`` whose dtype, shape, device or type differs; ``strict`` adds ``requires_grad``."""
+    return _in_words(first, second, group, kind, names, partial(metadata_difference, strict=strict))
+
+
+def strides_verdict(first: Observation, second: Observation, group: str, kind: Kind, names: Names) -> Verdict | None:
+    """The first leaf of ``group`` whose strides differ; all other metadata must have been found equal."""
+    return _in_words(first, second, group, kind, names, strides_difference)
+
+
+def _in_words(
+    first: Observation, second: Observation, group: str, kind: Kind, names: Names, differ: Callable[[Any, Any], str]
+) -> Verdict | None:
     for number, one, other in finished(first, second):
         for (path, left), (_, right) in zip(getattr(one, group), getattr(other, group), strict=True):
-            words = metadata_difference(left, right, strict=strict)
+            words = differ(left, right)
             if words:
                 words = words.replace("the first", names[0]).replace("the second", names[1])
                 message = f"{call_name(number, one)}: {path}: {words}"

@@ -61,7 +61,8 @@ PAIRS = {
     "generators": (drawing("torch"), lambda x: x + 1, Kind.WRONG_SIDE_EFFECT),
     "generators of numpy": (drawing("numpy"), lambda x: x + 1, Kind.WRONG_SIDE_EFFECT),
     "generators of python": (drawing("random"), lambda x: x + 1, Kind.WRONG_SIDE_EFFECT),
-    "metadata": (lambda x: x.t(), lambda x: x.t().contiguous(), Kind.WRONG_METADATA),
+    "metadata": (lambda x: x + 1, lambda x: (x + 1).requires_grad_(), Kind.WRONG_METADATA),
+    "strides": (lambda x: x.t() + 1, lambda x: (x.t() + 1).contiguous(), Kind.WRONG_METADATA),
     "side-effects": (lambda x: x.add_(1), lambda x: x + 1, Kind.WRONG_SIDE_EFFECT),
     "results": (lambda x: x.int(), lambda x: x.int() + 1, Kind.WRONG_RESULT),
 }
@@ -89,6 +90,13 @@ def test_metadata_is_judged_where_values_cannot_be():
         ("shared", lambda x: x, lambda x: x.clone()),
     ):
         assert what in judge_metadata(seen(eager), seen(compiled)).message
+
+
+def test_strides_do_not_stand_for_a_wrong_number():
+    found = judged(lambda x: x.t() + 1, lambda x: (x.t() + 2).contiguous())
+    assert found.kind is Kind.WRONG_RESULT
+    alone = judged(lambda x: x.t() + 1, lambda x: (x.t() + 1).contiguous())
+    assert "stride is (1, 3) in eager and (2, 1) in compiled" in alone.message
 
 
 def test_the_place_of_an_alias_is_an_expression():

@@ -255,7 +255,7 @@ SEEN = {
 @pytest.mark.parametrize("what", SEEN)
 def test_what_the_judge_sees_the_script_shows(tmp_path, what):
     source, kind = SEEN[what]
-    checks = ("gradients", "prints", "generators", "aliasing", "metadata", "side-effects", "results")
+    checks = ("gradients", "prints", "generators", "aliasing", "metadata", "side-effects", "results", "strides")
     checks = ("gradients",) if kind == "wrong-gradient" else checks
     judged = judge(source.replace("BROKEN", "torch.compiler.is_compiling()"), checks=checks)
     assert str(judged.verdict.kind) == kind, judged.verdict
