@@ -33,7 +33,7 @@ from eqfuzz.program.policy import demand_allowed
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
-from eqfuzz.run.configs import GUARD_STEPS, GUARDS, OWN_RANDOM, Config
+from eqfuzz.run.configs import GUARDS, OWN_RANDOM, Config
 from eqfuzz.run.deaths import DEATHS, death_in_words
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
@@ -140,7 +140,6 @@ class SeedRun:
     def _case(self, program: Program) -> Case:
         settings = self.settings
         guarded = "guards" in settings.checks and settings.steps and self._is_left(GUARDS)
-        guard_steps = max(GUARD_STEPS, settings.steps) if guarded else 0
         return Case(
             program=program,
             seed=settings.seed,
@@ -160,8 +159,8 @@ class SeedRun:
             in_batches=settings.runner == "fast" and "cuda" not in settings.devices,
             checks=settings.checks,
             steps=settings.steps,
-            guard_steps=guard_steps,
-            own_random="metadata" in settings.checks and self._is_left(OWN_RANDOM),
+            guard_steps=settings.guard_steps if guarded else 0,
+            own_random=settings.own_random and "metadata" in settings.checks and self._is_left(OWN_RANDOM),
             input_sets=settings.input_sets,
             signals=settings.signals,
             traced=settings.traced,

@@ -164,6 +164,8 @@ def _settings(
         preload=preload,
         compile_seconds=compile_seconds,
         steps=steps,
+        guard_steps=0,
+        own_random=False,
         input_sets=input_sets,
     )
 

@@ -313,6 +313,8 @@ class Hunter:
             compile_seconds=COMPILE_SECONDS,
             checks=CHECKS,
             steps=phase.steps,
+            guard_steps=0,
+            own_random=False,
             input_sets=phase.input_sets,
             traced=self.hunt.fault is None,
         )
