@@ -79,6 +79,7 @@ class Compiling(_Table):
 
     configs: tuple[str, ...] = Field(default=("inductor", "inductor-dynamic"), description="compile configurations")
     configs_from: Path | None = Field(default=None, description="TOML file with more of them")
+    threaded: float = Field(default=0.25, ge=0, le=1, description="share of seeds compiled for several threads too")
     devices: tuple[Literal["cpu", "cuda"], ...] = Field(default=("cpu",), description="devices")
     timeout: Positive = Field(default=90.0, description="wall seconds for one compiled cell")
     runner: Literal["fast", "stock", "spawn"] = Field(

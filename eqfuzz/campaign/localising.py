@@ -30,6 +30,9 @@ class Localising:
         if "draws" in checks and "draws" not in finding.environment:
             told = f"{1 + self._further_draws(finding)} of {1 + FURTHER_DRAWS}"
             finding = dataclasses.replace(finding, environment={**finding.environment, "draws": told})
+        if "stage" in checks and finding.threads > 1 and "one_thread" not in finding.environment:
+            told = self._with_one_thread(finding)
+            finding = dataclasses.replace(finding, environment={**finding.environment, "one_thread": told})
         if "stage" in checks and finding.ablation is None:
             finding = dataclasses.replace(finding, ablation=self._ablation(finding))
         if "place" in checks and not finding.fingerprint:
@@ -52,6 +55,12 @@ class Localising:
         cases = [dataclasses.replace(case, seed=case.seed + further) for further in range(1, 1 + FURTHER_DRAWS)]
         shown = [trial(self._pool, drawn).shown.get(finding.config) for drawn in cases]
         return sum(verdict is not None and verdict.kind is finding.verdict.kind for verdict in shown)
+
+    def _with_one_thread(self, finding: Finding) -> str:
+        """The kind of verdict that the finding's calls get with one thread."""
+        config = config_of(finding).with_one_thread()
+        shown = trial(self._pool, dataclasses.replace(case_about(finding, "compare"), configs=(config,))).shown
+        return str(shown[config.name].kind) if config.name in shown else "not judged"
 
     def _ablation(self, finding: Finding) -> Ablation:
         """What the backends before the finding's own show on its calls."""

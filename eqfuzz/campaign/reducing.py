@@ -39,7 +39,8 @@ _WITHOUT_CODE = {STAGES[backend]: backend for backend in LADDER}
 
 @dataclasses.dataclass(frozen=True)
 class Tried:
-    """A smaller finding was tried: ``holds`` where it is the same. ``size`` counts rewrites, statements, options."""
+    """A smaller finding was tried: ``holds`` where it is the same. ``size`` counts what is
+    left of what the phase is about."""
 
     phase: str
     size: int
@@ -158,7 +159,10 @@ class Reducing:
         return None
 
     def _fewest_options(self, case: Case, steps: tuple[Step, ...]) -> Case:
-        """The case with what the configuration can do without left out."""
+        """The case with what the configuration can do without left out, all threads but one before all."""
+        if case.configs[0].threads > 1:
+            single = dataclasses.replace(case, configs=(case.configs[0].with_one_thread(),))
+            case = single if self._told("threads", 1, self._holds(self._trial(single, steps), single, steps)) else case
         options = _options(case.configs[0])
 
         def with_(chosen: Collection[tuple[str, str, Any]]) -> Case:
@@ -283,7 +287,7 @@ def _plans(finding: Finding, config: Config) -> Iterator[Case]:
 
 def _options(config: Config) -> tuple[tuple[str, str, Any], ...]:
     """What differs from the default configuration, as (field, key, value); key is empty for a plain field."""
-    given = config.model_dump(exclude_defaults=True, exclude={"name", "backend"})
+    given = config.model_dump(exclude_defaults=True, exclude={"name", "backend", "threads"})
     return tuple(
         (field, key, item)
         for field, value in given.items()
@@ -295,5 +299,7 @@ def _with_options(config: Config, options: Collection[tuple[str, str, Any]]) -> 
     fields: dict[str, Any] = {}
     for field, key, value in options:
         fields[field] = {**fields.get(field, {}), key: value} if key else value
-    name = config.name if len(options) == len(_options(config)) else config.backend
-    return Config(name=name, backend=config.backend, **fields)
+    if len(options) == len(_options(config)):
+        return config
+    name = config.backend if config.threads == 1 else f"{config.backend}@{config.threads}"
+    return Config(name=name, backend=config.backend, threads=config.threads, **fields)

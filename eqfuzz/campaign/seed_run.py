@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +34,16 @@ from eqfuzz.program.policy import demand_allowed
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite.derive import Step
 from eqfuzz.run.case import Case
-from eqfuzz.run.configs import GUARDS, OWN_RANDOM, Config
+from eqfuzz.run.configs import GUARDS, OWN_RANDOM, Config, one_thread
 from eqfuzz.run.deaths import DEATHS, death_in_words
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
 from eqfuzz.run.protocol import FORBIDDEN
 from eqfuzz.triage.severity import severity
+
+THREADS = (2, 3, 4)
+"""How many threads a cell with several has, drawn: loops are cut in halves, unevenly, into many parts."""
 
 
 class InternalError(Exception):
@@ -140,6 +144,7 @@ class SeedRun:
     def _case(self, program: Program) -> Case:
         settings = self.settings
         guarded = "guards" in settings.checks and settings.steps and self._is_left(GUARDS)
+        configs = tuple(c for c in settings.configs if self._is_left(c))
         return Case(
             program=program,
             seed=settings.seed,
@@ -148,7 +153,8 @@ class SeedRun:
             depth=settings.depth,
             variants=settings.variants,
             devices=settings.devices,
-            configs=tuple(c for c in settings.configs if self._is_left(c)),
+            configs=configs,
+            threaded=self._threaded(program, configs),
             load_seconds=self.limits.load_s,
             eager_seconds=self.limits.eager_s,
             compile_seconds=settings.compile_seconds,
@@ -168,6 +174,14 @@ class SeedRun:
 
     def _is_left(self, config: Config) -> bool:
         return (self.name, config.name) not in self.settings.judged
+
+    def _threaded(self, program: Program, configs: Sequence[Config]) -> tuple[Config, ...]:
+        """The first of the configurations with several threads, in the share of seeds that is drawn for that."""
+        settings = self.settings
+        rng = random.Random(f"{settings.seed} {program.digest} threads")
+        drawn = rng.random() < settings.threaded and settings.devices == ("cpu",)
+        plain = [config for config in configs if config.backend == "inductor" and config.threads == 1]
+        return tuple(config.with_threads(rng.choice(THREADS)) for config in plain[:1] if drawn)
 
     def _run_case(self, case: Case) -> None:
         """Run the case until a child comes through; each death takes one more cell or variant out of it."""
@@ -270,9 +284,9 @@ class SeedRun:
             if variant == 0 and kind is Kind.HANG:  # else every variant would wait out the same limit
                 skip += [(number, *key[1:]) for number in range(1, len(self.variants) + 1)]
             return dataclasses.replace(case, skip=tuple(skip))
-        if name in ("speed", "device"):
+        if name in ("speed", "device", "threads"):
             key = (variant, stage["device"], stage["config"])
-            kind = Kind.UNSUPPORTED if name == "device" else Kind.INCONCLUSIVE
+            kind = Kind.INCONCLUSIVE if name == "speed" else Kind.UNSUPPORTED
             self.cells[key] = Cell(*key, Verdict(kind, words), ended["wall_seconds"])
             self._tell(self.cells[key])
             return dataclasses.replace(case, skip=(*done, key))
@@ -300,7 +314,7 @@ class SeedRun:
                 for cell in cells:
                     self._tell(cell)
                 continue
-            cells.sort(key=lambda cell: cell.config != self.settings.baseline)
+            cells.sort(key=lambda c: (c.config != self.settings.baseline, c.config != one_thread(c.config)))
             confirmed = confirming.confirm(cells, self.cells.get((0, cells[0].device, cells[0].config)))
             for cell in cells:
                 if isinstance(confirmed, Verdict):
@@ -317,9 +331,12 @@ class SeedRun:
         self.emit(FindingMade(self.index, *told))
 
     def _baseline_of(self, cell: Cell) -> Cell:
-        """The same cell under the baseline configuration where that shows the same, otherwise the cell itself."""
-        stock = self.cells.get((cell.variant, cell.device, self.settings.baseline))
-        return stock if stock is not None and stock.verdict.symptom == cell.verdict.symptom else cell
+        """The same cell under the baseline configuration or with one thread, where that shows the same, or itself."""
+        for name in (self.settings.baseline, one_thread(cell.config)):
+            stock = self.cells.get((cell.variant, cell.device, name))
+            if stock is not None and stock.verdict.symptom == cell.verdict.symptom:
+                return stock
+        return cell
 
     def _tell(self, cell: Cell) -> None:
         rules = self._rules_of(cell.variant) if cell.variant else []

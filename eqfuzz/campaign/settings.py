@@ -26,7 +26,8 @@ class Settings:
     configuration ``baseline`` shows as well is its finding, not one of each configuration that has it too. Findings of
     the ``known_issues`` files are counted apart. With ``signals`` cells tell their features, with ``traced`` the lines
     of the compiler that ran are told too. What an original shows and ``met`` has (see ``Cell.symptom``) is no finding
-    again: it was confirmed before. ``untrusted``: every seed runs in the sandbox, not only those that say so;
+    again: it was confirmed before. In the share ``threaded`` of the seeds the original is compiled once more, for
+    several threads. ``untrusted``: every seed runs in the sandbox, not only those that say so;
     ``unsafe``: where there can be no sandbox such seeds run without.
     """
 
@@ -59,6 +60,7 @@ class Settings:
     baseline: str = ""
     signals: bool = False
     traced: bool = False
+    threaded: float = 0.0
     met: frozenset[tuple[str, ...]] = frozenset()
     untrusted: bool = False
     unsafe: bool = False

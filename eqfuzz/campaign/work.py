@@ -72,6 +72,7 @@ class Workshop:
             jobs=jobs,
             preload=compiling.preload,
             runner=compiling.runner,
+            threaded=compiling.threaded,
             compile_seconds=compiling.timeout,
             rules_from=rewriting.rules_from,
             checks=checks_of(configuration),

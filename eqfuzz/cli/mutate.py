@@ -71,6 +71,10 @@ def mutate(
     configs_from: Annotated[
         Path | None, typer.Option(metavar="FILE", help="TOML file with more configurations ([configs.NAME] tables).")
     ] = None,
+    threaded: Annotated[
+        float,
+        typer.Option(min=0, max=1, metavar="SHARE", help="Share of seeds compiled once more, for several threads."),
+    ] = 0.25,
     seed: Annotated[int, typer.Option(help="Decides every random choice.")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Seeds run at once (default: one per core).")] = None,
     time: Annotated[str | None, typer.Option(metavar="TIME", help="Stop after this long: 90, 10m, 1h.")] = None,
@@ -174,6 +178,7 @@ def mutate(
         time=limit,
         preload=preload,
         runner=str(runner),
+        threaded=threaded,
         compile_seconds=compile_seconds,
         dry_run=dry_run,
         rules_from=tuple(rules_from or ()),

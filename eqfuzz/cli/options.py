@@ -47,7 +47,7 @@ def configs_of(given: Sequence[str], file: Path | None) -> tuple[Config, ...]:
 
     Raises BadOption with a did-you-mean, or naming file and place.
     """
-    from eqfuzz.run.configs import BUILT_IN, DEFAULT_CONFIG, choose, read_configs
+    from eqfuzz.run.configs import BUILT_IN, DEFAULT_CONFIG, choose, find, in_words, read_configs
 
     try:
         known = read_configs(file) if file is not None else dict(BUILT_IN)
@@ -60,9 +60,9 @@ def configs_of(given: Sequence[str], file: Path | None) -> tuple[Config, ...]:
         own = [config for name, config in known.items() if name not in BUILT_IN or config != BUILT_IN[name]]
         return tuple(own) or (DEFAULT_CONFIG,)
     for name in names:
-        if name not in known:
+        if find(name, known) is None:
             hint = did_you_mean(name, list(known))
-            raise BadOption("--config", f"no configuration {name!r}{hint}; known: {', '.join(known)}")
+            raise BadOption("--config", f"no configuration {name!r}{hint}; known: {in_words(known)}")
     return choose(names, known)
 
 

@@ -93,8 +93,9 @@ def title(finding: Finding) -> str:
 
 
 def _summary(finding: Finding) -> str:
-    arguments = ", ".join(f"`{k}={v!r}`" for k, v in finding.settings.items() if k != "name")
+    arguments = ", ".join(f"`{k}={v!r}`" for k, v in finding.settings.items() if k not in ("name", "threads"))
     parts = [f"`torch.compile` {_WORDS[finding.verdict.kind]} for the program below, on {finding.device.upper()}"]
+    parts[0] += f" with {finding.threads} threads" if finding.threads > 1 else ""
     parts += [f"under {arguments}"] if arguments else []
     guarded = guarded_by(finding)
     parts += [f"when it is called again and {guarded} has changed: a guard is missing"] if guarded else []
@@ -147,6 +148,8 @@ def _facts(finding: Finding, checks: Mapping[str, Mapping[str, bool]]) -> list[s
     told += [
         f"judged alone, on the operands that the compiled run gave it, wrong is {line}" for line in finding.suspects
     ]
+    if finding.about_threads:
+        told.append(f"threads: {finding.about_threads}")
     draws = finding.environment.get("draws")
     if draws:
         told.append(f"{draws} random draws of the inputs show it")

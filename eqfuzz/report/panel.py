@@ -108,6 +108,8 @@ def _headline(event: FindingMade) -> Table:
     release = str(Release.from_versions(finding.environment))
     config = Text.assemble((finding.config, "bold"), " on ", (finding.device, "bold"))
     rows.add_row("config", config.append(f", torch {release}" if release else ""))
+    if finding.about_threads:
+        rows.add_row("threads", Text(finding.about_threads))
     if finding.also:
         told = f"{count(finding.also, 'more cell')} of this seed {'shows' if finding.also == 1 else 'show'} the same"
         rows.add_row("also", Text(told))

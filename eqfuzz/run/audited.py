@@ -8,6 +8,7 @@ from eqfuzz.judge.audit import Audit, audit
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.run.configs import Config
+from eqfuzz.run.several_threads import several_threads
 
 
 def demand_inductor(config: Config) -> None:
@@ -21,7 +22,7 @@ def demand_inductor(config: Config) -> None:
 def audit_calls(loaded: Loaded, calls: Sequence[Call], seed: int, config: Config) -> Audit:
     """The audit of a loaded program on the given calls. Raises ValueError like ``demand_inductor``."""
     demand_inductor(config)
-    with config.patched():
+    with several_threads(config.threads), config.patched():
         return audit(
             loaded.instance,
             calls,

@@ -96,10 +96,11 @@ class Batches:
     def add(self, subject: Subject, cells: Sequence[Place]) -> None:
         """Take its cells in; judge what has come together when it is enough, and at once what shares no kernels.
 
-        Inductor with options of its own has a process of its own all the same: an option may kill it.
+        Inductor with options of its own has a process of its own all the same: an option may kill it. So has every cell
+        with several threads: this process must be able to fork the next.
         """
         for device, config in cells:
-            if config.backend == "inductor":
+            if config.backend == "inductor" or config.threads > 1:
                 self._tasks.append(_Task(subject, device, config))
             else:
                 self._tell(subject.number, device, config.name, self._judge.cell(subject, device, config))
@@ -215,6 +216,8 @@ class Batches:
             self._judge.no_reference = [*self._judge.no_reference, task.subject.number]
             self._tasks.appendleft(task)
             return None
+        if ended["stage"] == "threads":
+            return Judged(Verdict(Kind.UNSUPPORTED, words), ended["seconds"])
         if ended["stage"] == "speed":
             return Judged(Verdict(Kind.INCONCLUSIVE, words), ended["seconds"])
         return Judged(Verdict(DEATHS[ended["reason"]], words), ended["seconds"])

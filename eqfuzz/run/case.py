@@ -25,7 +25,8 @@ class Case:
     used (0: all).
 
     ``guard_steps`` are drawn for a cell that the original has besides, under ``GUARDS`` (0: no such cell);
-    ``own_random`` gives it one under ``OWN_RANDOM`` where it draws. Both are on the first device.
+    ``own_random`` gives it one under ``OWN_RANDOM`` where it draws, and there is one under each that is ``threaded``.
+    All are on the first device.
 
     ``in_batches``: compiled cells run in processes of their own that share the C++ compiler, see ``batch``; else all in
     the one that runs the case, one after the other, as torch does it.
@@ -63,6 +64,7 @@ class Case:
     steps: int = 1
     guard_steps: int = 0
     own_random: bool = False
+    threaded: tuple[Config, ...] = ()
     input_sets: int = 0
     rules_from: tuple[str, ...] = ()
     favoured: tuple[str, ...] = ()
@@ -77,7 +79,7 @@ class Case:
     @property
     def of_original(self) -> tuple[Config, ...]:
         """The configurations that the original has and its variants have not."""
-        return (GUARDS,) * bool(self.guard_steps) + (OWN_RANDOM,) * self.own_random
+        return (GUARDS,) * bool(self.guard_steps) + (OWN_RANDOM,) * self.own_random + self.threaded
 
     def config_of(self, name: str) -> Config:
         """The configuration of a cell. Raises StopIteration for one that the case does not have."""
@@ -93,6 +95,7 @@ class Case:
             **shallow,
             "program": self.program.to_json(),
             "configs": [c.model_dump() for c in self.configs],
+            "threaded": [c.model_dump() for c in self.threaded],
             "steps_taken": [dataclasses.asdict(step) for step in self.steps_taken],
         }
 
@@ -105,6 +108,7 @@ class Case:
                 **lists,
                 "program": Program.from_json(data["program"]),
                 "configs": tuple(Config(**c) for c in data["configs"]),
+                "threaded": tuple(Config(**c) for c in data["threaded"]),
                 "steps_taken": tuple(Step(**step) for step in data["steps_taken"]),
                 "skip": tuple((v, d, c) for v, d, c in data["skip"]),
             }

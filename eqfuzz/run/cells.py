@@ -21,6 +21,7 @@ from eqfuzz.run.clock import Clock
 from eqfuzz.run.configs import Config
 from eqfuzz.run.devices import observe_on
 from eqfuzz.run.lines import traced_lines
+from eqfuzz.run.several_threads import EAGER_RUNS, observed_again, several_threads
 from eqfuzz.run.signals import Signals
 from eqfuzz.run.subject import Subject
 from eqfuzz.torch_internals.dynamo import compilations, forget_compiled_code
@@ -121,17 +122,27 @@ class CellJudge:
         return Judged(self._verdict(compare, [self.start, subject]), time.perf_counter() - began)
 
     def cell(self, subject: Subject, device: str, config: Config) -> Judged:
-        """A compiled cell beside eager on the same device."""
+        """A compiled cell beside eager on the same device and with as many threads."""
+        with several_threads(config.threads):
+            return self._cell(subject, device, config)
+
+    def _cell(self, subject: Subject, device: str, config: Config) -> Judged:
         began = time.perf_counter()
         seconds = self.case.compile_seconds
         where = {"variant": subject.number, "device": device, "config": config.name}
-        eager, calls, doubt = subject.eager, subject.calls, ""
+        doubt = ""
+        if config.threads > 1:
+            self.clock.enter("threads", 2 * EAGER_RUNS * self.case.eager_seconds, **where)
+            subject, refusal, doubt = observed_again(subject)
+            if refusal:
+                return Judged(Verdict(Kind.UNSUPPORTED, refusal), time.perf_counter() - began)
+        eager, calls = subject.eager, subject.calls
         if device != "cpu":
             self.clock.enter("device", 4 * self.case.eager_seconds + _CONTEXT_SECONDS, **where)
             abroad = subject.abroad(device)
             if abroad.refusal:
                 return Judged(Verdict(Kind.UNSUPPORTED, abroad.refusal), time.perf_counter() - began)
-            eager, calls, doubt = abroad.eager, abroad.calls, abroad.doubt
+            eager, calls, doubt = abroad.eager, abroad.calls, doubt or abroad.doubt
         self.clock.enter("compile", seconds, **where)
         forget_compiled_code()
         signals, lines = Signals(), dict[str, str]()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,19 @@ import pydantic
 from eqfuzz.torch_internals.bisector import switched_off
 from eqfuzz.torch_internals.options import config_module, patched, values_of
 
+MOST_THREADS = 64
+SMALL_LOOPS = "cpp.min_chunk_size"
+"""How many iterations a thread must get for Inductor to split a loop: 512, which few programs of a fuzzer have."""
+
+_ONLY_IN_SOURCE = frozenset({SMALL_LOOPS})
+"""Inductor options that change the source of a kernel, and not how it is built."""
+
 
 class Config(pydantic.BaseModel):
     """One configuration. ``dynamo`` and ``inductor`` are patched into torch's config modules for the cell.
 
-    ``without`` names a part of the compiler that is switched off, as torch's bisector does it: subsystem and detail.
+    ``threads`` is how many the cell has, in eager and compiled, see ``several_threads``. ``without`` names a part of
+    the compiler that is switched off, as torch's bisector does it: subsystem and detail.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
@@ -31,6 +39,7 @@ class Config(pydantic.BaseModel):
     dynamo: dict[str, Any] = {}
     inductor: dict[str, Any] = {}
     without: tuple[str, str] | None = None
+    threads: int = pydantic.Field(default=1, ge=1, le=MOST_THREADS)
 
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of ``torch.compile`` that differ from its defaults."""
@@ -53,10 +62,21 @@ class Config(pydantic.BaseModel):
             update={"name": backend, "backend": backend, "mode": None, "options": {}, "inductor": {}, "without": None}
         )
 
+    def with_threads(self, count: int) -> Config:
+        """The same with ``count`` threads, which get their share of small loops too, under the name ``NAME@COUNT``."""
+        options = {SMALL_LOOPS: 1, **self.inductor} if self.backend == "inductor" else self.inductor
+        return self.model_copy(update={"name": f"{self.name}@{count}", "threads": count, "inductor": options})
+
+    def with_one_thread(self) -> Config:
+        """What ``with_threads`` was called on, or the same with one thread."""
+        options = {name: value for name, value in self.inductor.items() if name != SMALL_LOOPS}
+        return self.model_copy(update={"name": one_thread(self.name), "threads": 1, "inductor": options})
+
     @property
     def shares_kernels(self) -> bool:
         """Whether it generates C++ kernels, and with no options of its own that these would have to be built under."""
-        return self.backend == "inductor" and not (self.mode or self.options or self.inductor or self.without)
+        options = self.inductor.keys() - _ONLY_IN_SOURCE
+        return self.backend == "inductor" and not (self.mode or self.options or options or self.without)
 
     @property
     def draws_as_eager(self) -> bool:
@@ -68,9 +88,12 @@ class Config(pydantic.BaseModel):
         """The compiler options of this configuration, put back afterwards.
 
         ``fallback_random`` is on unless the configuration says otherwise, so that compiled programs draw the numbers
-        that eager ones draw.
+        that eager ones draw. The number of threads is an option so that torch's caches tell graphs apart: by
+        themselves they do so from 2.15 on.
         """
         inductor = {"fallback_random": True, **self.inductor}
+        if self.threads > 1:
+            inductor = {"cpp.threads": self.threads, **inductor}
         off = switched_off(*self.without) if self.without else contextlib.nullcontext()
         with off, patched(dynamo=self.dynamo, inductor=inductor):
             yield
@@ -110,12 +133,34 @@ OWN_RANDOM = Config(name="own-random", inductor={"fallback_random": False})
 OF_ORIGINALS = {config.name: config for config in (GUARDS, OWN_RANDOM)}
 
 
-def choose(names: Sequence[str], known: dict[str, Config]) -> tuple[Config, ...]:
+def one_thread(name: str) -> str:
+    """The name of the configuration that ``NAME@COUNT`` is with several threads; any other name as it is."""
+    plain, mark, count = name.rpartition("@")
+    return plain if mark and count.isdecimal() else name
+
+
+def find(name: str, known: Mapping[str, Config]) -> Config | None:
+    """The configuration called so, or ``NAME@COUNT`` for ``NAME`` with several threads; None where there is none."""
+    plain, count = one_thread(name), name.rpartition("@")[2]
+    if name in known:
+        return known[name]
+    if plain == name or plain not in known or not 2 <= int(count) <= MOST_THREADS:
+        return None
+    return known[plain].with_threads(int(count))
+
+
+def in_words(known: Mapping[str, Config]) -> str:
+    """Every name that ``find`` knows."""
+    return f"{', '.join(known)}; each with @2 to @{MOST_THREADS} for so many threads"
+
+
+def choose(names: Sequence[str], known: Mapping[str, Config]) -> tuple[Config, ...]:
     """The named configurations. Raises ValueError that lists the known names."""
-    unknown = [n for n in names if n not in known]
+    chosen = {name: find(name, known) for name in names}
+    unknown = [name for name, config in chosen.items() if config is None]
     if unknown:
-        raise ValueError(f"unknown configuration {unknown[0]!r}; known: {', '.join(known)}")
-    return tuple(known[n] for n in dict.fromkeys(names))
+        raise ValueError(f"unknown configuration {unknown[0]!r}; known: {in_words(known)}")
+    return tuple(config for config in chosen.values() if config is not None)
 
 
 def read_configs(path: Path) -> dict[str, Config]:

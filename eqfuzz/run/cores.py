@@ -7,6 +7,9 @@ import os
 import threading
 from collections.abc import Iterator
 
+_before: set[int] = set()
+"""The cores that this process had before it was pinned, or a process that it is a fork of."""
+
 
 class Cores:
     """One core for each of ``jobs`` workers, if these are all the cores there are.
@@ -36,5 +39,19 @@ class Cores:
 def pin(core: int | None) -> None:
     """Keep this process, and what it starts, on ``core``. A core that has gone since pins nobody."""
     if core is not None:
+        allowed = os.sched_getaffinity(0)
         with contextlib.suppress(OSError):
             os.sched_setaffinity(0, {core})
+            _before.update(allowed)
+
+
+@contextlib.contextmanager
+def unpinned() -> Iterator[None]:
+    """Let this thread, and what it starts inside, use all cores that there were before ``pin``."""
+    pinned = os.sched_getaffinity(0)
+    if _before:
+        os.sched_setaffinity(0, _before)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, pinned)

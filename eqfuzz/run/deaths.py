@@ -18,6 +18,7 @@ _WHILE = {
     "steps": "in eager, called again",
     "speed": "while it was timed",
     "device": "in eager on the device",
+    "threads": "in eager with several threads",
     "compile": "compiled",
 }
 

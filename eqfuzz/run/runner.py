@@ -37,10 +37,11 @@ from eqfuzz.run.batch import Batches
 from eqfuzz.run.case import Case
 from eqfuzz.run.cells import SAMPLES, CellJudge, Cells, InTurn, Judged, is_open, open_cells
 from eqfuzz.run.clock import Clock, Emit
-from eqfuzz.run.configs import OWN_RANDOM
+from eqfuzz.run.configs import GUARDS, OWN_RANDOM
 from eqfuzz.run.describing import describe
 from eqfuzz.run.devices import observe_on
 from eqfuzz.run.limits import peak_mb
+from eqfuzz.run.several_threads import several_threads
 from eqfuzz.run.subject import Subject
 from eqfuzz.torch_internals.bisector import bisected
 from eqfuzz.torch_internals.graph_passes import PASSES, change_of
@@ -169,10 +170,11 @@ class _Runner:
         subject = self._asked_for()
         device, config = self.case.devices[0], self.case.configs[0]
         self.clock.enter("compile", 2 * self.case.compile_seconds, variant=0, device=device, config=config.name)
-        eager = observe_on(subject.loaded.instance, subject.calls, device)
-        with config.patched():
-            compiled = observe_on(subject.loaded.instance, subject.calls, device, config.compile)
-        known = subject.reference(SAMPLES[0], self.case.seed)
+        with several_threads(config.threads):
+            eager = observe_on(subject.loaded.instance, subject.calls, device)
+            with config.patched():
+                compiled = observe_on(subject.loaded.instance, subject.calls, device, config.compile)
+            known = subject.reference(SAMPLES[0], self.case.seed)
         last = len(subject.calls) - 1
         found = own_checks(eager.calls[last], compiled.calls[last], known.calls[last] if known else None)
         self.emit({"event": "same", "found": found})
@@ -283,13 +285,12 @@ class _Runner:
         for config in case.of_original:
             if not is_open(case, 0, (device, config)):
                 continue
-            if config is OWN_RANDOM:
-                if has_drawn(start.eager):
-                    taker.add(start, [(device, config)])
-                continue
-            self._take_steps(more, calls, case.guard_steps)
-            if len(more.calls) > len(start.calls):
-                taker.add(more, [(device, config)])
+            if config is GUARDS:
+                self._take_steps(more, calls, case.guard_steps)
+                if len(more.calls) > len(start.calls):
+                    taker.add(more, [(device, config)])
+            elif config is not OWN_RANDOM or has_drawn(start.eager):
+                taker.add(start, [(device, config)])
 
     def _take_steps(self, start: Subject, calls: Sequence[Call], count: int) -> None:
         """The further calls: those without a guard for every variant, ``count`` with one for the original."""

@@ -43,6 +43,10 @@ class Subject:
         if len(calls) > len(self.calls):
             self._take(calls, eager)
 
+    def anew(self) -> Subject:
+        """The same, observed once more in eager, and without a reference."""
+        return Subject(self.number, self.variant, self.loaded, self.calls, observe(self.loaded.instance, self.calls))
+
     def limit(self, count: int) -> None:
         """Leave the first ``count`` calls; all, where that is 0."""
         if 0 < count < len(self.calls):

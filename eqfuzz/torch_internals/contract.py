@@ -267,6 +267,8 @@ _OPTIONS = (
             ("post_grad_custom_post_pass", "follows a rewriting through the compiler", ""),
             ("emulate_precision_casts", "excuses half-precision numbers that fusion keeps wider", ""),
             ("cpp_wrapper", "has a configuration", "no configuration inductor-cpp-wrapper"),
+            ("cpp.threads", "compiles for several threads", "no configuration with several threads"),
+            ("cpp.min_chunk_size", "splits small loops", "no configuration with several threads"),
         )
     ),
     PrivateName("torch._functorch.config:enable_autograd_cache", "compiles where a cache would have the graph"),

@@ -75,6 +75,19 @@ class Finding:
         return self.ablation.stage if self.ablation is not None else ""
 
     @property
+    def threads(self) -> int:
+        """How many threads it was seen with, in eager and compiled."""
+        return self.settings.get("threads", 1)
+
+    @property
+    def about_threads(self) -> str:
+        """How many threads it takes, in words; empty where it was met with one."""
+        with_one = self.environment.get("one_thread", "")
+        if self.threads == 1:
+            return "one is enough" if with_one else ""
+        return f"{self.threads}; with one: {with_one or 'not judged'}"
+
+    @property
     def severity(self) -> Severity:
         return severity(self.verdict)
 

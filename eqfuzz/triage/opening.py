@@ -38,8 +38,10 @@ def opening(
         lines += ["", "# Full precision, in eager too", *(f"{setting} = False" for setting in IMPRECISE_ON_CUDA)]
     if preloaded:
         lines += ["", _PRELOAD.rstrip("\n")]
-    if config.dynamo or config.inductor or draws:
+    if config.dynamo or config.inductor or draws or config.threads > 1:
         lines.append("")
+    if config.threads > 1:
+        lines.append(f"torch.set_num_threads({config.threads})")
     draws = draws and "fallback_random" not in config.inductor
     if draws:
         lines.append("torch._inductor.config.fallback_random = True  # compiled programs draw the same random numbers")
@@ -64,8 +66,10 @@ def without_imports_of_torch(text: str) -> tuple[str, list[str]]:
 def _docstring(finding: Finding, config: Config) -> str:
     arguments = ", ".join(f"{k}={v!r}" for k, v in config.arguments().items())
     release = Release.from_versions(finding.environment)
+    threads = f" with {config.threads} threads" if config.threads > 1 else ""
+    place = f"{finding.device}{threads}"
     lines = [
-        f"{finding.verdict.kind} under torch.compile({arguments}) on {finding.device}: eqfuzz finding {finding.id}.",
+        f"{finding.verdict.kind} under torch.compile({arguments}) on {place}: eqfuzz finding {finding.id}.",
         "",
         *textwrap.wrap(finding.verdict.message, 110),
         "",
