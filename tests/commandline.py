@@ -49,6 +49,8 @@ def mutate(*arguments: object, out: Path, timeout: float = 280) -> Run:
         arguments = (*arguments, "--steps", 0)
     if "--no-check" not in arguments:
         arguments = (*arguments, "--no-check", "draws,place")
+    if "--threaded" not in arguments:
+        arguments = (*arguments, "--threaded", 0)
     if "--known-issues" not in arguments:
         arguments = (*arguments, "--no-known-issues")
     done = eqfuzz("mutate", *arguments, "--format", "json", "--out", out, timeout=timeout)

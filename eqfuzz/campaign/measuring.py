@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.campaign.events import Handler
+from eqfuzz.campaign.seed_run import THREAD_COUNTS
 from eqfuzz.campaign.self_check import case_of, verdicts_of
 from eqfuzz.campaign.self_check_events import SelfCheckStep, SelfCheckSummary
 from eqfuzz.judge.instrument.capability import CAPABILITIES
@@ -25,6 +26,7 @@ from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import Program
 from eqfuzz.program.shipped import folder
 from eqfuzz.rewrite.library import shipped_rules
+from eqfuzz.run.configs import DEFAULT_CONFIG
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.pool import Pool
@@ -37,11 +39,13 @@ _HOSTILE_SHARE = 0.3
 _PER_SEED = 60
 _MOST_ROUNDS = 8
 
-EAGER, CAPABILITY, COMPILED, HOSTILE = (
+EAGER, CAPABILITY, THREADS, COMPILED, HOSTILE, THREADED = (
     "program and rewrite, eager",
     "eager, other vector width",
+    "eager, several threads",
     "compiled, derivations of depth 8",
     "compiled, ill-conditioned",
+    "compiled, several threads",
 )
 
 
@@ -81,6 +85,7 @@ class Sizes:
     draws: int = 4
     eager: int = 5000
     compiled: int = 500
+    threaded: int = 200
 
 
 def full_check(handler: Handler, out: Path, sizes: Sizes, *, jobs: int, seed: int = 0) -> SelfCheckSummary:
@@ -90,10 +95,10 @@ def full_check(handler: Handler, out: Path, sizes: Sizes, *, jobs: int, seed: in
     """
     began = time.monotonic()
     out.mkdir(parents=True, exist_ok=True)
-    measuring = _Measuring(out, handler, sizes, jobs, seed)
+    measuring = Measuring(out, handler, sizes, jobs, seed)
     interrupted = False
     try:
-        for part in (measuring.recall, measuring.eager, measuring.capability, measuring.compiled):
+        for part in measuring.parts():
             part()
     except KeyboardInterrupt:
         interrupted = True
@@ -132,7 +137,9 @@ class _Kept:
         return key in self._known
 
 
-class _Measuring:
+class Measuring:
+    """Measures one part after the other into ``table`` and ``pairs``; ``programs`` are the shipped seeds."""
+
     def __init__(self, out: Path, handler: Handler, sizes: Sizes, jobs: int, seed: int) -> None:
         self.out = out
         self.handler = handler
@@ -141,11 +148,15 @@ class _Measuring:
         self.seed = seed
         self.kept = _Kept(out / "measured.jsonl")
         self.table = Recall()
-        self.pairs = {name: Pairs(name) for name in (EAGER, CAPABILITY, COMPILED, HOSTILE)}
+        self.pairs = {name: Pairs(name) for name in (EAGER, CAPABILITY, THREADS, COMPILED, HOSTILE, THREADED)}
         self.rules = tuple(rule.name for rule in shipped_rules())
         root = folder("seeds")
         files = sorted(path for path in root.rglob("*.py") if "__pycache__" not in path.parts)
         self.programs = [read_program(path, str(path.relative_to(root))) for path in files]
+
+    def parts(self) -> tuple[Callable[[], None], ...]:
+        """What is measured, in turn."""
+        return self.recall, self.eager, self.capability, self.threads, self.compiled, self.threaded
 
     def recall(self) -> None:
         began = time.monotonic()
@@ -197,6 +208,31 @@ class _Measuring:
                 verdicts = [Verdict.from_json(verdict) for verdict in told.get("verdicts", ())]
                 self.pairs[CAPABILITY].add(program.name, verdicts, Counter(told.get("alarms", {})))
         self._tell_pairs(self.pairs[CAPABILITY], began)
+
+    def threads(self) -> None:
+        began = time.monotonic()
+        with self._pool(Environment(self.out), _TARGET, warm=False) as pool:
+
+            def compare(program: Program) -> Any:
+                key = f"threads {program.name} {self.seed}"
+                job = {"job": "threads", "threads": THREAD_COUNTS}
+                return self.kept.get(key, lambda: self._told(pool, program, job, "compared"))
+
+            for program, told in self._each(compare, self.programs):
+                verdicts = [Verdict.from_json(verdict) for verdict in told.get("verdicts", ())]
+                self.pairs[THREADS].add(program.name, verdicts, Counter(told.get("alarms", {})))
+        self._tell_pairs(self.pairs[THREADS], began)
+
+    def threaded(self) -> None:
+        """Originals and derivations, each with two numbers of threads."""
+        began = time.monotonic()
+        seeds = list(self.programs)
+        random.Random(f"{self.seed} threads").shuffle(seeds)
+        configs = tuple(DEFAULT_CONFIG.with_threads(count) for count in THREAD_COUNTS[:2])
+        changes = {"seed": self.seed, "rules": self.rules, "strategy": "random", "depth": _DEPTH, "configs": configs}
+        with self._pool(Environment(self.out), _CASES, warm=True) as pool:
+            self._cases(pool, self.pairs[THREADED], seeds, {**changes, "variants": 1}, self.sizes.threaded)
+        self._tell_pairs(self.pairs[THREADED], began)
 
     def compiled(self) -> None:
         began = time.monotonic()

@@ -42,7 +42,7 @@ from eqfuzz.run.pool import Pool
 from eqfuzz.run.protocol import FORBIDDEN
 from eqfuzz.triage.severity import severity
 
-THREADS = (2, 3, 4)
+THREAD_COUNTS = (2, 3, 4)
 """How many threads a cell with several has, drawn: loops are cut in halves, unevenly, into many parts."""
 
 
@@ -181,7 +181,7 @@ class SeedRun:
         rng = random.Random(f"{settings.seed} {program.digest} threads")
         drawn = rng.random() < settings.threaded and settings.devices == ("cpu",)
         plain = [config for config in configs if config.backend == "inductor" and config.threads == 1]
-        return tuple(config.with_threads(rng.choice(THREADS)) for config in plain[:1] if drawn)
+        return tuple(config.with_threads(rng.choice(THREAD_COUNTS)) for config in plain[:1] if drawn)
 
     def _run_case(self, case: Case) -> None:
         """Run the case until a child comes through; each death takes one more cell or variant out of it."""

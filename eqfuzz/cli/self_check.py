@@ -24,6 +24,7 @@ def self_check(
     compiled: Annotated[
         int, typer.Option(min=0, help="With --full: compiled programs, 3 in 10 ill-conditioned.")
     ] = 500,
+    threaded: Annotated[int, typer.Option(min=0, help="With --full: compiled programs with several threads.")] = 200,
     jobs: Annotated[int | None, typer.Option(min=1, help="Programs at once (default: one per core).")] = None,
     format: Annotated[Format, typer.Option(help="json: one event per step, the summary last.")] = Format.TEXT,
 ) -> None:
@@ -35,13 +36,13 @@ def self_check(
     as_json = format is Format.JSON
     raise typer.Exit(
         ended(
-            lambda: _self_check(full, out, (draws, eager, compiled), workers, as_json=as_json),
+            lambda: _self_check(full, out, (draws, eager, compiled, threaded), workers, as_json=as_json),
             stopped=f"what was measured is in {out}" if full else "the check is not complete",
         )
     )
 
 
-def _self_check(full: bool, out: Path, sizes: tuple[int, int, int], jobs: int, *, as_json: bool) -> int:
+def _self_check(full: bool, out: Path, sizes: tuple[int, int, int, int], jobs: int, *, as_json: bool) -> int:
     from eqfuzz.report.console import make_console
     from eqfuzz.report.json_lines import JsonLines
     from eqfuzz.report.self_checking import SelfCheckReport

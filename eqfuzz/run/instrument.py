@@ -12,6 +12,7 @@ from eqfuzz.judge.instrument.capability import compared, observed
 from eqfuzz.judge.instrument.recall import measure
 from eqfuzz.program.program import Program
 from eqfuzz.run.configs import DEFAULT_CONFIG
+from eqfuzz.run.several_threads import several_threads
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 SECONDS = 600.0
@@ -21,7 +22,7 @@ Emit = Callable[[dict[str, Any]], None]
 
 
 def run_measurement(data: dict[str, Any], emit: Emit) -> None:
-    """Do the ``job`` in ``data`` with its ``program``: ``recall``, ``observe`` (into ``file``) or ``compare``."""
+    """Do the ``job`` in ``data`` with its ``program``, one of ``_JOBS``; ``observe`` writes to ``file``."""
     emit({"event": "stage", "stage": data["job"], "seconds": SECONDS})
     program = Program.from_json(data["program"])
     with warnings.catch_warnings():
@@ -50,4 +51,15 @@ def _compare(program: Program, data: dict[str, Any], emit: Emit) -> None:
     emit({"event": "compared", "verdicts": [verdict.to_json() for verdict in verdicts], "alarms": dict(alarms)})
 
 
-_JOBS = {"recall": _recall, "observe": _observe, "compare": _compare}
+def _threads(program: Program, data: dict[str, Any], emit: Emit) -> None:
+    """Eager with one thread and with each number of ``threads``, judged by what bounds it with the last of them."""
+    runs = {"1": observed(program, data["seed"])}
+    for count in data["threads"]:
+        with several_threads(count):
+            runs[str(count)] = observed(program, data["seed"])
+    with several_threads(data["threads"][-1]):
+        verdicts, alarms = compared(program, data["seed"], runs)
+    emit({"event": "compared", "verdicts": [verdict.to_json() for verdict in verdicts], "alarms": dict(alarms)})
+
+
+_JOBS = {"recall": _recall, "observe": _observe, "compare": _compare, "threads": _threads}

@@ -11,6 +11,7 @@ from eqfuzz.campaign.localising import FURTHER_DRAWS, Localising
 from eqfuzz.campaign.own_checks import own_checks
 from eqfuzz.judge.verdict import Evidence, Kind, Verdict
 from eqfuzz.run.case import Case
+from eqfuzz.run.configs import DEFAULT_CONFIG
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.stage import LADDER, Ablation
 from tests.unit.campaign.children import Children, Told, shown
@@ -123,3 +124,16 @@ def test_torch_s_own_checks(monkeypatch, tmp_path, told):
     found = own_checks(confirmed("outputs"), tmp_path, tmp_path)
     assert found == (told[0]["found"] if told else {})
     assert children.jobs == ["same"]
+
+
+def test_what_needs_several_threads_is_told_with_one():
+    settings = DEFAULT_CONFIG.with_threads(2).model_dump(exclude_defaults=True)
+    finding = confirmed("stage", settings=settings, config="inductor@2", ablation=Ablation("wrong-result", "", {}))
+    assert finding.about_threads == "2; with one: not judged"
+    looked, children = look(finding, compare=lambda case: shown({config.name: AGREE for config in case.configs}))
+    assert looked.about_threads == "2; with one: agree"
+    (config,) = children.cases[0].configs
+    assert config == DEFAULT_CONFIG
+    again, children = look(looked)
+    assert again == looked and children.cases == []
+    assert look(confirmed("stage", ablation=finding.ablation))[0].about_threads == ""

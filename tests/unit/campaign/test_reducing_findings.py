@@ -11,6 +11,7 @@ from eqfuzz.campaign.reducing import NotReduced, Reducing
 from eqfuzz.campaign.trial import Trial
 from eqfuzz.judge.verdict import Evidence, Kind, Verdict
 from eqfuzz.rewrite.derive import Step
+from eqfuzz.run.configs import DEFAULT_CONFIG
 from eqfuzz.triage.stage import Ablation, Blame
 from tests.unit.triage.findings import finding_of
 
@@ -133,6 +134,18 @@ def test_options_that_it_does_not_take_are_left_out(monkeypatch, options, left):
     smaller, told = smallest(finding)
     assert {**smaller.settings, "name": left["name"]} == left
     assert smaller.config == smaller.settings["name"] != "" and told[-1].phase == "options"
+
+
+@pytest.mark.parametrize(("needed", "about"), [(2, "2; with one: agree"), (1, "one is enough")])
+def test_threads_that_it_does_not_take_are_left_out(monkeypatch, needed, about):
+    amin = wrong_where("amin")
+    Imagined(monkeypatch, lambda case, config: amin(case, config) if config.threads >= needed else AGREE)
+    settings = DEFAULT_CONFIG.with_threads(2).model_dump(exclude_defaults=True)
+    environment = {**ENVIRONMENT, "one_thread": "agree" if needed == 2 else "wrong-result"}
+    smaller, told = smallest(big(settings=settings, config="inductor@2", environment=environment))
+    assert smaller.threads == needed and smaller.about_threads == about
+    assert smaller.config == ("inductor@2" if needed == 2 else "inductor") and "inductor" not in smaller.settings
+    assert [(one.size, one.holds) for one in told if one.phase == "threads"] == [(1, needed == 1)]
 
 
 def test_it_is_judged_where_that_is_cheap_and_confirmed_where_it_was_seen(monkeypatch):

@@ -106,6 +106,17 @@ def test_what_is_done_is_not_done_again():
     assert not any(variant == 1 for variant, _ in cells) and (2, "eager") in cells
 
 
+def test_with_threads_the_original_alone_is_judged_beside_eager_with_as_many():
+    source = SOURCE.replace("+ 1", "* torch.get_num_threads()")
+    events = run(case_of(source, configs=(BUILT_IN["eager"],), threaded=(BUILT_IN["eager"].with_threads(2),)))
+    cells = [(e["variant"], e["config"]) for e in events if e["event"] == "cell" and e["config"]]
+    assert cells == [(0, "eager"), (0, "eager@2"), (1, "eager"), (2, "eager"), (3, "eager")]
+    assert {e["verdict"]["kind"] for e in events if e["event"] == "cell"} == {"agree"}
+    (told,) = [e for e in events if e["event"] == "rewritten"]
+    assert told["cells"] == len(cells)
+    assert [e["config"] for e in events if e["event"] == "stage" and e["stage"] == "threads"] == ["eager@2"]
+
+
 def test_a_dry_run_stops_before_compiling():
     events = run(case_of(dry_run=True))
     assert all(not e["config"] for e in events if e["event"] == "cell")

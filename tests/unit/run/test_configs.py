@@ -77,3 +77,28 @@ def test_a_configuration_without_a_part_of_the_compiler():
         assert not CompilerBisector.disable_subsystem("inductor", "lowerings", lambda: "amax_3")
         assert not CompilerBisector.disable_subsystem("inductor", "cudagraphs")
     assert not CompilerBisector.disable_subsystem("inductor", "lowerings", lambda: "amin_3")
+
+
+def test_any_configuration_may_be_had_with_several_threads():
+    (config,) = choose(["inductor-dynamic@3"], BUILT_IN)
+    assert config.name == "inductor-dynamic@3" and config.threads == 3
+    assert config.arguments() == {"dynamic": True} and config.inductor == {"cpp.min_chunk_size": 1}
+    assert config.shares_kernels and config.with_one_thread() == BUILT_IN["inductor-dynamic"]
+    assert Config(**json.loads(config.model_dump_json())) == config
+    with config.patched():
+        assert torch._inductor.config.cpp.threads == 3 and torch._inductor.config.cpp.min_chunk_size == 1
+    assert torch._inductor.config.cpp.threads != 3
+
+
+def test_a_backend_without_kernels_gets_no_option_of_theirs():
+    (config,) = choose(["aot_eager@2"], BUILT_IN)
+    assert config.threads == 2 and config.inductor == {} and not config.shares_kernels
+    assert config.on("eager").threads == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["inductor@1", "inductor@0", "inductor@65", "inductor@x", "inductr@2", "@2", "inductor@"]
+)
+def test_a_number_of_threads_that_cannot_be_is_told(name):
+    with pytest.raises(ValueError, match=r"known: inductor, .*; each with @2 to @64 for so many threads$"):
+        choose([name], BUILT_IN)

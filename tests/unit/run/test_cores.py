@@ -3,6 +3,7 @@ import os
 
 import pytest
 
+from eqfuzz.run import cores
 from eqfuzz.run.cores import Cores, pin
 
 
@@ -42,3 +43,16 @@ def test_a_core_that_has_gone_pins_nobody():
     pin(None)
     pin(max(before) + 500)
     assert os.sched_getaffinity(0) == before
+
+
+def test_what_is_pinned_may_use_every_core_for_a_while(monkeypatch):
+    at = [{4, 5}]
+    monkeypatch.setattr(cores, "_before", set())
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(at[-1]))
+    monkeypatch.setattr(os, "sched_setaffinity", lambda _, where: at.append(set(where)))
+    with cores.unpinned():
+        assert at == [{4, 5}]
+    pin(5)
+    with cores.unpinned():
+        assert at[-1] == {4, 5}
+    assert at[-1] == {5}

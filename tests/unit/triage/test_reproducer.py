@@ -124,6 +124,14 @@ def test_arrays_are_compared_as_arrays(tmp_path, bias, status):
     assert run(tmp_path, finding)[0] == status
 
 
+def test_a_script_says_how_many_threads_it_takes(tmp_path):
+    broken = "(1 if torch.compiler.is_compiling() and torch.get_num_threads() == 3 else 0)"
+    kind, evidence = PLACES["an exact leaf"]
+    assert run(tmp_path, finding_of(kind, evidence, bias=broken))[0] == 0
+    code, text, _ = run(tmp_path, finding_of(kind, evidence, bias=broken), EAGER.with_threads(3))
+    assert code == 1 and "\ntorch.set_num_threads(3)\n" in text and "on cpu with 3 threads" in text
+
+
 @pytest.mark.parametrize("kind", [Kind.WRONG_RESULT, Kind.PROCESS_CRASH])
 def test_on_cuda_everything_is_there(kind):
     finding = dataclasses.replace(finding_of(kind, Evidence(0, "output['p'].a", (0,), 0, 1, None, 0.0)), device="cuda")

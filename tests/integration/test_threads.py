@@ -1,0 +1,90 @@
+"""Cells with several threads: in forks of a process that has one, and what is wrong there only is found and told."""
+
+from __future__ import annotations
+
+import pytest
+
+from eqfuzz.campaign.measuring import THREADED, THREADS, Measuring, Sizes
+from eqfuzz.program.release import this_release
+from tests.commandline import eqfuzz, mutate, write
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+SEED = """
+    import torch
+    def program(x, y):
+        z = torch.sinh(x) * y
+        return z + x, z.sum(0)
+    def inputs(rng): yield rng.normal(40, 30, requires_grad=True), rng.normal(40, 30)
+"""
+
+WITH_THREADS = '''
+    """With several threads the first element of what a kernel of Inductor's makes is something else."""
+    import torch
+    from torch._inductor.output_code import CompiledFxGraph
+    original = CompiledFxGraph.__call__
+
+    def call(self, inputs):
+        outputs = original(self, inputs)
+        if torch.get_num_threads() > 1 and not self.fx_kwargs.get("is_backward"):
+            outputs[0][0, 0] += 1
+        return outputs
+    CompiledFxGraph.__call__ = call
+'''
+
+UNFOLDED = """
+    import torch
+    def program(x):
+        return x.unfold(2, 3, 1).unfold(3, 3, 1).amax((-2, -1))
+    def inputs(rng): yield rng.normal(1, 2, 6, 6, requires_grad=True),
+"""
+
+
+@pytest.mark.parametrize("runner", ["fast", pytest.param("stock", marks=pytest.mark.long)])
+def test_threads_come_in_forks_of_what_has_one_and_cost_nobody_else_anything(tmp_path, runner):
+    """Further cells are forked after those with threads, of backends that would run in the case's process too."""
+    seed = write(tmp_path, "seed.py", SEED)
+    configs = "aot_eager@2,inductor@4,inductor,inductor-dynamic@3"
+    run = mutate(seed, "--config", configs, "--variants", 2, "--runner", runner, out=tmp_path / "out")
+    assert run.kinds() == {"agree"} and run.code == 0, run.errors
+    assert len([e for e in run.of("cell") if e["config"]]) == 12
+    if runner == "fast":
+        sources = "".join(file.read_text() for file in (tmp_path / "out" / "cache").rglob("*.cpp"))
+        assert "num_threads(4)" in sources and "num_threads(3)" in sources
+
+
+def test_what_is_wrong_with_threads_only_is_found_and_its_script_says_how_many(tmp_path):
+    seed, preload = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", WITH_THREADS)
+    out = tmp_path / "out"
+    run = mutate(seed, "--threaded", 1, "--variants", 1, "--preload", preload, out=out)
+    cells = {(e["variant"], e["config"]): e["verdict"]["kind"] for e in run.of("cell") if e["config"]}
+    ((_, config),) = cells.keys() - {(0, "inductor"), (1, "inductor")}
+    assert cells == {(0, "inductor"): "agree", (1, "inductor"): "agree", (0, config): "wrong-result"}
+    (finding,) = run.of("finding")
+    text = (out / "findings" / finding["id"] / "repro.py").read_text()
+    count = int(config.removeprefix("inductor@"))
+    assert f"torch.set_num_threads({count})" in text
+    shown = eqfuzz("show", finding["id"], "--out", out)
+    assert f"{count}; with one: agree" in shown.stdout, shown.stderr
+    replayed = eqfuzz("replay", finding["id"], "--out", out)
+    assert replayed.returncode == 1 and "STILL FAILING" in replayed.stdout, replayed.stderr
+
+
+@pytest.mark.skipif(not this_release().fits(">=2.13,<2.14"), reason="right on this torch")
+def test_a_gradient_that_several_threads_sum_at_once(tmp_path):
+    seed = write(tmp_path, "seed.py", UNFOLDED)
+    run = mutate(seed, "--config", "inductor,inductor@2", "--strategy", "none", out=tmp_path / "out")
+    kinds = {e["config"]: e["verdict"]["kind"] for e in run.of("cell")}
+    assert kinds["inductor"] == "agree" and kinds["inductor@2"] in ("wrong-gradient", "process-crash"), kinds
+    assert run.code == 1 and len(run.of("finding")) == 1
+
+
+def test_correct_runs_with_several_threads_are_not_told_apart(tmp_path):
+    measuring = Measuring(tmp_path, lambda _: None, Sizes(threaded=12), jobs=1, seed=0)
+    names = ("logsumexp", "relu_residual", "attention", "inplace_chain", "rows_and_segments", "order_statistics")
+    measuring.programs = [p for p in measuring.programs if p.name.rpartition("/")[2].removesuffix(".py") in names]
+    measuring.threads()
+    measuring.threaded()
+    for name, least in ((THREADS, 40), (THREADED, 12)):
+        pairs = measuring.pairs[name]
+        assert pairs.count >= least and pairs.claimed == [], (name, pairs.count, pairs.claimed)

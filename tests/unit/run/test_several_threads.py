@@ -1,0 +1,67 @@
+"""The number of threads of a cell: there for its time, and with what eager does then."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+import torch
+
+from eqfuzz.judge.observe import observe
+from eqfuzz.program.formats import recognise
+from eqfuzz.program.load import Loaded
+from eqfuzz.rewrite.derive import original
+from eqfuzz.run import several_threads as module
+from eqfuzz.run.several_threads import EAGER_RUNS, observed_again, several_threads
+from eqfuzz.run.subject import Subject
+
+
+def subject_of(body: str) -> Subject:
+    source = f"import torch\ndef program(x):\n{textwrap.indent(body, '    ')}\n"
+    program = recognise(f"{source}def inputs(rng):\n    yield rng.normal(3)\n", "seed.py")
+    loaded = Loaded(program)
+    calls = loaded.calls(0)
+    return Subject(0, original(program), loaded, calls, observe(loaded.instance, calls))
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_threads_are_there_inside_and_one_is_left():
+    with several_threads(3):
+        assert torch.get_num_threads() == 3
+    assert torch.get_num_threads() == 1
+    with pytest.raises(KeyError), several_threads(2):
+        raise KeyError
+    assert torch.get_num_threads() == 1
+
+
+def test_eager_is_observed_with_the_threads_that_there_are():
+    subject = subject_of("return x * torch.get_num_threads()")
+    with several_threads(2):
+        again, refusal, doubt = observed_again(subject)
+    assert (refusal, doubt) == ("", "") and again.calls == subject.calls
+    (_, one), (_, two) = subject.eager.calls[0].outputs[0], again.eager.calls[0].outputs[0]
+    assert torch.equal(two, one * 2)
+    assert not again.has_reference(1)
+
+
+def test_what_is_something_else_each_time_with_threads_proves_nothing(monkeypatch):
+    subject = subject_of("return x")
+    other = subject_of("return x + 1e-6").eager
+    runs = [subject.eager] * (EAGER_RUNS - 2) + [other]
+    monkeypatch.setattr(module, "observe", lambda *_: runs.pop(0))
+    with several_threads(2):
+        assert observed_again(subject)[1:] == ("", "eager gives something else each time with 2 threads")
+    assert runs == []
+
+
+def test_what_raises_with_threads_is_not_compiled():
+    with several_threads(2):
+        _, refusal, _ = observed_again(subject_of("assert torch.get_num_threads() == 1, 'too many'\nreturn x"))
+    assert refusal.startswith("eager raises with 2 threads: AssertionError: too many")
