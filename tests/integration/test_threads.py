@@ -80,11 +80,11 @@ def test_a_gradient_that_several_threads_sum_at_once(tmp_path):
 
 
 def test_correct_runs_with_several_threads_are_not_told_apart(tmp_path):
-    measuring = Measuring(tmp_path, lambda _: None, Sizes(threaded=12), jobs=1, seed=0)
-    names = ("logsumexp", "relu_residual", "attention", "inplace_chain", "rows_and_segments", "order_statistics")
+    measuring = Measuring(tmp_path, lambda _: None, Sizes(threaded=6), jobs=1, seed=0)
+    names = ("relu_residual", "logsumexp", "rows_and_segments")
     measuring.programs = [p for p in measuring.programs if p.name.rpartition("/")[2].removesuffix(".py") in names]
     measuring.threads()
     measuring.threaded()
-    for name, least in ((THREADS, 40), (THREADED, 12)):
+    for name, least in ((THREADS, 24), (THREADED, 6)):
         pairs = measuring.pairs[name]
         assert pairs.count >= least and pairs.claimed == [], (name, pairs.count, pairs.claimed)
