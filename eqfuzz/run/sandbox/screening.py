@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from eqfuzz.judge.verdict import Kind
+from eqfuzz.run.configs import GUARDS, OWN_RANDOM
 from eqfuzz.run.protocol import BadEvent, Event, one_line
 
 LINE_BYTES = 16 * 2**20

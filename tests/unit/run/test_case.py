@@ -51,7 +51,7 @@ def run(case):
 
 
 def test_cases_travel_as_json():
-    case = case_of(skip=((1, "cpu", "eager"),), no_reference=(2,))
+    case = case_of(skip=((1, "cpu", "eager"),), no_reference=(2,), threaded=(BUILT_IN["eager"].with_threads(2),))
     assert Case.from_json(case.to_json()) == case
 
 
