@@ -56,7 +56,7 @@ class Confirming:
         ``cells`` show the same, ``original`` is the seed's own cell beside them.
         """
         cell = cells[0]
-        config = self._case.config_of(cell.config)
+        config = next(c for c in self._case.configs if c.name == cell.config)
         finding = self._finding(cell, config, original, len(cells) - 1)
         findings = self._environment.out / "findings"
         known = (findings / finding.id).exists()

@@ -6,7 +6,7 @@ import dataclasses
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -143,8 +143,8 @@ class SeedRun:
 
     def _case(self, program: Program) -> Case:
         settings = self.settings
-        guarded = "guards" in settings.checks and settings.steps and self._is_left(GUARDS)
         configs = tuple(c for c in settings.configs if self._is_left(c))
+        own = [config for config in self._of_original(program, configs) if self._is_left(config)]
         return Case(
             program=program,
             seed=settings.seed,
@@ -153,8 +153,8 @@ class SeedRun:
             depth=settings.depth,
             variants=settings.variants,
             devices=settings.devices,
-            configs=configs,
-            threaded=self._threaded(program, configs),
+            configs=(*configs, *own),
+            original_only=tuple(config.name for config in own),
             load_seconds=self.limits.load_s,
             eager_seconds=self.limits.eager_s,
             compile_seconds=settings.compile_seconds,
@@ -165,8 +165,7 @@ class SeedRun:
             in_batches=settings.runner == "fast" and "cuda" not in settings.devices,
             checks=settings.checks,
             steps=settings.steps,
-            guard_steps=settings.guard_steps if guarded else 0,
-            own_random=settings.own_random and "metadata" in settings.checks and self._is_left(OWN_RANDOM),
+            guard_steps=settings.guard_steps,
             input_sets=settings.input_sets,
             signals=settings.signals,
             traced=settings.traced,
@@ -175,13 +174,22 @@ class SeedRun:
     def _is_left(self, config: Config) -> bool:
         return (self.name, config.name) not in self.settings.judged
 
-    def _threaded(self, program: Program, configs: Sequence[Config]) -> tuple[Config, ...]:
+    def _of_original(self, program: Program, configs: Sequence[Config]) -> Iterator[Config]:
+        """The configurations that only the original is compiled under."""
+        settings = self.settings
+        yield from self._threaded(program, configs)
+        if settings.guard_steps and settings.steps and "guards" in settings.checks:
+            yield GUARDS
+        if settings.own_random and "metadata" in settings.checks:
+            yield OWN_RANDOM
+
+    def _threaded(self, program: Program, configs: Sequence[Config]) -> Sequence[Config]:
         """The first of the configurations with several threads, in the share of seeds that is drawn for that."""
         settings = self.settings
         rng = random.Random(f"{settings.seed} {program.digest} threads")
         drawn = rng.random() < settings.threaded and settings.devices == ("cpu",)
         plain = [config for config in configs if config.backend == "inductor" and config.threads == 1]
-        return tuple(config.with_threads(rng.choice(THREAD_COUNTS)) for config in plain[:1] if drawn)
+        return [config.with_threads(rng.choice(THREAD_COUNTS)) for config in plain[:1] if drawn]
 
     def _run_case(self, case: Case) -> None:
         """Run the case until a child comes through; each death takes one more cell or variant out of it."""

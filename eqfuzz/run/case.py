@@ -8,7 +8,7 @@ from typing import Any, Literal
 from eqfuzz.judge.checks import DEFAULT_CHECKS
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.derive import Step
-from eqfuzz.run.configs import GUARDS, OWN_RANDOM, Config
+from eqfuzz.run.configs import GUARDS, Config
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,13 +20,13 @@ class Case:
     further calls did. ``rules_from`` are absolute paths of the user's own rules. Random derivations
     draw rules of the ``favoured`` families more often.
 
+    Variants are not compiled under the configurations named ``original_only``.
+
     ``checks`` are the names of the oracles asked, and of the call sequences made (``SEQUENCES``); ``steps`` is how many
     changes that a guard must notice are drawn for the original. Of the seed's input sets the first ``input_sets`` are
     used (0: all).
 
-    ``guard_steps`` are drawn for a cell that the original has besides, under ``GUARDS`` (0: no such cell);
-    ``own_random`` gives it one under ``OWN_RANDOM`` where it draws, and there is one under each that is ``threaded``.
-    All are on the first device.
+    Under ``GUARDS`` there are ``guard_steps`` instead.
 
     ``in_batches``: compiled cells run in processes of their own that share the C++ compiler, see ``batch``; else all in
     the one that runs the case, one after the other, as torch does it.
@@ -54,6 +54,7 @@ class Case:
     load_seconds: float
     eager_seconds: float
     compile_seconds: float
+    original_only: tuple[str, ...] = ()
     in_batches: bool = False
     dry_run: bool = False
     skip: tuple[tuple[int, str, str], ...] = ()
@@ -63,8 +64,6 @@ class Case:
     checks: tuple[str, ...] = DEFAULT_CHECKS
     steps: int = 1
     guard_steps: int = 0
-    own_random: bool = False
-    threaded: tuple[Config, ...] = ()
     input_sets: int = 0
     rules_from: tuple[str, ...] = ()
     favoured: tuple[str, ...] = ()
@@ -76,15 +75,6 @@ class Case:
     steps_taken: tuple[Step, ...] = ()
     job: Literal["run", "describe", "explain", "audit", "compare", "bisect", "same"] = "run"
 
-    @property
-    def of_original(self) -> tuple[Config, ...]:
-        """The configurations that the original has and its variants have not."""
-        return (GUARDS,) * bool(self.guard_steps) + (OWN_RANDOM,) * self.own_random + self.threaded
-
-    def config_of(self, name: str) -> Config:
-        """The configuration of a cell. Raises StopIteration for one that the case does not have."""
-        return next(config for config in (*self.configs, *self.of_original) if config.name == name)
-
     def steps_under(self, config: str) -> int:
         """How many changes that a guard must notice are drawn for the original's cell under ``config``."""
         return self.guard_steps if config == GUARDS.name else self.steps
@@ -95,7 +85,6 @@ class Case:
             **shallow,
             "program": self.program.to_json(),
             "configs": [c.model_dump() for c in self.configs],
-            "threaded": [c.model_dump() for c in self.threaded],
             "steps_taken": [dataclasses.asdict(step) for step in self.steps_taken],
         }
 
@@ -108,7 +97,6 @@ class Case:
                 **lists,
                 "program": Program.from_json(data["program"]),
                 "configs": tuple(Config(**c) for c in data["configs"]),
-                "threaded": tuple(Config(**c) for c in data["threaded"]),
                 "steps_taken": tuple(Step(**step) for step in data["steps_taken"]),
                 "skip": tuple((v, d, c) for v, d, c in data["skip"]),
             }

@@ -92,15 +92,10 @@ class InTurn:
 
 
 def open_cells(case: Case, number: int) -> list[Place]:
-    """The compiled cells of a variant that are still to be judged."""
-    every = [(device, config) for device in case.devices for config in case.configs]
-    return [place for place in every if is_open(case, number, place)]
-
-
-def is_open(case: Case, number: int, place: Place) -> bool:
-    """Whether this cell of a variant is still to be judged."""
-    device, config = place
-    return (number, device, config.name) not in case.skip
+    """The compiled cells of the original (0) or a variant that are still to be judged."""
+    configs = [config for config in case.configs if number == 0 or config.name not in case.original_only]
+    every = [(device, config) for device in case.devices for config in configs]
+    return [(device, config) for device, config in every if (number, device, config.name) not in case.skip]
 
 
 class CellJudge:

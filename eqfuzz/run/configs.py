@@ -88,8 +88,8 @@ class Config(pydantic.BaseModel):
         """The compiler options of this configuration, put back afterwards.
 
         ``fallback_random`` is on unless the configuration says otherwise, so that compiled programs draw the numbers
-        that eager ones draw. The number of threads is an option so that torch's caches tell graphs apart: by
-        themselves they do so from 2.15 on.
+        that eager ones draw. The number of threads is an option so that torch's caches tell graphs apart: by themselves
+        they do so from 2.15 on.
         """
         inductor = {"fallback_random": True, **self.inductor}
         if self.threads > 1:

@@ -35,7 +35,7 @@ from eqfuzz.rewrite.syntax import Syntax
 from eqfuzz.run.audited import audit_calls
 from eqfuzz.run.batch import Batches
 from eqfuzz.run.case import Case
-from eqfuzz.run.cells import SAMPLES, CellJudge, Cells, InTurn, Judged, is_open, open_cells
+from eqfuzz.run.cells import SAMPLES, CellJudge, Cells, InTurn, Judged, open_cells
 from eqfuzz.run.clock import Clock, Emit
 from eqfuzz.run.configs import GUARDS, OWN_RANDOM
 from eqfuzz.run.describing import describe
@@ -70,20 +70,19 @@ class _Runner:
 
     def run(self) -> None:
         start, calls = self._start()
+        if not has_drawn(start.eager):
+            kept = tuple(config for config in self.case.configs if config != OWN_RANDOM)
+            self.case = dataclasses.replace(self.case, configs=kept)
         sites, variants = self._variants(start, calls) if self.case.strategy != "none" else ([], [])
-        cells = (1 + len(variants)) * len(self.case.devices) * len(self.case.configs) + len(self.case.of_original)
-        told = [_told(v) for v in variants]
+        for_all = sum(config.name not in self.case.original_only for config in self.case.configs)
+        cells = len(self.case.devices) * (len(self.case.configs) + len(variants) * for_all)
+        told = {
+            "sites": len(sites),
+            "cells": 0 if self.case.dry_run else cells,
+            "variants": [_told(v) for v in variants],
+        }
         steps = [Step.at(site) for site in sites] if self.case.list_sites else []
-        found = [dataclasses.asdict(step) for step in steps]
-        self.emit(
-            {
-                "event": "rewritten",
-                "sites": len(sites),
-                "cells": 0 if self.case.dry_run else cells,
-                "variants": told,
-                "found": found,
-            }
-        )
+        self.emit({"event": "rewritten", **told, "found": [dataclasses.asdict(step) for step in steps]})
 
         judge = CellJudge(self.case, self.clock, start, self.case.no_reference)
         batches = Batches(self.case, judge, self._tell) if self.case.in_batches else None
@@ -277,20 +276,17 @@ class _Runner:
             subject.go_on(self.steps)
 
     def _add_original(self, taker: Cells, start: Subject, calls: Sequence[Call]) -> None:
-        """Have the original's cells judged, and those that it alone has."""
-        case, device = self.case, self.case.devices[0]
+        """Have the original's cells judged, those of ``GUARDS`` with more steps, if there are more."""
+        case = self.case
         more = Subject(0, start.variant, start.loaded, calls, start.eager)
         self._take_steps(start, calls, case.steps)
-        taker.add(start, open_cells(case, 0))
-        for config in case.of_original:
-            if not is_open(case, 0, (device, config)):
-                continue
-            if config is GUARDS:
-                self._take_steps(more, calls, case.guard_steps)
-                if len(more.calls) > len(start.calls):
-                    taker.add(more, [(device, config)])
-            elif config is not OWN_RANDOM or has_drawn(start.eager):
-                taker.add(start, [(device, config)])
+        cells = open_cells(case, 0)
+        taker.add(start, [place for place in cells if place[1] != GUARDS])
+        guards = [place for place in cells if place[1] == GUARDS]
+        if guards:
+            self._take_steps(more, calls, case.guard_steps)
+        if len(more.calls) > len(start.calls):
+            taker.add(more, guards)
 
     def _take_steps(self, start: Subject, calls: Sequence[Call], count: int) -> None:
         """The further calls: those without a guard for every variant, ``count`` with one for the original."""

@@ -21,7 +21,6 @@ from pydantic import (
 )
 
 from eqfuzz.judge.verdict import Kind
-from eqfuzz.run.configs import GUARDS, OWN_RANDOM
 from eqfuzz.run.protocol import BadEvent, Event, one_line
 
 LINE_BYTES = 16 * 2**20
@@ -234,10 +233,8 @@ class Screening:
     line_bytes = LINE_BYTES
 
     def __init__(self, case: dict[str, Any]) -> None:
-        devices, configs = case.get("devices", ()), [config["name"] for config in case.get("configs", ())]
-        configs += [GUARDS.name] * bool(case.get("guard_steps")) + [OWN_RANDOM.name] * bool(case.get("own_random"))
-        configs += [config["name"] for config in case.get("threaded", ())]
-        self._places = {(device, name) for device in devices for name in configs} | {("", "")}
+        devices, configs = case.get("devices", ()), case.get("configs", ())
+        self._places = {(device, config["name"]) for device in devices for config in configs} | {("", "")}
         self._variants: int = case.get("variants", 0)
         self._cells: set[tuple[int, str, str]] = set()
         self._rewritten = False

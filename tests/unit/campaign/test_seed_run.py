@@ -102,8 +102,10 @@ def seed_run_of(tmp_path: Path, **changed: Any) -> SeedRun:
 
 def threads_of(tmp_path: Path, **changed: Any) -> list[int]:
     """The numbers of threads of the configurations of a seed's case, those for the original alone at the end."""
+    changed = {"guard_steps": 0, "own_random": False, **changed}
     case = seed_run_of(tmp_path, **changed)._case(recognise(SOURCE, "seeds/some.py"))
-    return [config.threads for config in (*case.configs, *case.threaded)]
+    assert case.original_only == tuple(config.name for config in case.configs if config.threads > 1)
+    return [config.threads for config in case.configs]
 
 
 def test_a_share_of_originals_is_compiled_for_several_threads(tmp_path):
@@ -112,6 +114,18 @@ def test_a_share_of_originals_is_compiled_for_several_threads(tmp_path):
     assert {tuple(threads) for threads in drawn} == {(), (2,), (3,), (4,)}
     assert 20 < drawn.count([]) < 40
     assert threads_of(tmp_path, threaded=0.0) == [1] and len(threads_of(tmp_path, threaded=1.0)) == 2
+
+
+def own_of(tmp_path: Path, **changed: Any) -> tuple[str, ...]:
+    return seed_run_of(tmp_path, **changed)._case(recognise(SOURCE, "seeds/some.py")).original_only
+
+
+def test_originals_have_cells_of_their_own(tmp_path):
+    assert own_of(tmp_path) == ("guards", "own-random")
+    assert own_of(tmp_path, steps=0) == own_of(tmp_path, checks=("metadata",)) == ("own-random",)
+    assert own_of(tmp_path, checks=("guards",)) == ("guards",)
+    assert own_of(tmp_path, judged=frozenset({("seeds/some.py", "guards")})) == ("own-random",)
+    assert own_of(tmp_path, guard_steps=0, own_random=False) == ()
 
 
 def test_threads_are_for_the_kernels_of_the_cpu(tmp_path):

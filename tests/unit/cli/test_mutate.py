@@ -233,7 +233,7 @@ def test_a_path_that_does_not_exist_is_named(monkeypatch, tmp_path):
 def test_the_defaults_are_those_of_the_settings(mutate):
     _, settings = mutate(summary())
     cores = len(os.sched_getaffinity(0))
-    assert settings == Settings(paths=(Path("seeds"),), out=Path("eqfuzz-out"), jobs=cores)
+    assert settings == Settings(paths=(Path("seeds"),), out=Path("eqfuzz-out"), jobs=cores, threaded=0.25)
 
 
 def test_every_option_reaches_the_settings(mutate, monkeypatch, tmp_path):
@@ -243,7 +243,7 @@ def test_every_option_reaches_the_settings(mutate, monkeypatch, tmp_path):
     words = (
         "more --strategy random --depth 3 --variants 5 --rules operators --device cuda --device cpu --device cuda "
         "--config mine,eager --config inductor --configs-from more.toml --seed 9 --jobs 3 --time 1h30m --out there "
-        "--dry-run --preload fault.py --runner spawn --timeout 2m"
+        "--dry-run --preload fault.py --runner spawn --timeout 2m --threaded 0.5"
     )
     _, settings = mutate(summary(), *words.split())
     assert settings is not None
@@ -264,6 +264,7 @@ def test_every_option_reaches_the_settings(mutate, monkeypatch, tmp_path):
         preload=Path("fault.py"),
         runner="spawn",
         compile_seconds=120.0,
+        threaded=0.5,
         dry_run=True,
     )
 

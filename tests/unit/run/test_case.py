@@ -16,7 +16,7 @@ from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.library import shipped_rules
 from eqfuzz.run.case import Case
-from eqfuzz.run.configs import BUILT_IN
+from eqfuzz.run.configs import BUILT_IN, GUARDS, OWN_RANDOM
 from eqfuzz.run.devices import Abroad, on_device, to_cpu
 from eqfuzz.run.runner import run_case
 
@@ -51,7 +51,7 @@ def run(case):
 
 
 def test_cases_travel_as_json():
-    case = case_of(skip=((1, "cpu", "eager"),), no_reference=(2,), threaded=(BUILT_IN["eager"].with_threads(2),))
+    case = case_of(skip=((1, "cpu", "eager"),), no_reference=(2,))
     assert Case.from_json(case.to_json()) == case
 
 
@@ -67,7 +67,7 @@ def inputs(rng): yield (rng.normal(5),)
 @pytest.mark.slow
 @pytest.mark.parametrize(("result", "kind"), [("drawn", "agree"), ("(drawn > 0.5).nonzero()", "inconclusive")])
 def test_only_what_draws_gets_numbers_of_its_own(result, kind):
-    none = case_of(configs=(), strategy="none", own_random=True, compile_seconds=60)
+    none = case_of(configs=(OWN_RANDOM,), original_only=("own-random",), strategy="none", compile_seconds=60)
     assert not [e for e in run(none) if e["event"] == "cell"]
     drawing = dataclasses.replace(none, program=recognise(DRAWING.format(result=result), "seed.py"))
     cells = [(e["config"], e["verdict"]["kind"]) for e in run(drawing) if e["event"] == "cell"]
@@ -75,12 +75,13 @@ def test_only_what_draws_gets_numbers_of_its_own(result, kind):
 
 
 def test_the_original_gets_more_guard_steps_once():
-    case = case_of(configs=(BUILT_IN["eager"],), variants=1, steps=1, guard_steps=3)
+    configs = BUILT_IN["eager"], GUARDS
+    case = case_of(configs=configs, original_only=("guards",), variants=1, steps=1, guard_steps=3)
     cells = [(e["variant"], e["config"], e["compiled"]) for e in run(case) if e["event"] == "cell"]
     compiled = {(number, config): counts for number, config, counts in cells if config}
     assert list(compiled) == [(0, "eager"), (0, "guards"), (1, "eager")]
     assert compiled[0, "guards"]["graphs"] > compiled[0, "eager"]["graphs"]
-    assert case.config_of("guards").backend == "aot_eager" and case.steps_under("guards") == 3
+    assert (case.steps_under("eager"), case.steps_under("guards")) == (1, 3)
     done = dataclasses.replace(case, skip=((0, "cpu", "guards"),))
     assert (0, "guards") not in {(e["variant"], e["config"]) for e in run(done) if e["event"] == "cell"}
 
@@ -108,7 +109,8 @@ def test_what_is_done_is_not_done_again():
 
 def test_with_threads_the_original_alone_is_judged_beside_eager_with_as_many():
     source = SOURCE.replace("+ 1", "* torch.get_num_threads()")
-    events = run(case_of(source, configs=(BUILT_IN["eager"],), threaded=(BUILT_IN["eager"].with_threads(2),)))
+    configs = BUILT_IN["eager"], BUILT_IN["eager"].with_threads(2)
+    events = run(case_of(source, configs=configs, original_only=("eager@2",)))
     cells = [(e["variant"], e["config"]) for e in events if e["event"] == "cell" and e["config"]]
     assert cells == [(0, "eager"), (0, "eager@2"), (1, "eager"), (2, "eager"), (3, "eager")]
     assert {e["verdict"]["kind"] for e in events if e["event"] == "cell"} == {"agree"}

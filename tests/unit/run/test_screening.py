@@ -123,13 +123,3 @@ def test_whatever_comes_it_passes_or_is_refused(name: str, fields: dict[str, Any
         Screening(CASE).check({**fields, "event": name})
     except BadEvent as refused:
         assert "\n" not in str(refused)
-
-
-def test_cells_that_the_original_alone_has_pass_where_the_case_has_them() -> None:
-    own = {"guard_steps": 5, "own_random": True, "threaded": [{"name": "inductor@2"}]}
-    screening = Screening({**CASE, **own})
-    screening.check(rewritten())
-    for name in ("guards", "own-random", "inductor@2"):
-        screening.check(cell(config=name))
-        with pytest.raises(BadEvent, match="a cell that the case does not have"):
-            Screening(CASE).check(cell(config=name))
