@@ -1,0 +1,25 @@
+"""Forward derivatives of a chain of small half-precision matrices."""
+
+# /// defect
+# cause = "The C++ code of a product of half numbers and its derivative does not compile"
+# url = "https://github.com/pytorch/pytorch/issues/194706"
+# torch = ">=2.15"
+# kinds = ["compiler-crash", "exception-mismatch"]
+# regex = 'C\+\+ compile error'
+# ///
+
+import torch
+
+
+def chain(x):
+    left = torch.prod(x) + x
+    right = torch.sum(x) + x
+    return torch.sum(left @ right @ right)
+
+
+def program(x):
+    return torch.func.jacfwd(chain)(x)
+
+
+def inputs(rng):
+    yield ((rng.integers(1, 10, 3, 3) / 10).half(),)
