@@ -3,7 +3,7 @@
 # /// defect
 # cause = "The C++ code generation knows no product in bool"
 # url = "https://github.com/pytorch/pytorch/issues/197106"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["compiler-crash", "exception-mismatch"]
 # regex = 'expected reduction_type in'
 # ///

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "The vectorised sum of half numbers in bool calls a C++ function that does not exist"
 # url = "https://github.com/pytorch/pytorch/issues/197106"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["compiler-crash", "exception-mismatch"]
 # regex = 'C\+\+ compile error'
 # ///

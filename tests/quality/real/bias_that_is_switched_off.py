@@ -3,7 +3,7 @@
 # /// defect
 # cause = "Adding zeros is folded to the argument itself instead of a new tensor"
 # url = "https://github.com/pytorch/pytorch/issues/197893"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-metadata"]
 # regex = ''
 # ///

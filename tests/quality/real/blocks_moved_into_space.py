@@ -3,7 +3,7 @@
 # /// defect
 # cause = "With symbolic sizes the C++ code generation reduces an empty list of ranges"
 # url = "https://github.com/pytorch/pytorch/issues/188217"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["compiler-crash"]
 # regex = 'reduce\(\) of empty iterable'
 # ///

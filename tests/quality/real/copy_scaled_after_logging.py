@@ -3,7 +3,7 @@
 # /// defect
 # cause = "A copy and its source are one tensor after a compiled graph, and backward needs the source unchanged"
 # url = "https://github.com/pytorch/pytorch/issues/185497"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["exception-mismatch", "compiler-crash", "wrong-gradient", "wrong-result"]
 # regex = 'modified by an inplace operation'
 # ///

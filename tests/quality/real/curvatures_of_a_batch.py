@@ -3,7 +3,7 @@
 # /// defect
 # cause = "jacfwd around another derivative inside vmap cannot be traced by Dynamo"
 # url = "https://github.com/pytorch/pytorch/issues/183015"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["compiler-crash", "exception-mismatch"]
 # regex = ''
 # ///

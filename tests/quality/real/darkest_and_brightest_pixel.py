@@ -3,7 +3,7 @@
 # /// defect
 # cause = "The vectorised minimum of 8-bit integers starts from 0"
 # url = "https://github.com/pytorch/pytorch/issues/191499"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-result"]
 # regex = ''
 # ///

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "Functionalisation writes zeros between the windows of an unfold whose step is larger than its size"
 # url = "https://github.com/pytorch/pytorch/issues/198102"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-result", "wrong-side-effect"]
 # regex = ''
 # ///

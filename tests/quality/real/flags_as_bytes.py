@@ -3,7 +3,7 @@
 # /// defect
 # cause = "The lowering of any gives bool where eager keeps uint8"
 # url = "https://github.com/pytorch/pytorch/issues/198081"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-metadata", "wrong-result"]
 # regex = ''
 # ///

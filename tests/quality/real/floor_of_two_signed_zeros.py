@@ -3,7 +3,7 @@
 # /// defect
 # cause = "The C++ code of minimum takes its second operand where the two are equal, whatever the sign of zero"
 # url = "https://github.com/pytorch/pytorch/issues/194347"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-result"]
 # regex = ''
 # ///

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "AOTAutograd copies an incoming gradient into strides that overlap"
 # url = "https://github.com/pytorch/pytorch/pull/184519"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-gradient"]
 # regex = ''
 # direction = "gradient"

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "A detached output marks the views of its base as not differentiable, too"
 # url = "https://github.com/pytorch/pytorch/pull/195357"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-metadata", "wrong-gradient"]
 # regex = ''
 # ///

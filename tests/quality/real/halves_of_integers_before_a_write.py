@@ -3,7 +3,7 @@
 # /// defect
 # cause = "Inductor computes the reader of a dtype view after a later write to what it views"
 # url = "https://github.com/pytorch/pytorch/issues/198101"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-result"]
 # regex = ''
 # ///

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "round() of a NumPy scalar that Dynamo computes as a tensor cannot be traced"
 # url = "https://github.com/pytorch/pytorch/issues/141258"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["compiler-crash", "exception-mismatch"]
 # regex = ''
 # ///

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "Inductor's decomposition of binary_cross_entropy leaves out the check of the targets"
 # url = "https://github.com/pytorch/pytorch/issues/193757"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-result"]
 # regex = ''
 # ///

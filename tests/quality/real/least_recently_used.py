@@ -3,7 +3,7 @@
 # /// defect
 # cause = "Dynamo does not replay OrderedDict.move_to_end on a dictionary that it was given"
 # url = "https://github.com/pytorch/pytorch/issues/198189"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-side-effect"]
 # regex = 'OrderedDict'
 # ///

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "The meta function of copysign forgets that the result is laid out as its first operand"
 # url = "https://github.com/pytorch/pytorch/issues/198364"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-metadata"]
 # regex = 'copysign'
 # ///

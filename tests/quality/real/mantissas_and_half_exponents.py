@@ -3,7 +3,7 @@
 # /// defect
 # cause = "The lowering of ldexp keeps the dtype of the mantissa or takes float32 instead of promoting both"
 # url = "https://github.com/pytorch/pytorch/issues/197091"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-metadata", "wrong-result"]
 # regex = ''
 # ///

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "An f-string with a format specification is given the symbol of a dynamic size as a string"
 # url = "https://github.com/pytorch/pytorch/issues/197093"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["compiler-crash", "exception-mismatch"]
 # regex = 'Unknown format code'
 # ///

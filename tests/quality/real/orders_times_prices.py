@@ -3,7 +3,7 @@
 # /// defect
 # cause = "Dynamo replaces addcmul_ of integers by a fused multiply-add, which computes in float32"
 # url = "https://github.com/pytorch/pytorch/pull/176866"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-metadata", "wrong-result", "wrong-side-effect"]
 # regex = ''
 # ///

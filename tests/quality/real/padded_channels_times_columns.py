@@ -3,7 +3,7 @@
 # /// defect
 # cause = "A reduction that is tiled in two dimensions stores whole vectors in the tail of a row"
 # url = "https://github.com/pytorch/pytorch/issues/196681"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["process-crash", "wrong-result"]
 # regex = ''
 # ///

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "The lowering of nearest upsampling resamples a dimension whose size stays"
 # url = "https://github.com/pytorch/pytorch/issues/198201"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-result"]
 # regex = ''
 # ///

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "Dynamo runs random.shuffle once, while it traces, and bakes the order in"
 # url = "https://github.com/pytorch/pytorch/issues/197085"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-result", "wrong-side-effect"]
 # regex = ''
 # ///

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "AOTAutograd makes an output view of an aliased input from the common base instead"
 # url = "https://github.com/pytorch/pytorch/issues/198095"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["exception-mismatch", "compiler-crash", "wrong-result", "wrong-metadata"]
 # regex = ''
 # ///

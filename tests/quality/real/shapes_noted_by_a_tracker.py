@@ -3,7 +3,7 @@
 # /// defect
 # cause = "Dynamo drops what a method of an object made while tracing does to a list of its closure"
 # url = "https://github.com/pytorch/pytorch/issues/197896"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-side-effect"]
 # regex = ''
 # ///

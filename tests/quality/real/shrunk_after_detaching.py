@@ -3,7 +3,7 @@
 # /// defect
 # cause = "AOTAutograd gives a tensor and its detached alias one object, so that resize_ of one changes the other"
 # url = "https://github.com/pytorch/pytorch/issues/191844"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-result", "wrong-metadata", "exception-mismatch", "compiler-crash"]
 # regex = ''
 # ///

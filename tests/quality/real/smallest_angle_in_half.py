@@ -3,7 +3,7 @@
 # /// defect
 # cause = "Fused code compares unrounded numbers with their rounded extremum, and divides by how many are equal"
 # url = "https://github.com/pytorch/pytorch/issues/186799"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-gradient"]
 # regex = 'nan'
 # direction = "gradient"

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "torch._numpy squares integers as floats"
 # url = "https://github.com/pytorch/pytorch/issues/198056"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-metadata", "wrong-result"]
 # regex = ''
 # ///

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "AOTAutograd does not guard that an input it mutates shares no memory with another"
 # url = "https://github.com/pytorch/pytorch/issues/139789"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-result"]
 # regex = ''
 # ///

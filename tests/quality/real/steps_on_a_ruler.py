@@ -3,7 +3,7 @@
 # /// defect
 # cause = "Floor division is lowered to the floor of a rounded quotient"
 # url = "https://github.com/pytorch/pytorch/issues/197895"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-result"]
 # regex = ''
 # ///

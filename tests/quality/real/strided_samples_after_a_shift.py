@@ -3,7 +3,7 @@
 # /// defect
 # cause = "Functionalisation gives what was mutated contiguous strides, which as_strided_copy then reads by"
 # url = "https://github.com/pytorch/pytorch/issues/133512"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-result"]
 # regex = ''
 # ///

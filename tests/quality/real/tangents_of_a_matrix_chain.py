@@ -3,7 +3,7 @@
 # /// defect
 # cause = "The C++ code of a product of half numbers and its derivative does not compile"
 # url = "https://github.com/pytorch/pytorch/issues/194706"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["compiler-crash", "exception-mismatch"]
 # regex = 'C\+\+ compile error'
 # ///

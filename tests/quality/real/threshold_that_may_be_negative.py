@@ -3,7 +3,7 @@
 # /// defect
 # cause = "The decomposition of smooth_l1_loss leaves out the check of beta"
 # url = "https://github.com/pytorch/pytorch/issues/194501"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-result"]
 # regex = ''
 # ///

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "Inductor's decomposition of put gives contiguous strides whatever its input has"
 # url = "https://github.com/pytorch/pytorch/issues/198364"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-metadata"]
 # regex = 'put'
 # ///
