@@ -3,12 +3,11 @@
 # /// defect
 # cause = "Dynamo gives a slice of a tensor an object with __index__ as it is"
 # url = "https://github.com/pytorch/pytorch/issues/196172"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["exception-mismatch", "compiler-crash"]
 # regex = 'slice indices must be integers'
 # ///
 
-import torch
 
 
 class Marker:

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "Inductor reinplaces a scatter into an input that a later write overwrites"
 # url = "https://github.com/pytorch/pytorch/issues/198094"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-result"]
 # regex = ''
 # ///

@@ -3,7 +3,7 @@
 # /// defect
 # cause = "The C++ code of std and var accumulates in float32 where eager does in float64"
 # url = "https://github.com/pytorch/pytorch/issues/197089"
-# torch = ">=2.15"
+# torch = ">=2.13"
 # kinds = ["wrong-result"]
 # regex = ''
 # ///
