@@ -89,7 +89,7 @@ def _outcomes(defects: Sequence[Defect], journal: Journal, jobs: int) -> dict[st
             if outcome is None:
                 outcome = run_seed(defect, Path(folder) / defect.name)
                 journal.add(defect, outcome)
-            print(f"{defect.name}: {outcome}\n", end="", flush=True)  # in one piece, beside other threads
+            print(f"{defect.name}: {outcome}\n", end="", flush=True)
             return outcome
 
         return dict(zip((defect.name for defect in defects), threads.map(of, defects), strict=True))

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/197106"
 # torch = ">=2.13"
 # kinds = ["compiler-crash", "exception-mismatch"]
-# regex = 'C\+\+ compile error'
+# regex = 'C\+\+ compile error: .*sum_masked_reduce'
 # ///
 
 import torch

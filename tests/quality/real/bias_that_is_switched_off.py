@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/197893"
 # torch = ">=2.13"
 # kinds = ["wrong-metadata"]
-# regex = ''
+# regex = 'constant_fold_uniform_value'
 # ///
 
 import torch

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/198102"
 # torch = ">=2.13"
 # kinds = ["wrong-result", "wrong-side-effect"]
-# regex = ''
+# regex = 'unfold'
 # ///
 
 

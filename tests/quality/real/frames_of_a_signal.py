@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/pull/184519"
 # torch = ">=2.13"
 # kinds = ["wrong-gradient"]
-# regex = ''
+# regex = 'unfold'
 # direction = "gradient"
 # ///
 

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/pull/195357"
 # torch = ">=2.13"
 # kinds = ["wrong-metadata", "wrong-gradient"]
-# regex = ''
+# regex = 'detach'
 # ///
 
 import torch

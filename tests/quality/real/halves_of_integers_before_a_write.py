@@ -5,7 +5,6 @@
 # url = "https://github.com/pytorch/pytorch/issues/198101"
 # torch = ">=2.13"
 # kinds = ["wrong-result"]
-# regex = ''
 # ///
 
 import torch

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/141258"
 # torch = ">=2.13"
 # kinds = ["compiler-crash", "exception-mismatch"]
-# regex = ''
+# regex = '__round__'
 # ///
 
 import numpy as np

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/193757"
 # torch = ">=2.13"
 # kinds = ["wrong-result"]
-# regex = ''
+# regex = 'binary_cross_entropy'
 # ///
 
 import torch

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/198189"
 # torch = ">=2.13"
 # kinds = ["wrong-side-effect"]
-# regex = 'OrderedDict'
+# regex = 'move_to_end'
 # ///
 
 import collections

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/174050"
 # torch = ">=2.15"
 # kinds = ["wrong-result"]
-# regex = ''
+# regex = 'isinstance'
 # ///
 
 import torch

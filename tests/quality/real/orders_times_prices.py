@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/pull/176866"
 # torch = ">=2.13"
 # kinds = ["wrong-metadata", "wrong-result", "wrong-side-effect"]
-# regex = ''
+# regex = 'fma'
 # ///
 
 

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/196681"
 # torch = ">=2.13"
 # kinds = ["process-crash", "wrong-result"]
-# regex = ''
+# regex = '\bpad\b'
 # ///
 
 import torch

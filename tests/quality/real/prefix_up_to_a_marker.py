@@ -9,7 +9,6 @@
 # ///
 
 
-
 class Marker:
     """A place in a sequence."""
 

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/198201"
 # torch = ">=2.13"
 # kinds = ["wrong-result"]
-# regex = ''
+# regex = 'interpolate'
 # ///
 
 import torch.nn.functional as F

@@ -5,7 +5,6 @@
 # url = "https://github.com/pytorch/pytorch/issues/197085"
 # torch = ">=2.13"
 # kinds = ["wrong-result", "wrong-side-effect"]
-# regex = ''
 # ///
 
 import random

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/198094"
 # torch = ">=2.13"
 # kinds = ["wrong-result"]
-# regex = ''
+# regex = 'slice_scatter'
 # ///
 
 import torch

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/198095"
 # torch = ">=2.13"
 # kinds = ["exception-mismatch", "compiler-crash", "wrong-result", "wrong-metadata"]
-# regex = ''
+# regex = 'ViewMeta'
 # ///
 
 import torch

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/197896"
 # torch = ">=2.13"
 # kinds = ["wrong-side-effect"]
-# regex = ''
+# regex = 'append'
 # ///
 
 import torch

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/191844"
 # torch = ">=2.13"
 # kinds = ["wrong-result", "wrong-metadata", "exception-mismatch", "compiler-crash"]
-# regex = ''
+# regex = 'detach'
 # ///
 
 import torch

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/186799"
 # torch = ">=2.13"
 # kinds = ["wrong-gradient"]
-# regex = 'nan'
+# regex = 'compiled gives nan'
 # direction = "gradient"
 # ///
 

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/197089"
 # torch = ">=2.13"
 # kinds = ["wrong-result"]
-# regex = ''
+# regex = 'std'
 # ///
 
 import torch

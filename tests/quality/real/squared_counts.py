@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/198056"
 # torch = ">=2.13"
 # kinds = ["wrong-metadata", "wrong-result"]
-# regex = ''
+# regex = 'square'
 # ///
 
 import numpy as np

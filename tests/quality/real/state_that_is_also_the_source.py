@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/139789"
 # torch = ">=2.13"
 # kinds = ["wrong-result"]
-# regex = ''
+# regex = 'in-place'
 # ///
 
 import torch

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/197895"
 # torch = ">=2.13"
 # kinds = ["wrong-result"]
-# regex = ''
+# regex = '\b(div|floor_divide)\b'
 # ///
 
 import torch

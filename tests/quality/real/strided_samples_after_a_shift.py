@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/133512"
 # torch = ">=2.13"
 # kinds = ["wrong-result"]
-# regex = ''
+# regex = 'as_strided_copy'
 # ///
 
 import torch

@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/194706"
 # torch = ">=2.13"
 # kinds = ["compiler-crash", "exception-mismatch"]
-# regex = 'C\+\+ compile error'
+# regex = 'C\+\+ compile error: conflicting declaration'
 # ///
 
 import torch

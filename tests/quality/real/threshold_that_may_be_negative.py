@@ -5,7 +5,7 @@
 # url = "https://github.com/pytorch/pytorch/issues/194501"
 # torch = ">=2.13"
 # kinds = ["wrong-result"]
-# regex = ''
+# regex = 'smooth_l1_loss'
 # ///
 
 import torch.nn.functional as F
