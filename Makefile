@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup mutate test test-all check bench quality coverage torches defects clean FORCE
+.PHONY: help setup mutate test test-all check bench quality quality-real coverage torches defects clean FORCE
 
 PYTHON ?= python3
 VENV := .venv
@@ -25,6 +25,7 @@ help:
 	@echo "make check    format, lint, types, layers, fast tests"
 	@echo "make bench    what rewriting costs; CPU seconds per compiled program, beside other ways"
 	@echo "make quality  which planted compiler faults are found on the shipped seeds (up to an hour)"
+	@echo "make quality-real  which real defects of the installed torch are found (half an hour; ARGS=\"--write\" keeps the table)"
 	@echo "make coverage how much of the compiler generated programs reach (ARGS=\"--count 500\"; some minutes)"
 	@echo "make torches  the table of torch releases that eqfuzz works with (VERSIONS=\"2.15.0 2.14.1\"; some minutes each)"
 	@echo "make defects  the table of defects found; ARGS=\"--python A --write\" measures with that Python's torch"
@@ -58,6 +59,10 @@ defects: setup
 
 quality: setup
 	@$(PY) -m tests.quality $(ARGS)
+
+# A verb of its own: no clean run, no planted fault, and a bound of its own on what must be found.
+quality-real: setup
+	@$(PY) -m tests.quality.real_defects $(ARGS)
 
 coverage: setup
 	@$(PY) -m benchmarks.coverage --plot coverage.svg $(ARGS)

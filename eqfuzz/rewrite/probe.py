@@ -91,15 +91,22 @@ class _Recorder:
     def __post_init__(self) -> None:
         self.visits: dict[Span, list[Fact]] = {}
         self._watched: list[tuple[Span, int, torch.Tensor, int]] = []
+        self._is_looking = False
 
     def record(self, number: int, value: Any) -> Any:
         if torch.compiler.is_compiling():
             return value  # torch.cond traces its branches in eager too; there are no values to see
+        if self._is_looking:
+            return value  # the value is an object whose own code answers, for its class say
         span = self.syntax.expressions[number].span
         visits = self.visits.setdefault(span, [])
         if len(visits) > MAX_VISITS:
             return value
-        fact = fact_of(value)
+        self._is_looking = True
+        try:
+            fact = fact_of(value)
+        finally:
+            self._is_looking = False
         if fact.is_tensor and not value.is_inference():
             self._watched.append((span, len(visits), value, version(value)))
         visits.append(fact)

@@ -174,3 +174,26 @@ def test_plain_tensors_inside_transforms_do_not_stop_the_probe(call: str):
             assert all(fact.is_tensor for fact in facts.at(expression.span))
         if syntax.text_of(expression.node) == "t":
             assert not any(fact.is_tensor for fact in facts.at(expression.span))
+
+
+def test_an_object_may_answer_for_its_class_in_its_own_code():
+    source = textwrap.dedent("""
+        class StandIn:
+            def __init__(self, value):
+                self.value = value
+
+            @property
+            def __class__(self):
+                return type(self.value)
+
+        def program(x):
+            one = StandIn(0.5)
+            return x * one.value + isinstance(one, float)
+
+        def inputs(rng):
+            yield (rng.normal(3),)
+    """)
+    program = recognise(source, "stand_in.py")
+    facts = take_facts(program, Syntax(source), [Call((torch.ones(3),), {})])
+    asked = "isinstance(one, float)"
+    assert facts.at((source.index(asked), source.index(asked) + len(asked)))[0].value is True
