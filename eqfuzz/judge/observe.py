@@ -39,6 +39,9 @@ def observe(
 ) -> Observation:
     """Run a fresh callable on every input set, in order, and record what it did.
 
+    Generators are seeded with ``seed`` before the first call and with one more before each further one: what a compiler
+    has drawn while it traced is wrong in the second call.
+
     ``transform`` (such as ``torch.compile``) wraps the callable once. The first exception ends the observation: what a
     program does after a failure depends on how far it came, which compiled code may legally change.
     Raises only what ``make_callable`` raises.
@@ -92,7 +95,7 @@ def execute(
                 if call.before:
                     exec(call.before, namespace, {"model": target, "torch": torch})
                 scopes = scope, backward_scope or scope
-                _one_call(function, target, namespace, call.copy(), seed, scopes, keep, record)
+                _one_call(function, target, namespace, call.copy(), seed + number, scopes, keep, record)
         except (Exception, SystemExit) as error:
             # Whatever a program raises is its observation.
             record.raised = describe(error)
@@ -104,9 +107,12 @@ def execute(
 
 def has_drawn(observation: Observation, *, seed: int = STATE_SEED) -> bool:
     """Whether the program that was observed with ``seed`` drew from torch's generator. Reseeds all generators."""
-    reseed(seed)
-    fresh = dict(generators())[OF_TORCH]
-    return any(dict(call.generators).get(OF_TORCH, fresh) != fresh for call in observation.calls)
+    for number, call in enumerate(observation.calls):
+        reseed(seed + number)
+        fresh = dict(generators())[OF_TORCH]
+        if dict(call.generators).get(OF_TORCH, fresh) != fresh:
+            return True
+    return False
 
 
 def snapshot(value: Any) -> Any:

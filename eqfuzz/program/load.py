@@ -19,7 +19,7 @@ from eqfuzz.program.namespace import MODULE_PREFIX, SavedGlobals
 from eqfuzz.program.program import Format, InvalidSeed, Program
 
 STATE_SEED = 20250101
-"""What every generator is seeded with before a module is built and before every cell."""
+"""What every generator is seeded with before a module is built and before its first call; one more for each further."""
 
 
 def reseed(seed: int = STATE_SEED) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from eqfuzz.program.call import Call
-from eqfuzz.program.load import Loaded, reseed
+from eqfuzz.program.load import STATE_SEED, Loaded, reseed
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.fact import Fact, fact_of
 from eqfuzz.rewrite.syntax import Span, Syntax
@@ -75,9 +75,9 @@ def take_facts(program: Program, syntax: Syntax, calls: Sequence[Call]) -> Facts
     """The facts of one eager run over ``calls``. Raises whatever the program raises."""
     probe = Probe(program, syntax)
     instance = probe.instance()
-    for call in calls:
+    for number, call in enumerate(calls):
         mine = call.copy()
-        reseed()
+        reseed(STATE_SEED + number)
         instance(*mine.args, **mine.kwargs)
     return probe.facts()
 

@@ -292,14 +292,15 @@ def _compares(finding: Finding, config: Config, described: Described) -> list[st
 
 
 def _seeding(finding: Finding) -> str:
-    """What seeds the generators that the program may draw from."""
+    """What seeds the generators that the program may draw from, in a loop over the calls by ``number``."""
     evidence = finding.verdict.evidence or Evidence()
     text = f"{finding.transformed.source}\n{evidence.path}"
-    lines = [f"torch.manual_seed({STATE_SEED})"]
+    seed = f"{STATE_SEED} + number"
+    lines = [f"torch.manual_seed({seed})"]
     if re.search(r"\brandom\b", text):
-        lines.append(f"random.seed({STATE_SEED})")
+        lines.append(f"random.seed({seed})")
     if re.search(r"\b(numpy|np)\.random\b", text):
-        lines.append(f"numpy.random.seed({STATE_SEED})")
+        lines.append(f"numpy.random.seed({seed})")
     return "\n".join(lines)
 
 

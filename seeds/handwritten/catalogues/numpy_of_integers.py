@@ -18,7 +18,7 @@ def program(n, k):
         i.argmin(1),
         np.sort(j, 1),
         np.count_nonzero(j),
-        np.any(i > 9),
+        np.any(i > 9, 0),
     )
     made = np.arange(5) - j, np.concatenate([i, j]), np.stack([i, j], 1), np.tile(j, 2), np.zeros(5, dtype=np.int64) + i
     return [[torch.as_tensor(value) for value in group] for group in (whole, divided, bits, chosen, folded, made)]

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import random
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ from torch._inductor import exc as inductor_errors
 
 from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.gradients import cotangent
+from eqfuzz.judge.judge import judge_self
 from eqfuzz.judge.leaves import leaves, structure
-from eqfuzz.judge.observe import observe, snapshot
+from eqfuzz.judge.observe import has_drawn, observe, snapshot
 from eqfuzz.judge.raised import describe, first_line
+from eqfuzz.judge.verdict import Kind
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
@@ -259,6 +262,18 @@ def test_a_second_backward_is_declined_by_compiled_code():
     compiled = observe(loaded.instance, loaded.calls(0), transform=lambda f: torch.compile(f, backend="aot_eager"))
     raised = compiled.calls[0].raised
     assert raised is not None and raised.origin == "unsupported", raised
+
+
+def test_each_call_draws_other_numbers_and_the_same_ones_again():
+    def draw(x):
+        return torch.rand(3), random.random(), np.random.rand()
+
+    calls = [Call((torch.ones(1),), {}) for _ in range(2)]
+    first, second = (observe(lambda: draw, calls) for _ in range(2))
+    values = [[leaf for _, leaf in call.outputs] for call in first.calls]
+    assert not any(np.array_equal(one, other) for one, other in zip(*values, strict=True))
+    assert judge_self(first, second).kind is Kind.AGREE
+    assert has_drawn(first) and not has_drawn(observe(lambda: torch.exp, calls))
 
 
 def test_what_eager_compiled_for_other_calls_does_not_count():
