@@ -156,7 +156,7 @@ def operator(
             tuple(out),
             noun,
             weight,
-            (needs.__doc__ or "").strip(),
+            (getattr(needs, "func", needs).__doc__ or "").strip(),  # a partial has the words of its class
         )
         return needs
 

@@ -60,7 +60,7 @@ def test_planted_errors_in_one_element_are_found(place, relative, up, how):
     assert verdict.evidence is not None
     assert verdict.evidence.index == (place // 8, place % 8)
     assert verdict.evidence.wrong_elements == 1
-    assert Verdict.from_json(verdict.to_json()) == verdict
+    assert repr(Verdict.from_json(verdict.to_json())) == repr(verdict)  # NaN equals nothing
 
 
 @given(st.integers(0, 2**31))

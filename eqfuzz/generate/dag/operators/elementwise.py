@@ -50,6 +50,7 @@ _ACTIVATION_KEYWORDS = {
 
 
 def _needs(entry: dict[str, Any], name: str, draw: Draw, out: Spec) -> Needs:
+    """Its value at each element, which lies where it is defined."""
     spans = entry["spans"]
     if entry["result"] == "bool":
         asked = Spec(out.size, draw.choice([d for d in entry["dtypes"] if d in FLOATS] * 2 + ["int64"]))
