@@ -24,6 +24,7 @@ from eqfuzz.torch_internals.trees import tree_leaves, tree_map
 AGAIN = "the same inputs again"
 INTEGERS = "integer values"
 AFTERWARDS = "the first inputs after that"
+REFUSED = "inputs that eager refuses"
 _LARGEST = 3
 _TRIES = 4
 _TO_INTEGERS = f"""\

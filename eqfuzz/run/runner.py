@@ -18,7 +18,7 @@ from eqfuzz.judge.instrument.others import own_checks
 from eqfuzz.judge.judge import judge_self
 from eqfuzz.judge.observation import Observation
 from eqfuzz.judge.observe import has_drawn, observe
-from eqfuzz.judge.sequence import guarded, unguarded
+from eqfuzz.judge.sequence import REFUSED, guarded, unguarded
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
@@ -67,6 +67,7 @@ class _Runner:
         self.emit = emit
         self.clock = Clock(emit)
         self.steps: list[Call] = []
+        self.refused: list[Call] = []
 
     def run(self) -> None:
         start, calls = self._start()
@@ -111,8 +112,7 @@ class _Runner:
 
     def _start(self) -> tuple[Subject, list[Call]]:
         """The seed loaded and run in eager. Raises InvalidSeed where it does not work."""
-        loaded, calls = self._load()
-        first = self._enter_eager(0, loaded, calls)
+        loaded, calls, first = self._accepted()
         second = observe(loaded.instance, calls)
         _demand_valid(self.case.program, first, judge_self(first, second))
         return Subject(0, original(self.case.program), loaded, calls, first), calls
@@ -183,8 +183,8 @@ class _Runner:
 
         Raises InvalidSeed where a variant cannot be made again from its steps, or does not equal the program then.
         """
-        loaded, calls = self._load()
-        start = Subject(0, original(self.case.program), loaded, calls, self._enter_eager(0, loaded, calls))
+        loaded, calls, eager = self._accepted()
+        start = Subject(0, original(self.case.program), loaded, calls, eager)
         self._take_steps(start, calls, self.case.steps)
         subject = start
         if self.case.steps_taken:
@@ -230,6 +230,19 @@ class _Runner:
         except (Exception, SystemExit) as error:  # whatever a seed raises while loading makes it invalid
             line = line_in(error, program)
             raise InvalidSeed(program.name, f"does not load: {_words(error)}", line) from error
+
+    def _accepted(self) -> tuple[Loaded, list[Call], Observation]:
+        """The seed, the input sets that eager accepts and what it does with them; what it refuses is kept for the end.
+
+        The first is among them, accepted or not.
+        """
+        loaded, calls = self._load()
+        eager = self._enter_eager(0, loaded, calls)
+        while len(eager.calls) > 1 and eager.calls[-1].raised is not None:
+            refused = calls.pop(len(eager.calls) - 1)
+            self.refused.append(dataclasses.replace(refused, label=REFUSED))
+            eager = self._enter_eager(0, loaded, calls)
+        return loaded, calls, eager
 
     def _enter_eager(self, number: int, loaded: Loaded, calls: Sequence[Call]) -> Observation:
         self.clock.enter("eager", self.case.eager_seconds, variant=number)
@@ -289,7 +302,10 @@ class _Runner:
             taker.add(more, guards)
 
     def _take_steps(self, start: Subject, calls: Sequence[Call], count: int) -> None:
-        """The further calls: those without a guard for every variant, ``count`` with one for the original."""
+        """The further calls: those without a guard for every variant, ``count`` with one for the original.
+
+        The original's last one is what eager refuses, if there is any: compiled code must refuse it as well.
+        """
         case = self.case
         if 0 in case.no_sequence:
             return
@@ -299,6 +315,7 @@ class _Runner:
         count = count if "guards" in case.checks else 0
         # Integers change the parameters for good, so they come last.
         start.go_on([*self.steps[:-1], *guarded(start.loaded, calls, count, rng), *self.steps[-1:]])
+        start.end_with(self.refused)
 
     def _tell(self, number: int, device: str, config: str, judged: Judged) -> None:
         self.emit({"event": "cell", "variant": number, "device": device, "config": config, **judged.to_json()})

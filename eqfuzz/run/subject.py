@@ -47,6 +47,15 @@ class Subject:
         """The same, observed once more in eager, and without a reference."""
         return Subject(self.number, self.variant, self.loaded, self.calls, observe(self.loaded.instance, self.calls))
 
+    def end_with(self, refused: Sequence[Call]) -> None:
+        """Append the first of the ``refused`` calls at which eager raises here too."""
+        for call in refused:
+            calls = [*self.calls, call]
+            eager = observe(self.loaded.instance, calls)
+            if len(eager.calls) == len(calls) and eager.calls[-1].raised is not None:
+                self._take(calls, eager)
+                return
+
     def limit(self, count: int) -> None:
         """Leave the first ``count`` calls; all, where that is 0."""
         if 0 < count < len(self.calls):

@@ -86,6 +86,35 @@ def test_the_original_gets_more_guard_steps_once():
     assert (0, "guards") not in {(e["variant"], e["config"]) for e in run(done) if e["event"] == "cell"}
 
 
+REFUSING = """
+import torch
+def program(x, n):
+    if n < 0 and not {lost}: raise ValueError("n is negative")
+    return x * n
+def inputs(rng):
+    yield rng.normal(3), 2
+    yield rng.normal(3), -1
+    yield rng.normal(3), 3
+"""
+
+
+@pytest.mark.parametrize("lost", ["False", "torch.compiler.is_compiling()"])
+def test_what_eager_refuses_comes_last_and_must_be_refused(lost):
+    events = run(case_of(REFUSING.format(lost=lost), configs=(BUILT_IN["eager"],), variants=1, steps=0))
+    verdicts = {(e["variant"], e["config"]): e["verdict"] for e in events if e["event"] == "cell"}
+    assert {verdict["kind"] for place, verdict in verdicts.items() if place != (0, "eager")} == {"agree"}
+    shown = verdicts[0, "eager"]
+    assert shown["kind"] == ("agree" if lost == "False" else "exception-mismatch")
+    assert lost == "False" or "(inputs that eager refuses): eager raises ValueError" in shown["message"]
+
+
+def test_the_first_inputs_must_be_accepted():
+    (invalid,) = [
+        e for e in run(case_of(REFUSING.format(lost="False").replace("n < 0", "n > 0"))) if e["event"] == "invalid"
+    ]
+    assert "raises in eager: ValueError" in invalid["reason"]
+
+
 def test_all_four_cells_are_judged():
     events = run(case_of())
     cells = [(e["variant"], e["config"]) for e in events if e["event"] == "cell"]
