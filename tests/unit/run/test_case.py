@@ -145,6 +145,8 @@ def test_with_threads_the_original_alone_is_judged_beside_eager_with_as_many():
     assert {e["verdict"]["kind"] for e in events if e["event"] == "cell"} == {"agree"}
     (told,) = [e for e in events if e["event"] == "rewritten"]
     assert told["cells"] == len(cells)
+    refusing = run(case_of(REFUSING.format(lost="False"), configs=configs, strategy="none", steps=0))
+    assert {e["verdict"]["kind"] for e in refusing if e["event"] == "cell"} == {"agree"}
     assert [e["config"] for e in events if e["event"] == "stage" and e["stage"] == "threads"] == ["eager@2"]
 
 
