@@ -62,6 +62,7 @@ def test_what_is_something_else_each_time_with_threads_proves_nothing(monkeypatc
 
 
 def test_what_raises_with_threads_is_not_compiled():
+    subject = subject_of("assert torch.get_num_threads() == 1, 'too many'\nreturn x")
     with several_threads(2):
-        _, refusal, _ = observed_again(subject_of("assert torch.get_num_threads() == 1, 'too many'\nreturn x"))
+        _, refusal, _ = observed_again(subject)
     assert refusal.startswith("eager raises with 2 threads: AssertionError: too many")
