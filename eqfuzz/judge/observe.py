@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -62,6 +63,20 @@ def _modes_kept() -> Iterator[None]:
         torch.set_default_dtype(dtype)
 
 
+@contextlib.contextmanager
+def _own_frames() -> Iterator[None]:
+    """Frames below these do not count: compilers recurse, and a script of its own has the whole limit."""
+    before, frame, depth = sys.getrecursionlimit(), sys._getframe(), 0
+    while frame is not None:
+        frame, depth = frame.f_back, depth + 1
+    sys.setrecursionlimit(before + depth)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+@_own_frames()
 @_modes_kept()
 def execute(
     make_callable: Callable[[], Any],

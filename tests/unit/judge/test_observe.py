@@ -1,8 +1,10 @@
 """Observing: leaves and their paths, side effects, gradients, exceptions."""
 
 import collections
+import contextlib
 import dataclasses
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -262,6 +264,29 @@ def test_a_second_backward_is_declined_by_compiled_code():
     compiled = observe(loaded.instance, loaded.calls(0), transform=lambda f: torch.compile(f, backend="aot_eager"))
     raised = compiled.calls[0].raised
     assert raised is not None and raised.origin == "unsupported", raised
+
+
+def test_a_program_has_as_many_frames_however_deep_it_is_observed():
+    def depth(x):
+        frames = 0
+
+        def further():
+            nonlocal frames
+            frames += 1
+            further()
+
+        with contextlib.suppress(RecursionError):
+            further()
+        return frames
+
+    def below(levels):
+        if levels:
+            return below(levels - 1)
+        return observe(lambda: depth, [Call((torch.ones(1),), {})]).calls[0].outputs[0][1]
+
+    limit = sys.getrecursionlimit()
+    assert abs(below(0) - below(200)) < 5
+    assert sys.getrecursionlimit() == limit
 
 
 def test_each_call_draws_other_numbers_and_the_same_ones_again():
