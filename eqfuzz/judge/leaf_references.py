@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Protocol
 
 import numpy as np
@@ -44,7 +45,8 @@ def leaf_of(run: Known, value: Any) -> LeafReference:
             return LeafReference(snapshot(value), opaque="rounded numbers are read as another dtype")
         rows = run.shadows.view(value)
         assert rows is not None
-        return _of_rows(run, rows.detach(), value.dtype, jumped=run.shadows.jumped(value))
+        measured = _of_rows(run, rows.detach(), value.dtype, jumped=run.shadows.jumped(value))
+        return dataclasses.replace(measured, rerun=snapshot(value))
     if isinstance(value, np.ndarray) and (run.exported or run.captures):
         return _of_array(run, value)
     if run.captures and _came_from_nowhere(run, value):

@@ -25,7 +25,8 @@ class LeafReference:
     float64 of the same shape. ``exact`` marks elements that no float arithmetic reached, ``unstable`` those that noise
     alone can flip, and ``heard`` has bit 2**c set where some run gave class c (``classes``). All four are None for a
     leaf that is exact throughout. ``whole`` marks elements that came out of a jump such as ``floor``: they lie between
-    ``least`` and ``most``. ``opaque`` says why nothing is known.
+    ``least`` and ``most``. ``rerun`` is what the program gave in its own dtype while it was measured. ``opaque`` says
+    why nothing is known.
     """
 
     value: Any
@@ -36,6 +37,7 @@ class LeafReference:
     whole: torch.Tensor | None = None
     least: torch.Tensor | None = None
     most: torch.Tensor | None = None
+    rerun: torch.Tensor | None = None
     opaque: str = ""
 
 

@@ -1,6 +1,7 @@
 """Verdicts: planted errors are found, legal differences are not, and every kind is said for the right reason."""
 
 import copy
+import dataclasses
 
 import numpy as np
 import pytest
@@ -8,11 +9,13 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from eqfuzz.judge.compare import against_reference
 from eqfuzz.judge.error_bound import reference
 from eqfuzz.judge.judge import judge_rewrite, judge_self
 from eqfuzz.judge.observation import CallObservation, Observation, Raised
 from eqfuzz.judge.observe import observe
 from eqfuzz.judge.oracles import judge_compiled
+from eqfuzz.judge.reference import leaf_reference
 from eqfuzz.judge.verdict import Kind, Verdict
 from eqfuzz.program.call import Call
 from eqfuzz.run.cells import SAMPLES
@@ -320,3 +323,18 @@ def test_numpy_results_are_compared():
     assert judge_compiled(eager, with_output(eager, near), known).kind is Kind.AGREE
     assert judge_compiled(eager, with_output(eager, far), known).kind is Kind.WRONG_RESULT
     assert judge_compiled(eager, with_output(eager, value.astype("f8")), known).kind is Kind.WRONG_METADATA
+
+
+def test_where_the_measured_run_is_another_computation_eager_counts():
+    """Autograd has formulas of its own for what is watched, as for the complex ``pinv`` (pytorch #197084)."""
+    eager, watched = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.0, 2.0, 30.0])
+    noise = torch.linspace(0.0, 2e-7, 9, dtype=torch.float64)[:, None]
+    known = leaf_reference(watched.double() * (1 + noise), torch.float32)
+    agrees = against_reference(eager, watched, known, "")
+    assert agrees is None or not agrees.wrong
+    known = dataclasses.replace(known, rerun=watched)
+    found = against_reference(eager, watched, known, "")
+    assert found is not None and (found.wrong, found.index, found.reference) == (1, (2,), 3.0)
+    assert against_reference(eager, eager * (1 + 2e-7), known, "") is None
+    rounded = dataclasses.replace(known, rerun=watched * (1 + 2e-7))
+    assert against_reference(watched, watched * (1 - 2e-7), rounded, "") is None
