@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from packaging.specifiers import SpecifierSet
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 SECONDS = 60.0
 """How long another interpreter may take to start, wall time."""
@@ -73,6 +73,15 @@ class Release:
     def from_versions(cls, versions: Mapping[str, Any]) -> Release:
         """What a run or a finding recorded; empty where it recorded nothing of torch."""
         return cls(*(str(versions.get(name, "")) for name in ("torch", "build", "git")))
+
+
+def checked_range(specifier: str) -> str:
+    """The same text, where it is a range that ``Release.fits`` takes. Raises ValueError, in one line."""
+    try:
+        SpecifierSet(specifier)
+    except InvalidSpecifier:
+        raise ValueError(f"{specifier!r} is no range of versions such as '>=2.13,<2.15'") from None
+    return specifier
 
 
 @functools.cache

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Literal
 
 import pydantic
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from eqfuzz.judge.verdict import Kind
-from eqfuzz.program.release import Release
+from eqfuzz.program.release import Release, checked_range
 from eqfuzz.triage.essence import IN_PLACE
 from eqfuzz.triage.finding import Finding
 from eqfuzz.triage.fingerprint import SEPARATOR
@@ -61,11 +60,7 @@ class KnownIssue(pydantic.BaseModel):
     @pydantic.field_validator("torch")
     @classmethod
     def _is_a_range(cls, torch: str) -> str:
-        try:
-            SpecifierSet(torch)
-        except InvalidSpecifier:
-            raise ValueError(f"torch: {torch!r} is no range of versions such as '>=2.13,<2.15'") from None
-        return torch
+        return checked_range(torch)
 
     def fits(self, finding: Finding) -> bool:
         """Whether it is about ``finding``, expired or not."""

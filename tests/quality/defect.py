@@ -23,10 +23,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pydantic
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from eqfuzz.judge.verdict import Kind
-from eqfuzz.program.release import Release
+from eqfuzz.program.release import Release, checked_range
 
 FOLDER = Path(__file__).parent / "real"
 _BLOCK = re.compile(r"^# /// defect$\n(?P<lines>(?:^#(?: .*)?$\n)+?)^# ///$", re.MULTILINE)
@@ -53,11 +52,7 @@ class Defect(pydantic.BaseModel):
     @pydantic.field_validator("torch")
     @classmethod
     def _is_a_range(cls, torch: str) -> str:
-        try:
-            SpecifierSet(torch)
-        except InvalidSpecifier:
-            raise ValueError(f"{torch!r} is no range of versions such as '>=2.13,<2.15'") from None
-        return torch
+        return checked_range(torch)
 
     @pydantic.field_validator("regex")
     @classmethod
