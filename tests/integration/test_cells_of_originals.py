@@ -24,6 +24,9 @@ WIDENED = """
 
 def test_numbers_of_its_own_are_judged_on_all_but_values(tmp_path):
     seed, preload = write(tmp_path, "seed.py", DRAWING), write(tmp_path, "plant.py", WIDENED)
+    right = mutate(seed, *CHEAP, out=tmp_path / "right")
+    cells = {cell["config"]: cell["verdict"]["kind"] for cell in right.of("cell")}
+    assert cells == {"inductor": "agree", "own-random": "agree"}
     wrong = mutate(seed, *CHEAP, "--preload", preload, out=tmp_path / "wrong")
     cells = {cell["config"]: cell["verdict"]["kind"] for cell in wrong.of("cell")}
     assert cells == {"inductor": "agree", "own-random": "wrong-metadata"}
@@ -62,3 +65,5 @@ def test_an_original_gets_more_guard_steps_than_its_compiled_cell(tmp_path):
     assert cells == {"inductor": "agree", "guards": "wrong-result"}
     (finding,) = run.of("finding")
     assert "args[1]: 3 becomes" in finding["verdict"]["message"]
+    none = mutate(seed, *CHEAP, "--preload", preload, "--steps", 0, out=tmp_path / "none")
+    assert {cell["config"] for cell in none.of("cell")} == {"inductor"}

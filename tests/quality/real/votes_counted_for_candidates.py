@@ -1,4 +1,4 @@
-"""Votes are added up per candidate; a vote for nobody (-1) must be refused."""
+"""Votes are added up per candidate; a vote for no candidate (-1) must be refused."""
 
 # /// defect
 # cause = "index_add is decomposed into index_put, which takes negative indices that index_add refuses"
