@@ -55,21 +55,21 @@ bench: setup
 	@$(PY) -m benchmarks.runner $(ARGS)
 
 defects: setup
-	@$(PY) -m tests.defects $(ARGS)
+	@$(PY) -m tools.defects_table $(ARGS)
 
 quality: setup
-	@$(PY) -m tests.quality $(ARGS)
+	@$(PY) -m tools.fault_detection $(ARGS)
 
 # A verb of its own: no clean run, no planted fault, and a bound of its own on what must be found.
 quality-real: setup
-	@$(PY) -m tests.quality.real_defects $(ARGS)
+	@$(PY) -m tools.fault_detection.real_defects $(ARGS)
 
 coverage: setup
 	@$(PY) -m benchmarks.coverage --plot coverage.svg $(ARGS)
 
 # One release at a time, each in an environment of its own that goes after its row unless KEEP=1.
 torches: setup
-	@$(PY) -m tests.torches $(VERSIONS) $(if $(KEEP),--keep) $(ARGS)
+	@$(PY) -m tools.torch_matrix $(VERSIONS) $(if $(KEEP),--keep) $(ARGS)
 
 clean:
 	@rm -rf eqfuzz-out coverage.svg dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -106,7 +106,7 @@ def _tracing() -> Any:
     import torch._inductor.compile_fx
 
     torch.set_num_threads(1)
-    for module in ("eqfuzz.program.load", "eqfuzz.run.configs"):  # once, before the forks
+    for module in ("eqfuzz.program.load", "eqfuzz.run.configs.named"):  # once, before the forks
         importlib.import_module(module)
     return tracer
 
@@ -170,7 +170,7 @@ def _compile(source: str, config_name: str) -> None:
 
     from eqfuzz.program.formats import recognise
     from eqfuzz.program.load import Loaded, reseed
-    from eqfuzz.run.configs import BUILT_IN
+    from eqfuzz.run.configs.named import BUILT_IN
 
     warnings.simplefilter("ignore")
     config = BUILT_IN[config_name]

@@ -21,11 +21,11 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from eqfuzz.campaign.campaign_events import ItemEnded, ItemStarted
 from eqfuzz.campaign.configuration import from_tables
-from eqfuzz.campaign.events import Event
-from eqfuzz.campaign.preparing import Options, run_campaign
-from eqfuzz.campaign.statistics import Statistics
+from eqfuzz.campaign.metrics import Statistics
+from eqfuzz.campaign.setup import Options, run_campaign
+from eqfuzz.events.campaign import ItemEnded, ItemStarted
+from eqfuzz.events.run import Event
 
 COLUMNS = ("workers", "cells", "cells/s", "times", "cells/CPU s", "own ms/cell", "Ray ms/cell", "worker MB", "fork MB")
 

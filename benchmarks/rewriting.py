@@ -19,12 +19,12 @@ from eqfuzz.program.call import Call
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.load import Loaded, reseed
 from eqfuzz.rewrite import strategy
-from eqfuzz.rewrite.derive import Variant, original
-from eqfuzz.rewrite.library import shipped_rules
-from eqfuzz.rewrite.probe import Facts, Probe, take_facts
-from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.rewrite.derivation import Variant, original
+from eqfuzz.rewrite.facts.probe import Facts, Probe, take_facts
+from eqfuzz.rewrite.rules.library import shipped_rules
+from eqfuzz.rewrite.source.syntax import Syntax
 
-SEEDS = Path(__file__).parent.parent / "tests" / "untuned"
+SEEDS = Path(__file__).parent.parent / "tests" / "held_out"
 NAMES = ("momentum_and_ema.py", "fourier_mixer.py", "lstm_stack.py")
 STEPS = 8
 

@@ -30,7 +30,7 @@ from eqfuzz.program.program import Program
 from eqfuzz.program.shipped import folder
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
-from eqfuzz.run.pool import Pool
+from eqfuzz.run.processes.pool import Pool
 
 KINDS = {"12 operators": (12, False), "30 operators": (30, False), "12 operators, backward": (12, True)}
 BATCH = 12

@@ -6,16 +6,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from eqfuzz.judge.observe import observe
+from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.derive import original
-from eqfuzz.run.batch import Batches
-from eqfuzz.run.case import Case
-from eqfuzz.run.cells import CellJudge, Judged
-from eqfuzz.run.clock import Clock
-from eqfuzz.run.configs import DEFAULT_CONFIG
-from eqfuzz.run.subject import Subject
+from eqfuzz.rewrite.derivation import original
+from eqfuzz.run.configs.named import DEFAULT_CONFIG
+from eqfuzz.run.jobs.batch import Batches
+from eqfuzz.run.jobs.case import Case
+from eqfuzz.run.jobs.cell_judge import CellJudge, Judged
+from eqfuzz.run.jobs.loaded_program import Subject
+from eqfuzz.run.jobs.stage_timer import Clock
 
 Emit = Callable[[dict[str, Any]], None]
 

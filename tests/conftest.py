@@ -6,7 +6,7 @@ import tempfile
 
 import pytest
 
-OURS = "EQFUZZ_TESTS"
+OURS = "eqfuzzTESTS"
 """Set where XDG_CACHE_HOME is this test run's own."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eqfuzz.program.release import this_release
-from eqfuzz.triage.known_issues import SHIPPED, read_known_issues
+from eqfuzz.triage.findings.known_issues import SHIPPED, read_known_issues
 
 AMIN = "https://github.com/pytorch/pytorch/issues/191499"
 """The minimum of 16 or more positive int8 numbers is 0 where it is vectorised."""

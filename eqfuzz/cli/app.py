@@ -10,29 +10,19 @@ import typer
 import typer.core
 
 import eqfuzz
-from eqfuzz.cli import (
-    audit,
-    blame,
-    bucket,
-    campaign,
-    campaign_store,
-    config,
-    config_bisect,
-    doctor,
-    findings,
-    generate,
-    issue,
-    known,
-    mutate,
-    reduce,
-    replay,
-    rules,
-    rules_check,
-    rules_explain,
-    rules_survival,
-    self_check,
-)
-from eqfuzz.cli.exits import INTERRUPTED, USAGE, complain
+from eqfuzz.cli import audit, doctor, mutate, self_check
+from eqfuzz.cli.campaign import run as campaign
+from eqfuzz.cli.campaign import store as campaign_store
+from eqfuzz.cli.config import bisect as config_bisect
+from eqfuzz.cli.config import fuzz as config
+from eqfuzz.cli.exit_codes import INTERRUPTED, USAGE, complain
+from eqfuzz.cli.findings import blame, bucket, issue, known, reduce, replay
+from eqfuzz.cli.findings import listing as findings
+from eqfuzz.cli.generate import dag as generate
+from eqfuzz.cli.rules import check as rules_check
+from eqfuzz.cli.rules import explain as rules_explain
+from eqfuzz.cli.rules import library as rules
+from eqfuzz.cli.rules import survival as rules_survival
 
 
 class OneLineErrors(typer.core.TyperGroup):

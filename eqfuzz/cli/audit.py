@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eqfuzz.cli.endings import ended
-from eqfuzz.cli.exits import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
+from eqfuzz.cli.exit_codes import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
+from eqfuzz.cli.exit_handling import ended
 from eqfuzz.cli.options import BadOption, Format, configs_of
 
 if TYPE_CHECKING:
-    from eqfuzz.campaign.audit import Audited
-    from eqfuzz.run.configs import Config
+    from eqfuzz.commands.audit import Audited
+    from eqfuzz.run.configs.named import Config
 
 
 def audit(
@@ -55,12 +55,13 @@ def audit(
 
 
 def _audit(paths: list[Path], config: Config, seed: int, jobs: int, *, as_json: bool) -> int:
-    from eqfuzz.campaign.audit import audit_files
-    from eqfuzz.campaign.mutate import UsageError, seed_files
-    from eqfuzz.campaign.seed_run import InternalError
-    from eqfuzz.report.auditing import AuditLines, AuditReport
-    from eqfuzz.report.console import make_console
-    from eqfuzz.run.audited import demand_inductor
+    from eqfuzz.commands.audit import audit_files
+    from eqfuzz.errors import UsageError
+    from eqfuzz.mutate.run import seed_files
+    from eqfuzz.mutate.seed_run import InternalError
+    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.verbs.audit import AuditLines, AuditReport
+    from eqfuzz.run.jobs.compiled_audit import demand_inductor
     from eqfuzz.run.protocol import RunnerFailed
 
     report = AuditLines(sys.stdout) if as_json else AuditReport(make_console())

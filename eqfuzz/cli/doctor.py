@@ -14,7 +14,7 @@ from pathlib import Path
 
 import typer
 
-from eqfuzz.cli.exits import CLEAN, USAGE
+from eqfuzz.cli.exit_codes import CLEAN, USAGE
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_TORCH = (2, 6)
@@ -132,7 +132,7 @@ def _compiler() -> Check:
 def _forks() -> Check:
     """Whether backward runs where cells run."""
     purpose = "each compiled cell is a fork of a warm process"
-    command = (sys.executable, "-m", "eqfuzz.run.fork_check")
+    command = (sys.executable, "-m", "eqfuzz.run.processes.fork_check")
     variables = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
     remedy = "mutate --runner spawn does without"
     try:
@@ -162,7 +162,7 @@ def _tool(name: str, command: tuple[str, ...], purpose: str, package: str, *, ne
 def _sandbox() -> Check:
     """The level that untrusted seeds are shut in at, and what it lacks."""
     from eqfuzz.run.sandbox.bubblewrap import executable
-    from eqfuzz.run.sandbox.level import Level, found
+    from eqfuzz.run.sandbox.detection import Level, found
 
     purpose = "shuts in seeds that a language model wrote"
     known = found()

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from eqfuzz.campaign.events import Event
+    from eqfuzz.events.run import Event
 
 _log = logging.getLogger("eqfuzz.mutate")
 
@@ -31,8 +31,8 @@ def start(level: str) -> None:
 
 def log_event(event: Event) -> None:
     """What a campaign's events say to the log."""
-    from eqfuzz.campaign.events import FindingMade, SeedDone, SeedInvalid, SeedStarted
-    from eqfuzz.campaign.generating import ProgramMade
+    from eqfuzz.commands.generate_dag import ProgramMade
+    from eqfuzz.events.run import FindingMade, SeedDone, SeedInvalid, SeedStarted
 
     match event:
         case SeedStarted(seed=seed):

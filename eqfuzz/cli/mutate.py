@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eqfuzz.cli import logs
-from eqfuzz.cli.endings import ended
-from eqfuzz.cli.exits import USAGE, complain
+from eqfuzz.cli.exit_codes import USAGE, complain
+from eqfuzz.cli.exit_handling import ended
 from eqfuzz.cli.options import BadOption, Format, checks_of, configs_of, new_file, seconds_of
-from eqfuzz.cli.reported import reported
-from eqfuzz.cli.rules import RulesFrom
+from eqfuzz.cli.rules.library import RulesFrom
+from eqfuzz.cli.run_reporting import reported
 
 if TYPE_CHECKING:
-    from eqfuzz.campaign.settings import Settings
+    from eqfuzz.mutate.settings import Settings
 
 
 class Strategy(StrEnum):
@@ -160,9 +160,9 @@ def mutate(
         complain("--device cuda: torch finds no CUDA device here; leave it out, or see `eqfuzz doctor`")
         raise typer.Exit(USAGE)
 
-    from eqfuzz.campaign.settings import Settings
+    from eqfuzz.mutate.settings import Settings
     from eqfuzz.program.shipped import folder
-    from eqfuzz.triage.known_issues import known_issue_files
+    from eqfuzz.triage.findings.known_issues import known_issue_files
 
     settings = Settings(
         paths=tuple(paths) if paths else (folder("seeds"),),
@@ -201,7 +201,7 @@ def mutate(
 
 
 def _run(settings: Settings, *, as_json: bool, quiet: bool, junit: Path | None) -> int:
-    from eqfuzz.campaign.mutate import run
+    from eqfuzz.mutate.run import run
 
     return reported(settings, lambda handler: run(settings, handler), as_json=as_json, quiet=quiet, junit=junit)
 

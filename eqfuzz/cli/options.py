@@ -7,10 +7,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eqfuzz.program.spelling import did_you_mean
+from eqfuzz.program.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from eqfuzz.run.configs import Config
+    from eqfuzz.run.configs.named import Config
 
 
 class Format(StrEnum):
@@ -47,7 +47,7 @@ def configs_of(given: Sequence[str], file: Path | None) -> tuple[Config, ...]:
 
     Raises BadOption with a did-you-mean, or naming file and place.
     """
-    from eqfuzz.run.configs import BUILT_IN, DEFAULT_CONFIG, choose, find, in_words, read_configs
+    from eqfuzz.run.configs.named import BUILT_IN, DEFAULT_CONFIG, choose, find, in_words, read_configs
 
     try:
         known = read_configs(file) if file is not None else dict(BUILT_IN)
@@ -68,7 +68,7 @@ def configs_of(given: Sequence[str], file: Path | None) -> tuple[Config, ...]:
 
 def checks_of(wanted: Sequence[str], unwanted: Sequence[str]) -> tuple[str, ...]:
     """The default checks, with some added and some left out. Raises BadOption with a did-you-mean."""
-    from eqfuzz.judge.checks import CHECKS, DEFAULT_CHECKS
+    from eqfuzz.oracle.compare.checks import CHECKS, DEFAULT_CHECKS
 
     added, removed = split_names(wanted), split_names(unwanted)
     for option, names in (("--check", added), ("--no-check", removed)):

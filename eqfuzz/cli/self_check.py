@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from eqfuzz.cli.endings import ended
-from eqfuzz.cli.exits import CLEAN, INTERNAL, INTERRUPTED, USAGE, complain
+from eqfuzz.cli.exit_codes import CLEAN, INTERNAL, INTERRUPTED, USAGE, complain
+from eqfuzz.cli.exit_handling import ended
 from eqfuzz.cli.options import Format
 
 
@@ -43,20 +43,20 @@ def self_check(
 
 
 def _self_check(full: bool, out: Path, sizes: tuple[int, int, int, int], jobs: int, *, as_json: bool) -> int:
-    from eqfuzz.report.console import make_console
-    from eqfuzz.report.json_lines import JsonLines
-    from eqfuzz.report.self_checking import SelfCheckReport
+    from eqfuzz.report.machine.json_lines import JsonLines
+    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.verbs.self_check import SelfCheckReport
     from eqfuzz.run.protocol import RunnerFailed
 
     report = JsonLines(sys.stdout) if as_json else SelfCheckReport(make_console())
     try:
         with report:
             if full:
-                from eqfuzz.campaign.measuring import Sizes, full_check
+                from eqfuzz.commands.calibrate import Sizes, full_check
 
                 summary = full_check(report.handle, out, Sizes(*sizes), jobs=jobs)
             else:
-                from eqfuzz.campaign.self_check import quick_check
+                from eqfuzz.mutate.self_check import quick_check
 
                 summary = quick_check(report.handle, out)
     except RunnerFailed as error:

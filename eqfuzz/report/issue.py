@@ -11,19 +11,19 @@ from urllib.parse import quote_plus
 
 import jinja2
 
-from eqfuzz.judge.normalised import normalised
-from eqfuzz.judge.verdict import Evidence, Kind
-from eqfuzz.program.definitions import program_text
+from eqfuzz.oracle.compare.verdict import Evidence, Kind
+from eqfuzz.oracle.observe.normalised_messages import normalised
+from eqfuzz.program.definitions_only import program_text
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.release import Release
-from eqfuzz.report.figures import value
+from eqfuzz.report.formatting import value
 from eqfuzz.torch_internals.bisector import application
-from eqfuzz.triage.buckets import bucket_id
-from eqfuzz.triage.essence import essence
-from eqfuzz.triage.finding import Finding
-from eqfuzz.triage.fingerprint import guarded_by, is_exact
-from eqfuzz.triage.replay import STILL_FAILING, Outcome
-from eqfuzz.triage.stage import LADDER, Blame
+from eqfuzz.triage.confirm.replay import STILL_FAILING, Outcome
+from eqfuzz.triage.findings.buckets import bucket_id
+from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.fingerprint import guarded_by, is_exact
+from eqfuzz.triage.findings.program_features import essence
+from eqfuzz.triage.findings.stage import LADDER, Blame
 
 _TEMPLATE = Path(__file__).with_name("issue.md.j2")
 _WORDS = {

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
-from eqfuzz.report.figures import printable
-from eqfuzz.rewrite.derive import Step
+from eqfuzz.report.formatting import printable
+from eqfuzz.rewrite.derivation import Step
 
 CONTEXT_LINES = 2
 EXCERPT_LINES = 40

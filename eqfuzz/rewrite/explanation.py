@@ -7,12 +7,12 @@ import dataclasses
 import libcst as cst
 
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.derive import CannotRewrite, Step, apply, original
-from eqfuzz.rewrite.library import equation_of
-from eqfuzz.rewrite.probe import Facts
-from eqfuzz.rewrite.rule import Rule
+from eqfuzz.rewrite.derivation import CannotRewrite, Step, apply, original
+from eqfuzz.rewrite.facts.probe import Facts
+from eqfuzz.rewrite.rules.library import equation_of
+from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.site import NearMiss, find_sites
-from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.rewrite.source.syntax import Syntax
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from eqfuzz.rewrite.derive import CannotRewrite, Step, Variant, apply
-from eqfuzz.rewrite.rule import Rule
+from eqfuzz.rewrite.derivation import CannotRewrite, Step, Variant, apply
+from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.strategy import Study, sites_of
 
 

@@ -8,17 +8,17 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from eqfuzz.rewrite.edit import Edit, overlap
-from eqfuzz.rewrite.equation import Equation, Match
-from eqfuzz.rewrite.fact import Fact
-from eqfuzz.rewrite.generator import Generator
-from eqfuzz.rewrite.guard import Visit
-from eqfuzz.rewrite.library import equation_of
-from eqfuzz.rewrite.place import constant
-from eqfuzz.rewrite.probe import Facts
-from eqfuzz.rewrite.rule import Exactness, Rule
-from eqfuzz.rewrite.syntax import Expression, Span, Statement, Syntax
-from eqfuzz.rewrite.template import Replacement
+from eqfuzz.rewrite.context.context import constant
+from eqfuzz.rewrite.facts.fact import Fact
+from eqfuzz.rewrite.facts.preconditions import Visit
+from eqfuzz.rewrite.facts.probe import Facts
+from eqfuzz.rewrite.rules.equation import Equation, Match
+from eqfuzz.rewrite.rules.generator import Generator
+from eqfuzz.rewrite.rules.library import equation_of
+from eqfuzz.rewrite.rules.rule import Exactness, Rule
+from eqfuzz.rewrite.source.edit import Edit, overlap
+from eqfuzz.rewrite.source.syntax import Expression, Span, Statement, Syntax
+from eqfuzz.rewrite.source.template import Replacement
 
 STRIDE_READERS = frozenset(
     """view view_as as_strided stride is_contiguous storage storage_offset view_as_complex data_ptr numpy resize_

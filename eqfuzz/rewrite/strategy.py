@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TypeVar
 
-from eqfuzz.rewrite.crowd import Crowd
-from eqfuzz.rewrite.derive import CannotRewrite, Variant, apply
-from eqfuzz.rewrite.probe import Facts
-from eqfuzz.rewrite.rule import Rule
+from eqfuzz.rewrite.compatible_sites import Crowd
+from eqfuzz.rewrite.derivation import CannotRewrite, Variant, apply
+from eqfuzz.rewrite.facts.probe import Facts
+from eqfuzz.rewrite.rules.compile_depth import weight_of
+from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.site import Site, find_sites
-from eqfuzz.rewrite.survival import weight_of
-from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.rewrite.source.syntax import Syntax
 
 Study = Callable[[Variant], tuple[Syntax, Facts]]
 """Parses a variant and takes its facts again."""

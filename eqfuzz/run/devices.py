@@ -11,13 +11,13 @@ from typing import Any
 
 import torch
 
-from eqfuzz.judge.judge import judge_self
-from eqfuzz.judge.leaves import tensors
-from eqfuzz.judge.observation import Observation
-from eqfuzz.judge.observe import has_drawn, observe
-from eqfuzz.judge.shadows import has_storage
-from eqfuzz.judge.unspecified import left_open
-from eqfuzz.judge.verdict import Kind
+from eqfuzz.oracle.audit.nondeterminism import left_open
+from eqfuzz.oracle.compare.eager_judge import judge_self
+from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.observe.leaves import tensors
+from eqfuzz.oracle.observe.observation import Observation
+from eqfuzz.oracle.observe.observer import has_drawn, observe
+from eqfuzz.oracle.shadow.shadow_storage import has_storage
 from eqfuzz.program.call import Call
 from eqfuzz.torch_internals.tensors import storage_key
 

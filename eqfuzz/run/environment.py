@@ -7,7 +7,7 @@ import hashlib
 import os
 from pathlib import Path
 
-KERNELS = "EQFUZZ_KERNELS"
+KERNELS = "eqfuzzKERNELS"
 """The environment variable that names the folder of kernels built together, see ``store``."""
 
 

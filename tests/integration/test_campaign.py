@@ -11,7 +11,7 @@ from tests.commandline import eqfuzz, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-FAULT = Path(__file__).parents[1] / "quality" / "frequent" / "abs_keeps_the_sign.py"
+FAULT = Path(__file__).parents[2] / "tools" / "fault_detection" / "frequent" / "abs_keeps_the_sign.py"
 
 ABSOLUTE = """
     import torch

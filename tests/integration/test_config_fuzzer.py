@@ -9,7 +9,7 @@ from unittest.mock import MagicMock, patch
 import torch
 from torch._dynamo import config as dynamo_config
 from torch._inductor import config as inductor_config
-from eqfuzz.run.config_fuzzer import ConfigFuzzer, MODULE_DEFAULTS, SamplingMethod, Status
+from eqfuzz.run.configs.fuzzer import ConfigFuzzer, MODULE_DEFAULTS, SamplingMethod, Status
 from torch._inductor.test_case import run_tests, TestCase
 from torch.testing._internal import fake_config_module as fake_config
 from torch.testing._internal.common_utils import IS_LINUX

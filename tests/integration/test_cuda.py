@@ -9,7 +9,7 @@ import pytest
 
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
-from eqfuzz.run.pool import Pool
+from eqfuzz.run.processes.pool import Pool
 from tests.commandline import eqfuzz, mutate, write
 
 pytestmark = [pytest.mark.cuda, pytest.mark.slow, pytest.mark.timeout(900)]

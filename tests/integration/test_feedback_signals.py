@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from eqfuzz.campaign.events import LinesCovered
-from eqfuzz.campaign.keeping import keep_variant
-from eqfuzz.campaign.seed_run import SeedRun
-from eqfuzz.campaign.settings import Settings
-from eqfuzz.campaign.versions import versions
-from eqfuzz.rewrite.library import select
-from eqfuzz.rewrite.own_rules import known_rules
+from eqfuzz.events.run import LinesCovered
+from eqfuzz.mutate.saved_variants import keep_variant
+from eqfuzz.mutate.seed_run import SeedRun
+from eqfuzz.mutate.settings import Settings
+from eqfuzz.rewrite.rules.library import select
+from eqfuzz.rewrite.rules.user_rules import known_rules
+from eqfuzz.run.coverage.features import feature
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
-from eqfuzz.run.pool import Pool
-from eqfuzz.run.signals import feature
+from eqfuzz.run.processes.pool import Pool
+from eqfuzz.triage.findings.versions import versions
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -16,13 +16,13 @@ from types import SimpleNamespace
 import pytest
 from werkzeug import Response
 
-from eqfuzz.campaign.llm_order import Order
-from eqfuzz.campaign.llm_source import LlmSource
-from eqfuzz.campaign.sources import Drawn
-from eqfuzz.generate.llm.endpoint import Endpoint
-from eqfuzz.generate.llm.price import OwnPrice
+from eqfuzz.campaign.sources.files import Drawn
+from eqfuzz.campaign.sources.llm import LlmSource
+from eqfuzz.generate.llm.model.endpoint import Endpoint
+from eqfuzz.generate.llm.model.price import OwnPrice
 from eqfuzz.generate.llm.prompt import shipped_prompts
 from eqfuzz.generate.llm.repair import Asking
+from eqfuzz.generate.llm.request import Order
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.provenance import provenance_of
 from tests.scripted_model import (

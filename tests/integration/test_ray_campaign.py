@@ -14,16 +14,16 @@ from typing import Any
 import psutil
 import pytest
 
-from eqfuzz.campaign.campaign_events import CampaignSummary, ItemEnded, ItemStarted, WorkerLost
 from eqfuzz.campaign.configuration import Configuration, from_tables
-from eqfuzz.campaign.events import CellJudged, Event, FindingMade
-from eqfuzz.campaign.parcel import Luggage, unpack
-from eqfuzz.campaign.preparing import Options, open_store, run_campaign
-from eqfuzz.campaign.ray_worker import RayWorker, Refused
-from eqfuzz.campaign.statistics import Statistics
+from eqfuzz.campaign.executors.file_transfer import Luggage, unpack
+from eqfuzz.campaign.executors.ray_worker import RayWorker, Refused
+from eqfuzz.campaign.metrics import Statistics
+from eqfuzz.campaign.setup import Options, open_store, run_campaign
 from eqfuzz.campaign.store.records import Item
-from eqfuzz.campaign.versions import versions
-from eqfuzz.triage.folder import read_finding
+from eqfuzz.events.campaign import CampaignSummary, ItemEnded, ItemStarted, WorkerLost
+from eqfuzz.events.run import CellJudged, Event, FindingMade
+from eqfuzz.triage.findings.folder import read_finding
+from eqfuzz.triage.findings.versions import versions
 from tests.commandline import write
 
 pytestmark = [
@@ -33,7 +33,7 @@ pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'eqfuzz[ray]'"),
 ]
 
-FAULT = Path(__file__).parents[1] / "quality" / "frequent" / "abs_keeps_the_sign.py"
+FAULT = Path(__file__).parents[2] / "tools" / "fault_detection" / "frequent" / "abs_keeps_the_sign.py"
 
 ABSOLUTE = """
     import torch

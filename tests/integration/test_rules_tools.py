@@ -15,10 +15,10 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from eqfuzz.campaign.events import SitesListed
 from eqfuzz.cli.app import app
-from eqfuzz.report.rewrites import Rewrites
-from eqfuzz.rewrite.derive import Step
+from eqfuzz.events.run import SitesListed
+from eqfuzz.report.run.rewrites import Rewrites
+from eqfuzz.rewrite.derivation import Step
 from tests.commandline import eqfuzz, mutate, write
 
 MINE = """
@@ -27,8 +27,8 @@ MINE = """
     import libcst as cst
     import torch
 
-    from eqfuzz.rewrite.guard import floating, no_nan
-    from eqfuzz.rewrite.rule import rule
+    from eqfuzz.rewrite.facts.preconditions import floating, no_nan
+    from eqfuzz.rewrite.rules.rule import rule
 
 
     @rule(exact="bitwise", where=[floating("x", "y"), no_nan("x", "y")], source="me")
@@ -144,8 +144,8 @@ def test_show_has_the_declaration_and_an_example_that_was_really_made(mine: Path
 
 @pytest.mark.slow
 def test_show_of_every_family_shows_an_example() -> None:
-    from eqfuzz.rewrite.demonstration import demonstrate
-    from eqfuzz.rewrite.library import shipped_rules
+    from eqfuzz.rewrite.proof.demonstration import demonstrate
+    from eqfuzz.rewrite.rules.library import shipped_rules
 
     firsts = {rule.family: rule for rule in reversed(shipped_rules())}
     problems = {rule.name: made for rule in firsts.values() if isinstance(made := demonstrate(rule), str)}

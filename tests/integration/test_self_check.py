@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from eqfuzz.campaign.measuring import COMPILED, Pairs
-from eqfuzz.campaign.self_check import quick_check
-from eqfuzz.campaign.self_check_events import SelfCheckStep
-from eqfuzz.judge.verdict import Kind, Verdict
-from eqfuzz.report.self_checking import precision_table, recall_table, wolves_table
+from eqfuzz.commands.calibrate import COMPILED, Pairs
+from eqfuzz.events.self_check import SelfCheckStep
+from eqfuzz.mutate.self_check import quick_check
+from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.report.verbs.self_check import precision_table, recall_table, wolves_table
 from tests.commandline import eqfuzz, write
 
 
@@ -25,7 +25,7 @@ def test_the_quick_check_passes(tmp_path):
 @pytest.mark.slow
 @pytest.mark.long
 def test_a_check_without_the_fault_it_expects_fails(tmp_path, monkeypatch):
-    from eqfuzz.campaign import self_check
+    from eqfuzz.mutate import self_check
 
     monkeypatch.setattr(self_check, "FAULTY", self_check.DEFAULT_CONFIG)
     told = []
@@ -36,8 +36,8 @@ def test_a_check_without_the_fault_it_expects_fails(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_long_run_does_not_start_with_an_oracle_that_fails(tmp_path, monkeypatch):
-    from eqfuzz.campaign import mutate
-    from eqfuzz.campaign.settings import Settings
+    from eqfuzz.mutate import run as mutate
+    from eqfuzz.mutate.settings import Settings
 
     steps = [SelfCheckStep("clean programs agree", True, "", 0.1), SelfCheckStep("a fault is found", False, "no", 0.1)]
     monkeypatch.setattr(mutate, "quick_steps", lambda pool: iter(steps))

@@ -4,7 +4,7 @@ import pytest
 
 from eqfuzz.program.release import this_release
 from eqfuzz.program.shipped import folder
-from eqfuzz.triage.known_issues import SHIPPED, read_known_issues
+from eqfuzz.triage.findings.known_issues import SHIPPED, read_known_issues
 from tests.commandline import mutate
 
 ENTRIES = [entry for entry in read_known_issues([SHIPPED]) if entry.seeds]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eqfuzz.campaign.measuring import THREADED, THREADS, Measuring, Sizes
+from eqfuzz.commands.calibrate import THREADED, THREADS, Measuring, Sizes
 from eqfuzz.program.release import this_release
 from tests.commandline import eqfuzz, mutate, write
 

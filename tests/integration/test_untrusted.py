@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from eqfuzz.campaign.mutate import UsageError, run
-from eqfuzz.campaign.settings import Settings
+from eqfuzz.errors import UsageError
+from eqfuzz.mutate.run import run
+from eqfuzz.mutate.settings import Settings
 from eqfuzz.program.formats import read_program
-from eqfuzz.run.sandbox import enclosure
-from eqfuzz.run.sandbox.level import Found, Level, found
+from eqfuzz.run.sandbox import launcher as enclosure
+from eqfuzz.run.sandbox.detection import Found, Level, found
 from tests.commandline import mutate, write
 
 HEADER = '# /// eqfuzz\n# source = "llm"\n# ///\n'

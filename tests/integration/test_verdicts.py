@@ -203,7 +203,7 @@ def test_what_a_list_that_is_an_argument_loses_is_a_finding(tmp_path):
         def inputs(rng): yield [rng.normal(3)], rng.normal(3)
         """,
     )
-    fault = Path(__file__).parents[1] / "quality" / "faults" / "list_extended_out_of_place.py"
+    fault = Path(__file__).parents[2] / "tools" / "fault_detection" / "faults" / "list_extended_out_of_place.py"
     run = mutate(seed, "--variants", 1, "--preload", fault, out=tmp_path / "out")
     assert run.code == 1 and run.kinds() == {"wrong-side-effect"}, [e["verdict"] for e in run.of("cell")]
     assert run.of("finding")[0]["verdict"]["evidence"]["path"] == "structure(args[0])"

@@ -17,7 +17,7 @@ from typing import Any
 from eqfuzz.campaign.store.store import Store
 from tests.commandline import write
 
-FAULT = Path(__file__).parents[1] / "quality" / "frequent" / "abs_keeps_the_sign.py"
+FAULT = Path(__file__).parents[2] / "tools" / "fault_detection" / "frequent" / "abs_keeps_the_sign.py"
 
 SEEDS = {
     "absolute.py": """

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.program.formats import recognise
-from eqfuzz.run import toolchain
-from eqfuzz.run.case import Case
-from eqfuzz.run.configs import DEFAULT_CONFIG
+from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.run.environment import Environment
+from eqfuzz.run.jobs.case import Case
+from eqfuzz.run.kernels import toolchain
 from eqfuzz.run.limits import GIB, MIB, Limits
-from eqfuzz.run.pool import Pool
+from eqfuzz.run.processes.pool import Pool
 
 SECRET = "key-that-nobody-may-see"
 MARK = "eqfuzz-breach"

@@ -23,24 +23,24 @@ from typing import Any
 import alembic.command  # noqa: F401 - or every fork would import it
 import sqlalchemy as sa
 
-from eqfuzz.campaign import campaign
-from eqfuzz.campaign.campaign import Call, Campaigning
-from eqfuzz.campaign.campaign_events import Waiting
 from eqfuzz.campaign.configuration import Configuration, from_tables
-from eqfuzz.campaign.events import Event, FindingMade
+from eqfuzz.campaign.engine import loop as campaign
+from eqfuzz.campaign.engine.loop import Call, Campaigning
+from eqfuzz.campaign.executors.item_runner import CutOff, Performed
 from eqfuzz.campaign.feedback.novelty import empty_outcome
-from eqfuzz.campaign.sorting import Sorting
-from eqfuzz.campaign.sources import Files
-from eqfuzz.campaign.statistics import Statistics
+from eqfuzz.campaign.metrics import Statistics
+from eqfuzz.campaign.sources.files import Files
 from eqfuzz.campaign.store import database, patience
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.campaign.store.store import Store
-from eqfuzz.campaign.work import CutOff, Performed
-from eqfuzz.judge.verdict import Kind, Verdict
+from eqfuzz.events.campaign import Waiting
+from eqfuzz.events.run import Event, FindingMade
+from eqfuzz.mutate.bucketing import Sorting
+from eqfuzz.oracle.compare.verdict import Kind, Verdict
 from eqfuzz.program.program import Format, Program
-from eqfuzz.report.event_log import EventFile
-from eqfuzz.triage.finding import Finding
-from eqfuzz.triage.folder import write_folder
+from eqfuzz.report.machine.event_log import EventFile
+from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.folder import write_folder
 
 SEEDS = 8
 CONFIGS = ("inductor", "eager")

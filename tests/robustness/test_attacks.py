@@ -13,9 +13,9 @@ import pytest
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.program import InvalidSeed
 from eqfuzz.program.provenance import LLM, Provenance
-from eqfuzz.run import toolchain
-from eqfuzz.run.sandbox import enclosure
-from eqfuzz.run.sandbox.level import Level, found
+from eqfuzz.run.kernels import toolchain
+from eqfuzz.run.sandbox import launcher as enclosure
+from eqfuzz.run.sandbox.detection import Level, found
 from tests.robustness.hostile_world import (
     CLEAN,
     DISK_BYTES,

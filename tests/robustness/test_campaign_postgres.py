@@ -21,7 +21,7 @@ from eqfuzz.campaign.store.database import Database
 from eqfuzz.campaign.store.patience import with_patience
 from eqfuzz.campaign.store.records import Claim, Item, KeptFinding, Settlement
 from eqfuzz.campaign.store.store import Store, StoreError
-from eqfuzz.run.family import children_of
+from eqfuzz.run.processes.process_tree import children_of
 from tests.robustness.campaigns import (
     PRETENDED,
     Kept,

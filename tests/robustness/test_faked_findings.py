@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from eqfuzz.judge.verdict import Evidence, Kind
+from eqfuzz.oracle.compare.verdict import Evidence, Kind
 from eqfuzz.program.policy import first_violation
-from eqfuzz.run.configs import Config
-from eqfuzz.run.sandbox.level import Level, found
-from eqfuzz.triage.finding import Finding
-from eqfuzz.triage.outside import shows_outside
-from eqfuzz.triage.replay import STILL_FAILING, replay
-from eqfuzz.triage.reproducer import Described, write_reproducer
+from eqfuzz.run.configs.named import Config
+from eqfuzz.run.sandbox.detection import Level, found
+from eqfuzz.triage.confirm.replay import STILL_FAILING, replay
+from eqfuzz.triage.confirm.sandboxed_confirmation import shows_outside
+from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.reproducer.script import Described, write_reproducer
 from tests.unit.triage.findings import finding_of
 
 pytestmark = [

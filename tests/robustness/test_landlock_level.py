@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from eqfuzz.run.sandbox import enclosure, landlock, level
+from eqfuzz.run.sandbox import detection as level
+from eqfuzz.run.sandbox import landlock
+from eqfuzz.run.sandbox import launcher as enclosure
 from tests.robustness.hostile_world import CLEAN, SECRET, World, verdicts, world_around
 
 pytestmark = [

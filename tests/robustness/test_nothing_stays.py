@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eqfuzz.run.family import children_of
+from eqfuzz.run.processes.process_tree import children_of
 from tests.commandline import write
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(600)]
@@ -63,7 +63,7 @@ def run(tmp_path):
 
 def forks_of(pid: int) -> list[int]:
     """Its children that have not become another program, as the C++ compiler has."""
-    return [child for child in children_of(pid) if "eqfuzz.run.zygote" in command_of(child)]
+    return [child for child in children_of(pid) if "eqfuzz.run.processes.zygote" in command_of(child)]
 
 
 def command_of(pid: int) -> str:

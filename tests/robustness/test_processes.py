@@ -21,15 +21,15 @@ import pytest
 
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import MIB, Limits
-from eqfuzz.run.pool import Pool
+from eqfuzz.run.processes.pool import Pool
+from eqfuzz.run.processes.startup import Hello
 from eqfuzz.run.protocol import BadEvent, Channel, Lines, RunnerFailed, encode
-from eqfuzz.run.startup import Hello
 
 pytestmark = pytest.mark.slow
 
 TARGET = "process_targets:run"
 LIMITS = Limits(load_s=3, output_bytes=MIB)
-MARK = f"EQFUZZ_TEST_{uuid.uuid4().hex}"
+MARK = f"eqfuzzTEST_{uuid.uuid4().hex}"
 
 
 @pytest.fixture(scope="session")
@@ -449,7 +449,7 @@ sys.path.insert(0, {tests!r})
 from pathlib import Path
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
-from eqfuzz.run.pool import Pool
+from eqfuzz.run.processes.pool import Pool
 
 pool = Pool(Environment(Path({out!r})), Limits(), runner={runner!r}, jobs=2, target="process_targets:run")
 
@@ -493,7 +493,7 @@ def test_a_parent_that_dies_before_its_hello_is_read(tmp_path):
     ours.send(dataclasses.asdict(hello))
     ours.close()
     starting = subprocess.Popen(
-        [sys.executable, "-m", "eqfuzz.run.zygote", str(theirs.fileno())],
+        [sys.executable, "-m", "eqfuzz.run.processes.zygote", str(theirs.fileno())],
         pass_fds=[theirs.fileno()],
         stderr=subprocess.PIPE,
         text=True,
@@ -506,7 +506,7 @@ def test_a_parent_that_dies_before_its_hello_is_read(tmp_path):
 
 NURSERY = """
 import os, sys
-from eqfuzz.run.nursery import Nursery
+from eqfuzz.run.processes.fork_server import Nursery
 from eqfuzz.run.protocol import Channel
 
 class Keeper:

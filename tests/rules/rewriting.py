@@ -7,17 +7,17 @@ from typing import Any
 
 import torch
 
-from eqfuzz.judge.judge import judge_rewrite
-from eqfuzz.judge.observe import observe
-from eqfuzz.judge.verdict import Kind
+from eqfuzz.oracle.compare.eager_judge import judge_rewrite
+from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Format, Program
-from eqfuzz.rewrite.derive import apply, original
-from eqfuzz.rewrite.library import select, shipped_rules
-from eqfuzz.rewrite.probe import take_facts
+from eqfuzz.rewrite.derivation import apply, original
+from eqfuzz.rewrite.facts.probe import take_facts
+from eqfuzz.rewrite.rules.library import select, shipped_rules
 from eqfuzz.rewrite.site import NearMiss, Site, find_sites
-from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.rewrite.source.syntax import Syntax
 
 X = torch.arange(6.0).reshape(2, 3) - 2.5
 Y = torch.arange(6.0).reshape(2, 3) + 0.25

@@ -7,7 +7,7 @@ import torch
 
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Format, Program
-from eqfuzz.rewrite.derive import apply, original
+from eqfuzz.rewrite.derivation import apply, original
 from eqfuzz.rewrite.site import NearMiss, Site
 from tests.rules.test_matching import HEADER, X, Y, assert_same, found_in, reasons_in, sites_in, variants
 

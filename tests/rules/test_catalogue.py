@@ -31,13 +31,13 @@ import torch.utils._pytree as pytree
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded, reseed
 from eqfuzz.program.program import Format, Program
-from eqfuzz.rewrite.derive import Variant, apply, original
-from eqfuzz.rewrite.equality import same_bits
-from eqfuzz.rewrite.library import select, shipped_rules
-from eqfuzz.rewrite.probe import take_facts
-from eqfuzz.rewrite.rule import Exactness, Rule
+from eqfuzz.rewrite.derivation import Variant, apply, original
+from eqfuzz.rewrite.facts.probe import take_facts
+from eqfuzz.rewrite.proof.equivalence import same_bits
+from eqfuzz.rewrite.rules.library import select, shipped_rules
+from eqfuzz.rewrite.rules.rule import Exactness, Rule
 from eqfuzz.rewrite.site import NearMiss, Site, find_sites
-from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.rewrite.source.syntax import Syntax
 
 HERE = Path(__file__).parent
 ROWS = [json.loads(line) for line in (HERE / "catalogue.jsonl").read_text(encoding="utf-8").splitlines()]

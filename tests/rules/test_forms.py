@@ -6,13 +6,13 @@ import libcst as cst
 import pytest
 import torch
 
-from eqfuzz.rewrite.equation import path_of
-from eqfuzz.rewrite.example import examples_of
-from eqfuzz.rewrite.form_examples import has_method, samples
-from eqfuzz.rewrite.library import select, shipped_rules
-from eqfuzz.rewrite.operators import names_of, operator_at
-from eqfuzz.rewrite.spelling import method_path, read
-from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.rewrite.calls.operators import names_of, operator_at
+from eqfuzz.rewrite.calls.readings import method_path, read
+from eqfuzz.rewrite.proof.example import examples_of
+from eqfuzz.rewrite.proof.form_examples import has_method, samples
+from eqfuzz.rewrite.rules.equation import path_of
+from eqfuzz.rewrite.rules.library import select, shipped_rules
+from eqfuzz.rewrite.source.syntax import Syntax
 from tests.rules.rewriting import X, Y, found_in, misses_in, reasons_in, variants_of
 
 FORMS = [r.name for r in shipped_rules() if r.family in ("forms", "operator-forms")]

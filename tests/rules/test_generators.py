@@ -11,14 +11,14 @@ import torch
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Format, Program
-from eqfuzz.rewrite.derive import apply, original
-from eqfuzz.rewrite.edit import indented
-from eqfuzz.rewrite.generator import Written
-from eqfuzz.rewrite.place import Place
-from eqfuzz.rewrite.probe import take_facts
-from eqfuzz.rewrite.rule import Rule, rule
+from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.derivation import apply, original
+from eqfuzz.rewrite.facts.probe import take_facts
+from eqfuzz.rewrite.rules.generator import Written
+from eqfuzz.rewrite.rules.rule import Rule, rule
 from eqfuzz.rewrite.site import NearMiss, Site, find_sites
-from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.rewrite.source.edit import indented
+from eqfuzz.rewrite.source.syntax import Syntax
 
 X = torch.arange(6.0).reshape(2, 3)
 EXAMPLE = "def program(x):\n    return x\n"

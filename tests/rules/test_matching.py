@@ -15,12 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Format, Program
-from eqfuzz.rewrite.derive import apply, original
-from eqfuzz.rewrite.library import load_rules, select, shipped_rules
-from eqfuzz.rewrite.probe import Facts, take_facts
-from eqfuzz.rewrite.rule import RuleError
+from eqfuzz.rewrite.derivation import apply, original
+from eqfuzz.rewrite.facts.probe import Facts, take_facts
+from eqfuzz.rewrite.rules.library import load_rules, select, shipped_rules
+from eqfuzz.rewrite.rules.rule import RuleError
 from eqfuzz.rewrite.site import NearMiss, Site, find_sites
-from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.rewrite.source.syntax import Syntax
 
 X = torch.arange(6.0).reshape(2, 3) - 2.5
 Y = torch.arange(6.0).reshape(2, 3) + 0.25
@@ -282,7 +282,7 @@ def test_temporaries_work_in_comprehensions_and_lambdas() -> None:
 
 def test_a_temporary_is_refused_where_python_forbids_it() -> None:
     source = HEADER + "def program(x):\n    return [r for r in (x + 1) ** 2]\n"
-    from eqfuzz.rewrite.derive import CannotRewrite
+    from eqfuzz.rewrite.derivation import CannotRewrite
 
     program = Program("test", source, Format.EQFUZZ, "program", "program", "None")
     (site,) = sites_in(source, "algebra/square_is_product", X)
@@ -311,7 +311,7 @@ def test_an_impure_operand_is_not_put_between_reading_and_computing() -> None:
 
 
 def test_conditional_right_sides_are_refused(tmp_path: Path) -> None:
-    text = "from eqfuzz.rewrite.rule import rule\n\n@rule(exact='bitwise')\ndef either(x):\n"
+    text = "from eqfuzz.rewrite.rules.rule import rule\n\n@rule(exact='bitwise')\ndef either(x):\n"
     text += "    return -x, x if x is None else -x\n"
     (tmp_path / "conditional.py").write_text(text)
     with pytest.raises(RuleError, match="conditional/either: the right side"):

@@ -12,11 +12,11 @@ import torch.nn.functional as F
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Format, Program
-from eqfuzz.rewrite.derive import apply, original
-from eqfuzz.rewrite.library import select, shipped_rules
-from eqfuzz.rewrite.probe import take_facts
+from eqfuzz.rewrite.derivation import apply, original
+from eqfuzz.rewrite.facts.probe import take_facts
+from eqfuzz.rewrite.rules.library import select, shipped_rules
 from eqfuzz.rewrite.site import NearMiss, Site, find_sites
-from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.rewrite.source.syntax import Syntax
 from tests.rules.test_matching import assert_same
 
 X = torch.linspace(-2.0, 3.0, 24).reshape(6, 4)

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from eqfuzz.program.load import reseed
-from eqfuzz.rewrite.example import examples_of, right_of
-from eqfuzz.rewrite.library import load_rules, select, shipped_rules
-from eqfuzz.rewrite.proof import operands
-from eqfuzz.rewrite.rule import Rule, RuleError
+from eqfuzz.rewrite.proof.example import examples_of, right_of
+from eqfuzz.rewrite.proof.proof import operands
+from eqfuzz.rewrite.rules.library import load_rules, select, shipped_rules
+from eqfuzz.rewrite.rules.rule import Rule, RuleError
 from tests.rules.test_matching import HEADER, X, reasons_in, sites_in, variants
 
 EQUATIONS = [r for r in select(shipped_rules(), "randomness/*") if not r.is_generator]
@@ -52,9 +52,7 @@ def test_programs_draw_on_as_before() -> None:
 
 
 def test_a_right_side_may_not_store(tmp_path: Path) -> None:
-    text = (
-        "from eqfuzz.rewrite.rule import rule\n\n@rule(exact='bitwise')\ndef kept(x):\n    return -x, (y := x).neg()\n"
-    )
+    text = "from eqfuzz.rewrite.rules.rule import rule\n\n@rule(exact='bitwise')\ndef kept(x):\n    return -x, (y := x).neg()\n"
     (tmp_path / "storing.py").write_text(text)
     with pytest.raises(RuleError, match="storing/kept: the right side stores"):
         load_rules(tmp_path)

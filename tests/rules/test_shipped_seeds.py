@@ -14,10 +14,10 @@ from eqfuzz.program import shipped
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite import strategy
-from eqfuzz.rewrite.derive import original
-from eqfuzz.rewrite.library import shipped_rules
-from eqfuzz.rewrite.probe import take_facts
-from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.rewrite.derivation import original
+from eqfuzz.rewrite.facts.probe import take_facts
+from eqfuzz.rewrite.rules.library import shipped_rules
+from eqfuzz.rewrite.source.syntax import Syntax
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1800)]
 

@@ -10,11 +10,11 @@ import torch
 
 from eqfuzz.program.call import Call
 from eqfuzz.program.program import Format, Program
-from eqfuzz.rewrite.library import load_rules
-from eqfuzz.rewrite.probe import take_facts
-from eqfuzz.rewrite.rule import Rule
+from eqfuzz.rewrite.facts.probe import take_facts
+from eqfuzz.rewrite.rules.library import load_rules
+from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.site import NearMiss, find_sites
-from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.rewrite.source.syntax import Syntax
 from tests.rules.test_matching import HEADER, X, Y, reasons_in, sites_in, texts, variants
 
 
@@ -36,7 +36,7 @@ def test_an_impure_operand_is_not_put_inside_a_function() -> None:
 
 
 def rules_of(folder: Path, text: str) -> Sequence[Rule]:
-    (folder / "closures.py").write_text(f"import torch\n\nfrom eqfuzz.rewrite.rule import rule\n\n\n{text}")
+    (folder / "closures.py").write_text(f"import torch\n\nfrom eqfuzz.rewrite.rules.rule import rule\n\n\n{text}")
     return load_rules(folder)
 
 

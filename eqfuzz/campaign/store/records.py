@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from eqfuzz.judge.verdict import Verdict
-from eqfuzz.triage.severity import Severity, severity
+from eqfuzz.oracle.compare.verdict import Verdict
+from eqfuzz.triage.findings.severity import Severity, severity
 
 Json = Mapping[str, Any]
 """An object of JSON."""

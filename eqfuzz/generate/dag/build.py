@@ -6,16 +6,27 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from eqfuzz.generate.dag.catalogue import Catalogue
-from eqfuzz.generate.dag.draw import Draw
-from eqfuzz.generate.dag.example import changing_sizes, random_spec
-from eqfuzz.generate.dag.graph import Assign, Block, Effect, Expr, Leaf, Storage, Value
-from eqfuzz.generate.dag.guard import guard
+from eqfuzz.generate.dag.catalogue.catalogue import Catalogue
+from eqfuzz.generate.dag.catalogue.operator import InvalidOperators, Needs, Operator
+from eqfuzz.generate.dag.graph.graph import Assign, Block, Effect, Expr, Leaf, Storage, Value
+from eqfuzz.generate.dag.graph.naming import snake_case
 from eqfuzz.generate.dag.leaves import new_leaf
-from eqfuzz.generate.dag.naming import snake_case
-from eqfuzz.generate.dag.operator import InvalidOperators, Needs, Operator
-from eqfuzz.generate.dag.spec import BOOLEAN, COMPLEX, FLOATS, Dim, Range, Spec, Unfit, largest, most, stays_exact
 from eqfuzz.generate.dag.template import Template
+from eqfuzz.generate.dag.values.clamping import guard
+from eqfuzz.generate.dag.values.draw import Draw
+from eqfuzz.generate.dag.values.random_spec import changing_sizes, random_spec
+from eqfuzz.generate.dag.values.spec import (
+    BOOLEAN,
+    COMPLEX,
+    FLOATS,
+    Dim,
+    Range,
+    Spec,
+    Unfit,
+    largest,
+    most,
+    stays_exact,
+)
 
 _ATTEMPTS = 12
 """Operators tried for a value before it becomes an input."""

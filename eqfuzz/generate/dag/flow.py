@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from eqfuzz.generate.dag.build import MODERATE, Builder
-from eqfuzz.generate.dag.graph import Assign, Compound, Effect, Expr, Function, Storage, Value
-from eqfuzz.generate.dag.spec import WIDE, Range, Spec
+from eqfuzz.generate.dag.graph.graph import Assign, Compound, Effect, Expr, Function, Storage, Value
 from eqfuzz.generate.dag.structure import (
     STRUCTURES,
     also_called,
@@ -20,6 +19,7 @@ from eqfuzz.generate.dag.structure import (
     some_tensor,
     structure,
 )
+from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec
 
 __all__ = ["STRUCTURES", "build_structure"]
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from eqfuzz import __version__
 from eqfuzz.generate.dag.build import Builder
-from eqfuzz.generate.dag.catalogue import Catalogue
-from eqfuzz.generate.dag.code import code
-from eqfuzz.generate.dag.draw import Draw
+from eqfuzz.generate.dag.catalogue.catalogue import Catalogue
+from eqfuzz.generate.dag.catalogue.operator import operators
 from eqfuzz.generate.dag.flow import STRUCTURES, build_structure
-from eqfuzz.generate.dag.graph import Expr, Graph, Value
-from eqfuzz.generate.dag.liveness import pruned
-from eqfuzz.generate.dag.operator import operators
-from eqfuzz.generate.dag.spec import DIM_LEAST, DIM_MOST, Unfit
+from eqfuzz.generate.dag.graph.code import code
+from eqfuzz.generate.dag.graph.graph import Expr, Graph, Value
+from eqfuzz.generate.dag.graph.liveness import pruned
 from eqfuzz.generate.dag.template import Template
+from eqfuzz.generate.dag.values.draw import Draw
+from eqfuzz.generate.dag.values.spec import DIM_LEAST, DIM_MOST, Unfit
 
 _ATTEMPTS = 50
 _PATIENCE = 10

@@ -6,11 +6,11 @@ import dataclasses
 import re
 from collections.abc import Sequence
 
-from eqfuzz.generate.dag.draw import Draw
-from eqfuzz.generate.dag.graph import Leaf, Storage, Value
-from eqfuzz.generate.dag.leaf import drawn_input, literal
-from eqfuzz.generate.dag.spec import BOOLEAN, Range, Spec, Unfit
+from eqfuzz.generate.dag.graph.graph import Leaf, Storage, Value
 from eqfuzz.generate.dag.template import Template
+from eqfuzz.generate.dag.values.draw import Draw
+from eqfuzz.generate.dag.values.input_code import drawn_input, literal
+from eqfuzz.generate.dag.values.spec import BOOLEAN, Range, Spec, Unfit
 
 
 def new_leaf(draw: Draw, template: Template, there: Sequence[Leaf], spec: Spec, *, holds: bool, trains: bool) -> Leaf:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from eqfuzz.generate.dag.build import MODERATE, Builder
-from eqfuzz.generate.dag.catalogue import Structure
-from eqfuzz.generate.dag.graph import Assign, Block, Expr, Function, Leaf, Return, Storage, Value
-from eqfuzz.generate.dag.spec import FLOATS, SIGNED, Range, Spec, Unfit
+from eqfuzz.generate.dag.catalogue.catalogue import Structure
+from eqfuzz.generate.dag.graph.graph import Assign, Block, Expr, Function, Leaf, Return, Storage, Value
+from eqfuzz.generate.dag.values.spec import FLOATS, SIGNED, Range, Spec, Unfit
 
 STRUCTURES: dict[str, Structure] = {}
 _BUILD: dict[str, Callable[[Builder, Spec, int], Value]] = {}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pydantic
 
-from eqfuzz.generate.dag.leaf import LAYOUTS, PROFILES
-from eqfuzz.generate.dag.spec import EVERY
+from eqfuzz.generate.dag.values.input_code import LAYOUTS, PROFILES
+from eqfuzz.generate.dag.values.spec import EVERY
 
 SHIPPED = Path(__file__).parent / "templates"
 

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from eqfuzz.generate.llm.question import Message
+from eqfuzz.generate.llm.model.question import Message
 
 _FOLDER = Path(__file__).parent / "prompts"
 

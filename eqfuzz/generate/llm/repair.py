@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
 
-from eqfuzz.generate.llm.client import BudgetSpent, Client, NoAnswer
 from eqfuzz.generate.llm.extraction import code_in
-from eqfuzz.generate.llm.question import Answer, Message, Question
+from eqfuzz.generate.llm.model.client import BudgetSpent, Client, NoAnswer
+from eqfuzz.generate.llm.model.question import Answer, Message, Question
 from eqfuzz.generate.llm.validation import Checked, Reason
 from eqfuzz.generate.llm.white_box import Part
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from eqfuzz.generate.llm.masking import masked
+from eqfuzz.generate.llm.model.question import Message
 from eqfuzz.generate.llm.prompt import Prompt
-from eqfuzz.generate.llm.question import Message
 from eqfuzz.generate.llm.white_box import Part
 
 SHOWN_EXAMPLES = 2

@@ -9,21 +9,21 @@ from enum import StrEnum
 from typing import Any
 
 from eqfuzz.generate.llm.extraction import MOST_BYTES, UNREADABLE, normalised
-from eqfuzz.generate.llm.reaching import STAGE, WATCH
+from eqfuzz.generate.llm.target_coverage import STAGE, WATCH
 from eqfuzz.generate.llm.white_box import Part
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.policy import demand_allowed
 from eqfuzz.program.program import InvalidSeed, Program
-from eqfuzz.run.case import Case
-from eqfuzz.run.configs import DEFAULT_CONFIG
-from eqfuzz.run.deaths import death_in_words
+from eqfuzz.run.configs.named import DEFAULT_CONFIG
+from eqfuzz.run.jobs.case import Case
 from eqfuzz.run.limits import Limits
-from eqfuzz.run.pool import Pool
+from eqfuzz.run.processes.exit_reasons import death_in_words
+from eqfuzz.run.processes.pool import Pool
 
 MOST_WORDS = 600
 """Characters of a message that are told: a program may raise a novel."""
 
-TARGET = "eqfuzz.generate.llm.reaching:run_case"
+TARGET = "eqfuzz.generate.llm.target_coverage:run_case"
 """What the pool that a validator is given runs."""
 
 

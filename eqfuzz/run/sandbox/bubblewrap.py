@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
 
+from eqfuzz.run.sandbox.mounts import View
 from eqfuzz.run.sandbox.seccomp import filter_program
-from eqfuzz.run.sandbox.view import View
 
 TEMPORARY = "/tmp"
 """The folder of a sandbox that can be written: in memory, gone with it."""

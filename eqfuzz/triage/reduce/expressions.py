@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from eqfuzz.rewrite.edit import Edit
-from eqfuzz.triage.reduce.parsed import Function, Parsed, fewer, loads, stores, walk
+from eqfuzz.rewrite.source.edit import Edit
 from eqfuzz.triage.reduce.size import Change, applied, reduction
 from eqfuzz.triage.reduce.slicing import swept
+from eqfuzz.triage.reduce.source_tree import Function, Parsed, fewer, loads, stores, walk
 
 _LONG = 100
 """Characters of a line beyond which a variable stays one."""

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TypeGuard
 
-from eqfuzz.rewrite.edit import Edit
-from eqfuzz.triage.reduce.parsed import Function, Parsed, is_docstring, loads, stores, walk
+from eqfuzz.rewrite.source.edit import Edit
 from eqfuzz.triage.reduce.size import Change, applied, reduction
 from eqfuzz.triage.reduce.slicing import swept
+from eqfuzz.triage.reduce.source_tree import Function, Parsed, is_docstring, loads, stores, walk
 
 _MOST = 40
 """Expressions that are tried, so that a large program does not spend its time here."""

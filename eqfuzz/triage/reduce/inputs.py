@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from eqfuzz.program.program import Format
-from eqfuzz.rewrite.edit import Edit
-from eqfuzz.triage.reduce.parsed import Parsed, fewer, walk
+from eqfuzz.rewrite.source.edit import Edit
 from eqfuzz.triage.reduce.size import Change, applied, reduction
 from eqfuzz.triage.reduce.slicing import swept
+from eqfuzz.triage.reduce.source_tree import Parsed, fewer, walk
 
 _DRAWS = frozenset("normal uniform integers booleans special choice permutation".split())
 _DTYPES = re.compile(r"\btorch\.(float64|double|float16|half|bfloat16|int\d+|uint\d+|long|complex\d+)$")

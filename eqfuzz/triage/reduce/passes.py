@@ -7,10 +7,10 @@ import re
 import tokenize
 from collections.abc import Iterator
 
-from eqfuzz.rewrite.edit import Edit, edited
+from eqfuzz.rewrite.source.edit import Edit, edited
 from eqfuzz.triage.reduce import expressions, extraction, inputs, statements
-from eqfuzz.triage.reduce.parsed import Parsed, is_docstring
 from eqfuzz.triage.reduce.size import Change, Pass, Size, reduction, size
+from eqfuzz.triage.reduce.source_tree import Parsed, is_docstring
 
 
 @reduction

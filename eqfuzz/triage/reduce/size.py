@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.edit import Edit, edited
-from eqfuzz.triage.reduce.parsed import Function, Parsed, is_docstring, stores, walk
+from eqfuzz.rewrite.source.edit import Edit, edited
+from eqfuzz.triage.reduce.source_tree import Function, Parsed, is_docstring, stores, walk
 
 Pass = Callable[[Program], Iterator[Program]]
 """Candidates that may replace a program, the boldest first; each is strictly smaller and compiles."""

@@ -10,8 +10,8 @@ import builtins
 from collections.abc import Iterator, Sequence
 
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.edit import Edit, edited
-from eqfuzz.triage.reduce.parsed import Function, Parsed, is_docstring, loads, stores, walk
+from eqfuzz.rewrite.source.edit import Edit, edited
+from eqfuzz.triage.reduce.source_tree import Function, Parsed, is_docstring, loads, stores, walk
 
 _DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)

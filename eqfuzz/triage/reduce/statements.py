@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.edit import Edit
-from eqfuzz.triage.reduce.parsed import Function, Parsed, fewer, is_docstring, loads, stores, walk
+from eqfuzz.rewrite.source.edit import Edit
 from eqfuzz.triage.reduce.size import Change, applied, reduction
 from eqfuzz.triage.reduce.slicing import returns_nothing, swept, unreached, unused_definitions
+from eqfuzz.triage.reduce.source_tree import Function, Parsed, fewer, is_docstring, loads, stores, walk
 
 
 @reduction

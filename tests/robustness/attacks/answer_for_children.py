@@ -2,8 +2,8 @@
 import os, sys
 import torch
 
-import eqfuzz.run.cells as cells
-from eqfuzz.judge.verdict import Kind, Verdict
+import eqfuzz.run.jobs.cell_judge as cells
+from eqfuzz.oracle.compare.verdict import Kind, Verdict
 cells.CellJudge.cell = lambda self, *a: cells.Judged(Verdict(Kind.WRONG_RESULT, "BREACH"), 1.0)
 os.waitpid = lambda *a: (0, 0)
 

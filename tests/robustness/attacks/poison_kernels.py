@@ -8,7 +8,7 @@ import glob
 # The kernel that the clean seed needs is built by the same text here; then every library within reach is replaced.
 compiled = torch.compile(lambda x: torch.cos(x) * 3 + 1)
 compiled(torch.ones(64))
-for folder in (os.environ.get("TORCHINDUCTOR_CACHE_DIR", ""), os.environ.get("EQFUZZ_KERNELS", ""), "@OUT@/cache", "/tmp", "@TOOLCHAIN@"):
+for folder in (os.environ.get("TORCHINDUCTOR_CACHE_DIR", ""), os.environ.get("eqfuzzKERNELS", ""), "@OUT@/cache", "/tmp", "@TOOLCHAIN@"):
     for path in glob.glob(f"{folder}/**/*", recursive=True):
         if path.endswith((".so", ".cpp", ".json", ".gch", ".h", ".py")):
             try:

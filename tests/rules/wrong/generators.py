@@ -2,10 +2,10 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.edit import indented
-from eqfuzz.rewrite.guard import floating
-from eqfuzz.rewrite.place import Place
-from eqfuzz.rewrite.rule import rule
+from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.facts.preconditions import floating
+from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.source.edit import indented
 
 LOOP = """
 def program(x, y):

@@ -2,9 +2,9 @@
 
 import torch
 
-from eqfuzz.rewrite.guard import boolean, floating, no_nan, real, same_dtype
-from eqfuzz.rewrite.rule import rule
-from eqfuzz.rewrite.shape import at_least_rank, dim_of, non_empty
+from eqfuzz.rewrite.facts.preconditions import boolean, floating, no_nan, real, same_dtype
+from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, dim_of, non_empty
+from eqfuzz.rewrite.rules.rule import rule
 
 
 @rule(exact="bitwise", where=[real("x", "y")])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from eqfuzz.campaign.configuration import from_tables
-from eqfuzz.campaign.llm_source import llm_source_of
-from eqfuzz.campaign.mutate import UsageError
+from eqfuzz.campaign.sources.llm import llm_source_of
+from eqfuzz.errors import UsageError
 
 USABLE = {"name": "played", "base_url": "http://127.0.0.1:1/v1", "price": "1,4"}
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from eqfuzz.campaign.configuration import Configuration, from_tables
-from eqfuzz.campaign.mutate import UsageError
-from eqfuzz.campaign.ray_executor import RayExecutor, shares
+from eqfuzz.campaign.executors.ray import RayExecutor, shares
+from eqfuzz.errors import UsageError
 
 
 def configured(devices: tuple[str, ...] = ("cpu",), epoch: int = 16) -> Configuration:

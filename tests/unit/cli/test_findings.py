@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from eqfuzz.judge.verdict import Kind
-from eqfuzz.triage.buckets import Buckets
-from eqfuzz.triage.folder import keep, write_folder
-from eqfuzz.triage.severity import Severity
-from eqfuzz.triage.stage import Blame
+from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.triage.findings.buckets import Buckets
+from eqfuzz.triage.findings.folder import keep, write_folder
+from eqfuzz.triage.findings.severity import Severity
+from eqfuzz.triage.findings.stage import Blame
 from tests.unit.cli.test_verbs import call
 from tests.unit.triage.findings import finding_of
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from eqfuzz.cli.app import app
-from eqfuzz.generate.dag.operator import operators
+from eqfuzz.generate.dag.catalogue.operator import operators
 
 
 def invoke(*arguments):
@@ -139,7 +139,7 @@ def test_operators_of_ones_own_that_are_broken(tmp_path):
 def test_an_operator_that_breaks_down_is_one_line_and_2(tmp_path, spelling, needs, told):
     file = tmp_path / "mine.py"
     file.write_text(
-        "from eqfuzz.generate.dag.operator import Needs, operator\n"
+        "from eqfuzz.generate.dag.catalogue.operator import Needs, operator\n"
         f'@operator("mine", "{spelling}", dtypes=["float32"])\n'
         "def mine(draw, out):\n"
         '    """Breaks down."""\n'

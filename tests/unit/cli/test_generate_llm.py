@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from eqfuzz.cli.app import app
-from eqfuzz.cli.generate_llm import PAPER_RULES
-from eqfuzz.rewrite.library import select
-from eqfuzz.rewrite.own_rules import known_rules
+from eqfuzz.cli.generate.llm import PAPER_RULES
+from eqfuzz.rewrite.rules.library import select
+from eqfuzz.rewrite.rules.user_rules import known_rules
 
 LOCAL = ("--model", "m", "--base-url", "http://127.0.0.1:1/v1", "--price", "0,0")
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import eqfuzz.campaign.mutate as campaign
-from eqfuzz.campaign.events import FindingMade, InvalidReason, RunStarted, SeedDone, SeedStarted, Summary
-from eqfuzz.campaign.settings import Settings
+import eqfuzz.mutate.run as campaign
 from eqfuzz.cli.app import app
-from eqfuzz.judge.verdict import Kind, Verdict
+from eqfuzz.events.run import FindingMade, InvalidReason, RunStarted, SeedDone, SeedStarted, Summary
+from eqfuzz.mutate.settings import Settings
+from eqfuzz.oracle.compare.verdict import Kind, Verdict
 from eqfuzz.program.program import Format, Program
 from eqfuzz.run.protocol import RunnerFailed
-from eqfuzz.triage.finding import Finding
+from eqfuzz.triage.findings.finding import Finding
 
 SOURCE = "def program(x):\n    return x + 1\n\n\ndef inputs(rng):\n    yield (rng.uniform(4),)\n"
 

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from eqfuzz.judge.verdict import Kind
+from eqfuzz.oracle.compare.verdict import Kind
 from eqfuzz.program.release import this_release
-from eqfuzz.triage.buckets import Buckets, bucket_id
-from eqfuzz.triage.folder import write_folder
+from eqfuzz.triage.findings.buckets import Buckets, bucket_id
+from eqfuzz.triage.findings.folder import write_folder
 from tests.unit.cli.test_verbs import call
 from tests.unit.triage.findings import SOURCE, finding_of
 

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from eqfuzz.judge.verdict import Kind
-from eqfuzz.triage.buckets import Buckets, bucket_id
-from eqfuzz.triage.folder import write_folder
+from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.triage.findings.buckets import Buckets, bucket_id
+from eqfuzz.triage.findings.folder import write_folder
 from tests.unit.cli.test_verbs import call
 from tests.unit.triage.findings import SOURCE, finding_of
 
@@ -189,7 +189,7 @@ def test_an_issue_of_what_cannot_tell_is_not_written(out):
 
 
 def test_an_issue_is_written_and_told(out, monkeypatch):
-    monkeypatch.setattr("eqfuzz.triage.replay.torch_versions", lambda python: "PyTorch version: 2.13.0")
+    monkeypatch.setattr("eqfuzz.triage.confirm.replay.torch_versions", lambda python: "PyTorch version: 2.13.0")
     text = call("issue", "dd", "--out", "out")
     assert text.exit_code == 0, text.stderr
     assert text.stdout.rstrip("\n") == (out / "findings" / LOST.id / "issue.md").read_text().rstrip("\n")

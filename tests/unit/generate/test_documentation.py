@@ -3,11 +3,11 @@
 import re
 from pathlib import Path
 
+from eqfuzz.generate.dag.catalogue.docs_page import page
+from eqfuzz.generate.dag.catalogue.operator import operators
 from eqfuzz.generate.dag.generate import Generator
-from eqfuzz.generate.dag.operator import operators
-from eqfuzz.generate.dag.page import page
 from eqfuzz.generate.dag.template import shipped_templates, template_of
-from tests.quality.generated import run
+from tools.fault_detection.generated import run
 
 DOCS = Path(__file__).parents[3] / "docs"
 HOW_TO = (DOCS / "how-to" / "generate.md").read_text(encoding="utf-8")

@@ -10,14 +10,14 @@ import pytest
 import torch
 
 from eqfuzz.generate.dag.build import DRAWING
+from eqfuzz.generate.dag.catalogue.operator import operators
 from eqfuzz.generate.dag.flow import STRUCTURES
 from eqfuzz.generate.dag.generate import Generator, Mixture, NothingGenerated
-from eqfuzz.generate.dag.operator import operators
 from eqfuzz.generate.dag.template import shipped_templates
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Format
-from tests.quality.generated import run
+from tools.fault_detection.generated import run
 
 TEMPLATES = shipped_templates()
 GENERATORS = {name: Generator(template) for name, template in TEMPLATES.items()}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eqfuzz.generate.dag.spec import Dim, Range, Spec, Unfit, index
+from eqfuzz.generate.dag.values.spec import Dim, Range, Spec, Unfit, index
 
 N = Dim(5, "n")
 

@@ -10,8 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eqfuzz.judge.compare import identical
-from eqfuzz.judge.leaves import leaves, structure
+from eqfuzz.oracle.compare.leaf_comparison import identical
+from eqfuzz.oracle.observe.leaves import leaves, structure
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.literal import REMAKE, UNPACK, CannotDescribe, Writer

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from eqfuzz.judge.observe import observe
+from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eqfuzz.campaign.events import (
+from eqfuzz.events.run import (
     CellJudged,
     Event,
     FindingMade,
@@ -15,10 +15,10 @@ from eqfuzz.campaign.events import (
     SeedStarted,
     Summary,
 )
-from eqfuzz.judge.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
 from eqfuzz.program.program import Format, Program
-from eqfuzz.rewrite.derive import Step
-from eqfuzz.triage.finding import Finding
+from eqfuzz.rewrite.derivation import Step
+from eqfuzz.triage.findings.finding import Finding
 
 SOURCE = '''"""Brightness of an image after a gamma curve."""
 

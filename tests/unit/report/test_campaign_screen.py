@@ -8,11 +8,11 @@ import io
 import pytest
 from rich.console import Console
 
-from eqfuzz.campaign.campaign_events import CampaignSummary
-from eqfuzz.campaign.events import InvalidReason
-from eqfuzz.campaign.statistics import Statistics
-from eqfuzz.judge.verdict import Kind
-from eqfuzz.report.campaign_screen import CampaignReport, CampaignScreen
+from eqfuzz.campaign.metrics import Statistics
+from eqfuzz.events.campaign import CampaignSummary
+from eqfuzz.events.run import InvalidReason
+from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.report.campaign.screen import CampaignReport, CampaignScreen
 
 from . import sample_events as sample
 

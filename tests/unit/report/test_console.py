@@ -10,10 +10,10 @@ import threading
 import pytest
 from rich.console import Console
 
-from eqfuzz.campaign.events import Event, RuleTally, SeedRewritten
-from eqfuzz.judge.verdict import FINDINGS, Evidence, Kind
-from eqfuzz.report.console import ConsoleReport
-from eqfuzz.report.words import MEANING
+from eqfuzz.events.run import Event, RuleTally, SeedRewritten
+from eqfuzz.oracle.compare.verdict import FINDINGS, Evidence, Kind
+from eqfuzz.report.run.console import ConsoleReport
+from eqfuzz.report.verdict_texts import MEANING
 
 from . import sample_events as sample
 
@@ -76,8 +76,8 @@ def test_the_lines_to_paste_are_whole_lines_even_where_they_do_not_fit(width):
 
 
 def test_the_lines_to_paste_are_quoted_for_the_shell():
-    from eqfuzz.campaign.events import FindingMade
-    from eqfuzz.report.panel import paste_lines
+    from eqfuzz.events.run import FindingMade
+    from eqfuzz.report.run.finding_panel import paste_lines
 
     made = sample.finding(sample.POW)
     script, replay = paste_lines(FindingMade(0, made, f"my out/findings/{made.id}", False), "my out")
@@ -262,7 +262,7 @@ def test_off_a_terminal_a_plain_line_tells_the_progress(monkeypatch):
 
 
 def test_the_progress_line_adds_up_and_estimates():
-    from eqfuzz.report.live import Progress
+    from eqfuzz.report.run.progress import Progress
 
     now = [0.0]
     progress = Progress(clock=lambda: now[0])
@@ -276,7 +276,7 @@ def test_the_progress_line_adds_up_and_estimates():
 
 
 def test_the_time_budget_bounds_the_estimate():
-    from eqfuzz.report.live import Progress
+    from eqfuzz.report.run.progress import Progress
 
     now = [0.0]
     progress = Progress(time_budget=70.0, clock=lambda: now[0])

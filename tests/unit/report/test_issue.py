@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from eqfuzz.judge.verdict import FINDINGS, Evidence, Kind
+from eqfuzz.oracle.compare.verdict import FINDINGS, Evidence, Kind
 from eqfuzz.program.release import Release
 from eqfuzz.report.issue import issue_text, title
-from eqfuzz.triage.buckets import bucket_id
-from eqfuzz.triage.finding import Reduced
-from eqfuzz.triage.replay import FIXED, STILL_FAILING, Outcome
-from eqfuzz.triage.stage import Ablation, Blame
+from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING, Outcome
+from eqfuzz.triage.findings.buckets import bucket_id
+from eqfuzz.triage.findings.finding import Reduced
+from eqfuzz.triage.findings.stage import Ablation, Blame
 from tests.unit.triage.findings import finding_of
 
 SOURCE = """\

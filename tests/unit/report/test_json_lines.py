@@ -8,9 +8,9 @@ import random
 
 import pytest
 
-from eqfuzz.campaign.events import Event, SeedStarted
-from eqfuzz.judge.verdict import Evidence, Kind
-from eqfuzz.report.json_lines import JsonLines, to_line
+from eqfuzz.events.run import Event, SeedStarted
+from eqfuzz.oracle.compare.verdict import Evidence, Kind
+from eqfuzz.report.machine.json_lines import JsonLines, to_line
 
 from . import sample_events as sample
 

@@ -2,12 +2,12 @@
 
 from xml.etree import ElementTree
 
-from eqfuzz.campaign.campaign_events import CampaignStarted, ItemEnded
-from eqfuzz.campaign.events import FindingMade, SeedDone, SeedInvalid
-from eqfuzz.judge.verdict import Kind
-from eqfuzz.report.junit import JUnitFile
+from eqfuzz.events.campaign import CampaignStarted, ItemEnded
+from eqfuzz.events.run import FindingMade, SeedDone, SeedInvalid
+from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.report.machine.junit import JUnitFile
 from tests.unit.report import sample_events as sample
-from tests.unit.triage.test_reproducer import finding_of
+from tests.unit.triage.reproducer.test_reproducer import finding_of
 
 
 def told(path, *events):

@@ -4,9 +4,9 @@ import io
 
 from rich.console import Console
 
-from eqfuzz.campaign.llm_events import CostTold, PromptTally, RoundTold, SampleMade, WritingStarted, WritingSummary
+from eqfuzz.events.llm import CostTold, PromptTally, RoundTold, SampleMade, WritingStarted, WritingSummary
 from eqfuzz.generate.llm.validation import Reason
-from eqfuzz.report.llm_generating import ENDINGS, WORDS, WritingReport, dollars
+from eqfuzz.report.generate.llm import ENDINGS, WORDS, WritingReport, dollars
 
 GOOD = RoundTold("", "", 100, 50, 0.0003, False)
 BAD = RoundTold("syntax", "not valid Python: '(' was never closed", 100, 50, 0.0003, False)

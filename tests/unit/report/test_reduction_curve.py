@@ -6,10 +6,10 @@ import io
 import pytest
 from rich.console import Console
 
-from eqfuzz.campaign.reducing import Tried
-from eqfuzz.report.findings import Listed, print_listed
-from eqfuzz.report.reducing import Curve, print_reduced
-from eqfuzz.triage.finding import Reduced
+from eqfuzz.report.run.findings import Listed, print_listed
+from eqfuzz.report.verbs.reduce import Curve, print_reduced
+from eqfuzz.triage.findings.finding import Reduced
+from eqfuzz.triage.reduce.finding_reducer import Tried
 from tests.unit.triage.findings import finding_of
 
 from . import sample_events as sample
@@ -53,7 +53,7 @@ def test_the_smaller_finding_is_told_with_its_sizes(console):
 
 
 def test_a_finding_tells_its_bucket(console):
-    from eqfuzz.report.panel import print_finding
+    from eqfuzz.report.run.finding_panel import print_finding
 
     found = dataclasses.replace(sample.found(sample.finding()), bucket="b1234567")
     found = dataclasses.replace(found, finding=dataclasses.replace(found.finding, fingerprint="values · amin"))

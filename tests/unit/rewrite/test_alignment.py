@@ -4,18 +4,18 @@ import textwrap
 
 import pytest
 
-from eqfuzz.judge.error_bound import reference
-from eqfuzz.judge.judge import judge_rewrite
-from eqfuzz.judge.observe import observe
-from eqfuzz.judge.verdict import Kind
+from eqfuzz.oracle.compare.eager_judge import judge_rewrite
+from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.observe.observer import observe
+from eqfuzz.oracle.reference.error_bound import reference
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
-from eqfuzz.rewrite.derive import apply, original
-from eqfuzz.rewrite.library import select, shipped_rules
-from eqfuzz.rewrite.probe import take_facts
-from eqfuzz.rewrite.rule import Exactness
+from eqfuzz.rewrite.derivation import apply, original
+from eqfuzz.rewrite.facts.probe import take_facts
+from eqfuzz.rewrite.rules.library import select, shipped_rules
+from eqfuzz.rewrite.rules.rule import Exactness
+from eqfuzz.rewrite.source.syntax import Syntax
 from eqfuzz.rewrite.strategy import sites_of
-from eqfuzz.rewrite.syntax import Syntax
 
 ROWS = """
     import torch

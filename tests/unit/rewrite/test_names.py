@@ -7,7 +7,7 @@ import symtable
 
 import pytest
 
-from eqfuzz.rewrite.names import names_in
+from eqfuzz.rewrite.source.names import names_in
 
 TEXTS = [
     "a = b + c",

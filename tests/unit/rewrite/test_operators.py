@@ -9,9 +9,9 @@ import sys
 import pytest
 import torch
 
-from eqfuzz.rewrite import aliases
-from eqfuzz.rewrite.form_examples import has_in_place, has_method, has_out, samples
-from eqfuzz.rewrite.operators import REQUIRED, canonical, names_of, operator_at, takes_out
+from eqfuzz.rewrite.calls import aliases
+from eqfuzz.rewrite.calls.operators import REQUIRED, canonical, names_of, operator_at, takes_out
+from eqfuzz.rewrite.proof.form_examples import has_in_place, has_method, has_out, samples
 
 
 def names(path: str) -> list[list[str]]:

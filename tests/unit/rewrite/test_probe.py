@@ -9,8 +9,8 @@ from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Format, Program
-from eqfuzz.rewrite.probe import RECORDER, Probe, instrument, take_facts
-from eqfuzz.rewrite.syntax import Syntax
+from eqfuzz.rewrite.facts.probe import RECORDER, Probe, instrument, take_facts
+from eqfuzz.rewrite.source.syntax import Syntax
 
 HARD = '''
 """Everything that must not be wrapped."""

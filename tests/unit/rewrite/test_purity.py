@@ -3,7 +3,7 @@
 import libcst as cst
 import pytest
 
-from eqfuzz.rewrite.purity import is_pure
+from eqfuzz.rewrite.source.purity import is_pure
 
 
 @pytest.mark.parametrize("text", ["torch.relu(x) + y.T", "x.mean(dim=1).shape[0]", "[len(x), abs(y)]"])

@@ -5,9 +5,9 @@ import random
 import pytest
 import torch
 
-from eqfuzz.rewrite.derive import CannotRewrite, Step, original
-from eqfuzz.rewrite.library import shipped_rules
+from eqfuzz.rewrite.derivation import CannotRewrite, Step, original
 from eqfuzz.rewrite.rederive import rederive
+from eqfuzz.rewrite.rules.library import shipped_rules
 from eqfuzz.rewrite.strategy import every, walk
 from tests.unit.rewrite.test_strategy import PROGRAM, SITES, run, study
 

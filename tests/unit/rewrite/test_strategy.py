@@ -8,12 +8,12 @@ import torch
 
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
-from eqfuzz.rewrite.derive import original
-from eqfuzz.rewrite.library import shipped_rules
-from eqfuzz.rewrite.probe import take_facts
-from eqfuzz.rewrite.rule import Exactness
+from eqfuzz.rewrite.derivation import original
+from eqfuzz.rewrite.facts.probe import take_facts
+from eqfuzz.rewrite.rules.library import shipped_rules
+from eqfuzz.rewrite.rules.rule import Exactness
+from eqfuzz.rewrite.source.syntax import Syntax
 from eqfuzz.rewrite.strategy import alternate_families, each, every, sites_of, walk
-from eqfuzz.rewrite.syntax import Syntax
 
 SOURCE = textwrap.dedent(
     """

@@ -6,19 +6,19 @@ import textwrap
 import pytest
 import torch
 
-from eqfuzz.judge.observation import CallObservation, Observation, Raised
-from eqfuzz.judge.observe import observe
-from eqfuzz.judge.oracles import judge_compiled
-from eqfuzz.judge.reference import Reference
-from eqfuzz.judge.verdict import Kind
+from eqfuzz.oracle.compare.oracles import judge_compiled
+from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.observe.observation import CallObservation, Observation, Raised
+from eqfuzz.oracle.observe.observer import observe
+from eqfuzz.oracle.reference.reference import Reference
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
-from eqfuzz.rewrite.library import shipped_rules
-from eqfuzz.run.case import Case
-from eqfuzz.run.configs import BUILT_IN, GUARDS, OWN_RANDOM
+from eqfuzz.rewrite.rules.library import shipped_rules
+from eqfuzz.run.configs.named import BUILT_IN, GUARDS, OWN_RANDOM
 from eqfuzz.run.devices import Abroad, on_device, to_cpu
-from eqfuzz.run.runner import run_case
+from eqfuzz.run.jobs.case import Case
+from eqfuzz.run.jobs.dispatch import run_case
 
 SOURCE = """
 import torch

@@ -10,10 +10,10 @@ import torch
 
 pytest.importorskip("torch._inductor.fuzzer", reason="torch 2.6 does not sample configurations")
 
-from eqfuzz.run.config_left_out import LEFT_OUT, why_left_out
-from eqfuzz.run.config_options import SAMPLED_MODULES, Option, UnknownOption, default_of, options_of
-from eqfuzz.run.config_sampling import NAME_LENGTH, configured, randomly, tuples, values_of
-from eqfuzz.run.configs import Config
+from eqfuzz.run.configs.excluded_options import LEFT_OUT, why_left_out
+from eqfuzz.run.configs.named import Config
+from eqfuzz.run.configs.options import SAMPLED_MODULES, Option, UnknownOption, default_of, options_of
+from eqfuzz.run.configs.sampling import NAME_LENGTH, configured, randomly, tuples, values_of
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,8 @@ def options():
 @pytest.mark.slow
 def test_the_seed_decides_in_every_process(options):
     script = (
-        "from eqfuzz.run.config_options import SAMPLED_MODULES, options_of\n"
-        "from eqfuzz.run.config_sampling import randomly, tuples\n"
+        "from eqfuzz.run.configs.options import SAMPLED_MODULES, options_of\n"
+        "from eqfuzz.run.configs.sampling import randomly, tuples\n"
         "sampled = options_of(tuple(SAMPLED_MODULES)).sampled\n"
         "print([c.model_dump_json() for c in (*tuples(sampled, 2, 30, 3), *randomly(sampled, 5, 0.1, 3))])\n"
     )

@@ -9,7 +9,7 @@ from torch.testing._internal import fake_config_module as fake
 
 pytest.importorskip("torch._inductor.fuzzer", reason="torch 2.6 does not sample configurations")
 
-from eqfuzz.run.config_fuzzer import MODULE_DEFAULTS, ConfigFuzzer, SamplingMethod, Status, Unkept
+from eqfuzz.run.configs.fuzzer import MODULE_DEFAULTS, ConfigFuzzer, SamplingMethod, Status, Unkept
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 

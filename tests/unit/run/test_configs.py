@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from eqfuzz.run.configs import BUILT_IN, Config, choose, read_configs
+from eqfuzz.run.configs.named import BUILT_IN, Config, choose, read_configs
 
 
 def test_the_promised_names_are_built_in():

@@ -16,11 +16,11 @@ def run(*command):
 
 
 def test_backward_runs_in_forks_of_forks():
-    ran = run("-m", "eqfuzz.run.fork_check")
+    ran = run("-m", "eqfuzz.run.processes.fork_check")
     assert ran.returncode == 0, ran.stderr
 
 
 @pytest.mark.skipif(torch.version.cuda is None, reason="only builds with CUDA count devices that are not there")
 def test_the_check_fails_where_autograd_was_not_started_first():
-    ran = run("-c", "import sys; from eqfuzz.run.fork_check import check; sys.exit(0 if check() else 1)")
+    ran = run("-c", "import sys; from eqfuzz.run.processes.fork_check import check; sys.exit(0 if check() else 1)")
     assert ran.returncode == 1 and "fork-based multiprocessing" in ran.stderr.splitlines()[-1]

@@ -7,13 +7,13 @@ import textwrap
 import pytest
 import torch
 
-from eqfuzz.judge.observe import observe
+from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
-from eqfuzz.rewrite.derive import original
-from eqfuzz.run import several_threads as module
-from eqfuzz.run.several_threads import EAGER_RUNS, observed_again, several_threads
-from eqfuzz.run.subject import Subject
+from eqfuzz.rewrite.derivation import original
+from eqfuzz.run.jobs import several_threads as module
+from eqfuzz.run.jobs.loaded_program import Subject
+from eqfuzz.run.jobs.several_threads import EAGER_RUNS, observed_again, several_threads
 
 
 def subject_of(body: str) -> Subject:

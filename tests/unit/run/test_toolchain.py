@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.toolchain import furnish, keep
-from eqfuzz.triage.fresh_process import run_fresh
+from eqfuzz.run.kernels.toolchain import furnish, keep
+from eqfuzz.triage.confirm.fresh_process import run_fresh
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from eqfuzz.run import warm_up
+from eqfuzz.run.processes import warm_up
 
 
 @pytest.mark.parametrize(("changed", "cuda", "times"), [(False, False, 1), (True, False, 0), (False, True, 0)])

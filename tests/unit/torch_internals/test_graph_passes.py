@@ -10,7 +10,7 @@ from torch.fx.passes.graph_transform_observer import GraphTransformObserver
 from eqfuzz.torch_internals import graph_passes
 from eqfuzz.torch_internals.contract import PrivateName
 from eqfuzz.torch_internals.graph_passes import change_of, watched_pass
-from eqfuzz.triage.stage import Blame
+from eqfuzz.triage.findings.stage import Blame
 
 
 class Adding(torch.nn.Module):

@@ -20,8 +20,8 @@ ALONE = (
     "modules",
     [
         [f"eqfuzz.torch_internals.{name}" for name in ALONE],
-        ["eqfuzz.run.worker", "eqfuzz.run.zygote"],
-        ["eqfuzz.triage.stage", "eqfuzz.run.configs"],
+        ["eqfuzz.run.processes.worker", "eqfuzz.run.processes.zygote"],
+        ["eqfuzz.triage.findings.stage", "eqfuzz.run.configs.named"],
     ],
     ids=["the package", "processes that fork", "places"],
 )

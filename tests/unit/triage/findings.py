@@ -3,11 +3,11 @@
 import dataclasses
 from typing import Any
 
-from eqfuzz.judge.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
 from eqfuzz.program.formats import recognise
-from eqfuzz.rewrite.derive import Step
-from eqfuzz.triage.finding import Finding, finding_id
-from eqfuzz.triage.stage import Ablation
+from eqfuzz.rewrite.derivation import Step
+from eqfuzz.triage.findings.finding import Finding, finding_id
+from eqfuzz.triage.findings.stage import Ablation
 
 SOURCE = "def program(x):\n    return x + 1\n\n\ndef inputs(rng):\n    yield rng.normal(3)\n"
 

@@ -13,8 +13,8 @@ import json
 import sys
 from pathlib import Path
 
-from eqfuzz.judge.verdict import Verdict
-from eqfuzz.triage.finding import Finding
+from eqfuzz.oracle.compare.verdict import Verdict
+from eqfuzz.triage.findings.finding import Finding
 from tests.unit.triage.findings import finding_of
 
 FILE = Path(__file__).with_suffix(".jsonl")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from eqfuzz.judge.verdict import Kind
-from eqfuzz.triage.bisection import NotBlamed, bisect
-from eqfuzz.triage.folder import write_folder
-from eqfuzz.triage.stage import Blame
+from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.triage.findings.folder import write_folder
+from eqfuzz.triage.findings.stage import Blame
+from eqfuzz.triage.locate.bisection import NotBlamed, bisect
 from tests.unit.triage.findings import finding_of
 
 AMIN = {"backend": "inductor", "subsystem": "lowerings", "number": 1, "detail": "amin"}

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from eqfuzz.triage.buckets import KEPT, Bucket, Buckets, bucket_id
+from eqfuzz.triage.findings.buckets import KEPT, Bucket, Buckets, bucket_id
 from tests.unit.triage.findings import finding_of
 
 

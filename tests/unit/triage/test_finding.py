@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from eqfuzz.judge.verdict import Evidence, Kind, Verdict
-from eqfuzz.triage.finding import seen_beside
+from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.triage.findings.finding import seen_beside
 from tests.unit.triage.findings import finding_of
 
 CRASH = Verdict(Kind.COMPILER_CRASH, "KeyError: 'buf3'", Evidence(frames=("_inductor.graph.run",)))

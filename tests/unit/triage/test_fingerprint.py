@@ -2,9 +2,9 @@
 
 import pytest
 
-from eqfuzz.judge.verdict import Evidence, Kind
-from eqfuzz.triage.fingerprint import DIFFERENCES, changed_by, fingerprint, is_exact
-from eqfuzz.triage.stage import Ablation, Blame
+from eqfuzz.oracle.compare.verdict import Evidence, Kind
+from eqfuzz.triage.findings.fingerprint import DIFFERENCES, changed_by, fingerprint, is_exact
+from eqfuzz.triage.findings.stage import Ablation, Blame
 from tests.unit.triage.findings import SOURCE, finding_of
 
 FRAMES = ("torch._inductor.lowering.pad", "torch._inductor.graph.GraphLowering.run")

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from eqfuzz.triage.finding import Reduced
-from eqfuzz.triage.folder import preload_in, put_reduced, read_finding, write_folder
+from eqfuzz.triage.findings.finding import Reduced
+from eqfuzz.triage.findings.folder import preload_in, put_reduced, read_finding, write_folder
 from tests.unit.triage.findings import SOURCE, finding_of
 
 REDUCED = Reduced((3, 1), (20, 2), (900, 60), 57)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eqfuzz.judge.verdict import Evidence, Kind
+from eqfuzz.oracle.compare.verdict import Evidence, Kind
 from eqfuzz.program.shipped import folder
-from eqfuzz.triage.known_issues import (
+from eqfuzz.triage.findings.known_issues import (
     SHIPPED,
     USUAL,
     KnownIssue,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from eqfuzz.judge.verdict import FINDINGS, Evidence, Kind, Verdict
-from eqfuzz.triage.severity import Severity, counted, severity
+from eqfuzz.oracle.compare.verdict import FINDINGS, Evidence, Kind, Verdict
+from eqfuzz.triage.findings.severity import Severity, counted, severity
 
 LOST = Verdict(Kind.EXCEPTION_MISMATCH, "eager raises ValueError: no", Evidence(eager="ValueError"))
 OTHER_CLASS = Verdict(Kind.EXCEPTION_MISMATCH, "other classes", Evidence(eager="ValueError", compiled="KeyError"))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from eqfuzz.judge.verdict import FINDINGS, Kind
-from eqfuzz.triage.stage import LADDER, Ablation, Blame
+from eqfuzz.oracle.compare.verdict import FINDINGS, Kind
+from eqfuzz.triage.findings.stage import LADDER, Ablation, Blame
 
 WORDS = {"wrong": "wrong-result", "crash": "compiler-crash", "refused": "unsupported", "unsure": "inconclusive"}
 

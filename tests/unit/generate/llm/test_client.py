@@ -13,12 +13,12 @@ from decimal import Decimal
 import pytest
 from werkzeug import Response
 
-from eqfuzz.generate.llm.client import BudgetSpent, Client, NoAnswer, Patience, Refused, _retry_after
-from eqfuzz.generate.llm.endpoint import Endpoint
-from eqfuzz.generate.llm.journal import Journal
-from eqfuzz.generate.llm.price import OwnPrice
-from eqfuzz.generate.llm.purse import Purse
-from eqfuzz.generate.llm.question import Question
+from eqfuzz.generate.llm.model.budget import Purse
+from eqfuzz.generate.llm.model.client import BudgetSpent, Client, NoAnswer, Patience, Refused, _retry_after
+from eqfuzz.generate.llm.model.endpoint import Endpoint
+from eqfuzz.generate.llm.model.price import OwnPrice
+from eqfuzz.generate.llm.model.question import Question
+from eqfuzz.generate.llm.model.response_log import Journal
 from tests.scripted_model import serving
 
 KEY = "sk-proj-0123456789abcdefghij"

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from eqfuzz.generate.llm.endpoint import HIDDEN, BadEndpoint, Endpoint, take_key
-from eqfuzz.generate.llm.price import NoPrice, price_of
+from eqfuzz.generate.llm.model.endpoint import HIDDEN, BadEndpoint, Endpoint, take_key
+from eqfuzz.generate.llm.model.price import NoPrice, price_of
 
 KEY = "sk-proj-0123456789abcdef/xyz+"
 LOCAL = "http://127.0.0.1:8000/v1"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eqfuzz.generate.llm.journal import BadJournal, Journal
-from eqfuzz.generate.llm.purse import Purse
-from eqfuzz.generate.llm.question import Answer
+from eqfuzz.generate.llm.model.budget import Purse
+from eqfuzz.generate.llm.model.question import Answer
+from eqfuzz.generate.llm.model.response_log import BadJournal, Journal
 
 
 def answer(dollars):

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from eqfuzz.generate.llm.prompt import shipped_prompts
-from eqfuzz.generate.llm.reaching import reached
 from eqfuzz.generate.llm.samples import Samples
+from eqfuzz.generate.llm.target_coverage import reached
 from eqfuzz.generate.llm.white_box import MOST_SOURCE, Kind, Part, parts
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded

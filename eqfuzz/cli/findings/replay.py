@@ -1,0 +1,245 @@
+"""``eqfuzz replay``: is a finding still there?"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from eqfuzz.cli.exit_codes import CLEAN, FINDINGS, INTERNAL, USAGE, complain
+from eqfuzz.cli.findings.lookup import (
+    OUT,
+    OneEvent,
+    RunFolder,
+    all_findings,
+    buckets_in,
+    folder_of,
+    interpreter_of,
+)
+from eqfuzz.cli.options import Format
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from eqfuzz.program.release import Release
+    from eqfuzz.triage.confirm.replay import Outcome
+
+Interpreters = Annotated[
+    list[str] | None,
+    typer.Option(metavar="INTERPRETER", help="Another Python, with another torch (default: this one); repeatable."),
+]
+
+
+def replay(
+    id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The finding's id, or its first digits.")] = None,
+    out: RunFolder = OUT,
+    python: Interpreters = None,
+    all: Annotated[bool, typer.Option("--all", help="Every finding of the run.")] = False,
+    bucket: Annotated[str, typer.Option(metavar="BUCKET", help="Every finding of this bucket.")] = "",
+    jobs: Annotated[int | None, typer.Option(min=1, help="Reproducers run at once (default: one per core).")] = None,
+    format: OneEvent = Format.TEXT,
+) -> None:
+    """Run findings again: FIXED or STILL FAILING?
+
+    Each reproducer runs in a fresh process; ERROR means that it could not tell. Of several findings or interpreters
+    there is a table: a row for each bucket, a column for each torch.
+
+    Exit codes: 0 all fixed, 1 some still failing, 2 no such finding or interpreter, 3 a reproducer itself could not
+    tell.
+    """
+    chosen = _chosen(id, out, everything=all, bucket=bucket)
+    interpreters = dict(interpreter_of(name) for name in python or [sys.executable])
+
+    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.verbs.replay import ReplayProgress
+    from eqfuzz.run.sandbox.launcher import NoSandbox, demand_level
+    from eqfuzz.triage.confirm.replay import ERROR, STILL_FAILING
+    from eqfuzz.triage.findings.folder import is_untrusted
+
+    try:
+        if any(is_untrusted(one.folder) for one in chosen):
+            demand_level()
+    except NoSandbox as error:
+        complain(str(error))
+        raise typer.Exit(USAGE) from None
+    console = make_console()
+    replayed: list[_Replayed] = []
+    if format is Format.JSON:
+        for one in _replays(chosen, interpreters, jobs):
+            replayed.append(one)
+            print(json.dumps(_event(one)), flush=True)
+        print(json.dumps(_summary(replayed, interpreters)))
+    elif id is not None and len(interpreters) == 1:
+        replayed += _replays(chosen, interpreters, jobs)
+        _print(console, replayed[0])
+    else:
+        with ReplayProgress(console, len(chosen) * len(interpreters)) as progress:
+            for one in _replays(chosen, interpreters, jobs):
+                replayed.append(one)
+                progress.count()
+        _print_table(console, chosen, replayed, interpreters)
+    statuses = {one.outcome.status for one in replayed}
+    raise typer.Exit(INTERNAL if ERROR in statuses else FINDINGS if STILL_FAILING in statuses else CLEAN)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Chosen:
+    """A finding, the bucket whose row it is part of (empty: it has its own), and what that row says of it."""
+
+    folder: Path
+    bucket: str
+    about: str
+
+    @property
+    def row(self) -> str:
+        return self.bucket or self.folder.name
+
+
+class _Replayed(NamedTuple):
+    chosen: _Chosen
+    python: str
+    release: Release
+    outcome: Outcome
+
+
+def _chosen(id: str | None, out: Path, *, everything: bool, bucket: str) -> list[_Chosen]:
+    """What was asked for, the largest bucket first; otherwise one line on stderr and exit code 2."""
+    if sum((id is not None, everything, bool(bucket))) != 1:
+        complain("give one of ID, --all and --bucket; see `eqfuzz replay --help`")
+        raise typer.Exit(USAGE)
+    if id is not None:
+        folder = folder_of(id, out)
+        return [_Chosen(folder, "", textwrap.shorten(_described(folder), 100))]
+    buckets = buckets_in(out)
+    chosen: list[_Chosen] = []
+    for finding in all_findings(out):
+        name = buckets.of(finding) if finding.fingerprint else ""
+        about = f"{finding.verdict.kind} {finding.original.name}"
+        if name:
+            about = buckets.all[name].fingerprint if name in buckets.all else finding.fingerprint
+        if everything or (name and name.startswith(bucket)):
+            chosen.append(_Chosen(out / "findings" / finding.id, name, about))
+    if not chosen:
+        complain(f"no finding {'in' if everything else f'of bucket {bucket!r} in'} {out}")
+        raise typer.Exit(USAGE)
+    sizes = Counter(one.bucket for one in chosen)
+    return sorted(chosen, key=lambda one: (not one.bucket, -sizes[one.bucket], one.bucket, one.folder.name))
+
+
+def _replays(chosen: Sequence[_Chosen], interpreters: Mapping[str, Release], jobs: int | None) -> Iterator[_Replayed]:
+    """Each finding with each interpreter, in that order."""
+    from eqfuzz.triage.confirm.replay import replay as run_reproducer
+
+    pairs = [(one, python) for one in chosen for python in interpreters]
+    with ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0))) as threads:
+        outcomes = threads.map(lambda pair: run_reproducer(pair[0].folder, pair[1]), pairs)
+        for (one, python), outcome in zip(pairs, outcomes, strict=True):
+            yield _Replayed(one, python, interpreters[python], outcome)
+
+
+def _event(one: _Replayed) -> dict[str, object]:
+    return {
+        "event": "replayed",
+        "id": one.chosen.folder.name,
+        "bucket": one.chosen.bucket,
+        "status": one.outcome.status,
+        "python": one.python,
+        **one.release.to_versions(),
+        "found_with": str(_found_with(one.chosen.folder)),
+        "output": one.outcome.output,
+    }
+
+
+def _summary(replayed: Sequence[_Replayed], interpreters: Mapping[str, Release]) -> dict[str, object]:
+    by_interpreter = [
+        {
+            "python": python,
+            **release.to_versions(),
+            **Counter(one.outcome.status for one in replayed if one.python == python),
+        }
+        for python, release in interpreters.items()
+    ]
+    return {
+        "event": "summary",
+        "interpreters": by_interpreter,
+        **Counter(one.outcome.status for one in replayed),
+    }
+
+
+def _print(console: Console, one: _Replayed) -> None:
+    """What the reproducer printed, and the outcome."""
+    from rich.text import Text
+
+    from eqfuzz.report.formatting import printable
+    from eqfuzz.report.verbs.replay import STYLES
+
+    for line in one.outcome.output.strip().splitlines():
+        console.print(Text(f"  {printable(line)}", style="dim"), soft_wrap=True)
+    folder, found, status = one.chosen.folder, _found_with(one.chosen.folder), one.outcome.status
+    is_other = found.release and (found.release, found.build or one.release.build) != (
+        one.release.release,
+        one.release.build,
+    )
+    versions = f"  torch {one.release}" + (f" (found with {found})" if is_other else "")
+    line = Text.assemble((status, STYLES[status]), f"  {folder.name}", (versions, "dim"), f"  {_described(folder)}")
+    console.print(line, soft_wrap=True)
+
+
+def _print_table(
+    console: Console, chosen: Sequence[_Chosen], replayed: Sequence[_Replayed], interpreters: Mapping[str, Release]
+) -> None:
+    """A row for each bucket; below it each interpreter's counts, and why scripts could not tell."""
+    from rich.text import Text
+
+    from eqfuzz.report.formatting import printable
+    from eqfuzz.report.verbs.replay import STYLES, Row, column_heads, in_words, print_outcomes
+    from eqfuzz.triage.confirm.replay import ERROR
+
+    heads = dict(zip(interpreters, column_heads(list(interpreters.values())), strict=True))
+    rows = []
+    for name, about in {one.row: one.about for one in chosen}.items():
+        group = [one for one in replayed if one.chosen.row == name]
+        statuses = tuple(tuple(one.outcome.status for one in group if one.python == python) for python in heads)
+        rows.append(Row(name, about, statuses))
+    print_outcomes(console, list(heads.values()), rows)
+    for python, head in heads.items():
+        counts = in_words([one.outcome.status for one in replayed if one.python == python])
+        where = f"  {printable(python)}" if len(set(interpreters.values())) < len(interpreters) else ""
+        console.print(Text.assemble((head, "bold"), f": {counts}", (where, "dim")), soft_wrap=True)
+    for one in replayed:
+        if one.outcome.status == ERROR:
+            why = (one.outcome.output.strip().splitlines() or ["it printed nothing"])[-1]
+            line = f"  {one.chosen.folder.name}  {heads[one.python]}: {printable(why)}"
+            console.print(Text.assemble((ERROR, STYLES[ERROR]), line), soft_wrap=True)
+
+
+def _found_with(folder: Path) -> Release:
+    """The torch that the finding was made with; empty where its folder does not say."""
+    from eqfuzz.program.release import Release
+
+    file = folder / "environment.json"
+    try:
+        return Release.from_versions(json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {})
+    except (ValueError, AttributeError):
+        return Release("")
+
+
+def _described(folder: Path) -> str:
+    """``wrong-result: what the judge said``, as far as the folder has it; a reproducer alone can be replayed too."""
+    file = folder / "verdict.json"
+    if not file.is_file():
+        return ""
+    try:
+        verdict = json.loads(file.read_text(encoding="utf-8"))
+        return " ".join(f"{verdict['kind']}: {verdict['message']}".split())
+    except (ValueError, KeyError, TypeError) as error:
+        return f"({file} cannot be read: {error})"

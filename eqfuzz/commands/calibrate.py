@@ -1,0 +1,292 @@
+"""What ``eqfuzz self-check --full`` measures: recall of planted faults, and verdicts on pairs of correct runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from eqfuzz.events.run import Handler
+from eqfuzz.events.self_check import SelfCheckStep, SelfCheckSummary
+from eqfuzz.mutate.seed_run import THREAD_COUNTS
+from eqfuzz.mutate.self_check import case_of, verdicts_of
+from eqfuzz.oracle.calibration.capability import CAPABILITIES
+from eqfuzz.oracle.calibration.ill_conditioned import hostile_programs
+from eqfuzz.oracle.calibration.recall import Recall
+from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.program.formats import read_program
+from eqfuzz.program.program import Program
+from eqfuzz.program.shipped import folder
+from eqfuzz.rewrite.rules.library import shipped_rules
+from eqfuzz.run.configs.named import DEFAULT_CONFIG
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.processes.pool import Pool
+
+_TARGET = "eqfuzz.run.jobs.calibrate:run_measurement"
+_CASES = "eqfuzz.run.jobs.dispatch:run_case"
+_DEPTH = 8
+_VARIANTS = 3
+_HOSTILE_SHARE = 0.3
+_PER_SEED = 60
+_MOST_ROUNDS = 8
+
+EAGER, CAPABILITY, THREADS, COMPILED, HOSTILE, THREADED = (
+    "program and rewrite, eager",
+    "eager, other vector width",
+    "eager, several threads",
+    "compiled, derivations of depth 8",
+    "compiled, ill-conditioned",
+    "compiled, several threads",
+)
+
+
+@dataclasses.dataclass
+class Pairs:
+    """Verdicts on pairs of correct runs: how many, of what kind, what was claimed wrong, what other oracles claimed."""
+
+    name: str
+    kinds: Counter[str] = dataclasses.field(default_factory=Counter)
+    claimed: list[str] = dataclasses.field(default_factory=list)
+    doubts: Counter[str] = dataclasses.field(default_factory=Counter)
+    alarms: Counter[str] = dataclasses.field(default_factory=Counter)
+
+    @property
+    def count(self) -> int:
+        return sum(self.kinds.values())
+
+    def add(self, program: str, verdicts: Iterable[Verdict], alarms: Counter[str] | None = None) -> None:
+        for verdict in verdicts:
+            if verdict.kind in (Kind.INVALID_SEED, Kind.UNSUPPORTED):
+                continue
+            self.kinds[str(verdict.kind)] += 1
+            if verdict.is_finding or verdict.kind is Kind.SUSPECT_RULE:
+                self.claimed.append(f"{program}: {verdict.kind}: {verdict.message}")
+            elif verdict.kind is Kind.INCONCLUSIVE:
+                self.doubts[program] += 1
+        self.alarms.update(alarms or ())
+
+    def to_json(self) -> dict[str, Any]:
+        return {**vars(self), "kinds": dict(self.kinds), "doubts": dict(self.doubts), "alarms": dict(self.alarms)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """How much is measured. ``draws`` faults of each kind per program and dtype; the others count pairs."""
+
+    draws: int = 4
+    eager: int = 5000
+    compiled: int = 500
+    threaded: int = 200
+
+
+def full_check(handler: Handler, out: Path, sizes: Sizes, *, jobs: int, seed: int = 0) -> SelfCheckSummary:
+    """Measure both tables. What is measured already in ``out`` is taken from there, so that a run can be continued.
+
+    Ctrl-C ends it early with what there is. Raises RunnerFailed when no process can be started.
+    """
+    began = time.monotonic()
+    out.mkdir(parents=True, exist_ok=True)
+    measuring = Measuring(out, handler, sizes, jobs, seed)
+    interrupted = False
+    try:
+        for part in measuring.parts():
+            part()
+    except KeyboardInterrupt:
+        interrupted = True
+    tables = [pairs for pairs in measuring.pairs.values() if pairs.count]
+    failed = [pairs.name for pairs in tables if pairs.claimed]
+    summary = SelfCheckSummary(
+        passed=not failed and not interrupted,
+        failed=failed,
+        recall=measuring.table.to_json(),
+        precision=[pairs.to_json() for pairs in tables],
+        interrupted=interrupted,
+        seconds=round(time.monotonic() - began, 3),
+    )
+    handler(summary)
+    return summary
+
+
+class _Kept:
+    """Results by key in a file of JSON lines, which a later run reads again."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        self._known: dict[str, Any] = dict(json.loads(line) for line in lines)
+
+    def get(self, key: str, make: Callable[[], Any]) -> Any:
+        if key not in self._known:
+            made = make()
+            with self._lock, self._file.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps([key, made]) + "\n")
+                self._known[key] = made
+        return self._known[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._known
+
+
+class Measuring:
+    """Measures one part after the other into ``table`` and ``pairs``; ``programs`` are the shipped seeds."""
+
+    def __init__(self, out: Path, handler: Handler, sizes: Sizes, jobs: int, seed: int) -> None:
+        self.out = out
+        self.handler = handler
+        self.sizes = sizes
+        self.jobs = jobs
+        self.seed = seed
+        self.kept = _Kept(out / "measured.jsonl")
+        self.table = Recall()
+        self.pairs = {name: Pairs(name) for name in (EAGER, CAPABILITY, THREADS, COMPILED, HOSTILE, THREADED)}
+        self.rules = tuple(rule.name for rule in shipped_rules())
+        root = folder("seeds")
+        files = sorted(path for path in root.rglob("*.py") if "__pycache__" not in path.parts)
+        self.programs = [read_program(path, str(path.relative_to(root))) for path in files]
+
+    def parts(self) -> tuple[Callable[[], None], ...]:
+        """What is measured, in turn."""
+        return self.recall, self.eager, self.capability, self.threads, self.compiled, self.threaded
+
+    def recall(self) -> None:
+        began = time.monotonic()
+        with self._pool(Environment(self.out), _TARGET, warm=True) as pool:
+
+            def one(program: Program) -> Any:
+                job = {"job": "recall", "draws": self.sizes.draws}
+                key = f"recall {program.name} {self.seed} {self.sizes.draws}"
+                return self.kept.get(key, lambda: self._told(pool, program, job, "recalled").get("table"))
+
+            for program, table in self._each(one, self.programs):
+                if table is None:
+                    self.table.left_out.append(f"{program.name}: its process died")
+                else:
+                    self.table.add(Recall.from_json(table))
+        planted = sum(count.planted for count in self.table.rows.values())
+        self._tell("recall", True, f"{planted} faults planted in {len(self.programs)} programs", began)
+
+    def eager(self) -> None:
+        began = time.monotonic()
+        found = self.pairs[EAGER]
+        with self._pool(Environment(self.out), _CASES, warm=False) as pool:
+            for number in range(self.seed, self.seed + _MOST_ROUNDS):
+                changes = {"seed": number, "rules": self.rules, "variants": _PER_SEED, "dry_run": True}
+                self._cases(pool, found, self.programs, changes, self.sizes.eager)
+        self._tell_pairs(found, began)
+
+    def capability(self) -> None:
+        began = time.monotonic()
+        key = f"capability {{}} {self.seed}"
+        wanted = [program for program in self.programs if key.format(program.name) not in self.kept]
+        for name in CAPABILITIES if wanted else ():
+            (self.out / name).mkdir(exist_ok=True)
+            environment = Environment(self.out / name, extra=(("ATEN_CPU_CAPABILITY", name),))
+            with self._pool(environment, _TARGET, warm=False) as pool:
+
+                def observe(program: Program, name: str = name, pool: Pool = pool) -> Any:
+                    return self._told(pool, program, {"job": "observe", "file": self._file(name, program)}, "observed")
+
+                list(self._each(observe, wanted))
+        with self._pool(Environment(self.out), _TARGET, warm=False) as pool:
+
+            def compare(program: Program) -> Any:
+                files = {name: self._file(name, program) for name in CAPABILITIES}
+                job = {"job": "compare", "files": {n: file for n, file in files.items() if Path(file).exists()}}
+                return self.kept.get(key.format(program.name), lambda: self._told(pool, program, job, "compared"))
+
+            for program, told in self._each(compare, self.programs):
+                verdicts = [Verdict.from_json(verdict) for verdict in told.get("verdicts", ())]
+                self.pairs[CAPABILITY].add(program.name, verdicts, Counter(told.get("alarms", {})))
+        self._tell_pairs(self.pairs[CAPABILITY], began)
+
+    def threads(self) -> None:
+        began = time.monotonic()
+        with self._pool(Environment(self.out), _TARGET, warm=False) as pool:
+
+            def compare(program: Program) -> Any:
+                key = f"threads {program.name} {self.seed}"
+                job = {"job": "threads", "threads": THREAD_COUNTS}
+                return self.kept.get(key, lambda: self._told(pool, program, job, "compared"))
+
+            for program, told in self._each(compare, self.programs):
+                verdicts = [Verdict.from_json(verdict) for verdict in told.get("verdicts", ())]
+                self.pairs[THREADS].add(program.name, verdicts, Counter(told.get("alarms", {})))
+        self._tell_pairs(self.pairs[THREADS], began)
+
+    def threaded(self) -> None:
+        """Originals and derivations, each with two numbers of threads."""
+        began = time.monotonic()
+        seeds = list(self.programs)
+        random.Random(f"{self.seed} threads").shuffle(seeds)
+        configs = tuple(DEFAULT_CONFIG.with_threads(count) for count in THREAD_COUNTS[:2])
+        changes = {"seed": self.seed, "rules": self.rules, "strategy": "random", "depth": _DEPTH, "configs": configs}
+        with self._pool(Environment(self.out), _CASES, warm=True) as pool:
+            self._cases(pool, self.pairs[THREADED], seeds, {**changes, "variants": 1}, self.sizes.threaded)
+        self._tell_pairs(self.pairs[THREADED], began)
+
+    def compiled(self) -> None:
+        began = time.monotonic()
+        hostile = round(self.sizes.compiled * _HOSTILE_SHARE)
+        seeds = list(self.programs)
+        random.Random(self.seed).shuffle(seeds)
+        derived = {"seed": self.seed, "rules": self.rules, "strategy": "random", "depth": _DEPTH}
+        with self._pool(Environment(self.out), _CASES, warm=True) as pool:
+            self._cases(
+                pool, self.pairs[COMPILED], seeds, {**derived, "variants": _VARIANTS}, self.sizes.compiled - hostile
+            )
+            self._tell_pairs(self.pairs[COMPILED], began)
+            began = time.monotonic()
+            made = hostile_programs(hostile, self.seed)
+            self._cases(pool, self.pairs[HOSTILE], made, {**derived, "variants": 1}, hostile)
+        self._tell_pairs(self.pairs[HOSTILE], began)
+
+    def _cases(
+        self, pool: Pool, found: Pairs, programs: Sequence[Program], changes: dict[str, Any], wanted: int
+    ) -> None:
+        def one(program: Program) -> Any:
+            if found.count >= wanted:
+                return []
+            key = f"{found.name} {program.name} {changes['seed']} {changes['variants']}"
+            case = case_of(program, **changes)
+            return self.kept.get(key, lambda: [verdict.to_json() for verdict in verdicts_of(pool, case)])
+
+        for program, told in self._each(one, programs):
+            verdicts = [Verdict.from_json(verdict) for verdict in told]
+            found.add(program.name, itertools.islice(verdicts, max(0, wanted - found.count)))
+
+    def _each(self, one: Callable[[Program], Any], programs: Sequence[Program]) -> Iterator[tuple[Program, Any]]:
+        """``one`` of every program, ``jobs`` at a time, in order."""
+        threads = ThreadPoolExecutor(self.jobs, thread_name_prefix="measure")
+        try:
+            yield from zip(programs, threads.map(one, programs), strict=True)
+        finally:
+            threads.shutdown(wait=True, cancel_futures=True)
+
+    def _told(self, pool: Pool, program: Program, job: dict[str, Any], name: str) -> dict[str, Any]:
+        """The event ``name`` that measuring the program gave; empty when its process died."""
+        events = pool.run({**job, "program": program.to_json(), "seed": self.seed})
+        return next((dict(event) for event in list(events) if event["event"] == name), {})
+
+    def _pool(self, environment: Environment, target: str, *, warm: bool) -> Pool:
+        return Pool(environment, Limits(), jobs=self.jobs, warm=warm, target=target)
+
+    def _file(self, capability: str, program: Program) -> str:
+        return str(self.out.absolute() / capability / f"{program.digest}.pickle")
+
+    def _tell_pairs(self, pairs: Pairs, began: float) -> None:
+        doubts = pairs.kinds[str(Kind.INCONCLUSIVE)]
+        detail = f"{pairs.count} pairs, {len(pairs.claimed)} claimed wrong, {doubts} inconclusive"
+        self._tell(pairs.name, not pairs.claimed, detail, began)
+
+    def _tell(self, name: str, passed: bool, detail: str, began: float) -> None:
+        self.handler(SelfCheckStep(name, passed, detail, round(time.monotonic() - began, 3)))

@@ -1,0 +1,54 @@
+"""The bounded campaign behind ``eqfuzz rules survival``: how far every rule gets in the compiler."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from eqfuzz.commands.each_rule import each_rule
+from eqfuzz.events.run import Handler, RuleMeasured, RuleStarted, SurvivalStarted, SurvivalSummary
+from eqfuzz.rewrite.rules.rule import Rule
+
+
+def survival(rules: Sequence[Rule], handler: Handler, *, jobs: int, rules_from: Sequence[Path] = ()) -> SurvivalSummary:
+    """Measure ``rules`` and hand every event to ``handler``, one at a time; the last is the returned summary.
+
+    Ctrl-C ends it early with a partial summary. Raises RunnerFailed when no process can be started.
+    """
+    began = time.monotonic()
+    measured: list[RuleMeasured] = []
+
+    def ended(index: int, rule: Rule, events: list[dict[str, Any]]) -> None:
+        event = _measured(index, rule, events)
+        measured.append(event)
+        handler(event)
+
+    handler(SurvivalStarted(len(rules), jobs))
+    interrupted = each_rule(
+        rules,
+        "eqfuzz.run.jobs.compile_depth:run_measurement",
+        {"rules_from": [str(p.absolute()) for p in rules_from]},
+        lambda index, rule: handler(RuleStarted(index, rule.name)),
+        ended,
+        jobs=jobs,
+    )
+    summary = SurvivalSummary(
+        rules=len(rules),
+        levels=dict(sorted(Counter(m.level for m in measured if m.level is not None).items())),
+        unmeasured=sorted(m.rule for m in measured if m.level is None),
+        interrupted=interrupted,
+        seconds=round(time.monotonic() - began, 3),
+    )
+    handler(summary)
+    return summary
+
+
+def _measured(index: int, rule: Rule, events: list[dict[str, Any]]) -> RuleMeasured:
+    for event in events:
+        if event["event"] == "measured":
+            return RuleMeasured(index, rule.name, event["level"], event["reason"])
+    detail = next((e["detail"] for e in events if e["event"] == "exit"), "the process said nothing")
+    return RuleMeasured(index, rule.name, None, f"measuring it ended the process: {detail}")

@@ -1,0 +1,209 @@
+"""``eqfuzz config tuples`` and ``random``: seeds as they are, under sampled compile configurations."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from eqfuzz.commands.judged_configs import BadState, ConfigState, Judged
+from eqfuzz.errors import UsageError
+from eqfuzz.events.run import CellJudged, Event, FindingMade, Handler, Summary
+from eqfuzz.mutate import run as mutate
+from eqfuzz.mutate.counters import Tally
+from eqfuzz.mutate.run import seed_files
+from eqfuzz.mutate.settings import Settings
+from eqfuzz.program.formats import read_program
+from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.program.release import this_release
+from eqfuzz.run.configs.named import DEFAULT_CONFIG, Config
+from eqfuzz.run.configs.options import SAMPLED_MODULES, Options, UnknownOption, options_of
+from eqfuzz.run.configs.sampling import randomly, tuples
+from eqfuzz.triage.findings.finding import Finding
+
+
+@dataclasses.dataclass(frozen=True)
+class Sampling:
+    """How configurations are sampled: ``n`` options at a time, ``limit`` at most, or ``attempts`` with ``p`` each.
+
+    ``modules`` are of ``SAMPLED_MODULES``; ``only`` names the options to take (none: all), Dynamo's as ``dynamo.NAME``.
+    """
+
+    method: Literal["tuples", "random"]
+    modules: tuple[str, ...] = SAMPLED_MODULES
+    only: tuple[str, ...] = ()
+    n: int = 2
+    limit: int = 100
+    attempts: int = 20
+    p: float = 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfigsSampled(Event):
+    """``options`` counts those that were sampled from, ``left_out`` the others by reason.
+
+    ``cells`` counts configurations of seeds that will run, ``judged`` those that an earlier run in this folder has
+    judged, ``known`` the ids of the findings among these.
+    """
+
+    configs: list[str]
+    options: int
+    left_out: dict[str, int]
+    cells: int
+    judged: int
+    known: list[str]
+
+    @property
+    def name(self) -> str:
+        return "configs"
+
+
+def sample_configs(sampling: Sampling, seed: int) -> tuple[list[Config], Options]:
+    """The configurations, and the options that they were drawn from. Raises UsageError."""
+    options = options_of(sampling.modules)
+    try:
+        chosen = options.chosen(sampling.only)
+    except UnknownOption as error:
+        raise UsageError(f"--only: {error}") from None
+    if sampling.method == "random":
+        return randomly(chosen, sampling.attempts, sampling.p, seed), options
+    if len(chosen) < sampling.n:
+        raise UsageError(f"-n {sampling.n}: there are {len(chosen)} options to choose from")
+    return tuples(chosen, sampling.n, sampling.limit, seed), options
+
+
+def run(settings: Settings, sampling: Sampling, handler: Handler) -> Summary:
+    """Judge every sampled configuration on every seed that is not judged yet; the first event tells of both.
+
+    The summary counts findings that an earlier run has made of configurations asked for, too. Raises UsageError and
+    RunnerFailed.
+    """
+    configs, options = sample_configs(sampling, settings.seed)
+    if not configs:
+        raise UsageError("no configuration was sampled: raise --attempts or --p")
+    keeper = _Keeper(settings, configs, handler)
+    handler(
+        ConfigsSampled(
+            configs=[config.name for config in configs],
+            options=len(options.chosen(sampling.only)),
+            left_out=options.reasons(),
+            cells=len(keeper.open),
+            judged=len(keeper.judged),
+            known=keeper.known,
+        )
+    )
+    if not keeper.paths:
+        summary = Tally().summary(
+            seed=settings.seed, interrupted=False, out_of_time=False, seconds=0.0, cpu_seconds=0.0
+        )
+        keeper.handle(summary)
+        return keeper.with_known(summary)
+    # What shows under stock settings as well is told once, and as theirs.
+    asked = dataclasses.replace(
+        settings,
+        paths=tuple(keeper.paths),
+        strategy="none",
+        variants=0,
+        configs=(DEFAULT_CONFIG, *configs),
+        judged=frozenset(keeper.judged),
+        baseline=DEFAULT_CONFIG.name,
+    )
+    return keeper.with_known(mutate.run(asked, keeper.handle))
+
+
+class _Keeper:
+    """Knows what is judged and what is open, and writes down what is judged in between."""
+
+    def __init__(self, settings: Settings, configs: Sequence[Config], handler: Handler) -> None:
+        self._handler = handler
+        self._configs = {config.name: config for config in configs}
+        self._under = _circumstances(settings)
+        self._programs: dict[str, Program] = {}
+        self._told: dict[tuple[str, str], Judged] = {}
+        self.open: list[tuple[str, str]] = []
+        self.judged: list[tuple[str, str]] = []
+        self.known: list[str] = []
+        self.paths: list[Path] = []
+        try:
+            self._state = ConfigState(settings.out)
+        except BadState as error:
+            raise UsageError(f"--out: {error}") from None
+        for path in seed_files(settings.paths):
+            if self._take(path):
+                self.paths.append(path)
+        if self.judged and not self.open:
+            self.paths.clear()  # what is left is no seed, and has been told so
+        self.known = list(dict.fromkeys(self.known))
+
+    def handle(self, event: Event) -> None:
+        """Keep what the event tells of a configuration, and hand it on."""
+        match event:
+            case CellJudged(config=config) if config in self._configs:
+                self._keep(event)
+            case FindingMade(finding=finding):
+                self._name(finding)
+            case _:
+                pass
+        self._handler(self.with_known(event) if isinstance(event, Summary) else event)
+
+    def with_known(self, summary: Summary) -> Summary:
+        """With the findings that an earlier run has made of what this one was asked for."""
+        again = {told.finding for told in self._told.values()}
+        return dataclasses.replace(summary, findings=summary.findings + len(set(self.known) - again))
+
+    def _name(self, finding: Finding) -> None:
+        """Write the finding's id to the cells it was made of: its own, or all that show what stock settings show."""
+        seed, kind = finding.original.name, str(finding.verdict.kind)
+        for (name, config), told in list(self._told.items()):
+            stock = finding.config == DEFAULT_CONFIG.name and told.kind == kind and not told.finding
+            if name == seed and (config == finding.config or stock):
+                told = dataclasses.replace(told, finding=finding.id)
+                self._told[name, config] = told
+                self._state.add(told)
+
+    def _take(self, path: Path) -> bool:
+        """Whether something of this seed is still to be run; what is no seed is left to the run to tell of."""
+        name = str(path)
+        try:
+            program = read_program(path, name)
+        except InvalidSeed:
+            return True
+        self._programs[name] = program
+        before = len(self.open)
+        for config in self._configs.values():
+            earlier = self._state.known(self._entry(name, config).key)
+            if earlier is None:
+                self.open.append((name, config.name))
+                continue
+            self.judged.append((name, config.name))
+            if earlier.is_finding:
+                self.known.append(earlier.finding or earlier.config)
+        return len(self.open) > before
+
+    def _keep(self, cell: CellJudged) -> None:
+        entry = self._entry(cell.seed, self._configs[cell.config])
+        judged = dataclasses.replace(entry, kind=str(cell.verdict.kind), message=cell.verdict.message)
+        self._told[cell.seed, cell.config] = judged
+        self._state.add(judged)
+
+    def _entry(self, name: str, config: Config) -> Judged:
+        values = {"inductor": config.inductor, "dynamo": config.dynamo}
+        return Judged(name, self._programs[name].digest, config.name, values, self._under, kind="", message="")
+
+
+def _circumstances(settings: Settings) -> dict[str, Any]:
+    """What besides program and configuration decides the outcome."""
+    try:
+        preload = hashlib.sha256(settings.preload.read_bytes()).hexdigest()[:12] if settings.preload else ""
+    except OSError as error:
+        raise UsageError(f"--preload: {settings.preload}: {error.strerror}") from None
+    return {
+        **this_release().to_versions(),
+        "preload": preload,
+        "seed": settings.seed,
+        "steps": settings.steps,
+        "input_sets": settings.input_sets,
+        "timeout": settings.compile_seconds,
+    }

@@ -1,0 +1,148 @@
+"""Generated programs written to a folder, and told as events."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Protocol
+
+from eqfuzz.events.run import Event, Handler
+from eqfuzz.generate.dag.generate import Generated
+from eqfuzz.generate.dag.graph.graphviz import dot
+
+
+@dataclasses.dataclass(frozen=True)
+class ProgramMade(Event):
+    """One program: what it uses, and where it was written. ``seconds`` is what making it took."""
+
+    number: int
+    seed: int
+    template: str
+    file: str
+    operators: list[str]
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        return "program"
+
+
+@dataclasses.dataclass(frozen=True)
+class Generation(Event):
+    """All programs were made, or as many as there was time for. ``operators`` counts uses, the most used first."""
+
+    start: int
+    count: int
+    template: str
+    programs: int
+    operators: dict[str, int]
+    unused: list[str]
+    interrupted: bool
+    seconds: float
+    out: str
+
+    @property
+    def name(self) -> str:
+        return "generation"
+
+
+@dataclasses.dataclass(frozen=True)
+class GenerationSummary(Generation):
+    """The same as the last event, where nothing is run."""
+
+    @property
+    def name(self) -> str:
+        return "summary"
+
+
+class MakesPrograms(Protocol):
+    """`eqfuzz.generate.dag.generate.Generator`, or several of them."""
+
+    def generate(self, seed: int) -> Generated: ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that it may use."""
+        ...
+
+
+def generate_programs(
+    source: MakesPrograms,
+    template: str,
+    seeds: range,
+    out: Path,
+    handler: Handler,
+    *,
+    artifacts: bool,
+    runs: bool,
+) -> Generation:
+    """Write the programs of ``seeds`` to ``out``/programs and return the last event.
+
+    Ctrl-C ends it early. ``artifacts``: what each was made from, beside it. Raises OSError.
+    """
+    began = time.monotonic()
+    uses: Counter[str] = Counter()
+    made = 0
+    interrupted = False
+    folder = out / "programs"
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        for number, seed in enumerate(seeds):
+            started = time.perf_counter()
+            program = source.generate(seed)
+            seconds = time.perf_counter() - started
+            file = folder / f"{program.name}.py"
+            file.write_text(program.source, encoding="utf-8")
+            if artifacts:
+                write_artifacts(program, out / "artifacts" / program.name)
+            uses.update(program.operators)
+            made += 1
+            operators = list(program.operators)
+            handler(ProgramMade(number, seed, program.template, str(file), operators, round(seconds, 6)))
+    except KeyboardInterrupt:
+        interrupted = True
+    event = (Generation if runs and not interrupted else GenerationSummary)(
+        start=seeds.start,
+        count=len(seeds),
+        template=template,
+        programs=made,
+        operators=dict(uses.most_common()),
+        unused=sorted(set(source.names) - set(uses)),
+        interrupted=interrupted,
+        seconds=round(time.monotonic() - began, 3),
+        out=str(out),
+    )
+    handler(event)
+    return event
+
+
+def write_artifacts(program: Generated, folder: Path) -> None:
+    """``summary.txt``, ``operators.txt``, ``program.py``, ``graph.dot``, and ``graph.svg`` where graphviz is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    uses = Counter(program.operators)
+    inputs = [leaf for leaf in program.graph.leaves if leaf.kind == "input"]
+    lines = [
+        f"program    {program.name}",
+        f"template   {program.template}",
+        f"seed       {program.seed}",
+        f"inputs     {', '.join(str(leaf.value.spec) for leaf in inputs)}",
+        f"returns    {', '.join(str(value.spec) for value in program.graph.result.inputs)}",
+        f"operators  {len(program.operators)}, {len(uses)} different",
+    ]
+    (folder / "summary.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    listed = "".join(f"{name}\n" for name in program.operators)
+    (folder / "operators.txt").write_text(listed, encoding="utf-8")
+    (folder / "program.py").write_text(program.source, encoding="utf-8")
+    (folder / "graph.dot").write_text(dot(program.graph, program.name), encoding="utf-8")
+    if shutil.which("dot") is not None:
+        command = ["dot", "-Tsvg", str(folder / "graph.dot"), "-o", str(folder / "graph.svg")]
+        subprocess.run(command, check=True, capture_output=True)
+
+
+def seeds_of(seed: int | None, start: int, count: int) -> range:
+    """The one seed, or ``count`` from ``start`` on."""
+    return range(seed, seed + 1) if seed is not None else range(start, start + count)

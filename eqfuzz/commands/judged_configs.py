@@ -1,0 +1,72 @@
+"""What each sampled configuration showed on each seed, kept in the run's folder from one run to the next."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from eqfuzz.oracle.compare.verdict import FINDINGS, Kind
+
+FILE = "config-state.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class Judged:
+    """One configuration on one seed. ``values`` are those of the configuration by module; ``under`` is what else
+    decides the outcome (torch, preload file, random seed, …). ``finding`` is the id where one was made of it."""
+
+    seed: str
+    digest: str
+    config: str
+    values: dict[str, dict[str, Any]]
+    under: dict[str, Any]
+    kind: str
+    message: str
+    finding: str = ""
+
+    @property
+    def is_finding(self) -> bool:
+        return Kind(self.kind) in FINDINGS
+
+    @property
+    def key(self) -> str:
+        """Equal for the same configuration of the same program under the same circumstances."""
+        return json.dumps([self.digest, self.values, self.under], sort_keys=True)
+
+
+class BadState(Exception):
+    """A state file that cannot be read; ``str()`` is one line."""
+
+
+class ConfigState:
+    """The state in ``folder``; every addition is on disk, whole, before it returns. Raises BadState."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / FILE
+        self._judged: dict[str, Judged] = {}
+        if not self.file.exists():
+            return
+        try:
+            for told in json.loads(self.file.read_text(encoding="utf-8"))["judged"]:
+                judged = Judged(**told)
+                self._judged[judged.key] = judged
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise BadState(f"{self.file}: cannot be read: {' '.join(str(error).split())}; remove it") from None
+
+    def add(self, judged: Judged) -> None:
+        """Keep it, in the place of an older one of the same configuration, seed and circumstances."""
+        self._judged[judged.key] = judged
+        self._write()
+
+    def known(self, key: str) -> Judged | None:
+        return self._judged.get(key)
+
+    def _write(self) -> None:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        new = self.file.with_name(f".{FILE}.{os.getpid()}")
+        whole = {"judged": [dataclasses.asdict(judged) for judged in self._judged.values()]}
+        new.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+        new.replace(self.file)

@@ -1,0 +1,160 @@
+"""What a campaign tells besides what every run does."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from eqfuzz.events.run import Event, InvalidReason
+
+
+@dataclasses.dataclass(frozen=True)
+class CampaignStarted(Event):
+    """``resumed``: it has been here before, and goes on where it was."""
+
+    campaign: str
+    seed: int
+    resumed: bool
+    sources: list[str]
+    rules: int
+    configs: list[str]
+    devices: list[str]
+    jobs: int
+    executor: str
+    feedback: bool
+    out: str
+    store: str
+    versions: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        return "start"
+
+
+@dataclasses.dataclass(frozen=True)
+class ItemStarted(Event):
+    """A worker took a seed. ``attempt`` counts from 1: what a lost worker held is handed out again."""
+
+    index: int
+    seed: str
+    arms: dict[str, str]
+    attempt: int
+
+    @property
+    def name(self) -> str:
+        return "item"
+
+
+@dataclasses.dataclass(frozen=True)
+class ItemEnded(Event):
+    """What came of it is stored. ``state``: done, invalid, error, or lost where it cost its worker each time."""
+
+    index: int
+    seed: str
+    state: str
+    reason: str
+    cells: int
+    cpu_seconds: float
+
+    @property
+    def name(self) -> str:
+        return "stored"
+
+
+@dataclasses.dataclass(frozen=True)
+class EpochSettled(Event):
+    """What an epoch taught. ``point`` is the campaign as it stands, ``yields`` reward per cost of each arm."""
+
+    epoch: int
+    new_features: int
+    new_lines: int
+    new_buckets: int
+    kept: int
+    point: dict[str, Any]
+    yields: dict[str, dict[str, float]]
+
+    @property
+    def name(self) -> str:
+        return "epoch"
+
+
+@dataclasses.dataclass(frozen=True)
+class Waiting(Event):
+    """Something that may pass holds the campaign up; ``cause`` is empty when it is over. It tries again by itself."""
+
+    cause: str
+    detail: str
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        return "waiting"
+
+
+@dataclasses.dataclass(frozen=True)
+class WorkerLost(Event):
+    """A worker on another machine, or its machine, is gone; what it held is handed out again."""
+
+    worker: str
+    detail: str
+
+    @property
+    def name(self) -> str:
+        return "worker-lost"
+
+
+@dataclasses.dataclass(frozen=True)
+class Stopping(Event):
+    """Nothing new is begun; ``running`` seeds are in flight.
+
+    ``why``: interrupt, time, cells, cpu, findings, dollars, model (the only source gives no more), seeds
+    (none is left), error.
+    """
+
+    why: str
+    running: int
+
+    @property
+    def name(self) -> str:
+        return "stopping"
+
+
+@dataclasses.dataclass(frozen=True)
+class SourceTold(Event):
+    """A source gives no seed; ``ended``: nor ever again in this call."""
+
+    source: str
+    detail: str
+    ended: bool
+
+    @property
+    def name(self) -> str:
+        return "source"
+
+
+@dataclasses.dataclass(frozen=True)
+class CampaignSummary(Event):
+    """The last event of a campaign's call. The figures are the campaign's so far, over all calls.
+
+    ``findings`` counts those that are no known issue, in ``buckets`` buckets. ``seconds`` are wall seconds of this
+    call, ``total_seconds`` of all; ``invalid_reasons`` are those of this call.
+    """
+
+    campaign: str
+    seed: int
+    why: str
+    interrupted: bool
+    seconds: float
+    total_seconds: float
+    errors: list[str]
+    figures: dict[str, Any]
+    yields: dict[str, dict[str, float]]
+    findings: int
+    buckets: int
+    known: int
+    new_here: list[str]
+    invalid_reasons: list[InvalidReason] = dataclasses.field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return "summary"

@@ -1,0 +1,130 @@
+"""The operators that a template lets in, so kept that one which fits is found at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import itertools
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from eqfuzz.generate.dag.catalogue.operator import InvalidOperators, Operator
+from eqfuzz.generate.dag.template import InvalidTemplate, Template
+from eqfuzz.generate.dag.values.draw import Draw
+from eqfuzz.generate.dag.values.spec import Spec, Unfit
+
+_OWN = 2.0
+"""From this weight on a family is what a template is about: its operators have their turn first, then by turns one that
+makes few kinds of values, since nothing else asks for it, and any other."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Structure:
+    """A way to build a part of a program that is more than an expression: see `eqfuzz.generate.dag.flow`."""
+
+    name: str
+    dtypes: frozenset[str]
+    ranks: range
+    family: str = "control flow"
+    weight: float = 1.0
+    doc: str = ""
+
+    def can_make(self, dtype: str, rank: int, exact: bool) -> bool:
+        return dtype in self.dtypes and rank in self.ranks and not exact
+
+
+class Catalogue:
+    """The operators and structures of a template, with their weights.
+
+    A family's weight is shared by its members; ``weights`` multiply those of single operators, by name. ``only`` leaves
+    out all others. An operator named in ``only`` or ``weights`` is let in whatever its family weighs. Raises
+    InvalidTemplate and InvalidOperators.
+    """
+
+    def __init__(
+        self,
+        operators: Mapping[str, Operator],
+        structures: Mapping[str, Structure],
+        template: Template,
+        *,
+        only: Iterable[str] = (),
+        weights: Mapping[str, float] | None = None,
+    ) -> None:
+        for name in sorted(operators.keys() & structures.keys()):
+            raise InvalidOperators(f"operator {name}: a structure has this name")
+        _demand_known(operators, structures, template)
+        chosen = set(only) or set(template.operators)
+        factors = {**template.operators, **(weights or {})}
+        every: dict[str, Operator | Structure] = {**operators, **structures}
+        members = Counter(one.family for one in every.values())
+        self.weights: dict[str, float] = {}
+        for name, one in every.items():
+            share = template.weight_of(one.family) / members[one.family] ** 0.5
+            if (chosen or name in factors) and template.allows(one.family):
+                share = 1.0
+            weight = share * one.weight * factors.get(name, 1.0)
+            if weight > 0 and (not chosen or name in chosen):
+                self.weights[name] = weight
+        self.operators = {name: one for name, one in operators.items() if name in self.weights}
+        self.structures = {name: one for name, one in structures.items() if name in self.weights}
+        own = {family for family, weight in template.families.items() if weight >= _OWN}
+        names = sorted(self.weights)
+        random.Random(template.name).shuffle(names)
+        rest = [name for name in names if self.member(name).family not in own]
+        narrow = sorted(rest, key=lambda name: len(self.member(name).dtypes) * len(self.member(name).ranks))
+        self._turns = [name for name in names if self.member(name).family in own]
+        self._turns += itertools.chain.from_iterable(zip(narrow, rest, strict=True))
+        self._found: dict[tuple[str, int, bool], tuple[list[str], list[float]]] = {}
+
+    def pick(self, draw: Draw, spec: Spec) -> str | None:
+        """The name of something that makes such specs, at random; None where nothing does."""
+        rank = -1 if spec.size is None else spec.rank
+        names, weights = self._that_make(spec.dtype, rank, spec.exact)
+        if not names:
+            return None
+        return draw.rng.choices(names, cum_weights=weights)[0]
+
+    def first(self, draw: Draw, turn: int | None) -> str:
+        """What an output begins with: the operator whose turn it is, so that none is never used, or one by weight.
+
+        Raises Unfit where there is none.
+        """
+        names = list(self.weights)
+        if not names:
+            raise Unfit("no operators to make a program of")
+        if turn is not None:
+            return self._turns[turn % len(self._turns)]
+        if draw.chance(0.5):
+            return draw.choice(names)
+        return draw.rng.choices(names, [self.weights[name] ** 0.5 for name in names])[0]
+
+    def needs_module(self, name: str) -> bool:
+        """Whether it is a layer."""
+        return name.startswith("torch.nn.") and not name.startswith("torch.nn.functional.")
+
+    def member(self, name: str) -> Operator | Structure:
+        return self.operators[name] if name in self.operators else self.structures[name]
+
+    def _that_make(self, dtype: str, rank: int, exact: bool) -> tuple[list[str], list[float]]:
+        key = dtype, rank, exact
+        if key not in self._found:
+            every = {**self.operators, **self.structures}
+            names = [name for name, one in every.items() if one.can_make(dtype, rank, exact)]
+            weights = list(itertools.accumulate(self.weights[name] for name in names))
+            self._found[key] = names, weights
+        return self._found[key]
+
+
+def _demand_known(operators: Mapping[str, Operator], structures: Mapping[str, Structure], template: Template) -> None:
+    """Raises InvalidTemplate for a family or an operator that there is none of."""
+    families = sorted({one.family for one in (*operators.values(), *structures.values())})
+    for field, given, known in (
+        ("families", template.families, families),
+        ("operators", template.operators, [*operators, *structures]),
+    ):
+        for name in given:
+            if name not in known:
+                close = difflib.get_close_matches(name, known, n=1)
+                hint = f", did you mean {close[0]!r}?" if close else ""
+                raise InvalidTemplate(f"template {template.name}: {field}: there is no {name!r}{hint}")

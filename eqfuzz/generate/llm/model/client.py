@@ -1,0 +1,319 @@
+"""Asking an OpenAI-compatible server, with money set aside for every attempt and patience of our own.
+
+What comes back is hostile: bodies have a limit, figures are checked, nothing is followed elsewhere, and no message
+passes that holds the key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import email.utils
+import json
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+from eqfuzz.generate.llm.model.budget import Purse
+from eqfuzz.generate.llm.model.endpoint import OPENAI, Endpoint
+from eqfuzz.generate.llm.model.price import Price
+from eqfuzz.generate.llm.model.question import TYPICAL_BYTES_OF_A_TOKEN, Answer, Question
+
+if TYPE_CHECKING:
+    import httpx2
+    from openai import APIStatusError, AsyncOpenAI
+
+BODY_BYTES = 8 * 2**20
+SHOWN_WORDS = 300
+
+_LEAST_SHARE = 32
+"""A token has fewer bytes than this on the average of a text: figures that say otherwise are wrong."""
+
+_FREE = (429, 503, 529)
+"""Said before any work is done: nobody charges for these, nor for the other 4xx."""
+
+_OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")
+
+
+class BudgetSpent(Exception):
+    """The question may cost more than what is left of the budget."""
+
+
+class NoAnswer(Exception):
+    """The server gave no usable answer, however often it was asked; ``str()`` is one line."""
+
+
+class Refused(Exception):
+    """The server will never answer such questions (key, model, address); ``str()`` is one line."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Patience:
+    """``timeout`` in seconds bounds one attempt as a whole; between attempts ``pause`` seconds, doubled each time, or
+    what the server asks for, up to ``longest``."""
+
+    timeout: float = 120.0
+    attempts: int = 5
+    pause: float = 1.0
+    longest: float = 60.0
+
+
+class _Again(Exception):
+    """An attempt failed in a way that may pass. ``after``: seconds that the server asks to be left alone."""
+
+    def __init__(self, words: str, *, charged: bool, after: float | None = None) -> None:
+        super().__init__(words)
+        self.charged = charged
+        self.after = after
+
+
+class Client:
+    """Asks at most ``concurrency`` questions at a time, and none that the purse can answer. Use ``async with``."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        price: Price,
+        purse: Purse,
+        *,
+        concurrency: int = 8,
+        patience: Patience | None = None,
+    ) -> None:
+        self.endpoint = endpoint
+        self.price = price
+        self.purse = purse
+        self.retries = 0
+        self._patience = patience or Patience()
+        self._slots = asyncio.Semaphore(concurrency)
+        self._settled = asyncio.Condition()
+        self._not_before = 0.0
+        self._server: AsyncOpenAI | None = None
+        self._limit_name = "max_completion_tokens" if endpoint.base_url.rstrip("/") == OPENAI else "max_tokens"
+        self._limit_renamed = False
+        self._with_temperature = True
+
+    async def __aenter__(self) -> Self:
+        self._server = self._connection()
+        _ = self._server.chat.completions  # its imports take their time, which belongs to no attempt
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._server is not None:
+            await self._server.close()
+            self._server = None
+
+    async def ask(self, question: Question) -> Answer:
+        """The answer, from the journal where it is there. Raises BudgetSpent, NoAnswer, Refused."""
+        kept = self.purse.answer(question.key)
+        if kept is not None:
+            return kept
+        async with self._slots:
+            began = time.monotonic()
+            for attempt in range(1, self._patience.attempts + 1):
+                await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
+                try:
+                    answer = await self._attempt(question, began)
+                except _Again as again:
+                    if attempt == self._patience.attempts:
+                        tries = f"{attempt} attempts" if attempt > 1 else "1 attempt"
+                        raise NoAnswer(f"{again} ({tries})") from None
+                    self.retries += 1
+                    if again.after is not None:  # the whole account is meant, not this question
+                        self._not_before = time.monotonic() + min(again.after, self._patience.longest)
+                    else:
+                        await asyncio.sleep(min(self._patience.pause * 2 ** (attempt - 1), self._patience.longest))
+                else:
+                    return answer
+        raise AssertionError("no attempt was made")
+
+    async def _attempt(self, question: Question, began: float) -> Answer:
+        number = await self._set_aside(question)
+        charged, why, settled = True, "cut off", False
+        try:
+            async with asyncio.timeout(self._patience.timeout):
+                body = await self._post(question)
+            answer = self._read(question, body, time.monotonic() - began)
+            self.purse.pay(number, answer)
+            settled = True
+            return answer
+        except TimeoutError:
+            why = f"no answer within {self._patience.timeout:g} s"
+            raise _Again(why, charged=True) from None
+        except _Again as again:
+            charged, why = again.charged, str(again)
+            raise
+        except Refused as refused:
+            charged, why = False, str(refused)
+            raise
+        finally:
+            if not settled:
+                self.purse.fail(number, why, charged=charged)
+            async with self._settled:
+                self._settled.notify_all()
+
+    async def _set_aside(self, question: Question) -> int:
+        """The number of the attempt, once there is money for it. Raises BudgetSpent."""
+        at_most = self.price.dollars(question.most_input, question.max_output)
+        async with self._settled:
+            while True:
+                number = self.purse.set_aside(question.key, at_most)
+                if number is not None:
+                    return number
+                if not self.purse.waits():
+                    raise BudgetSpent
+                await self._settled.wait()
+
+    async def _post(self, question: Question) -> bytes:
+        """The body of a good response. Raises _Again or Refused."""
+        import openai
+
+        parameters: dict[str, Any] = {self._limit_name: question.max_output}
+        if question.temperature is not None and self._with_temperature:
+            parameters["temperature"] = question.temperature
+        messages: Any = list(question.messages)
+        try:
+            assert self._server is not None, "ask within `async with`"
+            raw = await self._server.chat.completions.with_raw_response.create(
+                model=question.model, messages=messages, **parameters
+            )
+            return raw.http_response.content
+        except openai.APIStatusError as error:
+            problem = self._status(error)
+        except openai.APITimeoutError:
+            problem = _Again(f"no answer within {self._patience.timeout:g} s", charged=True)
+        except openai.APIConnectionError as error:
+            cause = type(error.__cause__).__name__ if error.__cause__ is not None else "no connection"
+            # A connection that was never made costs nothing.
+            problem = _Again(f"connection lost: {cause}", charged=cause not in ("ConnectError", "ConnectTimeout"))
+        except _TooLong:
+            problem = _Again(f"an answer of more than {BODY_BYTES // 2**20} MiB", charged=True)
+        except openai.OpenAIError as error:
+            problem = _Again(self._words(str(error) or type(error).__name__), charged=True)
+        raise problem from None
+
+    def _status(self, error: APIStatusError) -> _Again | Refused:
+        """What a status that is not 2xx means."""
+        code, message = error.status_code, self._words(str(error.message))
+        told = f"HTTP {code}: {message}"
+        if code == 400 and self._adapts(message):
+            return _Again(told, charged=False, after=0.0)
+        if code == 429 and str(error.code) in _OUT_OF_MONEY:
+            return Refused(told)
+        if code in (408, 409, 429) or code >= 500:
+            after = _retry_after(error.response.headers.get("retry-after"))
+            return _Again(told, charged=code >= 500 and code not in _FREE, after=after)
+        return Refused(told)
+
+    def _adapts(self, message: str) -> bool:
+        """Whether a parameter that this server does not know was changed; each is once at most, and a limit stays."""
+        if "max_tokens" in message and "max_completion_tokens" in message and not self._limit_renamed:
+            self._limit_renamed = True
+            self._limit_name = "max_completion_tokens" if self._limit_name == "max_tokens" else "max_tokens"
+            return True
+        if "temperature" in message and self._with_temperature:
+            self._with_temperature = False
+            return True
+        return False
+
+    def _read(self, question: Question, body: bytes, seconds: float) -> Answer:
+        """The answer in a response's body. Raises _Again where that is none."""
+        try:
+            data = json.loads(body)
+            choice = data["choices"][0]
+            text = choice["message"]["content"]
+            finish = choice.get("finish_reason")
+        except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+            raise _Again("malformed response: no choices[0].message.content in JSON", charged=True) from None
+        if text is None:
+            text = ""
+        if not isinstance(text, str):
+            raise _Again("malformed response: the content is no text", charged=True)
+        text = self.endpoint.hide(text.encode("utf-8", "replace").decode())
+        finish = self._words(finish) if isinstance(finish, str) else ""
+        figures = _usage(data.get("usage"), question, text)
+        if figures is not None:
+            input_tokens, output_tokens, cached = figures
+            dollars = self.price.dollars(input_tokens, output_tokens, cached)
+            return Answer(text, finish, input_tokens, output_tokens, dollars, seconds=round(seconds, 3))
+        at_most = self.price.dollars(question.most_input, question.max_output)
+        output_tokens = min(question.max_output, len(text.encode()) // TYPICAL_BYTES_OF_A_TOKEN + 1)
+        return Answer(
+            text, finish, question.typical_input, output_tokens, at_most, estimated=True, seconds=round(seconds, 3)
+        )
+
+    def _words(self, text: str) -> str:
+        """One line that may be told."""
+        return " ".join(self.endpoint.hide(text).split())[:SHOWN_WORDS]
+
+    def _connection(self) -> AsyncOpenAI:
+        import openai
+
+        of_openai: Any = {}
+        if self.endpoint.base_url.rstrip("/") != OPENAI:  # the package reads them from the environment
+            of_openai = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
+        return openai.AsyncOpenAI(
+            default_headers=of_openai,
+            api_key=self.endpoint.key or "none",
+            base_url=self.endpoint.base_url,
+            timeout=self._patience.timeout,
+            max_retries=0,
+            http_client=_bounded_client(self._patience.timeout),
+        )
+
+
+class _TooLong(Exception):
+    """A body is longer than any that makes sense."""
+
+
+def _bounded_client(timeout: float) -> httpx2.AsyncClient:
+    """A client that reads no more than BODY_BYTES of a response and follows no redirection: it may lead anywhere."""
+    import httpx2
+    import openai
+
+    class Bounded(openai.DefaultAsyncHttpxClient):
+        async def send(self, request: httpx2.Request, *, stream: bool = False, **more: Any) -> httpx2.Response:
+            response = await super().send(request, stream=True, **more)
+            body = bytearray()
+            async with contextlib.aclosing(response):
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > BODY_BYTES:
+                        raise _TooLong
+            headers = [(name, value) for name, value in response.headers.multi_items() if not _about_the_body(name)]
+            return httpx2.Response(response.status_code, headers=headers, content=bytes(body), request=request)
+
+    return Bounded(timeout=timeout, follow_redirects=False)
+
+
+def _about_the_body(header: str) -> bool:
+    return header.lower() in ("content-encoding", "content-length", "transfer-encoding")
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds, from a number or a date; None where the server says nothing that can be understood."""
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return max(0.0, seconds) if seconds == seconds else None
+
+
+def _usage(usage: Any, question: Question, text: str) -> tuple[int, int, int] | None:
+    """Tokens of input and output, and those of the input that were kept; None where the figures cannot be right."""
+    if not isinstance(usage, dict):
+        return None
+    given, made = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if type(given) is not int or type(made) is not int:
+        return None
+    least_given = (question.most_input // _LEAST_SHARE) + 1
+    least_made = len(text.encode()) // _LEAST_SHARE
+    if not (least_given <= given <= question.most_input and least_made <= made <= question.max_output):
+        return None
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else 0
+    return given, made, cached if type(cached) is int and 0 <= cached <= given else 0

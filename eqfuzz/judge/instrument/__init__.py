@@ -1,1 +1,0 @@
-"""The judge measured like an instrument: what it sees of planted faults, and what it says where nothing is wrong."""

@@ -1,0 +1,352 @@
+"""One seed from file to findings: its case run, again when a child dies; its verdicts grouped and confirmed."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from eqfuzz.events.run import (
+    CellJudged,
+    Event,
+    FindingMade,
+    LinesCovered,
+    SeedDone,
+    SeedInvalid,
+    SeedRewritten,
+    SeedStarted,
+    SitesListed,
+    VariantMade,
+    WorkerRestarted,
+)
+from eqfuzz.mutate.bucketing import Sorted, Sorting
+from eqfuzz.mutate.saved_variants import keep_variant, text_of_variant
+from eqfuzz.mutate.settings import Settings
+from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.program.formats import read_program, recognise
+from eqfuzz.program.policy import demand_allowed
+from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.rewrite.derivation import Step
+from eqfuzz.run.configs.named import GUARDS, OWN_RANDOM, Config, one_thread
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.jobs.case import Case
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.processes.exit_reasons import DEATHS, death_in_words
+from eqfuzz.run.processes.pool import Pool
+from eqfuzz.run.protocol import FORBIDDEN
+from eqfuzz.triage.confirm.cell import Cell
+from eqfuzz.triage.confirm.confirmation import Confirmed, Confirming
+from eqfuzz.triage.findings.severity import severity
+
+THREAD_COUNTS = (2, 3, 4)
+"""How many threads a cell with several has, drawn: loops are cut in halves, unevenly, into many parts."""
+
+
+class InternalError(Exception):
+    """eqfuzz itself broke down in a child; ``str()`` is one line, ``details`` what the child left."""
+
+    def __init__(self, message: str, details: str) -> None:
+        super().__init__(message)
+        self.details = details
+
+
+class OutOfTime(Exception):
+    """The run's wall budget is spent, or it was stopped."""
+
+
+class SeedRun:
+    """Runs the seed file at ``path``, or the ``text`` that goes by this name, and tells everything through ``emit``."""
+
+    def __init__(
+        self,
+        index: int,
+        path: Path,
+        settings: Settings,
+        rules: tuple[str, ...],
+        pool: Pool,
+        environment: Environment,
+        limits: Limits,
+        versions: dict[str, str],
+        emit: Callable[[Event], None],
+        stop: threading.Event,
+        deadline: float | None,
+        sorting: Sorting | None = None,
+        text: str | None = None,
+    ) -> None:
+        self.index = index
+        self.path = path
+        self.name = str(path)
+        self.settings = settings
+        self.rules = rules
+        self.pool = pool
+        self.environment = environment
+        self.limits = limits
+        self.versions = versions
+        self.emit = emit
+        self.stop = stop
+        self.deadline = deadline
+        self.sorting = sorting
+        self.text = text
+        self.untrusted = settings.untrusted
+        self.variants: list[dict[str, Any]] = []
+        self.cells: dict[tuple[int, str, str], Cell] = {}
+        self.judged_variants: set[int] = set()
+        self.rewritten = False
+        self.cpu_seconds = 0.0
+        self.timings: dict[str, float] = {}
+        self.kernels: dict[str, int] = {}
+        self.peak_mb = 0
+        self.shown: set[tuple[str, ...]] = set()
+        """What the original shows and is confirmed, now or before."""
+        self.features: dict[int, set[int]] = {}
+        """What the compiled cells showed, by variant (0: the seed); only where the settings ask for signals."""
+        self._lines: dict[str, int] = {}
+
+    def run(self) -> None:
+        """Raises InternalError, OutOfTime or RunnerFailed; an invalid seed is an event."""
+        began = time.monotonic()
+        self.emit(SeedStarted(self.index, self.name))
+        try:
+            program = self.judge()
+            if self.rewritten:
+                self._make_findings(program)
+        except InvalidSeed as error:
+            self.emit(SeedInvalid(self.index, self.name, str(error)))
+        if self.settings.traced:
+            files = {file: f"{bitmap:x}" for file, bitmap in sorted(self._lines.items())}
+            self.emit(LinesCovered(self.index, self.name, files))
+        told = time.monotonic() - began, self.cpu_seconds, self.timings, self.kernels, self.peak_mb
+        self.emit(SeedDone(self.index, self.name, *told))
+
+    def judge(self) -> Program:
+        """Read the seed and have all its cells judged, without a finding made of any. Raises InvalidSeed too."""
+        program = read_program(self.path, self.name) if self.text is None else recognise(self.text, self.name)
+        self.untrusted = program.untrusted or self.settings.untrusted
+        program = dataclasses.replace(program, untrusted=self.untrusted)
+        demand_allowed(program)
+        if self.untrusted and "cuda" in self.settings.devices:
+            raise InvalidSeed(self.name, "untrusted, and the sandbox has no CUDA: leave out --device cuda")
+        self._run_case(self._case(program))
+        return program
+
+    def source_of(self, variant: int) -> str:
+        """A variant's text as a seed file. ``variant`` counts from 1. Raises IndexError for one that was not made."""
+        told, rules = self.variants[variant - 1], self._rules_of(variant)
+        return text_of_variant(self.name, told["source"], rules, untrusted=self.untrusted)
+
+    def _rules_of(self, variant: int) -> list[str]:
+        return [step["rule"] for step in self.variants[variant - 1]["derivation"]]
+
+    def _case(self, program: Program) -> Case:
+        settings = self.settings
+        configs = tuple(c for c in settings.configs if self._is_left(c))
+        own = [config for config in self._of_original(program, configs) if self._is_left(config)]
+        return Case(
+            program=program,
+            seed=settings.seed,
+            rules=self.rules,
+            strategy=settings.strategy,
+            depth=settings.depth,
+            variants=settings.variants,
+            devices=settings.devices,
+            configs=(*configs, *own),
+            original_only=tuple(config.name for config in own),
+            load_seconds=self.limits.load_s,
+            eager_seconds=self.limits.eager_s,
+            compile_seconds=settings.compile_seconds,
+            dry_run=settings.dry_run,
+            rules_from=tuple(str(p.absolute()) for p in settings.rules_from),
+            favoured=settings.favoured,
+            list_sites=settings.diff,
+            in_batches=settings.runner == "fast" and "cuda" not in settings.devices,
+            checks=settings.checks,
+            steps=settings.steps,
+            guard_steps=settings.guard_steps,
+            input_sets=settings.input_sets,
+            signals=settings.signals,
+            traced=settings.traced,
+        )
+
+    def _is_left(self, config: Config) -> bool:
+        return (self.name, config.name) not in self.settings.judged
+
+    def _of_original(self, program: Program, configs: Sequence[Config]) -> Iterator[Config]:
+        """The configurations that only the original is compiled under."""
+        settings = self.settings
+        yield from self._threaded(program, configs)
+        if settings.guard_steps and settings.steps and "guards" in settings.checks:
+            yield GUARDS
+        if settings.own_random and "metadata" in settings.checks:
+            yield OWN_RANDOM
+
+    def _threaded(self, program: Program, configs: Sequence[Config]) -> Sequence[Config]:
+        """The first of the configurations with several threads, in the share of seeds that is drawn for that."""
+        settings = self.settings
+        rng = random.Random(f"{settings.seed} {program.digest} threads")
+        drawn = rng.random() < settings.threaded and settings.devices == ("cpu",)
+        plain = [config for config in configs if config.backend == "inductor" and config.threads == 1]
+        return [config.with_threads(rng.choice(THREAD_COUNTS)) for config in plain[:1] if drawn]
+
+    def _run_case(self, case: Case) -> None:
+        """Run the case until a child comes through; each death takes one more cell or variant out of it."""
+        while True:
+            ended = self._run_child(case)
+            self.cpu_seconds += ended["cpu_seconds"]
+            if ended["reason"] == "done":
+                return
+            if ended["reason"] == FORBIDDEN or (ended["reason"] == "error" and case.program.untrusted):
+                raise InvalidSeed(self.name, f"in the sandbox: {ended['detail']}")
+            if ended["reason"] == "error":
+                raise InternalError(f"{self.name}: {ended['detail']}", ended.get("output", ""))
+            case = self._without_the_deadly(case, ended)
+
+    def _run_child(self, case: Case) -> dict[str, Any]:
+        """How the child ended: the pool's last event, with the whole stage event that it died after."""
+        stage: dict[str, Any] = {}
+        invalid: InvalidSeed | None = None
+        for event in self.pool.run(case.to_json()):
+            if self.stop.is_set() or (self.deadline is not None and time.monotonic() > self.deadline):
+                raise OutOfTime
+            match event["event"]:
+                case "invalid":
+                    invalid = InvalidSeed(self.name, event["reason"], event["line"])
+                case "rewritten" if self.rewritten and len(event["variants"]) != len(self.variants):
+                    raise InvalidSeed(self.name, "other variants each time that it is rewritten")
+                case "rewritten" if not self.rewritten:
+                    self.rewritten = True
+                    self.variants = event["variants"]
+                    told = SeedRewritten(self.index, self.name, event["sites"], len(self.variants), event["cells"])
+                    self.emit(told)
+                    if case.list_sites:
+                        self._tell_rewrites(case.program, event["found"])
+                case "cell":
+                    self._on_cell(event)
+                case "lines":
+                    for file, bitmap in event["files"].items():
+                        self._lines[file] = self._lines.get(file, 0) | int(bitmap, 16)
+                case "stage":
+                    stage = event
+                case "restart":
+                    self.emit(WorkerRestarted(self.index, self.name, event["detail"]))
+                case "timings":
+                    self.timings, self.kernels = event["seconds"], event.get("kernels", {})
+                    self.peak_mb = event["peak_mb"]
+                case "exit" if invalid is not None:  # at the end of the case: its process may live on
+                    raise invalid
+                case "exit":
+                    return {**event, "stage": stage}
+        raise InternalError(f"{self.name}: the runner ended without saying how", "")
+
+    def _tell_rewrites(self, program: Program, found: list[dict[str, Any]]) -> None:
+        self.emit(SitesListed(self.index, self.name, program.source, [Step(**step) for step in found]))
+        for number, told in enumerate(self.variants, 1):
+            steps = [Step(**step) for step in told["derivation"]]
+            self.emit(VariantMade(self.index, self.name, number, told["exactness"], steps, told["source"]))
+
+    def _on_cell(self, event: dict[str, Any]) -> None:
+        cell = Cell(
+            event["variant"],
+            event["device"],
+            event["config"],
+            Verdict.from_json(event["verdict"]),
+            event["seconds"],
+            event["compiled"],
+            event["erased"],
+        )
+        if not cell.config:  # the eager check of a variant; an earlier child may have told it already
+            if cell.variant not in self.judged_variants:
+                self.judged_variants.add(cell.variant)
+                self._tell(cell)
+                if self.settings.keep_variants is not None and cell.verdict.kind is Kind.AGREE:
+                    source = self.variants[cell.variant - 1]["source"]
+                    rules = self._rules_of(cell.variant)
+                    keep_variant(self.settings.keep_variants, self.name, source, rules, untrusted=self.untrusted)
+            return
+        if event["features"]:
+            self.features.setdefault(cell.variant, set()).update(event["features"])
+        key = (cell.variant, cell.device, cell.config)
+        if key not in self.cells:  # a runner that lost its zygote starts the case again
+            self.cells[key] = cell
+            if not cell.verdict.is_finding:
+                self._tell(cell)
+
+    def _without_the_deadly(self, case: Case, ended: dict[str, Any]) -> Case:
+        """The case without what killed the child; the death itself is judged here."""
+        stage = ended["stage"]
+        name, variant = stage.get("stage", "start"), stage.get("variant", 0)
+        words = death_in_words(name, ended["reason"], ended["detail"])
+        done = tuple(self.cells)
+        alone = case.in_batches and ended["reason"] != "output"
+        if name in ("fork", "build") or (name == "compile" and alone):
+            # Compiled cells die by themselves there: this was the process that holds them together.
+            return dataclasses.replace(case, skip=done, in_batches=False)
+        if name == "compile":
+            key = (variant, stage["device"], stage["config"])
+            kind = DEATHS[ended["reason"]]
+            self.cells[key] = Cell(*key, Verdict(kind, words), ended["wall_seconds"])
+            skip = [*done, key]
+            if variant == 0 and kind is Kind.HANG:  # else every variant would wait out the same limit
+                skip += [(number, *key[1:]) for number in range(1, len(self.variants) + 1)]
+            return dataclasses.replace(case, skip=tuple(skip))
+        if name in ("speed", "device", "threads"):
+            key = (variant, stage["device"], stage["config"])
+            kind = Kind.INCONCLUSIVE if name == "speed" else Kind.UNSUPPORTED
+            self.cells[key] = Cell(*key, Verdict(kind, words), ended["wall_seconds"])
+            self._tell(self.cells[key])
+            return dataclasses.replace(case, skip=(*done, key))
+        if name == "steps":
+            return dataclasses.replace(case, skip=done, no_sequence=(*case.no_sequence, variant))
+        if name == "reference":
+            return dataclasses.replace(case, skip=done, no_reference=(*case.no_reference, variant))
+        if name == "eager" and variant > 0:
+            self.judged_variants.add(variant)
+            self._tell(Cell(variant, "", "", Verdict(Kind.SUSPECT_RULE, words), ended["wall_seconds"]))
+            return dataclasses.replace(case, skip=done, skip_variants=(*case.skip_variants, variant))
+        raise InvalidSeed(self.name, words)
+
+    def _make_findings(self, original: Program) -> None:
+        """Group the cells that show a defect, confirm one of each group, the gravest first, and tell."""
+        groups: dict[tuple[str, ...], list[Cell]] = {}
+        for _, cell in sorted(self.cells.items()):
+            if cell.verdict.is_finding:
+                groups.setdefault(self._baseline_of(cell).symptom, []).append(cell)
+        confirming = Confirming(self._case(original), self.variants, self.pool, self.environment, self.versions)
+        for symptom, cells in sorted(groups.items(), key=lambda group: severity(group[1][0].verdict).rank):
+            by_original = any(cell.variant == 0 for cell in cells)
+            if by_original and symptom in self.settings.met:
+                self.shown.add(symptom)
+                for cell in cells:
+                    self._tell(cell)
+                continue
+            cells.sort(key=lambda c: (c.config != self.settings.baseline, c.config != one_thread(c.config)))
+            confirmed = confirming.confirm(cells, self.cells.get((0, cells[0].device, cells[0].config)))
+            for cell in cells:
+                if isinstance(confirmed, Verdict):
+                    cell = dataclasses.replace(cell, verdict=confirmed)
+                self._tell(cell)
+            if isinstance(confirmed, Confirmed):
+                if by_original:
+                    self.shown.add(symptom)
+                self._tell_finding(confirmed)
+
+    def _tell_finding(self, confirmed: Confirmed) -> None:
+        place = Sorted() if self.sorting is None else self.sorting.sort(confirmed.finding, confirmed.folder)
+        told = confirmed.finding, str(confirmed.folder), confirmed.known, place.bucket, place.kept, place.issue
+        self.emit(FindingMade(self.index, *told))
+
+    def _baseline_of(self, cell: Cell) -> Cell:
+        """The same cell under the baseline configuration or with one thread, where that shows the same, or itself."""
+        for name in (self.settings.baseline, one_thread(cell.config)):
+            stock = self.cells.get((cell.variant, cell.device, name))
+            if stock is not None and stock.verdict.symptom == cell.verdict.symptom:
+                return stock
+        return cell
+
+    def _tell(self, cell: Cell) -> None:
+        rules = self._rules_of(cell.variant) if cell.variant else []
+        shown = cell.variant, rules, cell.device, cell.config, cell.verdict, cell.seconds, cell.compiled, cell.erased
+        self.emit(CellJudged(self.index, self.name, *shown))

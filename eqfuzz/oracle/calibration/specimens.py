@@ -1,0 +1,106 @@
+"""Subjects: real programs in every float dtype, run once in eager and once compiled, with what would judge them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from eqfuzz.oracle.compare.eager_judge import judge_self
+from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.observe.observation import Observation
+from eqfuzz.oracle.observe.observer import Transform, observe
+from eqfuzz.oracle.reference.error_bound import reference
+from eqfuzz.oracle.reference.reference import Reference
+from eqfuzz.program.call import Call
+from eqfuzz.program.load import Loaded
+from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.torch_internals.trees import tree_map
+
+DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+SAMPLES = (8, 32)
+"""Noisy runs behind a bound, few before many, as in every case that eqfuzz runs."""
+
+
+class NoSubject(Exception):
+    """The program cannot be measured in this dtype; ``str()`` says why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Subject:
+    """One program in one dtype: its first input set, observed in eager, and its references for ``SAMPLES``.
+
+    ``other`` is the second run, a correct one that rounds in its own way: compiled, or eager's own where nothing was
+    compiled.
+    """
+
+    program: Program
+    dtype: torch.dtype
+    make: Callable[[], Any]
+    calls: list[Call]
+    eager: Observation
+    other: Observation
+    references: tuple[Reference, ...]
+
+
+def subject(program: Program, dtype: torch.dtype, seed: int, transform: Transform | None = None) -> Subject:
+    """The program with every float32 number of its arguments and parameters in ``dtype``.
+
+    Arguments want gradients wherever the program runs so. ``transform``, such as ``torch.compile``, makes the other
+    run. Raises NoSubject.
+    """
+    try:
+        loaded = Loaded(program)
+        given = loaded.calls(seed)[0]
+    except InvalidSeed as error:
+        raise NoSubject(error.reason) from error
+
+    def make() -> Any:
+        made = loaded.instance()
+        return made.to(dtype) if isinstance(made, torch.nn.Module) and dtype is not torch.float32 else made
+
+    reason = ""
+    for wants_gradients in (True, False):
+        calls = [cast(given, dtype, wants_gradients)]
+        eager = observe(make, calls)
+        raised = eager.calls[0].raised
+        reason = f"raises {raised.type}: {raised.message}" if raised is not None else ""
+        if raised is None:
+            repeated = judge_self(eager, observe(make, calls))
+            reason = "" if repeated.kind is Kind.AGREE else repeated.message
+        if not reason:
+            known = tuple(reference(make, calls, seed=seed, samples=samples) for samples in SAMPLES)
+            narrow = known[0].narrowest
+            if narrow is not None and torch.finfo(narrow).eps > torch.finfo(dtype).eps:
+                raise NoSubject(f"computes in {str(narrow).removeprefix('torch.')}")
+            return Subject(program, dtype, make, calls, eager, _other(make, calls, eager, transform), known)
+    raise NoSubject(reason)
+
+
+def _other(make: Callable[[], Any], calls: list[Call], eager: Observation, transform: Transform | None) -> Observation:
+    if transform is None:
+        return eager
+    compiled = observe(make, calls, transform=transform)
+    raised = compiled.calls[0].raised
+    if raised is not None:
+        raise NoSubject(f"raises when compiled: {raised.type}: {raised.message}")
+    return compiled
+
+
+def cast(call: Call, dtype: torch.dtype, wants_gradients: bool) -> Call:
+    """The call with its float32 tensors in ``dtype``; what is one tensor in two places stays one."""
+    made: dict[int, Any] = {}
+
+    def one(value: Any) -> Any:
+        if type(value) is not torch.Tensor or value.dtype is not torch.float32 or value.layout is not torch.strided:
+            return value
+        if id(value) not in made:
+            new = value if dtype is torch.float32 else value.detach().to(dtype)
+            made[id(value)] = new.requires_grad_(value.requires_grad or (wants_gradients and value.is_leaf))
+        return made[id(value)]
+
+    fresh = call.copy()
+    args, kwargs = tree_map(one, (fresh.args, fresh.kwargs))
+    return dataclasses.replace(call, args=args, kwargs=kwargs)

@@ -1,0 +1,144 @@
+"""The judge of eager runs: an original against its rewrite, and a program against itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+from eqfuzz.oracle.compare import observation_diff as walk
+from eqfuzz.oracle.compare.leaf_comparison import (
+    Difference,
+    against_reference,
+    between_two,
+    identical,
+    zero_sign_difference,
+)
+from eqfuzz.oracle.compare.oracles import no_reference
+from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.observe.observation import VALUES, Observation
+from eqfuzz.oracle.reference.reference import LeafReference, Reference
+
+_GLOBAL = re.compile(r"^(globals\(\)\['\w+'\]).*$")
+
+
+def judge_rewrite(
+    eager_p: Observation,
+    eager_q: Observation,
+    reference_p: Reference | None,
+    reference_q: Reference | None,
+    exactness: str,
+    *,
+    gradients: bool = True,
+) -> Verdict:
+    """An original against its rewrite, both in eager: unequal means a wrong rule (or a wrong eager kernel).
+
+    ``exactness`` is ``bitwise``, ``ulp`` or ``real``; ``gradients`` says that the rules promise equal gradients, else
+    these are not compared. Raises ValueError for another exactness.
+    """
+    if exactness not in {"bitwise", "ulp", "real"}:
+        raise ValueError(f"unknown exactness {exactness!r}: expected 'bitwise', 'ulp' or 'real'")
+    names = ("the original", "the rewrite")
+    for number, (first, second) in enumerate(walk.padded(eager_p, eager_q)):
+        raised = [None if call is None else call.raised for call in (first, second)]
+        if (raised[0] is None) != (raised[1] is None):
+            which, error = (names[0], raised[0]) if raised[0] is not None else (names[1], raised[1])
+            assert error is not None
+            message = f"{walk.call_name(number, first or second)}: only {which} raises {error.type}: {error.message}"
+            return Verdict(Kind.SUSPECT_RULE, message, Evidence(call=number))
+    reason = no_reference(reference_p) or no_reference(reference_q)
+
+    def compare(
+        group: str, first: Any, second: Any, left: LeafReference | None, right: LeafReference | None
+    ) -> Difference | None:
+        if group == "gradients" and not gradients:
+            return None
+        if exactness == "bitwise" and group != "gradients":
+            if identical(first, second, signed_zero=True):
+                return None
+            # Only to find the place: with no reference every difference is reported at its worst element.
+            found = against_reference(first, second, None, "")
+            return found or zero_sign_difference(first, second)
+        return between_two(first, second, None if reason else left, None if reason else right, reason)
+
+    references = reference_p, reference_q
+    eager_q = _without_new_globals(eager_p, eager_q)
+    return _side_by_side(eager_p, eager_q, references, Kind.SUSPECT_RULE, compare, names, strict=False)
+
+
+def _without_new_globals(original: Observation, rewrite: Observation) -> Observation:
+    """The rewrite's observation without globals that only it has: a rewrite may keep a constant or a counter there."""
+    names = {_GLOBAL.sub(r"\1", path) for call in original.calls for path, _ in call.structures}
+
+    def known(path: str) -> bool:
+        return not _GLOBAL.match(path) or _GLOBAL.sub(r"\1", path) in names
+
+    kept = [
+        dataclasses.replace(
+            call,
+            globals_after=[(path, leaf) for path, leaf in call.globals_after if known(path)],
+            structures=[(path, built) for path, built in call.structures if known(path)],
+        )
+        for call in rewrite.calls
+    ]
+    return dataclasses.replace(rewrite, calls=kept)
+
+
+def judge_self(first: Observation, second: Observation) -> Verdict:
+    """Two eager runs of one program, which must not differ in a single bit."""
+    names = ("one run", "another run")
+    for number, (one, other) in enumerate(walk.padded(first, second)):
+        raised = [None if call is None or call.raised is None else call.raised.type for call in (one, other)]
+        if raised[0] != raised[1]:
+            message = f"non-deterministic: call {number} raises {raised[0] or 'nothing'} in {names[0]} and "
+            return Verdict(
+                Kind.INVALID_SEED, message + f"{raised[1] or 'nothing'} in {names[1]}", Evidence(call=number)
+            )
+    verdict = _side_by_side(first, second, (None, None), Kind.INVALID_SEED, _bit_for_bit, names, strict=True)
+    if verdict.kind is Kind.AGREE:
+        return verdict
+    return Verdict(verdict.kind, f"non-deterministic: {verdict.message}", verdict.evidence)
+
+
+def _bit_for_bit(group: str, first: Any, second: Any, left: Any, right: Any) -> Difference | None:
+    if identical(first, second, signed_zero=True):
+        return None
+    return against_reference(first, second, None, "") or zero_sign_difference(first, second)
+
+
+def _side_by_side(
+    first: Observation,
+    second: Observation,
+    references: tuple[Reference | None, Reference | None],
+    kind: Kind,
+    compare: walk.Compare,
+    names: walk.Names,
+    *,
+    strict: bool,
+) -> Verdict:
+    """Types and printed lines first, then the values of every group; a doubt only where nothing is wrong."""
+    verdict = walk.unread_difference(first, second, kind, names)
+    verdict = verdict or walk.structure_difference(first, second, kind, names)
+    verdict = verdict or walk.left_otherwise(first, second, kind, names)
+    for group in VALUES:
+        verdict = verdict or walk.paths_difference(first, second, group, kind, names)
+        verdict = verdict or walk.metadata_verdict(
+            first, second, group, kind, names, strict=strict and group == "outputs"
+        )
+    if strict:
+        verdict = verdict or walk.strides_verdict(first, second, "outputs", kind, names)
+    verdict = verdict or _printed(first, second, kind, names)
+    if verdict is not None:
+        return verdict
+    unsure: Verdict | None = None
+    for group in VALUES:
+        verdict = walk.values_verdict(first, second, references, group, kind, compare, names)
+        if verdict is not None and verdict.kind is not Kind.INCONCLUSIVE:
+            return verdict
+        unsure = unsure or verdict
+    return unsure or Verdict(Kind.AGREE, f"{names[0]} and {names[1]} agree")
+
+
+def _printed(first: Observation, second: Observation, kind: Kind, names: walk.Names) -> Verdict | None:
+    found = walk.lines_difference(first, second, "printed", names)
+    return None if found is None else Verdict(kind, found.message, found.evidence)

@@ -1,0 +1,127 @@
+"""What the judge says, with the numbers that it said it from."""
+
+from __future__ import annotations
+
+import dataclasses
+from enum import StrEnum
+from typing import Any
+
+from eqfuzz.oracle.observe.normalised_messages import normalised
+
+
+class Kind(StrEnum):
+    """The kinds of verdict. Those in ``FINDINGS`` are reported as bugs once confirmed, and stand the gravest first."""
+
+    AGREE = "agree"
+    WRONG_RESULT = "wrong-result"
+    WRONG_GRADIENT = "wrong-gradient"
+    WRONG_SIDE_EFFECT = "wrong-side-effect"
+    EXCEPTION_MISMATCH = "exception-mismatch"
+    COMPILER_CRASH = "compiler-crash"
+    PROCESS_CRASH = "process-crash"
+    HANG = "hang"
+    OUT_OF_MEMORY = "out-of-memory"
+    WRONG_METADATA = "wrong-metadata"
+    SLOW = "slow"
+    FLAKY = "flaky"
+    SUSPECT_RULE = "suspect-rule"
+    INCONCLUSIVE = "inconclusive"
+    UNSUPPORTED = "unsupported"
+    INVALID_SEED = "invalid-seed"
+
+
+ABOUT_VALUES = (Kind.WRONG_RESULT, Kind.WRONG_GRADIENT, Kind.WRONG_SIDE_EFFECT)
+"""Kinds of one difference, which may show first in any of these places."""
+
+RAISING = (Kind.EXCEPTION_MISMATCH, Kind.COMPILER_CRASH)
+"""Kinds that are about an exception."""
+
+FINDINGS = frozenset(
+    {
+        Kind.WRONG_RESULT,
+        Kind.WRONG_METADATA,
+        Kind.WRONG_GRADIENT,
+        Kind.WRONG_SIDE_EFFECT,
+        Kind.EXCEPTION_MISMATCH,
+        Kind.COMPILER_CRASH,
+        Kind.PROCESS_CRASH,
+        Kind.HANG,
+        Kind.OUT_OF_MEMORY,
+    }
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """The worst place found and the numbers there.
+
+    ``call`` counts input sets from 0; ``path`` is the Python expression of the leaf (``output[0]['a']``,
+    ``gradient of args[1]``, ``model.net[0].running_mean``), or ``structure(args[0])`` where that is built differently
+    and the values are both structures; ``index`` is the element in it.
+    Values are Python scalars or strings, so that evidence travels as JSON. ``allowed`` is the largest
+    |compiled − reference| that would have been accepted (0.0 where equality was demanded). ``frames`` are the
+    functions of torch that an exception came from, the innermost first.
+    """
+
+    call: int = 0
+    path: str = ""
+    index: tuple[int, ...] | None = None
+    eager: Any = None
+    compiled: Any = None
+    reference: Any = None
+    allowed: float | None = None
+    wrong_elements: int = 0
+    elements: int = 0
+    unstable_elements: int = 0
+    frames: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """One comparison's outcome; ``message`` is one plain line for people.
+
+    ``cause`` says of a flaky one, in words that are the same for all of one cause, why it is no finding.
+    """
+
+    kind: Kind
+    message: str
+    evidence: Evidence | None = None
+    cause: str = ""
+
+    @property
+    def is_finding(self) -> bool:
+        return self.kind in FINDINGS
+
+    @property
+    def is_about_values(self) -> bool:
+        return self.kind in ABOUT_VALUES
+
+    @property
+    def raises(self) -> bool:
+        return self.kind in RAISING
+
+    @property
+    def exception(self) -> str:
+        """Equal for exceptions of one cause: the text without names and numbers, the innermost functions of torch."""
+        frames = self.evidence.frames if self.evidence is not None else ()
+        return " · ".join([normalised(self.message), *([" < ".join(frames)] if frames else [])])
+
+    @property
+    def symptom(self) -> tuple[str, str]:
+        """Equal for verdicts that show the same thing: the kind, and the exception, the leaf or the first words."""
+        if self.raises:
+            return str(self.kind), self.exception
+        place = self.evidence.path if self.evidence is not None else self.message.split(":")[0]
+        return str(self.kind), place
+
+    def to_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Verdict:
+        evidence = data.get("evidence")
+        if evidence is not None:
+            index = evidence.get("index")
+            frames = tuple(evidence.get("frames", ()))
+            evidence = Evidence(**{**evidence, "index": tuple(index) if index is not None else None, "frames": frames})
+        return cls(Kind(data["kind"]), data["message"], evidence, data.get("cause", ""))

@@ -1,0 +1,82 @@
+"""Gradients of a call: which, with what cotangents, under what names. Shared by observing and by the reference."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import torch
+
+from eqfuzz.oracle.observe.leaves import path_in, tensors
+
+
+def cotangent(output: torch.Tensor) -> torch.Tensor:
+    """The fixed vector a gradient is taken along: 0.5 … 1.5 in the order of the elements, in ``output``'s dtype."""
+    ramp = torch.linspace(0.5, 1.5, output.numel(), dtype=torch.float64).reshape(output.shape)
+    return ramp.to(device=output.device, dtype=output.dtype)
+
+
+@dataclasses.dataclass(frozen=True)
+class Backward:
+    """A backward pass about to be run: ``outputs`` along ``cotangents`` with respect to ``wrt``, named by ``paths``."""
+
+    outputs: list[torch.Tensor]
+    cotangents: list[torch.Tensor]
+    wrt: list[torch.Tensor]
+    paths: list[str]
+    name: str = "gradient"
+
+
+def differentiable(arguments: dict[str, Any], model: torch.nn.Module | None) -> list[tuple[str, torch.Tensor]]:
+    """Leaves of the arguments (by path prefix) and parameters that want a gradient, each once."""
+    named = [pair for prefix, value in arguments.items() for pair in tensors(value, prefix)]
+    if model is not None:
+        named += [(path_in(model, name), parameter) for name, parameter in model.named_parameters()]
+    seen: set[int] = set()
+    kept = []
+    for path, tensor in named:
+        if tensor.requires_grad and tensor.is_leaf and id(tensor) not in seen:
+            seen.add(id(tensor))
+            kept.append((path, tensor))
+    return kept
+
+
+def plan(result: Any, wrt: list[tuple[str, torch.Tensor]]) -> Backward | None:
+    """The backward pass for a returned value; None when nothing differentiable came out or went in."""
+    outputs = [leaf for _, leaf in tensors(result, "output") if leaf.requires_grad and _continuous(leaf.dtype)]
+    outputs = [leaf for leaf in outputs if leaf.layout is torch.strided]
+    if not outputs or not wrt:
+        return None
+    with torch.no_grad():
+        along = [cotangent(output) for output in outputs]
+    return Backward(outputs, along, [tensor for _, tensor in wrt], [path for path, _ in wrt])
+
+
+def run(backward: Backward, *, again: bool = False) -> list[tuple[str, torch.Tensor | None]]:
+    """``(path, gradient)`` pairs; None where an input does not reach any output. Raises what autograd raises.
+
+    ``again`` keeps a graph of the pass itself, so that its gradients can be differentiated.
+    """
+    found = torch.autograd.grad(
+        backward.outputs, backward.wrt, grad_outputs=backward.cotangents, allow_unused=True, create_graph=again
+    )
+    return [(f"{backward.name} of {path}", gradient) for path, gradient in zip(backward.paths, found, strict=True)]
+
+
+def plan_second(found: list[tuple[str, torch.Tensor | None]], first: Backward) -> Backward | None:
+    """The backward pass through the gradients that ``first`` found; None where none of them depends on anything."""
+    outputs = [gradient for _, gradient in found if gradient is not None and gradient.requires_grad]
+    if not outputs:
+        return None
+    with torch.no_grad():
+        along = [cotangent(output) for output in outputs]
+    return Backward(outputs, along, first.wrt, first.paths, "second gradient")
+
+
+def accumulated(wrt: list[tuple[str, torch.Tensor]]) -> list[tuple[str, torch.Tensor]]:
+    """``.grad`` of the leaves, where the program itself called backward."""
+    return [(f"{path}.grad", tensor.grad) for path, tensor in wrt if tensor.grad is not None]
+
+
+def _continuous(dtype: torch.dtype) -> bool:
+    return dtype.is_floating_point or dtype.is_complex

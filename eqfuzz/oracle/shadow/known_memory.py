@@ -1,0 +1,44 @@
+"""The memory that a shadowed program has been seen to use; what else turns up was made outside of torch's operators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+
+from eqfuzz.oracle.shadow.shadow_storage import has_storage, storage_key
+
+
+class KnownMemory:
+    """Storages by their key. They are held, so that no other can have a key again."""
+
+    def __init__(self) -> None:
+        self._storages: dict[int, torch.UntypedStorage] = {}
+
+    def remember(self, value: torch.Tensor) -> None:
+        """Its storage is known from now on."""
+        if has_storage(value):
+            self._storages[storage_key(value)] = value.untyped_storage()
+
+    def knows(self, value: torch.Tensor) -> bool:
+        """Whether its storage is known; also where it has none."""
+        return not has_storage(value) or storage_key(value) in self._storages
+
+    def knows_all(self, values: Iterable[torch.Tensor]) -> bool:
+        return all(self.knows(value) for value in values)
+
+    def holds(self, address: int) -> bool:
+        """Whether the address lies in a known storage."""
+        return any(s.data_ptr() <= address < s.data_ptr() + s.nbytes() for s in self._storages.values())
+
+    def owner(self, value: torch.Tensor) -> torch.UntypedStorage | None:
+        """The known storage in whose memory ``value``'s lies."""
+        storage = value.untyped_storage()
+        if value.device.type != "cpu" or not storage.nbytes():
+            return None
+        first = storage.data_ptr()
+        end = first + storage.nbytes()
+        for other in self._storages.values():
+            if other.device.type == "cpu" and other.data_ptr() <= first and end <= other.data_ptr() + other.nbytes():
+                return other
+        return None

@@ -1,0 +1,140 @@
+"""Normalising operators: their sums are rounded too, which noise on the operands alone cannot show.
+
+Computed in float64, a normalised row has variance 1 and a softmax's gradient sums to 0 to the last bit, however noisy
+the operands: what a later ``var`` or ``sum`` makes of them would look far more accurate than any float32 kernel is. So
+each noisy row is normalised with the sums of the next row, which are another rounding of the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from eqfuzz.oracle.shadow.shadow_operation import Operation
+
+_Rows = torch.Tensor
+
+
+def with_own_statistics(operation: Operation, results: list[_Rows]) -> list[_Rows]:
+    """``results`` (rows of each output) with the first one's rows normalised independently; others as they are."""
+    correct = _CORRECTIONS.get(operation.name)
+    if correct is None or not results:
+        return results
+    first = correct(operation, results)
+    if first is None or first.shape != results[0].shape:
+        return results
+    # Row 0 stays the kernel's own.
+    return [torch.cat([results[0][:1], first[1:].to(results[0].dtype)]), *results[1:]]
+
+
+def _forward(operation: Operation, results: list[_Rows]) -> _Rows | None:
+    """Layer, group and batch norm; None in evaluation mode, where no statistics are computed."""
+    if len(results) < 3 or results[1].numel() == 0:
+        return None
+    args = operation.args
+    source = operation.rows[id(args[0])]
+    mean, inverse = _next_row(results[1]), _next_row(results[2])
+    if operation.name == "native_layer_norm":
+        normal = (source - mean) * inverse
+        return _affine(operation, normal, args[2], args[3], _trailing)
+    if operation.name == "native_group_norm":
+        folded = source.reshape(*mean.shape, -1)
+        normal = ((folded - mean.unsqueeze(-1)) * inverse.unsqueeze(-1)).reshape(source.shape)
+    else:
+        normal = (source - _per_channel(mean, source)) * _per_channel(inverse, source)
+    return _affine(operation, normal, args[1], args[2], _per_channel)
+
+
+def _rms_forward(operation: Operation, results: list[_Rows]) -> _Rows | None:
+    if len(results) < 2 or results[1].numel() == 0:
+        return None
+    normal = operation.rows[id(operation.args[0])] * _next_row(results[1])
+    weight = operation.args[2] if len(operation.args) > 2 else None
+    return _affine(operation, normal, weight, None, _trailing)
+
+
+def _affine(
+    operation: Operation,
+    normal: _Rows,
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    spread: Callable[[_Rows, _Rows], _Rows],
+) -> _Rows:
+    if weight is not None:
+        normal = normal * spread(operation.rows[id(weight)], normal)
+    return normal if bias is None else normal + spread(operation.rows[id(bias)], normal)
+
+
+def _norm_backward(operation: Operation, results: list[_Rows]) -> _Rows | None:
+    """``dx = (g·w − mean(g·w) − x̂·mean(g·w·x̂))·σ⁻¹``: the two means are taken from the next row."""
+    args, rows = operation.args, operation.rows
+    if not args[-1][0] or any(args[place] is None for place in _STATISTICS[operation.name]):
+        return None
+    gradient, source = rows[id(args[0])], rows[id(args[1])]
+    mean, inverse = (rows[id(args[place])] for place in _STATISTICS[operation.name])
+    if operation.name == "native_layer_norm_backward":
+        weight, spread, dims = args[5], _trailing, tuple(range(-len(args[2]), 0))
+    elif operation.name == "native_group_norm_backward":
+        weight, spread, dims = args[4], _per_channel, (-1,)
+    else:
+        if not args[7]:
+            return None
+        weight, spread, dims = args[2], _per_channel, (1, *range(3, source.dim()))
+        mean, inverse = _per_channel(mean, source), _per_channel(inverse, source)
+    if weight is not None:
+        gradient = gradient * spread(rows[id(weight)], gradient)
+    shape = source.shape
+    if operation.name == "native_group_norm_backward":
+        gradient, source = gradient.reshape(*mean.shape, -1), source.reshape(*mean.shape, -1)
+        mean, inverse = mean.unsqueeze(-1), inverse.unsqueeze(-1)
+    normal = (source - mean) * inverse
+    plain, weighted = gradient.mean(dims, keepdim=True), (gradient * normal).mean(dims, keepdim=True)
+    change = (plain - _next_row(plain)) + normal * (weighted - _next_row(weighted))
+    return results[0] + (change * inverse).reshape(shape)
+
+
+def _softmax_backward(operation: Operation, results: list[_Rows]) -> _Rows | None:
+    """``dx = y·(g − Σ g·y)``, for the logarithm ``dx = g − exp(y)·Σ g``."""
+    gradient, output = (operation.rows[id(value)] for value in operation.args[:2])
+    if output.dim() == 1:
+        return None
+    dim = operation.args[2] % (output.dim() - 1) + 1
+    if operation.name == "_softmax_backward_data":
+        factor, total = output, (gradient * output).sum(dim, keepdim=True)
+    else:
+        factor, total = output.exp(), gradient.sum(dim, keepdim=True)
+    return results[0] + factor * (total - _next_row(total))
+
+
+_STATISTICS = {
+    "native_layer_norm_backward": (3, 4),
+    "native_group_norm_backward": (2, 3),
+    "native_batch_norm_backward": (5, 6),
+}
+
+_CORRECTIONS: dict[str, Callable[[Operation, list[_Rows]], _Rows | None]] = {
+    "native_layer_norm": _forward,
+    "native_group_norm": _forward,
+    "native_batch_norm": _forward,
+    "_native_batch_norm_legit": _forward,
+    "_fused_rms_norm": _rms_forward,
+    "_softmax_backward_data": _softmax_backward,
+    "_log_softmax_backward_data": _softmax_backward,
+    **dict.fromkeys(_STATISTICS, _norm_backward),
+}
+
+
+def _next_row(rows: _Rows) -> _Rows:
+    """Row 0 stays; rows 1…K are rotated by one."""
+    return torch.cat([rows[:1], rows[1:].roll(1, 0)])
+
+
+def _per_channel(rows: _Rows, source: _Rows) -> _Rows:
+    """(rows, C) against (rows, N, C, …)."""
+    return rows.reshape(rows.shape[0], 1, -1, *([1] * (source.dim() - 3)))
+
+
+def _trailing(rows: _Rows, source: _Rows) -> _Rows:
+    """(rows, *normalised) against (rows, *lead, *normalised)."""
+    return rows.reshape(rows.shape[0], *([1] * (source.dim() - rows.dim())), *rows.shape[1:])

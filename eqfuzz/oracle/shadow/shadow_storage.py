@@ -1,0 +1,165 @@
+"""Shadows of storages: float64 rows kept beside every real storage that holds rounded numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import torch
+
+from eqfuzz.oracle.reference.rounding_model import component
+from eqfuzz.torch_internals.tensors import is_zero_tensor, key_of_storage, negated_view, storage_key
+
+
+@dataclasses.dataclass
+class _Shadow:
+    """``rows`` has shape (samples + 1, length): row 0 clean, the others noisy, in units of ``dtype``.
+
+    ``jumped``: all of them came out of one operator such as ``floor``. ``storage`` is held so that its address is not
+    given to another one.
+    """
+
+    storage: torch.UntypedStorage
+    dtype: torch.dtype
+    rows: torch.Tensor
+    jumped: bool = False
+
+
+class Shadows:
+    """The table storage → shadow. A storage that is not in it holds exactly what the real tensor holds.
+
+    Rows belong to storages, so views, in-place writes, expanded and aliased tensors need no bookkeeping of their own.
+    Integers and bools are kept in their own dtype (they may come from noisy floats), floats in float64.
+    """
+
+    def __init__(self, samples: int) -> None:
+        self.rows = samples + 1
+        self._table: dict[int, _Shadow] = {}
+
+    def holds(self, tensor: torch.Tensor) -> bool:
+        return tensor.layout is torch.strided and storage_key(tensor) in self._table
+
+    def reinterprets(self, tensor: torch.Tensor) -> bool:
+        """Whether the storage's shadow was made for another dtype (``view(torch.int32)`` of floats)."""
+        shadow = self._table.get(storage_key(tensor))
+        return shadow is not None and shadow.dtype is not component(tensor.dtype)
+
+    def view(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """The rows seen as ``tensor`` sees its storage: shape (samples + 1, *tensor.shape), writable. None if exact."""
+        shadow = self._table.get(storage_key(tensor))
+        if shadow is None or shadow.dtype is not component(tensor.dtype):
+            return None
+        units = 2 if tensor.is_complex() else 1
+        length = tensor.untyped_storage().nbytes() // tensor.element_size() * units
+        if shadow.rows.shape[1] < length:
+            self._grow(shadow, tensor, length)
+        stride, first = shadow.rows.stride(0), shadow.rows.storage_offset()
+        size = (self.rows, *tensor.size())
+        if not tensor.is_complex():
+            seen = shadow.rows.as_strided(size, (stride, *tensor.stride()), first + tensor.storage_offset())
+            return negated_view(seen) if tensor.is_neg() else seen
+        doubled = tuple(2 * step for step in tensor.stride())
+        parts = shadow.rows.as_strided((*size, 2), (stride, *doubled, 1), first + 2 * tensor.storage_offset())
+        seen = torch.view_as_complex(parts)
+        return seen.conj() if tensor.is_conj() else seen
+
+    def share(self, tensor: torch.Tensor, owner: torch.UntypedStorage) -> bool:
+        """Give ``tensor``, whose storage is memory of ``owner`` (as ``from_dlpack`` makes it), the rows of that one.
+
+        False where the two read it as different dtypes.
+        """
+        shadow = self._table[key_of_storage(owner)]
+        storage, unit = tensor.untyped_storage(), shadow.dtype.itemsize
+        first, apart = divmod(storage.data_ptr() - owner.data_ptr(), unit)
+        length = storage.nbytes() // unit
+        if apart or component(tensor.dtype) is not shadow.dtype or first + length > shadow.rows.shape[1]:
+            return False
+        rows = shadow.rows[:, first : first + length]
+        self._table[key_of_storage(storage)] = _Shadow(storage, shadow.dtype, rows)
+        return True
+
+    def adopt(self, tensor: torch.Tensor) -> None:
+        """Start a shadow whose rows all hold the real numbers of ``tensor``'s storage."""
+        real = _whole_storage(tensor)
+        rows = real.to(shadow_dtype(real.dtype)).repeat(self.rows, 1)
+        self._table[storage_key(tensor)] = _Shadow(tensor.untyped_storage(), real.dtype, rows)
+
+    def jumped(self, tensor: torch.Tensor) -> bool:
+        """Whether what the storage holds came out of one operator that jumps."""
+        shadow = self._table.get(storage_key(tensor))
+        return shadow is not None and shadow.jumped
+
+    def store(self, tensor: torch.Tensor, values: torch.Tensor, *, jumped: bool = False) -> None:
+        """Make ``values``, shape (samples + 1, *tensor.shape), the shadow of a new tensor's storage."""
+        units = 2 if tensor.is_complex() else 1
+        length = tensor.untyped_storage().nbytes() // tensor.element_size() * units
+        parts = torch.view_as_real(values.resolve_conj()) if tensor.is_complex() else values
+        real = component(tensor.dtype)
+        fits = parts.is_contiguous() and tensor.is_contiguous() and tensor.numel() * units == length
+        if fits and parts.dtype is shadow_dtype(real):
+            rows = parts.view(self.rows, length)
+            self._table[storage_key(tensor)] = _Shadow(tensor.untyped_storage(), real, rows, jumped)
+            return
+        rows = torch.zeros((self.rows, length), dtype=shadow_dtype(real))
+        self._table[storage_key(tensor)] = _Shadow(tensor.untyped_storage(), real, rows, jumped)
+        seen = self.view(tensor)
+        assert seen is not None
+        seen.copy_(values)
+
+    def written(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """The rows as ``view`` gives them, to be written to."""
+        shadow = self._table.get(storage_key(tensor))
+        if shadow is not None:
+            shadow.jumped = False
+        return self.view(tensor)
+
+    def forget(self, tensor: torch.Tensor) -> None:
+        """The storage holds exactly the real numbers from now on."""
+        shadow = self._table.get(storage_key(tensor))
+        if shadow is not None:
+            del self._table[storage_key(tensor)]
+
+    def refresh(self, tensor: torch.Tensor) -> None:
+        """Write the real numbers of ``tensor`` into the rows it sees."""
+        seen = self.written(tensor)
+        if seen is not None:
+            seen.copy_(tensor)
+
+    def of_array(self, array: np.ndarray) -> torch.Tensor | None:
+        """The rows behind a numpy array that shares memory with a shadowed tensor; None when there are none."""
+        address = array.__array_interface__["data"][0]
+        for shadow in self._table.values():
+            start = shadow.storage.data_ptr()
+            if start <= address < start + shadow.storage.nbytes() and shadow.storage.device.type == "cpu":
+                shared = torch.as_tensor(array)
+                if component(shared.dtype) is not shadow.dtype:
+                    return None
+                whole = torch.empty(0, dtype=shared.dtype).set_(shadow.storage)
+                offset = (address - start) // shared.element_size()
+                return self.view(whole.as_strided(shared.size(), shared.stride(), offset))
+        return None
+
+    def _grow(self, shadow: _Shadow, tensor: torch.Tensor, length: int) -> None:
+        real = _whole_storage(tensor).to(shadow.rows.dtype)
+        rows = torch.cat([shadow.rows, real[shadow.rows.shape[1] : length].expand(self.rows, -1)], dim=1)
+        shadow.rows = rows.contiguous()
+
+
+def shadow_dtype(dtype: torch.dtype) -> torch.dtype:
+    if dtype.is_complex:
+        return torch.complex128
+    return torch.float64 if dtype.is_floating_point else dtype
+
+
+def _whole_storage(tensor: torch.Tensor) -> torch.Tensor:
+    """The storage as a flat tensor of the real component's dtype, without conjugation."""
+    flat = torch.empty(0, dtype=component(tensor.dtype), device=tensor.device)
+    return flat.set_(tensor.untyped_storage())
+
+
+def has_storage(value: torch.Tensor) -> bool:
+    return value.layout is torch.strided and not value.is_meta and not is_zero_tensor(value)
+
+
+def is_inexact(value: torch.Tensor) -> bool:
+    return value.dtype.is_floating_point or value.dtype.is_complex

@@ -1,0 +1,102 @@
+"""Campaigns at rest on the console: a table of all, one whole."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from eqfuzz.report.campaign.screen import sparkline
+from eqfuzz.report.formatting import count, duration, named_versions, printable
+from eqfuzz.report.verdict_texts import style_of
+
+
+def print_campaigns(console: Console, told: Sequence[Mapping[str, Any]]) -> None:
+    """A line each; ``told`` is as ``keeping_campaigns.description`` gives it."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
+    table.add_column("campaign", no_wrap=True)
+    table.add_column("begun", no_wrap=True)
+    for column in ("epochs", "programs", "cells", "new", "known", "corpus", "CPU"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for one in told:
+        figures = one["figures"]
+        table.add_row(
+            printable(one["campaign"]) + (" (running)" if one["items"]["claimed"] else ""),
+            _date(one["created"])[:10],
+            f"{one['settled']:,}",
+            f"{figures['programs']:,}",
+            f"{figures['cells']:,}",
+            Text(f"{figures['buckets']:,}", style="bold red" if figures["buckets"] else ""),
+            f"{figures['known']:,}",
+            f"{figures['kept']:,}",
+            duration(figures["cpu_seconds"]),
+        )
+    console.print(table)
+
+
+def print_campaign(console: Console, told: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -> None:
+    """Figures, findings, yields, and the curves of what was reached."""
+    figures, items = told["figures"], told["items"]
+    console.print(Text.assemble((printable(told["campaign"]), "bold"), f"  {_state(told)}"))
+    rows = [
+        ("begun", f"{_date(told['created'])}, random seed {told['seed']}"),
+        ("versions", named_versions(told["versions"])),
+        ("epochs", f"{told['settled']} settled, {told['planned']} planned; {items['open']} items open"),
+        ("programs", f"{figures['programs']:,}, {figures['invalid']:,} of them invalid"),
+        ("cells", f"{figures['cells']:,}, {figures['erased']:,} of them erased"),
+        ("time", f"{duration(figures['cpu_seconds'])} CPU" + _until_settled(figures["seconds"])),
+        ("verdicts", "  ".join(f"{kind} {number:,}" for kind, number in figures["verdicts"].items()) or "-"),
+        ("features", f"{figures['features']:,}  {sparkline([point['features'] for point in curve])}"),
+        ("lines", f"{figures['lines']:,}  {sparkline([point['lines'] for point in curve])}"),
+        ("corpus", count(figures["kept"], "program")),
+    ]
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+    if told["yields"]:
+        console.print()
+        console.print(_yields(told["yields"]))
+    console.print()
+    if not told["findings"]:
+        console.print("no findings")
+    for one in told["findings"]:
+        line = Text.assemble(
+            f"{one['bucket']}  {one['id']}  ", (one["kind"], style_of(one["kind"])), f"  {printable(one['seed'])}"
+        )
+        line.append(f"  {printable(one['fingerprint'])}", "magenta")
+        if one["issue"]:
+            line.append(f"  known: {one['issue']}", "yellow")
+        console.print(line, soft_wrap=True)
+
+
+def _yields(arms: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("arm", no_wrap=True)
+    for column in ("pulls", "reward", "cost", "reward per cost"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for arm in sorted(arms, key=lambda arm: (arm["dimension"], -arm["reward"] / arm["cost"] if arm["cost"] else 0.0)):
+        share = f"{arm['reward'] / arm['cost']:.2f}" if arm["cost"] else "-"
+        name = f"{arm['dimension']}: {arm['name']}"
+        table.add_row(name, f"{arm['pulls']:,}", f"{arm['reward']:.1f}", f"{arm['cost']:.1f}", share)
+    return table
+
+
+def _state(told: Mapping[str, Any]) -> str:
+    held = told["items"]["claimed"]
+    return f"{count(held, 'item')} held by {', '.join(told['workers'])}" if held else "at rest"
+
+
+def _until_settled(seconds: float) -> str:
+    return f", {duration(seconds)} of running up to the last settled epoch" if seconds else ""
+
+
+def _date(seconds: float) -> str:
+    return datetime.datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")

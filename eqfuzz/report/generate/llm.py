@@ -1,0 +1,196 @@
+"""What a language model wrote: seeds as they are accepted, what was wrong with the others, and what it all cost."""
+
+from __future__ import annotations
+
+import threading
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from eqfuzz.events.llm import (
+    CostTold,
+    DrySummary,
+    PromptShown,
+    SampleMade,
+    Writing,
+    WritingStarted,
+)
+from eqfuzz.events.run import Event
+from eqfuzz.report.formatting import count, duration, printable
+from eqfuzz.report.live_display import Drawing, Drawn
+
+WORDS = {
+    "empty": "empty answer",
+    "no-code": "no code in the answer",
+    "cut-off": "cut off at the limit of tokens",
+    "syntax": "not valid Python",
+    "too-long": "too long",
+    "policy": "forbidden by the policy",
+    "format": "no seed format",
+    "load": "does not load",
+    "raises": "raises in eager",
+    "hang": "does not end",
+    "crash": "crashes",
+    "memory": "needs too much memory",
+    "output": "prints too much",
+    "undetermined": "differs from itself in eager",
+    "no-sites": "nothing to rewrite",
+    "duplicate": "a duplicate",
+    "no-answer": "no answer from the server",
+    "budget": "not asked: the budget is spent",
+    "broken": "broke what runs it",
+}
+ENDINGS = {
+    "budget": "The budget is spent: what is left may not be enough for another question.",
+    "endpoint": "The server does not answer; the same command goes on where this one stopped.",
+    "interrupt": "Interrupted: the figures above are what was done until then; the same command goes on.",
+}
+
+
+def dollars(amount: float) -> str:
+    """``$0.23``, with more digits where it is less than a cent."""
+    return f"${amount:,.2f}" if amount == 0 or amount >= 1 else f"${amount:.4f}"
+
+
+class _Progress:
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._done = self._accepted = 0
+        self._dollars = 0.0
+        self._lock = threading.Lock()
+
+    def take(self, event: SampleMade) -> None:
+        with self._lock:
+            self._done += 1
+            self._accepted += not event.reason
+            self._dollars += sum(told.dollars for told in event.rounds if not told.kept)
+
+    def line(self) -> str:
+        with self._lock:
+            return (
+                f"{self._done:,}/{self._total:,} asked for  ·  {count(self._accepted, 'seed')}  ·  "
+                f"{dollars(self._dollars)} now"
+            )
+
+    def display(self) -> RenderableType:
+        return Text(self.line(), style="dim")
+
+
+class WritingReport(Drawn):
+    """A handler of the events of `eqfuzz.generate.llm.writer`."""
+
+    def __init__(self, console: Console, total: int, *, quiet: bool) -> None:
+        self._console = console
+        self._quiet = quiet
+        self._progress = _Progress(total)
+        self._drawing = Drawing(console, self._progress)
+
+    def handle(self, event: Event) -> None:
+        """Show one event."""
+        match event:
+            case WritingStarted() if not self._quiet:
+                self._print(_heading(event))
+            case SampleMade():
+                self._progress.take(event)
+                if not self._quiet:
+                    self._print(_sample(event))
+            case PromptShown() if not self._quiet:
+                self._print(_prompt(event))
+            case Writing():
+                self._drawing.stop()
+                self._close(event)
+            case DrySummary():
+                self._drawing.stop()
+                self._print(_estimate(event))
+            case CostTold():
+                self._print(_cost(event))
+            case _:
+                pass
+
+    def _print(self, text: str | Text) -> None:
+        self._console.print(Text(text) if isinstance(text, str) else text, soft_wrap=True)
+
+    def _close(self, event: Writing) -> None:
+        if not self._quiet and event.asked:
+            self._console.print()
+            self._console.print(_table(event))
+        self._print("  ·  ".join(_totals(event)))
+        if event.parts and not self._quiet:
+            self._print(f"reached {len(event.reached)} of {count(event.parts, 'part')} of the compiler")
+        if event.why:
+            self._print(Text(ENDINGS[event.why] + (f" ({event.trouble})" if event.trouble else ""), style="yellow"))
+
+
+def _heading(event: WritingStarted) -> str:
+    budget = f"  ·  budget {dollars(event.budget)}" if event.budget is not None else ""
+    spent = f", {dollars(event.spent)} spent before" if event.spent else ""
+    return (
+        f"{count(event.count, 'seed')} wanted of {event.model} at {event.endpoint}  ·  "
+        f"{', '.join(event.prompts)}{budget}{spent}"
+    )
+
+
+def _sample(event: SampleMade) -> Text:
+    cost = sum(told.dollars for told in event.rounds)
+    kept = " kept" if event.rounds and all(told.kept for told in event.rounds) else ""
+    part = f" {event.part}" if event.part else ""
+    reached = "" if event.reached is None else ", reached" if event.reached else ", not reached"
+    if event.reason:
+        words = f"{WORDS.get(event.reason, event.reason)}: {printable(event.message)}"
+        return Text(f"{event.number:>5}  {event.prompt}{part}  –  {words}", style="dim")
+    repaired = f", repaired {count(len(event.rounds) - 1, 'time')}" if len(event.rounds) > 1 else ""
+    return Text(f"{event.number:>5}  {event.prompt}{part}  {event.file}{repaired}{reached}  {dollars(cost)}{kept}")
+
+
+def _prompt(event: PromptShown) -> str:
+    part = f" {event.part}" if event.part else ""
+    head = (
+        f"── {event.number}  {event.prompt}{part}  ·  about {event.input_tokens:,} tokens, {dollars(event.dollars)} "
+        f"(at most {dollars(event.at_most)})"
+    )
+    return "\n".join([head, *(f"[{m['role']}]\n{printable(m['content'])}\n" for m in event.messages)])
+
+
+def _estimate(event: DrySummary) -> str:
+    budget = f"  ·  budget {dollars(event.budget)}" if event.budget is not None else ""
+    return (
+        f"{count(event.prompts, 'prompt')} for {event.model}  ·  about {event.input_tokens:,} tokens in  ·  "
+        f"about {dollars(event.dollars)}, with all repairs at most {dollars(event.at_most)}{budget}  ·  "
+        "nothing was sent"
+    )
+
+
+def _table(event: Writing) -> Table:
+    table = Table(title="What was wrong with answers")
+    table.add_column("reason")
+    table.add_column("first answer", justify="right")
+    table.add_column("in the end", justify="right")
+    for reason in sorted({*event.first, *event.failed}, key=lambda r: -event.first.get(r, 0)):
+        row = event.first.get(reason, 0), event.failed.get(reason, 0)
+        table.add_row(WORDS.get(reason, reason), *(f"{number:,}" if number else "" for number in row))
+    return table
+
+
+def _totals(event: Writing) -> list[str]:
+    kept = f", {event.kept:,} of them kept" if event.kept else ""
+    lost = f", {dollars(event.lost)} of it perhaps, for nothing" if event.lost else ""
+    estimated = f"  ·  {count(event.estimated, 'answer')} without usable figures" if event.estimated else ""
+    return [
+        f"{count(event.accepted, 'seed')} of {event.asked:,} asked for ({event.valid_share:.0%} valid, "
+        f"{event.repaired:,} repaired)",
+        f"{count(event.queries, 'query', 'queries')}{kept}",
+        f"{event.input_tokens + event.output_tokens:,} tokens",
+        f"{dollars(event.dollars)} ({dollars(event.paid)} now{lost}){estimated}",
+        f"in {event.out}/programs",
+        duration(event.seconds),
+    ]
+
+
+def _cost(event: CostTold) -> str:
+    each = "" if event.findings_per_dollar is None else f", {event.findings_per_dollar:,.1f} per dollar"
+    return (
+        f"{count(event.queries, 'query', 'queries')}  ·  {event.tokens:,} tokens  ·  {dollars(event.dollars)}  ·  "
+        f"{event.valid_share:.0%} valid  ·  {count(event.findings, 'finding')} in "
+        f"{count(event.buckets, 'bucket')}{each}"
+    )

@@ -1,0 +1,106 @@
+"""Events as they come, a line of JSON each: to a stream, or appended to a file that survives kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any, TextIO
+
+from eqfuzz.events.run import Event
+from eqfuzz.report.machine.json_lines import to_line
+
+
+class EventStream:
+    """Writes every event to ``stream`` at once."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def handle(self, event: Event) -> None:
+        self._stream.write(to_line(event) + "\n")
+        self._stream.flush()
+
+
+class EventFile:
+    """Appends every event to ``path``. A line that a kill cut short is taken away first.
+
+    What a full disk does not take is counted, and told in a line ``{"event": "gap", "lines": n}`` when there is room.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[bytes] | None = None
+        self._missing = 0
+
+    def handle(self, event: Event) -> None:
+        if self._file is None:
+            _cut_to_last_line(self._path)
+            self._file = self._path.open("ab", buffering=0)
+        gap = f'{{"event": "gap", "lines": {self._missing}}}\n' if self._missing else ""
+        data = (gap + to_line(event) + "\n").encode()
+        size = os.fstat(self._file.fileno()).st_size
+        try:
+            written = self._file.write(data)
+        except OSError:
+            written = None
+        if written == len(data):
+            self._missing = 0
+            return
+        os.ftruncate(self._file.fileno(), size)
+        self._missing += 1
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+class StatsFile:
+    """Keeps ``path`` at what ``figures`` says, replaced whole every ``every`` seconds and at the end."""
+
+    def __init__(self, path: Path, figures: Callable[[], Mapping[str, Any]], every: float = 5.0) -> None:
+        self._path = path
+        self._figures = figures
+        self._every = every
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._keep, name="stats", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._ended.set()
+        self._thread.join()
+        if self._path.parent.is_dir():
+            self._write()
+
+    def _keep(self) -> None:
+        while not self._ended.wait(self._every):
+            if self._path.parent.is_dir():
+                self._write()
+
+    def _write(self) -> None:
+        new = self._path.with_name(f".{self._path.name}")
+        told = {"updated": round(time.time(), 1), **self._figures()}
+        try:
+            new.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+            new.replace(self._path)
+        except OSError:
+            new.unlink(missing_ok=True)  # a full disk: the next one is as good
+
+
+def _cut_to_last_line(path: Path) -> None:
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        while end > 0:
+            start = max(0, end - 65536)
+            file.seek(start)
+            newline = file.read(end - start).rfind(b"\n")
+            if newline >= 0:
+                file.truncate(start + newline + 1)
+                return
+            end = start
+        file.truncate(0)

@@ -1,0 +1,87 @@
+"""``--format json``: one event per line, seed by seed in the order of the seeds, the summary last."""
+
+from __future__ import annotations
+
+import json
+import math
+from types import TracebackType
+from typing import Any, TextIO
+
+from eqfuzz.events.run import CheckSummary, Event, RuleChecked, RuleMeasured, SeedDone, Summary
+
+_LAST = (SeedDone, RuleChecked, RuleMeasured)
+"""After one of these nothing more comes of a seed or a rule."""
+
+
+class JsonLines:
+    """A handler of events that writes to ``stream``; a context manager, so that nothing held back is lost.
+
+    Events of a seed (or rule) are held back until all before it are done, so that two equal runs write the same lines
+    (but for times) whatever order their jobs end in.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._turn = 0
+        self._held: dict[int, list[Event]] = {}
+        self._done: set[int] = set()
+
+    def __enter__(self) -> JsonLines:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not isinstance(error, BrokenPipeError):
+            self.flush()
+
+    def handle(self, event: Event) -> None:
+        """Write or hold one event. Not to be called by two threads at once."""
+        index = getattr(event, "index", None)
+        if isinstance(event, Summary | CheckSummary):
+            self.flush()
+            self._write(event)
+        elif index is None:
+            self._write(event)
+        elif index == self._turn:
+            self._write(event)
+            if isinstance(event, _LAST):
+                self._next()
+        else:
+            self._held.setdefault(index, []).append(event)
+            if isinstance(event, _LAST):
+                self._done.add(index)
+
+    def flush(self) -> None:
+        """Write all that is held: a run that was cut short leaves seeds that will never be done."""
+        for index in sorted(self._held):
+            for event in self._held.pop(index):
+                self._write(event)
+
+    def _next(self) -> None:
+        """Move on to the next seed that is not done, writing what is held of all up to it."""
+        finished = True
+        while finished:
+            self._turn += 1
+            for event in self._held.pop(self._turn, ()):
+                self._write(event)
+            finished = self._turn in self._done
+
+    def _write(self, event: Event) -> None:
+        self._stream.write(to_line(event) + "\n")
+        self._stream.flush()
+
+
+def to_line(event: Event) -> str:
+    """One line of valid JSON; what JSON has no number for (nan, inf) is a string."""
+    return json.dumps(_plain(event.to_json()), allow_nan=False, default=str)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value

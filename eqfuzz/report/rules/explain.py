@@ -1,0 +1,82 @@
+"""What a rule makes of a seed, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from eqfuzz.commands.explain_rule import Explained
+from eqfuzz.report.formatting import count, printable
+from eqfuzz.report.rules.library import sides_of
+from eqfuzz.report.source import SourceDiff
+from eqfuzz.rewrite.rules.equation import Equation
+from eqfuzz.rewrite.rules.library import equation_of
+
+
+def to_lines(explained: Explained) -> Iterator[str]:
+    """A line of JSON per match (``match``) and near miss (``miss``), a ``summary`` last."""
+    told = explained.explanation
+    for match in told.matches:
+        step = match.step
+        fields = {"line": step.line, "before": step.before, "after": step.after, "source": match.source}
+        yield json.dumps({"event": "match", **fields})
+    for miss in told.misses:
+        fields = {"line": miss.line, "text": miss.text, "bindings": miss.bindings, "reason": miss.reason}
+        yield json.dumps({"event": "miss", **fields})
+    summary = {"matches": len(told.matches), "misses": len(told.misses), "looked_at": told.looked_at}
+    yield json.dumps({"event": "summary", "rule": explained.rule.name, "seed": explained.program.name, **summary})
+
+
+def print_explained(console: Console, explained: Explained) -> None:
+    """Matches as diffs, then near misses with their reasons; in words when there is neither."""
+    told, rule, program = explained.explanation, explained.rule, explained.program
+    sides = sides_of(rule)
+    head = Text.assemble((rule.name, "bold magenta"), ("  in  ", "dim"), printable(program.name))
+    console.print(head, soft_wrap=not console.is_terminal)
+    if sides:
+        console.print(Text(f"  {sides[0]}  →  {sides[1]}", style="dim"), soft_wrap=not console.is_terminal)
+    console.print()
+    for match in told.matches:
+        console.print(Text.assemble(("✓ ", "bold green"), (f"line {match.step.line}", "bold")))
+        console.print(Padding(SourceDiff(program.source, match.source, [match.step]), (0, 0, 1, 2)))
+    for miss in told.misses:
+        bound = ", ".join(f"{name} is {_flat(value)}" for name, value in miss.bindings.items() if name != value)
+        head = Text.assemble(("✗ ", "bold yellow"), (f"line {miss.line}", "bold"), f"  {_flat(miss.text)}")
+        console.print(head.append(f"  ({bound})" if bound else "", style="dim"))
+        console.print(Padding(Text(printable(miss.reason), style="yellow"), (0, 0, 0, 4)))
+    if not told.matches and not told.misses:
+        console.print(Text(_nowhere(explained), style="yellow"))
+        return
+    applies = f"{count(len(told.matches), 'place')} where it applies"
+    console.print(Text(f"{applies}  ·  {count(len(told.misses), 'near miss', 'near misses')}", style="bold"))
+
+
+def _flat(text: str) -> str:
+    return " ".join(printable(text).split())
+
+
+def _nowhere(explained: Explained) -> str:
+    """Why there is neither a match nor a near miss."""
+    rule, looked_at = explained.rule, explained.explanation.looked_at
+    if rule.is_generator:
+        nodes = " or ".join(_plain(node.__name__) for node in rule.nodes)
+        if looked_at:
+            return f"it looks at every {nodes}: there are {looked_at:,}, and it makes nothing of any of them"
+        return f"it looks at every {nodes}: there is none in the code under test"
+    equation = equation_of(rule)
+    if not looked_at:
+        return f"the left side occurs nowhere: the code under test has no {_kind(equation)}"
+    return f"the left side occurs nowhere: no {_kind(equation)} in the code under test is one ({looked_at:,} looked at)"
+
+
+def _kind(equation: Equation) -> str:
+    return _plain(equation.root.__name__)
+
+
+def _plain(node: str) -> str:
+    """The name of a libcst class in words: ``BinaryOperation`` as ``binary operation``."""
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in node).strip()

@@ -1,0 +1,172 @@
+"""The rule library for people: the table of rules, and the page of one rule."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from eqfuzz.report.formatting import count, printable
+from eqfuzz.report.source import SourceDiff
+from eqfuzz.rewrite.proof.demonstration import Demonstration
+from eqfuzz.rewrite.rules.compile_depth import level_of
+from eqfuzz.rewrite.rules.library import equation_of, place_of
+from eqfuzz.rewrite.rules.rule import Exactness, Rule
+from eqfuzz.rewrite.source.template import code_of
+
+STYLES = {Exactness.BITWISE: "green", Exactness.ULP: "yellow", Exactness.REAL: "red"}
+
+MEANINGS = {
+    Exactness.BITWISE: "equal bit for bit in eager",
+    Exactness.ULP: "equal up to a few roundings",
+    Exactness.REAL: "equal over the real numbers only",
+}
+
+TAGS = {
+    "layout": "the result has other strides; weakens a derivation to ulp",
+    "breaks-graph": "Dynamo cannot keep one graph",
+    "other-gradients": "the gradients of both sides may differ",
+    "generator": "writes statements itself, from the places it is offered",
+}
+
+
+def tags_of(rule: Rule) -> list[str]:
+    """What sets the rule apart, in the words of TAGS."""
+    held = (rule.layout, rule.breaks_graph, not rule.gradients, rule.is_generator)
+    return [tag for tag, holds in zip(TAGS, held, strict=True) if holds]
+
+
+def survival_of(rule: Rule) -> str | None:
+    """The last stage of the compiler at which the rule was seen to matter; None when that is not measured."""
+    level = level_of(rule.name)
+    return level.word if level is not None else None
+
+
+def to_fields(rule: Rule) -> dict[str, Any]:
+    """The rule's line in ``eqfuzz rules --format json``."""
+    return {
+        "family": rule.family,
+        "name": rule.name,
+        "exactness": str(rule.exact),
+        "tags": tags_of(rule),
+        "gradients": rule.gradients,
+        "survival": survival_of(rule),
+        "place": place_of(rule),
+        "source": rule.source,
+        "doc": rule.doc,
+    }
+
+
+def to_page(rule: Rule, made: Demonstration | str) -> dict[str, Any]:
+    """All that ``eqfuzz rules show NAME --format json`` tells."""
+    sides = sides_of(rule)
+    example: dict[str, Any] = (
+        {"problem": made}
+        if isinstance(made, str)
+        else {
+            "operands": made.operands,
+            "before": made.example.source,
+            "after": made.variant.program.source,
+            "steps": [vars(step) for step in made.variant.derivation],
+        }
+    )
+    return {
+        **to_fields(rule),
+        "left": sides[0] if sides else None,
+        "right": sides[1] if sides else None,
+        "sorts": rule.sorts,
+        "nodes": [node.__name__ for node in rule.nodes],
+        "guards": [guard.text for guard in rule.where],
+        "code": inspect.getsource(rule.function),
+        "example": example,
+    }
+
+
+def print_table(console: Console, rules: Sequence[Rule]) -> None:
+    """One line per rule, and how many there are."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("family", style="dim", no_wrap=True)
+    table.add_column("name", overflow="fold")
+    table.add_column("exactness", no_wrap=True)
+    table.add_column("survives to", no_wrap=True)
+    table.add_column("tags", overflow="fold", style="dim")
+    for rule in rules:
+        exactness = Text(str(rule.exact), style=STYLES[rule.exact])
+        name, tags = Text(rule.name.partition("/")[2]), Text(", ".join(tags_of(rule)))
+        table.add_row(Text(rule.family), name, exactness, survival_of(rule), tags)
+    console.print(table)
+    families = len({rule.family for rule in rules})
+    classes = [(str(c), sum(r.exact is c for r in rules)) for c in Exactness]
+    tags = [(tag, sum(tag in tags_of(r) for r in rules)) for tag in TAGS]
+    parts = "  ·  ".join(f"{name} {number:,}" for name, number in (*classes, *tags) if number)
+    console.print()
+    told = f"{count(len(rules), 'rule')} in {count(families, 'family', 'families')}"
+    console.print(Text.assemble((told, "bold"), (f"  ·  {parts}", "dim")), soft_wrap=not console.is_terminal)
+
+
+def print_page(console: Console, rule: Rule, made: Demonstration | str) -> None:
+    """Everything that the rule's declaration says, and the rule at work."""
+    console.print(Text(rule.name, style="bold magenta"))
+    console.print(Padding(Text(printable(rule.doc)), (0, 0, 1, 2)))
+    rows = Table.grid(padding=(0, 2, 0, 0))
+    rows.add_column(style="dim", no_wrap=True)
+    rows.add_column(overflow="fold")
+    sides = sides_of(rule)
+    if sides:
+        rows.add_row("equation", _code(f"{sides[0]}  →  {sides[1]}"))
+        if rule.sorts:
+            rows.add_row("operands", Text(", ".join(f"{name}: {sort}" for name, sort in rule.sorts.items())))
+    else:
+        rows.add_row("looks at", Text(", ".join(node.__name__ for node in rule.nodes)))
+    exactness = Text.assemble((str(rule.exact), f"bold {STYLES[rule.exact]}"), f"  {MEANINGS[rule.exact]}")
+    rows.add_row("exactness", exactness)
+    for number, guard in enumerate(rule.where):
+        rows.add_row("" if number else "only where", Text(printable(guard.text)))
+    for number, tag in enumerate(tags_of(rule)):
+        rows.add_row("" if number else "tags", Text.assemble((tag, "bold"), f"  {TAGS[tag]}"))
+    rows.add_row("survives to", Text(survival_of(rule) or "not measured"))
+    rows.add_row("source", Text(printable(rule.source)))
+    rows.add_row("declared in", Text(place_of(rule)))
+    console.print(Padding(rows, (0, 0, 1, 2)))
+    console.print(Text("  example", style="bold"))
+    console.print(Padding(_at_work(made), (0, 0, 1, 4)))
+    console.print(Text("  declaration", style="bold"))
+    lines, first = inspect.getsourcelines(rule.function)
+    code = Syntax(
+        "".join(lines).rstrip(),
+        "python",
+        theme="ansi_dark",
+        background_color="default",
+        line_numbers=True,
+        start_line=first,
+        word_wrap=True,
+    )
+    console.print(Padding(code, (0, 0, 0, 2)))
+
+
+def _at_work(made: Demonstration | str) -> RenderableType:
+    if isinstance(made, str):
+        return Text(f"no example came about: {made}", style="yellow")
+    diff = SourceDiff(made.example.source, made.variant.program.source, made.variant.derivation)
+    return Group(diff, Text(f"for {made.operands}", style="dim"))
+
+
+def sides_of(rule: Rule) -> tuple[str, str] | None:
+    """Left and right as text; None for a generator."""
+    if rule.is_generator:
+        return None
+    equation = equation_of(rule)
+    return code_of(equation.left).strip(), code_of(equation.right).strip()
+
+
+def _code(text: str) -> Text:
+    highlighted = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text)
+    highlighted.rstrip()
+    return highlighted

@@ -1,0 +1,149 @@
+"""The console: progress while a run lasts, a panel for each finding at once, tables at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.text import Text
+
+from eqfuzz.events.run import (
+    CellJudged,
+    Event,
+    FindingMade,
+    RunStarted,
+    SeedDone,
+    SeedRewritten,
+    SitesListed,
+    Summary,
+    VariantMade,
+)
+from eqfuzz.events.self_check import SelfCheckStep
+from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.report.formatting import count, named_versions, printable
+from eqfuzz.report.live_display import LINE_SECONDS, Drawing, Drawn
+from eqfuzz.report.run.finding_panel import one_line, print_finding
+from eqfuzz.report.run.progress import Progress
+from eqfuzz.report.run.rewrites import Rewrites
+from eqfuzz.report.run.summary import print_closing, print_totals
+
+NOTABLE = (Kind.SUSPECT_RULE, Kind.FLAKY, Kind.SLOW)
+CONFIGS_SHOWN = 8
+
+
+class _Console(Console):
+    """Lets a closed pipe come through: rich would end the process with exit code 1, which means findings."""
+
+    def on_broken_pipe(self) -> None:
+        raise  # rich calls this while it handles the BrokenPipeError
+
+
+def make_console() -> Console:
+    """The console on stdout; colours, width and NO_COLOR as rich finds them."""
+    return _Console(highlight=False)
+
+
+class ConsoleReport(Drawn):
+    """A handler of events that writes to ``console``; a context manager, since it draws while it is open.
+
+    ``quiet``: one line per finding and the totals, nothing else. ``dry_run``: one line per seed; with ``diff`` its
+    sites and variants.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        *,
+        quiet: bool = False,
+        dry_run: bool = False,
+        diff: bool = False,
+        time_budget: float | None = None,
+        every: float = LINE_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.console = console
+        self._quiet = quiet
+        self._dry_run = dry_run
+        self._progress = Progress(time_budget, clock)
+        self._drawing = Drawing(console, self._progress, every)
+        self._rewrites = Rewrites(console) if diff and not quiet else None
+        self._out = ""
+        self._findings: list[FindingMade] = []
+        self._notable: list[CellJudged] = []
+
+    def __enter__(self) -> ConsoleReport:
+        if not self._quiet:
+            self._drawing.start()
+        return self
+
+    def handle(self, event: Event) -> None:
+        """Count and show one event. Not to be called by two threads at once."""
+        self._progress.count(event)
+        match event:
+            case RunStarted():
+                self._start(event)
+            case SelfCheckStep(step=step, passed=passed) if not self._quiet:
+                self._print_line(
+                    f"self-check: {step}" if passed else f"self-check FAILS: {step}", "dim" if passed else "red"
+                )
+            case SitesListed() | VariantMade() if self._rewrites is not None:
+                self._rewrites.take(event)
+            case SeedDone(index=index) if self._rewrites is not None:
+                self._rewrites.show(index)
+            case SeedRewritten() if self._dry_run and not self._quiet and self._rewrites is None:
+                self._print_rewritten(event)
+            case CellJudged(verdict=verdict) if verdict.kind in NOTABLE:
+                self._notable.append(event)
+            case FindingMade():
+                self._find(event)
+            case Summary():
+                self._close(event)
+            case _:
+                pass
+
+    def _start(self, event: RunStarted) -> None:
+        self._out = event.out
+        if self._quiet:
+            return
+        parts = (
+            count(event.seeds, "seed file"),
+            f"strategy {event.strategy}",
+            count(event.rules, "rule"),
+            f"{_names(event.configs)} on {', '.join(event.devices)}",
+            f"{count(event.jobs, 'job')} ({event.runner})",
+            f"random seed {event.seed}",
+        )
+        self._print_line(named_versions(event.versions), "dim")
+        self._print_line("  ·  ".join(parts), "")
+
+    def _print_rewritten(self, event: SeedRewritten) -> None:
+        text = f"{event.seed}  {count(event.sites, 'site')}, {count(event.variants, 'variant')}"
+        self._print_line(printable(text), "")
+
+    def _find(self, event: FindingMade) -> None:
+        self._findings.append(event)
+        if event.issue:
+            self._print_line(f"known ({event.issue}): {one_line(event)}", "yellow")
+        elif self._quiet:
+            self._print_line(one_line(event), "bold red")
+        else:
+            print_finding(self.console, event, self._out)
+
+    def _close(self, summary: Summary) -> None:
+        self._drawing.stop()
+        folder = f"{self._out}/findings"
+        if self._quiet:
+            print_totals(self.console, summary, folder)
+        else:
+            print_closing(self.console, summary, self._findings, self._notable, folder)
+
+    def _print_line(self, text: str, style: str) -> None:
+        self.console.print(Text(text, style=style), soft_wrap=not self.console.is_terminal)
+
+
+def _names(configs: list[str]) -> str:
+    """All of a few configurations; of many the first, and how many more."""
+    if len(configs) <= CONFIGS_SHOWN:
+        return ", ".join(configs)
+    return f"{configs[0]} and {count(len(configs) - 1, 'more configuration')}"

@@ -1,0 +1,211 @@
+"""One finding for the console: what, where, the source diff, the four cells, the worst element, two lines to paste."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+from typing import Any
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from eqfuzz.events.run import FindingMade
+from eqfuzz.oracle.compare.verdict import Evidence
+from eqfuzz.program.release import Release
+from eqfuzz.report.formatting import count, printable, value
+from eqfuzz.report.source import Excerpt, SourceDiff
+from eqfuzz.report.verdict_texts import is_defect, style_of
+from eqfuzz.triage.findings.finding import Finding
+
+WIDE = 110
+"""From this many columns on, the cells and the worst element stand side by side."""
+
+MAX_WIDTH = 160
+
+
+def print_finding(console: Console, event: FindingMade, out: str) -> None:
+    """The panel, and below it the two lines, unbroken so that they can be pasted."""
+    finding = event.finding
+    kind = str(finding.verdict.kind)
+    width = min(console.width, MAX_WIDTH)
+    title = Text.assemble(" ", (kind, style_of(kind)), "  ", (finding.id, "bold"), " ")
+    console.print()
+    console.print(
+        Panel(
+            Group(*_body(event, width - 4)),
+            title=title,
+            title_align="left",
+            border_style="red",
+            box=box.ROUNDED,
+            width=width,
+        )
+    )
+    for line in paste_lines(event, out):
+        console.print(Text(line, style="bold"), soft_wrap=True)
+
+
+def one_line(event: FindingMade) -> str:
+    """``wrong-result 1f2e3d4c5b seeds/a.py: rules, config on device: message``."""
+    finding = event.finding
+    how = " + ".join(step.rule for step in finding.derivation) or "the original"
+    told = printable(finding.verdict.message).replace("\n", " ")
+    return (
+        f"{finding.verdict.kind} {finding.id} {finding.original.name}: {how}, "
+        f"{finding.config} on {finding.device}: {told}"
+    )
+
+
+def paste_lines(event: FindingMade, out: str) -> tuple[str, str]:
+    """The stand-alone script and the replay, as shell commands; paths are shortened where they lie below here."""
+    script = shlex.quote(f"{_short(event.folder)}/repro.py")
+    return f"python {script}", f"eqfuzz replay {event.finding.id} --out {shlex.quote(_short(out))}"
+
+
+def _short(path: str) -> str:
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") or len(relative) > len(path) else relative
+
+
+def _body(event: FindingMade, width: int) -> list[RenderableType]:
+    finding = event.finding
+    parts: list[RenderableType] = [_headline(event), Text()]
+    parts += [_loud(finding), Text(printable(finding.verdict.message)), Text()]
+    if finding.derivation:
+        parts.append(SourceDiff(finding.original.source, finding.transformed.source, finding.derivation))
+    else:
+        parts.append(Excerpt(finding.transformed))
+    parts.append(Text())
+    cells = _cells(finding)
+    evidence = finding.verdict.evidence
+    worst = _worst(evidence) if evidence is not None else None
+    if worst is None:
+        parts.append(cells)
+    elif width >= WIDE:
+        beside = Table.grid(padding=(0, 6, 0, 0))
+        beside.add_row(cells, worst)
+        parts.append(beside)
+    else:
+        parts += [cells, Text(), worst]
+    if finding.suspects:
+        parts.append(Text())
+        parts += [Text(f"wrong by itself: {printable(line)}", style="magenta") for line in finding.suspects[:3]]
+    return parts
+
+
+def _headline(event: FindingMade) -> Table:
+    finding = event.finding
+    rows = _grid()
+    rows.add_row("seed", Text(printable(finding.original.name)))
+    if finding.derivation:
+        rules = Text("\n").join(
+            Text.assemble((step.rule, "bold magenta"), (f"  line {step.line}", "dim")) for step in finding.derivation
+        )
+        rows.add_row("rule" if len(finding.derivation) == 1 else "rules", rules)
+    release = str(Release.from_versions(finding.environment))
+    config = Text.assemble((finding.config, "bold"), " on ", (finding.device, "bold"))
+    rows.add_row("config", config.append(f", torch {release}" if release else ""))
+    if finding.about_threads:
+        rows.add_row("threads", Text(finding.about_threads))
+    if finding.also:
+        told = f"{count(finding.also, 'more cell')} of this seed {'shows' if finding.also == 1 else 'show'} the same"
+        rows.add_row("also", Text(told))
+    if finding.place:
+        rows.add_row("place", _place(finding))
+    if event.bucket:
+        rows.add_row("bucket", Text.assemble((event.bucket, "bold"), f"  {printable(finding.fingerprint)}"))
+    if finding.reduced is not None:
+        before, after = finding.reduced.statements
+        rows.add_row("reduced", Text(f"from {count(before, 'statement')} to {after:,}"))
+    if event.known:
+        rows.add_row("known", Text("an earlier run in this folder found it too"))
+    return rows
+
+
+def _place(finding: Finding) -> Text:
+    """Where in the compiler it comes from, and what the backends before show."""
+    shown = finding.ablation.shown if finding.ablation is not None else {}
+    told = ", ".join(f"{backend} {kind}" for backend, kind in shown.items())
+    return Text.assemble((printable(finding.place), "bold"), (f"  {told}", "dim"))
+
+
+def _loud(finding: Finding) -> Text:
+    if not finding.only_transformed:
+        return Text("The original shows it too, no rewrite needed.", style="bold")
+    text = Text(" ONLY THE TRANSFORMED PROGRAM SHOWS IT ", style="bold reverse yellow")
+    if finding.original_is_right:
+        text = Text.assemble(text, " the original compiles right")
+    return text
+
+
+def _cells(finding: Finding) -> Table:
+    """The four cells; two where there is no transformed program."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table.add_column("")
+    table.add_column("eager")
+    table.add_column(f"compiled ({finding.config}, {finding.device})")
+    rows = [("original", "P", "C(P)")]
+    if finding.derivation:
+        rows.append(("transformed", "P'", "C(P')"))
+    for label, eager, compiled in rows:
+        table.add_row(Text.assemble((label, "bold"), f" {eager}"), _cell(finding, eager), _cell(finding, compiled))
+    return table
+
+
+def _cell(finding: Finding, name: str) -> Text:
+    shown = printable(finding.cells.get(name, "not run"))
+    if is_defect(shown.split(" ")[0]):
+        return Text(f"✗ {shown}", style="bold red")
+    good = shown == "agree" or name in ("P", "P'")
+    return Text(shown, style="green" if good and shown != "not run" else "yellow")
+
+
+def _worst(evidence: Evidence) -> Table | None:
+    """The worst element with its numbers; None when the evidence names nothing."""
+    rows = _grid()
+    if evidence.path:
+        where = Text(printable(evidence.path), style="bold")
+        if evidence.index is not None:
+            where.append(f"  at [{', '.join(map(str, evidence.index))}]")
+        if evidence.call:
+            where.append(f"  (input set {evidence.call})")
+        rows.add_row("worst" if evidence.index is not None else "where", where)
+    for label, given, style in (
+        ("eager", evidence.eager, "green"),
+        ("compiled", evidence.compiled, "bold red"),
+        ("reference", evidence.reference, ""),
+    ):
+        if given is not None:
+            rows.add_row(label, Text(value(given), style=style))
+    distance = _distance(evidence)
+    if distance is not None:
+        rows.add_row("off by", Text(f"{distance:.3g}"))
+    if evidence.allowed is not None:
+        rows.add_row("allowed", Text("0 (must be equal)" if evidence.allowed == 0 else f"{evidence.allowed:.3g}"))
+    if evidence.wrong_elements or evidence.elements:
+        wrong = f"{evidence.wrong_elements:,} of {count(evidence.elements, 'element')}"
+        if evidence.unstable_elements:
+            wrong += f" ({evidence.unstable_elements:,} unstable, left out)"
+        rows.add_row("wrong", Text(wrong))
+    if evidence.frames:
+        rows.add_row("raised in", Text(printable("\n".join(evidence.frames))))
+    return rows if rows.row_count else None
+
+
+def _distance(evidence: Evidence) -> float | None:
+    """|compiled − reference| (eager where there is no reference), when both are finite numbers."""
+    against: Any = evidence.reference if evidence.reference is not None else evidence.eager
+    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in (evidence.compiled, against)):
+        return None
+    distance = abs(evidence.compiled - against)
+    return distance if math.isfinite(distance) else None
+
+
+def _grid() -> Table:
+    rows = Table.grid(padding=(0, 2, 0, 0))
+    rows.add_column(style="dim", no_wrap=True)
+    rows.add_column(overflow="fold")
+    return rows

@@ -1,0 +1,72 @@
+"""Findings, a line each."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from eqfuzz.report.formatting import count, printable
+from eqfuzz.report.verdict_texts import style_of
+from eqfuzz.triage.findings.finding import Finding
+
+
+@dataclasses.dataclass(frozen=True)
+class Listed:
+    """A finding with its bucket, how many that has, and the address of the known issue that it is."""
+
+    finding: Finding
+    bucket: str
+    size: int
+    issue: str
+
+
+def print_listed(console: Console, listed: Sequence[Listed]) -> None:
+    """Each bucket's line, and below it its findings."""
+    groups = [list(group) for _, group in itertools.groupby(listed, key=lambda one: one.bucket)]
+    for group in groups:
+        first = group[0]
+        if first.bucket:
+            told = f"{first.finding.fingerprint}  ({count(first.size, 'finding')})"
+            heading = Text.assemble((first.bucket, "bold cyan"), "  ", printable(told))
+            if first.issue:
+                heading.append(f"  known: {first.issue}", "yellow")
+            console.print(heading, soft_wrap=True)
+        for one in group:
+            finding = one.finding
+            by = " + ".join(step.rule for step in finding.derivation) or "the original"
+            kind = str(finding.verdict.kind)
+            row = Text.assemble(
+                "  ", finding.id, "  ", (kind, style_of(kind)), f"  {printable(finding.original.name)}  {by}"
+            )
+            if not first.bucket and finding.place:
+                row.append(f"  {printable(finding.place)}", "magenta")
+            console.print(row, soft_wrap=True)
+
+
+def print_findings(console: Console, findings: Sequence[Finding], most: int | None = None) -> None:
+    """A table; of more than ``most`` the first, and how many are left out."""
+    if not findings:
+        return
+    console.print()
+    heading = Text("Findings", style="bold")
+    table = Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("id", no_wrap=True)
+    table.add_column("kind", no_wrap=True)
+    placed = any(finding.place for finding in findings)
+    for column in ("seed", "shown by", "place")[: 2 + placed]:
+        table.add_column(column, overflow="fold")
+    for finding in findings[:most]:
+        by = " + ".join(step.rule for step in finding.derivation) or "the original"
+        kind = str(finding.verdict.kind)
+        seed = Text(printable(finding.original.name))
+        row = Text(finding.id), Text(kind, style=style_of(kind)), seed, Text(by), Text(printable(finding.place))
+        table.add_row(*row[: 4 + placed])
+    if most is not None and len(findings) > most:
+        table.add_row("", "", Text(f"and {len(findings) - most:,} more", style="dim"), "")
+    console.print(table)

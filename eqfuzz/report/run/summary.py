@@ -1,0 +1,172 @@
+"""The end of a run: rules applied, verdicts, totals, why seeds are invalid, where the findings are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from eqfuzz.events.run import CellJudged, FindingMade, RuleTally, Summary
+from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.report.formatting import count, duration, printable, rate
+from eqfuzz.report.run.findings import print_findings
+from eqfuzz.report.run.invalid_seeds import reason_lines
+from eqfuzz.report.verdict_texts import MEANING, in_brackets, style_of
+
+RULES_SHOWN = 20
+NOTABLE_SHOWN = 10
+FINDINGS_SHOWN = 40
+ERRORS_SHOWN = 10
+
+
+def print_closing(
+    console: Console,
+    summary: Summary,
+    findings: Sequence[FindingMade],
+    notable: Sequence[CellJudged],
+    findings_folder: str,
+) -> None:
+    """All tables; ``notable`` are cells that no finding shows and somebody should look at."""
+    if summary.rules:
+        console.print()
+        console.print(_rules(summary.rules, judged=summary.cells > 0))
+    if summary.verdicts:
+        console.print()
+        console.print(_verdicts(summary.verdicts, meanings=console.width >= 100))
+    _print_notable(console, notable)
+    new = [event.finding for event in findings if not event.issue]
+    print_findings(console, sorted(new, key=lambda finding: finding.severity.rank), FINDINGS_SHOWN)
+    print_totals(console, summary, findings_folder)
+
+
+def print_totals(console: Console, summary: Summary, findings_folder: str) -> None:
+    """The last lines of every run, ``--quiet`` or not."""
+    dot = Text.assemble(("  ·  ", "dim"))
+    valid = summary.seeds - summary.invalid
+    seeds = count(summary.seeds, "seed") + (f" ({valid:,} valid)" if summary.invalid else "")
+    amounts = (
+        seeds,
+        count(summary.sites, "site"),
+        count(summary.variants, "variant"),
+        count(summary.cells, "compiled cell") + (f" ({summary.erased:,} erased)" if summary.erased else ""),
+    )
+    costs = (
+        f"{duration(summary.seconds)} wall",
+        f"{duration(summary.cpu_seconds)} CPU",
+        *((f"{summary.peak_mb:,} MiB at most",) if summary.peak_mb else ()),
+        rate(summary.cells, summary.seconds),
+        f"random seed {summary.seed}",
+    )
+    console.print()
+    for line in (amounts, costs):
+        console.print(dot.join(Text(word) for word in line))
+    if summary.interrupted:
+        console.print(Text("Interrupted: the figures above are what was done until then.", style="bold yellow"))
+    if summary.out_of_time:
+        console.print(Text("Out of time: not every seed was finished.", style="bold yellow"))
+    if summary.invalid:
+        are = "is" if summary.invalid == 1 else "are"
+        told = f"{summary.invalid:,} of {count(summary.seeds, 'seed')} {are} invalid (--format json names each):"
+        for line in (told, *(f"  {reason}" for reason in reason_lines(summary.invalid_reasons))):
+            console.print(Text(line, style="bold yellow"), soft_wrap=True)
+    if summary.flaky:
+        causes = ", ".join(f"{cause} {number:,}" for cause, number in summary.flaky.items())
+        console.print(Text(printable(f"flaky cells by cause: {causes}"), style="yellow"), soft_wrap=True)
+    for error in summary.errors[:ERRORS_SHOWN]:
+        console.print(Text(printable(f"internal error: {error}"), style="bold red"), soft_wrap=True)
+    if summary.errors:
+        told = count(len(summary.errors), "internal error")
+        console.print(Text(f"{told}: the figures above are not complete.", style="bold red"))
+    for line in summary.gone:
+        console.print(Text(f"no longer reproduces: {line}", style="bold yellow"), soft_wrap=True)
+    if summary.known:
+        told = count(summary.known, "finding")
+        console.print(Text(f"{told} of known issues (eqfuzz known list)", style="yellow"), soft_wrap=True)
+    if summary.findings:
+        told = f"{count(summary.findings, 'finding')} in {count(summary.buckets, 'bucket')}"
+        told += in_brackets(summary.severities)
+        console.print(Text.assemble((told, "bold red"), " in ", (findings_folder, "bold")), soft_wrap=True)
+    elif summary.cells:
+        told = "No findings." if not summary.known else "No new findings."
+        console.print(Text(told, style="bold yellow" if summary.errors else "bold green"))
+    else:
+        console.print(Text("Nothing was compiled.", style="bold yellow"))
+
+
+def _rules(rules: dict[str, RuleTally], judged: bool) -> Table:
+    """Rules with something else than agreement first, then by number of variants."""
+
+    def rank(item: tuple[str, RuleTally]) -> tuple[int, int, str]:
+        name, tally = item
+        return -sum(_other(tally).values()), -tally.variants, name
+
+    ordered = sorted(rules.items(), key=rank)
+    rows = [(Text(name), tally) for name, tally in ordered[:RULES_SHOWN]]
+    rest = [tally for _, tally in ordered[RULES_SHOWN:]]
+    if rest:
+        rows.append((Text(count(len(rest), "more rule"), style="dim"), _together(rest)))
+    table = _table("Rules applied", f"{len(rules):,}")
+    table.add_column("rule", overflow="fold")
+    table.add_column("variants", justify="right", no_wrap=True)
+    if judged:
+        table.add_column("agree", justify="right", no_wrap=True, style="green")
+        table.add_column("other verdicts", overflow="fold")
+    for name, tally in rows:
+        verdicts = (f"{tally.verdicts.get(Kind.AGREE, 0):,}", _in_colour(_other(tally))) if judged else ()
+        table.add_row(name, f"{tally.variants:,}", *verdicts)
+    return table
+
+
+def _in_colour(verdicts: dict[str, int]) -> Text:
+    return Text(", ").join(Text(f"{kind} {number:,}", style=style_of(kind)) for kind, number in verdicts.items())
+
+
+def _other(tally: RuleTally) -> dict[str, int]:
+    return {kind: number for kind, number in tally.verdicts.items() if kind != Kind.AGREE}
+
+
+def _together(tallies: Sequence[RuleTally]) -> RuleTally:
+    verdicts: dict[str, int] = {}
+    for tally in tallies:
+        for kind, number in tally.verdicts.items():
+            verdicts[kind] = verdicts.get(kind, 0) + number
+    return RuleTally(sum(tally.variants for tally in tallies), verdicts)
+
+
+def _verdicts(verdicts: dict[str, int], meanings: bool) -> Table:
+    table = _table("Verdicts", "")
+    table.add_column("kind", no_wrap=True)
+    table.add_column("count", justify="right", no_wrap=True)
+    if meanings:
+        table.add_column("meaning", style="dim")
+    for kind in Kind:
+        if verdicts.get(kind):
+            row = [Text(kind, style=style_of(kind)), f"{verdicts[kind]:,}"]
+            table.add_row(*row, *([MEANING[kind]] if meanings else []))
+    return table
+
+
+def _print_notable(console: Console, notable: Sequence[CellJudged]) -> None:
+    if not notable:
+        return
+    console.print()
+    console.print(Text("No finding, but to be looked at:", style="bold"))
+    for cell in sorted(notable, key=lambda c: (c.index, c.variant))[:NOTABLE_SHOWN]:
+        console.print(Text(f"  {notable_line(cell)}", style="yellow"), soft_wrap=True)
+    if len(notable) > NOTABLE_SHOWN:
+        console.print(Text(f"  and {len(notable) - NOTABLE_SHOWN:,} more (--format json tells all)", style="dim"))
+
+
+def notable_line(cell: CellJudged) -> str:
+    """``flaky seeds/a.py: rules, config on device: message``."""
+    how = " + ".join(cell.rules) or "the original"
+    where = f", {cell.config} on {cell.device}" if cell.config else ""
+    return printable(f"{cell.verdict.kind} {cell.seed}: {how}{where}: {cell.verdict.message}").replace("\n", " ")
+
+
+def _table(title: str, note: str) -> Table:
+    heading = Text.assemble((title, "bold"), (f"  {note}" if note else "", "dim"))
+    return Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)

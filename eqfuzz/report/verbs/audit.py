@@ -1,0 +1,96 @@
+"""What local audits found, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from eqfuzz.commands.audit import Audited
+from eqfuzz.oracle.audit.local_audit import Suspect
+from eqfuzz.report.formatting import count, printable
+
+
+class AuditReport:
+    """Prints each outcome as it comes, and ``close`` the sums."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._files = self._suspects = self._operators = 0
+        self._skipped: Counter[str] = Counter()
+
+    def handle(self, audited: Audited) -> None:
+        """A line for the file, then its suspects by the statements of the program."""
+        self._files += 1
+        suspects = audited.audit.suspects if audited.audit is not None else ()
+        mark, style = ("✗", "bold red") if suspects else ("?", "bold yellow") if audited.ended else ("✓", "bold green")
+        self._print(Text.assemble((f"{mark} ", style), (printable(str(audited.path)), "bold"), f"  {_told(audited)}"))
+        if audited.verdict is not None and audited.verdict.is_finding:
+            self._print(Text(f"    as a whole {audited.verdict.kind}: {printable(audited.verdict.message)}", "yellow"))
+        if audited.audit is not None:
+            self._suspects += len(suspects)
+            self._operators += audited.audit.audited
+            self._skipped.update(audited.audit.skipped)
+        for suspect in suspects:
+            self._suspect(suspect)
+
+    def close(self) -> None:
+        """The sums, and why operators were not judged."""
+        total = f"{count(self._suspects, 'suspect')}  ·  {count(self._operators, 'operator')} judged in "
+        self._print(Text(total + count(self._files, "file"), style="bold"))
+        for reason, number in self._skipped.most_common():
+            self._print(Text(f"  {count(number, 'operator')} not judged: {printable(reason)}", style="dim"))
+
+    def _suspect(self, suspect: Suspect) -> None:
+        place, found = suspect.place, suspect.found
+        where = f"line {place.line}" if place.line else "a line that torch does not know"
+        head = Text.assemble(
+            "    ", (suspect.operator, "bold magenta"), f"  {where}  ", (printable(place.text), "cyan")
+        )
+        self._print(head)
+        shape = "×".join(map(str, found.shape)) or "a scalar"
+        graph = f"{suspect.kind} graph {suspect.graph}"
+        self._print(Text(f"      {suspect.expression}  ({found.dtype}, {shape}, {graph})", style="dim"))
+        index = f"[{', '.join(map(str, found.index))}]  " if found.index else ""
+        number = f"  ({found.wrong_elements:,} of {found.elements:,} wrong)" if found.elements > 1 else ""
+        self._print(Text(f"      {index}{printable(found.message)}{number}"))
+
+    def _print(self, text: Text) -> None:
+        self._console.print(text, soft_wrap=not self._console.is_terminal)
+
+
+class AuditLines:
+    """A line of JSON for each outcome (``audited``), a ``summary`` last."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._files = self._suspects = self._operators = 0
+
+    def handle(self, audited: Audited) -> None:
+        told = audited.audit
+        self._files += 1
+        self._suspects += 0 if told is None else len(told.suspects)
+        self._operators += 0 if told is None else told.audited
+        verdict = None if audited.verdict is None else audited.verdict.to_json()
+        audit = None if told is None else told.to_json()
+        self._line("audited", file=str(audited.path), verdict=verdict, audit=audit, ended=audited.ended)
+
+    def close(self) -> None:
+        self._line("summary", files=self._files, suspects=self._suspects, audited=self._operators)
+
+    def _line(self, event: str, **fields: Any) -> None:
+        print(json.dumps({"event": event, **fields}), file=self._stream, flush=True)
+
+
+def _told(audited: Audited) -> str:
+    if audited.ended:
+        return printable(audited.ended)
+    told = audited.audit
+    if told is None:
+        return "the runner ended without an audit"
+    line = f"{count(len(told.suspects), 'suspect')}  ·  {count(told.audited, 'operator')} judged in "
+    line += count(told.graphs, "graph")
+    return f"{line}  ·  it raises {printable(told.raised)}" if told.raised else line

@@ -1,0 +1,69 @@
+"""A reduction for the console: the size curve while it lasts, the smaller finding at the end."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from eqfuzz.events.run import FindingMade
+from eqfuzz.report.formatting import count, duration
+from eqfuzz.report.live_display import Drawing, Drawn
+from eqfuzz.report.run.finding_panel import print_finding
+from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.reduce.finding_reducer import Tried
+
+_BARS = "▁▂▃▄▅▆▇█"
+_WIDTH = 60
+
+
+class Curve(Drawn):
+    """A handler of tries, and a context manager, since it draws while it is open."""
+
+    def __init__(self, console: Console) -> None:
+        self._drawing = Drawing(console, self)
+        self._lock = threading.Lock()
+        self._began = time.monotonic()
+        self._tries = 0
+        self._phase = ""
+        self._sizes: list[int] = []
+
+    def take(self, tried: Tried) -> None:
+        """Count a try; may be called from any thread."""
+        with self._lock:
+            if tried.phase != self._phase:
+                self._phase, self._sizes = tried.phase, []
+            self._tries += 1
+            if tried.holds or not self._sizes:
+                self._sizes.append(tried.size)
+
+    def display(self) -> RenderableType:
+        """The sizes that held in this phase, as bars, and the line."""
+        with self._lock:
+            sizes = self._sizes[-_WIDTH:]
+        top = max(sizes, default=1) or 1
+        bars = "".join(_BARS[round(size / top * (len(_BARS) - 1))] for size in sizes)
+        return Text.assemble((bars, "cyan"), "  ", self.line())
+
+    def line(self) -> str:
+        """``statements: 31 → 4, 57 tries, 12 s``."""
+        with self._lock:
+            elapsed = duration(time.monotonic() - self._began)
+            sizes = f"{self._sizes[0]} → {self._sizes[-1]}, " if self._sizes else ""
+            return f"{self._phase or 'calls'}: {sizes}{count(self._tries, 'try', 'tries')}, {elapsed}"
+
+
+def print_reduced(console: Console, finding: Finding, folder: str, out: str) -> None:
+    """The smaller finding as a panel, and how much smaller it is."""
+    print_finding(console, FindingMade(0, finding, folder, known=False), out)
+    reduced = finding.reduced
+    if reduced is not None:
+        told = [
+            f"{name} {before} → {after}"
+            for name in ("rewrites", "statements", "characters")
+            for before, after in [getattr(reduced, name)]
+        ]
+        told.append(count(reduced.tries, "try", "tries"))
+        console.print(Text("reduced: " + ", ".join(told), style="bold"), soft_wrap=True)

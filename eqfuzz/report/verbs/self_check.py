@@ -1,0 +1,117 @@
+"""The console during ``eqfuzz self-check``: a line per step, the tables of recall and precision at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from eqfuzz.events.run import Event
+from eqfuzz.events.self_check import SelfCheckStep, SelfCheckSummary
+from eqfuzz.oracle.calibration.columns import COLUMNS
+from eqfuzz.report.formatting import duration, printable
+
+_DTYPES = ("float32", "float64", "float16", "bfloat16")
+_GROUPS = ("outputs", "gradients")
+
+
+class SelfCheckReport:
+    """A handler of a self-check's events that writes to ``console``."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def __enter__(self) -> SelfCheckReport:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return
+
+    def handle(self, event: Event) -> None:
+        """Show one event. Not to be called by two threads at once."""
+        match event:
+            case SelfCheckStep(step=step, passed=passed, detail=detail, seconds=seconds):
+                mark = ("✓ ", "green") if passed else ("✗ ", "bold red")
+                said = printable(detail)
+                self._print(Text.assemble(mark, step, (f"  {said}, {duration(seconds)}", "dim")))
+            case SelfCheckSummary():
+                self._close(event)
+            case _:
+                pass
+
+    def _close(self, summary: SelfCheckSummary) -> None:
+        if summary.recall is not None and summary.recall["rows"]:
+            self._console.print(recall_table(summary.recall))
+            self._console.print(wolves_table(summary.recall))
+            for claim in summary.recall["claims"]:
+                self._print(Text(f"  called wrong as it is: {printable(claim)}", style="yellow"))
+        if summary.precision:
+            self._console.print(precision_table(summary.precision))
+            for pairs in summary.precision:
+                for claim in pairs["claimed"]:
+                    self._print(Text(f"  {printable(claim)}", style="red"))
+        words = ("passed", "bold green") if summary.passed else ("failed", "bold red")
+        if summary.interrupted:
+            words = ("stopped early", "bold yellow")
+        self._print(Text.assemble("self-check ", words, (f"  ·  {duration(summary.seconds)}", "dim")))
+
+    def _print(self, text: Text) -> None:
+        self._console.print(text, soft_wrap=not self._console.is_terminal)
+
+
+def recall_table(recall: dict[str, Any]) -> Table:
+    """Faults by dtype, group and kind; the share that each oracle saw. A column ahead of the first is marked."""
+    table = Table(title="Recall: planted faults seen, in percent", title_justify="left")
+    for name in ("dtype", "where", "fault"):
+        table.add_column(name, no_wrap=True)
+    for name in ("planted", *COLUMNS):
+        table.add_column(name, justify="right")
+    for row in _sorted(recall["rows"]):
+        shares = [100 * row["seen"].get(name, 0) / row["planted"] for name in COLUMNS]
+        cells = [Text(f"{share:.1f}", style="bold yellow" if share > shares[0] else "") for share in shares]
+        table.add_row(row["dtype"], row["group"], row["fault"], f"{row['planted']:,}", *cells)
+    return table
+
+
+def wolves_table(recall: dict[str, Any]) -> Table:
+    """By dtype, how many programs there were and whose correct compiled run each oracle called wrong."""
+    table = Table(title="Programs whose correct compiled run was called wrong", title_justify="left")
+    table.add_column("dtype", no_wrap=True)
+    for name in ("programs", *COLUMNS[1:]):
+        table.add_column(name, justify="right")
+    for dtype in (name for name in _DTYPES if name in recall["subjects"]):
+        wrong = [str(recall["wolves"].get(dtype, {}).get(name, 0)) for name in COLUMNS[1:]]
+        table.add_row(dtype, str(recall["subjects"][dtype]), *wrong)
+    return table
+
+
+def precision_table(precision: list[dict[str, Any]]) -> Table:
+    """Pairs of correct runs by how they were made, and what was said of them; others' alarms where they were asked."""
+    table = Table(title="Precision: pairs of correct runs", title_justify="left")
+    table.add_column("pairs of", no_wrap=True)
+    for name in ("pairs", "agree", "inconclusive", "claimed wrong", *(f"alarms of {n}" for n in COLUMNS[1:])):
+        table.add_column(name, justify="right")
+    for pairs in precision:
+        kinds = pairs["kinds"]
+        count = sum(kinds.values())
+        figures = [count, kinds.get("agree", 0), kinds.get("inconclusive", 0), len(pairs["claimed"])]
+        alarms = [f"{pairs['alarms'].get(name, 0):,}" if pairs["alarms"] else "" for name in COLUMNS[1:]]
+        table.add_row(pairs["name"], *(f"{figure:,}" for figure in figures), *alarms)
+    return table
+
+
+def _sorted(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    order: dict[str, int] = {}
+    for row in rows:
+        order.setdefault(row["fault"], len(order))
+
+    def place(row: dict[str, Any]) -> tuple[int, int, int]:
+        return _DTYPES.index(row["dtype"]), _GROUPS.index(row["group"]), order[row["fault"]]
+
+    yield from sorted(rows, key=place)

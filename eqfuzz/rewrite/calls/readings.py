@@ -1,0 +1,174 @@
+"""Readings of a call: which argument is which parameter, in whatever form the call is written."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import libcst as cst
+
+from eqfuzz.rewrite.calls.operators import (
+    METHODS,
+    NUMPY_NAMES,
+    REQUIRED,
+    Parameter,
+    Signature,
+    canonical,
+    correspondence,
+    fits,
+    operator_at,
+)
+from eqfuzz.rewrite.context.context import constant
+
+Value = cst.BaseExpression | tuple[cst.BaseExpression, ...]
+"""What is passed for one parameter; a tuple are the items of one list (``x.permute(1, 0)``)."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """One way to understand a call, by the parameter names of the function that stands for all its names.
+
+    ``values`` and ``parameters`` have the same keys, in order of evaluation, which is that of the parameters.
+    """
+
+    overload: str
+    values: Mapping[str, Value]
+    parameters: Mapping[str, Parameter]
+    target: Signature
+
+    def is_default(self, name: str) -> bool:
+        """Whether what is passed is what would be taken anyway."""
+        return _is_default(self.parameters[name], self.values[name])
+
+
+def method_path(name: str) -> str:
+    """The path of the tensor method of this name."""
+    return f"{METHODS}.{name}"
+
+
+def read(path: str, arguments: Sequence[cst.Arg], receiver: cst.BaseExpression | None) -> tuple[Reading, ...]:
+    """The readings of a call of ``path``; ``receiver`` is what a method is called on.
+
+    Judged by syntax: values that are not literals may have any type, so there may be several. None where the function
+    is unknown, arguments are too many or unknown, or are not evaluated in the order of the parameters.
+    """
+    if path.startswith(f"{METHODS}.") and receiver is None:  # torch.Tensor.f(x, ...)
+        if not arguments or arguments[0].keyword is not None:
+            return ()
+        receiver, arguments = arguments[0].value, arguments[1:]
+    positional = [a.value for a in arguments if a.keyword is None]
+    keywords = {a.keyword.value: a.value for a in arguments if a.keyword is not None}
+    found = [
+        _read(signature, names, target, positional, keywords, receiver) for signature, names, target in _meanings(path)
+    ]
+    return tuple(reading for reading in found if reading is not None)
+
+
+def default_of(reading: Reading, name: str) -> cst.BaseExpression | None:
+    """The default of a parameter as a literal, where it is a number or a truth value."""
+    parameter = reading.target.named(name)
+    default = parameter.default if parameter is not None else None
+    if type(default) not in (bool, int, float):
+        return None
+    return cst.parse_expression(repr(default))
+
+
+@cache
+def _meanings(path: str) -> tuple[tuple[Signature, Mapping[str, str], Signature], ...]:
+    """Each signature of ``path`` with its parameter names in each signature of the function that stands for all."""
+    operator, best = operator_at(path), operator_at(canonical(path))
+    if operator is None or best is None:
+        return ()
+    if operator.aten and operator.aten == best.aten:
+        return tuple((s, {p.name: p.name for p in s.parameters}, s) for s in operator.signatures)
+    return tuple((s, correspondence(s, t), t) for s in operator.signatures for t in best.signatures)
+
+
+def _read(
+    signature: Signature,
+    names: Mapping[str, str],
+    target: Signature,
+    positional: Sequence[cst.BaseExpression],
+    keywords: Mapping[str, cst.BaseExpression],
+    receiver: cst.BaseExpression | None,
+) -> Reading | None:
+    values = _bound(signature, positional, keywords, receiver)
+    if values is None:
+        return None
+    order = [p.name for p in signature.parameters if p.name in values]
+    if order != list(values) or any(p.default is REQUIRED and p.name not in values for p in signature.parameters):
+        return None
+    parameters = {p.name: p for p in signature.parameters if p.name in values}
+    if any(not _may_be(parameters[name], value) for name, value in values.items()):
+        return None
+    own = [name for name in values if name not in names]
+    if any(not _is_default(parameters[name], values[name]) for name in own):
+        return None  # the function that stands for all has no such parameter
+    kept = [name for name in values if name in names]
+    return Reading(
+        target.overload,
+        {names[name]: values[name] for name in kept},
+        {names[name]: parameters[name] for name in kept},
+        target,
+    )
+
+
+def _bound(
+    signature: Signature,
+    positional: Sequence[cst.BaseExpression],
+    keywords: Mapping[str, cst.BaseExpression],
+    receiver: cst.BaseExpression | None,
+) -> dict[str, Value] | None:
+    """Arguments by parameter name in order of evaluation, or None where the signature does not take them."""
+    parameters = list(signature.positional)
+    rest: list[cst.BaseExpression] = list(positional)
+    if receiver is not None:
+        parameters.sort(key=lambda p: p.name != signature.receiver)
+        rest.insert(0, receiver)
+    values: dict[str, Value] = {}
+    if receiver is not None and len(parameters) == 2 and parameters[1].type == "int[]" and _are_items(rest[1:]):
+        values = {parameters[0].name: rest[0], parameters[1].name: tuple(rest[1:])}
+    elif len(rest) > len(parameters):
+        return None
+    else:
+        values = {p.name: node for p, node in zip(parameters, rest, strict=False)}
+    for keyword, node in keywords.items():
+        name = keyword if signature.named(keyword) is not None or not signature.overload else NUMPY_NAMES.get(keyword)
+        if name is None or signature.named(name) is None or name in values:
+            return None
+        values[name] = node
+    return values
+
+
+def _are_items(nodes: Sequence[cst.BaseExpression]) -> bool:
+    """Whether positional arguments are the items of one list: several, or one number."""
+    if len(nodes) != 1:
+        return len(nodes) > 1
+    known = constant(nodes[0])
+    return known is not None and known.kind == "int"
+
+
+def _may_be(parameter: Parameter, value: Value) -> bool:
+    """Whether a literal has the parameter's type; what is no literal may have any."""
+    if not parameter.type or isinstance(value, tuple):
+        return True
+    known = constant(value)
+    if known is None or (known.kind == "ints" and known.length == 0):
+        return True
+    return parameter.type.startswith("Tensor[") or fits(parameter.type, known) is not None
+
+
+def _is_default(parameter: Parameter, value: Value) -> bool:
+    if isinstance(value, tuple) or parameter.default is REQUIRED:
+        return False
+    known, default = constant(value), parameter.default
+    if known is None:
+        return False
+    if default is None:
+        return known.kind == "none"
+    if isinstance(default, list):
+        one = known.kind == "int" and bool(default) and [known.value] * len(default) == default
+        return one or (known.kind == "ints" and list(known.value) == default)
+    same_type = type(known.value) is type(default) or (parameter.type == "float" and known.kind == "int")
+    return known.kind != "none" and same_type and known.value == default

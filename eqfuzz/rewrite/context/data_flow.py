@@ -1,0 +1,379 @@
+"""What may happen around a place: which variables are surely bound, which a call may change, what is free to move."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import libcst as cst
+
+from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.source.edit import skip
+from eqfuzz.rewrite.source.evaluation_order import held_back
+from eqfuzz.rewrite.source.purity import is_pure
+from eqfuzz.rewrite.source.syntax import children, dotted, walk
+
+_FRAME_FUNCTIONS = frozenset("locals globals vars dir exec eval".split())
+_FRAME_MODULES = frozenset("inspect jit script _getframe currentframe triton numba".split())
+"""Code that calls one of these functions, or mentions one of the others, can see its own variables, stack or source."""
+
+_TRACING = frozenset("cond while_loop scan associative_scan map vmap checkpoint export compile".split())
+
+_SCOPES = (cst.Lambda, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp, cst.ClassDef, cst.FunctionDef)
+
+_HARMLESS_MODULES = (
+    "torch.nn.functional.",
+    "torch.linalg.",
+    "torch.special.",
+    "torch.fft.",
+    "torch.Tensor.",
+    "torch.",
+    "math.",
+)
+
+_KEEPS_STATE = frozenset(
+    """batch_norm instance_norm embedding embedding_bag fractional_max_pool2d fractional_max_pool3d
+    scaled_dot_product_attention native_dropout feature_dropout empty empty_like empty_strided new_empty
+    new_empty_strided empty_permuted no_grad enable_grad inference_mode compile cond vmap save load from_file
+    share_memory retain_grad register_hook item tolist numpy""".split()
+)
+"""Functions of torch that draw, write, read memory as it is, or leave the tensor world."""
+
+_PLAIN_KINDS = frozenset("tensor int float bool complex str none dtype range ints tuple list device".split())
+
+
+def own_nodes(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Like ``walk``, but not into nested functions, lambdas and classes."""
+    yield node
+    for child in children(node):
+        if not isinstance(child, (cst.FunctionDef, cst.Lambda, cst.ClassDef)):
+            yield from own_nodes(child)
+
+
+@lru_cache(maxsize=4096)
+def path_to(root: cst.CSTNode, target: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
+    """The nodes from ``root`` down to ``target``, both included; empty when it is not inside."""
+    if root is target:
+        return (root,)
+    pending: list[tuple[cst.CSTNode, tuple[cst.CSTNode, ...]]] = [(root, (root,))]
+    while pending:
+        node, path = pending.pop()
+        for child in children(node):
+            if child is target:
+                return (*path, child)
+            pending.append((child, (*path, child)))
+    return ()
+
+
+def ancestors(at: Place) -> tuple[cst.CSTNode, ...]:
+    """What is around the statement here inside its function, from the outside in."""
+    function = at.statement.function
+    return path_to(function, at.statement.node)[1:-1]
+
+
+def demand_ordinary(at: Place) -> None:
+    """Skip where code looks at its own frame or source, which every change of form would show to it."""
+    seen = _frame_readers(at.syntax.module)
+    if seen:
+        skip(f"the program may look at its own variables or source ({seen[0]})")
+
+
+@lru_cache(maxsize=16)
+def _frame_readers(module: cst.Module) -> tuple[str, ...]:
+    attributes = {id(node.attr) for node in walk(module) if isinstance(node, cst.Attribute)}
+    found = {
+        node.value
+        for node in walk(module)
+        if isinstance(node, cst.Name)
+        and (node.value in _FRAME_MODULES or (node.value in _FRAME_FUNCTIONS and id(node) not in attributes))
+    }
+    return tuple(sorted(found))
+
+
+def demand_unbroken(at: Place) -> None:
+    """Skip where a graph must not break: torch traces the functions that some of its own are given as a whole."""
+    found = sorted(_TRACING & (at.syntax.names | at.syntax.attributes))
+    if found:
+        skip(f"{found[0]} may trace the code here as a whole")
+
+
+def shared_names(at: Place) -> frozenset[str]:
+    """Names that some function of the program declares ``nonlocal`` or ``global``: a call may change them."""
+    return _declared(at.syntax.module)
+
+
+@lru_cache(maxsize=16)
+def _declared(module: cst.Module) -> frozenset[str]:
+    return frozenset(
+        item.name.value for node in walk(module) if isinstance(node, (cst.Nonlocal, cst.Global)) for item in node.names
+    )
+
+
+def captured(at: Place) -> frozenset[str]:
+    """Names that nested functions, lambdas, classes and generator expressions of the function here mention."""
+    return _mentioned_inside(at.statement.function)
+
+
+@lru_cache(maxsize=64)
+def _mentioned_inside(function: cst.FunctionDef) -> frozenset[str]:
+    holders = (cst.FunctionDef, cst.Lambda, cst.GeneratorExp, cst.ClassDef)
+    return frozenset(
+        inner.value
+        for node in walk(function.body)
+        if isinstance(node, holders)
+        for inner in walk(node)
+        if isinstance(inner, cst.Name)
+    )
+
+
+def in_loop(at: Place) -> bool:
+    """Whether the statement here may run several times in one call."""
+    return any(isinstance(node, (cst.For, cst.While)) for node in ancestors(at))
+
+
+def demand_no_handler(at: Place) -> None:
+    """Skip where an exception may be caught inside the function, so that half of a change would be seen."""
+    for node in ancestors(at):
+        if isinstance(node, (cst.Try, cst.TryStar)):
+            skip("an exception may be caught here, after half of it")
+        if isinstance(node, cst.With):
+            for item in node.items:
+                known = at.resolved(item.item.func) if isinstance(item.item, cst.Call) else None
+                if not (known or "").startswith(("torch.", "contextlib.nullcontext")):
+                    skip("a context may catch an exception here, after half of it")
+
+
+def bound_before(at: Place) -> frozenset[str]:
+    """Variables that have a value whenever the statement here begins: parameters, and what always ran before."""
+    function = at.statement.function
+    names = {n.name.value for n in walk(function.params) if isinstance(n, cst.Param)}
+    path = path_to(function, at.statement.node)
+    for parent, child in itertools.pairwise(path):
+        if isinstance(parent, (cst.IndentedBlock, cst.SimpleStatementLine)):
+            for earlier in parent.body:
+                if earlier is child:
+                    break
+                names |= _bound_by(earlier)
+        elif isinstance(parent, cst.For) and child is parent.body:
+            names |= _targets(parent.target)
+        elif isinstance(parent, cst.With) and child is parent.body:
+            names |= {n for i in parent.items if i.asname is not None for n in _targets(i.asname.name)}
+    return frozenset(names - _unbound_somewhere(function))
+
+
+def _bound_by(statement: cst.CSTNode) -> set[str]:
+    """Names that have a value whenever ``statement`` is over."""
+    match statement:
+        case cst.SimpleStatementLine():
+            return set().union(*(_bound_by(small) for small in statement.body))
+        case cst.Assign():
+            return set().union(*(_targets(t.target) for t in statement.targets))
+        case cst.AnnAssign():
+            return _targets(statement.target) if statement.value is not None else set()
+        case cst.AugAssign():
+            return _targets(statement.target)
+        case cst.FunctionDef() | cst.ClassDef():
+            return {statement.name.value}
+        case cst.If():
+            if not isinstance(statement.orelse, cst.Else):
+                return _bound_by(statement.body) & _bound_by(statement.orelse) if statement.orelse else set()
+            return _bound_by(statement.body) & _bound_by(statement.orelse.body)
+        case cst.IndentedBlock() | cst.SimpleStatementSuite():
+            return set().union(*(_bound_by(s) for s in statement.body))
+        case cst.Try() if not statement.handlers:
+            return _bound_by(statement.body)
+        case cst.With():
+            return {n for i in statement.items if i.asname is not None for n in _targets(i.asname.name)}
+        case _:
+            return set()
+
+
+def _targets(target: cst.CSTNode) -> set[str]:
+    match target:
+        case cst.Name():
+            return {target.value}
+        case cst.Tuple() | cst.List():
+            return set().union(*(_targets(e.value) for e in target.elements))
+        case cst.StarredElement():
+            return _targets(target.value)
+        case _:
+            return set()
+
+
+@lru_cache(maxsize=64)
+def _unbound_somewhere(function: cst.FunctionDef) -> frozenset[str]:
+    """Names that a ``del`` or the end of an ``except … as name`` takes away."""
+    gone: set[str] = set()
+    for node in walk(function.body):
+        if isinstance(node, cst.Del):
+            gone |= {n.value for n in walk(node) if isinstance(n, cst.Name)}
+        elif isinstance(node, cst.ExceptHandler) and node.name is not None:
+            gone |= {n.value for n in walk(node.name) if isinstance(n, cst.Name)}
+    return frozenset(gone)
+
+
+def demand_same_elsewhere(node: cst.CSTNode) -> None:
+    """Skip what means something else in another function: ``super()``, ``yield``, ``:=``, ``__private``, late reads."""
+    reason = _different_elsewhere(node)
+    if reason is not None:
+        skip(reason)
+
+
+@lru_cache(maxsize=4096)
+def _different_elsewhere(node: cst.CSTNode) -> str | None:
+    for inner in walk(node):
+        match inner:
+            case cst.NamedExpr() | cst.Yield() | cst.Await() | cst.Lambda() | cst.GeneratorExp():
+                return "it binds a name, waits, or reads its variables later"
+            case cst.Name(value=name) if name in ("super", "__class__") or is_private(name):
+                return f"{name} means something else in another function"
+            case _:
+                pass
+    return None
+
+
+def is_private(name: str) -> bool:
+    """Whether the name is spelled otherwise inside a class."""
+    return name.startswith("__") and not name.endswith("__")
+
+
+def demand_one_text(at: Place, node: cst.CSTNode) -> str:
+    """The text of ``node``, in brackets when it has several lines; Skip when indenting it could change a string."""
+    text = at.text(node)
+    if "\n" not in text:
+        return text
+    if '"""' in text or "'''" in text or "\\\n" in text:
+        skip("a string that goes over several lines cannot be indented otherwise")
+    return text if isinstance(node, cst.BaseExpression) and node.lpar else f"({text})"
+
+
+def given(at: Place, expression: cst.BaseExpression) -> list[str]:
+    """The variables that a function must be given to compute ``expression`` in its place, in alphabetical order.
+
+    Skip when it would not compute the same: reads that are not certain, names that a call may change.
+    """
+    demand_ordinary(at)
+    demand_same_elsewhere(expression)
+    names = at.variables(expression)
+    changing = sorted(shared_names(at) & set(names))
+    if changing:
+        skip(f"a call may change {changing[0]} in between")
+    unsure = set(names) - _certain(expression)
+    if unsure or any(isinstance(n, (cst.Try, cst.TryStar)) for n in ancestors(at)):
+        missing = sorted(set(names) - bound_before(at) - _bound_between(at))
+        if missing:
+            skip(f"{missing[0]} may have no value yet")
+    return names
+
+
+def _certain(node: cst.CSTNode) -> set[str]:
+    """Names that evaluating ``node`` certainly reads."""
+    match node:
+        case cst.Name():
+            return {node.value}
+        case cst.IfExp():
+            return _certain(node.test)
+        case cst.BooleanOperation():
+            return _certain(node.left)
+        case cst.Comparison():
+            return _certain(node.left) | _certain(node.comparisons[0].comparator)
+        case cst.ListComp() | cst.SetComp() | cst.DictComp():
+            return _certain(node.for_in.iter)
+        case cst.Attribute():
+            return _certain(node.value)
+        case cst.Arg():
+            return _certain(node.value)
+        case _:
+            return set().union(*(_certain(child) for child in children(node)))
+
+
+def _bound_between(at: Place) -> set[str]:
+    """Parameters and comprehension variables that are bound between the statement and the expression here."""
+    found: set[str] = set()
+    for node in path_to(at.statement.node, at.node):
+        if isinstance(node, cst.Lambda):
+            found |= {n.name.value for n in walk(node.params) if isinstance(n, cst.Param)}
+        elif isinstance(node, (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)):
+            found |= {n for part in walk(node) if isinstance(part, cst.CompFor) for n in _targets(part.target)}
+    return found
+
+
+def demand_same_scope(at: Place) -> None:
+    """Skip when the expression here stands in a scope of its own inside the statement."""
+    if any(isinstance(node, _SCOPES) for node in path_to(at.statement.node, at.node)[:-1]):
+        skip("it stands in a scope of its own")
+
+
+def demand_first(at: Place, expression: cst.BaseExpression) -> None:
+    """Skip unless ``expression`` may be evaluated ahead of the statement here."""
+    demand_ordinary(at)
+    reason = held_back(expression, at.statement.node)
+    if reason is not None:
+        skip(reason)
+    if any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in walk(expression)):
+        skip("it binds a name or waits")
+    if not is_pure(expression) and shared_names(at):
+        skip("a call may change variables that are read before it")
+    start = at.syntax.span(expression)[0]
+    for node in own_nodes(at.statement.node):
+        if isinstance(node, cst.Call) and at.syntax.span(node)[1] <= start:
+            _demand_calm_call(at, node)
+
+
+def demand_calm(at: Place, expression: cst.BaseExpression) -> None:
+    """Skip unless ``expression`` only computes: torch functions and methods on plain tensors and numbers.
+
+    Stricter than purity, which goes by names alone: no object of the program's own takes part.
+    """
+    at.demand_pure(expression)
+    for node in walk(expression):
+        match node:
+            case cst.Call():
+                _demand_calm_call(at, node)
+            case cst.GeneratorExp() | cst.ListComp() | cst.SetComp() | cst.DictComp() | cst.FormattedString():
+                skip("it is not followed into comprehensions and formatted strings")
+            case cst.BinaryOperation() | cst.UnaryOperation() | cst.Comparison() | cst.Subscript():
+                operands = [c for c in children(node) if isinstance(c, cst.BaseExpression)]
+                for operand in operands:
+                    _demand_plain(at, operand)
+            case _:
+                pass
+
+
+def _demand_calm_call(at: Place, call: cst.Call) -> None:
+    path = at.resolved(call.func)
+    if path is not None:
+        module = next((m for m in _HARMLESS_MODULES if path.startswith(m)), None)
+        name = path.removeprefix(module or "")
+        if module is None or "." in name or _may_keep_state(name):
+            skip(f"{path} may do more than compute")
+    elif isinstance(call.func, cst.Attribute):
+        if _may_keep_state(call.func.attr.value):
+            skip(f"{call.func.attr.value} may do more than compute")
+        _demand_plain(at, call.func.value)
+    elif not isinstance(call.func, cst.Name) or call.func.value in at.locals | at.syntax.module_names:
+        skip("what is called is the program's own")
+    for argument in call.args:
+        if argument.star:
+            skip("starred arguments are not followed")
+        if dotted(argument.value) is None or at.resolved(argument.value) is None:
+            _demand_plain(at, argument.value)
+
+
+def _may_keep_state(name: str) -> bool:
+    return name in _KEEPS_STATE or name.startswith(("set_", "use_", "init", "_", "get_", "is_grad")) or "rand" in name
+
+
+def _demand_plain(at: Place, expression: cst.BaseExpression) -> None:
+    """Skip unless the operand was a tensor, number, … every time: its operators are then torch's or Python's own."""
+    if isinstance(expression, (cst.Tuple, cst.List, cst.SimpleString)) or at.resolved(expression) is not None:
+        return  # elements are looked at as expressions of their own
+    for fact in at.facts(expression):
+        if fact.kind not in _PLAIN_KINDS:
+            skip(f"an operand is {fact.describe()}, whose operators are not known")
+
+
+def stores(at: Place, statements: Sequence[cst.CSTNode]) -> set[str]:
+    """Variables that the statements bind."""
+    return set().union(*(at.names(s).stores for s in statements))

@@ -1,0 +1,48 @@
+"""Memory of results: whether what an expression computes may as well be written into a copy of an operand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import libcst as cst
+
+from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.facts.fact import Fact
+from eqfuzz.rewrite.facts.shape_preconditions import dense
+from eqfuzz.rewrite.source.edit import skip
+
+
+def demand_room(at: Place, operand: cst.BaseExpression, whole: cst.BaseExpression) -> None:
+    """Skip unless ``whole`` always has the type, shape and strides of a copy of ``operand``."""
+    demand_plain_writes(at)
+    befores, afters = at.tensors(operand), at.tensors(whole)
+    if len(befores) != len(afters):
+        skip("the operand was not evaluated once for each evaluation of the whole")
+    for before, after in zip(befores, afters, strict=True):
+        if before.dtype != after.dtype or before.shape != after.shape:
+            skip(f"{before.describe()} has no room for {after.describe()}")
+    demand_not_complex(afters)
+    if not all(is_dense(b) and same_strides(b, a) for b, a in zip(befores, afters, strict=True)):
+        skip("the result is laid out otherwise than a copy of the operand")
+
+
+def demand_plain_writes(at: Place) -> None:
+    """Skip where writing is not computing: autocast leaves writes alone, and a lazily negative copy stays one."""
+    told = {"autocast", "imag"} & (at.syntax.attributes | at.syntax.names)
+    if told:
+        skip(f"the program uses {min(told)}, which in-place forms do not follow")
+
+
+def demand_not_complex(facts: Iterable[Fact]) -> None:
+    if any(f.dtype is not None and f.dtype.is_complex for f in facts):
+        skip("a complex tensor may be conjugated lazily, and its copy stays so")
+
+
+def is_dense(fact: Fact) -> bool:
+    """Whether a copy of the tensor has its strides."""
+    return dense("tensor").check({"tensor": fact}) is None
+
+
+def same_strides(a: Fact, b: Fact) -> bool:
+    """Whether two tensors of one shape have equal strides wherever that can be told."""
+    return a.numel == 0 or all(s == t for s, t, size in zip(a.stride, b.stride, a.shape, strict=True) if size > 1)

@@ -1,0 +1,92 @@
+"""Derivations: rewrites applied to a program, and the variants that come out."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+
+from eqfuzz.program.program import Program
+from eqfuzz.rewrite.rules.rule import Exactness
+from eqfuzz.rewrite.site import Site
+from eqfuzz.rewrite.source.edit import edited
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One rewrite of a derivation: the rule, and what stood where before and after.
+
+    ``start`` is the offset of ``before`` in the text that was rewritten, in characters.
+    """
+
+    rule: str
+    line: int
+    before: str
+    after: str
+    start: int = 0
+
+    @classmethod
+    def at(cls, site: Site) -> Step:
+        """What applying ``site`` will be on record as."""
+        return cls(site.rule.name, site.line, site.before, site.text, site.span[0])
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """A program equal to its seed by construction, how it came about, and how equal it is."""
+
+    program: Program
+    derivation: tuple[Step, ...]
+    exactness: Exactness
+    gradients_equal: bool = True
+
+    @cached_property
+    def text_digest(self) -> str:
+        """Names the program whatever its layout: brackets, line breaks and comments do not count."""
+        return hashlib.sha256(ast.dump(ast.parse(self.program.source)).encode()).hexdigest()
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(step.rule.split("/")[0] for step in self.derivation))
+
+
+class CannotRewrite(Exception):
+    """The text that came out is not valid Python: the place does not take what the rule writes."""
+
+
+def original(program: Program) -> Variant:
+    """The seed itself: the empty derivation."""
+    return Variant(program, (), Exactness.BITWISE)
+
+
+def apply(variant: Variant, sites: Sequence[Site]) -> Variant:
+    """``variant`` with all ``sites`` rewritten at once; they must not clash. Raises CannotRewrite."""
+    text = edited(variant.program.source, [edit for site in sites for edit in site.edits])
+    imports = list(dict.fromkeys(line for site in sites for line in site.imports))
+    try:
+        if imports:
+            text = _with_imports(text, imports)
+        compile(text, "<variant>", "exec")
+    except SyntaxError as error:
+        raise CannotRewrite(f"{sites[0].rule.name}: {error.msg}") from error
+    exactness, gradients = variant.exactness, variant.gradients_equal
+    for site in sites:
+        exactness = exactness.compose(site.effect)
+        gradients = gradients and site.rule.gradients
+    steps = tuple(Step.at(site) for site in sites)
+    return Variant(variant.program.with_source(text), variant.derivation + steps, exactness, gradients)
+
+
+def _with_imports(text: str, imports: Sequence[str]) -> str:
+    """``text`` with import lines put behind its docstring and ``__future__`` imports."""
+    line = 0
+    for statement in ast.parse(text).body:
+        is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+        if not (is_docstring or is_future):
+            break
+        line = statement.end_lineno or line
+    lines = text.splitlines(keepends=True)
+    return "".join([*lines[:line], *(f"{i}\n" for i in imports), *lines[line:]])

@@ -1,0 +1,281 @@
+"""Guards: conditions over facts that say *why not*, and how to draw operands that satisfy them."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+
+from eqfuzz.rewrite.facts.fact import Fact
+
+Visit = Mapping[str, Fact]
+"""The facts of one evaluation of a site: one per parameter of the rule, and ``result`` for the whole."""
+
+FLOATS = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
+INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+COMPLEXES = (torch.complex64, torch.complex128)
+
+
+@dataclasses.dataclass
+class Operand:
+    """What the sampler may still choose for one parameter; guards narrow it."""
+
+    sort: str
+    dtypes: list[torch.dtype] = dataclasses.field(default_factory=lambda: [*FLOATS, *INTEGERS, torch.bool])
+    shape: tuple[int, ...] = ()
+    low: float = -4.0
+    high: float = 4.0
+    special: bool = True
+    strided: bool = True
+    requires_grad: bool = True
+    integers_only: bool = False
+    value: object = None
+
+
+Operands = dict[str, Operand]
+
+
+@dataclasses.dataclass(frozen=True)
+class Guard:
+    """A condition on every visit of a site.
+
+    ``check`` returns None or the reason against; ``propose`` narrows operands for the rule's own test. A guard on
+    ``result`` has nothing to propose: the sampler tries until it holds. ``allows_copies`` says that nobody can tell
+    whether two tensors share memory.
+    """
+
+    text: str
+    check: Callable[[Visit], str | None]
+    propose: Callable[[Operands, random.Random], None] = lambda operands, rng: None
+    allows_copies: bool = False
+
+
+def all_of(names: Sequence[str], text: str, test: Callable[[Fact], bool], propose: Callable[[Operand], None]) -> Guard:
+    """A guard that asks the same of each named operand."""
+
+    def check(visit: Visit) -> str | None:
+        for name in names:
+            if not test(visit[name]):
+                return f"{name} ({visit[name].describe()}) is not {text}"
+        return None
+
+    def narrow(operands: Operands, rng: random.Random) -> None:
+        for name in names:
+            if name in operands:
+                propose(operands[name])
+
+    return Guard(f"{', '.join(names)}: {text}", check, narrow)
+
+
+def _dtype_guard(names: Sequence[str], text: str, allowed: Sequence[torch.dtype]) -> Guard:
+    def propose(operand: Operand) -> None:
+        kept = [d for d in operand.dtypes if d in allowed]
+        operand.dtypes = kept or list(allowed)
+
+    return all_of(names, text, lambda f: f.dtype in allowed, propose)
+
+
+def floating(*names: str) -> Guard:
+    """float32, float64, bfloat16 or float16."""
+    return _dtype_guard(names, "floating", FLOATS)
+
+
+def full_precision(*names: str) -> Guard:
+    """float32 or float64: half types round between fused operations."""
+    return _dtype_guard(names, "float32 or float64", FLOATS[:2])
+
+
+def wide(*names: str) -> Guard:
+    """float32, float64 or bfloat16: float16 overflows at 65504, so other orders of evaluation differ."""
+    return _dtype_guard(names, "float32, float64 or bfloat16", FLOATS[:3])
+
+
+def integral(*names: str) -> Guard:
+    """An integer dtype, not bool."""
+    return _dtype_guard(names, "an integer tensor", INTEGERS)
+
+
+def boolean(*names: str) -> Guard:
+    return _dtype_guard(names, "bool", (torch.bool,))
+
+
+def arithmetic(*names: str) -> Guard:
+    """Integer, floating or complex: anything but bool."""
+    return _dtype_guard(names, "arithmetic (not bool)", (*FLOATS, *INTEGERS, *COMPLEXES))
+
+
+def real(*names: str) -> Guard:
+    """Integer or floating: ordered numbers, not bool, not complex."""
+    return _dtype_guard(names, "a real number type (not bool)", (*FLOATS, *INTEGERS))
+
+
+def signed(*names: str) -> Guard:
+    """Floating or a signed integer."""
+    return _dtype_guard(names, "signed", (*FLOATS, *(d for d in INTEGERS if d is not torch.uint8)))
+
+
+def complex_(*names: str) -> Guard:
+    return _dtype_guard(names, "complex", COMPLEXES)
+
+
+def dtype_in(name: str, *allowed: torch.dtype) -> Guard:
+    """The dtype is one of ``allowed``."""
+    words = "/".join(str(d).removeprefix("torch.") for d in allowed)
+    return _dtype_guard([name], words, allowed)
+
+
+def same_dtype(*names: str) -> Guard:
+    """All named operands (``result`` allowed) have one dtype."""
+
+    def check(visit: Visit) -> str | None:
+        dtypes = {visit[n].dtype for n in names}
+        return None if len(dtypes) == 1 else f"dtypes differ: {', '.join(visit[n].describe() for n in names)}"
+
+    def propose(operands: Operands, rng: random.Random) -> None:
+        present = [operands[n] for n in names if n in operands]
+        common = [d for d in present[0].dtypes if all(d in o.dtypes for o in present)]
+        if common:
+            chosen = rng.choice(common)
+            for operand in present:
+                operand.dtypes = [chosen]
+
+    return Guard(f"same dtype: {', '.join(names)}", check, propose)
+
+
+def at_least(name: str, bound: float) -> Guard:
+    """No element below ``bound`` and no infinity; NaN passes."""
+
+    def check(visit: Visit) -> str | None:
+        fact = visit[name]
+        if fact.has_inf:
+            return f"{name} has an infinity"
+        low = fact.value if fact.is_number else fact.low
+        return None if low is None or low >= bound else f"{name} has an element {low:g} below {bound:g}"
+
+    def propose(operands: Operands, rng: random.Random) -> None:
+        if name not in operands:
+            return
+        operands[name].low = max(operands[name].low, bound)
+        operands[name].high = max(operands[name].high, bound + 4)
+        operands[name].special = False
+
+    return Guard(f"{name} ≥ {bound:g}", check, propose)
+
+
+def at_most(name: str, bound: float) -> Guard:
+    """No element above ``bound`` and no infinity; NaN passes."""
+
+    def check(visit: Visit) -> str | None:
+        fact = visit[name]
+        if fact.has_inf:
+            return f"{name} has an infinity"
+        high = fact.value if fact.is_number else fact.high
+        return None if high is None or high <= bound else f"{name} has an element {high:g} above {bound:g}"
+
+    def propose(operands: Operands, rng: random.Random) -> None:
+        if name not in operands:
+            return
+        operands[name].high = min(operands[name].high, bound)
+        operands[name].low = min(operands[name].low, bound - 4)
+        operands[name].special = False
+
+    return Guard(f"{name} ≤ {bound:g}", check, propose)
+
+
+def away_from_zero(name: str, bound: float = 1e-6) -> Guard:
+    """No finite element with |element| < ``bound``."""
+
+    def check(visit: Visit) -> str | None:
+        fact = visit[name]
+        smallest = abs(fact.value) if fact.is_number else fact.smallest
+        if smallest is not None and smallest < bound:
+            return f"{name} has an element {smallest:g} closer to zero than {bound:g}"
+        return None
+
+    def propose(operands: Operands, rng: random.Random) -> None:
+        if name not in operands:
+            return
+        operands[name].low, operands[name].special = max(bound * 2, 0.5), False
+        if not any(d.is_floating_point for d in operands[name].dtypes):
+            operands[name].low = 1
+
+    return Guard(f"|{name}| ≥ {bound:g}", check, propose)
+
+
+def moderate(*names: str, bound: float = 1e3) -> Guard:
+    """Finite, and no element larger than ``bound``: nothing overflows on the way."""
+
+    def test(fact: Fact) -> bool:
+        if fact.is_number:
+            return abs(fact.value) <= bound
+        extremes = [abs(v) for v in (fact.low, fact.high) if v is not None]
+        return not (fact.has_nan or fact.has_inf) and all(e <= bound for e in extremes)
+
+    def propose(operand: Operand) -> None:
+        operand.special = False
+        operand.low, operand.high = max(operand.low, -bound), min(operand.high, bound)
+
+    return all_of(names, f"at most {bound:g} in size", test, propose)
+
+
+def finite(*names: str) -> Guard:
+    """No NaN and no infinity."""
+
+    def propose(operand: Operand) -> None:
+        operand.special = False
+
+    return all_of(names, "finite", lambda f: not (f.has_nan or f.has_inf), propose)
+
+
+def no_nan(*names: str) -> Guard:
+    def propose(operand: Operand) -> None:
+        operand.special = False
+
+    return all_of(names, "free of NaN", lambda f: not f.has_nan, propose)
+
+
+def no_negative_zero(*names: str) -> Guard:
+    def propose(operand: Operand) -> None:
+        operand.special = False
+
+    return all_of(names, "free of -0.0", lambda f: not f.has_negative_zero, propose)
+
+
+def no_grad(*names: str) -> Guard:
+    """No gradient is recorded for it: in-place and ``out=`` forms, rules with other gradients."""
+
+    def propose(operand: Operand) -> None:
+        operand.requires_grad = False
+
+    return all_of(names, "free of autograd", lambda f: not f.needs_grad, propose)
+
+
+def unmutated(*names: str) -> Guard:
+    """Its storage is not written to afterwards, so a copy may stand for a view and a view for a copy."""
+    guard = all_of(names, "left unchanged afterwards", lambda f: not f.mutated, lambda operand: None)
+    return dataclasses.replace(guard, allows_copies=True)
+
+
+def value_in(name: str, *values: object) -> Guard:
+    """The Python value is one of ``values``."""
+
+    def check(visit: Visit) -> str | None:
+        return None if visit[name].value in values else f"{name} = {visit[name].value!r} is not in {values!r}"
+
+    def propose(operands: Operands, rng: random.Random) -> None:
+        operands[name].value = rng.choice(values)
+
+    return Guard(f"{name} in {values!r}", check, propose)
+
+
+def where(text: str, test: Callable[..., bool], *names: str) -> Guard:
+    """Any other condition, told as ``text``: ``test(*facts)`` over the named facts; the sampler tries till it holds."""
+
+    def check(visit: Visit) -> str | None:
+        if test(*(visit[n] for n in names)):
+            return None
+        return f"not {text}: {', '.join(visit[n].describe() for n in names)}"
+
+    return Guard(text, check)

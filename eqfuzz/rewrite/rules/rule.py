@@ -1,0 +1,162 @@
+"""A rule: an executable equation, or a generator, with guards and a declared exactness."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import textwrap
+import types
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Any, get_args
+
+import libcst as cst
+
+from eqfuzz.rewrite.facts.preconditions import Guard
+
+
+class Exactness(StrEnum):
+    """How equal both sides of a rule are."""
+
+    BITWISE = "bitwise"
+    ULP = "ulp"
+    REAL = "real"
+
+    def compose(self, other: Exactness) -> Exactness:
+        """The class of one rewrite after another: the weaker of the two."""
+        order = list(Exactness)
+        return max(self, other, key=order.index)
+
+
+SORTS = ("Tensor", "Number", "Operand", "Int", "Float", "Bool", "Ints", "Dtype", "Any")
+"""What a parameter of a rule may bind: a plain tensor (the default), an int or float, a tensor or number, …"""
+
+
+class RuleError(Exception):
+    """A rule that is not well formed; ``str()`` names file and line."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Rule:
+    """``name`` is ``family/function``; ``sorts`` maps each parameter of an equation to what it may bind.
+
+    A generator has no such parameters: ``nodes`` are the libcst classes that it is offered, and ``examples`` the
+    programs that it is proved on, whose parameters ``where`` describes (see ``eqfuzz.rewrite.rules.generator``).
+
+    ``gradients`` says that both sides have equal gradients; ``layout`` that the rewrite changes how later float
+    kernels round (strides, splits), which weakens a derivation to ``ulp``; ``breaks_graph`` that Dynamo
+    cannot keep one graph.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    sorts: dict[str, str]
+    exact: Exactness
+    where: tuple[Guard, ...]
+    source: str
+    gradients: bool
+    layout: bool
+    breaks_graph: bool
+    reverse: bool = False
+    nodes: tuple[type[cst.CSTNode], ...] = ()
+    examples: tuple[str, ...] = ()
+
+    @property
+    def is_generator(self) -> bool:
+        return bool(self.nodes)
+
+    @property
+    def family(self) -> str:
+        return self.name.split("/")[0]
+
+    @property
+    def doc(self) -> str:
+        return inspect.getdoc(self.function) or ""
+
+    @property
+    def effect(self) -> Exactness:
+        """What applying it does to a derivation's exactness."""
+        return Exactness.ULP.compose(self.exact) if self.layout else self.exact
+
+
+def rule(
+    *,
+    exact: str,
+    where: Sequence[Guard] = (),
+    source: str = "reference/rules.md",
+    gradients: bool = True,
+    layout: bool = False,
+    breaks_graph: bool = False,
+    both_ways: bool = False,
+    example: str | Sequence[str] = (),
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare the decorated function a rule.
+
+    An equation returns ``left, right``, and left may be rewritten to right. Its parameters stand for operands;
+    annotate one with a sort (``k: Number``, see SORTS) when it is not a tensor. ``both_ways`` also rewrites right to
+    left.
+
+    A generator's first parameter is annotated with libcst nodes, and ``example`` gives one or more programs that it is
+    proved on: each defines ``program`` or a module ``Model``, whose parameters are annotated like those of an equation.
+    """
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        path, line = inspect.getsourcefile(function) or "", function.__code__.co_firstlineno
+        nodes = _nodes(function, f"{path}:{line}")
+        examples = (example,) if isinstance(example, str) else tuple(example)
+        if bool(nodes) != bool(examples):
+            raise RuleError(f"{path}:{line}: a generator needs an example, and an equation is its own")
+        made = Rule(
+            name=f"{_family(path)}/{function.__name__}",
+            function=function,
+            sorts={} if nodes else sorts_of(function),
+            exact=Exactness(exact),
+            where=tuple(where),
+            source=source,
+            gradients=gradients,
+            layout=layout,
+            breaks_graph=breaks_graph,
+            nodes=nodes,
+            examples=tuple(textwrap.dedent(text).strip() + "\n" for text in examples),
+        )
+        function.rules = [made]  # type: ignore[attr-defined]
+        if both_ways:
+            back = dataclasses.replace(made, name=made.name + "_back", reverse=True)
+            function.rules.append(back)  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
+def sorts_of(function: Callable[..., Any]) -> dict[str, str]:
+    """What each parameter of ``function`` may bind. Raises RuleError for an annotation that is no sort."""
+    return {p.name: _sort(p) for p in inspect.signature(function).parameters.values() if p.name != "self"}
+
+
+def _nodes(function: Callable[..., Any], place: str) -> tuple[type[cst.CSTNode], ...]:
+    """The libcst classes that the first parameter is annotated with; none for an equation."""
+    parameters = list(inspect.signature(function).parameters.values())
+    annotation = parameters[0].annotation if parameters else None
+    if isinstance(annotation, str) and annotation not in SORTS:  # under `from __future__ import annotations`
+        annotation = eval(annotation, function.__globals__)
+    asked = get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
+    classes = tuple(c for c in asked if isinstance(c, type) and issubclass(c, cst.CSTNode))
+    if classes and (len(classes) != len(asked) or len(parameters) != 2):
+        raise RuleError(f"{place}: a generator takes a libcst node and the place")
+    return classes
+
+
+def _sort(parameter: inspect.Parameter) -> str:
+    if parameter.annotation is parameter.empty:
+        return "Tensor"
+    annotation = parameter.annotation
+    sort = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+    if sort not in SORTS:
+        raise RuleError(f"parameter {parameter.name}: unknown sort {sort!r}; one of {', '.join(SORTS)}")
+    return sort
+
+
+def _family(path: str) -> str:
+    stem = re.split(r"[\\/]", path)[-1].removesuffix(".py")
+    return stem.replace("_", "-")

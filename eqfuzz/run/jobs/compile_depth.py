@@ -1,0 +1,91 @@
+"""Measuring how far a rule gets: both sides of its examples are compiled up to the generated code and compared."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from eqfuzz.program.call import Call
+from eqfuzz.rewrite.derivation import CannotRewrite, apply, original
+from eqfuzz.rewrite.proof.equivalence import Values
+from eqfuzz.rewrite.proof.example import Example, examples_of
+from eqfuzz.rewrite.proof.proof import operands, sites_on, undisturbed
+from eqfuzz.rewrite.rules.compile_depth import Level
+from eqfuzz.rewrite.rules.rule import Rule
+from eqfuzz.rewrite.rules.user_rules import rules_for_children
+from eqfuzz.run.coverage.compile_stages import NotCompiled, last_difference, stages
+
+DRAWS = 2
+"""Operands per example; a level is the furthest that any of them gets."""
+
+EXAMPLES = 8
+"""Examples of a generator at most, spread over all that it has."""
+
+SECONDS = 300.0
+"""Wall limit of one measurement; most take less than one second."""
+
+_ELEMENTS = 4
+"""Smaller tensors make Inductor take other ways."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Survival:
+    """How far a rule got, or why that could not be measured."""
+
+    rule: Rule
+    level: Level | None
+    reason: str = ""
+
+
+def run_measurement(data: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
+    """Measure the rule named in ``data`` (``rule``, ``rules_from``) and emit ``measured``."""
+    emit({"event": "stage", "stage": "survival", "seconds": SECONDS})
+    measured = measure(rules_for_children(tuple(data["rules_from"]))[data["rule"]])
+    level = measured.level.word if measured.level is not None else None
+    emit({"event": "measured", "level": level, "reason": measured.reason})
+
+
+def measure(rule: Rule) -> Survival:
+    """Compile both sides of the rule's examples up to the code, in this process; nothing is built or run."""
+    levels: list[Level] = []
+    reasons: list[str] = []
+    examples = examples_of(rule)
+    with undisturbed():
+        for example in examples[:: max(1, len(examples) // EXAMPLES)][:EXAMPLES]:
+            for values in _ordinary(example, rule.name):
+                try:
+                    levels += _levels(rule, example, values)
+                except NotCompiled as error:
+                    reasons.append(str(error))
+    if levels:
+        return Survival(rule, max(levels))
+    return Survival(rule, None, reasons[0] if reasons else "no operands of ordinary size, or no site on them")
+
+
+def _ordinary(example: Example, name: str) -> Iterator[Values]:
+    """A few operands with several elements, without gradients."""
+    found = 0
+    for values in operands(example, name, 40):
+        sizes = [v.numel() for v in values.values() if isinstance(v, torch.Tensor)]
+        if sizes and min(sizes) >= _ELEMENTS:
+            yield {name: v.detach() if isinstance(v, torch.Tensor) else v for name, v in values.items()}
+            found += 1
+        if found == DRAWS:
+            return
+
+
+def _levels(rule: Rule, example: Example, values: Values) -> Iterator[Level]:
+    sites, _ = sites_on(rule, example, values)
+    if not sites:
+        return
+    call = Call((), values)
+    left = stages(example.program, call)
+    for site in sites[:2]:
+        try:
+            variant = apply(original(example.program), [site])
+        except CannotRewrite:  # the proof tells of it
+            continue
+        yield last_difference(left, stages(variant.program, call))

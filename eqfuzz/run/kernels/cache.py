@@ -1,0 +1,81 @@
+"""Kernels that a run has built, on disk: any case of it, and any later one, finds them by what they were built from.
+
+A kernel's key is its source text and the options that it is built under, so nothing that changes the compiler (a
+planted fault, a preload) can make an entry wrong, as it can in the graph caches of torch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from eqfuzz.run.environment import KERNELS
+from eqfuzz.run.kernels.deferred import Built, Kernel
+
+
+class KernelStore:
+    """Kernels by key; in memory alone where the environment names no folder."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Built | None] = {}
+        place = os.environ.get(KERNELS)
+        self._folder = Path(place) if place else None
+
+    def __contains__(self, kernel: Kernel) -> bool:
+        if kernel.key not in self._known and self._folder is not None:
+            try:
+                entry = json.loads((self._folder / f"{kernel.key}.json").read_text(encoding="utf-8"))
+                library = self._folder / entry["library"]
+                os.utime(library)  # it is in use, or gone
+            except (OSError, ValueError):
+                return False
+            self._known[kernel.key] = Built(str(library), entry["name"])
+        return kernel.key in self._known
+
+    def __getitem__(self, kernel: Kernel) -> Built | None:
+        """Where the kernel is; None where it could not be built."""
+        return self._known[kernel.key]
+
+    def refuse(self, kernel: Kernel) -> None:
+        """Remember that the compiler does not take it."""
+        self._known[kernel.key] = None
+
+    def add(self, kernels: Sequence[Kernel], built: Sequence[Built]) -> None:
+        """Take in kernels that one run of the compiler has built into one library."""
+        for kernel, where in zip(kernels, built, strict=True):
+            self._known[kernel.key] = where
+        if self._folder is None:
+            return
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            library = Path(built[0].path)
+            with _Replacement(self._folder / library.name) as new:
+                shutil.copyfile(library, new)
+            for kernel, where in zip(kernels, built, strict=True):
+                with _Replacement(self._folder / f"{kernel.key}.json") as new:
+                    new.write_text(json.dumps({"library": library.name, "name": where.name}), encoding="utf-8")
+        except OSError:  # a full disk, say: the case goes on with what it has in memory
+            return
+
+
+class _Replacement:
+    """A file that takes the place of ``path`` whole, or not at all."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")
+        os.close(handle)
+        self._new = Path(name)
+
+    def __enter__(self) -> Path:
+        return self._new
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self._new.replace(self._path)
+        else:
+            self._new.unlink(missing_ok=True)

@@ -1,0 +1,133 @@
+"""How the processes of untrusted cases are started at the level in force."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import IO
+
+import eqfuzz
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.kernels.toolchain import lay_out, place
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.processes.startup import Hello
+from eqfuzz.run.protocol import RunnerFailed
+from eqfuzz.run.sandbox.bubblewrap import TEMPORARY, start_shut_in
+from eqfuzz.run.sandbox.detection import Level, found
+from eqfuzz.run.sandbox.mounts import USER, View, clean_variables, narrow_view
+from eqfuzz.run.sandbox.policy import DISK_BYTES, Ward
+
+_PACKAGE = Path(eqfuzz.__file__).parents[1]
+
+
+class NoSandbox(RunnerFailed):
+    """There is no sandbox for what is not trusted; ``str()`` is one line that says what to do."""
+
+
+def demand_level() -> Level:
+    """The level in force. Raises NoSandbox where there is none."""
+    known = found()
+    if known.level is Level.NONE:
+        raise NoSandbox(f"no sandbox for untrusted seeds: {known.lacks}; `--unsafe` runs them without")
+    return known.level
+
+
+def runs_without(environment: Environment) -> bool:
+    """Whether there is no sandbox here and the user lets what is untrusted run all the same."""
+    return environment.unsafe and found().level is Level.NONE
+
+
+class Enclosure:
+    """A sandbox for one process that forks cases, one at a time. ``close`` must be called.
+
+    Raises NoSandbox.
+    """
+
+    def __init__(self, environment: Environment, *, warm: bool) -> None:
+        self._level = demand_level()
+        self._environment = environment
+        self._toolchain = place()
+        self._single = warm and self._toolchain is None
+        self._folder: Path | None = None
+        temporary = environment.temporary_dir()
+        if self._level is Level.LANDLOCK:
+            temporary.mkdir(parents=True, exist_ok=True)
+            self._folder = Path(tempfile.mkdtemp(prefix="ward-", dir=temporary))
+            for name in ("own", "cases"):
+                (self._folder / name).mkdir()
+            if self._toolchain is not None:
+                lay_out(self._toolchain, self._own, USER, self._own / "cache", read_only=True)
+
+    @property
+    def _own(self) -> Path:
+        """Where the process that forks keeps its own files."""
+        return self._folder / "own" if self._folder is not None else Path(TEMPORARY)
+
+    @property
+    def single(self) -> bool:
+        """Whether it is good for one case only."""
+        return self._single
+
+    @property
+    def namespaced(self) -> bool:
+        """Whether processes in it have other numbers than outside."""
+        return self._level is Level.BUBBLEWRAP
+
+    def cases(self) -> Path:
+        """Where the parent makes the folder of a case."""
+        return self._folder / "cases" if self._folder is not None else self._environment.temporary_dir()
+
+    def hello(self, hello: Hello) -> Hello:
+        """What the process is told, from what one outside would be told."""
+        read = tuple(str(path) for path in (*self._view().paths, self._own)) if self._folder is not None else ()
+        ward = Ward(
+            level="landlock" if self._folder is not None else "bubblewrap",
+            folder=str(self.cases()) if self._folder is not None else TEMPORARY,
+            read=read,
+            toolchain=str(self._toolchain or ""),
+            memory_bytes=hello.memory_bytes or Limits().memory_bytes,
+            single=self._single,
+        )
+        view = self._view()
+        path = [entry for entry in hello.path if entry and view.shows(Path(entry))]
+        return dataclasses.replace(
+            hello, path=[*path, str(_PACKAGE)], folder=str(self._own), cuda=False, ward=dataclasses.asdict(ward)
+        )
+
+    def start(self, module: str, descriptor: int, output: IO[bytes]) -> subprocess.Popen[bytes]:
+        """Start ``python -m module descriptor`` in it, which prints to ``output``. Raises OSError."""
+        command = [sys.executable, "-m", module, str(descriptor)]
+        own = self._environment.settings(temporary=self._own, cache=self._own / "cache", kernels=self._own / "kernels")
+        variables = {**clean_variables(), **own}
+        if self._folder is None:
+            return start_shut_in(
+                command,
+                self._view(),
+                variables,
+                folder=str(_PACKAGE),
+                disk_bytes=DISK_BYTES,
+                output=output,
+                pass_fds=[descriptor],
+            )
+        return subprocess.Popen(
+            command,
+            env=variables,
+            cwd=_PACKAGE,
+            pass_fds=[descriptor],
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+    def close(self) -> None:
+        """Remove what it has on the disk; its process has ended."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _view(self) -> View:
+        return narrow_view().with_paths([self._toolchain, self._environment.preload, *self._environment.shown])

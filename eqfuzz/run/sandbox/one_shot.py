@@ -1,0 +1,98 @@
+"""A command run to its end in a sandbox of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import eqfuzz
+from eqfuzz.run.kernels.toolchain import lay_out, place
+from eqfuzz.run.limits import GIB
+from eqfuzz.run.processes.process_tree import kill_family
+from eqfuzz.run.sandbox.bubblewrap import TEMPORARY, start_shut_in
+from eqfuzz.run.sandbox.detection import Level
+from eqfuzz.run.sandbox.init_process import Told
+from eqfuzz.run.sandbox.launcher import demand_level
+from eqfuzz.run.sandbox.mounts import USER, clean_variables, narrow_view
+from eqfuzz.run.sandbox.policy import DISK_BYTES, Ward
+
+MEMORY_BYTES = 17 * GIB
+"""A reproducer of exhausted memory allows itself 16."""
+
+_PACKAGE = Path(eqfuzz.__file__).parents[1]
+
+
+def run_shut_in(
+    command: Sequence[str], seconds: float, shown: Sequence[Path], variables: Mapping[str, str]
+) -> Told | None:
+    """Run ``command``, whose first word is an absolute path, for ``seconds`` of wall time at most; None: it took more.
+
+    It sees the paths ``shown`` besides what every sandbox shows, and ``variables`` besides what every environment has.
+    Raises NoSandbox.
+    """
+    level = demand_level()
+    toolchain = place()
+    with tempfile.TemporaryDirectory(prefix="eqfuzz-fresh-") as name:
+        folder = TEMPORARY if level is Level.BUBBLEWRAP else name
+        view = narrow_view().with_paths([*narrow_view(command[0]).paths, toolchain, *shown])
+        ward = Ward(
+            level="bubblewrap" if level is Level.BUBBLEWRAP else "landlock",
+            folder=folder,
+            read=tuple(str(path) for path in view.paths),
+            toolchain=str(toolchain or ""),
+            memory_bytes=MEMORY_BYTES,
+        )
+        own = {"TMPDIR": folder, "TORCHINDUCTOR_CACHE_DIR": f"{folder}/cache", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+        environment = {**clean_variables(), **variables, **own}
+        first = [
+            sys.executable,
+            "-m",
+            "eqfuzz.run.sandbox.init_process",
+            json.dumps(dataclasses.asdict(ward)),
+            *command,
+        ]
+        if level is Level.BUBBLEWRAP:
+            process = start_shut_in(
+                first,
+                view,
+                environment,
+                folder=str(_PACKAGE),
+                disk_bytes=DISK_BYTES,
+                output=subprocess.PIPE,
+            )
+        else:
+            if toolchain is not None:
+                lay_out(toolchain, Path(folder), USER, Path(folder) / "cache", read_only=True)
+            process = subprocess.Popen(
+                first,
+                env=environment,
+                cwd=_PACKAGE,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        try:
+            said, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            if process.poll() is None:
+                kill_family(process.pid)
+                process.wait()
+    return _read(said)
+
+
+def _read(said: bytes) -> Told:
+    """What the first process told; if it came to no end, what it printed instead."""
+    text = said.decode(errors="replace")
+    try:
+        told = Told(**json.loads(text.strip().splitlines()[-1]))
+    except (IndexError, ValueError, TypeError):
+        return Told(None, f"the sandbox broke down: {text[-2000:]}", "")
+    return told

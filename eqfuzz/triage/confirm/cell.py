@@ -1,0 +1,25 @@
+"""One compiled cell and what was said of it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from eqfuzz.oracle.compare.verdict import Verdict
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """One judged compiled cell; the fields up to ``config`` name it."""
+
+    variant: int
+    device: str
+    config: str
+    verdict: Verdict
+    seconds: float
+    compiled: dict[str, int] | None = None
+    erased: bool = False
+
+    @property
+    def symptom(self) -> tuple[str, ...]:
+        """Equal for cells of one seed that show the same thing."""
+        return self.device, self.config, *self.verdict.symptom

@@ -1,0 +1,116 @@
+"""From cells that show a defect to a finding: written down, run again in a fresh process, and localised."""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.rewrite.derivation import Step
+from eqfuzz.run.configs.named import Config
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.jobs.case import Case
+from eqfuzz.run.processes.pool import Pool
+from eqfuzz.triage.confirm.cell import Cell
+from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING
+from eqfuzz.triage.confirm.reproduction import NoReproducer, Reproducing
+from eqfuzz.triage.findings.finding import Finding, finding_id, seen_beside
+from eqfuzz.triage.findings.folder import flaky_folder, keep, read_finding, write_folder
+from eqfuzz.triage.locate.analysis import Localising
+
+
+@dataclasses.dataclass(frozen=True)
+class Confirmed:
+    """A finding and its folder; ``known`` when an earlier run had already written it."""
+
+    finding: Finding
+    folder: Path
+    known: bool
+
+
+class Confirming:
+    """Makes findings of the cells of one ``case``, whose variants are as the case told them."""
+
+    def __init__(
+        self,
+        case: Case,
+        variants: Sequence[dict[str, Any]],
+        pool: Pool,
+        environment: Environment,
+        versions: dict[str, str],
+    ) -> None:
+        self._case = case
+        self._variants = variants
+        self._pool = pool
+        self._environment = environment
+        self._versions = versions
+        self._reproducing = Reproducing(pool, environment)
+        self._localising = Localising(pool)
+
+    def confirm(self, cells: Sequence[Cell], original: Cell | None) -> Confirmed | Verdict:
+        """A finding whose reproducer fails in a fresh process, or the verdict that takes its place.
+
+        ``cells`` show the same, ``original`` is the seed's own cell beside them.
+        """
+        cell = cells[0]
+        config = next(c for c in self._case.configs if c.name == cell.config)
+        finding = self._finding(cell, config, original, len(cells) - 1)
+        findings = self._environment.out / "findings"
+        known = (findings / finding.id).exists()
+        if known:
+            folder = findings / finding.id
+            finding = read_finding(folder)  # an earlier run's, which may be reduced by now, or blamed
+            scripts = [(folder / "repro.py").read_text(encoding="utf-8")]
+        else:
+            try:
+                scripts = self._reproducing.scripts(finding)
+            except NoReproducer as error:
+                return Verdict(Kind.INCONCLUSIVE, f"no stand-alone reproducer: {error}; {cell.verdict.message}")
+            folder = write_folder(findings, finding, scripts[0], self._environment.preload)
+        outcome = self._reproducing.first_failing(finding, folder, scripts)
+        if outcome.status == STILL_FAILING:
+            finding = self._localising.look(finding)
+            keep(folder, finding)
+            return Confirmed(finding, folder, known)
+        (folder / "replay.txt").write_text(f"{outcome.status}\n{outcome.output}", encoding="utf-8")
+        kept = flaky_folder(folder)
+        ended = "does not reproduce" if outcome.status == FIXED else "cannot be confirmed"
+        words = f"{ended} in a fresh process, {outcome.cause} ({kept}): {cell.verdict.message}"
+        return Verdict(Kind.FLAKY, words, cause=outcome.cause)
+
+    def _finding(self, cell: Cell, config: Config, first: Cell | None, also: int) -> Finding:
+        original = self._case.program
+        told = self._variants[cell.variant - 1] if cell.variant else None
+        transformed = original.with_source(told["source"]) if told else original
+        steps = tuple(Step(**step) for step in told["derivation"]) if told else ()
+        settings = config.model_dump(exclude_defaults=True)
+        preload = self._environment.cache_dir().name
+        identifier = finding_id(original, transformed, cell.verdict, cell.device, settings, preload)
+        shown = {"P": "runs", "C(P)": seen_beside(cell.verdict, first.verdict if first is not None else None)}
+        if told:
+            shown |= {"P'": f"equals P ({told['exactness']})", "C(P')": str(cell.verdict.kind)}
+        return Finding(
+            id=identifier,
+            original=original,
+            transformed=transformed,
+            derivation=steps,
+            verdict=cell.verdict,
+            device=cell.device,
+            config=cell.config,
+            settings=settings,
+            cells=shown,
+            also=also,
+            environment={
+                **self._versions,
+                "platform": platform.platform(),
+                "seed": self._case.seed,
+                "compile_seconds": self._case.compile_seconds,
+                "input_sets": self._case.input_sets,
+                "steps": self._case.steps_under(cell.config),
+                "checks": list(self._case.checks),
+                "rules_from": list(self._case.rules_from),
+            },
+        )

@@ -1,0 +1,78 @@
+"""An untrusted finding judged from outside: its program runs in sandboxes, and says nothing but what it computed.
+
+The reproducer's own word does not count there: the program that it holds could end it with the status of a defect.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import eqfuzz
+from eqfuzz.oracle.compare.verdict import Evidence, Kind
+from eqfuzz.run.configs.named import Config
+from eqfuzz.triage.confirm.fresh_process import Ended, run_fresh
+from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.reproducer.saved_values import NotSaved, Saved, element_differs, metadata_differ, values_differ
+from eqfuzz.triage.reproducer.script import (
+    WATCHED,
+    Described,
+    comparison_of,
+    patience,
+    write_reproducer,
+    write_saving_script,
+)
+
+_SECONDS = 600.0
+_REACHED_THE_END = 42
+
+
+def shows_outside(
+    finding: Finding, config: Config, described: Described, preload: Path | None, environment: Mapping[str, str]
+) -> bool:
+    """Whether eager and compiled, each run in a sandbox of its own, part as the finding says. Raises NoSandbox."""
+    with tempfile.TemporaryDirectory(prefix="eqfuzz-outside-") as name:
+        folder = Path(name)
+        if preload is not None:
+            shutil.copyfile(preload, folder / "preload.py")
+        about = finding, config, described, preload is not None
+        if finding.verdict.kind in WATCHED:
+            script = folder / "repro.py"
+            script.write_text(write_reproducer(*about), encoding="utf-8")
+            seconds = patience(finding)
+            ends = [_run([str(script), mode], seconds, folder, environment) for mode in ("eager", "compiled")]
+            eager, compiled = (ended.status == _REACHED_THE_END for ended in ends)
+            return eager != compiled if finding.verdict.kind is Kind.EXCEPTION_MISMATCH else eager and not compiled
+        sides: list[Saved] = []
+        for compiled in (False, True):
+            script = folder / f"{'compiled' if compiled else 'eager'}.py"
+            script.write_text(write_saving_script(*about, compiled=compiled), encoding="utf-8")
+            ended = _run([str(script)], _SECONDS, folder, environment)
+            if compiled and ended.crashed:
+                return True  # eager came through
+            try:
+                sides.append(Saved.read(ended.saved))
+            except NotSaved:
+                return False
+    return _differ(finding, *sides)
+
+
+def _run(arguments: list[str], seconds: float, folder: Path, environment: Mapping[str, str]) -> Ended:
+    variables = {**environment, "PYTHONPATH": str(Path(eqfuzz.__file__).parents[1])}
+    return run_fresh([sys.executable, *arguments], seconds, variables, shut_in=[folder])
+
+
+def _differ(finding: Finding, eager: Saved, compiled: Saved) -> bool:
+    if finding.verdict.kind is Kind.COMPILER_CRASH:
+        nothing = "'NoneType'"
+        return (eager.metadata[-1] == nothing) != (compiled.metadata[-1] == nothing)
+    match comparison_of(finding):
+        case "metadata":
+            return metadata_differ(eager, compiled)
+        case "element":
+            return element_differs(eager, compiled, finding.verdict.evidence or Evidence())
+        case "exact":
+            return values_differ(eager, compiled)

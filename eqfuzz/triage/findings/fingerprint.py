@@ -1,0 +1,109 @@
+"""Fingerprints: what makes two findings the same defect, in words that a person can read.
+
+An exception is known by its text without the names and numbers that differ from program to program, and by the
+innermost functions of torch that it passed. Anything else is known by the kind of difference and the place in the
+compiler, which is the pass, lowering or decomposition that torch's bisector names, or what a missed guard is on; where
+neither is known, by what the reduced program consists of.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from typing import Any
+
+from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.oracle.observe.normalised_messages import CALL, normalised
+from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.program_features import essence
+from eqfuzz.triage.findings.stage import STAGES
+
+DIFFERENCES = {
+    Kind.WRONG_RESULT: "values",
+    Kind.WRONG_GRADIENT: "values",
+    Kind.WRONG_SIDE_EFFECT: "values",
+    Kind.WRONG_METADATA: "metadata",
+    Kind.COMPILER_CRASH: "raises",
+    Kind.EXCEPTION_MISMATCH: "raises",
+    Kind.PROCESS_CRASH: "crashes",
+    Kind.HANG: "hangs",
+    Kind.OUT_OF_MEMORY: "exhausts memory",
+}
+"""The kind of difference by kind of verdict: a wrong value, output or gradient, is one defect."""
+
+ARGUMENT = "an argument that is no tensor"
+ATTRIBUTE = "an attribute of the module"
+GLOBAL = "a global"
+SEPARATOR = " · "
+
+_CHANGES = {
+    r"^model\.train\(": "train or eval",
+    r"^model\.": ATTRIBUTE,
+    r"^sizes ": "sizes",
+    r"^other strides": "strides",
+    r"^torch\.\w+ becomes ": "dtypes",
+    r" becomes ": ARGUMENT,
+    r"^k?w?args\[.*\] without ": "the keys of a dictionary",
+    r"^k?w?args\[.*\] has \d+ items": "the length of a list",
+    r"^[A-Za-z_]\w* is ": GLOBAL,
+    r"^under no_grad": "grad mode",
+    r"^under autocast": "autocast",
+    r"^args\[\d+\] (and|is) args": "arguments that share memory",
+}
+"""What a call changed, by its label."""
+
+_FREE = ("", "the same inputs again", "new values", "integer values", "the first inputs after that")
+"""Labels of calls that compiled code serves as it is."""
+
+
+def fingerprint(finding: Finding) -> str:
+    """One line; equal for findings of the same defect. Of an unplaced finding it says as much as is known."""
+    difference = DIFFERENCES[finding.verdict.kind]
+    if finding.verdict.raises:
+        return SEPARATOR.join((difference, finding.verdict.exception))
+    guarded = guarded_by(finding)
+    if guarded:
+        return SEPARATOR.join((difference, f"guard on {guarded}"))
+    of_writes = finding.verdict.kind is Kind.WRONG_SIDE_EFFECT
+    more = [] if is_exact(finding) else [", ".join(essence(finding.transformed, of_writes=of_writes))]
+    return SEPARATOR.join([part for part in (difference, finding.place, *more) if part])
+
+
+def is_exact(finding: Finding) -> bool:
+    """Whether torch's bisector named the very pass, lowering or decomposition.
+
+    It also ends at options that change much at once, as at rounding every half-precision intermediate.
+    """
+    blame = finding.blame
+    return blame is not None and bool(blame.detail) and blame.detail != blame.subsystem
+
+
+def guarded_by(finding: Finding) -> str:
+    """What a guard missed, in words; empty where no guard is to blame."""
+    if finding.unguarded or finding.ablation is None or finding.ablation.stage != STAGES["eager"]:
+        return finding.unguarded
+    return changed_by(finding.verdict)
+
+
+def changed_by(verdict: Verdict) -> str:
+    """What the call changed that shows it, in words; empty where compiled code serves the call as it is."""
+    label = _label(verdict)
+    if label in _FREE:
+        return ""
+    words = [words for pattern, words in _CHANGES.items() if re.search(pattern, label)]
+    return words[0] if words else normalised(label)
+
+
+def changed_to(verdict: Verdict) -> Any:
+    """The plain value that the call put in place of another, None where it put none that can be read."""
+    text = re.split(r" becomes | is ", _label(verdict), maxsplit=1)[-1]
+    for read in (ast.literal_eval, float):
+        with contextlib.suppress(ValueError, SyntaxError):
+            return read(text)
+    return None
+
+
+def _label(verdict: Verdict) -> str:
+    found = CALL.match(verdict.message)
+    return (found["label"] or "") if found is not None else ""

@@ -1,0 +1,163 @@
+"""Known issues: defects that need no report, from ``known-issues.toml`` files; eqfuzz ships one."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import pydantic
+
+from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.program.release import Release, checked_range
+from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.fingerprint import SEPARATOR
+from eqfuzz.triage.findings.program_features import IN_PLACE
+
+SHIPPED = Path(__file__).with_name("known-issues.toml")
+USUAL = Path("known-issues.toml")
+"""Read from the current folder if it is there; where ``eqfuzz known add`` writes."""
+
+
+class KnownIssue(pydantic.BaseModel):
+    """One entry: ``fingerprint`` is a finding's, or ``regex`` is looked for in what ``told`` says of one.
+
+    ``direction`` and ``access`` narrow it to some of these, see ``direction_of`` and ``access_of``. ``seeds`` are names
+    of seed files that show it as they are: where such a seed is compiled and does not show it, the issue no longer
+    reproduces; findings of ``not_seeds`` look like it and are another defect. From ``expires`` on the entry does not
+    count any more. ``torch`` is the range of releases that have the defect (``>=2.13,<2.15``; empty: all): elsewhere
+    what looks like it is another one.
+    """
+
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+
+    url: str
+    added: datetime.date
+    fingerprint: str = ""
+    regex: str = ""
+    title: str = ""
+    expires: datetime.date | None = None
+    torch: str = ""
+    direction: Literal["", "forward", "gradient"] = ""
+    access: Literal["", "read", "write"] = ""
+    seeds: tuple[str, ...] = ()
+    not_seeds: tuple[str, ...] = ()
+
+    @pydantic.model_validator(mode="after")
+    def _one_of_both(self) -> KnownIssue:
+        if bool(self.fingerprint) == bool(self.regex):
+            raise ValueError("give either a fingerprint or a regex")
+        try:
+            re.compile(self.regex)
+        except re.error as error:
+            raise ValueError(f"regex: {error}") from None
+        return self
+
+    @pydantic.field_validator("torch")
+    @classmethod
+    def _is_a_range(cls, torch: str) -> str:
+        return checked_range(torch)
+
+    def fits(self, finding: Finding) -> bool:
+        """Whether it is about ``finding``, expired or not."""
+        if not self.is_in(Release.from_versions(finding.environment)):
+            return False
+        if self.direction not in ("", direction_of(finding)) or self.access not in ("", access_of(finding)):
+            return False
+        if any(is_named(finding.original.name, seed) for seed in self.not_seeds):
+            return False
+        if self.fingerprint:
+            return self.fingerprint == finding.fingerprint
+        return re.search(self.regex, told(finding)) is not None
+
+    def is_in(self, release: Release) -> bool:
+        """Whether ``release`` has the defect; one that was not recorded may have it."""
+        return not release.release or release.fits(self.torch)
+
+    def has_expired(self, today: datetime.date) -> bool:
+        return self.expires is not None and today >= self.expires
+
+
+def direction_of(finding: Finding) -> str:
+    """``gradient`` where what differs is a gradient, else ``forward``."""
+    path = finding.verdict.evidence.path if finding.verdict.evidence is not None else ""
+    is_gradients = finding.verdict.kind is Kind.WRONG_GRADIENT or path.startswith("gradient of ")
+    return "gradient" if is_gradients else "forward"
+
+
+def access_of(finding: Finding) -> str:
+    """``write`` where what is written is wrong, or writing is what is left of the program, else ``read``."""
+    left = finding.fingerprint.split(SEPARATOR)[-1].split(", ")
+    return "write" if finding.verdict.kind is Kind.WRONG_SIDE_EFFECT or IN_PLACE in left else "read"
+
+
+def is_named(seed: str, name: str) -> bool:
+    """Whether the seed file ``seed`` is the one that a list calls ``name``: a path, or its last parts."""
+    return f"/{seed}".endswith(f"/{name}")
+
+
+def told(finding: Finding) -> str:
+    """What a ``regex`` sees, a line each: ``kind: message``, fingerprint, suspects, ``seed: name``."""
+    lines = [f"{finding.verdict.kind}: {finding.verdict.message}", finding.fingerprint, *finding.suspects]
+    lines.append(f"seed: {finding.original.name}")
+    return "\n".join(" ".join(line.split()) for line in lines)
+
+
+class _File(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid")
+    issue: list[KnownIssue] = []
+
+
+def known_issue_files(given: Sequence[Path]) -> tuple[Path, ...]:
+    """The shipped list and those ``given``, or that of the current folder if it is there."""
+    return SHIPPED, *(given or ([USUAL] if USUAL.exists() else []))
+
+
+def read_known_issues(paths: Iterable[Path]) -> tuple[KnownIssue, ...]:
+    """The issues of all files. Raises ValueError with file and place where one is not valid."""
+    return tuple(issue for path in paths for issue in _read(path).issue)
+
+
+def known_as(finding: Finding, issues: Sequence[KnownIssue], today: datetime.date) -> KnownIssue | None:
+    """The first issue that counts and fits."""
+    return next((issue for issue in issues if not issue.has_expired(today) and issue.fits(finding)), None)
+
+
+def append(path: Path, issue: KnownIssue) -> None:
+    """Add ``issue`` to the file at ``path``, made if it is missing. Raises ValueError where that is not valid."""
+    if path.exists():
+        _read(path)
+    given = issue.model_dump(exclude_defaults=True)
+    lines = ["", "[[issue]]", *(f"{name} = {_toml(value)}" for name, value in given.items())]
+    text = "\n".join(lines) + "\n"
+    text.encode()  # raises ValueError before there is a file
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    text = str(value)
+    if "'" not in text and text.isprintable():
+        return f"'{text}'"
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")  # the one character that only TOML escapes
+
+
+def _read(path: Path) -> _File:
+    try:
+        return _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: not valid TOML: {error}") from None
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part + 1) if isinstance(part, int) else part for part in first["loc"])
+        raise ValueError(f"{path}: {place}: {first['msg']}") from None

@@ -1,0 +1,101 @@
+"""What a program does, in names: the functions, methods, operators and statements that its own code uses."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Set
+
+from eqfuzz.program.definitions_only import program_text
+from eqfuzz.program.parsing import parse
+from eqfuzz.program.program import Program
+
+_OF_NO_INTEREST = set(
+    """torch nn F np numpy functional self super __init__ forward Module register_buffer Parameter""".split()
+)
+_DIMENSIONS = re.compile(r"(?<=[a-z])[123]d$")
+_STATEMENTS = (
+    *(ast.For, ast.While, ast.If, ast.With, ast.Try, ast.Delete, ast.Raise, ast.Assert, ast.Global),
+    *(ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp, ast.IfExp, ast.Lambda, ast.Slice, ast.Starred),
+    *(ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.NamedExpr, ast.Yield, ast.Nonlocal, ast.AsyncFunctionDef),
+)
+
+
+IN_PLACE = "in-place"
+"""Every way to write to a tensor."""
+
+_FILLERS = set("Add Sub Mult Div USub add sub mul div neg clone Tensor tensor zeros ones".split())
+"""What a reduced program mostly has for want of something simpler."""
+
+_OF_TENSORS = ("data", "grad", "requires_grad")
+"""Attributes that torch knows; what else is stored to is the program's own."""
+
+
+_WRITERS = frozenset({"BatchNorm", "batch_norm", "SyncBatchNorm", "InstanceNorm", "instance_norm"})
+"""What writes to buffers that it is given, though no underscore says so."""
+
+
+def essence(program: Program, *, of_writes: bool = False) -> tuple[str, ...]:
+    """Sorted names. Programs reduced from one defect mostly have the same.
+
+    Arithmetic and new tensors count only where there is nothing else; every method that ends in an underscore is
+    ``in-place``, and a number of dimensions at the end of a name is left out. Where what is written counts
+    (``of_writes``), normalisations with statistics are ``in-place``, too.
+    """
+    found = _names(parse(program_text(program)))
+    if of_writes and found & _WRITERS:
+        found = found - _WRITERS | {IN_PLACE}
+    return tuple(sorted(found - _FILLERS or found))
+
+
+def statements(program: Program) -> int:
+    """How many statements its definitions have, inputs and imports aside; a definition's own line does not count."""
+    definitions = ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom
+    nodes = ast.walk(parse(program_text(program)))
+    return sum(isinstance(node, ast.stmt) and not isinstance(node, definitions) for node in nodes)
+
+
+def _names(tree: ast.Module) -> set[str]:
+    found: set[str] = set()
+    not_told = _given(tree) | _OF_NO_INTEREST
+    stored = _stored(tree)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(attr=name) if node in stored:
+                found.add(name if name in _OF_TENSORS else "attribute")
+            case ast.Attribute(attr=name, ctx=ast.Load()) | ast.Call(func=ast.Name(id=name)) if name not in not_told:
+                in_place = name.endswith("_") and not name.endswith("__")
+                found.add(IN_PLACE if in_place else _DIMENSIONS.sub("", name))
+            case ast.operator() | ast.unaryop() | ast.cmpop() | ast.boolop():
+                found.add(type(node).__name__)
+            case ast.AugAssign() | ast.Subscript(ctx=ast.Store()):
+                found.add(IN_PLACE)
+            case _ if isinstance(node, _STATEMENTS):
+                found.add(type(node).__name__)
+            case _:
+                pass
+    return found
+
+
+def _stored(tree: ast.Module) -> Set[ast.AST]:
+    """Attributes that it stores to, but for those that it makes in ``__init__`` or changes in place."""
+    made = [n for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and f.name == "__init__" for n in ast.walk(f)]
+    changed = [node.target for node in ast.walk(tree) if isinstance(node, ast.AugAssign)]
+    nodes = {n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load)}
+    return nodes - {*made, *changed}
+
+
+def _given(tree: ast.Module) -> set[str]:
+    """Names that the program gives: of its functions, classes and of what it puts into ``self``."""
+    given: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                given.add(name)
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                given.add(name)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self")), args=[ast.Constant(value=str(name)), *_]):
+                given.add(name)
+            case _:
+                pass
+    return given

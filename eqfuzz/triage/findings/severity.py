@@ -1,0 +1,52 @@
+"""How grave a finding is: from what no user notices to what every user sees."""
+
+from __future__ import annotations
+
+import collections
+import enum
+from collections.abc import Iterable
+
+from eqfuzz.oracle.compare.verdict import Kind, Verdict
+
+
+class Severity(enum.StrEnum):
+    """The gravest first. What is noticed at once is less grave than what is not."""
+
+    WRONG_VALUES = "wrong-values"
+    WRONG_GRADIENTS_OR_EFFECTS = "wrong-gradients-or-effects"
+    LOST_VALIDATION = "lost-validation"
+    CRASH = "crash"
+    METADATA = "metadata"
+
+    @property
+    def rank(self) -> int:
+        """0 for the gravest."""
+        return list(Severity).index(self)
+
+
+_BY_KIND = {
+    Kind.WRONG_RESULT: Severity.WRONG_VALUES,
+    Kind.WRONG_GRADIENT: Severity.WRONG_GRADIENTS_OR_EFFECTS,
+    Kind.WRONG_SIDE_EFFECT: Severity.WRONG_GRADIENTS_OR_EFFECTS,
+    Kind.EXCEPTION_MISMATCH: Severity.CRASH,
+    Kind.COMPILER_CRASH: Severity.CRASH,
+    Kind.PROCESS_CRASH: Severity.CRASH,
+    Kind.HANG: Severity.CRASH,
+    Kind.OUT_OF_MEMORY: Severity.CRASH,
+    Kind.WRONG_METADATA: Severity.METADATA,
+}
+
+
+def severity(verdict: Verdict) -> Severity:
+    """That of a finding's verdict. Raises KeyError for a verdict that is none of a finding."""
+    evidence = verdict.evidence
+    only_eager_raises = evidence is not None and evidence.eager is not None and evidence.compiled is None
+    if verdict.kind is Kind.EXCEPTION_MISMATCH and only_eager_raises:
+        return Severity.LOST_VALIDATION
+    return _BY_KIND[verdict.kind]
+
+
+def counted(severities: Iterable[Severity]) -> dict[str, int]:
+    """How many there are of each, the gravest first."""
+    counts = collections.Counter(severities)
+    return {str(one): counts[one] for one in Severity if counts[one]}

@@ -1,0 +1,71 @@
+"""A confirmed finding looked into: other inputs, its operators alone, other backends, its place in the compiler."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from eqfuzz.run.processes.pool import Pool
+from eqfuzz.triage.confirm.finding_cases import case_about, config_of
+from eqfuzz.triage.confirm.rerun import trial
+from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.stage import LADDER, Ablation
+from eqfuzz.triage.locate.fault_locator import Placing
+
+FURTHER_DRAWS = 2
+"""Draws of the inputs beside the run's own on which a finding is judged again."""
+
+
+class Localising:
+    """Finds out what a finding's checks ask for and is not known of it yet; each look is a child's."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._placing = Placing(pool)
+
+    def look(self, finding: Finding) -> Finding:
+        """The finding with all that is found out. Raises RunnerFailed."""
+        checks = finding.environment["checks"]
+        if "audit" in checks and not finding.suspects:
+            finding = dataclasses.replace(finding, suspects=self.suspects(finding))
+        if "draws" in checks and "draws" not in finding.environment:
+            told = f"{1 + self._further_draws(finding)} of {1 + FURTHER_DRAWS}"
+            finding = dataclasses.replace(finding, environment={**finding.environment, "draws": told})
+        if "stage" in checks and finding.threads > 1 and "one_thread" not in finding.environment:
+            told = self._with_one_thread(finding)
+            finding = dataclasses.replace(finding, environment={**finding.environment, "one_thread": told})
+        if "stage" in checks and finding.ablation is None:
+            finding = dataclasses.replace(finding, ablation=self._ablation(finding))
+        if "place" in checks and not finding.fingerprint:
+            finding = self._placing.place(finding)
+        return finding
+
+    def suspects(self, finding: Finding) -> tuple[str, ...]:
+        """The operators that are wrong by themselves, in words; none where the audit did not come through."""
+        inductors = finding.device == "cpu" and config_of(finding).backend == "inductor"
+        if not finding.verdict.is_about_values or not inductors:
+            return ()
+        told = [
+            event for event in self._pool.run(case_about(finding, "audit").to_json()) if event["event"] == "audited"
+        ]
+        return tuple(told[-1]["suspects"]) if told else ()
+
+    def _further_draws(self, finding: Finding) -> int:
+        """On how many other draws of the inputs the finding's program shows the same, on the stock path."""
+        case = case_about(finding, "compare")
+        cases = [dataclasses.replace(case, seed=case.seed + further) for further in range(1, 1 + FURTHER_DRAWS)]
+        shown = [trial(self._pool, drawn).shown.get(finding.config) for drawn in cases]
+        return sum(verdict is not None and verdict.kind is finding.verdict.kind for verdict in shown)
+
+    def _with_one_thread(self, finding: Finding) -> str:
+        """The kind of verdict that the finding's calls get with one thread."""
+        config = config_of(finding).with_one_thread()
+        shown = trial(self._pool, dataclasses.replace(case_about(finding, "compare"), configs=(config,))).shown
+        return str(shown[config.name].kind) if config.name in shown else "not judged"
+
+    def _ablation(self, finding: Finding) -> Ablation:
+        """What the backends before the finding's own show on its calls."""
+        config = config_of(finding)
+        below = LADDER[: LADDER.index(config.backend)] if config.backend in LADDER else LADDER
+        case = dataclasses.replace(case_about(finding, "compare"), configs=tuple(config.on(name) for name in below))
+        shown = trial(self._pool, case).shown if below else {}
+        return Ablation(str(finding.verdict.kind), config.backend, {k: str(v.kind) for k, v in shown.items()})

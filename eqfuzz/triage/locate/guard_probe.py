@@ -1,0 +1,107 @@
+"""Whether a missed guard is about where a value comes from or about what it is: the like of it from other places.
+
+A number that is not guarded as an argument, as an attribute and as a global is one defect, not three.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from eqfuzz.program.formats import recognise
+from eqfuzz.run.processes.pool import Pool
+from eqfuzz.triage.confirm.finding_cases import case_about, config_of
+from eqfuzz.triage.confirm.rerun import trial
+from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.fingerprint import ARGUMENT, ATTRIBUTE, GLOBAL, changed_by, changed_to
+from eqfuzz.triage.findings.stage import STAGES
+from eqfuzz.triage.reduce.finding_reducer import GUARDS_TRIED, cheapest
+
+_ARGUMENT = """\
+import torch
+
+
+def program(x, value):
+    return x + 1 if value == OLD else x - 1
+
+
+def inputs(rng):
+    yield rng.normal(3), OLD
+"""
+_ATTRIBUTE = """\
+import torch
+
+
+class Program(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.value = OLD
+
+    def forward(self, x):
+        return x + 1 if self.value == OLD else x - 1
+
+
+def inputs(rng):
+    yield rng.normal(3)
+"""
+_GLOBAL = """\
+import torch
+
+VALUE = OLD
+
+
+def program(x):
+    return x + 1 if VALUE == OLD else x - 1
+
+
+def inputs(rng):
+    yield rng.normal(3)
+"""
+
+_PROBES = {ARGUMENT: _ARGUMENT, ATTRIBUTE: _ATTRIBUTE, GLOBAL: _GLOBAL}
+"""A program for each place that a value may come from; its two branches differ everywhere."""
+
+_HIDING = ("", "the keys of a dictionary", "the length of a list")
+"""Changes that may come down to a number that no guard looks at."""
+
+_KINDS: dict[type, tuple[str, str]] = {
+    bool: ("a flag", "True"),
+    int: ("a number", "3"),
+    float: ("a number", "0.5"),
+}
+
+
+def unguarded(finding: Finding, pool: Pool) -> str:
+    """``a number, wherever it is from``, where no guard looks at the like of what the finding's call changed.
+
+    Empty where one does, or where the finding is not of a later call of code that was compiled before. Where it is not
+    told what changed (the program does it itself, or takes a number out of a tensor) numbers are tried.
+    Raises RunnerFailed.
+    """
+    verdict, stage = finding.verdict, finding.ablation.stage if finding.ablation is not None else ""
+    source, value = changed_by(verdict), changed_to(verdict)
+    is_later = verdict.evidence is not None and verdict.evidence.call > 0
+    of_dynamo = stage == STAGES["eager"] and source in (*_PROBES, *_HIDING)
+    if not is_later or not (of_dynamo or (stage == STAGES["aot_eager"] and source in _PROBES)):
+        return ""
+    tried = [type(value)] if type(value) in _KINDS else [int, float]
+    for kind, old in (_KINDS[known] for known in tried):
+        missed = sum(_is_missed(other, old, finding, pool) for other in _PROBES if other != source)
+        if missed >= (1 if source in _PROBES else 2):
+            return f"{kind}, wherever it is from"
+    return ""
+
+
+def _is_missed(source: str, old: str, finding: Finding, pool: Pool) -> bool:
+    config = cheapest(finding, config_of(finding))
+    probe = dataclasses.replace(
+        case_about(finding, "compare"),
+        program=recognise(_PROBES[source].replace("OLD", old), "a guard"),
+        transformed="",
+        configs=(config,),
+        checks=("results", "guards"),
+        steps=GUARDS_TRIED,
+        input_sets=1,
+        described=0,
+    )
+    shown = trial(pool, probe).shown.get(config.name)
+    return shown is not None and shown.is_finding and changed_by(shown) == source

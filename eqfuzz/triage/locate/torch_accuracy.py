@@ -1,0 +1,20 @@
+"""What PyTorch's own accuracy checks say of a finding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eqfuzz.run.environment import Environment
+from eqfuzz.triage.confirm.finding_cases import case_about, pool_for
+from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.folder import preload_in
+
+
+def own_checks(finding: Finding, folder: Path, out: Path) -> dict[str, dict[str, bool]]:
+    """Whether ``same`` and ``assert_close`` pass, by path; nothing where the child came to no end.
+
+    Raises RunnerFailed.
+    """
+    with pool_for(finding, Environment(out.resolve(), preload_in(folder))) as pool:
+        told = [event for event in pool.run(case_about(finding, "same").to_json()) if event["event"] == "same"]
+    return told[-1]["found"] if told else {}

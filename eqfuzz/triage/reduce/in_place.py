@@ -1,0 +1,121 @@
+"""``eqfuzz reduce``: one finding in its folder reduced, confirmed once more, and put in the place of the first."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from eqfuzz.program.formats import read_program
+from eqfuzz.run.environment import Environment
+from eqfuzz.triage.confirm.finding_cases import pool_for
+from eqfuzz.triage.confirm.replay import STILL_FAILING
+from eqfuzz.triage.confirm.reproduction import NoReproducer, Reproducing
+from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.folder import preload_in, put_reduced
+from eqfuzz.triage.locate.analysis import Localising
+from eqfuzz.triage.locate.fault_locator import Placing
+from eqfuzz.triage.reduce.finding_reducer import NotReduced, Reducing, Tried
+
+_RECORD = ".reduction.json"
+
+
+class Reduction:
+    """Reduces the ``finding`` in ``folder``, which belongs to the run folder ``out``, and tells of every try."""
+
+    def __init__(
+        self,
+        finding: Finding,
+        folder: Path,
+        out: Path,
+        tell: Callable[[Tried], None],
+        *,
+        seconds: float,
+        jobs: int,
+    ) -> None:
+        self._finding = finding
+        self._folder = folder
+        self._environment = _environment(folder, out)
+        self._tell = tell
+        self._seconds = seconds
+        self._jobs = jobs
+        self._answers = self._read_answers()
+
+    def run(self) -> Finding:
+        """The smaller finding, written to the folder. Raises NotReduced, RunnerFailed and OSError."""
+        with pool_for(self._finding, self._environment, jobs=self._jobs) as pool:
+            finding = Placing(pool).blamed(self._finding)
+            reducing = Reducing(
+                finding,
+                pool,
+                seconds=self._seconds,
+                jobs=self._jobs,
+                tell=self._remember,
+                answers=self._answers,
+            )
+            smaller = reducing.smallest()
+            suspects = Localising(pool).suspects(smaller)
+            placed = smaller if smaller.fingerprint else Placing(pool).place(smaller)
+            smaller = dataclasses.replace(placed, suspects=suspects)
+            reproducing = Reproducing(pool, self._environment)
+            try:
+                scripts = reproducing.scripts(smaller)
+            except NoReproducer as error:
+                raise NotReduced(f"what is smaller has no stand-alone reproducer: {error}") from None
+            script = self._failing(reproducing, smaller, scripts)
+        put_reduced(self._folder, smaller, script)
+        write_interestingness(self._folder)
+        (self._folder / _RECORD).unlink(missing_ok=True)
+        return smaller
+
+    def _failing(self, reproducing: Reproducing, smaller: Finding, scripts: Sequence[str]) -> str:
+        with tempfile.TemporaryDirectory(prefix="eqfuzz-reduce-") as name:
+            place = Path(name)
+            if self._environment.preload is not None:
+                shutil.copyfile(self._environment.preload, place / "preload.py")
+            outcome = reproducing.first_failing(smaller, place, scripts)
+            script = (place / "repro.py").read_text(encoding="utf-8")
+        if outcome.status != STILL_FAILING:
+            last = (outcome.output.strip().splitlines() or ["nothing"])[-1]
+            raise NotReduced(f"what is smaller does not reproduce in a fresh process ({outcome.status}: {last})")
+        return script
+
+    def _remember(self, tried: Tried) -> None:
+        new = self._folder / f"{_RECORD}.new"
+        new.write_text(json.dumps(self._answers), encoding="utf-8")
+        new.replace(self._folder / _RECORD)
+        self._tell(tried)
+
+    def _read_answers(self) -> dict[str, bool]:
+        file = self._folder / _RECORD
+        return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def shows_finding(finding: Finding, folder: Path, out: Path, candidate: Path) -> bool:
+    """Whether the seed file ``candidate`` shows the same as ``finding``. Raises InvalidSeed and RunnerFailed."""
+    program = read_program(candidate, str(candidate))
+    with pool_for(finding, _environment(folder, out)) as pool:
+        return Reducing(finding, pool, seconds=0).shows_it(program)
+
+
+def write_interestingness(folder: Path) -> None:
+    """``is_interesting``: what outside reducers (C-Reduce, Shrink Ray) ask about a smaller ``variant.py``."""
+    script = folder / "is_interesting"
+    verb = [sys.executable, "-m", "eqfuzz", "reduce", folder.name, "--out", str(folder.resolve().parent.parent)]
+    text = f"""\
+#!/bin/sh
+# Exit code 0 while variant.py in the current folder, or the file given, shows finding {folder.name}.
+# For outside reducers: copy variant.py to an empty folder, and name this script as their test there.
+exec {shlex.join(verb)} --candidate "${{1:-variant.py}}"
+"""
+    script.write_text(text, encoding="utf-8")
+    script.chmod(0o755)
+
+
+def _environment(folder: Path, out: Path) -> Environment:
+    return Environment(out.resolve(), preload_in(folder))

@@ -1,0 +1,302 @@
+"""M: the same values with another autograd graph: checkpoints, functions written by hand, hooks, detached parts."""
+
+import libcst as cst
+import torch
+
+from eqfuzz.rewrite.context.closure import closed
+from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.facts.preconditions import (
+    floating,
+    moderate,
+    no_grad,
+    same_dtype,
+    unmutated,
+)
+from eqfuzz.rewrite.facts.shape_preconditions import same_shape
+from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.source.edit import skip
+
+FLOATS = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
+
+UNARY = {
+    "exp": ("result", "grad * result"),
+    "sin": ("x", "grad * torch.cos(x)"),
+    "cos": ("x", "grad * -torch.sin(x)"),
+    "tanh": ("result", "grad * (1 - result * result)"),
+    "sigmoid": ("result", "grad * ((1 - result) * result)"),
+    "relu": ("result", "torch.where(result <= 0, torch.zeros_like(grad), grad)"),
+    "neg": ("", "-grad"),
+    "square": ("x", "grad * (2 * x)"),
+    "log1p": ("x", "grad / (x + 1)"),
+    "expm1": ("result", "grad * (result + 1)"),
+    "abs": ("x", "grad * torch.sgn(x)"),
+    "atan": ("x", "grad / (x * x + 1)"),
+}
+"""What the derivative is computed from (the operand or the result), and how."""
+
+BINARY = {
+    cst.Add: ("+", "", "grad, grad"),
+    cst.Subtract: ("-", "", "grad, -grad"),
+    cst.Multiply: ("*", "x, y", "grad * y, grad * x"),
+    cst.MatrixMultiply: ("@", "x, y", "grad @ y.t(), x.t() @ grad"),
+}
+"""The operator, what is kept, and both derivatives."""
+
+CLASS = """
+class {name}({function}):
+    @staticmethod
+    def forward(ctx, {parameters}):
+        result = {value}
+        {keep}
+        return result
+
+    @staticmethod
+    def backward(ctx, grad):
+        {kept}
+        return {derivative}
+"""
+
+SEPARATE = """
+class {name}({function}):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward({parameters}):
+        return {value}
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        {inputs} = inputs
+        result = output
+        {keep}
+
+    @staticmethod
+    def backward(ctx, grad):
+        {kept}
+        return {derivative}
+"""
+
+DIFFERENTIATES = frozenset(
+    "backward grad vjp jvp jacrev jacfwd jacobian hessian hvp grad_and_value linearize make_dual forward_ad".split()
+)
+"""Names of what differentiates; forward mode does not know functions written by hand at all."""
+
+
+def demand_no_gradients_inside(at: Place) -> None:
+    """Skip where the program computes gradients itself: sums of gradients round in the order of the graph."""
+    found = sorted(DIFFERENTIATES & (at.syntax.names | at.syntax.attributes))
+    if found:
+        skip(f"the program computes gradients itself ({found[0]})")
+
+
+def written(at: Place, form: str, *, stem: str, parameters: str, value: str, keep: str, derivative: str):
+    """The name of a new autograd.Function of this form, and the definition."""
+    demand_no_gradients_inside(at)
+    name, module = at.new_name(stem), at.path("torch.autograd.Function").removesuffix(".autograd.Function")
+    if module.endswith("Function"):
+        skip("the program has no name for torch")
+    lines = form.format(
+        name=name,
+        function=f"{module}.autograd.Function",
+        parameters=parameters,
+        inputs=parameters + ("," if "," not in parameters else ""),
+        value=value,
+        keep=f"ctx.save_for_backward({keep})" if keep else "pass",
+        kept=f"{keep}{',' if ',' not in keep else ''} = ctx.saved_tensors" if keep else "pass",
+        derivative=derivative,
+    )
+    return name, at.define(lines.strip().replace("torch.", f"{module}."))
+
+
+def unary(call: cst.Call, at: Place) -> str:
+    """The name of the function of UNARY that is called on a floating tensor; Skip else, empty for another function."""
+    name = (at.resolved(call.func) or "").removeprefix("torch.")
+    if name not in UNARY or len(call.args) != 1 or call.args[0].keyword is not None or call.args[0].star:
+        return ""
+    if any(f.dtype not in FLOATS for f in at.tensors(call.args[0].value)):
+        skip("the operand is not a floating tensor")
+    return name
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x"), moderate("x", bound=10)],
+    example=[f"def program(x):\n    return torch.{name}(x) + 1\n" for name in UNARY],
+)
+def unary_function(call: cst.Call, at: Place):
+    """A function of one operand as an autograd.Function with its derivative written by hand."""
+    name = unary(call, at)
+    if name:
+        keep, derivative = UNARY[name]
+        made, definition = written(
+            at, CLASS, stem=name.title(), parameters="x", value=f"torch.{name}(x)", keep=keep, derivative=derivative
+        )
+        yield f"{made}.apply({at.text(call.args[0].value)})", definition
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x"), moderate("x", bound=10)],
+    example=[f"def program(x):\n    return torch.{name}(x) + 1\n" for name in UNARY],
+)
+def unary_function_with_context_apart(call: cst.Call, at: Place):
+    """A function of one operand by hand, with ``setup_context``, as function transforms want it."""
+    name = unary(call, at)
+    if name:
+        keep, derivative = UNARY[name]
+        made, definition = written(
+            at, SEPARATE, stem=name.title(), parameters="x", value=f"torch.{name}(x)", keep=keep, derivative=derivative
+        )
+        yield f"{made}.apply({at.text(call.args[0].value)})", definition
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y"), moderate("x", "y", bound=10), same_dtype("x", "y"), same_shape("x", "y")],
+    example=[f"def program(x, y):\n    return torch.sin(x {sign} y)\n" for sign in "+-*"]
+    + ["def program(x, y):\n    return x @ y.t()\n"],
+)
+def binary_function(operation: cst.BinaryOperation, at: Place):
+    """An operator between two tensors of one shape, or a product of matrices, with its derivatives by hand."""
+    kind = type(operation.operator)
+    if kind not in BINARY:
+        return
+    sign, keep, derivative = BINARY[kind]
+    for a, b in zip(at.tensors(operation.left), at.tensors(operation.right), strict=False):
+        if a.dtype not in FLOATS or a.dtype is not b.dtype:
+            skip("the operands are not floating tensors of one dtype")
+        if (a.ndim != 2 or b.ndim != 2) if sign == "@" else a.shape != b.shape:
+            skip("the shapes are broadcast, or no matrices")
+    if len(at.facts(operation.left)) != len(at.facts(operation.right)):
+        skip("the operands are not evaluated equally often")
+    for form in (CLASS, SEPARATE):
+        made, definition = written(
+            at, form, stem=kind.__name__, parameters="x, y", value=f"x {sign} y", keep=keep, derivative=derivative
+        )
+        yield f"{made}.apply({at.text(operation.left)}, {at.text(operation.right)})", definition
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x"), unmutated("x")],
+    example="""
+    def program(x):
+        y = torch.sin(x)
+        return y * 2
+    """,
+)
+def identity_function(value: cst.Name | cst.Call | cst.BinaryOperation, at: Place):
+    """A tensor through a function by hand that gives it and its gradient on."""
+    if at.here.identity:
+        skip("the object itself matters here, not only its value")
+    for fact in at.tensors(value):
+        if fact.dtype not in FLOATS or fact.mutated:
+            skip("it is no floating tensor, or changed later")
+    made, definition = written(at, CLASS, stem="Same", parameters="x", value="x.view_as(x)", keep="", derivative="grad")
+    yield f"{made}.apply({at.text(value)})", definition
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        return torch.tanh(x * y) + x.sum()
+    """,
+)
+def checkpointed(value: cst.Call | cst.BinaryOperation, at: Place):
+    """An expression that is computed again for its gradient instead of kept."""
+    demand_no_gradients_inside(at)
+    at.tensors(value)
+    closure = closed(value, at)
+    path = at.path("torch.utils.checkpoint.checkpoint")
+    yield f"{path}({closure.function}, {closure.given}, use_reentrant=False)"
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        z = torch.sin(x) * y
+        return z + 1
+    """,
+)
+def gradient_hook(assign: cst.Assign, at: Place):
+    """A hook on an intermediate value that gives its gradient on."""
+    name = needs_gradient(assign, at)
+    for grad in ("grad", "grad.clone()"):
+        hook = f"if {name}.requires_grad:\n    {name}.register_hook(lambda grad: {grad})"
+        yield f"{at.lines(at.statement.node)}\n{hook}"
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        z = torch.sin(x) * y
+        return z + 1
+    """,
+    breaks_graph=True,
+)
+def gradient_retained(assign: cst.Assign, at: Place):
+    """An intermediate value that keeps its gradient."""
+    name = needs_gradient(assign, at)
+    if {"grad", "retains_grad"} & at.syntax.attributes:
+        skip("the program looks at gradients that were kept")
+    yield f"{at.lines(at.statement.node)}\nif {name}.requires_grad:\n    {name}.retain_grad()"
+
+
+def needs_gradient(assign: cst.Assign, at: Place) -> str:
+    """The one name that is assigned a fresh floating tensor."""
+    demand_no_gradients_inside(at)
+    if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):
+        skip("it is not stored in one name")
+    if not isinstance(assign.value, (cst.Call, cst.BinaryOperation)):
+        skip("the value may have another name, too")
+    if any(f.dtype not in FLOATS for f in at.tensors(assign.value)):
+        skip("the value is not a floating tensor")
+    return assign.targets[0].target.value
+
+
+@rule(
+    exact="real", where=[floating("x", "y"), same_dtype("x", "y", "result"), moderate("x", "y"), same_shape("x", "y")]
+)
+def detached_and_attached(x, y):
+    """A term whose value comes from one part and whose gradient from another."""
+    return x + y, x + (y - y.detach()) + y.detach()
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x")],
+    example="""
+    def program(x):
+        y = x * 0.5
+        return torch.cos(y)
+    """,
+)
+def straight_through(value: cst.Name, at: Place):
+    """A variable plus a detached zero, which changes neither it nor its gradient."""
+    if at.here.identity:
+        skip("the object itself matters here, not only its value")
+    demand_no_gradients_inside(at)
+    for fact in at.tensors(value):
+        if fact.dtype not in FLOATS or fact.mutated or not fact.contiguous:
+            skip("it is no contiguous floating tensor, or changed later")
+        if fact.has_nan or fact.has_inf or fact.has_negative_zero:
+            skip("adding zero changes a special value")
+    yield f"{value.value} + ({value.value} - {value.value}).detach()"
+
+
+@rule(exact="bitwise", where=[floating("x"), no_grad("x"), unmutated("x")])
+def detached(x):
+    """A tensor without a graph, detached."""
+    return x, x.detach()
+
+
+@rule(exact="bitwise", where=[floating("x"), no_grad("result")], breaks_graph=True)
+def cosine_by_gradient(x):
+    """The cosine as the gradient of the sine."""
+    return torch.cos(x), torch.autograd.functional.vjp(torch.sin, x, torch.ones_like(x))[1]

@@ -1,0 +1,362 @@
+"""N: what the compiler cannot see through: opaque operators, functions disabled or traced before, graph breaks."""
+
+import types
+
+import libcst as cst
+import torch
+
+from eqfuzz.rewrite.context.closure import Closure, closed
+from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.facts.preconditions import floating, moderate, no_grad, same_dtype, unmutated
+from eqfuzz.rewrite.facts.shape_preconditions import dense, same_shape
+from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.source.edit import skip
+
+FLOATS = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
+
+UNARY = {
+    "exp": "grad * {r}",
+    "sin": "grad * torch.cos({x})",
+    "cos": "grad * -torch.sin({x})",
+    "tanh": "grad * (1 - {r} * {r})",
+    "sigmoid": "grad * ((1 - {r}) * {r})",
+    "relu": "torch.where({r} <= 0, torch.zeros_like(grad), grad)",
+    "neg": "-grad",
+    "square": "grad * (2 * {x})",
+    "abs": "grad * torch.sgn({x})",
+}
+"""Operators of one operand that are hidden, with their derivatives from the operand ``{x}`` or the result ``{r}``."""
+
+OPAQUE_UNARY = """
+if not hasattr(torch.ops.eqfuzz, "opaque_{name}"):
+    {handle} = torch.library.custom_op(
+        "eqfuzz::opaque_{name}", lambda x: torch.{name}(x), mutates_args=(), schema="(Tensor x) -> Tensor"
+    )
+    {handle}.register_fake(lambda x: torch.{name}(x))
+    {handle}.register_autograd(
+        lambda ctx, grad: {derivative},
+        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(inputs[0], output),
+    )
+"""
+
+BINARY = {
+    cst.Add: ("add", "(grad, grad)"),
+    cst.Subtract: ("sub", "(grad, -grad)"),
+    cst.Multiply: ("mul", "(grad * ctx.saved_tensors[1], grad * ctx.saved_tensors[0])"),
+}
+
+OPAQUE_BINARY = """
+if not hasattr(torch.ops.eqfuzz, "opaque_{name}"):
+    {handle} = torch.library.custom_op(
+        "eqfuzz::opaque_{name}", lambda x, y: torch.{name}(x, y), mutates_args=(),
+        schema="(Tensor x, Tensor y) -> Tensor",
+    )
+    {handle}.register_fake(lambda x, y: torch.{name}(x, y))
+    {handle}.register_autograd(
+        lambda ctx, grad: {derivative},
+        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
+    )
+"""
+"""Defined at module level and in lambdas, where no other rewrite comes; the first definition in a process stays."""
+
+COPYING = """
+if not hasattr(torch.ops.eqfuzz, "opaque_copy"):
+    {handle} = torch.library.custom_op(
+        "eqfuzz::opaque_copy", lambda x: x.clone(), mutates_args=(), schema="(Tensor x) -> Tensor"
+    )
+    {handle}.register_fake(lambda x: x.clone())
+    {handle}.register_autograd(lambda ctx, grad: grad)
+"""
+
+SIZED_BY_VALUES = frozenset(
+    "nonzero argwhere masked_select unique unique_consecutive bincount repeat_interleave combinations".split()
+)
+
+SHAPE_CHANGES = frozenset(
+    "resize_ resize_as_ set_ data t_ transpose_ swapaxes_ swapdims_ squeeze_ unsqueeze_ as_strided_".split()
+)
+
+HIGHER_ORDER = frozenset(
+    "cond while_loop scan associative_scan vmap checkpoint flex_attention map export symbolic_trace".split()
+)
+"""Functions that trace what they are given whole: no graph may break inside."""
+
+EXAMPLE = """
+def program(x, y):
+    return torch.sin(x) * y + x.sum()
+"""
+
+
+def torch_name(at: Place) -> str:
+    """How the program spells torch itself."""
+    path = at.path("torch.ops")
+    return path.removesuffix(".ops") if path.endswith(".ops") else skip("the program has no name for torch")
+
+
+def opaque(at: Place, form: str, name: str, derivative: str):
+    """The definition of a hidden operator; its name in the program."""
+    module = torch_name(at)
+    at.builtin("hasattr")
+    text = form.format(name=name, derivative=derivative, handle=at.new_name("opaque")).strip()
+    return f"{module}.ops.eqfuzz.opaque_{name}", at.define(text.replace("torch.", f"{module}."))
+
+
+def demand_plain_mode(at: Place) -> None:
+    """Skip where an operator without rules for forward mode, function transforms or tracing may be met by them."""
+    names = at.syntax.attributes | at.syntax.names
+    found = sorted({"jvp", "forward_ad", "vmap", "jacfwd", "hessian", "export", "jit"} & names)
+    if found:
+        skip(f"the program transforms its functions ({found[0]})")
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x"), moderate("x", bound=10)],
+    example=[f"def program(x):\n    return torch.{name}(x) + 1\n" for name in UNARY],
+)
+def opaque_unary(call: cst.Call, at: Place):
+    """A pointwise function as a custom operator that the compiler calls and does not open."""
+    name = (at.resolved(call.func) or "").removeprefix("torch.")
+    if name not in UNARY or len(call.args) != 1 or call.args[0].keyword is not None or call.args[0].star:
+        return
+    demand_plain_mode(at)
+    if any(f.dtype not in FLOATS for f in at.tensors(call.args[0].value)):
+        skip("the operand is not a floating tensor")
+    derivative = UNARY[name].format(x="ctx.saved_tensors[0]", r="ctx.saved_tensors[1]")
+    operator, definition = opaque(at, OPAQUE_UNARY, name, derivative)
+    yield f"{operator}({at.text(call.args[0].value)})", definition
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y"), same_dtype("x", "y"), same_shape("x", "y"), moderate("x", "y", bound=10)],
+    example=[f"def program(x, y):\n    return torch.sin(x * 1 {sign} y * 1)\n" for sign in "+-*"],
+)
+def opaque_binary(operation: cst.BinaryOperation, at: Place):
+    """An operator between two tensors of one shape as a custom operator."""
+    kind = type(operation.operator)
+    if kind not in BINARY:
+        return
+    demand_plain_mode(at)
+    left, right = at.tensors(operation.left), at.tensors(operation.right)
+    if len(left) != len(right):
+        skip("the operands are not evaluated equally often")
+    for a, b in zip(left, right, strict=True):
+        if a.dtype not in FLOATS or a.dtype is not b.dtype or a.shape != b.shape:
+            skip("the operands are not floating tensors of one dtype and shape")
+    name, derivative = BINARY[kind]
+    operator, definition = opaque(at, OPAQUE_BINARY, name, derivative)
+    yield f"{operator}({at.text(operation.left)}, {at.text(operation.right)})", definition
+
+
+@rule(exact="bitwise", where=[dense("x"), unmutated("x")], example="def program(x):\n    y = x * 2\n    return y + 1\n")
+def opaque_copy(value: cst.Name | cst.BinaryOperation, at: Place):
+    """A tensor copied by a custom operator."""
+    if at.here.identity:
+        skip("the object itself matters here, not only its value")
+    demand_plain_mode(at)
+    for fact in at.tensors(value):
+        if fact.mutated or not fact.contiguous:
+            skip("it is changed later, or not contiguous")
+    operator, definition = opaque(at, COPYING, "copy", "")
+    yield f"{operator}({at.text(value)})", definition
+
+
+def outside(value: cst.BaseExpression, at: Place) -> Closure:
+    """The expression closed over its variables, with a tensor for its value."""
+    if not isinstance(value, (cst.Call, cst.BinaryOperation)):
+        skip("it is not computed")
+    demand_plain_mode(at)
+    at.tensors(value)
+    return closed(value, at)
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=EXAMPLE, breaks_graph=True)
+def disabled(value: cst.Call | cst.BinaryOperation, at: Place):
+    """An expression in a function that is not compiled."""
+    demand_may_break(at)
+    closure, name = outside(value, at), at.new_name("disabled")
+    yield (
+        f"{name}({closure.given})",
+        at.define(f"{name} = {at.path('torch.compiler.disable')}({closure.function})"),
+    )
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=EXAMPLE)
+def allowed_in_graph(value: cst.Call | cst.BinaryOperation, at: Place):
+    """An expression in a function that Dynamo puts into the graph without looking inside."""
+    closure, name = outside(value, at), at.new_name("allowed")
+    demand_traceable(value, closure, at)
+    yield (
+        f"{name}({closure.given})",
+        at.define(f"{name} = {at.path('torch.compiler.allow_in_graph')}({closure.function})"),
+    )
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=EXAMPLE)
+def traced_symbolically(value: cst.Call | cst.BinaryOperation, at: Place):
+    """An expression as the module that ``torch.fx`` makes of it."""
+    closure, name = outside(value, at), at.new_name("traced")
+    demand_traceable(value, closure, at)
+    yield (
+        f"{name}({closure.given})",
+        at.define(f"{name} = {at.path('torch.fx.symbolic_trace')}({closure.function})"),
+    )
+
+
+@rule(exact="bitwise", where=[floating("x", "y"), same_dtype("x", "y"), same_shape("x", "y")], example=EXAMPLE)
+def exported(value: cst.Call | cst.BinaryOperation, at: Place):
+    """An expression exported for the shapes that it has, and run from the exported program."""
+    closure, name = outside(value, at), at.new_name("exported")
+    demand_traceable(value, closure, at)
+    like = "".join(f"{example(facts, at)}, " for facts in closure.facts)
+    traced = f"{at.path('torch.fx.symbolic_trace')}({closure.function})"
+    yield (
+        f"{name}({closure.given})",
+        at.define(f"{name} = {at.path('torch.export.export')}({traced}, ({like})).module()"),
+    )
+
+
+def example(facts, at: Place) -> str:
+    """An empty tensor like the one seen every time."""
+    first = facts[0]
+    if any((f.shape, f.stride, f.dtype) != (first.shape, first.stride, first.dtype) for f in facts):
+        skip("an operand has not the same shape every time")
+    if not first.contiguous or first.numel < 2:
+        skip("an operand is not contiguous, or has one element")
+    return f"{torch_name(at)}.empty({first.shape}, dtype={torch_name(at)}.{str(first.dtype).removeprefix('torch.')})"
+
+
+def demand_traceable(value: cst.BaseExpression, closure: Closure, at: Place) -> None:
+    """Skip unless all on the way is a tensor, and every call one that torch dispatches itself, whatever it is given."""
+    if any(not f.is_tensor for facts in closure.facts for f in facts):
+        skip("it reads a number that would be fixed")
+    for node in parts(value):
+        if isinstance(node, (cst.IfExp, cst.BooleanOperation, cst.Not)):
+            skip("it decides on a tensor")
+        if isinstance(node, (cst.Call, cst.Comparison)):
+            at.tensors(node)
+        if isinstance(node, cst.Call):
+            demand_dispatched(node, at)
+        if isinstance(node, cst.Attribute) and node.attr.value in ("shape", "dtype", "device", "ndim"):
+            skip(f"it reads the {node.attr.value} of a tensor")
+        if isinstance(node, cst.Subscript):
+            demand_numbers(node)
+
+
+def demand_dispatched(call: cst.Call, at: Place) -> None:
+    """Skip unless it is a method of a tensor or a function of torch that is not written in Python."""
+    path = at.resolved(call.func)
+    name = (path or cst.Module([]).code_for_node(call.func)).rpartition(".")[2]
+    if name in SIZED_BY_VALUES:
+        skip(f"the size of the result of {name} depends on values")
+    if path is None:
+        if not isinstance(call.func, cst.Attribute):
+            skip(f"{name} is a function of Python")
+        return
+    owner = {"torch": torch, "torch.nn.functional": torch.nn.functional}.get(path.rpartition(".")[0])
+    if not isinstance(getattr(owner, name, None), types.BuiltinFunctionType):
+        skip(f"{path} is written in Python")
+
+
+def demand_numbers(subscript: cst.Subscript) -> None:
+    """Skip unless the index is made of numbers, slices and None."""
+    for element in subscript.slice:
+        for node in parts(element):
+            if isinstance(node, (cst.Name, cst.Attribute, cst.Call)) and getattr(node, "value", "") != "None":
+                skip("it is indexed by more than numbers")
+
+
+def parts(node: cst.CSTNode):
+    """The node and everything inside."""
+    yield node
+    for child in node.children:
+        yield from parts(child)
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        z = torch.sin(x)
+        z += y
+        return z * 2
+    """,
+    breaks_graph=True,
+)
+def graph_break(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, at: Place):
+    """A graph break ahead of a statement."""
+    demand_may_break(at)
+    if isinstance(statement, cst.Expr) and isinstance(statement.value, (cst.SimpleString, cst.ConcatenatedString)):
+        skip("a docstring comes first")
+    yield f"{at.path('torch._dynamo.graph_break')}()\n{at.lines(statement)}"
+
+
+def demand_may_break(at: Place) -> None:
+    """Skip where a function is given to one that traces it whole."""
+    found = sorted(HIGHER_ORDER & (at.syntax.attributes | at.syntax.names))
+    if found:
+        skip(f"the program gives functions to {found[0]}, which takes no graph break")
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        z = torch.sin(x)
+        return z * y.sum()
+    """,
+)
+def shape_checked(statement: cst.Assign | cst.Return, at: Place):
+    """A statement behind a check that tells the compiler a size of a tensor that it reads."""
+    if statement.value is None:
+        return
+    changes = SHAPE_CHANGES & at.syntax.attributes
+    if changes:
+        skip("the program changes shapes in place")
+    for name in sorted((at.names(statement.value).reads - at.names(statement.value).stores) & at.locals):
+        node = first_read(statement.value, name)
+        if node is None:
+            continue
+        facts = at.facts(node)
+        if all(f.is_tensor and f.ndim for f in facts) and len({f.shape[0] for f in facts}) == 1:
+            check = f"{at.path('torch._check')}({name}.shape[0] == {facts[0].shape[0]})"
+            yield f"{check}\n{at.lines(statement)}"
+
+
+def first_read(node: cst.CSTNode, name: str) -> cst.Name | None:
+    """Where the variable is read whenever the expression is evaluated."""
+    if isinstance(node, cst.Name):
+        return node if node.value == name else None
+    if isinstance(node, (cst.Lambda, cst.BaseComp, cst.IfExp, cst.BooleanOperation, cst.NamedExpr)):
+        return None
+    if isinstance(node, cst.Comparison):
+        return first_read(node.left, name)
+    if isinstance(node, cst.Attribute):
+        return first_read(node.value, name)
+    if isinstance(node, cst.Arg):
+        return first_read(node.value, name)
+    return next((found for child in node.children if (found := first_read(child, name)) is not None), None)
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        return torch.sin(x) + y
+    """,
+)
+def either_way(value: cst.Call | cst.BinaryOperation, at: Place):
+    """An expression chosen by whether the program is being compiled, and the same otherwise."""
+    at.tensors(value)
+    asked = f"{at.path('torch.compiler.is_compiling')}()"
+    yield f"({at.text(value)} if {asked} else {at.text(value)})"
+
+
+@rule(exact="bitwise", where=[floating("x"), no_grad("x"), unmutated("x")], breaks_graph=True)
+def through_dlpack(x):
+    """A tensor handed out and taken in again; both share memory."""
+    return x, torch.from_dlpack(x.detach())

@@ -1,0 +1,283 @@
+"""The shape of branches: swapped, nested, flattened, split, merged, and written as loops or expressions."""
+
+import libcst as cst
+
+from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.data_flow import demand_one_text
+from eqfuzz.rewrite.context.loop_control import demand_no_jump, demand_short, fresh, terminates
+from eqfuzz.rewrite.context.patterns import assigned, only_statement, other_branch
+from eqfuzz.rewrite.facts.preconditions import floating
+from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.source.edit import Edit, indented, skip
+
+CHAIN = """
+def program(x, y, k: Int):
+    if k > 2:
+        r = x + y
+    elif k > 0:  # small
+        r = x - y
+        x = x * 2
+    else:
+        r = x * y
+    if k == 1 and x.dim() > 1:
+        r = r - 1
+    if not k or y.dim() == 1: r = r + 1
+    return r, x
+"""
+
+EARLY = """
+def program(x, y, k: Int):
+    if k > 1:
+        return x + y
+    y = y * 2
+    if k < 0:
+        return x - y
+    else:
+        x = x + 1
+    return x * y
+"""
+
+CHOSEN = """
+def program(x, y, k: Int):
+    r = x + y if k > 0 else x - y
+    return r * 2 if k != 1 else r
+"""
+
+
+def _test(branch: cst.If | cst.IfExp, at: Place) -> str:
+    return demand_one_text(at, branch.test)
+
+
+def _else(branch: cst.If, at: Place) -> str:
+    """The ``else`` of a branch with its ``elif`` written as a nested ``if``; empty when there is none."""
+    return f"\nelse:\n{indented(other_branch(branch, at))}" if branch.orelse is not None else ""
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=[CHAIN, CHOSEN])
+def branches_swapped(branch: cst.If | cst.IfExp, at: Place):
+    """Both branches change places under the opposite condition."""
+    if isinstance(branch, cst.IfExp):
+        yield f"({at.text(branch.orelse)}) if not ({at.text(branch.test)}) else ({at.text(branch.body)})"
+        return
+    other = other_branch(branch, at) if branch.orelse is not None else "pass"
+    yield f"if not ({_test(branch, at)}):\n{indented(other)}\nelse:\n{indented(at.block(branch.body))}"
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=CHAIN)
+def elif_to_nested(branch: cst.If, at: Place):
+    """An ``elif`` is an ``if`` in the ``else``."""
+    if isinstance(branch.orelse, cst.If):
+        yield f"if {_test(branch, at)}:\n{indented(at.block(branch.body))}{_else(branch, at)}"
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y, k: Int):
+        if k > 2:
+            x = x + y
+        else:
+            if k > 0:
+                x = x - y
+            else: x = x * y
+        return x
+    """,
+)
+def nested_to_elif(branch: cst.If, at: Place):
+    """An ``if`` that is all of the ``else`` is an ``elif``."""
+    if not isinstance(branch.orelse, cst.Else):
+        return
+    inner = only_statement(branch.orelse.body)
+    if not isinstance(inner, cst.If):
+        skip("the else holds more than a condition")
+    yield f"if {_test(branch, at)}:\n{indented(at.block(branch.body))}\nel{at.lines(inner)}"
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=[EARLY, CHAIN])
+def else_added(branch: cst.If, at: Place):
+    """Where the condition does not hold, nothing is done."""
+    if branch.orelse is None:
+        yield f"if {_test(branch, at)}:\n{indented(at.block(branch.body))}\nelse:\n    pass"
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=EARLY)
+def rest_into_else(branch: cst.If, at: Place):
+    """What follows a branch that ends in a return, raise or jump is its ``else``."""
+    if branch.orelse is not None:
+        return
+    rest = at.statement.block[at.statement.index + 1 :]
+    if not terminates(branch.body) or not rest:
+        skip("the branch does not leave, or nothing follows")
+    body, others = indented(at.block(branch.body)), indented(at.run(rest))
+    yield f"if {_test(branch, at)}:\n{body}\nelse:\n{others}", Edit((at.here.span[1], at.syntax.span(rest[-1])[1]), "")
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=EARLY)
+def else_to_rest(branch: cst.If, at: Place):
+    """The ``else`` of a branch that ends in a return, raise or jump simply follows."""
+    if branch.orelse is None:
+        return
+    if not terminates(branch.body):
+        skip("the branch does not leave")
+    yield f"if {_test(branch, at)}:\n{indented(at.block(branch.body))}\n{other_branch(branch, at)}"
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=[CHAIN, EARLY])
+def if_to_while(branch: cst.If, at: Place):
+    """A branch is a loop that is left after one turn, its ``else`` that of the loop."""
+    demand_no_jump(branch.body)
+    body = at.block(branch.body)
+    once = indented(body if terminates(branch.body) else f"{body}\nbreak")
+    yield f"while {_test(branch, at)}:\n{once}{_else(branch, at)}"
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=[CHAIN, EARLY])
+def if_to_counted_loop(branch: cst.If, at: Place):
+    """A branch without ``else`` is a loop of one turn or none."""
+    if branch.orelse is not None:
+        return
+    demand_no_jump(branch.body)
+    turns = f"{at.builtin('range')}(1 if ({_test(branch, at)}) else 0)"
+    yield f"for {fresh(at, 'turn')} in {turns}:\n{indented(at.block(branch.body))}"
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=[CHAIN, EARLY])
+def next_into_branches(branch: cst.If, at: Place):
+    """The statement behind a condition stands at the end of both branches."""
+    following = at.statement.block[at.statement.index + 1 : at.statement.index + 2]
+    if not following:
+        return
+    if not isinstance(following[0], cst.SimpleStatementLine):
+        skip("a compound statement follows")
+    if any(isinstance(s, (cst.Global, cst.Nonlocal, cst.Import, cst.ImportFrom)) for s in following[0].body):
+        skip("the statement that follows declares a name")
+    after = at.run(following)
+    body = at.block(branch.body)
+    body = body if terminates(branch.body) else f"{body}\n{after}"
+    other = other_branch(branch, at) if branch.orelse is not None else ""
+    other = f"{other}\n{after}" if other else after
+    demand_short(other)
+    end = at.syntax.span(following[0])[1]
+    text = f"if {_test(branch, at)}:\n{indented(body)}\nelse:\n{indented(other)}"
+    yield text, Edit((at.here.span[1], end), "")
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y, k: Int):
+        if k > 0:
+            t = x + y
+            r = t * 2
+        else:
+            t = x - y
+            r = t * 2
+        return r
+    """,
+)
+def last_out_of_branches(branch: cst.If, at: Place):
+    """A statement that ends both branches follows them."""
+    if not isinstance(branch.orelse, cst.Else):
+        return
+    first, second = branch.body, branch.orelse.body
+    lasts = [b.body[-1] for b in (first, second) if isinstance(b, cst.IndentedBlock)]
+    if len(lasts) != 2 or not all(isinstance(s, cst.SimpleStatementLine) for s in lasts):
+        skip("a branch is written on one line or ends in a compound statement")
+    if at.syntax.text_of(lasts[0]) != at.syntax.text_of(lasts[1]):
+        skip("the branches end in different statements")
+    kept = [at.run(b.body[:-1]) if b.body[:-1] else "pass" for b in (first, second)]
+    yield f"if {_test(branch, at)}:\n{indented(kept[0])}\nelse:\n{indented(kept[1])}\n{at.run(lasts[:1])}"
+
+
+def _operands(branch: cst.If, at: Place, operator: type[cst.CSTNode]) -> tuple[str, str] | None:
+    """Both sides of the condition ``left and right`` or ``left or right``."""
+    if not isinstance(branch.test, cst.BooleanOperation) or not isinstance(branch.test.operator, operator):
+        return None
+    return demand_one_text(at, branch.test.left), demand_one_text(at, branch.test.right)
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=CHAIN)
+def and_to_nested(branch: cst.If, at: Place):
+    """``if a and b`` is ``if b`` inside ``if a``; with an ``else``, both have it."""
+    sides = _operands(branch, at, cst.And)
+    if sides is None:
+        return
+    inner = f"if {sides[1]}:\n{indented(at.block(branch.body))}{_else(branch, at)}"
+    demand_short(inner)
+    yield f"if {sides[0]}:\n{indented(inner)}{_else(branch, at)}"
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=CHAIN)
+def or_to_elif(branch: cst.If, at: Place):
+    """``if a or b`` is ``if a`` and else ``if b`` with the same body."""
+    sides = _operands(branch, at, cst.Or)
+    if sides is None:
+        return
+    body = indented(at.block(branch.body))
+    demand_short(body)
+    yield f"if {sides[0]}:\n{body}\nelif {sides[1]}:\n{body}{_else(branch, at)}"
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y, k: Int):
+        if k > 0:
+            if x.dim() > 1 or k > 1:
+                x = x + y
+        return x
+    """,
+)
+def nested_to_and(branch: cst.If, at: Place):
+    """``if b`` that is all of ``if a`` is ``if a and b``, without any ``else``."""
+    inner = only_statement(branch.body)
+    if not isinstance(inner, cst.If):
+        return
+    if branch.orelse is not None or inner.orelse is not None:
+        skip("there is an else")
+    yield f"if ({_test(branch, at)}) and ({_test(inner, at)}):\n{indented(at.block(inner.body))}"
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=CHOSEN)
+def conditional_expression_to_if(statement: cst.Assign | cst.Return, at: Place):
+    """A conditional expression that is assigned or returned is a branch."""
+    value = statement.value
+    if not isinstance(value, cst.IfExp):
+        return
+    targets = statement.targets if isinstance(statement, cst.Assign) else ()
+    head = "".join(f"{at.text(t.target)} = " for t in targets) or "return "
+    first, second = demand_one_text(at, value.body), demand_one_text(at, value.orelse)
+    yield f"if {_test(value, at)}:\n    {head}{first}\nelse:\n    {head}{second}"
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y, k: Int):
+        if k > 0:
+            r = x + y
+        else: r = x - y
+        if k > 1:
+            return r, x
+        else:
+            return r
+    """,
+)
+def if_to_conditional_expression(branch: cst.If, at: Place):
+    """Two branches that assign one variable, or both return a value, are a conditional expression."""
+    if not isinstance(branch.orelse, cst.Else):
+        return
+    first, second = only_statement(branch.body), only_statement(branch.orelse.body)
+    if isinstance(first, cst.Return) and isinstance(second, cst.Return) and first.value and second.value:
+        head, values = "return", (first.value, second.value)
+    else:
+        made, other = assigned(first), assigned(second)
+        if made is None or other is None or made[0] != other[0]:
+            skip("the branches do not both return, or assign one variable")
+        head, values = f"{made[0]} =", (made[1], other[1])
+    one, two = (demand_one_text(at, value) for value in values)
+    yield f"{head} ({one}) if ({_test(branch, at)}) else ({two})"

@@ -1,0 +1,243 @@
+"""How a loop takes its items: by iteration, index, enumerate, zip, count, forwards and backwards."""
+
+import libcst as cst
+
+from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.data_flow import bound_before, demand_no_handler, demand_one_text, walk
+from eqfuzz.rewrite.context.loop_control import (
+    afterwards,
+    demand_harmless,
+    demand_no_jump,
+    demand_plain,
+    demand_unseen,
+    demand_unshared,
+    fresh,
+    has,
+    jumps,
+    otherwise,
+    parent_loop,
+    reads_of,
+    rows_of,
+    simple_name,
+    stores_of_body,
+    stores_of_loop,
+)
+from eqfuzz.rewrite.context.patterns import appended, assigned, called, only_statement, previous
+from eqfuzz.rewrite.facts.preconditions import floating
+from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.source.edit import Edit, indented, skip
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        xs = (x, y)
+        for t in xs:
+            x = x + t
+        for i, t in enumerate(xs):
+            x = x * t + i
+        for t, u in zip(xs, (y, x, y)[1:]):
+            x = x + t
+        ys = (y, x, x)
+        for t, u in zip(xs, ys):
+            x = x * t - u
+        return x, t, u
+    """,
+)
+def items_to_indices(loop: cst.For, at: Place):
+    """Items of tuples or rows of tensors are taken by index; also those of enumerate and zip."""
+    if loop.asynchronous is not None:
+        return
+    enumerated, zipped = called(at, loop.iter, "enumerate"), called(at, loop.iter, "zip")
+    targets = loop.target.elements if isinstance(loop.target, cst.Tuple) else ()
+    if any(isinstance(e, cst.StarredElement) for e in targets):
+        skip("a target is starred")
+    if enumerated is not None:
+        if len(enumerated) != 1 or len(targets) != 2 or not isinstance(targets[0].value, cst.Name):
+            skip("enumerate with a start, or without two targets")
+        sequences, stored, index = enumerated, [targets[1].value], targets[0].value.value
+    elif zipped is not None:
+        if not zipped or len(zipped) != len(targets):
+            skip("zip without a target for each sequence")
+        sequences, stored, index = zipped, [e.value for e in targets], ""
+    else:
+        sequences, stored, index = [loop.iter], [loop.target], ""
+    counts = [rows_of(at, sequence) for sequence in sequences]
+    names = [at.text(sequence) for sequence in sequences]
+    changed = frozenset(names) & stores_of_loop(at, loop)
+    if changed:
+        skip(f"{min(changed)} is stored in the loop")
+    index = index or fresh(at, "i")
+    shortest = names[counts.index(min(counts))]
+    items = ", ".join(at.text(t) for t in stored)
+    taken = f"{items} = {', '.join(f'{name}[{index}]' for name in names)}"
+    turns = f"{at.builtin('range')}({at.builtin('len')}({shortest}))"
+    yield f"for {index} in {turns}:\n{indented(f'{taken}{chr(10)}{at.block(loop.body)}')}{otherwise(loop, at)}"
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        xs = (x, y, x)
+        r = 1
+        for i in range(len(xs)):
+            if i:
+                r = r * xs[i] + xs[0]
+            r = r + torch.sin(xs[i]) * i
+        return r, i
+    """,
+)
+def indices_to_enumerate(loop: cst.For, at: Place):
+    """A loop over all indices of a tuple or tensor is a loop over its numbered items."""
+    index = simple_name(at, loop.target)
+    numbers = at.value(loop.iter, "range")
+    demand_harmless(at, loop.iter)
+    reads_of(loop.body, index)
+    if has(loop.body, cst.Is, cst.IsNot):
+        skip("identities are compared in the loop")
+    for name, nodes in _indexed_by(loop.body, index).items():
+        if name in stores_of_loop(at, loop) or any(_is_stored(loop.body, node) for node in nodes):
+            skip(f"{name} or an item of it is stored in the loop")
+        if any(numbers != range(rows_of(at, node.value)) for node in nodes):
+            skip(f"not all items of {name}, or not in order")
+        item = fresh(at, "item")
+        body = at.block(loop.body, [Edit(at.syntax.span(node), item) for node in nodes])
+        head = f"for {index}, {item} in {at.builtin('enumerate')}({name}):"
+        yield f"{head}\n{indented(body)}{otherwise(loop, at)}"
+
+
+def _indexed_by(body: cst.CSTNode, index: str) -> dict[str, list[cst.Subscript]]:
+    """The places ``name[index]`` in ``body``, by name."""
+    found: dict[str, list[cst.Subscript]] = {}
+    for node in walk(body):
+        if not isinstance(node, cst.Subscript) or not isinstance(node.value, cst.Name) or len(node.slice) != 1:
+            continue
+        at = node.slice[0].slice
+        if isinstance(at, cst.Index) and isinstance(at.value, cst.Name) and at.value.value == index and not at.star:
+            found.setdefault(node.value.value, []).append(node)
+    return found
+
+
+def _is_stored(body: cst.CSTNode, item: cst.Subscript) -> bool:
+    holders = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.For, cst.CompFor, cst.AsName, cst.Del)
+    for node in walk(body):
+        if isinstance(node, holders):
+            target = node if isinstance(node, (cst.Del, cst.AsName)) else node.target
+            if any(inner is item for inner in walk(target)):
+                return True
+    return False
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        for i, t in enumerate((x, y)):
+            x = x * t + i
+        for i, t in enumerate([x, y], 2):
+            x = x - t * i
+        return x
+    """,
+)
+def enumerate_to_count(loop: cst.For, at: Place):
+    """Numbered items are items beside an endless count."""
+    arguments = called(at, loop.iter, "enumerate")
+    if arguments is None or not 1 <= len(arguments) <= 2:
+        return
+    start = f"{at.value(arguments[1], 'int')}" if len(arguments) == 2 else ""
+    if len(arguments) == 2 and not isinstance(arguments[1], cst.Integer):
+        skip("the start is computed")
+    items = demand_one_text(at, arguments[0])
+    yield at.replace(loop.iter, f"{at.builtin('zip')}({at.path('itertools.count')}({start}), {items})")
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        for j in range(1, 8, 3):
+            x = x * 0.5 + y * j
+        return x
+    """,
+)
+def range_written_out(loop: cst.For, at: Place):
+    """A short range of known numbers is a tuple of them, or the beginning of an endless count."""
+    numbers = at.value(loop.iter, "range")
+    demand_harmless(at, loop.iter)
+    if not 1 <= len(numbers) <= 12:
+        skip(f"the loop has {len(numbers)} turns")
+    yield at.replace(loop.iter, f"({', '.join(map(str, numbers))},)")
+    count = f"{at.path('itertools.count')}({numbers.start}, {numbers.step})"
+    yield at.replace(loop.iter, f"{at.path('itertools.islice')}({count}, {len(numbers)})")
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        parts = []
+        for j in range(4):
+            parts.append(torch.sin(x) * j - y)
+        rows = [None, None]
+        for k in range(2):
+            rows[k] = x + k
+        return parts, rows
+    """,
+)
+def turns_in_reverse(loop: cst.For, at: Place):
+    """Independent items are computed from the last to the first, and a list of them is then reversed."""
+    made = assigned(previous(at))
+    statement = only_statement(loop.body)
+    name = simple_name(at, loop.target)
+    if made is None or loop.orelse is not None:
+        skip("no new container right before the loop, or an else")
+    facts = at.facts(loop.iter)
+    if any(f.kind not in ("range", "tuple") for f in facts):
+        skip(f"{facts[0].describe()} may not be reversible")
+    container, first = made
+    demand_unshared(at, [container])
+    demand_unseen(at, [name], loop)
+    demand_no_handler(at)
+    back = f"for {name} in {at.builtin('reversed')}({demand_one_text(at, loop.iter)}):\n{indented(at.block(loop.body))}"
+    item = appended(statement)
+    if item is not None and item[0] == container:
+        if not isinstance(first, cst.List) or first.elements:
+            skip(f"{container} is not empty before the loop")
+        _demand_independent(at, item[1], container)
+        yield f"{back}\n{container}.reverse()"
+        return
+    if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
+        skip("the body does not fill a container")
+    target = statement.targets[0].target
+    if not any(node is target for node in _indexed_by(target, name).get(container, ())):
+        skip("the body does not store by the loop's index")
+    numbers = at.value(loop.iter, "range")
+    if min(numbers, default=0) < 0 or not _is_new(at, first):
+        skip(f"{container} may be more than new memory")
+    demand_harmless(at, first)
+    _demand_independent(at, statement.value, container)
+    yield back
+
+
+def _is_new(at: Place, value: cst.BaseExpression) -> bool:
+    """Whether an expression makes a container that nothing else can see: a list display or fresh memory."""
+    if isinstance(value, cst.List):
+        return all(isinstance(e.value, cst.Name) and e.value.value == "None" for e in value.elements)
+    if not isinstance(value, cst.Call):
+        return False
+    path = at.resolved(value.func) or ""
+    return path.removeprefix("torch.") in ("empty", "zeros", "ones", "empty_like", "zeros_like", "ones_like")
+
+
+def _demand_independent(at: Place, item: cst.BaseExpression, container: str) -> None:
+    """Skip when computing an item may change something, or reads the container."""
+    demand_harmless(at, item)
+    if container in at.names(item).reads:
+        skip(f"{container} is read in the loop")

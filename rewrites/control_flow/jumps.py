@@ -1,0 +1,182 @@
+"""Breaks, continues and elses of loops: brought in, taken out, and turned into conditions and flags."""
+
+import libcst as cst
+
+from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.data_flow import bound_before, demand_no_handler, demand_one_text, walk
+from eqfuzz.rewrite.context.loop_control import (
+    afterwards,
+    demand_harmless,
+    demand_no_jump,
+    demand_plain,
+    demand_unseen,
+    demand_unshared,
+    fresh,
+    has,
+    jumps,
+    otherwise,
+    parent_loop,
+    reads_of,
+    rows_of,
+    simple_name,
+    stores_of_body,
+    stores_of_loop,
+)
+from eqfuzz.rewrite.context.patterns import appended, assigned, called, only_statement, previous
+from eqfuzz.rewrite.facts.preconditions import floating
+from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.source.edit import Edit, indented, skip
+
+ONE = """
+def program(x, y):
+    t = torch.tanh(x) * y
+    t += 1
+    return t * y
+"""
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        k = 0
+        while k < 4 and x.dim() < 9:
+            k += 1
+            if k == 2:
+                continue
+            x = x * 0.5 + y
+        else:
+            x = x - 1
+        return x, k
+    """,
+)
+def while_to_forever(loop: cst.While, at: Place):
+    """A while loop tests its condition inside an endless loop."""
+    if isinstance(loop.test, cst.Name) and loop.test.value == "True":
+        return
+    if loop.orelse is not None:
+        demand_no_jump(loop.orelse)
+    ended = indented(f"{at.block(loop.orelse.body)}\nbreak" if loop.orelse is not None else "break")
+    test = demand_one_text(at, loop.test)
+    yield f"while True:\n{indented(f'if not ({test}):{chr(10)}{ended}{chr(10)}{at.block(loop.body)}')}"
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        for j in range(5):
+            if j % 2 == 0:
+                x = x + y * j
+        for j in range(4):
+            x = x * 0.5
+            if j == 2:
+                x = x - y
+            else:
+                y = y + 1
+        return x, y
+    """,
+)
+def last_if_to_continue(branch: cst.If, at: Place):
+    """A condition at the end of a loop's body continues with the next turn where it does not hold."""
+    if parent_loop(at) is None or at.statement.index != len(at.statement.block) - 1:
+        return
+    if isinstance(branch.orelse, cst.If):
+        skip("the condition has several branches")
+    other = f"{at.block(branch.orelse.body)}\ncontinue" if branch.orelse is not None else "continue"
+    test = demand_one_text(at, branch.test)
+    yield f"if not ({test}):\n{indented(other)}\n{at.block(branch.body)}"
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        for j in range(5):
+            y = y + 1
+            if j % 2 == 0:
+                continue
+            x = x + y * j
+            x = x * 2
+        return x, y
+    """,
+)
+def continue_to_if(branch: cst.If, at: Place):
+    """What stands behind a ``continue`` stands under the opposite condition."""
+    if not isinstance(only_statement(branch.body), cst.Continue) or branch.orelse is not None:
+        return
+    rest = at.statement.block[at.statement.index + 1 :]
+    if parent_loop(at) is None or not rest:
+        skip("nothing in the loop's body stands behind it")
+    end = at.syntax.span(rest[-1])[1]
+    test = demand_one_text(at, branch.test)
+    yield f"if not ({test}):\n{indented(at.run(rest))}", Edit((at.here.span[1], end), "")
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y")],
+    example="""
+    def program(x, y):
+        for j in range(5):
+            x = x + y * j
+            if j == 3:
+                y = y + 1
+                break
+            if x.dim() == j: break
+            x = x * 2
+        return x, y
+    """,
+)
+def break_to_flag(loop: cst.For, at: Place):
+    """A loop that is left early runs to its end with its turns switched off by a flag."""
+    breaks = [j for j in jumps(loop.body) if isinstance(j, cst.Break)]
+    if not breaks:
+        return
+    if loop.orelse is not None:
+        skip("the loop has an else")
+    facts = at.facts(loop.iter)
+    if any(f.kind not in ("range", "tuple", "tensor") for f in facts):
+        skip(f"{facts[0].describe()} may do something when it goes on")
+    targets = {n.value for n in walk(loop.target) if isinstance(n, cst.Name)}
+    demand_unseen(at, targets, loop)
+    done = fresh(at, "done")
+    body = at.block(loop.body, [Edit(at.syntax.span(b), f"{done} = True; continue") for b in breaks])
+    head = f"for {at.text(loop.target)} in {at.text(loop.iter)}:"
+    yield f"{done} = False\n{head}\n{indented(f'if {done}:{chr(10)}    continue{chr(10)}{body}')}"
+
+
+def _alone(statement: cst.CSTNode, at: Place) -> str:
+    """The lines of a statement that may stand in a loop; Skip for a docstring."""
+    if isinstance(statement, cst.Expr) and isinstance(statement.value, (cst.SimpleString, cst.ConcatenatedString)):
+        skip("it may be a docstring")
+    return at.lines(statement)
+
+
+def _broken_off(statement: cst.CSTNode, lines: str) -> str:
+    return indented(lines if isinstance(statement, cst.Return) else f"{lines}\nbreak")
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=ONE)
+def loop_of_one_turn(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, at: Place):
+    """A statement is a loop of one turn."""
+    yield f"for {fresh(at, 'once')} in {at.builtin('range')}(1):\n{indented(_alone(statement, at))}"
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=ONE)
+def loop_broken_off(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, at: Place):
+    """A statement is a longer loop that is left in its first turn."""
+    body = _broken_off(statement, _alone(statement, at))
+    yield f"for {fresh(at, 'turn')} in {at.builtin('range')}(5):\n{body}"
+    yield f"while True:\n{body}"
+
+
+@rule(exact="bitwise", where=[floating("x", "y")], example=ONE)
+def else_of_a_loop(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, at: Place):
+    """A statement is the else of a loop that does nothing and is not broken off."""
+    body = indented(_alone(statement, at))
+    yield f"for {fresh(at, 'idle')} in {at.builtin('range')}(2):\n    pass\nelse:\n{body}"
+    yield f"while False:\n    pass\nelse:\n{body}"

@@ -1,0 +1,266 @@
+"""M: the function behind a module called with its parameters, and back."""
+
+import libcst as cst
+import torch
+
+from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.submodule import arguments, called, function_called, model, submodule
+from eqfuzz.rewrite.facts.preconditions import at_least, at_most, dtype_in, moderate
+from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, sizes
+from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.source.edit import skip
+
+CONVOLUTION = "{x}, {m}.weight, {m}.bias, {m}.stride, {m}.padding, {m}.dilation, {m}.groups"
+TRANSPOSED = "{x}, {m}.weight, {m}.bias, {m}.stride, {m}.padding, {m}.output_padding, {m}.groups, {m}.dilation"
+LINEAR = {"Linear": "linear({x}, {m}.weight, {m}.bias)", "Bilinear": "bilinear({x}, {m}.weight, {m}.bias)"}
+CONVOLUTIONS = {f"Conv{n}d": f"conv{n}d({CONVOLUTION})" for n in (1, 2, 3)}
+TRANSPOSED_CONVOLUTIONS = {f"ConvTranspose{n}d": f"conv_transpose{n}d({TRANSPOSED})" for n in (1, 2, 3)}
+NORMS = {
+    "LayerNorm": "layer_norm({x}, {m}.normalized_shape, {m}.weight, {m}.bias, {m}.eps)",
+    "GroupNorm": "group_norm({x}, {m}.num_groups, {m}.weight, {m}.bias, {m}.eps)",
+    "RMSNorm": "rms_norm({x}, {m}.normalized_shape, {m}.weight, {m}.eps)",
+    "LocalResponseNorm": "local_response_norm({x}, {m}.size, {m}.alpha, {m}.beta, {m}.k)",
+}
+BATCH_NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
+LOOKUP = "{m}.weight, {m}.padding_idx, {m}.max_norm, {m}.norm_type, {m}.scale_grad_by_freq, {m}.sparse"
+EMBEDDINGS = {"Embedding": f"embedding({{x}}, {LOOKUP})"}
+
+FLOAT32 = [dtype_in("x", torch.float32)]
+ROWS = [*FLOAT32, sizes(x="* 4")]
+IMAGES = [*FLOAT32, sizes(x="n 4 8 8")]
+
+
+@rule(exact="bitwise", where=ROWS, example=model("self.fc(x) + 1", fc="torch.nn.Linear(4, 3)"))
+def linear_functional(call: cst.Call, at: Place):
+    """``self.fc(x)`` is ``F.linear`` with the weight and bias of the module."""
+    yield from function_called(call, at, LINEAR)
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=[
+        model("self.conv(x)", conv="torch.nn.Conv2d(4, 6, 3, stride=2, padding=1, groups=2)"),
+        model("self.conv(x.flatten(2))", conv="torch.nn.Conv1d(4, 2, 5, padding='same', bias=False)"),
+    ],
+)
+def convolution_functional(call: cst.Call, at: Place):
+    """A convolution module without padding of its own is ``F.conv1d`` to ``F.conv3d``."""
+    module = called(call, at, CONVOLUTIONS)
+    if module is not None and module.attributes["padding_mode"] != "zeros":
+        skip(f"it pads by {module.attributes['padding_mode']}")
+    yield from function_called(call, at, CONVOLUTIONS)
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=[
+        model("self.conv(x)", conv="torch.nn.Conv2d(4, 2, 3, padding=(1, 2), padding_mode='reflect')"),
+        model("self.conv(x.flatten(2))", conv="torch.nn.Conv1d(4, 2, 5, padding=2, padding_mode='circular')"),
+    ],
+)
+def padded_convolution_functional(call: cst.Call, at: Place):
+    """A convolution module that reflects, repeats or wraps its input is ``F.pad`` and a convolution without padding."""
+    module = called(call, at, CONVOLUTIONS)
+    if module is None:
+        return
+    mode, padding = module.attributes["padding_mode"], module.attributes["padding"]
+    if mode == "zeros" or isinstance(padding, str):
+        skip(f"it pads by {mode}, {padding}")
+    sides = tuple(p for p in reversed(padding) for _ in range(2))
+    name, m = f"conv{module.kind[4]}d", at.text(call.func)
+    padded = f"{at.path('torch.nn.functional.pad')}({arguments(call, at)}, {sides}, mode={mode!r})"
+    yield (
+        f"{at.path(f'torch.nn.functional.{name}')}({padded}, {m}.weight, {m}.bias, {m}.stride, 0, "
+        f"{m}.dilation, {m}.groups)"
+    )
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=model("self.up(x)", up="torch.nn.ConvTranspose2d(4, 2, 3, stride=2, padding=1, output_padding=1)"),
+)
+def transposed_convolution_functional(call: cst.Call, at: Place):
+    """A transposed convolution is ``F.conv_transpose1d`` to ``F.conv_transpose3d``."""
+    if len(call.args) == 1:  # the second would be the output size
+        yield from function_called(call, at, TRANSPOSED_CONVOLUTIONS)
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=[
+        model("self.norm(x)", norm="torch.nn.LayerNorm((8, 8))"),
+        model("self.norm(x)", norm="torch.nn.GroupNorm(2, 4)"),
+        model("self.norm(x)", norm="torch.nn.RMSNorm(8)"),
+    ],
+)
+def norm_functional(call: cst.Call, at: Place):
+    """A norm without running statistics is its function."""
+    yield from function_called(call, at, NORMS)
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=[
+        model("self.norm(x)", norm="torch.nn.BatchNorm2d(4).eval()"),
+        model("self.norm(x)", norm="torch.nn.BatchNorm2d(4, affine=False, momentum=None).eval()"),
+        model("self.norm(x.flatten(2))", norm="torch.nn.BatchNorm1d(4, track_running_stats=False)"),
+    ],
+)
+def batch_norm_with_fixed_statistics(call: cst.Call, at: Place):
+    """A batch norm that does not update running statistics: those of its evaluation, or those of each batch."""
+    module = called(call, at, BATCH_NORMS)
+    if module is None:
+        return
+    tracks, training = module.attributes["track_running_stats"], module.attributes["training"]
+    if tracks and training:
+        skip("it updates its running statistics")
+    m = at.text(call.func)
+    momentum = "0.0" if module.attributes["momentum"] is None else f"{m}.momentum"
+    yield (
+        f"{at.path('torch.nn.functional.batch_norm')}({arguments(call, at)}, {m}.running_mean, {m}.running_var, "
+        f"{m}.weight, {m}.bias, {not tracks}, {momentum}, {m}.eps)"
+    )
+
+
+@rule(
+    exact="bitwise",
+    where=IMAGES,
+    example=[
+        """
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm = torch.nn.BatchNorm2d(4)
+
+            def forward(self, x):
+                x = self.norm(x)
+                return x, self.norm.running_mean.clone(), self.norm.running_var + self.norm.num_batches_tracked
+        """,
+        """
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm = torch.nn.BatchNorm2d(4, momentum=None)
+
+            def forward(self, x):
+                x = self.norm(self.norm(x) * 2)
+                return x, self.norm.running_mean.clone(), self.norm.running_var + self.norm.num_batches_tracked
+        """,
+    ],
+)
+def batch_norm_with_running_statistics(call: cst.Call, at: Place):
+    """A batch norm in training counts the batch and updates its statistics; without a momentum, by 1/count."""
+    module = called(call, at, BATCH_NORMS)
+    if module is None:
+        return
+    attributes = module.attributes
+    if not (attributes["training"] and attributes["track_running_stats"]):
+        skip("its running statistics stay as they are")
+    m = at.text(call.func)
+    counted = f"{m}.num_batches_tracked.add_(1)"
+    momentum = f"1.0 / float({counted})" if attributes["momentum"] is None else f"({counted}, {m}.momentum)[1]"
+    yield (
+        f"{at.path('torch.nn.functional.batch_norm')}({arguments(call, at)}, {m}.running_mean, {m}.running_var, "
+        f"{m}.weight, {m}.bias, True, {momentum}, {m}.eps)"
+    )
+
+
+@rule(
+    exact="bitwise",
+    where=[*FLOAT32, sizes(x="n 4 8")],
+    example=model("self.norm(x)", norm="torch.nn.InstanceNorm1d(4, affine=True)"),
+)
+def instance_norm_functional(call: cst.Call, at: Place):
+    """A norm over each instance of a batch, by its function."""
+    module = called(call, at, ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"])
+    if module is None:
+        return
+    attributes = module.attributes
+    given = at.tensors(call.args[0].value) if len(call.args) == 1 else skip("it is not called with one argument")
+    if attributes["momentum"] is None or any(f.ndim != int(module.kind[12]) + 2 for f in given):
+        skip("it has no momentum, or no batch")
+    m = at.text(call.func)
+    own = attributes["training"] or not attributes["track_running_stats"]
+    yield (
+        f"{at.path('torch.nn.functional.instance_norm')}({arguments(call, at)}, {m}.running_mean, {m}.running_var, "
+        f"{m}.weight, {m}.bias, {own}, {m}.momentum, {m}.eps)"
+    )
+
+
+@rule(
+    exact="bitwise",
+    where=[dtype_in("x", torch.int64), at_least("x", 0), at_most("x", 6)],
+    example=model("self.table(x)", table="torch.nn.Embedding(7, 3, padding_idx=2)"),
+)
+def embedding_functional(call: cst.Call, at: Place):
+    """A table of vectors is ``F.embedding``."""
+    yield from function_called(call, at, EMBEDDINGS)
+
+
+@rule(
+    exact="bitwise",
+    where=ROWS,
+    example=model("torch.nn.functional.linear(x * 2, self.fc.weight, self.fc.bias)", fc="torch.nn.Linear(4, 3)"),
+)
+def linear_module(call: cst.Call, at: Place):
+    """``F.linear`` with the weight and bias of one module is that module."""
+    if at.resolved(call.func) != "torch.nn.functional.linear" or len(call.args) != 3:
+        return
+    x, weight, bias = (a.value for a in call.args)
+    if any(a.star or a.keyword is not None for a in call.args):
+        skip("the arguments are not positional")
+    if not isinstance(weight, cst.Attribute) or at.text(weight) != f"{at.text(weight.value)}.weight":
+        skip("the weight is not an attribute `weight`")
+    if at.text(bias) != f"{at.text(weight.value)}.bias" or submodule(weight.value, at, ["Linear"]) is None:
+        skip("weight and bias are not those of one Linear")
+    yield f"{at.text(weight.value)}({at.text(x)})"
+
+
+@rule(exact="bitwise", where=ROWS, example=model("self.fc(x) + 1", fc="torch.nn.Linear(4, 3)"))
+def linear_with_weight_turned_twice(call: cst.Call, at: Place):
+    """The weight of a linear module, transposed twice."""
+    if called(call, at, ["Linear"]) is not None:
+        m = at.text(call.func)
+        path = at.path("torch.nn.functional.linear")
+        yield f"{path}({arguments(call, at)}, {m}.weight.t().t(), {m}.bias)"
+
+
+@rule(
+    exact="real",
+    where=[*ROWS, at_least_rank("x", 2), moderate("x")],
+    example=model("self.fc(x)", fc="torch.nn.Linear(4, 3)"),
+)
+def linear_of_two_halves(call: cst.Call, at: Place):
+    """A linear module applied to two parts of a batch; products of other sizes are summed in another order."""
+    if called(call, at, ["Linear"]) is None or len(call.args) != 1:
+        return
+    x = call.args[0].value
+    at.demand_pure(x)
+    sizes_seen = [f.shape[0] if f.ndim > 1 else 0 for f in at.tensors(x)]
+    if min(sizes_seen) < 2:
+        skip("the batch cannot be halved")
+    m, whole = at.text(call.func), at.atom(x)
+    yield f"{at.path('torch.cat')}([{m}({whole}[:{min(sizes_seen) // 2}]), {m}({whole}[{min(sizes_seen) // 2}:])])"
+
+
+@rule(exact="real", where=[*ROWS, moderate("x")], example=model("self.fc(x)", fc="torch.nn.Linear(4, 3)"))
+def linear_of_split_weight(call: cst.Call, at: Place):
+    """The outputs of a linear module, computed from the first row of the weight and from the others."""
+    module = called(call, at, ["Linear"])
+    if module is None or len(call.args) != 1:
+        return
+    x = call.args[0].value
+    at.demand_pure(x)
+    if module.attributes["out_features"] < 2:
+        skip("the module has one output")
+    m, path, whole = at.text(call.func), at.path("torch.nn.functional.linear"), at.text(x)
+    first, rest = (f"None if {m}.bias is None else {m}.bias[{part}]" for part in (":1", "1:"))
+    yield (
+        f"{at.path('torch.cat')}([{path}({whole}, {m}.weight[:1], {first}), "
+        f"{path}({whole}, {m}.weight[1:], {rest})], -1)"
+    )

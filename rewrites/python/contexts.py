@@ -1,0 +1,261 @@
+"""One statement inside a context: try, with, gradient modes that change nothing, profiler ranges."""
+
+import libcst as cst
+
+from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.data_flow import (
+    demand_calm,
+    demand_one_text,
+    demand_ordinary,
+    demand_unbroken,
+    own_nodes,
+    shared_names,
+    walk,
+)
+from eqfuzz.rewrite.facts.fact import Fact
+from eqfuzz.rewrite.facts.preconditions import real, wide
+from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.source.edit import indented, skip
+
+REAL = [real("x", "y"), wide("x", "y")]
+STEPS = """
+def program(x, y):
+    a = torch.sin(x)
+    a = a + y
+    return a * y
+"""
+DETACHED = """
+def program(x, y):
+    a = x.detach() * 2
+    return a, x * y
+"""
+
+Simple = cst.Assign | cst.Return | cst.AugAssign
+
+
+def _line(statement: cst.CSTNode, at: Place) -> str:
+    """The lines of a statement that computed a tensor and may stand inside any block."""
+    demand_ordinary(at)
+    value = getattr(statement, "value", None)
+    if not isinstance(value, (cst.BinaryOperation, cst.Call, cst.Subscript)):
+        skip("the statement computes nothing")
+    at.tensors(value)
+    if any(isinstance(n, (cst.Yield, cst.Await)) for n in walk(value)):
+        skip("it waits inside")
+    demand_one_text(at, statement)
+    return at.lines(statement)
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def try_finally(statement: Simple, at: Place):
+    """A statement inside a ``try`` whose ``finally`` binds a variable that nobody reads."""
+    line = _line(statement, at)
+    yield f"try:\n{indented(line)}\nfinally:\n    {at.new_name('done')} = True"
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def try_except_raise(statement: Simple, at: Place):
+    """A statement inside a ``try`` whose handler raises again what it caught."""
+    line = _line(statement, at)
+    error = at.builtin("ValueError")
+    yield f"try:\n{indented(line)}\nexcept {error}:\n    raise"
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def inside_a_handler(statement: Simple, at: Place):
+    """A statement runs in the handler of an exception that is raised for it."""
+    line = _line(statement, at)
+    _demand_no_exception_read(at)
+    error = at.builtin("ValueError")
+    yield f'try:\n    raise {error}("taken")\nexcept {error}:\n{indented(line)}'
+
+
+def _demand_no_exception_read(at: Place) -> None:
+    """Skip where the exception being handled could be seen by what the statement does."""
+    if {"exc_info", "exception", "traceback", "format_exc"} & (at.syntax.names | at.syntax.attributes):
+        skip("the program looks at the exception being handled")
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def in_the_else_of_a_try(statement: Simple, at: Place):
+    """A statement runs in the ``else`` of a ``try`` that does nothing."""
+    line = _line(statement, at)
+    error = at.builtin("ValueError")
+    yield f"try:\n    pass\nexcept {error}:\n    raise\nelse:\n{indented(line)}"
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def in_the_finally_of_a_try(statement: cst.Assign | cst.AugAssign, at: Place):
+    """A statement runs in the ``finally`` of a ``try`` that does nothing."""
+    line = _line(statement, at)
+    yield f"try:\n    pass\nfinally:\n{indented(line)}"
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def null_context(statement: Simple, at: Place):
+    """A statement inside a context that does nothing."""
+    line = _line(statement, at)
+    yield f"with {at.path('contextlib.nullcontext')}():\n{indented(line)}"
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def value_through_null_context(statement: Simple, at: Place):
+    """A value is what a context that does nothing returns at its entry."""
+    _line(statement, at)
+    if isinstance(statement, cst.AugAssign):
+        skip("the target is read before")
+    text = demand_one_text(at, statement.value)
+    name = at.new_name("entered")
+    rest = at.text(statement)
+    start = at.syntax.span(statement)[0]
+    a, b = at.syntax.span(statement.value)
+    opened = len(statement.value.lpar)
+    if opened:
+        skip("the value stands in brackets")
+    context = f"with {at.path('contextlib.nullcontext')}({text}) as {name}:"
+    yield f"{context}\n{indented(rest[: a - start] + name + rest[b - start :])}"
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def exit_stack(statement: Simple, at: Place):
+    """A statement inside a context that has nothing to leave."""
+    line = _line(statement, at)
+    demand_unbroken(at)
+    yield f"with {at.path('contextlib.ExitStack')}():\n{indented(line)}"
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def own_context_class(statement: Simple, at: Place):
+    """A statement inside a context of the program's own that does nothing."""
+    line = _line(statement, at)
+    name = at.new_name("Scope")
+    yield (
+        f"with {name}():\n{indented(line)}",
+        at.define(
+            f"class {name}:\n    def __enter__(self):\n        return self\n\n"
+            f"    def __exit__(self, kind, error, trace):\n        return False"
+        ),
+    )
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def own_context_generator(statement: Simple, at: Place):
+    """A statement inside a context that is written as a generator."""
+    line = _line(statement, at)
+    if {"StopIteration", "next", "iter"} & at.syntax.names:
+        skip("the end of an iterator may pass through")
+    name = at.new_name("scope")
+    yield (
+        f"with {name}():\n{indented(line)}",
+        at.define(
+            f"@{at.path('contextlib.contextmanager')}\ndef {name}():\n    try:\n        yield\n"
+            f"    finally:\n        pass"
+        ),
+    )
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def suppressed_exception(statement: Simple, at: Place):
+    """A statement inside a context that suppresses an exception which nobody raises."""
+    line = _line(statement, at)
+    name = at.new_name("Unraised")
+    yield (
+        f"with {at.path('contextlib.suppress')}({name}):\n{indented(line)}",
+        at.define(f"class {name}({at.builtin('Exception')}):\n    pass"),
+    )
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def carried_by_an_exception(statement: Simple, at: Place):
+    """A value is carried to its statement by an exception."""
+    _line(statement, at)
+    _demand_no_exception_read(at)
+    if isinstance(statement, cst.AugAssign):
+        skip("the target is read before")
+    text = demand_one_text(at, statement.value)
+    kind, caught, value = at.new_name("Carrier"), at.new_name("caught"), at.new_name("value")
+    yield (
+        at.replace(statement.value, value),
+        at.ahead(f"try:\n    raise {kind}({text})\nexcept {kind} as {caught}:\n    {value} = {caught}.args[0]"),
+        at.define(f"class {kind}({at.builtin('Exception')}):\n    pass"),
+    )
+
+
+def _all_tensors(statement: cst.CSTNode, at: Place) -> list[Fact]:
+    """Every tensor that the value of a statement reads or makes; Skip unless it only computes."""
+    value = statement.value
+    demand_calm(at, value)
+    found: list[Fact] = []
+    for node in own_nodes(value):
+        asked = (cst.Name, cst.Attribute, cst.Call, cst.BinaryOperation, cst.UnaryOperation, cst.Subscript)
+        if isinstance(node, asked):
+            found += [f for f in at.known(node) if f.is_tensor]
+    return found
+
+
+@rule(exact="bitwise", where=REAL, example=DETACHED)
+def without_gradients(statement: cst.Assign | cst.Return, at: Place):
+    """A statement whose tensors need no gradient runs under ``torch.no_grad``."""
+    line = _line(statement, at)
+    for fact in _all_tensors(statement, at):
+        if fact.requires_grad:
+            skip("a tensor in it needs a gradient")
+        if fact.mutated:
+            skip("a tensor in it is changed later, which a view made without gradients may forbid")
+    yield f"with {at.path('torch.no_grad')}():\n{indented(line)}"
+    yield f"with {at.path('torch.set_grad_enabled')}(False):\n{indented(line)}"
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def with_gradients(statement: cst.Assign | cst.Return, at: Place):
+    """A statement runs under ``torch.enable_grad`` where gradients are on, or no tensor needs one."""
+    line = _line(statement, at)
+    for fact in _all_tensors(statement, at):
+        if fact.requires_grad and not fact.needs_grad:
+            skip("gradients are off here")
+        if fact.mutated:
+            skip("a tensor in it is changed later")
+    yield f"with {at.path('torch.enable_grad')}():\n{indented(line)}"
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def gradient_mode_as_it_is(statement: Simple, at: Place):
+    """The gradient mode is set to what it is."""
+    line = _line(statement, at)
+    if "inference_mode" in at.syntax.names | at.syntax.attributes:
+        skip("inference mode is not the gradient mode alone")
+    now = f"{at.path('torch.is_grad_enabled')}()"
+    yield f"with {at.path('torch.set_grad_enabled')}({now}):\n{indented(line)}"
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def autocast_off(statement: Simple, at: Place):
+    """A statement runs under an autocast that is off, in a program that has no other."""
+    line = _line(statement, at)
+    if {"autocast", "amp", "custom_fwd"} & (at.syntax.names | at.syntax.attributes):
+        skip("the program casts by itself")
+    devices = {f.device for f in at.tensors(statement.value)}
+    if devices != {"cpu"}:
+        skip("the tensors are not all on the CPU")
+    yield f'with {at.path("torch.autocast")}("cpu", enabled=False):\n{indented(line)}'
+
+
+@rule(exact="bitwise", where=REAL, example=STEPS)
+def profiler_range(statement: Simple, at: Place):
+    """A statement is a range of the profiler."""
+    line = _line(statement, at)
+    yield f'with {at.path("torch.profiler.record_function")}("range"):\n{indented(line)}'
+
+
+@rule(exact="bitwise", where=REAL, breaks_graph=True, example=STEPS)
+def saved_tensors_kept(statement: Simple, at: Place):
+    """What is saved for the backward pass goes through hooks that return it as it is."""
+    line = _line(statement, at)
+    demand_unbroken(at)
+    if shared_names(at) or {"grad", "backward", "jvp", "vjp", "vmap", "func"} & at.syntax.attributes:
+        skip("the program takes gradients itself")
+    for fact in at.tensors(statement.value):
+        if fact.mutated:
+            skip("a tensor in it is changed later, which hooks would hide from autograd")
+    hooks = at.path("torch.autograd.graph.saved_tensors_hooks")
+    yield f"with {hooks}(lambda kept: kept, lambda kept: kept):\n{indented(line)}"

@@ -1,0 +1,304 @@
+"""Operands that pass through containers and objects on their way to an operation."""
+
+import libcst as cst
+
+from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.data_flow import (
+    demand_first,
+    demand_one_text,
+    demand_ordinary,
+    demand_same_scope,
+    demand_unbroken,
+    walk,
+)
+from eqfuzz.rewrite.facts.preconditions import real, wide
+from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.source.edit import skip
+
+REAL = [real("x", "y"), wide("x", "y")]
+SUM = """
+def program(x, y):
+    return torch.sin(x) - y
+"""
+
+METHODS = {
+    cst.Add: "__add__",
+    cst.Subtract: "__sub__",
+    cst.Multiply: "__mul__",
+    cst.Divide: "__truediv__",
+    cst.FloorDivide: "__floordiv__",
+    cst.Modulo: "__mod__",
+    cst.Power: "__pow__",
+    cst.MatrixMultiply: "__matmul__",
+    cst.BitAnd: "__and__",
+    cst.BitOr: "__or__",
+    cst.BitXor: "__xor__",
+    cst.LeftShift: "__lshift__",
+    cst.RightShift: "__rshift__",
+}
+
+
+def _operands(node: cst.BinaryOperation, at: Place) -> tuple[str, str, str]:
+    """Left operand, operator and right operand as text; both may be evaluated here, one after the other."""
+    at.tensors(node)
+    demand_ordinary(at)
+    if any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in walk(node)):
+        skip("it binds a name or waits")
+    return _whole(at, node.left), _operator(node), _whole(at, node.right)
+
+
+def _before(node: cst.BinaryOperation, at: Place) -> tuple[str, str, str]:
+    """The same where both operands may be evaluated in statements before the one here."""
+    parts = _operands(node, at)
+    demand_same_scope(at)
+    demand_first(at, node)
+    return parts
+
+
+def _whole(at: Place, operand: cst.BaseExpression) -> str:
+    text = demand_one_text(at, operand)
+    bare = isinstance(operand, (cst.Name, cst.Call, cst.Attribute, cst.Subscript, cst.Integer, cst.Float))
+    return text if bare or (text.startswith("(") and operand.lpar) else f"({text})"
+
+
+def _operator(node: cst.BinaryOperation) -> str:
+    return cst.Module([]).code_for_node(node.operator).strip()
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def packed_in_a_tuple(node: cst.BinaryOperation, at: Place):
+    """Both operands are packed in a tuple or list and taken out by index."""
+    left, sign, right = _before(node, at)
+    name = at.new_name("pair")
+    yield f"{name}[0] {sign} {name}[1]", at.ahead(f"{name} = ({left}, {right})")
+    yield f"{name}[-2] {sign} {name}[-1]", at.ahead(f"{name} = [{left}, {right}]")
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def unpacked_from_a_tuple(node: cst.BinaryOperation, at: Place):
+    """Both operands are packed and unpacked at once."""
+    left, sign, right = _before(node, at)
+    a, b = at.new_name("a"), at.new_name("b")
+    yield f"{a} {sign} {b}", at.ahead(f"{a}, {b} = {left}, {right}")
+    yield f"{a} {sign} {b}", at.ahead(f"[{a}, ({b},)] = [{left}, ({right},)]")
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def unpacked_with_a_star(node: cst.BinaryOperation, at: Place):
+    """A starred target takes one of the operands."""
+    left, sign, right = _before(node, at)
+    a, b = at.new_name("a"), at.new_name("rest")
+    yield f"{a} {sign} {b}[0]", at.ahead(f"{a}, *{b} = ({left}, {right})")
+    yield f"{b}[0] {sign} {a}", at.ahead(f"*{b}, {a} = ({left}, {right})")
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def swapped_variables(node: cst.BinaryOperation, at: Place):
+    """Two variables are bound and then swapped twice."""
+    left, sign, right = _before(node, at)
+    a, b = at.new_name("a"), at.new_name("b")
+    yield f"{b} {sign} {a}", at.ahead(f"{a}, {b} = {left}, {right}\n{a}, {b} = {b}, {a}")
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def packed_in_a_dict(node: cst.BinaryOperation, at: Place):
+    """Both operands are values of a dict."""
+    left, sign, right = _before(node, at)
+    name = at.new_name("given")
+    taken = f'{name}["a"] {sign} {name}["b"]'
+    yield taken, at.ahead(f'{name} = {{"a": {left}, "b": {right}}}')
+    yield taken, at.ahead(f'{name} = {{**{{"a": {left}}}, "b": {right}}}')
+    yield f'{name}.get("a") {sign} {name}.pop("b")', at.ahead(f"{name} = {at.builtin('dict')}(a={left}, b={right})")
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def dict_comprehension(node: cst.BinaryOperation, at: Place):
+    """A dict of both operands is made by a comprehension over pairs."""
+    left, sign, right = _before(node, at)
+    name, key, value = at.new_name("given"), at.new_name("key"), at.new_name("value")
+    pairs = f'(("a", {left}), ("b", {right}))'
+    yield (
+        f'{name}["a"] {sign} {name}["b"]',
+        at.ahead(f"{name} = {{{key}: {value} for {key}, {value} in {pairs}}}"),
+    )
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def sorted_keys(node: cst.BinaryOperation, at: Place):
+    """Both operands are taken from a dict in the order of its sorted keys."""
+    left, sign, right = _before(node, at)
+    name, key, a, b = at.new_name("given"), at.new_name("key"), at.new_name("a"), at.new_name("b")
+    ordered = f"{at.builtin('sorted')}({name}, reverse=True)"
+    yield (
+        f"{a} {sign} {b}",
+        at.ahead(f'{name} = {{"p": {left}, "a": {right}}}\n{a}, {b} = ({name}[{key}] for {key} in {ordered})'),
+    )
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def dataclass_fields(node: cst.BinaryOperation, at: Place):
+    """Both operands are fields of a dataclass."""
+    left, sign, right = _before(node, at)
+    kind, name = at.new_name("Pair"), at.new_name("pair")
+    decorator = at.path("dataclasses.dataclass")
+    for options in ("", "(frozen=True)"):
+        yield (
+            f"{name}.a {sign} {name}.b",
+            at.ahead(f"{name} = {kind}({left}, {right})"),
+            at.define(f"@{decorator}{options}\nclass {kind}:\n    a: object\n    b: object"),
+        )
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def named_tuple_fields(node: cst.BinaryOperation, at: Place):
+    """Both operands are fields of a named tuple, read by name and by index."""
+    left, sign, right = _before(node, at)
+    kind, name = at.new_name("Pair"), at.new_name("pair")
+    yield (
+        f"{name}.a {sign} {name}[1]",
+        at.ahead(f"{name} = {kind}({left}, b={right})"),
+        at.define(f'{kind} = {at.path("collections.namedtuple")}("{kind}", ["a", "b"])'),
+    )
+    yield (
+        f"{name}.a {sign} {name}.b",
+        at.ahead(f"{name} = {kind}({left}, {right})"),
+        at.define(f"class {kind}({at.path('typing.NamedTuple')}):\n    a: object\n    b: object"),
+    )
+
+
+@rule(exact="bitwise", where=REAL, breaks_graph=True, example=SUM)
+def simple_namespace(node: cst.BinaryOperation, at: Place):
+    """Both operands are attributes of a namespace."""
+    demand_unbroken(at)
+    left, sign, right = _before(node, at)
+    name = at.new_name("pair")
+    made = f"{name} = {at.path('types.SimpleNamespace')}(a={left}, b={right})"
+    yield f"{name}.a {sign} {name}.b", at.ahead(made)
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def attributes_set(node: cst.BinaryOperation, at: Place):
+    """Both operands are set as attributes of an object, by statement and by ``setattr``."""
+    left, sign, right = _before(node, at)
+    kind, name = at.new_name("Pair"), at.new_name("pair")
+    definition = f"class {kind}:\n    pass"
+    yield (
+        f"{name}.a {sign} {name}.b",
+        at.ahead(f"{name} = {kind}()\n{name}.a = {left}\n{name}.b = {right}"),
+        at.define(definition),
+    )
+    put = at.builtin("setattr")
+    yield (
+        f'{at.builtin("getattr")}({name}, "a") {sign} {name}.b',
+        at.ahead(f'{name} = {kind}()\n{put}({name}, "a", {left})\n{put}({name}, "b", {right})'),
+        at.define(definition),
+    )
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def slots(node: cst.BinaryOperation, at: Place):
+    """Both operands are held in the slots of an object."""
+    left, sign, right = _before(node, at)
+    kind, name = at.new_name("Pair"), at.new_name("pair")
+    yield (
+        f"{name}.a {sign} {name}.b",
+        at.ahead(f"{name} = {kind}({left}, {right})"),
+        at.define(
+            f'class {kind}:\n    __slots__ = ("a", "b")\n\n    def __init__(self, a, b):\n'
+            f"        self.a = a\n        self.b = b"
+        ),
+    )
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def property_of_a_class(node: cst.BinaryOperation, at: Place):
+    """An object holds both operands and computes the result as a property."""
+    left, sign, right = _operands(node, at)
+    kind = at.new_name("Pair")
+    yield (
+        f"{kind}({left}, {right}).result",
+        at.define(
+            f"class {kind}:\n    def __init__(self, a, b):\n        self.a = a\n        self.b = b\n\n"
+            f"    @property\n    def result(self):\n        return self.a {sign} self.b"
+        ),
+    )
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def wrapped_operands(node: cst.BinaryOperation, at: Place):
+    """Both operands are wrapped in objects whose operator method computes the result."""
+    left, sign, right = _operands(node, at)
+    method = METHODS.get(type(node.operator)) or skip("the operator has no method of its own")
+    kind = at.new_name("Wrapped")
+    yield (
+        f"{kind}({left}) {sign} {kind}({right})",
+        at.define(
+            f"class {kind}:\n    def __init__(self, value):\n        self.value = value\n\n"
+            f"    def {method}(self, other):\n        return self.value {sign} other.value"
+        ),
+    )
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def deque_ends(node: cst.BinaryOperation, at: Place):
+    """Both operands are taken from the ends of a deque."""
+    left, sign, right = _before(node, at)
+    name = at.new_name("queue")
+    made = f"{name} = {at.path('collections.deque')}([{left}, {right}])"
+    yield f"{name}.popleft() {sign} {name}.pop()", at.ahead(made)
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def appended_and_popped(node: cst.BinaryOperation, at: Place):
+    """Both operands are appended to a list and popped from its front."""
+    left, sign, right = _before(node, at)
+    name = at.new_name("items")
+    filled = f"{name} = []\n{name}.append({left})\n{name}.append({right})"
+    yield f"{name}.pop(0) {sign} {name}.pop()", at.ahead(filled)
+    yield f"{name}[0] {sign} {name}[1]", at.ahead(f"{name} = []\n{name} += [{left}]\n{name}.extend(({right},))")
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def next_of_an_iterator(node: cst.BinaryOperation, at: Place):
+    """Both operands come out of one iterator."""
+    left, sign, right = _before(node, at)
+    name, take = at.new_name("items"), at.builtin("next")
+    yield f"{take}({name}) {sign} {take}({name})", at.ahead(f"{name} = {at.builtin('iter')}(({left}, {right}))")
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def reversed_pair(node: cst.BinaryOperation, at: Place):
+    """Both operands are taken from a pair in reverse."""
+    left, sign, right = _before(node, at)
+    a, b = at.new_name("a"), at.new_name("b")
+    yield f"{a} {sign} {b}", at.ahead(f"{b}, {a} = {at.builtin('reversed')}([{left}, {right}])")
+    yield f"{a} {sign} {b}", at.ahead(f"{b}, {a} = ({left}, {right})[::-1]")
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def reduced_over_a_list(node: cst.BinaryOperation, at: Place):
+    """A list of both operands is reduced by a lambda or by a function of module ``operator``."""
+    left, sign, right = _operands(node, at)
+    reduce = at.path("functools.reduce")
+    yield f"{reduce}(lambda a, b: a {sign} b, [{left}, {right}])"
+    method = METHODS.get(type(node.operator))
+    if method is not None:
+        yield f"{reduce}({at.path('operator.' + method)}, ({left}, {right}))"
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def mapped_over_lists(node: cst.BinaryOperation, at: Place):
+    """Lists of one operand each are zipped, or a function is mapped over them."""
+    left, sign, right = _operands(node, at)
+    yield f"[a {sign} b for a, b in {at.builtin('zip')}([{left}], [{right}])][0]"
+    yield f"{at.builtin('list')}({at.builtin('map')}(lambda a, b: a {sign} b, [{left}], ({right},)))[0]"
+
+
+@rule(exact="bitwise", where=REAL, example=SUM)
+def chained_iterables(node: cst.BinaryOperation, at: Place):
+    """Both operands are the items of two iterables that are chained."""
+    left, sign, right = _before(node, at)
+    a, b = at.new_name("a"), at.new_name("b")
+    chain = at.path("itertools.chain")
+    yield f"{a} {sign} {b}", at.ahead(f"{a}, {b} = {chain}([{left}], ({right},))")
+    yield f"{a} {sign} {b}", at.ahead(f"{a}, {b} = {at.builtin('list')}({chain}.from_iterable([[{left}], [{right}]]))")

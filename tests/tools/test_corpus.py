@@ -1,0 +1,81 @@
+"""In which order the programs of the corpus are run."""
+
+import ast
+
+import pytest
+
+from eqfuzz.program.release import Release
+from tools.fault_detection.corpus import Entry, hunted_seeds, ordered, shipped_seeds
+from tools.fault_detection.features import features_of
+from tools.fault_detection.hunt import PHASES
+
+SEED = """
+import torch
+LEVEL = {level}
+
+
+def program(x):
+    return {body}
+
+
+def inputs(rng):
+    yield (rng.normal(3),)
+"""
+
+
+@pytest.fixture
+def entries(tmp_path):
+    bodies = {"sin": "x.sin()", "wide": "x.sin() + x.cos() * x.exp()", "same": "x.sin() + x.cos()"}
+    made = []
+    for name, body in bodies.items():
+        path = tmp_path / f"{name}.py"
+        path.write_text(SEED.format(level=1 if name == "sin" else "torch.tensor(1)", body=body))
+        made.append(Entry(path))
+    variant = tmp_path / "variant.py"
+    variant.write_text(made[0].path.read_text())
+    return [*made, Entry(variant, ("algebra/add_commutes",))]
+
+
+def names(entries):
+    return [entry.path.stem for entry in entries]
+
+
+def test_what_is_new_and_cheap_comes_first(entries):
+    costs = {str(entry.path): 1.0 for entry in entries}
+    assert names(ordered(entries, costs, 0)) == ["wide", "same", "sin", "variant"]
+    costs[str(entries[1].path)] = 100.0
+    assert names(ordered(entries, costs, 0)) == ["same", "sin", "wide", "variant"]
+
+
+@pytest.mark.parametrize(
+    ("text", "feature"),
+    [
+        ("torch.flip(x, (0, 1))", "flip(1:Tuple2 0 1)"),
+        ("x.flip(0)", "flip(0:0)"),
+        ("torch.addcmul(x, y, z, value=-0.5)", "addcmul(value=-part)"),
+        ("x ** -1", "Pow(value,-1)"),
+        ("x[-1] = 0", "Store[-1]"),
+        ("x[1::2]", "Load[[1,,int]]"),
+        ("rows += (x, x)", "Add=Name"),
+        ("x.to(torch.uint8)", "to(0:uint8)"),
+    ],
+)
+def test_what_is_read_from_a_text(text, feature):
+    assert feature in features_of(ast.parse(text))
+
+
+def test_guards_are_tried_first_where_there_is_state(entries):
+    guards = next(phase for phase in PHASES if phase.name == "guards")
+    assert names(guards.programs(entries)) == ["sin", "wide", "same"]
+
+
+def test_seeds_that_show_a_known_issue_are_not_hunted_with(monkeypatch):
+    def left_out(release):
+        monkeypatch.setattr("tools.fault_detection.corpus.this_release", lambda: Release(release))
+        return {path.stem for path in set(shipped_seeds()) - set(hunted_seeds())}
+
+    assert {"zero_times", "nothing_dropped", "quantise_int8"} <= left_out("2.13.0")
+    assert hunted_seeds("handwritten/mutation/nothing_dropped") == []
+    fixed = left_out("2.13.0") - left_out("2.15.0")
+    assert {"zero_times", "nothing_dropped"} <= fixed and "quantise_int8" not in fixed
+    assert len(left_out("2.15.0")) < len(hunted_seeds())

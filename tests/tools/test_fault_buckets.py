@@ -1,0 +1,37 @@
+"""A count of buckets that was cut off goes on, and begins with the seeds that meet the fault."""
+
+import re
+
+import pytest
+
+from eqfuzz.program.shipped import folder
+from tools.fault_detection.buckets import FREQUENT, Journal, likely_first
+
+
+@pytest.mark.parametrize("fault", sorted(FREQUENT.glob("*.py")), ids=lambda path: path.stem)
+def test_each_fault_is_met_by_many_seeds_and_they_come_first(fault):
+    names = likely_first(fault, 0)
+    assert names == likely_first(fault, 0) != likely_first(fault, 1)
+    assert sorted(names) == sorted(likely_first(fault, 1))
+    (pattern,) = re.findall(r'^MET_BY = r"(.+)"$', fault.read_text(), re.MULTILINE)
+    meets = [re.search(pattern, (folder("seeds") / name).read_text()) is not None for name in names]
+    assert sum(meets) >= 10 and meets == sorted(meets, reverse=True) and not all(meets)
+
+
+def test_seeds_that_are_through_are_remembered(tmp_path):
+    file = tmp_path / "buckets.jsonl"
+    journal = Journal(file)
+    assert journal.of("one") == {}
+    journal.add("one", "a.py", ["values · Inductor", "values · Inductor"])
+    journal.add("two", "a.py", [])
+    with file.open("a") as cut_off:
+        cut_off.write('\n{"fault": "one", "se')
+    journal.add("one", "b.py", [])
+    assert journal.of("one") == {"a.py": ["values · Inductor", "values · Inductor"], "b.py": []}
+    assert journal.of("two") == {"a.py": []}
+
+
+def test_without_a_file_nothing_is_kept():
+    journal = Journal(None)
+    journal.add("one", "a.py", ["values · Inductor"])
+    assert journal.of("one") == {}

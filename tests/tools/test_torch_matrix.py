@@ -1,0 +1,118 @@
+"""The table of releases: rows from the lines of a run, parts put together, sittings that go on, and the page."""
+
+import datetime
+import json
+
+import pytest
+
+from eqfuzz.program.release import Release
+from eqfuzz.triage.findings.known_issues import KnownIssue
+from tools.torch_matrix import __main__ as torches
+from tools.torch_matrix.environment import BadVersion, Environment
+from tools.torch_matrix.page import page, works
+from tools.torch_matrix.row import PARTS, Measurement, plain, summarise, together
+
+SUMMARY = {"event": "summary", "seeds": 3, "interrupted": False, "gone": [], "cpu_seconds": 4.5, "errors": []}
+
+
+def cell(kind, message="", config="inductor"):
+    return {"event": "cell", "config": config, "verdict": {"kind": kind, "message": message}}
+
+
+EVENTS = [
+    {"event": "invalid", "reason": "raises in eager: RuntimeError: 12 is too many"},
+    {"event": "invalid", "reason": "raises in eager: RuntimeError: 13 is too many"},
+    cell("agree"),
+    cell("agree", config=""),
+    cell("unsupported", "no kernel for 3 of 4"),
+    cell("wrong-result"),
+    {"event": "finding", "seed": "seeds/a/known.py", "issue": "(not reported)", "fingerprint": "f"},
+    {"event": "finding", "seed": "seeds/a/new.py", "issue": "", "fingerprint": "values · Inductor"},
+    SUMMARY,
+]
+PASSED = {"passed": True, "detail": ""}
+
+
+@pytest.fixture
+def done():
+    parts = {f"seeds {part + 1}": summarise([cell("agree"), SUMMARY], "") for part in range(PARTS)}
+    return {"doctor": PASSED, "self-check": PASSED, "contract": PASSED, **parts}
+
+
+def test_a_run_comes_to_counts():
+    result = summarise(EVENTS, "")
+    assert result["invalid"] == {"raises in eager: RuntimeError: N is too many": 2}
+    assert result["cells"] == 3 and result["verdicts"] == {"agree": 1, "unsupported": 1, "wrong-result": 1}
+    assert result["unsupported"] == {"no kernel for N of N": 1}
+    assert result["known"] == ["(not reported) known.py"] and result["new"] == ["seeds/a/new.py: values · Inductor"]
+
+
+def test_a_run_that_did_not_end_is_no_row():
+    with pytest.raises(RuntimeError, match="no space left"):
+        summarise([cell("agree")], "no space left")
+    with pytest.raises(RuntimeError):
+        summarise([{**SUMMARY, "interrupted": True}], "")
+
+
+def test_parts_are_added_up():
+    whole = together([summarise(EVENTS, ""), summarise(EVENTS, "")])
+    assert whole["seeds"] == 6 and whole["cpu_seconds"] == 9 and whole["verdicts"]["agree"] == 2
+    assert whole["new"] == ["seeds/a/new.py: values · Inductor"]
+
+
+def test_numbers_do_not_set_reasons_apart():
+    assert plain("a 1.5 b\n 23") == "a N b N"
+
+
+def test_only_releases_are_installed(tmp_path):
+    assert Environment.of("2.13.0+cpu", tmp_path).folder == tmp_path / "2.13.0+cpu"
+    for wrong in ("newest", "2.13", "2.13.0; rm", "torch==2.13.0", ""):
+        with pytest.raises(BadVersion, match="no release of torch"):
+            Environment.of(wrong, tmp_path)
+    assert torches.main(["newest"]) == 2
+
+
+def test_a_sitting_goes_on_where_the_last_one_was_cut_off(tmp_path, monkeypatch, done):
+    ran = []
+
+    def step(name):
+        ran.append(name)
+        if name == "seeds 2" and len(ran) < 6:
+            raise KeyboardInterrupt
+        return done[name]
+
+    monkeypatch.setattr(Measurement, "steps", lambda self: {name: lambda name=name: step(name) for name in done})
+    monkeypatch.setattr(Environment, "install", lambda self: None)
+    monkeypatch.setattr(torches, "release_of", lambda python: Release("2.13.0", "cu130"))
+    monkeypatch.setattr(torches, "ROWS", tmp_path / "torches.json")
+    monkeypatch.setattr(torches, "PAGE", tmp_path / "torches.md")
+    monkeypatch.setattr(torches, "ROOT", tmp_path)
+    call = ["2.13.0", "--folder", str(tmp_path / "work"), "--keep"]
+    with pytest.raises(KeyboardInterrupt):
+        torches.main(call)
+    with (tmp_path / "work" / "journal.jsonl").open("a") as journal:
+        journal.write('\n{"version": "2.13.0", "step": "seeds 2", "resu')
+    assert torches.main(call) == 0
+    assert ran == [*list(done)[:5], *list(done)[4:]]
+    (row,) = json.loads((tmp_path / "torches.json").read_text())["rows"]
+    assert row["seeds"]["seeds"] == 12 and "| 2.13.0 | cu130 |" in (tmp_path / "torches.md").read_text()
+
+
+def test_a_page_says_what_failed_and_what_was_not_tried(done):
+    row = torches.row_of({**done, "seeds 1": summarise(EVENTS, "")}, Release("2.13.0", "cu130"))
+    assert not works(row)
+    entry = {"url": "(not reported)", "added": datetime.date(2026, 1, 1), "regex": "x"}
+    shown = KnownIssue(**entry, title="shown", seeds=("a/known.py",), torch="<2.14")
+    hidden = KnownIssue(**entry, title="hidden", seeds=("a/other.py",))
+    fixed = KnownIssue(**entry, title="fixed", seeds=("a/known.py",), torch="<2.13")
+    text = page([row], "not run: no device", [shown, hidden, fixed])
+    assert "| 1 of 2 |" in text and "- Does not show: hidden ((not reported))" in text.splitlines()
+    assert "| 2.13.0 | cu130 |" in text and "**no**" in text and "| 10 of 12 |" in text
+    for line in (
+        "- 2 invalid: raises in eager: RuntimeError: N is too many",
+        "- 1 cells unsupported: no kernel for N of N",
+        "- No known issue: seeds/a/new.py: values · Inductor",
+        "not run: no device",
+    ):
+        assert line in text.splitlines()
+    assert works(torches.row_of(done, Release("2.13.0", "cu130")))

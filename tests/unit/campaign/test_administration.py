@@ -1,0 +1,32 @@
+"""A campaign at rest, as ``campaign show`` prints it."""
+
+from pathlib import Path
+
+from eqfuzz.campaign.administration import campaign_named, description
+from eqfuzz.campaign.feedback.novelty import empty_outcome
+from eqfuzz.campaign.store.records import Item, KeptFinding
+from eqfuzz.campaign.store.store import Store
+from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+
+
+def kept(name: str, kind: Kind) -> KeptFinding:
+    verdict = Verdict(kind, "it differs", Evidence(path="output"))
+    return KeptFinding(name, str(kind), "f", f"b{name}", "", "seed.py", 1, {"verdict": verdict.to_json()})
+
+
+def test_its_findings_stand_the_gravest_first(tmp_path: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/campaigns.db", tmp_path / "store") as store:
+        campaign = store.begin("night", 7, {}, {"torch": "2"}, 1.0).id
+        item = Item(1, 0, store.put_program("def f(x):\n    return x\n"), "seed.py", {"source": "s"}, {})
+        store.items.add_epoch(campaign, 1, [item])
+        claim = store.items.claim(campaign, "h/1/1")
+        assert claim is not None
+        found = [kept("1", Kind.WRONG_METADATA), kept("2", Kind.COMPILER_CRASH), kept("3", Kind.WRONG_RESULT)]
+        assert store.items.finish(claim, empty_outcome("done"), found, 3.0)
+        shown = description(store, campaign_named(store, "night"))
+    assert [(one["id"], one["severity"]) for one in shown["findings"]] == [
+        ("3", "wrong-values"),
+        ("2", "crash"),
+        ("1", "metadata"),
+    ]
+    assert shown["figures"]["severities"] == {"wrong-values": 1, "crash": 1, "metadata": 1}

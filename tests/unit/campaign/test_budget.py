@@ -1,0 +1,91 @@
+"""Which budget ends a campaign, and what a source that costs money changes."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+import pytest
+
+from eqfuzz.campaign.configuration import Budget
+from eqfuzz.campaign.engine.budget import Budgeting
+
+
+@dataclasses.dataclass
+class Counted:
+    cpu: float = 0.0
+    judged: int = 0
+    new: int = 0
+
+    def cpu_seconds(self) -> float:
+        return self.cpu
+
+    def cells(self) -> int:
+        return self.judged
+
+    def buckets(self) -> int:
+        return self.new
+
+
+@dataclasses.dataclass
+class Writer:
+    trouble: str = ""
+    is_broke: bool = False
+    is_silent: bool = False
+
+
+def budgeting(budget: Budget, writer: Writer | None = None, counted: Counted | None = None) -> Budgeting:
+    return Budgeting(budget, counted or Counted(), writer)
+
+
+@pytest.mark.parametrize(
+    ("limits", "counted", "spent"),
+    [
+        ({}, Counted(1e9, 10**9, 10**9), ""),
+        ({"cpu": 10}, Counted(cpu=9.9), ""),
+        ({"cpu": 10}, Counted(cpu=10), "cpu"),
+        ({"cells": 10}, Counted(judged=9), ""),
+        ({"cells": 10}, Counted(judged=10), "cells"),
+        ({"findings": 2}, Counted(new=1), ""),
+        ({"findings": 2}, Counted(new=2), "findings"),
+        ({"cpu": 10, "cells": 10, "findings": 2}, Counted(5, 11, 3), "cells"),
+        ({"dollars": 0}, Counted(), ""),
+    ],
+)
+def test_what_is_spent(limits, counted, spent):
+    assert budgeting(Budget(**limits), counted=counted).spent() == spent
+
+
+def test_time_goes_from_the_beginning(monkeypatch):
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    watching = budgeting(Budget(time=60))
+    assert not watching.is_late
+    monkeypatch.setattr(time, "monotonic", lambda: now + 61)
+    assert watching.is_late and watching.spent() == "time"
+
+
+@pytest.mark.parametrize(
+    ("writer", "why"),
+    [
+        (None, "seeds"),
+        (Writer(), "seeds"),
+        (Writer("refused"), "model"),
+        (Writer("the budget is spent", is_broke=True), "dollars"),
+    ],
+)
+def test_why_there_is_no_seed(writer, why):
+    assert budgeting(Budget(), writer).why_no_seed() == why
+
+
+def test_spent_dollars_end_a_campaign_that_nothing_else_ends():
+    broke = Writer(is_broke=True)
+    assert not budgeting(Budget(dollars=1), broke).may_plan()
+    assert budgeting(Budget(dollars=1, cells=5), broke).may_plan()
+    assert budgeting(Budget(dollars=1), Writer()).may_plan()
+    assert budgeting(Budget()).may_plan()
+
+
+def test_a_server_that_is_left_alone_is_waited_for():
+    assert budgeting(Budget(), Writer(is_silent=True)).is_answer_awaited()
+    assert not budgeting(Budget(), Writer()).is_answer_awaited() and not budgeting(Budget()).is_answer_awaited()

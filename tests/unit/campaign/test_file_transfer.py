@@ -1,0 +1,87 @@
+"""What travels between machines arrives whole, once, and tells the paths of where it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eqfuzz.campaign.configuration import Configuration, from_tables
+from eqfuzz.campaign.executors.file_transfer import Luggage, pack, unpack
+
+NAMES = st.text("abc._-é", min_size=1, max_size=6).filter(lambda name: name not in (".", ".."))
+FOLDERS = st.dictionaries(NAMES, st.dictionaries(NAMES, st.binary(max_size=40), min_size=1, max_size=3), max_size=3)
+
+
+def written(base: Path, folders: dict[str, dict[str, bytes]]) -> list[Path]:
+    for folder, files in folders.items():
+        (base / "findings" / folder).mkdir(parents=True)
+        for name, content in files.items():
+            (base / "findings" / folder / name).write_bytes(content)
+    return [base / "findings" / folder for folder in folders]
+
+
+@given(folders=FOLDERS)
+def test_what_is_unpacked_is_what_was_packed(tmp_path_factory, folders):
+    there, here = tmp_path_factory.mktemp("there"), tmp_path_factory.mktemp("here")
+    parcel = pack(there, written(there, folders), {})
+    unpack(parcel, here)
+    assert pack(here, [here / "findings"] if folders else [], {}) == parcel
+    assert not folders or {path.name for path in (here / "findings").iterdir()} == set(folders)
+
+
+def test_a_folder_that_is_there_stays_as_it_is(tmp_path):
+    parcel = pack(tmp_path / "a", written(tmp_path / "a", {"one": {"x": b"new"}, "two": {"y": b"new"}}), {})
+    written(tmp_path / "b", {"one": {"x": b"old"}})
+    unpack(parcel, tmp_path / "b")
+    assert (tmp_path / "b" / "findings" / "one" / "x").read_bytes() == b"old"
+    assert (tmp_path / "b" / "findings" / "two" / "y").read_bytes() == b"new"
+
+
+def test_paths_are_those_of_the_other_machine(tmp_path):
+    node = tmp_path / 'no"de'
+    told = {"kept": str(node / "x"), "rules": [str(node / "0" / "mine.py")]}
+    files = {"finding.json": json.dumps(told).encode(), "replay.txt": f"at {node}/x\n".encode()}
+    parcel = pack(node, written(node, {"one": files}), {str(node / "0"): "/home", str(node): "/out"})
+    assert json.loads(parcel["findings/one/finding.json"]) == {"kept": "/out/x", "rules": ["/home/mine.py"]}
+    assert parcel["findings/one/replay.txt"] == b"at /out/x\n"
+
+
+def test_where_nothing_can_be_written_nothing_stays(tmp_path):
+    parcel = {"findings/one/x": b"1", "findings/one/x/y": b"2"}  # a file that is a folder too
+    with pytest.raises(OSError):
+        unpack(parcel, tmp_path)
+    assert list((tmp_path / "findings").iterdir()) == []
+
+
+def test_the_user_s_files_travel_with_the_configuration(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "mine.py").write_text("rules")
+    (tmp_path / "fault.py").write_text("fault")
+    given = {"rewriting": {"rules_from": ["rules", "fault.py"]}, "compiling": {"preload": "fault.py"}}
+    configuration = from_tables(given, "test")
+    luggage = Luggage.of(configuration)
+    monkeypatch.chdir("/")
+    there, origins = luggage.unpack(tmp_path / "node")
+    rules, preload = there.rewriting.rules_from, there.compiling.preload
+    assert (rules[0] / "mine.py").read_text() == "rules" and rules[0].name == "rules"
+    assert preload is not None and preload.read_text() == "fault" and preload == rules[1]
+    assert origins == {str(rules[0]): str(tmp_path / "rules"), str(preload): str(tmp_path / "fault.py")}
+    assert there.lasting() | {"rewriting": 0, "compiling": 0} == configuration.lasting() | {
+        "rewriting": 0,
+        "compiling": 0,
+    }
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(OSError):
+        Luggage.of(from_tables({"compiling": {"preload": str(tmp_path / "none.py")}}, "test"))
+
+
+def test_without_files_nothing_travels(tmp_path):
+    there, origins = Luggage.of(Configuration()).unpack(tmp_path)
+    assert there == Configuration() and origins == {}

@@ -1,0 +1,56 @@
+"""What is judged of sampled configurations is on disk at once and comes back with its values."""
+
+import dataclasses
+import json
+
+import pytest
+
+from eqfuzz.commands.fuzz_configs import _circumstances
+from eqfuzz.commands.judged_configs import FILE, BadState, ConfigState, Judged
+from eqfuzz.mutate.settings import Settings
+from eqfuzz.program.release import Release
+
+VALUES = {"inductor": {"max_fusion_size": 1, "memory_pool": "none"}, "dynamo": {"specialize_int": True}}
+JUDGED = Judged("a.py", "abc", "max_fusion_size=1,…", VALUES, {"torch": "2.13.0", "seed": 0}, "wrong-result", "differs")
+
+
+def test_values_and_verdict_come_back(tmp_path):
+    ConfigState(tmp_path).add(JUDGED)
+    assert ConfigState(tmp_path).known(JUDGED.key) == JUDGED
+    assert [file.name for file in tmp_path.iterdir()] == [FILE]
+
+
+def test_a_later_verdict_takes_the_place_of_an_earlier_one(tmp_path):
+    state = ConfigState(tmp_path)
+    state.add(JUDGED)
+    state.add(dataclasses.replace(JUDGED, finding="0123456789"))
+    (told,) = json.loads((tmp_path / FILE).read_text())["judged"]
+    assert told["finding"] == "0123456789"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"digest": "abd"}, {"values": {"inductor": {}, "dynamo": {}}}, {"under": {"torch": "2.14.0", "seed": 0}}],
+)
+def test_other_circumstances_are_another_question(tmp_path, other):
+    state = ConfigState(tmp_path)
+    state.add(JUDGED)
+    assert state.known(dataclasses.replace(JUDGED, **other).key) is None
+    assert state.known(dataclasses.replace(JUDGED, seed="moved.py", kind="agree").key) == JUDGED
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"judged": [{"seed": 1}]}'])
+def test_a_broken_file_is_told_in_one_line(tmp_path, text):
+    (tmp_path / FILE).write_text(text)
+    with pytest.raises(BadState) as caught:
+        ConfigState(tmp_path)
+    assert "\n" not in str(caught.value) and FILE in str(caught.value)
+
+
+def test_another_build_of_torch_is_another_question(tmp_path, monkeypatch):
+    keys = set()
+    for release in (Release("2.15.0", "cpu"), Release("2.15.0", "cu132"), Release("2.16.0", "cpu")):
+        monkeypatch.setattr("eqfuzz.commands.fuzz_configs.this_release", lambda release=release: release)
+        under = _circumstances(Settings(paths=(tmp_path,), out=tmp_path, jobs=1))
+        keys.add(dataclasses.replace(JUDGED, under=under).key)
+    assert len(keys) == 3

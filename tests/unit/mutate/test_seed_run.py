@@ -1,0 +1,140 @@
+"""Cells of one seed that show the same are one finding; which those are."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+from eqfuzz.mutate import seed_run
+from eqfuzz.mutate.seed_run import SeedRun
+from eqfuzz.mutate.settings import Settings
+from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.program.formats import recognise
+from eqfuzz.run.configs.named import BUILT_IN, DEFAULT_CONFIG
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import Limits
+from eqfuzz.triage.confirm.cell import Cell
+from tests.unit.children import Children
+from tests.unit.triage.findings import SOURCE
+
+AGREE = Verdict(Kind.AGREE, "it agrees")
+
+
+def crash(message: str) -> Verdict:
+    return Verdict(Kind.COMPILER_CRASH, message, Evidence(frames=("_inductor.graph.GraphLowering.run",)))
+
+
+def confirmed(monkeypatch: Any, tmp_path: Path, *verdicts: Verdict) -> list[list[tuple[int, str]]]:
+    """The groups of cells that a finding is to be made of, in turn: the seed shows the first verdict, variants more."""
+    cells = [(number, "inductor", verdict) for number, verdict in enumerate(verdicts)]
+    groups = groups_of(monkeypatch, cells, Settings(paths=(), out=tmp_path))
+    return [[(cell.variant, str(cell.verdict.kind)) for cell in group] for group in groups]
+
+
+def grouped(monkeypatch: Any, tmp_path: Path, inductor: Verdict, threads: Verdict) -> list[list[str]]:
+    """The configurations of each such group, where the seed shows one verdict with one thread and one with two."""
+    configs = DEFAULT_CONFIG, DEFAULT_CONFIG.with_threads(2)
+    cells = [(0, "inductor", inductor), (0, "inductor@2", threads)]
+    groups = groups_of(monkeypatch, cells, Settings(paths=(), out=tmp_path, configs=configs))
+    return [[cell.config for cell in group] for group in groups]
+
+
+def groups_of(monkeypatch: Any, cells: list[tuple[int, str, Verdict]], settings: Settings) -> list[list[Cell]]:
+    groups: list[list[Cell]] = []
+
+    class Unconfirmed:
+        def __init__(self, *_: Any) -> None:
+            pass
+
+        def confirm(self, cells: Any, original: Any) -> Verdict:
+            groups.append(list(cells))
+            return Verdict(Kind.FLAKY, "not again")
+
+    monkeypatch.setattr(seed_run, "Confirming", Unconfirmed)
+    made = max(number for number, _, _ in cells)
+    variants = [{"source": SOURCE, "derivation": [], "exactness": "bitwise"}] * made
+    told: list[dict[str, Any]] = [{"event": "rewritten", "sites": 1, "variants": variants, "cells": len(cells)}]
+    about = {"event": "cell", "device": "cpu", "seconds": 1.0, "compiled": None, "erased": False, "features": []}
+    told += [{**about, "variant": n, "config": config, "verdict": v.to_json()} for n, config, v in cells]
+    ended = {"event": "exit", "reason": "done", "detail": "", "cpu_seconds": 1.0}
+    SeedRun(
+        0,
+        Path("seeds/some.py"),
+        settings,
+        (),
+        Children({"run": [*told, ended]}),  # pyright: ignore[reportArgumentType]
+        Environment(settings.out),
+        Limits(),
+        {},
+        lambda _: None,
+        threading.Event(),
+        None,
+        text=SOURCE,
+    ).run()
+    return groups
+
+
+def test_another_crash_of_a_variant_is_a_second_finding(monkeypatch, tmp_path):
+    one, again, other = crash("KeyError: 'buf3'"), crash("KeyError: 'buf14'"), crash("IndexError: no index 3")
+    groups = confirmed(monkeypatch, tmp_path, one, AGREE, other, again)
+    assert groups == [[(0, "compiler-crash"), (3, "compiler-crash")], [(2, "compiler-crash")]]
+
+
+def test_another_leaf_of_a_variant_is_a_second_finding(monkeypatch, tmp_path):
+    wrong = [Verdict(Kind.WRONG_RESULT, "it differs", Evidence(path=f"output[{n}]")) for n in (0, 1, 0)]
+    groups = confirmed(monkeypatch, tmp_path, AGREE, *wrong)
+    assert groups == [[(1, "wrong-result"), (3, "wrong-result")], [(2, "wrong-result")]]
+
+
+def test_the_gravest_of_a_seed_is_confirmed_first(monkeypatch, tmp_path):
+    kinds = Kind.WRONG_METADATA, Kind.COMPILER_CRASH, Kind.WRONG_GRADIENT, Kind.WRONG_RESULT
+    groups = confirmed(monkeypatch, tmp_path, *(Verdict(kind, "it differs", Evidence(path="x")) for kind in kinds))
+    assert [kind for [(_, kind)] in groups] == [str(kind) for kind in reversed(kinds)]
+
+
+def seed_run_of(tmp_path: Path, **changed: Any) -> SeedRun:
+    settings = Settings(paths=(), out=tmp_path, **changed)
+    none = Children({})
+    about = settings, (), none, Environment(tmp_path), Limits(), {}, lambda _: None, threading.Event(), None
+    return SeedRun(0, Path("seeds/some.py"), *about, text=SOURCE)  # pyright: ignore[reportArgumentType]
+
+
+def threads_of(tmp_path: Path, **changed: Any) -> list[int]:
+    """The numbers of threads of the configurations of a seed's case, those for the original alone at the end."""
+    changed = {"guard_steps": 0, "own_random": False, **changed}
+    case = seed_run_of(tmp_path, **changed)._case(recognise(SOURCE, "seeds/some.py"))
+    assert case.original_only == tuple(config.name for config in case.configs if config.threads > 1)
+    return [config.threads for config in case.configs]
+
+
+def test_a_share_of_originals_is_compiled_for_several_threads(tmp_path):
+    drawn = [threads_of(tmp_path, seed=seed, threaded=0.5)[1:] for seed in range(60)]
+    assert drawn == [threads_of(tmp_path, seed=seed, threaded=0.5)[1:] for seed in range(60)]
+    assert {tuple(threads) for threads in drawn} == {(), (2,), (3,), (4,)}
+    assert 20 < drawn.count([]) < 40
+    assert threads_of(tmp_path, threaded=0.0) == [1] and len(threads_of(tmp_path, threaded=1.0)) == 2
+
+
+def own_of(tmp_path: Path, **changed: Any) -> tuple[str, ...]:
+    return seed_run_of(tmp_path, **changed)._case(recognise(SOURCE, "seeds/some.py")).original_only
+
+
+def test_originals_have_cells_of_their_own(tmp_path):
+    assert own_of(tmp_path) == ("guards", "own-random")
+    assert own_of(tmp_path, steps=0) == own_of(tmp_path, checks=("metadata",)) == ("own-random",)
+    assert own_of(tmp_path, checks=("guards",)) == ("guards",)
+    assert own_of(tmp_path, judged=frozenset({("seeds/some.py", "guards")})) == ("own-random",)
+    assert own_of(tmp_path, guard_steps=0, own_random=False) == ()
+
+
+def test_threads_are_for_the_kernels_of_the_cpu(tmp_path):
+    assert threads_of(tmp_path, threaded=1.0, devices=("cuda",)) == [1]
+    assert threads_of(tmp_path, threaded=1.0, configs=(BUILT_IN["aot_eager"],)) == [1]
+
+
+def test_what_one_thread_shows_as_well_is_no_finding_of_several(monkeypatch, tmp_path):
+    wrong, other = (Verdict(Kind.WRONG_RESULT, "it differs", Evidence(path=path)) for path in ("output", "args[0]"))
+    assert grouped(monkeypatch, tmp_path, inductor=wrong, threads=wrong) == [["inductor", "inductor@2"]]
+    assert grouped(monkeypatch, tmp_path, inductor=AGREE, threads=wrong) == [["inductor@2"]]
+    assert grouped(monkeypatch, tmp_path, inductor=other, threads=wrong) == [["inductor"], ["inductor@2"]]

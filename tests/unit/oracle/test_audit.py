@@ -1,0 +1,162 @@
+"""The local audit: real defects of Inductor are traced to their operator, right programs have no suspect."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+import torch._inductor.config as inductor_config
+import torch.nn.functional as F
+
+from eqfuzz.oracle.audit.local_audit import Audit, audit
+from eqfuzz.oracle.audit.single_operator import judge_alone
+from eqfuzz.oracle.audit.source_location import Place, place_of
+from eqfuzz.program.call import Call
+from eqfuzz.torch_internals.options import without_graph_caches
+from tests.live_defects import AMIN, only_with
+
+aten = torch.ops.aten
+
+
+def draw(*shape, seed=0):
+    return torch.from_numpy(np.random.default_rng(seed).standard_normal(shape)).float()
+
+
+def look(function, *calls, **arguments):
+    return audit(lambda: function, [Call(args, {}) for args in calls], **arguments)
+
+
+def reciprocal_of_elu(x):
+    small = F.elu(x)
+    return 1 / (small + torch.exp(small))
+
+
+def alone(func, args, compiled, **kwargs):
+    return judge_alone(func, args, kwargs, dict(enumerate(compiled)), 0)
+
+
+def test_one_operator_is_judged_by_its_own_error():
+    x = draw(40) * 1e-4
+    found = alone(aten.expm1.default, (x,), [x.exp() - 1])
+    assert found.wrong is not None and found.wrong.wrong_elements > 20
+    assert abs(found.wrong.compiled - found.wrong.reference) > 100 * found.wrong.allowed
+    assert alone(aten.expm1.default, (x,), [x.double().expm1().float()]).wrong is None
+    assert alone(aten.sum.default, (x,), [x.flip(0).cumsum(0)[-1]]).wrong is None
+
+
+def test_integers_and_moved_data_are_exact():
+    x = torch.arange(40)
+    assert alone(aten.mul.Tensor, (x, x), [x * x]).wrong is None
+    found = alone(aten.mul.Tensor, (x, x), [x * x + (x == 7)]).wrong
+    assert found.index == (7,) and (found.eager, found.compiled) == (49, 50) and found.wrong_elements == 1
+    moved = draw(4, 5)
+    assert alone(aten.flip.default, (moved, [0]), [moved.flip(0)]).wrong is None
+    assert alone(aten.flip.default, (moved, [0]), [moved.flip(0) * (1 + 2e-7)]).wrong is not None
+
+
+def test_each_of_several_results_is_judged():
+    x = draw(6, 7)
+    values, indices = x.max(1)
+    assert alone(aten.max.dim, (x, 1), [values, indices]).wrong is None
+    found = alone(aten.max.dim, (x, 1), [values, indices.roll(1)]).wrong
+    assert found is not None and found.part == 1
+
+
+def test_dtype_and_shape_are_judged():
+    x = draw(4)
+    assert "dtype is torch.float32 in eager and torch.float64 in compiled" in (
+        alone(aten.sin.default, (x,), [x.sin().double()]).wrong.message
+    )
+    assert "shape" in alone(aten.sin.default, (x,), [x.sin()[:3]]).wrong.message
+
+
+def test_what_cannot_be_judged_says_why():
+    x = draw(4)
+    assert alone(aten.rand_like.default, (x,), [x]).unjudged == "it draws random numbers"
+    assert alone(aten.empty_like.default, (x,), [x]).unjudged == "its memory is not initialised"
+    failing = alone(aten.mm.default, (x, x), [x])
+    assert failing.unjudged == "aten.mm.default fails alone in eager: RuntimeError"
+
+
+def test_places_are_the_innermost_that_are_not_torch():
+    trace = (
+        '  File "<seed.py>", line 3, in forward\n    return self.act(x)\n  File "<seed.py>", line 9, in act\n'
+        f'    return F.elu(x)\n  File "{F.__file__}", line 1, in elu\n    result = torch._C._nn.elu(input, alpha)\n'
+    )
+    assert place_of(trace) == Place("<seed.py>", 9, "act", "return F.elu(x)")
+    assert place_of("") == Place()
+
+
+@pytest.mark.slow
+def test_expm1_is_found_inside_a_division(monkeypatch):
+    """As in pytorch issue #189803 ``expm1`` is lowered to ``exp - 1``; what follows hides most of the error."""
+    difference = staticmethod(lambda x: f"({x}.exp() - decltype({x})(1))")
+    monkeypatch.setattr("torch._inductor.codegen.cpp.CppVecOverrides.expm1", difference)
+    with without_graph_caches():  # they do not know what is replaced
+        found = look(reciprocal_of_elu, (draw(64, 64),))
+    (suspect,) = found.suspects
+    assert suspect.operator == "aten.expm1.default" and suspect.kind == "inference"
+    assert suspect.place.text == "small = F.elu(x)" and suspect.place.function == "reciprocal_of_elu"
+    assert "expm1" in suspect.expression and suspect.found.wrong_elements > 10
+    assert Audit.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+@pytest.mark.slow
+def test_the_backward_graph_is_audited():
+    def squashed(x):
+        return F.relu(x * 1.5).sin()
+
+    x = draw(32, 8).requires_grad_()
+    assert look(squashed, (x,)).suspects == ()
+    with inductor_config.patch({"cpp.inject_relu_bug_TESTING_ONLY": "accuracy"}):
+        found = look(squashed, (x,))
+    assert {suspect.place.text for suspect in found.suspects} == {"return F.relu(x * 1.5).sin()"}
+    assert found.graphs == 2 and {s.operator for s in found.suspects} == {"aten.relu.default"}
+
+
+@pytest.mark.slow
+@only_with(AMIN)
+def test_int8_minimum_is_found():
+    found = look(lambda x: (x + 1).amin() * 2, (torch.full((64,), 5, dtype=torch.int8),))
+    (suspect,) = found.suspects
+    assert suspect.operator == "aten.amin.default" and suspect.found.eager == 6
+
+
+@pytest.mark.slow
+def test_right_programs_have_no_suspect():
+    def written(x, y, n):
+        x = x.clone()
+        x[1:3].mul_(2.5).add_(y[0])
+        flat = x.view(-1)
+        flat[::3] = flat[::3].sin()
+        y.add_(1)
+        torch._dynamo.graph_break()
+        parts = torch.split(x, [3, x.shape[0] - 3])
+        values, indices = parts[1].topk(2, dim=1)
+        return F.softmax(x @ y.t(), -1), values, indices, parts[0][y[:3] > 0], x.var(0), F.dropout(x, 0.5), n * x.sum()
+
+    found = look(written, (draw(9, 5), draw(9, 5), 3), (draw(11, 5), draw(11, 5), 4), dynamic=True)
+    assert found.suspects == () and not found.raised and found.graphs >= 2
+    assert found.audited > 20 and "it draws random numbers" in found.skipped
+
+
+@pytest.mark.slow
+def test_half_types_may_keep_float32_between_operators():
+    def rounded(x, y):
+        return ((x * y + y) / 3).round(), (x * 1.7 > y * 1.3), (x.exp() - y.exp()).sum(1)
+
+    for dtype in (torch.float16, torch.bfloat16):
+        found = look(rounded, (draw(64, 64).to(dtype), draw(64, 64, seed=1).to(dtype)))
+        assert found.suspects == () and found.audited >= 10
+
+
+@pytest.mark.slow
+def test_activations_keep_their_strides_for_the_backward_graph():
+    """AOTAutograd takes the strides of all further outputs for those of saved activations."""
+
+    def laid_out(x):
+        first, second = (x * 0.1).unbind(-1)
+        return torch.atan2(first.sin().sqrt(), second.cos()), torch.hypot(first, second).mean()
+
+    found = look(laid_out, (draw(30, 2).abs().requires_grad_(),))
+    assert found.suspects == () and not found.raised and found.graphs == 2 and found.skipped == {}

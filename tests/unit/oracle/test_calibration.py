@@ -1,0 +1,212 @@
+"""The instrument: faults are planted as they are named, counted once, and the table travels as JSON."""
+
+import random
+
+import pytest
+import torch
+
+from eqfuzz.oracle.calibration.baseline_oracles import OTHERS, own_checks
+from eqfuzz.oracle.calibration.faults import (
+    ELEMENT_FAULTS,
+    LEAST_ULPS,
+    PROPERTY_FAULTS,
+    SIGN_OF_ZERO,
+    WHOLE_FAULTS,
+    ulps_apart,
+)
+from eqfuzz.oracle.calibration.recall import JUDGE, Count, Recall, Row, judged, measure
+from eqfuzz.oracle.calibration.specimens import DTYPES, NoSubject, subject
+from eqfuzz.oracle.compare.oracles import judge_compiled
+from eqfuzz.oracle.observe.observation import CallObservation
+from eqfuzz.oracle.reference.reference import LeafReference
+from eqfuzz.program.formats import recognise
+
+PROGRAM = recognise(
+    """
+import torch
+
+def program(x, y):
+    return (x @ y).sigmoid(), torch.where(x > 0, x, x * float("nan")), torch.relu(y)
+
+def inputs(rng):
+    yield rng.normal(6, 6), rng.normal(6, 6)
+""",
+    "three.py",
+)
+HALF_DIES = recognise(
+    """
+import torch
+
+def program(x):
+    if x.dtype is torch.float16:
+        raise TypeError("no halves")
+    return x.exp()
+
+def inputs(rng):
+    yield rng.normal(5)
+""",
+    "no-halves.py",
+)
+
+
+@pytest.fixture(scope="module")
+def made():
+    return subject(PROGRAM, torch.float32, 0)
+
+
+def elements_changed(before, after):
+    changed = 0
+    for (_, old), (_, new) in zip(before, after, strict=True):
+        if isinstance(old, torch.Tensor):
+            bits = [value.detach().contiguous().view(torch.int32) for value in (old, new)]
+            changed += int((bits[0] != bits[1]).sum())
+    return changed
+
+
+@pytest.mark.parametrize("fault", [*ELEMENT_FAULTS, SIGN_OF_ZERO], ids=lambda fault: fault.name)
+def test_a_fault_of_an_element_changes_one_element_only(made, fault):
+    for draw in range(5):
+        planted = fault.plant(made.eager, "outputs", torch.float32, random.Random(draw))
+        assert planted is not None and planted.leaf is not None
+        before, after = made.eager.calls[0], planted.observation.calls[0]
+        assert elements_changed(before.outputs, after.outputs) == 1
+        assert elements_changed(before.inputs_after, after.inputs_after) == 0
+        old, new = (call.outputs[planted.leaf[1]][1] for call in (before, after))
+        assert (old.stride(), old.dtype, old.requires_grad) == (new.stride(), new.dtype, new.requires_grad)
+
+
+WHOLE = recognise(
+    """
+import torch
+
+def program(x):
+    return (x * 9).floor(), x.argsort(0), x.exp(), x > 0, torch.zeros(3)
+
+def inputs(rng):
+    yield (rng.normal(5, 4),)
+""",
+    "whole.py",
+)
+
+
+@pytest.mark.parametrize("fault", WHOLE_FAULTS, ids=lambda fault: fault.name)
+def test_whole_numbers_stay_whole_and_are_seen(fault):
+    made = subject(WHOLE, torch.float32, 0)
+    places = set()
+    for draw in range(12):
+        planted = fault.plant(made.eager, "outputs", torch.float32, random.Random(draw))
+        assert planted is not None and planted.leaf is not None
+        places.add(planted.leaf[1])
+        old, new = (run.calls[0].outputs[planted.leaf[1]][1] for run in (made.eager, planted.observation))
+        distance = (old.double() - new.double()).abs()
+        assert distance.count_nonzero() == 1 and distance.max() in (1, 2, 3, 4)
+        assert judged(made, planted.observation).is_finding
+    assert places == {0, 1}
+
+
+@pytest.mark.parametrize("fault", PROPERTY_FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_of_a_property_leaves_the_outputs_values(made, fault):
+    planted = fault.plant(made.eager, "outputs", torch.float32, random.Random(0))
+    assert planted is not None
+    before, after = made.eager.calls[0], planted.observation.calls[0]
+    assert judge_compiled(made.eager, planted.observation, made.references[0]).is_finding
+    if after.raised is None:
+        for (_, old), (_, new) in zip(before.outputs, after.outputs, strict=True):
+            assert torch.equal(old.nan_to_num(), new.to(old.dtype).nan_to_num())
+
+
+def test_errors_below_two_ulps_are_not_planted():
+    ones = recognise(
+        "import torch\ndef program(x):\n    return x * 1\ndef inputs(rng):\n    yield rng.normal(9)\n", "p.py"
+    )
+    smallest = ELEMENT_FAULTS[4]
+    for dtype, planted in ((torch.float32, True), (torch.float16, False), (torch.bfloat16, False)):
+        eager = subject(ones, dtype, 0).eager
+        assert (smallest.plant(eager, "outputs", dtype, random.Random(0)) is not None) is planted
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_ulps_are_counted_across_zero(dtype):
+    tiny = torch.tensor(torch.finfo(dtype).smallest_normal, dtype=torch.float64)
+    below = (tiny * torch.finfo(dtype).eps).to(dtype)
+    assert int(ulps_apart(below, -below)) == 2
+    assert int(ulps_apart(torch.tensor(0.0, dtype=dtype), torch.tensor(-0.0, dtype=dtype))) == 0
+    one = torch.tensor(1.0, dtype=dtype)
+    assert int(ulps_apart(one, one + torch.finfo(dtype).eps * LEAST_ULPS)) == LEAST_ULPS
+
+
+def test_the_judge_sees_what_is_planted_in_a_plain_program_and_is_ahead():
+    found = measure(PROGRAM, 0, 3, [torch.float32])
+    row = found.rows[Row("relative error 1e-3", "float32", "outputs")]
+    assert row.planted == 3 and row.recall() == 1.0 and row.recall("TorchFuzz") == 0.0
+    assert found.rows[Row("wrong stride", "float32", "outputs")].recall("assert_close") == 0.0
+    assert all(row.seen[JUDGE] == row.planted for name, row in found.rows.items() if name.fault == "zeroed")
+
+
+def test_a_count_says_why_the_judge_missed():
+    found = measure(PROGRAM, 0, 2, [torch.bfloat16])
+    for count in found.rows.values():
+        assert count.seen[JUDGE] + sum(count.missed.values()) == count.planted
+
+
+def test_what_does_not_run_in_a_dtype_is_told():
+    with pytest.raises(NoSubject, match="no halves"):
+        subject(HALF_DIES, torch.float16, 0)
+    found = measure(HALF_DIES, 0, 1, [torch.float32, torch.float16])
+    assert dict(found.subjects) == {"float32": 1} and "no-halves.py in float16" in found.left_out[0]
+
+
+def test_tables_add_up_and_travel():
+    found = measure(HALF_DIES, 0, 1, [torch.float32])
+    total = Recall.from_json(found.to_json())
+    assert total == found
+    total.add(found)
+    assert all(total.rows[row].planted == 2 * count.planted for row, count in found.rows.items())
+    assert Count().recall() == 1.0
+
+
+def test_other_oracles_by_their_thresholds():
+    values = torch.linspace(1, 2, 20)
+    changed = {error: values * torch.where(torch.arange(20) == 3, 1 + error, 1.0) for error in (1e-5, 5e-3, 0.02, 0.9)}
+    seen = {
+        error: {name for name, alarm in OTHERS.items() if alarm(values, other, values.double())}
+        for error, other in changed.items()
+    }
+    assert seen[1e-5] == {"assert_close"}
+    assert seen[5e-3] == {"assert_close", "same, fp64"}
+    assert seen[0.02] == {"assert_close", "same, fp64", "NNSmith", "PolyJuice"}
+    assert seen[0.9] == {"assert_close", "same, fp64", "NNSmith", "PolyJuice", "WhiteFox"}
+    assert OTHERS["TorchFuzz"](values, values + 1, values)
+    assert not any(alarm(values, values.clone(), values.double()) for alarm in OTHERS.values())
+
+
+def test_pytorchs_own_checks_by_path():
+    eager = CallObservation(
+        outputs=[("output[0]", torch.ones(20)), ("output[1]", torch.arange(3)), ("output[2]", 3), ("output[3]", "a")],
+        gradients=[("gradient of args[0]", torch.ones(2))],
+    )
+    off = torch.ones(20)
+    off[3] += 5e-4
+    compiled = CallObservation(
+        outputs=[("output[0]", off), ("output[1]", torch.tensor([0, 1, 3])), ("output[2]", 4), ("output[3]", "a")],
+        gradients=[("gradient of args[0]", torch.ones(3))],
+    )
+    known = CallObservation(outputs=[("output[0]", LeafReference(off.double()))])
+    assert own_checks(eager, compiled, None) == {
+        "output[0]": {"same": False, "assert_close": False},
+        "output[1]": {"same": False, "assert_close": False},
+    }
+    # The float64 run excuses what is nearer to it than eager; assert_close knows of no such run.
+    assert own_checks(eager, compiled, known)["output[0]"] == {"same": True, "assert_close": False}
+    assert set(own_checks(eager, eager, None)["output[1]"].values()) == {True}
+
+
+@pytest.mark.parametrize("other", [torch.ones(20, dtype=torch.float64), torch.ones(20, 1), torch.ones(20).to_sparse()])
+def test_pytorchs_own_checks_are_asked_of_like_tensors_alone(other):
+    before, after = (CallObservation(outputs=[("output", tensor)]) for tensor in (torch.ones(20), other))
+    assert own_checks(before, after, None) == {}
+
+
+def test_own_checks_pass_nan_that_both_have():
+    call = CallObservation(outputs=[("output", torch.tensor([1.0, float("nan"), float("inf")]))])
+    assert own_checks(call, call, None) == {"output": {"same": True, "assert_close": True}}

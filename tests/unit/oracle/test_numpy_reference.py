@@ -1,0 +1,72 @@
+"""Programs that compute in numpy: their reference is measured on what Dynamo reads numpy as, or they have none."""
+
+import numpy as np
+import torch
+from torch._dynamo.variables.misc import get_np_to_tnp_map
+
+from eqfuzz.oracle.compare.oracles import judge_compiled
+from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.observe.observer import observe
+from eqfuzz.oracle.reference.error_bound import reference
+from eqfuzz.program.call import Call
+
+X = torch.linspace(0.1, 1.7, 12).reshape(3, 4)
+
+
+def through_numpy(x):
+    a = np.tanh((x * 1.3).numpy())
+    return torch.from_numpy(a @ a.T) / 3, a.sum(axis=0)
+
+
+def between_graphs(x):
+    a = (x * 1.3).numpy()
+    torch._dynamo.graph_break()
+    return torch.from_numpy(np.sin(a) * 2)
+
+
+def known(program):
+    return reference(lambda: program, [Call((X,), {})])
+
+
+def test_numbers_from_numpy_get_a_bound():
+    found = known(through_numpy)
+    assert not found.opaque and not found.steered
+    eager = through_numpy(X)
+    for (_, leaf), value in zip(found.calls[0].outputs, eager, strict=True):
+        assert leaf.bound is not None and float(leaf.bound.max()) < 1e-5
+        assert float((leaf.value - torch.as_tensor(value).double()).abs().max()) < 1e-5
+
+
+def test_gradients_past_numpy_get_a_bound_too():
+    def program(x):
+        scale = torch.from_numpy(np.exp(x.detach().numpy()))
+        return (x * scale).sum()
+
+    found = reference(lambda: program, [Call((X.clone().requires_grad_(),), {})])
+    ((_, leaf),) = found.calls[0].gradients
+    assert not found.opaque and leaf.bound is not None and float(leaf.bound.max()) < 1e-5
+
+
+def test_a_wrong_number_that_numpy_computed_is_claimed_and_a_rounded_one_is_not():
+    eager = observe(lambda: through_numpy, [Call((X,), {})])
+
+    def changed(factor):
+        def program(x):
+            first, second = through_numpy(x)
+            return first * torch.where(torch.arange(3) == 1, factor, 1.0), second
+
+        return judge_compiled(eager, observe(lambda: program, [Call((X,), {})]), known(through_numpy)).kind
+
+    assert changed(1 + 1e-4) is Kind.WRONG_RESULT
+    assert changed(1 + 1e-7) is Kind.AGREE
+
+
+def test_what_is_computed_between_graphs_has_no_reference():
+    found = known(between_graphs)
+    assert found.opaque or all(leaf.opaque for _, leaf in found.calls[0].outputs)
+
+
+def test_where_dynamo_reads_numpy_wrong_there_is_no_reference(monkeypatch):
+    read = get_np_to_tnp_map()
+    monkeypatch.setitem(read, np.tanh, read[np.sinh])
+    assert known(through_numpy).opaque

@@ -1,0 +1,491 @@
+"""The reference: right shadows for every kind of aliasing, and honest exact and unstable masks."""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eqfuzz.oracle.observe.observer import observe
+from eqfuzz.oracle.reference.error_bound import reference
+from eqfuzz.program.call import Call
+
+
+def refer(function, *args):
+    found = reference(lambda: function, [Call(args, {})])
+    assert found.calls[0].raised is None, found.calls[0].raised
+    return found
+
+
+def outputs(function, *args):
+    return [leaf for _, leaf in refer(function, *args).calls[0].outputs]
+
+
+def draw(*shape, seed=0):
+    return torch.from_numpy(np.random.default_rng(seed).standard_normal(shape)).float()
+
+
+def in_place_views(x, y):
+    x = x.clone()
+    x[1:3].mul_(2.5).add_(y[0])
+    flat = x.view(-1)
+    flat[::3] = flat[::3].sin()
+    x.t().sub_(y.t())
+    return x, flat
+
+
+def expanded(x, y):
+    wide = x[:1].expand(4, x.shape[1])
+    z = wide * y[:4]
+    z[:, 1] += wide[:, 2]
+    return z, wide.cumsum(1), x.diagonal().exp()
+
+
+def aliases(x, y):
+    buffer = torch.zeros(x.shape, dtype=x.dtype)
+    row = buffer[2]
+    torch.mul(x, y, out=buffer)
+    row.div_(3)
+    pieces = buffer.chunk(2, 0)
+    pieces[0].copy_(pieces[1].flip(0))
+    return buffer, torch.cat(pieces).unfold(1, 2, 1).sum(-1)
+
+
+def modules(x, y):
+    return (
+        F.layer_norm(x, (x.shape[1],)),
+        F.softmax(x @ y.t(), -1),
+        F.conv1d(x[None], y[None].permute(1, 0, 2)[:, :, :3].expand(-1, x.shape[0], -1)),
+    )
+
+
+def lists(x, y):
+    total = torch._foreach_add([x, y], [y, x])
+    torch._foreach_mul_(total, 1.5)
+    return torch.stack(total), torch.einsum("ij,kj->ik", x, y)
+
+
+@pytest.mark.parametrize("program", [in_place_views, expanded, aliases, modules, lists])
+def test_the_clean_shadow_is_the_program_in_float64(program):
+    x, y = draw(6, 6), draw(6, 6, seed=1)
+    wide = program(x.double(), y.double())
+    for leaf, expected, real in zip(outputs(program, x, y), wide, program(x, y), strict=True):
+        torch.testing.assert_close(leaf.value, expected, rtol=1e-12, atol=1e-12)
+        distance = (real.double() - leaf.value).abs()
+        assert bool((distance <= 4 * leaf.bound).all()), "eager float32 must lie within its own bound"
+        assert float((leaf.bound / leaf.value.abs().clamp_min(1e-3)).max()) < 1e-3, "the bound must say something"
+
+
+def test_inputs_written_by_the_program_have_shadows():
+    def f(x):
+        x.mul_(1.1).exp_()
+        return
+
+    x = draw(5)
+    after = dict(refer(f, x).calls[0].inputs_after)["args[0]"]
+    torch.testing.assert_close(after.value, (x.double() * float(np.float32(1.1))).exp(), rtol=1e-12, atol=0)
+    assert not after.exact.any()
+
+
+def test_batch_norm_statistics_have_shadows():
+    found = reference(lambda: torch.nn.BatchNorm1d(3), [Call((draw(8, 3),), {})])
+    state = dict(found.calls[0].state_after)
+    assert torch.allclose(state["model.running_mean"].value, 0.1 * draw(8, 3).double().mean(0), rtol=1e-12, atol=1e-15)
+    assert state["model.num_batches_tracked"].bound is None
+
+
+@given(st.integers(0, 2**31), st.sampled_from([torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool]))
+@settings(max_examples=15, deadline=None)
+def test_data_movement_is_exact(seed, dtype):
+    x = (draw(3, 4, seed=seed) * 3).to(dtype)
+    found = outputs(
+        lambda x: (
+            x.t().contiguous().flip(0),
+            torch.cat([x, x[:1]]),
+            x[x > 0],
+            torch.relu(x) if x.dtype.is_floating_point else x,
+        ),
+        x,
+    )
+    assert all(leaf.bound is None for leaf in found)
+
+
+@given(st.integers(0, 2**31))
+@settings(max_examples=10, deadline=None)
+def test_integers_are_exact(seed):
+    x = torch.from_numpy(np.random.default_rng(seed).integers(-9, 9, (4, 5)))
+    assert all(
+        leaf.bound is None for leaf in outputs(lambda x: (x @ x.t(), x.sum(1), x.cumsum(0) // 3, x.argmax(1)), x)
+    )
+
+
+def test_argmax_and_comparisons_near_a_tie_are_unstable():
+    def f(x):
+        y = x.sin() / 3
+        z = torch.stack([y * 3 / 3, y])
+        return z.argmax(0), y * 3 / 3 > y, x.sin().argmax(0), x.sin() > 0
+
+    x = draw(64)
+    ties, compared, clear, positive = outputs(f, x)
+    assert ties.unstable.float().mean() > 0.8
+    assert compared.unstable.float().mean() > 0.8
+    assert clear.bound is None and positive.bound is None
+
+
+def test_jumps_are_found_although_every_sample_may_fall_on_one_side():
+    def f(x):
+        return (x / x).floor(), torch.relu(x.exp() - x.exp() * 1), (x.exp() / x.exp()).clamp(max=1.0)
+
+    floor, relu, clamp = outputs(f, draw(3000).abs() + 0.1)
+    assert not floor.exact.any() and bool(floor.unstable.all())
+    assert not relu.exact.any()
+    assert not clamp.exact.any()
+
+
+def test_saturation_is_exact():
+    (leaf,) = outputs(lambda x: (x.exp() + 5).clamp(max=1.0), draw(9))
+    assert bool(leaf.exact.all()) and bool((leaf.value == 1).all())
+
+
+def test_item_steers():
+    def branches(x):
+        y = (x / x * 3) - 3
+        return x + 1 if (y.sum() * 1e9).sin() > 0.1 else x - 1
+
+    def does_not(x):
+        return x + 1 if x.sum() > -1e6 else x - 1
+
+    def counts(x):
+        return x[: int((x / x).sum().item())]
+
+    def python_branch(x):
+        return x + 1 if 2 * (x / x).sum().item() - 100 > 0.0 else x
+
+    x = draw(50)
+    assert refer(branches, x).steered
+    assert refer(counts, x).steered
+    assert refer(python_branch, x).steered
+    assert not refer(lambda x: x + 1 if 2 * x.sum().item() - 100 > 0.0 else x, x).steered
+    assert not refer(does_not, x).steered
+
+
+def test_item_numbers_carry_their_noise():
+    def f(x):
+        total = x.exp().sum().item()
+        return x * total, torch.tensor(total), total, total - 1.0, math.sqrt(total)
+
+    scaled, lifted, plain, derived, untracked = outputs(f, draw(100))
+    assert not scaled.exact.any() and not lifted.exact.any()
+    assert plain.bound is not None and plain.bound > 0
+    assert derived.bound is not None and derived.bound > 0 and not derived.opaque
+    assert untracked.opaque
+
+
+def test_numbers_that_leave_torch_are_opaque():
+    def whole(x):
+        return torch.from_numpy((x * 8).round().to(torch.int64).numpy() // 3) * 2
+
+    x = draw(4)
+    (leaf,) = outputs(lambda x: x.exp().numpy(), x)
+    assert not leaf.opaque and bool((leaf.bound > 0).all())
+    assert refer(lambda x: torch.tensor(x.exp().tolist()), x).opaque
+    assert not refer(whole, x).opaque
+
+
+def test_printing_is_no_door():
+    assert not refer(lambda x: (str(x.exp()), x.exp())[1], draw(4)).opaque
+
+
+def test_reading_bits_is_opaque():
+    (leaf,) = outputs(lambda x: x.exp().view(torch.int32), draw(4))
+    assert leaf.opaque
+    assert refer(lambda x: x.exp().view(torch.int32) + 1, draw(4)).opaque
+
+
+def test_nan_and_inf_inputs():
+    x = torch.tensor([float("nan"), float("inf"), -float("inf"), 0.0, 88.0, 89.0])
+    leaf, bounded = outputs(lambda x: (x.exp(), x.nan_to_num()), x)
+    assert bool(leaf.value[0].isnan()) and leaf.value[1] == float("inf") and leaf.value[5] == float("inf")
+    assert not leaf.unstable.any()
+    assert torch.equal(bounded.value, x.nan_to_num())
+
+
+def test_overflow_between_half_operators_may_or_may_not_happen():
+    half = torch.full((4,), 300.0, dtype=torch.float16)
+    single = torch.full((4,), 1e30)
+    (leaf,) = outputs(lambda x: x * x / 300, half)
+    assert bool(leaf.unstable.all())
+    (leaf,) = outputs(lambda x: x * x / 1e30, single)
+    assert not leaf.unstable.any() and bool(leaf.value.isinf().all())
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (), (1,), (3, 0, 2)])
+def test_empty_and_zero_dimensional(shape):
+    for leaf in outputs(lambda x: (x.exp() + 0.1, x.sum() * 2, x.sort(-1).values if x.dim() else x), torch.ones(shape)):
+        assert leaf.value.shape == (leaf.bound.shape if leaf.bound is not None else leaf.value.shape)
+
+
+def test_random_draws_are_replayed():
+    def f(x):
+        return F.dropout(x, 0.5) * 1.5, torch.rand(4), torch.bernoulli(x.sigmoid())
+
+    found = refer(f, draw(40))
+    leaf = found.calls[0].outputs[0][1]
+    torch.manual_seed(20250101)
+    torch.testing.assert_close(leaf.value.float(), F.dropout(draw(40), 0.5) * 1.5)
+    assert bool(leaf.exact[leaf.value == 0].all() or (leaf.bound[leaf.value == 0] < 1e-36).all())
+    assert not found.opaque
+
+
+def test_random_draws_are_those_of_the_eager_run_whatever_the_seed_of_the_noise():
+    calls = [Call((draw(4),), {})]
+    (eager,) = observe(lambda: F.dropout, calls).calls
+    for seed in (0, 1):
+        (found,) = reference(lambda: F.dropout, calls, seed=seed).calls
+        close = torch.isclose(found.outputs[0][1].value.float(), eager.outputs[0][1])
+        assert bool(close.all())
+
+
+@pytest.mark.parametrize("half", [torch.float16, torch.bfloat16])
+def test_a_rounding_to_halves_may_be_left_out(half):
+    x = draw(6)
+    (found,) = outputs(lambda x: x.to(half).float(), x)
+    assert bool(((x - found.value).abs() <= 2 * found.bound).all())
+    assert float(found.bound.max()) < 4 * torch.finfo(half).eps
+
+
+def test_cond_is_followed():
+    found = refer(lambda x: torch.cond(x.sum() > -1e9, torch.sin, torch.cos, (x,)), draw(4))
+    torch.testing.assert_close(found.calls[0].outputs[0][1].value, draw(4).double().sin())
+    assert not found.opaque and not found.steered
+
+
+def test_while_loop_is_followed():
+    def program(x):
+        operator = torch._higher_order_ops.while_loop
+        return operator(lambda i, v: i < 3, lambda i, v: (i + 1, v.sin()), (torch.tensor(0), x.exp()))[1]
+
+    found = refer(program, draw(4))
+    torch.testing.assert_close(found.calls[0].outputs[0][1].value, draw(4).double().exp().sin().sin().sin())
+    assert not found.opaque and not found.steered
+
+
+def test_gradients_have_bounds():
+    x = draw(4, 5).requires_grad_()
+    found = refer(lambda x: (x.exp().sum(1) * x[:, 0]).tanh(), x)
+    leaf = found.calls[0].gradients[0][1]
+    wide = draw(4, 5).double().requires_grad_()
+    out = (wide.exp().sum(1) * wide[:, 0]).tanh()
+    ramp = torch.linspace(0.5, 1.5, 4, dtype=torch.float64).float().double()
+    torch.testing.assert_close(leaf.value, torch.autograd.grad(out, wide, ramp)[0], rtol=1e-10, atol=1e-12)
+
+
+def test_custom_operators_run_in_their_own_dtype():
+    @torch.library.custom_op("judge_tests::only_float32", mutates_args=())
+    def only_float32(x: torch.Tensor) -> torch.Tensor:
+        if x.dtype is not torch.float32:
+            raise TypeError("float32 only")
+        return x.sin()
+
+    found = refer(lambda x: only_float32(x.exp()), draw(5))
+    leaf = found.calls[0].outputs[0][1]
+    torch.testing.assert_close(leaf.value.float(), draw(5).exp().sin())
+    assert bool((leaf.bound > 0).all())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_probabilities_stay_between_0_and_1_under_noise(dtype):
+    share = torch.tensor([0.0, 0.2, 0.5, 1.0], dtype=dtype)
+    x, weight = torch.tensor([0.0, 0.1, 0.11, 0.5], dtype=dtype), torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=dtype)
+    found = refer(lambda x: F.binary_cross_entropy((x * 3).clamp(0, 1), share, weight, reduction="none"), x)
+    ((_, leaf),) = found.calls[0].outputs
+    exact = F.binary_cross_entropy((x.double() * 3).clamp(0, 1), share.double(), weight.double(), reduction="none")
+    assert not found.opaque and not leaf.exact[1:3].any()
+    assert (leaf.bound[1:3] > 0).all()
+    assert torch.allclose(leaf.value, exact, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [64, 441, 4000])
+def test_equal_numbers_may_be_added_up_one_after_the_other(size):
+    """Every addition rounds the same way: the errors of a plain loop do not cancel as those of other numbers do."""
+    x = torch.full((1, 1, size), 0.4)
+    plain = functools.reduce(torch.add, x.flatten()) / size
+    (leaf,) = outputs(lambda x: x - x.mean(), x)
+    assert ((x - plain).abs() <= 4 * leaf.bound).all()
+
+
+@pytest.mark.parametrize("window", [torch.hann_window, torch.blackman_window, torch.bartlett_window])
+def test_the_ends_of_windows_cancel(window):
+    (leaf,) = outputs(lambda x: window(9, periodic=False) + 0 * x, torch.ones(9))
+    assert leaf.bound[-1] > 2**-27
+
+
+def test_what_runs_on_no_rounded_number_is_opaque():
+    @torch.library.custom_op("eqfuzz_tests::only_half", mutates_args=())
+    def only_half(x: torch.Tensor) -> torch.Tensor:
+        if not bool((x == 0.5).all()):
+            raise RuntimeError("another number")
+        return x + 1
+
+    found = refer(lambda x: only_half(x.sin().asin()), torch.full((3,), 0.5))
+    assert "only_half" in found.opaque
+
+
+def test_equal_seeds_give_equal_references():
+    first, second = (outputs(in_place_views, draw(6, 6), draw(6, 6, seed=1)) for _ in range(2))
+    for one, other in zip(first, second, strict=True):
+        assert torch.equal(one.bound, other.bound) and torch.equal(one.value, other.value)
+
+
+def test_conjugates_and_complex_views():
+    def f(x):
+        z = torch.complex(x.exp(), x)
+        z.real.mul_(2)
+        return (z.conj() * z).real, z.conj().imag.abs(), torch.view_as_real(z.conj().resolve_conj())
+
+    x = draw(7)
+    for leaf, expected in zip(outputs(f, x), f(x.double()), strict=True):
+        torch.testing.assert_close(leaf.value, expected, rtol=1e-12, atol=1e-12)
+
+
+def norms():
+    return {
+        "layer": (torch.nn.LayerNorm(6), (4, 6)),
+        "layer2": (torch.nn.LayerNorm((3, 6)), (4, 3, 6)),
+        "group": (torch.nn.GroupNorm(2, 4), (3, 4, 5)),
+        "batch": (torch.nn.BatchNorm1d(4), (8, 4)),
+        "batch2": (torch.nn.BatchNorm2d(3), (4, 3, 5, 5)),
+        "softmax": (torch.nn.Softmax(-1), (4, 6)),
+        "logsoftmax": (torch.nn.LogSoftmax(0), (4, 6)),
+        "rms": (torch.nn.RMSNorm(6), (4, 6)),
+    }
+
+
+@pytest.mark.parametrize("name", norms())
+def test_normalising_keeps_its_clean_value_and_does_not_promise_invariances(name):
+    module, shape = norms()[name]
+    with torch.no_grad():
+        for number, parameter in enumerate(module.parameters()):
+            parameter.copy_(draw(*parameter.shape, seed=number + 5))
+    x = (draw(*shape) + 30).requires_grad_()
+    calls = [Call((x,), {})]
+    found = reference(lambda: module, calls).calls[0]
+    wide = norms()[name][0].double()
+    wide.load_state_dict({key: value.double() for key, value in norms()[name][0].state_dict().items()})
+    with torch.no_grad():
+        for number, parameter in enumerate(wide.parameters()):
+            parameter.copy_(draw(*parameter.shape, seed=number + 5))
+    high = x.detach().double().requires_grad_()
+    out = wide(high)
+    torch.testing.assert_close(found.outputs[0][1].value, out.detach(), rtol=1e-8, atol=1e-8)
+    ramp = torch.linspace(0.5, 1.5, out.numel(), dtype=torch.float64).reshape(out.shape).float().double()
+    gradients = [leaf for _, leaf in found.gradients]
+    expected = torch.autograd.grad(out, [high, *wide.parameters()], ramp)
+    for leaf, value in zip(gradients, expected, strict=True):
+        torch.testing.assert_close(leaf.value, value, rtol=1e-6, atol=1e-7)
+    real = observe(lambda: module, calls).calls[0]
+    for leaf, (_, value) in zip(gradients, real.gradients, strict=True):
+        assert bool(((value.double() - leaf.value).abs() <= 4 * leaf.bound).all())
+
+
+def test_the_gradient_of_a_bias_before_batch_norm_is_zero_within_its_bound():
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(1)
+            self.conv, self.norm = torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8)
+
+        def forward(self, x):
+            return F.gelu(self.norm(self.conv(x))).sum((2, 3))
+
+    calls = [Call((draw(4, 3, 18, 18),), {})]
+    leaf = dict(reference(Model, calls).calls[0].gradients)["gradient of model.conv.bias"]
+    real = dict(observe(Model, calls).calls[0].gradients)["gradient of model.conv.bias"]
+    assert bool((real.double().abs() <= 4 * leaf.bound).all())
+    assert float(leaf.value.abs().max()) < 1e-9
+
+
+def test_tensors_given_to_the_program_do_not_come_from_numpy():
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.ones(4))
+
+        def forward(self, x, y):
+            exported = x.exp().numpy()
+            return y * self.weight, exported
+
+    found = reference(Model, [Call((draw(4), draw(4, seed=1)), {}), Call((draw(4), draw(4, seed=1)), {})])
+    assert not found.opaque
+
+
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
+def test_rounded_numbers_keep_their_bound_through_sparse_forms():
+    x = draw(4, 6).abs()
+    dense = outputs(lambda x: x.exp(), x)[0]
+    forms = [
+        lambda x: x.exp().to_sparse().to_dense(),
+        lambda x: x.exp().to_sparse_csr().to_dense(),
+        lambda x: x.exp().to_sparse(1).coalesce().to_dense(),
+        lambda x: x.exp().to_sparse(),
+    ]
+    for form in forms:
+        found = outputs(form, x)[0]
+        assert torch.equal(found.value, dense.value) and not found.exact.any()
+        assert 0.5 < found.bound.max() / dense.bound.max() < 2
+
+
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
+def test_arithmetic_on_sparse_tensors_is_opaque():
+    x = draw(4, 6)
+    assert "_sparse_addmm" in refer(lambda x: torch.sparse.mm(x.to_sparse(), x.t()), x).opaque
+    assert "sparse" in refer(lambda x: torch.sparse.sum(x.exp().to_sparse()), x).opaque
+    assert not refer(lambda x: (x > 0).to_sparse().to_dense(), x).opaque
+
+
+def test_forward_derivatives_have_a_reference():
+    """Autograd's zeros without memory appear there: reading their storage would kill the process."""
+
+    def slope(x):
+        return torch.func.jvp(lambda t: t.sin() * x, (x,), (x,))[1].exp()
+
+    x = draw(5)
+    (leaf,) = outputs(slope, x)
+    assert not leaf.opaque and bool((leaf.bound > 0).all())
+    assert float((leaf.value - slope(x).double()).abs().max()) < 1e-6
+
+
+def through_dlpack(x):
+    rounded = torch.special.i0(x)[:, 1]
+    return torch.from_dlpack(rounded.detach()), torch.from_dlpack(rounded.detach()).t() * 2
+
+
+def written_through_dlpack(x):
+    plain = x.clone()
+    shared = torch.from_dlpack(plain[1:])
+    plain.exp_()
+    shared[0].mul_(3)
+    return shared, plain
+
+
+@pytest.mark.parametrize("function", [through_dlpack, written_through_dlpack])
+def test_memory_shared_outside_of_operators_keeps_its_bound(function):
+    x = draw(4, 3).double()
+    found = refer(function, x)
+    assert not found.opaque
+    for leaf, expected in zip(outputs(function, x), function(x), strict=True):
+        assert not leaf.opaque
+        assert bool((leaf.bound[leaf.value == expected] > 0).all())
+        assert bool(((leaf.value - expected).abs() <= leaf.bound).all())
+
+
+def test_rounded_numbers_read_as_another_dtype_outside_of_operators_are_opaque():
+    def program(x):
+        rounded = x.exp()
+        return torch.from_dlpack(rounded.view(torch.int32)) + 1
+
+    assert any(leaf.opaque for leaf in outputs(program, draw(4))) or refer(program, draw(4)).opaque

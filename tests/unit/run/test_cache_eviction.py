@@ -1,0 +1,55 @@
+"""What is longest unused goes first, and nothing that is in use."""
+
+import os
+import time
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eqfuzz.run.kernels.cache_eviction import prune
+
+
+def write(folder: Path, name: str, size: int, hours: float) -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"x" * size)
+    used = time.time() - 3600 * hours
+    os.utime(file, (used, used))
+    return file
+
+
+def test_the_oldest_go_until_it_fits(tmp_path):
+    old, older, new = (write(tmp_path, f"a/{n}", 100, n) for n in (5, 9, 2))
+    assert prune(tmp_path, limit=250) == 100
+    assert not older.exists() and old.exists() and new.exists()
+
+
+def test_what_was_used_lately_stays(tmp_path):
+    fresh, old = write(tmp_path, "fresh", 100, 0.5), write(tmp_path, "old", 100, 2)
+    assert prune(tmp_path, limit=0) == 100
+    assert fresh.exists() and not old.exists()
+
+
+def test_links_are_left_and_not_followed(tmp_path):
+    outside = write(tmp_path, "outside/file", 100, 9)
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "link").symlink_to(outside.parent, target_is_directory=True)
+    assert prune(tmp_path / "cache", limit=0) == 0
+    assert outside.exists()
+
+
+def test_a_folder_that_is_not_there_is_small_enough(tmp_path):
+    assert prune(tmp_path / "none", limit=0) == 0
+
+
+@given(sizes=st.lists(st.integers(0, 50), max_size=8), limit=st.integers(0, 300))
+def test_what_is_left_fits_and_no_more_is_removed_than_needed(tmp_path_factory, sizes, limit):
+    folder = tmp_path_factory.mktemp("cache")
+    files = [write(folder, str(n), size, 2 + n) for n, size in enumerate(sizes)]
+    removed = prune(folder, limit=limit)
+    left = [file.stat().st_size for file in files if file.exists()]
+    assert sum(left) == sum(sizes) - removed <= max(limit, 0)
+    gone = sizes[len(left) :]
+    assert sum(gone) == removed and all(not file.exists() for file in files[len(left) :])
+    assert not gone or sum(left) + gone[0] > limit

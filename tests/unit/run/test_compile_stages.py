@@ -1,0 +1,48 @@
+"""How far two programs can be told apart, on pairs whose answer is known from what the stages are for."""
+
+import pytest
+import torch
+
+from eqfuzz.program.call import Call
+from eqfuzz.program.program import Format, Program
+from eqfuzz.rewrite.rules.compile_depth import Level
+from eqfuzz.run.coverage.compile_stages import NotCompiled, last_difference, stages
+
+CALL = Call((torch.arange(32.0).reshape(4, 8) / 7, torch.ones(4, 8)), {})
+
+
+def level(left: str, right: str) -> Level:
+    return last_difference(*(stages(program(side), CALL) for side in (left, right)))
+
+
+def program(body: str) -> Program:
+    source = f"import torch\n\n\ndef program(x, y):\n    {body}\n"
+    return Program("test", source, Format.EQFUZZ, "program", "program", "None")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ("return x.sin() + y", "t = x.sin(); return t + y", Level.NOWHERE),
+        ("return x.sin() * x.sin()", "t = x.sin(); return t * t", Level.NOWHERE),
+        ("return x.sin() + y", "unused = x.cos(); return x.sin() + y", Level.NOWHERE),
+        ("return x.sin()", "return torch.ops.aten.sin(x)", Level.DYNAMO),
+        ("return x ** 2", "return x * x", Level.POST_GRAD),
+        ("return x + y", "return x - (-y)", Level.KERNEL),
+        ("return x.sin()", "return x.cos()", Level.KERNEL),
+    ],
+)
+def test_the_last_stage_that_tells_them_apart(left: str, right: str, expected: Level) -> None:
+    assert level(left, right) is expected
+
+
+def test_a_broken_graph_is_told() -> None:
+    with pytest.raises(NotCompiled):
+        stages(program("torch._dynamo.graph_break(); return x + y"), CALL)
+
+
+@pytest.mark.slow
+def test_nothing_of_the_measurement_stays_behind() -> None:
+    stages(program("return x.exp()"), CALL)
+    compiled = torch.compile(lambda x: x.exp())
+    assert torch.allclose(compiled(CALL.args[0]), CALL.args[0].exp())

@@ -1,0 +1,59 @@
+"""Where CPU seconds are booked."""
+
+import os
+import time
+
+from eqfuzz.run.jobs.stage_timer import COMPILER, Clock
+
+
+def burn(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        sum(range(1000))
+
+
+def fork_and_burn(seconds: float) -> None:
+    pid = os.fork()
+    if pid == 0:
+        burn(seconds)
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+
+def test_a_stage_is_announced_with_its_limit_and_place() -> None:
+    told = []
+    Clock(told.append).enter("eager", 2.5, variant=3)
+    assert told == [{"event": "stage", "stage": "eager", "seconds": 2.5, "variant": 3}]
+
+
+def test_each_second_counts_once_and_for_the_stage_it_was_used_in() -> None:
+    clock = Clock(lambda event: None)
+    clock.enter("eager", 1)
+    burn(0.02)
+    with clock.within("judge"):
+        burn(0.06)
+    burn(0.02)
+    clock.enter("end", 1)
+    account = clock.account()
+    assert account["eager"] >= 0.04 and account["judge"] >= 0.06
+    assert account["eager"] < account["judge"]
+
+
+def test_programs_that_were_started_count_for_the_compiler() -> None:
+    clock = Clock(lambda event: None)
+    clock.enter("compile", 1)
+    fork_and_burn(0.05)
+    account = clock.account()
+    assert account[COMPILER] >= 0.05 > account["compile"]
+
+
+def test_the_account_of_a_child_is_taken_over_and_the_rest_is_what_it_cost_to_make() -> None:
+    clock = Clock(lambda event: None)
+    clock.enter("fork", 1)
+    fork_and_burn(0.1)
+    clock.forked({"compile": 0.03, "judge": 0.01})
+    fork_and_burn(0.05)
+    clock.forked({}, rest=COMPILER)
+    account = clock.account()
+    assert (account["compile"], account["judge"]) == (0.03, 0.01)
+    assert account[COMPILER] >= 0.05 and account["fork"] >= 0.05

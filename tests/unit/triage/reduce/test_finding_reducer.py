@@ -1,0 +1,358 @@
+"""What counts as the same finding while it gets smaller, with a compiler that is only imagined."""
+
+import dataclasses
+import random
+
+import pytest
+
+from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.rewrite.derivation import Step
+from eqfuzz.run.configs.named import DEFAULT_CONFIG
+from eqfuzz.triage.confirm.rerun import Trial
+from eqfuzz.triage.findings.stage import Ablation, Blame
+from eqfuzz.triage.locate.fault_locator import Placing
+from eqfuzz.triage.reduce import finding_reducer as reducing
+from eqfuzz.triage.reduce.finding_reducer import NotReduced, Reducing
+from tests.unit.triage.findings import finding_of
+
+SOURCE = """\
+import torch
+
+
+def helper(x, n):
+    return x * n
+
+
+def program(x):
+    y = helper(x, 3)
+    z = y.sin()
+    if z.dim() > 0:
+        z = z + torch.amin(y, 0)
+    return z, y - 1
+
+
+def inputs(rng):
+    yield rng.normal(3)
+"""
+INDUCTOR = Ablation("wrong-result", "inductor", dict.fromkeys(("eager", "aot_eager", "aot_eager_decomp_partition"), ""))
+DYNAMO = Ablation("wrong-result", "inductor", {"eager": "wrong-result"})
+AOT = Ablation("wrong-result", "inductor", {"eager": "agree", "aot_eager": "wrong-result"})
+AMIN = Blame("inductor", "lowerings", 1, "amin_1")
+AGREE, WRONG = Verdict(Kind.AGREE, "it agrees"), Verdict(Kind.WRONG_RESULT, "output differs", Evidence(path="output"))
+ENVIRONMENT = {"checks": ("outputs", "steps"), "seed": 3, "steps": 2, "input_sets": 2}
+
+
+def big(**changed):
+    given = {"settings": {"name": "inductor"}, "environment": ENVIRONMENT, "ablation": INDUCTOR}
+    return finding_of(**{"source": SOURCE, **given, **changed})
+
+
+class Imagined:
+    """Stands in for the children: what each configuration shows of a program."""
+
+    def __init__(self, monkeypatch, shown):
+        self.cases = []
+        self.shown = shown
+        monkeypatch.setattr(reducing, "trial", self.trial)
+
+    def trial(self, pool, case):
+        self.cases.append(case)
+        rederived = {}
+        if case.steps_taken:
+            steps = [dataclasses.asdict(step) for step in case.steps_taken]
+            rederived = {"source": case.program.source + "# rewritten\n", "derivation": steps}
+        return Trial({config.name: self.shown(case, config) for config in case.configs}, rederived)
+
+
+def smallest(finding, **more):
+    told = []
+    reducing_ = Reducing(finding, None, tell=told.append, **{"seconds": 60.0, **more})
+    return reducing_.smallest(), told
+
+
+def wrong_where(text):
+    """Right without the part that is to blame, and before Inductor."""
+
+    def shown(case, config):
+        is_guilty = config.without is None and config.backend == "inductor" and text in case.program.source
+        return WRONG if is_guilty else AGREE
+
+    return shown
+
+
+def test_the_program_is_left_with_what_shows_it(monkeypatch):
+    Imagined(monkeypatch, wrong_where("amin"))
+    smaller, told = smallest(big())
+    assert smaller.transformed.source.count("amin") == 1 and "sin()" not in smaller.transformed.source
+    assert smaller.original == smaller.transformed and smaller.verdict == WRONG
+    reduced = smaller.reduced
+    assert reduced is not None and reduced.rewrites == (0, 0) and reduced.tries >= len(told) > 3
+    assert reduced.statements[0] == 6 and reduced.statements[1] <= 2
+    assert reduced.characters == (len(SOURCE), len(smaller.transformed.source))
+    assert {one.phase for one in told} == {"statements"}
+    assert smaller.environment["steps"] == 0 and smaller.environment["input_sets"] == 1
+
+
+def test_reducing_again_counts_from_the_beginning(monkeypatch):
+    Imagined(monkeypatch, wrong_where("amin"))
+    once, _ = smallest(big())
+    twice, _ = smallest(once)
+    assert once.reduced is not None and twice.reduced is not None
+    assert twice.reduced.statements == once.reduced.statements and twice.reduced.tries > once.reduced.tries
+
+
+def test_only_the_rewrites_that_it_takes_are_left(monkeypatch):
+    def shown(case, config):
+        if config.backend != "inductor":
+            return AGREE
+        rules = {step.rule for step in case.steps_taken}
+        return WRONG if (rules >= {"a/two", "a/four"} if rules else case.transformed) else AGREE
+
+    Imagined(monkeypatch, shown)
+    steps = tuple(Step(f"a/{name}", 3, "x", "y") for name in ("one", "two", "three", "four"))
+    finding = big(derivation=steps, cells={"P": "runs", "C(P)": "not run", "P'": "equals P", "C(P')": "wrong-result"})
+    smaller, told = smallest(finding)
+    assert [step.rule for step in smaller.derivation] == ["a/two", "a/four"]
+    assert smaller.reduced is not None and smaller.reduced.rewrites == (4, 2)
+    assert smaller.transformed.source == smaller.original.source + "# rewritten\n"
+    assert smaller.cells == {"P": "runs", "C(P)": "agree", "P'": "equals P", "C(P')": "wrong-result"}
+    assert told[0].phase == "rewrites"
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [
+        ({"dynamic": True, "fullgraph": True}, {"name": "mine", "dynamic": True}),
+        ({"fullgraph": True, "inductor": {"a": 1, "b": 2}}, {"name": "inductor"}),
+    ],
+)
+def test_options_that_it_does_not_take_are_left_out(monkeypatch, options, left):
+    needed = "dynamic" in options
+    shown = wrong_where("amin")
+    Imagined(monkeypatch, lambda case, config: shown(case, config) if config.dynamic or not needed else AGREE)
+    finding = big(config="mine", settings={"name": "mine", **options})
+    smaller, told = smallest(finding)
+    assert {**smaller.settings, "name": left["name"]} == left
+    assert smaller.config == smaller.settings["name"] != "" and told[-1].phase == "options"
+
+
+@pytest.mark.parametrize(("needed", "about"), [(2, "2; with one: agree"), (1, "one is enough")])
+def test_threads_that_it_does_not_take_are_left_out(monkeypatch, needed, about):
+    amin = wrong_where("amin")
+    Imagined(monkeypatch, lambda case, config: amin(case, config) if config.threads >= needed else AGREE)
+    settings = DEFAULT_CONFIG.with_threads(2).model_dump(exclude_defaults=True)
+    environment = {**ENVIRONMENT, "one_thread": "agree" if needed == 2 else "wrong-result"}
+    smaller, told = smallest(big(settings=settings, config="inductor@2", environment=environment))
+    assert smaller.threads == needed and smaller.about_threads == about
+    assert smaller.config == ("inductor@2" if needed == 2 else "inductor") and "inductor" not in smaller.settings
+    assert [(one.size, one.holds) for one in told if one.phase == "threads"] == [(1, needed == 1)]
+
+
+def test_it_is_judged_where_that_is_cheap_and_confirmed_where_it_was_seen(monkeypatch):
+    def shown(case, config):
+        return WRONG if config.backend in ("aot_eager", "inductor") and "amin" in case.program.source else AGREE
+
+    imagined = Imagined(monkeypatch, shown)
+    smaller, _ = smallest(big(ablation=AOT))
+    backends = [case.configs[0].backend for case in imagined.cases]
+    assert backends.count("inductor") <= 3 < backends.count("aot_eager")
+    assert backends.count("eager") > 1, "the stage before is not asked"
+    assert smaller.settings == {"name": "inductor"} and "amin" in smaller.transformed.source
+
+
+def test_what_is_left_where_it_is_cheap_may_be_too_little(monkeypatch):
+    def shown(case, config):
+        needed = {"aot_eager": ["amin"], "inductor": ["amin", "sin()"]}.get(config.backend, ["no such"])
+        return WRONG if all(text in case.program.source for text in needed) else AGREE
+
+    Imagined(monkeypatch, shown)
+    smaller, _ = smallest(big(ablation=AOT))
+    assert all(text in smaller.transformed.source for text in ("amin", "sin()"))
+    assert "helper" not in smaller.transformed.source
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        lambda case, config: AGREE,
+        lambda case, config: Verdict(Kind.WRONG_GRADIENT, "another kind"),
+        lambda case, config: Verdict(Kind.WRONG_RESULT, "call 1 (model.train(False)): another guard"),
+        lambda case, config: WRONG,  # without the part to blame as well
+    ],
+)
+@pytest.mark.parametrize("finding", [big(), big(blame=AMIN)])
+def test_what_is_another_finding_does_not_count(monkeypatch, shown, finding):
+    Imagined(monkeypatch, shown)
+    with pytest.raises(NotReduced):
+        smallest(finding)
+
+
+def raising(message, *frames):
+    return Verdict(Kind.COMPILER_CRASH, message, Evidence(frames=frames))
+
+
+def test_an_exception_must_be_the_same(monkeypatch):
+    verdict = raising("call 0: compiled raises E: 'a' has 3", "_inductor.a", "_dynamo.b")
+    others = [
+        raising("call 0: compiled raises E: 'b' has 70", "_inductor.a"),
+        raising("raises F", *verdict.evidence.frames),
+    ]
+    rng = random.Random(0)
+
+    def shown(case, config):
+        if config.backend != "inductor":
+            return AGREE
+        return (
+            raising("E: 'zz' has 8", "_inductor.a", "_dynamo.b")
+            if "amin" in case.program.source
+            else rng.choice(others)
+        )
+
+    Imagined(monkeypatch, shown)
+    with pytest.raises(NotReduced):
+        smallest(big(verdict=verdict))
+    same = raising("call 0: E: 'x' has 1", "_inductor.a", "_dynamo.b")
+    smaller, _ = smallest(big(verdict=same))
+    assert "amin" in smaller.transformed.source and "helper" not in smaller.transformed.source
+
+
+def test_the_guilty_part_is_switched_off(monkeypatch):
+    imagined = Imagined(monkeypatch, wrong_where("amin"))
+    smallest(big(blame=AMIN))
+    asked = {config.without for case in imagined.cases for config in case.configs}
+    assert asked == {None, ("lowerings", "amin")}
+    assert {case.configs[0].backend for case in imagined.cases} == {"inductor"}
+
+
+def test_guards_are_looked_for_again(monkeypatch):
+    told = Verdict(Kind.WRONG_RESULT, "call 3 (model.rate is 2.0): output differs", Evidence(call=3))
+
+    def shown(case, config):
+        hits = config.backend == "inductor" and "amin" in case.program.source and "guards" in case.checks
+        return dataclasses.replace(told, message="call 1 (model.rate is 7): output differs") if hits else AGREE
+
+    imagined = Imagined(monkeypatch, shown)
+    finding = big(verdict=told, environment={**ENVIRONMENT, "checks": ("outputs", "guards", "repeat")})
+    smaller, _ = smallest(finding)
+    first = imagined.cases[0]
+    assert (first.steps, first.input_sets, first.checks) == (reducing.GUARDS_TRIED, 1, ("outputs", "guards"))
+    assert smaller.verdict.message == "call 1 (model.rate is 7): output differs"
+
+
+def test_what_was_answered_is_not_asked_again(monkeypatch):
+    imagined, answers = Imagined(monkeypatch, wrong_where("amin")), {}
+    once, _ = smallest(big(), answers=answers)
+    asked = len(imagined.cases)
+    again, _ = smallest(big(), answers=dict(answers))
+    assert again.transformed == once.transformed and len(imagined.cases) - asked < asked / 2
+
+
+def test_out_of_time_is_the_program_as_it_is(monkeypatch):
+    Imagined(monkeypatch, wrong_where("amin"))
+    smaller, _ = smallest(big(), seconds=0.0)
+    assert smaller.transformed == big().transformed and smaller.reduced is not None
+
+
+def test_a_candidate_of_another_reducer(monkeypatch):
+    Imagined(monkeypatch, wrong_where("amin"))
+    program = big().transformed
+    about = Reducing(big(), None, seconds=0)
+    assert about.shows_it(program) and not about.shows_it(program.with_source(SOURCE.replace("amin", "amax")))
+
+
+class BrokenPool:
+    """Children that eqfuzz itself breaks down in."""
+
+    def run(self, case):
+        return [{"event": "load"}, {"event": "exit", "reason": "error", "detail": "TypeError: no such thing"}]
+
+
+def test_what_eqfuzz_cannot_judge_again_is_not_told_as_gone():
+    with pytest.raises(NotReduced, match="it could not be judged again: TypeError: no such thing"):
+        Reducing(big(), BrokenPool(), seconds=60.0).smallest()
+
+
+class Pool:
+    """Children that know what torch's bisector found."""
+
+    def __init__(self, found=None):
+        self.found = found
+        self.jobs = []
+
+    def run(self, case):
+        self.jobs.append(case["job"])
+        return [{"event": "load"}, {"event": "bisected", "found": self.found}]
+
+
+REWRITE = Step("a/one", 3, "x", "y")
+
+
+def test_rewrites_go_once_the_program_needs_them_no_more(monkeypatch):
+    """Without them it shows only where it is small: what did not show with them is asked anew."""
+
+    def shown(case, config):
+        if config.backend != "inductor" or config.without or "amin" not in case.program.source:
+            return AGREE
+        if case.steps_taken or case.transformed:
+            return WRONG if "y - 1" in case.program.source and "sin()" in case.program.source else AGREE
+        return WRONG if "helper" not in case.program.source else AGREE
+
+    Imagined(monkeypatch, shown)
+    cells = {"P": "runs", "C(P)": "agree", "P'": "equals P", "C(P')": "wrong-result"}
+    small, _ = smallest(big(derivation=(REWRITE,), cells=cells))
+    assert small.derivation == () and small.reduced.rewrites == (1, 0) and not small.only_transformed
+    assert small.cells == {"P": "runs", "C(P)": "wrong-result"} and not small.original_is_right
+    again, _ = smallest(small)
+    assert again.transformed.source == small.transformed.source and "sin" not in small.transformed.source
+
+
+def test_rewrites_stay_where_the_program_without_them_shows_only_on_a_cheaper_backend(monkeypatch):
+    def shown(case, config):
+        if case.steps_taken or case.transformed:
+            return WRONG if config.backend in ("aot_eager", "inductor") and "amin" in case.program.source else AGREE
+        return WRONG if config.backend == "aot_eager" and "helper" not in case.program.source else AGREE
+
+    Imagined(monkeypatch, shown)
+    small, _ = smallest(big(derivation=(REWRITE,), ablation=AOT))
+    assert [step.rule for step in small.derivation] == ["a/one"] and "sin" not in small.transformed.source
+
+
+BISECTED = {"backend": "inductor", "subsystem": "lowerings", "bisect_number": 1, "debug_info": "amin_1"}
+
+
+def test_the_bisector_places_it(monkeypatch):
+    Imagined(monkeypatch, wrong_where("amin"))
+    pool = Pool(BISECTED)
+    placed = Placing(pool).place(big())
+    assert placed.fingerprint == "values · Inductor, lowerings: amin" and placed.blame == AMIN
+    assert pool.jobs == ["bisect"] and placed.reduced is None
+
+
+def test_what_the_bisector_cannot_place_is_known_by_what_is_left_of_it(monkeypatch):
+    Imagined(monkeypatch, wrong_where("amin"))
+    placed = Placing(Pool()).place(big())
+    assert placed.fingerprint.startswith("values · Inductor · ") and "amin" in placed.fingerprint
+    assert "sin," not in placed.fingerprint and "range" not in placed.fingerprint
+    assert placed == dataclasses.replace(big(), fingerprint=placed.fingerprint), "it is not reduced itself"
+
+
+@pytest.mark.parametrize(
+    ("finding", "fingerprint"),
+    [
+        (big(verdict=raising("E: 3", "_dynamo.a")), "raises · E: N · _dynamo.a"),
+        (
+            big(ablation=DYNAMO, verdict=dataclasses.replace(WRONG, message="call 1 (under no_grad): x")),
+            "values · guard on grad mode",
+        ),
+    ],
+)
+def test_what_tells_by_itself_is_not_looked_into(monkeypatch, finding, fingerprint):
+    imagined, pool = Imagined(monkeypatch, wrong_where("amin")), Pool(BISECTED)
+    assert Placing(pool).place(finding).fingerprint == fingerprint
+    assert pool.jobs == [] and imagined.cases == []
+
+
+def test_what_does_not_show_again_is_known_by_what_it_is(monkeypatch):
+    Imagined(monkeypatch, lambda case, config: AGREE)
+    placed = Placing(Pool()).place(big())
+    assert "amin" in placed.fingerprint and "sin" in placed.fingerprint

@@ -1,0 +1,269 @@
+"""Reproducers are whole scripts: they run alone, exit 1 while something is wrong and 0 when nothing is."""
+
+import dataclasses
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.program.definitions_only import program_text
+from eqfuzz.program.formats import recognise
+from eqfuzz.program.load import Loaded
+from eqfuzz.rewrite.derivation import Step
+from eqfuzz.run.configs.named import Config
+from eqfuzz.run.jobs.describe import describe
+from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, replay
+from eqfuzz.triage.findings.finding import Finding, finding_id
+from eqfuzz.triage.findings.folder import flaky_folder, read_finding, write_folder
+from eqfuzz.triage.reproducer.script import Described, comparison_of, write_reproducer
+
+pytestmark = pytest.mark.slow
+
+EAGER = Config(name="eager", backend="eager")
+
+SOURCE = '''
+"""A docstring."""
+from __future__ import annotations
+import torch
+import dataclasses
+
+LIMIT = 3
+
+@dataclasses.dataclass
+class Pair:
+    a: torch.Tensor
+    b: int
+
+class Program(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3))
+    def forward(self, x, n=1):
+        x.mul_(2)
+        return {"p": Pair(x * self.weight + BIAS, n)}
+
+def inputs(rng):
+    yield rng.normal(3), 2
+    yield {"x": rng.normal(70, 3), "n": LIMIT}
+'''
+
+
+def finding_of(kind, evidence=None, source=SOURCE, bias="0"):
+    program = recognise(textwrap.dedent(source.replace("BIAS", bias)), "seeds/some.py")
+    verdict = Verdict(kind, 'a message with \\ and """ in it', evidence)
+    return Finding(
+        id=finding_id(program, program, verdict, "cpu", {}, "plain"),
+        original=program,
+        transformed=program,
+        derivation=(Step("algebra/some_rule", 12, "x *\n 1", "x"),),
+        verdict=verdict,
+        device="cpu",
+        config="eager",
+        settings={},
+        cells={"P": "runs"},
+        also=0,
+        environment={"torch": "2.13.0", "python": "3.11"},
+    )
+
+
+def described(finding):
+    loaded = Loaded(finding.transformed)
+    return Described.of(describe(loaded, loaded.calls(0), "cpu"))
+
+
+def run(tmp_path, finding, config=EAGER):
+    text = write_reproducer(finding, config, described(finding), preloaded=False)
+    script = tmp_path / "repro.py"
+    script.write_text(text)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert "Traceback" not in done.stderr, text + done.stderr
+    return done.returncode, text, done.stdout
+
+
+# The eager backend compiles right, so a script that tells "broken" here would do so for ever; a program that asks
+# whether it is being compiled stands for the bug.
+BROKEN = "(1 if torch.compiler.is_compiling() else 0)"
+PLACES = {
+    "an element": (Kind.WRONG_RESULT, Evidence(1, "output['p'].a", (69, 2), 0, 0, None, 1e-6)),
+    "an exact leaf": (Kind.WRONG_RESULT, Evidence(0, "output['p'].a", (0,), 0, 1, None, 0.0)),
+    "a gradient": (Kind.WRONG_GRADIENT, Evidence(0, "gradient of model.weight", (0,), 0, 1, None, 0.0)),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_exit_codes_follow_the_program(tmp_path, place):
+    kind, evidence = PLACES[place]
+    fixed = finding_of(kind, evidence, bias="0")
+    if evidence.allowed:
+        import torch
+
+        call = Loaded(fixed.transformed).calls(0)[1]
+        value = (call.kwargs["x"] * 2)[69, 2].item()
+        evidence = dataclasses.replace(evidence, reference=value)
+        fixed = finding_of(kind, evidence)
+        assert isinstance(call.kwargs["x"], torch.Tensor)
+    assert run(tmp_path, fixed)[0] == 0
+    bias = f"self.weight * {BROKEN}" if kind is Kind.WRONG_GRADIENT else BROKEN
+    code, text, output = run(tmp_path, finding_of(kind, evidence, bias=bias))
+    assert code == 1, output
+    assert "import eqfuzz" not in text and "algebra/some_rule" in text and text.count("import torch\n") == 1
+
+
+@pytest.mark.parametrize(("bias", "status"), [(BROKEN, 1), ("0", 0)])
+def test_arrays_are_compared_as_arrays(tmp_path, bias, status):
+    source = """
+        import torch
+        def program(x):
+            return (x + BIAS).numpy()
+        def inputs(rng):
+            yield torch.arange(3),
+    """
+    finding = finding_of(Kind.WRONG_RESULT, Evidence(0, "output", (1,), 1, 2, None, 0.0), source, bias)
+    assert run(tmp_path, finding)[0] == status
+
+
+def test_a_script_says_how_many_threads_it_takes(tmp_path):
+    broken = "(1 if torch.compiler.is_compiling() and torch.get_num_threads() == 3 else 0)"
+    kind, evidence = PLACES["an exact leaf"]
+    assert run(tmp_path, finding_of(kind, evidence, bias=broken))[0] == 0
+    code, text, _ = run(tmp_path, finding_of(kind, evidence, bias=broken), EAGER.with_threads(3))
+    assert code == 1 and "\ntorch.set_num_threads(3)\n" in text and "on cpu with 3 threads" in text
+
+
+@pytest.mark.parametrize("kind", [Kind.WRONG_RESULT, Kind.PROCESS_CRASH])
+def test_on_cuda_everything_is_there(kind):
+    finding = dataclasses.replace(finding_of(kind, Evidence(0, "output['p'].a", (0,), 0, 1, None, 0.0)), device="cuda")
+    text = write_reproducer(finding, EAGER, described(finding), preloaded=True)
+    compile(text, "repro.py", "exec")
+    order = ["import torch\n", "allow_tf32 = False", "preload = pathlib", "load_state_dict", "model = model.to('cuda')"]
+    places = [text.index(line) for line in order]
+    assert places == sorted(places)
+    assert ("torch.cuda.synchronize()" in text) is (kind is Kind.PROCESS_CRASH)
+
+
+@pytest.mark.parametrize(
+    ("path", "comparison"), [("output.device", "exact"), ("structure(output)", "exact"), ("output[0]", "metadata")]
+)
+def test_where_a_result_lies_is_compared_as_it_is(path, comparison):
+    assert comparison_of(finding_of(Kind.WRONG_METADATA, Evidence(0, path))) == comparison
+
+
+def test_containers_inside_of_containers_are_compared(tmp_path):
+    source = """
+        import torch
+        def program(x):
+            return {"a": [x, (x if torch.compiler.is_compiling() else [x])]}
+        def inputs(rng): yield rng.normal(3)
+    """
+    evidence = Evidence(0, "structure(output)", eager="dict['a': list[Tensor, list[Tensor]]]")
+    code, _, output = run(tmp_path, finding_of(Kind.WRONG_METADATA, evidence, source))
+    assert code == 1 and "eager:    dict['a': list[Tensor, list[Tensor]]]\n" in output
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        (Kind.WRONG_METADATA, "output['p'].a"),
+        pytest.param(Kind.WRONG_SIDE_EFFECT, "args[0] after the call", marks=pytest.mark.long),
+        (Kind.WRONG_SIDE_EFFECT, "model.weight"),
+        pytest.param(Kind.EXCEPTION_MISMATCH, "", marks=pytest.mark.long),
+        pytest.param(Kind.COMPILER_CRASH, "", marks=pytest.mark.long),
+    ],
+)
+def test_a_program_that_compiles_right_exits_0(tmp_path, kind, path):
+    evidence = Evidence(0, path, None) if path else None
+    assert run(tmp_path, finding_of(kind, evidence))[0] == 0
+
+
+def test_exceptions_only_when_compiled_exit_1(tmp_path):
+    bias = "(__import__('os').stat('/nowhere') if torch.compiler.is_compiling() else 0)"
+    code, _, output = run(tmp_path, finding_of(Kind.EXCEPTION_MISMATCH, bias=bias))
+    assert code == 1 and "FileNotFoundError" in output
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"), [(Kind.PROCESS_CRASH, 0), pytest.param(Kind.OUT_OF_MEMORY, 9, marks=pytest.mark.long)]
+)
+def test_deaths_are_watched_from_outside(tmp_path, kind, status):
+    assert run(tmp_path, finding_of(kind))[0] == 0
+    dying = f"(__import__('os')._exit({status}) if torch.compiler.is_compiling() else 0)"
+    code, _, output = run(tmp_path, finding_of(kind, bias=dying))
+    assert code == 1 and f"exits early with status {status}" in output
+
+
+def test_program_text_drops_hooks_and_docstring():
+    text = program_text(finding_of(Kind.WRONG_RESULT).transformed)
+    assert "def inputs" not in text and "A docstring" not in text
+    assert "class Program" in text and "class Pair" in text
+
+
+def test_folders_are_written_once_and_read_back(tmp_path):
+    finding = finding_of(Kind.WRONG_RESULT, Evidence(0, "output", (1, 2), 1.0, 2.0, 1.0, 1e-6))
+    folder = write_folder(tmp_path / "findings", finding, "first", None)
+    assert write_folder(tmp_path / "findings", finding, "second", None) == folder
+    assert (folder / "repro.py").read_text() == "first"
+    assert read_finding(folder) == finding
+    assert [p.name for p in (tmp_path / "findings").iterdir()] == [finding.id]
+    assert flaky_folder(folder) == tmp_path / "flaky" / finding.id
+
+
+CAUGHT = """
+import sys, traceback
+try:
+    1 / 0
+except Exception:
+    traceback.print_exc()
+print("compiled: raises")
+sys.exit(1)
+"""
+
+
+DIES = "import os\nprint('eager:    1', flush=True)\nos.kill(os.getpid(), {})"
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "cause"),
+    [
+        ("import sys; print('compiled: x'); sys.exit(1)", STILL_FAILING, ""),
+        ("pass", FIXED, "its script shows no difference"),
+        ("raise ValueError('the script itself')", ERROR, "its script raises ValueError"),
+        ("print('compiled: x')\nraise ValueError('in its last line')", ERROR, "its script raises ValueError"),
+        ("def look():\n    raise ValueError\nprint('compiled: x')\nlook()", ERROR, "its script raises ValueError"),
+        (CAUGHT, STILL_FAILING, ""),
+        ("import sys; sys.exit(5)", ERROR, "its script exits with 5"),
+        ("import os; os.abort()", ERROR, "its script is killed by SIGABRT"),
+        (DIES.format(6), STILL_FAILING, ""),
+        (DIES.format(11), STILL_FAILING, ""),
+        (DIES.format(9), ERROR, "its script is killed by SIGKILL"),
+        ("import time; time.sleep(60)", ERROR, "its script does not end in time"),
+    ],
+)
+def test_replay_tells_bugs_from_broken_scripts(tmp_path, text, status, cause):
+    (tmp_path / "repro.py").write_text(text)
+    outcome = replay(tmp_path, seconds=5)
+    assert (outcome.status, outcome.cause) == (status, cause)
+
+
+def test_ids_depend_on_what_makes_a_finding():
+    a = finding_of(Kind.WRONG_RESULT)
+    program, verdict = a.transformed, a.verdict
+    same = finding_id(dataclasses.replace(program, name="elsewhere.py"), program, verdict, "cpu", {}, "plain")
+    assert same == a.id
+    others = {
+        finding_id(program, program, verdict, "cuda", {}, "plain"),
+        finding_id(program, program, verdict, "cpu", {"dynamic": True}, "plain"),
+        finding_id(program, program, verdict, "cpu", {}, "0123456789ab"),
+        finding_id(program, program.with_source("x"), verdict, "cpu", {}, "plain"),
+    }
+    assert len(others) == 4 and a.id not in others
+
+
+def test_program_text_keeps_what_sets_up_a_process_group():
+    source = (
+        "import torch\nimport torch.distributed as dist\n"
+        "if not dist.is_initialized():\n    dist.init_process_group('fake', rank=0, world_size=2)\n"
+        "def program(x):\n    return x\n\n\ndef inputs(rng):\n    return (torch.ones(2),)\n"
+    )
+    assert "init_process_group" in program_text(recognise(source, "seed.py"))

@@ -1,0 +1,108 @@
+"""A missed guard is named by where a value comes from, or by what it is where the like of it is missed elsewhere."""
+
+import dataclasses
+
+import pytest
+
+from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.triage.confirm.rerun import Trial
+from eqfuzz.triage.findings.fingerprint import fingerprint
+from eqfuzz.triage.findings.stage import Ablation
+from eqfuzz.triage.locate import guard_probe as guard_sources
+from eqfuzz.triage.locate.guard_probe import unguarded
+from tests.unit.triage.findings import finding_of
+
+BY_BACKEND = {
+    "eager": Ablation("wrong-result", "inductor", {"eager": "wrong-result"}),
+    "aot_eager": Ablation("wrong-result", "inductor", {"eager": "agree", "aot_eager": "wrong-result"}),
+    "inductor": Ablation(
+        "wrong-result", "inductor", dict.fromkeys(("eager", "aot_eager", "aot_eager_decomp_partition"), "agree")
+    ),
+}
+LABELS = {"argument": "args[1]: {} becomes {}", "attribute": "model.value is {1}", "global": "VALUE is {1}"}
+
+
+def finding(label, call=2, backend="eager"):
+    message = f"call {call} ({label}): output differs" if label else f"call {call}: output differs"
+    verdict = Verdict(Kind.WRONG_RESULT, message, Evidence(call=call, path="output"))
+    environment = {"checks": ("results", "guards"), "seed": 3, "steps": 2, "input_sets": 1}
+    settings = {"name": "inductor"}
+    given = finding_of(ablation=BY_BACKEND[backend], environment=environment, settings=settings)
+    return dataclasses.replace(given, verdict=verdict)
+
+
+@pytest.fixture
+def compiler(monkeypatch):
+    """One whose guards miss changes of a kind of value from some places; keeps what it was asked."""
+
+    class Compiler:
+        def __init__(self):
+            self.missing, self.cases = (), []
+
+        def trial(self, pool, case):
+            self.cases.append(case)
+            source = case.program.source
+            place = "attribute" if "self.value" in source else "global" if "VALUE" in source else "argument"
+            old = source.partition(" == ")[2].split()[0]
+            message = f"call 1 ({LABELS[place].format(old, old * 2)}): output differs"
+            wrong = Verdict(Kind.WRONG_RESULT, message, Evidence(call=1, path="output"))
+            shown = wrong if place in self.missing else Verdict(Kind.AGREE, "it agrees")
+            return Trial({case.configs[0].name: shown})
+
+    found = Compiler()
+    monkeypatch.setattr(guard_sources, "trial", found.trial)
+    return found
+
+
+EVERYWHERE = "a number, wherever it is from"
+
+
+@pytest.mark.parametrize(
+    ("label", "missing", "told"),
+    [
+        ("args[1]: 3 becomes 4", ("argument", "global"), EVERYWHERE),
+        ("args[1]: 3 becomes 4", ("argument",), ""),
+        ("model.rate is 0.5", ("argument", "attribute"), EVERYWHERE),
+        ("model.rate is True", ("argument", "attribute"), "a flag, wherever it is from"),
+        ("SCALE is 'b'", ("attribute", "global"), EVERYWHERE),
+        ("model.rate is nan", ("argument", "attribute"), EVERYWHERE),
+        ("args[1] without 'shift'", ("argument", "global"), EVERYWHERE),
+        ("args[1] without 'shift'", ("argument",), ""),
+        ("the same inputs again", ("argument", "attribute", "global"), EVERYWHERE),
+        ("", ("attribute", "global"), EVERYWHERE),
+    ],
+)
+def test_what_is_missed_from_two_places_is_about_the_value(compiler, label, missing, told):
+    compiler.missing = missing
+    assert unguarded(finding(label), None) == told
+    assert all(case.configs[0].backend == "eager" for case in compiler.cases)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        finding("args[1]: 3 becomes 4", call=0),
+        finding("sizes 3 become 1"),
+        finding("under no_grad"),
+        finding("model.train(False)"),
+        finding("args[1] is args[0]"),
+        finding("new values", backend="inductor"),
+        finding("the same inputs again", backend="aot_eager"),
+        finding("args[1]: 3 becomes 4", backend="inductor"),
+    ],
+)
+def test_what_no_guard_on_a_plain_value_is_to_blame_for_is_not_looked_into(compiler, given):
+    compiler.missing = ("argument", "attribute", "global")
+    if given.verdict.message.startswith("call 2 (new"):
+        assert given.ablation.stage == "Inductor"
+    assert unguarded(given, None) == "" and compiler.cases == []
+
+
+def test_what_shows_first_with_autograd_is_tried_there(compiler):
+    compiler.missing = ("argument", "attribute")
+    found = finding("args[1]: 0.5 becomes 4.0", backend="aot_eager")
+    assert unguarded(found, None) == EVERYWHERE
+    assert {case.configs[0].backend for case in compiler.cases} == {"aot_eager"}
+    assert "VALUE = 0.5" in compiler.cases[-1].program.source
+    named = fingerprint(dataclasses.replace(found, unguarded=EVERYWHERE))
+    assert named == "values · guard on a number, wherever it is from"

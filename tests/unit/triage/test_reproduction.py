@@ -1,0 +1,99 @@
+"""The reproducer's text, and which of them is left; its processes are only imagined."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eqfuzz.run.environment import Environment
+from eqfuzz.triage.confirm import reproduction as reproducing
+from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, Outcome
+from eqfuzz.triage.confirm.reproduction import NoReproducer, Reproducing, demand_plain
+from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.reproducer.script import Described
+from tests.unit.children import CALLS, DESCRIBED, Children
+from tests.unit.triage.findings import finding_of
+
+
+def finding() -> Finding:
+    return finding_of(settings={"name": "inductor"})
+
+
+def reproducing_of(tmp_path: Path, *told: dict[str, Any]) -> Reproducing:
+    return Reproducing(Children({"describe": list(told)}), Environment(tmp_path))
+
+
+def test_the_last_script_is_the_one_that_misses_nothing(tmp_path):
+    scripts = reproducing_of(tmp_path, DESCRIBED).scripts(finding())
+    assert "torch.tensor([1.0, 2.0, 3.0])" in scripts[-1]
+    for script in scripts:
+        compile(script, "repro.py", "exec")
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({**DESCRIBED, "problem": "argument 1 has no form as source"}, "argument 1 has no form as source"),
+        ({"event": "exit", "reason": "crash", "detail": "killed by SIGSEGV"}, "read again: killed by SIGSEGV"),
+    ],
+)
+def test_without_inputs_there_is_none(tmp_path, told, why):
+    with pytest.raises(NoReproducer, match=why):
+        reproducing_of(tmp_path, told).scripts(finding())
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "left", "status"),
+    [
+        ([STILL_FAILING], "short", STILL_FAILING),
+        ([FIXED, STILL_FAILING], "long", STILL_FAILING),
+        ([ERROR, FIXED], "long", FIXED),
+    ],
+)
+def test_the_first_script_that_fails_is_left(monkeypatch, tmp_path, outcomes, left, status):
+    ran: list[str] = []
+
+    def replay(folder: Path, **_: Any) -> Outcome:
+        ran.append((folder / "repro.py").read_text())
+        return Outcome(outcomes[len(ran) - 1], "printed")
+
+    monkeypatch.setattr(reproducing, "replay", replay)
+    outcome = reproducing_of(tmp_path).first_failing(finding(), tmp_path, ["short", "long"])
+    assert (outcome.status, (tmp_path / "repro.py").read_text()) == (status, left)
+    assert ran == ["short", "long"][: len(outcomes)]
+
+
+def test_scripts_run_in_the_stock_environment(monkeypatch, tmp_path):
+    """OMP_NUM_THREADS is eqfuzz's own; a confirmation goes without it."""
+    given: list[dict[str, Any]] = []
+    monkeypatch.setattr(reproducing, "replay", lambda _, **more: given.append(more) or Outcome(FIXED, ""))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    reproducing_of(tmp_path).first_failing(finding(), tmp_path, ["script"])
+    assert "OMP_NUM_THREADS" not in given[0]["environment"] and not given[0]["untrusted"]
+
+
+def test_no_script_is_an_error(tmp_path):
+    assert reproducing_of(tmp_path).first_failing(finding(), tmp_path, []).status == ERROR
+
+
+@pytest.mark.parametrize(
+    ("described", "why"),
+    [
+        (Described("import os\nreturn (os.sep,), {}", None, True), "policy"),
+        (Described("return (types.FunctionType(1, {}),), {}", None, True), "policy"),
+        (Described("return (collections._sys.modules,), {}", None, True), "policy"),
+        (Described("return (", None, True), "no Python"),
+        (Described(CALLS, "__import__('os').system('true')", True), "policy"),
+        (Described(CALLS, None, True, (("", "open('x')", ""),)), "policy"),
+    ],
+)
+def test_what_a_sandbox_tells_is_not_believed(described, why):
+    with pytest.raises(NoReproducer, match=why):
+        demand_plain(finding(), described)
+
+
+def test_plain_calls_are(tmp_path):
+    demand_plain(finding(), Described(CALLS, None, True))
+    demand_plain(finding(), Described("return (collections.OrderedDict({'a': 1}), remake(Kind, {})), {}", None, True))

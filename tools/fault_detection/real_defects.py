@@ -1,0 +1,150 @@
+"""Which real defects of the installed torch are found: ``python -m tools.fault_detection.real_defects``, ``make quality-real``.
+
+Each seed in ``real/`` declares a defect from PyTorch's tracker. Those in range for the installed torch go through
+``eqfuzz mutate FILE --variants 3``; a finding that is a known issue counts. ``--write`` puts the table into
+``docs/reference/real-defects.md``: columns of other releases stay, from the JSON beside the page.
+
+Exit codes: 0 at least 95 % found and confirmed and no bucket with two root causes, 1 otherwise, 2 bad usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from eqfuzz.program.release import this_release
+from tools.defects_table import Column, merge, read_columns, with_table
+from tools.fault_detection.defect import FOLDER, BadDefect, Defect, read_defects
+from tools.fault_detection.journal import Lines
+from tools.fault_detection.outcome import Outcome, Status, run_seed, shared_buckets
+
+ENOUGH = 0.95
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "real-defects.md"
+
+
+class Journal:
+    """The outcomes on this release of torch, in the lines of ``file``; a seed that was edited is run again."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._lines = Lines(file)
+
+    def outcomes(self, defects: Sequence[Defect]) -> dict[str, Outcome]:
+        """Those of ``defects`` that were run before, by name; an error does not count."""
+        told = {(line["defect"], line["digest"]): line for line in self._lines.read() if line["torch"] == _release()}
+        lines = {defect.name: told.get((defect.name, _digest(defect))) for defect in defects}
+        found = {name: Outcome.from_json(line["outcome"]) for name, line in lines.items() if line is not None}
+        return {name: outcome for name, outcome in found.items() if outcome.status is not Status.ERROR}
+
+    def add(self, defect: Defect, outcome: Outcome) -> None:
+        line = {"defect": defect.name, "digest": _digest(defect), "torch": _release(), "outcome": outcome.to_json()}
+        self._lines.add(line)
+
+
+def _digest(defect: Defect) -> str:
+    return hashlib.sha256(defect.path.read_bytes()).hexdigest()[:16]
+
+
+def _release() -> str:
+    return this_release().in_full()
+
+
+def main(arguments: Sequence[str] | None = None, page: Path = PAGE) -> int:
+    chosen = _parser().parse_args(arguments)
+    try:
+        defects = read_defects(chosen.seeds)
+    except BadDefect as error:
+        print(f"{chosen.seeds}: {error}", file=sys.stderr)
+        return 2
+    if not defects:
+        print(f"no seed in {chosen.seeds}", file=sys.stderr)
+        return 2
+    unknown = sorted(set(chosen.only) - {defect.name for defect in defects})
+    if unknown:
+        print(f"no such seed: {unknown[0]}; there are {', '.join(d.name for d in defects)}", file=sys.stderr)
+        return 2
+    wanted = [defect for defect in defects if not chosen.only or defect.name in chosen.only]
+    run = [defect for defect in wanted if defect.is_in(this_release())]
+    outcomes = _outcomes(run, Journal(chosen.journal), chosen.jobs)
+    if chosen.write:
+        _write(page, defects, outcomes)
+    return _report(run, outcomes)
+
+
+def _outcomes(defects: Sequence[Defect], journal: Journal, jobs: int) -> dict[str, Outcome]:
+    """The outcome of each of ``defects``, by name: those of the journal, and those of runs that it is told of."""
+    before = journal.outcomes(defects)
+    with tempfile.TemporaryDirectory(prefix="eqfuzz-real-") as folder, ThreadPoolExecutor(jobs) as threads:
+
+        def of(defect: Defect) -> Outcome:
+            outcome = before.get(defect.name)
+            if outcome is None:
+                outcome = run_seed(defect, Path(folder) / defect.name)
+                journal.add(defect, outcome)
+            print(f"{defect.name}: {outcome}\n", end="", flush=True)
+            return outcome
+
+        return dict(zip((defect.name for defect in defects), threads.map(of, defects), strict=True))
+
+
+def _report(defects: Sequence[Defect], outcomes: Mapping[str, Outcome]) -> int:
+    """Print how many there are of each outcome; the exit code."""
+    counts = Counter(outcome.status for outcome in outcomes.values())
+    print(", ".join(f"{counts[status]} {status}" for status in Status if counts[status]) or "none is in range")
+    shared = shared_buckets({defect.cause: outcomes[defect.name] for defect in defects})
+    for fingerprint, causes in shared.items():
+        print(f"one bucket, {fingerprint}, of several causes: {'; '.join(causes)}")
+    return int(counts[Status.CONFIRMED] < ENOUGH * len(outcomes) or bool(shared))
+
+
+def table(defects: Sequence[Defect], columns: Sequence[Column]) -> str:
+    """A row for each defect, a column for each release and build."""
+    heads = ["root cause", "reported", "seed", *(str(column.release) for column in columns)]
+    lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+    for defect in defects:
+        cells = [
+            column.outcomes.get(defect.name, "not run" if defect.is_in(column.release) else "not in range")
+            for column in columns
+        ]
+        number = defect.url.rsplit("/", 1)[-1]
+        seed = f"[`{defect.name}`](../../tools/fault_detection/real/{defect.path.name})"
+        row = [defect.cause, f"[{number}]({defect.url})", seed, *cells]
+        lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |")
+    dates = ", ".join(f"{column.release} on {column.date}" for column in columns)
+    return "\n".join([*lines, "", f"Measured on the CPU: {dates}.", ""])
+
+
+def _cell(outcome: Outcome) -> str:
+    buckets = ", ".join(f"`{fingerprint}`" for fingerprint in sorted(set(outcome.buckets.values())))
+    return f"{outcome}, in {buckets}" if buckets else str(outcome)
+
+
+def _write(page: Path, defects: Sequence[Defect], outcomes: Mapping[str, Outcome]) -> None:
+    told = {name: _cell(outcome) for name, outcome in outcomes.items()}
+    columns = merge(read_columns(page), [Column(this_release(), datetime.date.today().isoformat(), told)])
+    results = json.dumps([column.to_json() for column in columns], indent=2)
+    page.with_suffix(".json").write_text(f"{results}\n", encoding="utf-8")
+    page.write_text(with_table(page.read_text(encoding="utf-8"), table(defects, columns)), encoding="utf-8")
+
+
+def _parser() -> argparse.ArgumentParser:
+    about = (__doc__ or "").split("\n\n")[1]
+    parser = argparse.ArgumentParser(prog="python -m tools.fault_detection.real_defects", description=about)
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="only these seeds (default: all)")
+    parser.add_argument("--seeds", type=Path, default=FOLDER, metavar="FOLDER", help="seeds of your own instead")
+    parser.add_argument("--journal", type=Path, metavar="FILE", help="keeps what is through, and goes on from there")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="seeds run at once")
+    parser.add_argument("--write", action="store_true", help="write the page and its results")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

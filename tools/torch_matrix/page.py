@@ -1,0 +1,98 @@
+"""The page of releases, made of the rows that were measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from packaging.version import Version
+
+from eqfuzz.program.release import Release
+from eqfuzz.triage.findings.known_issues import KnownIssue
+from tools.torch_matrix.row import CALL
+
+BEGIN = f"""# Releases of torch that eqfuzz works with
+
+Made by `make torches`; a row by `make torches VERSIONS=2.14.1`. A row is measured in an environment of its own:
+`eqfuzz doctor`, `eqfuzz self-check`, the contract test (every private name of torch that eqfuzz relies on), and all
+shipped seeds with two variants each (`eqfuzz mutate seeds/ {" ".join(CALL)}`).
+The lower bound in `pyproject.toml` is the oldest release here.
+
+Known issues: how many of the shipped list show on a seed of theirs, of those that are said to be in that release.
+CPU-s per cell is the whole run, judging and confirming included, over compiled cells; rows were measured beside other
+work and on different days, so it compares no releases.
+"""
+
+
+def page(rows: Sequence[Mapping[str, Any]], cuda: str, issues: Sequence[KnownIssue]) -> str:
+    """The page in Markdown, newest release first; ``cuda`` is the paragraph about a run with a device."""
+    ordered = sorted(rows, key=lambda row: (Version(row["release"]), row["build"]), reverse=True)
+    heads = "torch|build|Python|works|seeds valid|cells|agree|findings|known|CPU-s/cell|on".split("|")
+    lines = [BEGIN, _line(heads), _line(["---", *["---"] * 3, *["--:"] * 6, "---"])]
+    lines += [_line(_columns(row, issues)) for row in ordered]
+    for row in ordered:
+        notes = _notes(row, issues)
+        if notes:
+            lines += ["", f"## {row['release']} {row['build']}", "", *(f"- {note}" for note in notes)]
+    return "\n".join([*lines, "", "## CUDA", "", cuda, ""])
+
+
+def works(row: Mapping[str, Any]) -> bool:
+    """Whether every check of a row passed and every shipped seed is valid."""
+    checks = (row["doctor"], row["self-check"], row["contract"])
+    return all(check["passed"] for check in checks) and not row["seeds"]["invalid"] and not row["seeds"]["errors"]
+
+
+def known(row: Mapping[str, Any], issues: Sequence[KnownIssue]) -> dict[KnownIssue, bool]:
+    """Whether each issue that the release is said to have shows on a seed of its own."""
+    release, pairs = Release(row["release"], row["build"]), row["seeds"]["known"]
+    return {
+        issue: any(f"{issue.url} {Path(seed).name}" in pairs for seed in issue.seeds)
+        for issue in issues
+        if issue.seeds and issue.is_in(release)
+    }
+
+
+def _columns(row: Mapping[str, Any], issues: Sequence[KnownIssue]) -> list[str]:
+    seeds, shown = row["seeds"], known(row, issues)
+    verdicts = seeds["verdicts"]
+    invalid = sum(seeds["invalid"].values())
+    bad = ("wrong-", "exception-", "compiler-", "process-", "hang", "out-of-")
+    findings = sum(count for kind, count in verdicts.items() if kind.startswith(bad))
+    return [
+        row["release"],
+        row["build"],
+        row["python"],
+        "yes" if works(row) else "**no**",
+        f"{seeds['seeds'] - invalid} of {seeds['seeds']}",
+        str(seeds["cells"]),
+        str(verdicts.get("agree", 0)),
+        str(findings),
+        f"{sum(shown.values())} of {len(shown)}",
+        f"{seeds['cpu_seconds'] / max(1, seeds['cells']):.1f}",
+        row["date"],
+    ]
+
+
+def _notes(row: Mapping[str, Any], issues: Sequence[KnownIssue]) -> list[str]:
+    """What a reader of the row has to know: what failed, and what was not tried."""
+    checks = {"doctor": "`eqfuzz doctor`", "self-check": "`eqfuzz self-check`", "contract": "Contract"}
+    notes = [f"{name}: {row[key]['detail']}" for key, name in checks.items() if not row[key]["passed"]]
+    seeds = row["seeds"]
+    notes += [f"{count} invalid: {reason}" for reason, count in _largest(seeds["invalid"])]
+    notes += [f"{count} cells unsupported: {reason}" for reason, count in _largest(seeds["unsupported"])]
+    unclear = ("inconclusive", "flaky", "suspect-rule")
+    others = {kind: count for kind, count in seeds["verdicts"].items() if kind in unclear}
+    notes += [f"{count} cells {kind}" for kind, count in _largest(others)]
+    notes += [f"No known issue: {finding}" for finding in seeds["new"]]
+    notes += [f"Does not show: {issue.title} ({issue.url})" for issue, shown in known(row, issues).items() if not shown]
+    return [*notes, *seeds["errors"]]
+
+
+def _largest(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
