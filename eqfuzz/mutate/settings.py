@@ -18,10 +18,10 @@ class Settings:
     per derivation; ``rules`` a selection as in ``library.select``, ``rules_from`` the user's own rule files;
     random derivations draw rules of the ``favoured`` families more often. With
     ``dry_run`` nothing is compiled; with ``diff`` too, sites and variants are told and no variant runs. ``checks`` are
-    names from ``eqfuzz.oracle.compare.checks``; ``steps`` counts the guarded changes drawn for each original, ``guard_steps``
-    those of its cell without kernels (0: no such cell); ``own_random`` gives originals that draw a cell with other
-    random numbers (``OF_ORIGINALS`` in ``eqfuzz.run.configs.named``). ``input_sets`` limits how many a seed gives (0: no
-    limit). Variants that hold in eager are written to ``keep_variants``.
+    names from ``eqfuzz.oracle.compare.checks``; ``steps`` counts the guarded changes drawn for each original,
+    ``guard_steps`` those of its cell without kernels (0: no such cell); ``own_random`` gives originals that draw a cell
+    with other random numbers (``OF_ORIGINALS`` in ``eqfuzz.run.configs.named``). ``input_sets`` limits how many a seed
+    gives (0: no limit). Variants that hold in eager are written to ``keep_variants``.
     ``judged`` names cells of originals, as seed file and configuration, that are not run (again). What the
     configuration ``baseline`` shows as well is its finding, not one of each configuration that has it too. Findings of
     the ``known_issues`` files are counted apart. With ``signals`` cells tell their features, with ``traced`` the lines

@@ -52,7 +52,8 @@ def test_programs_draw_on_as_before() -> None:
 
 
 def test_a_right_side_may_not_store(tmp_path: Path) -> None:
-    text = "from eqfuzz.rewrite.rules.rule import rule\n\n@rule(exact='bitwise')\ndef kept(x):\n    return -x, (y := x).neg()\n"
+    text = "from eqfuzz.rewrite.rules.rule import rule\n\n@rule(exact='bitwise')\n"
+    text += "def kept(x):\n    return -x, (y := x).neg()\n"
     (tmp_path / "storing.py").write_text(text)
     with pytest.raises(RuleError, match="storing/kept: the right side stores"):
         load_rules(tmp_path)

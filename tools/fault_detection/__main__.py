@@ -1,4 +1,6 @@
-"""How many of the planted faults eqfuzz finds on the shipped seeds: ``python -m tools.fault_detection``, ``make quality``.
+"""How many of the planted faults eqfuzz finds on the shipped seeds: ``make quality``.
+
+``python -m tools.fault_detection`` is the same.
 
 Exit codes: 0 at least 85 % found and nothing without a fault, 1 otherwise, 2 bad usage.
 """

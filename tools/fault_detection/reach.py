@@ -1,7 +1,7 @@
 """Which code of torch a fault replaces, and which programs run that code: what cannot differ need not be run first.
 
-As in mutation testing, where tests that do not run a mutant's line are left out. ``python -m tools.fault_detection.reach
-FAULT.py...`` prints what each of the files replaces.
+As in mutation testing, where tests that do not run a mutant's line are left out.
+``python -m tools.fault_detection.reach FAULT.py...`` prints what each of the files replaces.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which real defects of the installed torch are found: ``python -m tools.fault_detection.real_defects``, ``make quality-real``.
+"""Which real defects of the installed torch are found: ``make quality-real``.
 
 Each seed in ``real/`` declares a defect from PyTorch's tracker. Those in range for the installed torch go through
 ``eqfuzz mutate FILE --variants 3``; a finding that is a known issue counts. ``--write`` puts the table into

@@ -1,8 +1,8 @@
 """Whether a fault's witness, a small program with arguments, compiles into something else than eager.
 
-``python -m tools.fault_detection.witness FAULT FOLDER`` tries that of the file FAULT without the fault and with it, each in a
-process of its own with its own kernel cache below FOLDER. It prints what differs, and at last ``clean: agrees`` and
-``planted: differs``, or otherwise.
+``python -m tools.fault_detection.witness FAULT FOLDER`` tries that of the file FAULT without the fault and with it,
+each in a process of its own with its own kernel cache below FOLDER. It prints what differs, and at last
+``clean: agrees`` and ``planted: differs``, or otherwise.
 """
 
 from __future__ import annotations

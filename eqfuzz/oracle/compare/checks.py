@@ -20,8 +20,9 @@ CALLS = ("repeat", "values", "integers", "guards")
 """Further calls of the compiled function (``eqfuzz.oracle.observe.call_sequence``)."""
 
 AFTERWARDS = ("audit", "draws", "stage", "place")
-"""What a confirmed finding is looked at with: its operators alone (``eqfuzz.oracle.audit.local_audit``), with other inputs,
-on other backends (``eqfuzz.triage.findings.stage``), with parts of the compiler switched off (``eqfuzz.triage.findings.fingerprint``)."""
+"""What a confirmed finding is looked at with: its operators alone (``eqfuzz.oracle.audit.local_audit``), with other
+inputs, on other backends (``eqfuzz.triage.findings.stage``), with parts of the compiler switched off
+(``eqfuzz.triage.findings.fingerprint``)."""
 
 EXTRA = ("speed",)
 """What costs too much to be checked unasked: steady slowness."""

@@ -1,7 +1,7 @@
 """Names of one function: found by calling every function of torch on the same arguments and comparing what it does.
 
-``python -m eqfuzz.rewrite.calls.aliases`` measures the running torch and writes ``aliases.json``, which is what everybody
-else reads: other name → the name that stands for all of them. Names that the running torch lacks are ignored.
+``python -m eqfuzz.rewrite.calls.aliases`` measures the running torch and writes ``aliases.json``, which is what
+everybody else reads: other name → the name that stands for all of them. Names that the running torch lacks are ignored.
 """
 
 from __future__ import annotations

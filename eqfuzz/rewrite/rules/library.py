@@ -24,9 +24,10 @@ def shipped_rules() -> tuple[Rule, ...]:
 
 
 def load_rules(path: Path) -> tuple[Rule, ...]:
-    """The rules of a Python file, or of every ``*.py`` file below a folder, by name. Raises RuleError with file and line.
+    """The rules of a Python file, or of every ``*.py`` file below a folder, by name.
 
-    Loading executes the files. A file or folder whose name begins with ``_`` or ``.`` is skipped.
+    Loading executes the files; raises RuleError with file and line. A file or folder whose name begins with ``_`` or
+    ``.`` is skipped.
     """
     rules = _rules_at(path)
     for rule in rules:
@@ -108,14 +109,14 @@ def _closest(word: str, known: Sequence[str], cutoff: float) -> str | None:
 def _rules_at(path: Path) -> tuple[Rule, ...]:
     files = [path]
     if path.is_dir():
-        files = [p for p in sorted(path.rglob("*.py")) if not any(_is_left_out(n) for n in p.relative_to(path).parts)]
+        files = [file for file in sorted(path.rglob("*.py")) if not _is_skipped(file.relative_to(path))]
         if not files:
             raise RuleError(f"{shortened(path)}: no rule files (*.py) in this folder")
     return tuple(sorted((rule for file in files for rule in _rules_of(file)), key=lambda r: r.name))
 
 
-def _is_left_out(name: str) -> bool:
-    return name.startswith(("_", "."))
+def _is_skipped(path: Path) -> bool:
+    return any(part.startswith(("_", ".")) for part in path.parts)
 
 
 def _rules_of(path: Path) -> list[Rule]:

@@ -1,4 +1,4 @@
-"""``python -m eqfuzz.run.processes.fork_check``: does backward run in forks of forks of a process that has compiled, as cells do?
+"""Does backward run in forks of forks of a process that has compiled, as cells do? ``python -m`` this module.
 
 Exits 0 if so; otherwise the last line on stderr says why not. It needs the environment of a zygote: no CUDA device.
 """

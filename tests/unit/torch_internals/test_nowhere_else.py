@@ -14,15 +14,15 @@ HOME = PACKAGE / "torch_internals"
 
 TEXTS = {
     "generate/dag/flow.py": "programs that call control flow operators",
-    "generate/dag/operators/fusion.py": "programs that call what optimisers call",
-    "generate/dag/operators/training.py": "programs that call what optimisers call",
+    "generate/dag/operators/fusion/fusion.py": "programs that call what optimisers call",
+    "generate/dag/operators/nn/training.py": "programs that call what optimisers call",
     "program/policy.py": "what untrusted programs may not name",
     "report/issue.py": "sentences about findings",
-    "triage/opening.py": "lines of reproducers, which run without eqfuzz",
+    "triage/reproducer/header.py": "lines of reproducers, which run without eqfuzz",
 }
 """Files whose strings may have private names, and what these strings are."""
 
-SCRIPTS = {"triage/bisecting_script.py": "runs without eqfuzz, by path, in the Python whose torch is to blame"}
+SCRIPTS = {"triage/locate/bisecting_script.py": "runs without eqfuzz, by path, in the Python whose torch is to blame"}
 
 OTHERS = frozenset("_exit _getframe _fields _mapping".split())
 """Attributes with an underscore that others have: of os, sys, ast and named tuples, and SQLAlchemy."""

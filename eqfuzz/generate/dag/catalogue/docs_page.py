@@ -1,4 +1,7 @@
-"""The page of operators in the documentation: ``python -m eqfuzz.generate.dag.catalogue.docs_page > docs/reference/operators.md``."""
+"""The page of operators in the documentation.
+
+``python -m eqfuzz.generate.dag.catalogue.docs_page > docs/reference/operators.md`` writes it.
+"""
 
 from __future__ import annotations
 

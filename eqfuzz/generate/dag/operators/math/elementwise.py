@@ -1,4 +1,4 @@
-"""Operators of one tensor, element by element, as PyTorch's own table lists them: see `eqfuzz.generate.dag.catalogue.infer`."""
+"""Operators of one tensor, element by element, as PyTorch's table lists them: see `generate.dag.catalogue.infer`."""
 
 from __future__ import annotations
 
