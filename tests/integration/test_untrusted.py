@@ -12,7 +12,7 @@ from eqfuzz.errors import UsageError
 from eqfuzz.mutate.run import run
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.program.formats import read_program
-from eqfuzz.run.sandbox import launcher as enclosure
+from eqfuzz.run.sandbox import launcher
 from eqfuzz.run.sandbox.detection import Found, Level, found
 from tests.commandline import mutate, write
 
@@ -53,7 +53,7 @@ def test_they_are_judged_in_the_sandbox(tmp_path: Path) -> None:
 @pytest.fixture
 def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     known = Found(Level.NONE, "bubblewrap is not installed (`apt install bubblewrap`); the kernel has no Landlock")
-    monkeypatch.setattr(enclosure, "found", lambda: known)
+    monkeypatch.setattr(launcher, "found", lambda: known)
 
 
 @pytest.mark.usefixtures("no_sandbox")

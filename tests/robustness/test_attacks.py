@@ -14,7 +14,7 @@ from eqfuzz.program.formats import recognise
 from eqfuzz.program.program import InvalidSeed
 from eqfuzz.program.provenance import LLM, Provenance
 from eqfuzz.run.kernels import toolchain
-from eqfuzz.run.sandbox import launcher as enclosure
+from eqfuzz.run.sandbox import launcher
 from eqfuzz.run.sandbox.detection import Level, found
 from tests.robustness.hostile_world import (
     CLEAN,
@@ -72,7 +72,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOME_API_KEY", SECRET)
         patch.setenv("TORCH_HUB_TOKEN", SECRET)
-        patch.setattr(enclosure, "DISK_BYTES", DISK_BYTES)
+        patch.setattr(launcher, "DISK_BYTES", DISK_BYTES)
         with world_around(tmp_path_factory.mktemp("world")) as made:
             made.run(CLEAN, compiled=True)  # the first server that starts fills what all share
             yield made

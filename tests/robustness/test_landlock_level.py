@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eqfuzz.run.sandbox import detection as level
-from eqfuzz.run.sandbox import landlock
-from eqfuzz.run.sandbox import launcher as enclosure
+from eqfuzz.run.sandbox import detection, landlock, launcher
 from tests.robustness.hostile_world import CLEAN, SECRET, World, verdicts, world_around
 
 pytestmark = [
@@ -55,8 +53,8 @@ for pid in (@PARENT@, os.getppid()):
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOME_API_KEY", SECRET)
-        known = level.Found(level.Level.LANDLOCK, "switched off for a test")
-        patch.setattr(enclosure, "found", lambda: known)
+        known = detection.Found(detection.Level.LANDLOCK, "switched off for a test")
+        patch.setattr(launcher, "found", lambda: known)
         with world_around(tmp_path_factory.mktemp("world")) as made:
             yield made
 

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from typing import Any
 
-from eqfuzz.oracle.compare import observation_diff as walk
+from eqfuzz.oracle.compare import observation_diff
 from eqfuzz.oracle.compare.leaf_comparison import (
     Difference,
     against_reference,
@@ -39,12 +39,13 @@ def judge_rewrite(
     if exactness not in {"bitwise", "ulp", "real"}:
         raise ValueError(f"unknown exactness {exactness!r}: expected 'bitwise', 'ulp' or 'real'")
     names = ("the original", "the rewrite")
-    for number, (first, second) in enumerate(walk.padded(eager_p, eager_q)):
+    for number, (first, second) in enumerate(observation_diff.padded(eager_p, eager_q)):
         raised = [None if call is None else call.raised for call in (first, second)]
         if (raised[0] is None) != (raised[1] is None):
             which, error = (names[0], raised[0]) if raised[0] is not None else (names[1], raised[1])
             assert error is not None
-            message = f"{walk.call_name(number, first or second)}: only {which} raises {error.type}: {error.message}"
+            call = observation_diff.call_name(number, first or second)
+            message = f"{call}: only {which} raises {error.type}: {error.message}"
             return Verdict(Kind.SUSPECT_RULE, message, Evidence(call=number))
     reason = no_reference(reference_p) or no_reference(reference_q)
 
@@ -87,7 +88,7 @@ def _without_new_globals(original: Observation, rewrite: Observation) -> Observa
 def judge_self(first: Observation, second: Observation) -> Verdict:
     """Two eager runs of one program, which must not differ in a single bit."""
     names = ("one run", "another run")
-    for number, (one, other) in enumerate(walk.padded(first, second)):
+    for number, (one, other) in enumerate(observation_diff.padded(first, second)):
         raised = [None if call is None or call.raised is None else call.raised.type for call in (one, other)]
         if raised[0] != raised[1]:
             message = f"non-deterministic: call {number} raises {raised[0] or 'nothing'} in {names[0]} and "
@@ -111,34 +112,34 @@ def _side_by_side(
     second: Observation,
     references: tuple[Reference | None, Reference | None],
     kind: Kind,
-    compare: walk.Compare,
-    names: walk.Names,
+    compare: observation_diff.Compare,
+    names: observation_diff.Names,
     *,
     strict: bool,
 ) -> Verdict:
     """Types and printed lines first, then the values of every group; a doubt only where nothing is wrong."""
-    verdict = walk.unread_difference(first, second, kind, names)
-    verdict = verdict or walk.structure_difference(first, second, kind, names)
-    verdict = verdict or walk.left_otherwise(first, second, kind, names)
+    verdict = observation_diff.unread_difference(first, second, kind, names)
+    verdict = verdict or observation_diff.structure_difference(first, second, kind, names)
+    verdict = verdict or observation_diff.left_otherwise(first, second, kind, names)
     for group in VALUES:
-        verdict = verdict or walk.paths_difference(first, second, group, kind, names)
-        verdict = verdict or walk.metadata_verdict(
+        verdict = verdict or observation_diff.paths_difference(first, second, group, kind, names)
+        verdict = verdict or observation_diff.metadata_verdict(
             first, second, group, kind, names, strict=strict and group == "outputs"
         )
     if strict:
-        verdict = verdict or walk.strides_verdict(first, second, "outputs", kind, names)
+        verdict = verdict or observation_diff.strides_verdict(first, second, "outputs", kind, names)
     verdict = verdict or _printed(first, second, kind, names)
     if verdict is not None:
         return verdict
     unsure: Verdict | None = None
     for group in VALUES:
-        verdict = walk.values_verdict(first, second, references, group, kind, compare, names)
+        verdict = observation_diff.values_verdict(first, second, references, group, kind, compare, names)
         if verdict is not None and verdict.kind is not Kind.INCONCLUSIVE:
             return verdict
         unsure = unsure or verdict
     return unsure or Verdict(Kind.AGREE, f"{names[0]} and {names[1]} agree")
 
 
-def _printed(first: Observation, second: Observation, kind: Kind, names: walk.Names) -> Verdict | None:
-    found = walk.lines_difference(first, second, "printed", names)
+def _printed(first: Observation, second: Observation, kind: Kind, names: observation_diff.Names) -> Verdict | None:
+    found = observation_diff.lines_difference(first, second, "printed", names)
     return None if found is None else Verdict(kind, found.message, found.evidence)

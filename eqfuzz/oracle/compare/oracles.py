@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Collection
 from typing import Any
 
-from eqfuzz.oracle.compare import observation_diff as walk
+from eqfuzz.oracle.compare import observation_diff
 from eqfuzz.oracle.compare.checks import ORACLES as BUILT_IN
 from eqfuzz.oracle.compare.leaf_comparison import Difference, against_reference
 from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
@@ -71,7 +71,11 @@ def judge_metadata(eager: Observation, compiled: Observation) -> Verdict:
     verdict = exceptions(comparison) or metadata(comparison)
     for group in ("inputs_after", "state_after", "globals_after", "gradients"):
         sides = eager, compiled, group, Kind.WRONG_METADATA, NAMES
-        verdict = verdict or walk.paths_difference(*sides) or walk.metadata_verdict(*sides, strict=False)
+        verdict = (
+            verdict
+            or observation_diff.paths_difference(*sides)
+            or observation_diff.metadata_verdict(*sides, strict=False)
+        )
     verdict = verdict or aliasing(comparison) or strides(comparison)
     return verdict or Verdict(Kind.AGREE, f"{NAMES[0]} and {NAMES[1]} agree but for values")
 
@@ -79,10 +83,10 @@ def judge_metadata(eager: Observation, compiled: Observation) -> Verdict:
 @oracle("exceptions")
 def exceptions(comparison: Comparison) -> Verdict | None:
     """Both raise or neither does; classes must agree for what the program's own statements raise."""
-    for number, (first, second) in enumerate(walk.padded(comparison.eager, comparison.compiled)):
+    for number, (first, second) in enumerate(observation_diff.padded(comparison.eager, comparison.compiled)):
         before = None if first is None else first.raised
         after = None if second is None else second.raised
-        where = walk.call_name(number, first or second)
+        where = observation_diff.call_name(number, first or second)
         if after is not None and before is None:
             return _raises(after, number, where)
         if before is not None and after is None:
@@ -101,10 +105,10 @@ def metadata(comparison: Comparison) -> Verdict | None:
     sides = comparison.eager, comparison.compiled
     kind = Kind.WRONG_METADATA
     return (
-        walk.unread_difference(*sides, kind, NAMES)
-        or walk.structure_difference(*sides, kind, NAMES)
-        or walk.paths_difference(*sides, "outputs", kind, NAMES)
-        or walk.metadata_verdict(*sides, "outputs", kind, NAMES, strict=True)
+        observation_diff.unread_difference(*sides, kind, NAMES)
+        or observation_diff.structure_difference(*sides, kind, NAMES)
+        or observation_diff.paths_difference(*sides, "outputs", kind, NAMES)
+        or observation_diff.metadata_verdict(*sides, "outputs", kind, NAMES, strict=True)
         or _equal(comparison, "traits", kind)
     )
 
@@ -118,7 +122,7 @@ def results(comparison: Comparison) -> Verdict | None:
 @oracle("side-effects")
 def side_effects(comparison: Comparison) -> Verdict | None:
     """What is left in arguments, parameters, buffers, attributes and globals."""
-    verdict = walk.left_otherwise(comparison.eager, comparison.compiled, Kind.WRONG_SIDE_EFFECT, NAMES)
+    verdict = observation_diff.left_otherwise(comparison.eager, comparison.compiled, Kind.WRONG_SIDE_EFFECT, NAMES)
     if verdict is not None:
         return verdict
     unsure = None
@@ -145,13 +149,13 @@ def gradients(comparison: Comparison) -> Verdict | None:
 @oracle("prints")
 def prints(comparison: Comparison) -> Verdict | None:
     """Printed lines and their order."""
-    return walk.lines_difference(comparison.eager, comparison.compiled, "printed", NAMES)
+    return observation_diff.lines_difference(comparison.eager, comparison.compiled, "printed", NAMES)
 
 
 @oracle("warnings")
 def warned(comparison: Comparison) -> Verdict | None:
     """The warnings that the program's own statements give."""
-    return walk.lines_difference(comparison.eager, comparison.compiled, "warned", NAMES)
+    return observation_diff.lines_difference(comparison.eager, comparison.compiled, "warned", NAMES)
 
 
 @oracle("generators")
@@ -163,7 +167,9 @@ def generators(comparison: Comparison) -> Verdict | None:
 @oracle("strides")
 def strides(comparison: Comparison) -> Verdict | None:
     """The strides of what is returned, where a size is above 1: last, so that they never stand for a wrong number."""
-    return walk.strides_verdict(comparison.eager, comparison.compiled, "outputs", Kind.WRONG_METADATA, NAMES)
+    return observation_diff.strides_verdict(
+        comparison.eager, comparison.compiled, "outputs", Kind.WRONG_METADATA, NAMES
+    )
 
 
 def _values(comparison: Comparison, group: str, kind: Kind) -> Verdict | None:
@@ -175,9 +181,9 @@ def _values(comparison: Comparison, group: str, kind: Kind) -> Verdict | None:
         return against_reference(first, second, known, why)
 
     return (
-        walk.paths_difference(*sides, group, kind, NAMES)
-        or walk.metadata_verdict(*sides, group, Kind.WRONG_METADATA, NAMES, strict=False)
-        or walk.values_verdict(*sides, (comparison.reference, None), group, kind, compare, NAMES)
+        observation_diff.paths_difference(*sides, group, kind, NAMES)
+        or observation_diff.metadata_verdict(*sides, group, Kind.WRONG_METADATA, NAMES, strict=False)
+        or observation_diff.values_verdict(*sides, (comparison.reference, None), group, kind, compare, NAMES)
     )
 
 
@@ -188,7 +194,7 @@ def _equal(comparison: Comparison, group: str, kind: Kind) -> Verdict | None:
     def compare(_: str, first: Any, second: Any, *__: Any) -> Difference | None:
         return None if first == second else Difference(None, first, second)
 
-    return walk.paths_difference(*sides, group, kind, NAMES) or walk.values_verdict(
+    return observation_diff.paths_difference(*sides, group, kind, NAMES) or observation_diff.values_verdict(
         *sides, (None, None), group, kind, compare, NAMES
     )
 

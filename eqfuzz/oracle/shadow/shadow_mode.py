@@ -27,7 +27,7 @@ from eqfuzz.oracle.reference.rounding_model import (
     rounds_to_half,
     terms_added,
 )
-from eqfuzz.oracle.shadow import shadow_operation as operands_of
+from eqfuzz.oracle.shadow import shadow_operation
 from eqfuzz.oracle.shadow.extracted_scalars import TakenFloats
 from eqfuzz.oracle.shadow.known_memory import KnownMemory
 from eqfuzz.oracle.shadow.normalization_noise import with_own_statistics
@@ -78,7 +78,7 @@ class ShadowMode(TorchDispatchMode):
 
     def given(self, values: Any) -> None:
         """Every tensor in ``values`` is known to be exact."""
-        for value in operands_of.tensors(values):
+        for value in shadow_operation.tensors(values):
             self.known.remember(value)
 
     @contextlib.contextmanager
@@ -90,7 +90,7 @@ class ShadowMode(TorchDispatchMode):
     @contextlib.contextmanager
     def captured(self, args: Any) -> Iterator[None]:
         """Where a graph that Dynamo captured runs on ``args``; numbers made between graphs come from nowhere known."""
-        if not self.known.knows_all(operands_of.tensors(args)):
+        if not self.known.knows_all(shadow_operation.tensors(args)):
             self.opaque = self.opaque or "numbers are computed outside of what Dynamo captures"
         with self.inside():
             yield
@@ -111,12 +111,12 @@ class ShadowMode(TorchDispatchMode):
         if not isinstance(func, OpOverload):
             return self._higher_order(func, args, kwargs)
         name = base_name(func)
-        found = operands_of.tensors((args, kwargs))
+        found = shadow_operation.tensors((args, kwargs))
         if self.exported and not self.known.knows_all(found):
             self.opaque = self.opaque or f"numbers that went through numpy come back into {name}"
         for value in found:
             self._meet(value)
-        written = operands_of.written(func, args, kwargs)
+        written = shadow_operation.written(func, args, kwargs)
         if name in _BATCH_NORMS and args[5]:
             # The schema does not admit it, but training mode writes the running statistics.
             written = [value for value in args[3:5] if value is not None]
@@ -127,8 +127,8 @@ class ShadowMode(TorchDispatchMode):
         return self._compute(name, func, args, kwargs, found)
 
     def _compute(self, name: str, func: Any, args: tuple, kwargs: dict, found: list[torch.Tensor]) -> Any:
-        real, drew = operands_of.run_real(func, args, kwargs)
-        outputs = operands_of.tensors(real)
+        real, drew = shadow_operation.run_real(func, args, kwargs)
+        outputs = shadow_operation.tensors(real)
         inside = {storage_key(value) for value in found if has_storage(value)}
         fresh = [value for value in outputs if has_storage(value) and storage_key(value) not in inside]
         for value in fresh:
@@ -169,7 +169,7 @@ class ShadowMode(TorchDispatchMode):
         self, name: str, func: Any, args: tuple, kwargs: dict, found: list[torch.Tensor], written: list[torch.Tensor]
     ) -> Any:
         real = func(*args, **kwargs)
-        outputs = operands_of.tensors(real)
+        outputs = shadow_operation.tensors(real)
         for value in outputs:
             self.known.remember(value)
         noisy = next((value for value in found if self.noisy(value)), None)
@@ -194,7 +194,7 @@ class ShadowMode(TorchDispatchMode):
     ) -> Any:
         if torch.Tag.inplace_view in func.tags or name in {"set", "resize", "resize_as"}:
             real = func(*args, **kwargs)
-            for value in operands_of.tensors(real):
+            for value in shadow_operation.tensors(real):
                 self.known.remember(value)
             return real
         noisy = any(self.noisy(value) for value in found)
@@ -203,7 +203,7 @@ class ShadowMode(TorchDispatchMode):
         if is_whole(name, kwargs) or not (exact or noisy or spread or name == "div"):
             copies = tree_map_only(torch.Tensor, torch.clone, (args, kwargs))
             if is_whole(name, kwargs):
-                exact = gives_whole_here(name, kwargs, operands_of.tensors(func(*copies[0], **copies[1])))
+                exact = gives_whole_here(name, kwargs, shadow_operation.tensors(func(*copies[0], **copies[1])))
             else:
                 exact = is_exact_here(name, func, copies[0], copies[1], written)
         fresh_possible = len(schema_of(func).returns) > len(written) or name in _BATCH_NORMS
@@ -214,7 +214,7 @@ class ShadowMode(TorchDispatchMode):
             for value in written:
                 self._ensure(value)
             operation = self._operation(name, func, args, kwargs, found, written, written, exact, spread)
-        real, drew = operands_of.run_real(func, args, kwargs)
+        real, drew = shadow_operation.run_real(func, args, kwargs)
         for value in written:
             self.known.remember(value)
         if operation is None:
@@ -223,7 +223,7 @@ class ShadowMode(TorchDispatchMode):
             return real
         keys = {storage_key(value) for value in written}
         # Written operands are also returned; what is new beside them comes back too (batch norm's statistics).
-        outputs = [value for value in operands_of.tensors(real) if storage_key(value) not in keys]
+        outputs = [value for value in shadow_operation.tensors(real) if storage_key(value) not in keys]
         results = self._shadow_results(operation, outputs)
         for value, rows in zip(outputs, results, strict=True):
             self.known.remember(value)
@@ -280,7 +280,7 @@ class ShadowMode(TorchDispatchMode):
         hides = may_hide_noise(operation.name, operation.args, operation.kwargs, [*outputs, *operation.written])
         if hides and operation.noisy and operation.written:
             before = operation.copy_rows()
-        attempt = operands_of.attempt(operation, outputs)
+        attempt = shadow_operation.attempt(operation, outputs)
         if attempt is None:
             self.opaque_ops += 1
             # Its real numbers in every row would look exact.
@@ -301,7 +301,7 @@ class ShadowMode(TorchDispatchMode):
         if not operation.failed:
             results = with_own_statistics(operation, results)
         if hides and operation.noisy and not operation.failed:
-            operands_of.push_to_edges(operation, before, results, outputs, self.noise)
+            shadow_operation.push_to_edges(operation, before, results, outputs, self.noise)
         return [self._finish(operation, value, rows) for value, rows in zip(outputs, results, strict=True)]
 
     def _finish(self, operation: Operation, value: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
@@ -344,7 +344,7 @@ class ShadowMode(TorchDispatchMode):
     ) -> None:
         """A tensor's value becomes a Python value: control flow may hang on it."""
         operation = self._operation(name, func, args, kwargs, found, [], [], True, 0.0)
-        values = operands_of.python_results(operation)
+        values = shadow_operation.python_results(operation)
         if values is None:
             self.opaque = self.opaque or f"{name} takes rounded numbers out of torch"
         elif isinstance(real, (bool, int, str)) or real is None:
@@ -397,11 +397,11 @@ class ShadowMode(TorchDispatchMode):
         self.known.remember(value)
 
     def _higher_order(self, func: Any, args: tuple, kwargs: dict) -> Any:
-        if any(self.noisy(value) for value in operands_of.tensors((args, kwargs))):
+        if any(self.noisy(value) for value in shadow_operation.tensors((args, kwargs))):
             self.opaque = self.opaque or f"the higher-order operator {func} hides what it computes"
         real = func(*args, **kwargs)
         self.opaque_ops += 1
-        for value in operands_of.tensors(real):
+        for value in shadow_operation.tensors(real):
             self.known.remember(value)
             if has_storage(value) and is_inexact(value) and not self.noisy(value):
                 self.opaque = self.opaque or f"the higher-order operator {func} hides what it computes"

@@ -8,7 +8,7 @@ from eqfuzz.events.run import CellJudged
 from eqfuzz.mutate.counters import Tally
 from eqfuzz.oracle.compare.verdict import Kind, Verdict
 from eqfuzz.run.environment import Environment
-from eqfuzz.triage.confirm import reproduction as reproducing
+from eqfuzz.triage.confirm import reproduction
 from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.confirm.confirmation import Confirming
 from eqfuzz.triage.confirm.finding_cases import case_about, config_of
@@ -25,7 +25,7 @@ from tests.unit.triage.findings import finding_of
     ],
 )
 def test_a_finding_that_is_not_confirmed_says_why(monkeypatch, tmp_path, outcome, words):
-    monkeypatch.setattr(reproducing, "replay", lambda *_, **__: outcome)
+    monkeypatch.setattr(reproduction, "replay", lambda *_, **__: outcome)
     finding = finding_of(settings={"name": "inductor"})
     cell = Cell(0, "cpu", config_of(finding).name, finding.verdict, 1.0)
     case = case_about(finding, "describe")

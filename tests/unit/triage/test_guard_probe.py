@@ -8,7 +8,7 @@ from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
 from eqfuzz.triage.confirm.rerun import Trial
 from eqfuzz.triage.findings.fingerprint import fingerprint
 from eqfuzz.triage.findings.stage import Ablation
-from eqfuzz.triage.locate import guard_probe as guard_sources
+from eqfuzz.triage.locate import guard_probe
 from eqfuzz.triage.locate.guard_probe import unguarded
 from tests.unit.triage.findings import finding_of
 
@@ -50,7 +50,7 @@ def compiler(monkeypatch):
             return Trial({case.configs[0].name: shown})
 
     found = Compiler()
-    monkeypatch.setattr(guard_sources, "trial", found.trial)
+    monkeypatch.setattr(guard_probe, "trial", found.trial)
     return found
 
 

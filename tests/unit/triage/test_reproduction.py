@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eqfuzz.run.environment import Environment
-from eqfuzz.triage.confirm import reproduction as reproducing
+from eqfuzz.triage.confirm import reproduction
 from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, Outcome
 from eqfuzz.triage.confirm.reproduction import NoReproducer, Reproducing, demand_plain
 from eqfuzz.triage.findings.finding import Finding
@@ -59,7 +59,7 @@ def test_the_first_script_that_fails_is_left(monkeypatch, tmp_path, outcomes, le
         ran.append((folder / "repro.py").read_text())
         return Outcome(outcomes[len(ran) - 1], "printed")
 
-    monkeypatch.setattr(reproducing, "replay", replay)
+    monkeypatch.setattr(reproduction, "replay", replay)
     outcome = reproducing_of(tmp_path).first_failing(finding(), tmp_path, ["short", "long"])
     assert (outcome.status, (tmp_path / "repro.py").read_text()) == (status, left)
     assert ran == ["short", "long"][: len(outcomes)]
@@ -68,7 +68,7 @@ def test_the_first_script_that_fails_is_left(monkeypatch, tmp_path, outcomes, le
 def test_scripts_run_in_the_stock_environment(monkeypatch, tmp_path):
     """OMP_NUM_THREADS is eqfuzz's own; a confirmation goes without it."""
     given: list[dict[str, Any]] = []
-    monkeypatch.setattr(reproducing, "replay", lambda _, **more: given.append(more) or Outcome(FIXED, ""))
+    monkeypatch.setattr(reproduction, "replay", lambda _, **more: given.append(more) or Outcome(FIXED, ""))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     reproducing_of(tmp_path).first_failing(finding(), tmp_path, ["script"])
     assert "OMP_NUM_THREADS" not in given[0]["environment"] and not given[0]["untrusted"]

@@ -11,7 +11,7 @@ from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.triage.confirm.rerun import Trial
 from eqfuzz.triage.findings.stage import Ablation, Blame
 from eqfuzz.triage.locate.fault_locator import Placing
-from eqfuzz.triage.reduce import finding_reducer as reducing
+from eqfuzz.triage.reduce import finding_reducer
 from eqfuzz.triage.reduce.finding_reducer import NotReduced, Reducing
 from tests.unit.triage.findings import finding_of
 
@@ -53,7 +53,7 @@ class Imagined:
     def __init__(self, monkeypatch, shown):
         self.cases = []
         self.shown = shown
-        monkeypatch.setattr(reducing, "trial", self.trial)
+        monkeypatch.setattr(finding_reducer, "trial", self.trial)
 
     def trial(self, pool, case):
         self.cases.append(case)
@@ -235,7 +235,7 @@ def test_guards_are_looked_for_again(monkeypatch):
     finding = big(verdict=told, environment={**ENVIRONMENT, "checks": ("outputs", "guards", "repeat")})
     smaller, _ = smallest(finding)
     first = imagined.cases[0]
-    assert (first.steps, first.input_sets, first.checks) == (reducing.GUARDS_TRIED, 1, ("outputs", "guards"))
+    assert (first.steps, first.input_sets, first.checks) == (finding_reducer.GUARDS_TRIED, 1, ("outputs", "guards"))
     assert smaller.verdict.message == "call 1 (model.rate is 7): output differs"
 
 

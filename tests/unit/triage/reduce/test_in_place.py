@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from eqfuzz.program.formats import recognise
-from eqfuzz.triage.confirm import reproduction as reproducing
+from eqfuzz.triage.confirm import reproduction
 from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING, Outcome
 from eqfuzz.triage.findings.finding import Finding, Reduced
 from eqfuzz.triage.findings.folder import read_finding, write_folder
-from eqfuzz.triage.reduce import in_place as reduction
+from eqfuzz.triage.reduce import in_place
 from eqfuzz.triage.reduce.finding_reducer import NotReduced, Tried
 from eqfuzz.triage.reduce.in_place import Reduction
 from tests.unit.children import DESCRIBED, Children
@@ -51,9 +51,9 @@ class Run:
                 reduced = Reduced((0, 0), (1, 1), (len(SOURCE), len(SMALLER)), 1)
                 return dataclasses.replace(self.finding, original=program, transformed=program, reduced=reduced)
 
-        monkeypatch.setattr(reduction, "pool_for", lambda *_, **__: Children({"describe": [DESCRIBED]}))
-        monkeypatch.setattr(reduction, "Reducing", Shrinking)
-        monkeypatch.setattr(reproducing, "replay", lambda *_, **__: Outcome(status, "printed last"))
+        monkeypatch.setattr(in_place, "pool_for", lambda *_, **__: Children({"describe": [DESCRIBED]}))
+        monkeypatch.setattr(in_place, "Reducing", Shrinking)
+        monkeypatch.setattr(reproduction, "replay", lambda *_, **__: Outcome(status, "printed last"))
 
     def reduce(self) -> Finding:
         return Reduction(self.finding, self.folder, self.out, self.told.append, seconds=1, jobs=1).run()
@@ -93,6 +93,6 @@ def test_what_was_tried_is_known_after_an_interrupt(monkeypatch, tmp_path):
 def test_interestingness_names_the_finding_and_the_run(tmp_path):
     folder = tmp_path / "out" / "findings" / "ab12"
     folder.mkdir(parents=True)
-    reduction.write_interestingness(folder)
+    in_place.write_interestingness(folder)
     script = (folder / "is_interesting").read_text()
     assert f"reduce ab12 --out {tmp_path / 'out'}" in script and '--candidate "${1:-variant.py}"' in script
