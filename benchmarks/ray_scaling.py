@@ -25,7 +25,7 @@ from eqfuzz.campaign.configuration import from_tables
 from eqfuzz.campaign.metrics import Statistics
 from eqfuzz.campaign.setup import Options, run_campaign
 from eqfuzz.events.campaign import ItemEnded, ItemStarted
-from eqfuzz.events.run import Event
+from eqfuzz.events.event import Event
 
 COLUMNS = ("workers", "cells", "cells/s", "times", "cells/CPU s", "own ms/cell", "Ray ms/cell", "worker MB", "fork MB")
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from eqfuzz.campaign.store.records import Json, KeptFinding
 from eqfuzz.events.campaign import EpochSettled, ItemEnded, ItemStarted, Waiting, WorkerLost
-from eqfuzz.events.run import CellJudged, Event, FindingMade, SeedDone, WorkerRestarted
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import CellJudged, FindingMade, SeedDone, WorkerRestarted
 from eqfuzz.oracle.compare.verdict import Kind
 from eqfuzz.triage.findings.severity import Severity, counted
 

@@ -17,7 +17,7 @@ from eqfuzz.campaign.sources.files import Files, Generated, Source
 from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.errors import UsageError
 from eqfuzz.events.campaign import CampaignSummary
-from eqfuzz.events.run import Handler
+from eqfuzz.events.event import Handler
 from eqfuzz.generate.dag.generate import MIXED, Generator
 from eqfuzz.generate.dag.template import InvalidTemplate, shipped_templates, template_of
 from eqfuzz.mutate.bucketing import Sorting

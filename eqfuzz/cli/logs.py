@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from eqfuzz.events.run import Event
+    from eqfuzz.events.event import Event
 
 _log = logging.getLogger("eqfuzz.mutate")
 
@@ -31,7 +31,7 @@ def start(level: str) -> None:
 
 def log_event(event: Event) -> None:
     """What a campaign's events say to the log."""
-    from eqfuzz.commands.generate_dag import ProgramMade
+    from eqfuzz.events.generate import ProgramMade
     from eqfuzz.events.run import FindingMade, SeedDone, SeedInvalid, SeedStarted
 
     match event:

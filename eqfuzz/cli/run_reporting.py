@@ -12,7 +12,8 @@ from eqfuzz.cli import logs
 from eqfuzz.cli.exit_codes import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
 
 if TYPE_CHECKING:
-    from eqfuzz.events.run import Event, Handler, Summary
+    from eqfuzz.events.event import Event, Handler
+    from eqfuzz.events.run import Summary
     from eqfuzz.mutate.settings import Settings
 
 

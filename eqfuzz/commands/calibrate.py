@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from eqfuzz.events.run import Handler
+from eqfuzz.events.event import Handler
 from eqfuzz.events.self_check import SelfCheckStep, SelfCheckSummary
 from eqfuzz.mutate.seed_run import THREAD_COUNTS
 from eqfuzz.mutate.self_check import case_of, verdicts_of

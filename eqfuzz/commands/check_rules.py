@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.commands.each_rule import each_rule
-from eqfuzz.events.run import CheckStarted, CheckSummary, Handler, RuleChecked, RuleStarted
+from eqfuzz.events.event import Handler
+from eqfuzz.events.rules import CheckStarted, CheckSummary, RuleChecked, RuleStarted
 from eqfuzz.rewrite.rules.library import place_of
 from eqfuzz.rewrite.rules.rule import Rule
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.commands.each_rule import each_rule
-from eqfuzz.events.run import Handler, RuleMeasured, RuleStarted, SurvivalStarted, SurvivalSummary
+from eqfuzz.events.event import Handler
+from eqfuzz.events.rules import RuleMeasured, RuleStarted, SurvivalStarted, SurvivalSummary
 from eqfuzz.rewrite.rules.rule import Rule
 
 

@@ -10,7 +10,9 @@ from typing import Any, Literal
 
 from eqfuzz.commands.judged_configs import BadState, ConfigState, Judged
 from eqfuzz.errors import UsageError
-from eqfuzz.events.run import CellJudged, Event, FindingMade, Handler, Summary
+from eqfuzz.events.configs import ConfigsSampled
+from eqfuzz.events.event import Event, Handler
+from eqfuzz.events.run import CellJudged, FindingMade, Summary
 from eqfuzz.mutate import run as mutate
 from eqfuzz.mutate.counters import Tally
 from eqfuzz.mutate.run import seed_files
@@ -38,26 +40,6 @@ class Sampling:
     limit: int = 100
     attempts: int = 20
     p: float = 0.1
-
-
-@dataclasses.dataclass(frozen=True)
-class ConfigsSampled(Event):
-    """``options`` counts those that were sampled from, ``left_out`` the others by reason.
-
-    ``cells`` counts configurations of seeds that will run, ``judged`` those that an earlier run in this folder has
-    judged, ``known`` the ids of the findings among these.
-    """
-
-    configs: list[str]
-    options: int
-    left_out: dict[str, int]
-    cells: int
-    judged: int
-    known: list[str]
-
-    @property
-    def name(self) -> str:
-        return "configs"
 
 
 def sample_configs(sampling: Sampling, seed: int) -> tuple[list[Config], Options]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 import subprocess
 import time
@@ -10,53 +9,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Protocol
 
-from eqfuzz.events.run import Event, Handler
+from eqfuzz.events.event import Handler
+from eqfuzz.events.generate import Generation, GenerationSummary, ProgramMade
 from eqfuzz.generate.dag.generate import Generated
 from eqfuzz.generate.dag.graph.graphviz import dot
-
-
-@dataclasses.dataclass(frozen=True)
-class ProgramMade(Event):
-    """One program: what it uses, and where it was written. ``seconds`` is what making it took."""
-
-    number: int
-    seed: int
-    template: str
-    file: str
-    operators: list[str]
-    seconds: float
-
-    @property
-    def name(self) -> str:
-        return "program"
-
-
-@dataclasses.dataclass(frozen=True)
-class Generation(Event):
-    """All programs were made, or as many as there was time for. ``operators`` counts uses, the most used first."""
-
-    start: int
-    count: int
-    template: str
-    programs: int
-    operators: dict[str, int]
-    unused: list[str]
-    interrupted: bool
-    seconds: float
-    out: str
-
-    @property
-    def name(self) -> str:
-        return "generation"
-
-
-@dataclasses.dataclass(frozen=True)
-class GenerationSummary(Generation):
-    """The same as the last event, where nothing is run."""
-
-    @property
-    def name(self) -> str:
-        return "summary"
 
 
 class MakesPrograms(Protocol):

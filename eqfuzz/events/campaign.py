@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
-from eqfuzz.events.run import Event, InvalidReason
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import InvalidReason
 
 
 @dataclasses.dataclass(frozen=True)
 class CampaignStarted(Event):
     """``resumed``: it has been here before, and goes on where it was."""
 
+    name: ClassVar[str] = "start"
     campaign: str
     seed: int
     resumed: bool
@@ -26,29 +28,23 @@ class CampaignStarted(Event):
     store: str
     versions: dict[str, str]
 
-    @property
-    def name(self) -> str:
-        return "start"
-
 
 @dataclasses.dataclass(frozen=True)
 class ItemStarted(Event):
     """A worker took a seed. ``attempt`` counts from 1: what a lost worker held is handed out again."""
 
+    name: ClassVar[str] = "item"
     index: int
     seed: str
     arms: dict[str, str]
     attempt: int
-
-    @property
-    def name(self) -> str:
-        return "item"
 
 
 @dataclasses.dataclass(frozen=True)
 class ItemEnded(Event):
     """What came of it is stored. ``state``: done, invalid, error, or lost where it cost its worker each time."""
 
+    name: ClassVar[str] = "stored"
     index: int
     seed: str
     state: str
@@ -56,15 +52,12 @@ class ItemEnded(Event):
     cells: int
     cpu_seconds: float
 
-    @property
-    def name(self) -> str:
-        return "stored"
-
 
 @dataclasses.dataclass(frozen=True)
 class EpochSettled(Event):
     """What an epoch taught. ``point`` is the campaign as it stands, ``yields`` reward per cost of each arm."""
 
+    name: ClassVar[str] = "epoch"
     epoch: int
     new_features: int
     new_lines: int
@@ -73,34 +66,24 @@ class EpochSettled(Event):
     point: dict[str, Any]
     yields: dict[str, dict[str, float]]
 
-    @property
-    def name(self) -> str:
-        return "epoch"
-
 
 @dataclasses.dataclass(frozen=True)
 class Waiting(Event):
     """Something that may pass holds the campaign up; ``cause`` is empty when it is over. It tries again by itself."""
 
+    name: ClassVar[str] = "waiting"
     cause: str
     detail: str
     seconds: float
-
-    @property
-    def name(self) -> str:
-        return "waiting"
 
 
 @dataclasses.dataclass(frozen=True)
 class WorkerLost(Event):
     """A worker on another machine, or its machine, is gone; what it held is handed out again."""
 
+    name: ClassVar[str] = "worker-lost"
     worker: str
     detail: str
-
-    @property
-    def name(self) -> str:
-        return "worker-lost"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,25 +94,19 @@ class Stopping(Event):
     (none is left), error.
     """
 
+    name: ClassVar[str] = "stopping"
     why: str
     running: int
-
-    @property
-    def name(self) -> str:
-        return "stopping"
 
 
 @dataclasses.dataclass(frozen=True)
 class SourceTold(Event):
     """A source gives no seed; ``ended``: nor ever again in this call."""
 
+    name: ClassVar[str] = "source"
     source: str
     detail: str
     ended: bool
-
-    @property
-    def name(self) -> str:
-        return "source"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,6 +117,7 @@ class CampaignSummary(Event):
     call, ``total_seconds`` of all; ``invalid_reasons`` are those of this call.
     """
 
+    name: ClassVar[str] = "summary"
     campaign: str
     seed: int
     why: str
@@ -154,7 +132,3 @@ class CampaignSummary(Event):
     known: int
     new_here: list[str]
     invalid_reasons: list[InvalidReason] = dataclasses.field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        return "summary"

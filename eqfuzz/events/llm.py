@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import ClassVar
 
-from eqfuzz.events.run import Event
+from eqfuzz.events.event import Event
 
 
 @dataclasses.dataclass(frozen=True)
 class WritingStarted(Event):
     """``budget`` in dollars is None where there is no end; ``spent`` is what the journal knows of earlier runs."""
 
+    name: ClassVar[str] = "start"
     model: str
     endpoint: str
     prompts: list[str]
@@ -19,10 +21,6 @@ class WritingStarted(Event):
     budget: float | None
     spent: float
     out: str
-
-    @property
-    def name(self) -> str:
-        return "start"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +42,7 @@ class SampleMade(Event):
     ``part`` is the part of the compiler that was asked for, ``reached`` whether the seed reaches it (None: none was).
     """
 
+    name: ClassVar[str] = "sample"
     number: int
     prompt: str
     part: str
@@ -54,15 +53,12 @@ class SampleMade(Event):
     reached: bool | None
     rounds: list[RoundTold]
 
-    @property
-    def name(self) -> str:
-        return "sample"
-
 
 @dataclasses.dataclass(frozen=True)
 class PromptShown(Event):
     """With ``--dry-run``: what would be asked, the tokens of it, and what one answer would cost, at most and about."""
 
+    name: ClassVar[str] = "prompt"
     number: int
     prompt: str
     part: str
@@ -70,10 +66,6 @@ class PromptShown(Event):
     input_tokens: int
     dollars: float
     at_most: float
-
-    @property
-    def name(self) -> str:
-        return "prompt"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,6 +90,7 @@ class Writing(Event):
     ``why`` says what ended it early: ``budget``, ``endpoint``, ``interrupt``.
     """
 
+    name: ClassVar[str] = "generation"
     model: str
     count: int
     asked: int
@@ -127,24 +120,19 @@ class Writing(Event):
     seconds: float
     out: str
 
-    @property
-    def name(self) -> str:
-        return "generation"
-
 
 @dataclasses.dataclass(frozen=True)
 class WritingSummary(Writing):
     """The same as the last event, where nothing is run."""
 
-    @property
-    def name(self) -> str:
-        return "summary"
+    name: ClassVar[str] = "summary"
 
 
 @dataclasses.dataclass(frozen=True)
 class DrySummary(Event):
     """The last event of a dry run: what all first answers would cost, and with all repairs at most."""
 
+    name: ClassVar[str] = "summary"
     model: str
     prompts: int
     input_tokens: int
@@ -152,15 +140,12 @@ class DrySummary(Event):
     at_most: float
     budget: float | None
 
-    @property
-    def name(self) -> str:
-        return "summary"
-
 
 @dataclasses.dataclass(frozen=True)
 class CostTold(Event):
     """What the findings of the seeds cost. ``findings_per_dollar`` is None where nothing was paid for the answers."""
 
+    name: ClassVar[str] = "cost"
     queries: int
     tokens: int
     dollars: float
@@ -168,7 +153,3 @@ class CostTold(Event):
     findings: int
     buckets: int
     findings_per_dollar: float | None
-
-    @property
-    def name(self) -> str:
-        return "cost"

@@ -1,30 +1,19 @@
-"""What a campaign tells its handlers, as typed events. ``to_json`` gives the line that ``--format json`` prints."""
+"""Events of a run over seeds."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
+from eqfuzz.events.event import Event
 from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.rewrite.derivation import Step
 from eqfuzz.triage.findings.finding import Finding
 
 
 @dataclasses.dataclass(frozen=True)
-class Event:
-    """``index`` is the seed file's place in the run (from 0), None for events about the whole run."""
-
-    @property
-    def name(self) -> str:
-        return _NAMES[type(self)]
-
-    def to_json(self) -> dict[str, Any]:
-        return {"event": self.name, **dataclasses.asdict(self)}
-
-
-@dataclasses.dataclass(frozen=True)
 class RunStarted(Event):
+    name: ClassVar[str] = "start"
     seed: int
     seeds: int
     strategy: str
@@ -39,6 +28,7 @@ class RunStarted(Event):
 
 @dataclasses.dataclass(frozen=True)
 class SeedStarted(Event):
+    name: ClassVar[str] = "seed"
     index: int
     seed: str
 
@@ -46,6 +36,8 @@ class SeedStarted(Event):
 @dataclasses.dataclass(frozen=True)
 class SeedInvalid(Event):
     """One line says what is wrong, where, and what to do."""
+
+    name: ClassVar[str] = "invalid"
 
     index: int
     seed: str
@@ -55,6 +47,8 @@ class SeedInvalid(Event):
 @dataclasses.dataclass(frozen=True)
 class SeedRewritten(Event):
     """``variants`` counts those that will run; ``cells`` the compiled cells that will be judged."""
+
+    name: ClassVar[str] = "rewritten"
 
     index: int
     seed: str
@@ -67,6 +61,8 @@ class SeedRewritten(Event):
 class SitesListed(Event):
     """With ``--diff``: the seed's text, and every place where a rule applies."""
 
+    name: ClassVar[str] = "sites"
+
     index: int
     seed: str
     source: str
@@ -76,6 +72,8 @@ class SitesListed(Event):
 @dataclasses.dataclass(frozen=True)
 class VariantMade(Event):
     """With ``--diff``: one variant that would run. ``variant`` counts from 1."""
+
+    name: ClassVar[str] = "variant"
 
     index: int
     seed: str
@@ -92,6 +90,8 @@ class CellJudged(Event):
     ``compiled`` counts Dynamo's graphs, graph breaks and recompilations for the cell; None where none came through.
     ``erased``: the compiler made code of it that it had made for an earlier cell of the seed.
     """
+
+    name: ClassVar[str] = "cell"
 
     index: int
     seed: str
@@ -112,6 +112,8 @@ class FindingMade(Event):
     ``bucket`` is the id of its bucket (empty: it was not placed), ``kept`` False where that has enough members and the
     folder is gone, ``issue`` the address of the known issue that it is.
     """
+
+    name: ClassVar[str] = "finding"
 
     index: int
     finding: Finding
@@ -152,6 +154,8 @@ class FindingMade(Event):
 class WorkerRestarted(Event):
     """The process that children are forked from died and was started again; the seed's case begins anew."""
 
+    name: ClassVar[str] = "restart"
+
     index: int
     seed: str
     detail: str
@@ -163,6 +167,8 @@ class SeedDone(Event):
 
     ``kernels`` counts C++ kernels built, taken from earlier cells, built alone; it is empty where none are shared.
     """
+
+    name: ClassVar[str] = "done"
 
     index: int
     seed: str
@@ -179,6 +185,8 @@ class LinesCovered(Event):
 
     ``files`` has, by path below ``torch``, the hexadecimal of an integer whose bit n says that line n ran.
     """
+
+    name: ClassVar[str] = "lines"
 
     index: int
     seed: str
@@ -217,6 +225,8 @@ class Summary(Event):
     cause.
     """
 
+    name: ClassVar[str] = "summary"
+
     seed: int
     seeds: int
     invalid: int
@@ -239,99 +249,3 @@ class Summary(Event):
     gone: list[str] = dataclasses.field(default_factory=list)
     invalid_reasons: list[InvalidReason] = dataclasses.field(default_factory=list)
     severities: dict[str, int] = dataclasses.field(default_factory=dict)
-
-
-@dataclasses.dataclass(frozen=True)
-class CheckStarted(Event):
-    """``eqfuzz rules check`` begins: how many rules, and draws for each example of a rule."""
-
-    rules: int
-    draws: int
-    jobs: int
-
-
-@dataclasses.dataclass(frozen=True)
-class RuleStarted(Event):
-    index: int
-    rule: str
-
-
-@dataclasses.dataclass(frozen=True)
-class RuleChecked(Event):
-    """One rule's proof. ``place`` is file:line of its declaration; ``problems`` is empty when it holds."""
-
-    index: int
-    rule: str
-    place: str
-    holds: bool
-    draws: int
-    rewrites: int
-    problems: list[str]
-    seconds: float
-
-
-@dataclasses.dataclass(frozen=True)
-class CheckSummary(Event):
-    """The last event of a check, an interrupted one too; ``failed`` names the rules that do not hold."""
-
-    rules: int
-    checked: int
-    failed: list[str]
-    draws: int
-    rewrites: int
-    interrupted: bool
-    seconds: float
-
-
-@dataclasses.dataclass(frozen=True)
-class SurvivalStarted(Event):
-    """``eqfuzz rules survival`` begins."""
-
-    rules: int
-    jobs: int
-
-
-@dataclasses.dataclass(frozen=True)
-class RuleMeasured(Event):
-    """How far one rule gets (a word of ``rewrite.survival``), or None and the reason why that is not known."""
-
-    index: int
-    rule: str
-    level: str | None
-    reason: str
-
-
-@dataclasses.dataclass(frozen=True)
-class SurvivalSummary(Event):
-    """The last event of a measurement, an interrupted one too: rules per level, and those without one."""
-
-    rules: int
-    levels: dict[str, int]
-    unmeasured: list[str]
-    interrupted: bool
-    seconds: float
-
-
-_NAMES: dict[type[Event], str] = {
-    RunStarted: "start",
-    SeedStarted: "seed",
-    SeedInvalid: "invalid",
-    SeedRewritten: "rewritten",
-    SitesListed: "sites",
-    VariantMade: "variant",
-    CellJudged: "cell",
-    FindingMade: "finding",
-    WorkerRestarted: "restart",
-    LinesCovered: "lines",
-    SeedDone: "done",
-    Summary: "summary",
-    CheckStarted: "start",
-    RuleStarted: "rule-start",
-    RuleChecked: "rule",
-    CheckSummary: "summary",
-    SurvivalStarted: "start",
-    RuleMeasured: "rule",
-    SurvivalSummary: "summary",
-}
-
-Handler = Callable[[Event], None]

@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
-from eqfuzz.events.run import Event
+from eqfuzz.events.event import Event
 
 
 @dataclasses.dataclass(frozen=True)
 class SelfCheckStep(Event):
     """One step of ``eqfuzz self-check``, or one finished part of its tables; ``detail`` is one line."""
 
+    name: ClassVar[str] = "step"
     step: str
     passed: bool
     detail: str
     seconds: float
-
-    @property
-    def name(self) -> str:
-        return "step"
 
 
 @dataclasses.dataclass(frozen=True)
 class SelfCheckSummary(Event):
     """The last event of a self-check. ``recall`` and ``precision`` are the tables of ``--full``, else None."""
 
+    name: ClassVar[str] = "summary"
     passed: bool
     failed: list[str]
     recall: dict[str, Any] | None = None
     precision: list[dict[str, Any]] | None = None
     interrupted: bool = False
     seconds: float = 0.0
-
-    @property
-    def name(self) -> str:
-        return "summary"

@@ -10,7 +10,8 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from eqfuzz.events.run import CellJudged, Event
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import CellJudged
 from eqfuzz.oracle.compare.verdict import Kind
 from eqfuzz.program.release import this_release
 from eqfuzz.run.configs.named import DEFAULT_CONFIG

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import collections
 
+from eqfuzz.events.event import Event
 from eqfuzz.events.run import (
     CellJudged,
-    Event,
     FindingMade,
     RuleTally,
     SeedDone,

@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from eqfuzz.errors import UsageError
-from eqfuzz.events.run import Event, Handler, RunStarted, Summary
+from eqfuzz.events.event import Event, Handler
+from eqfuzz.events.run import RunStarted, Summary
 from eqfuzz.mutate.bucketing import Sorting
 from eqfuzz.mutate.counters import Tally
 from eqfuzz.mutate.parallel import all_through

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from eqfuzz.events.event import Event
 from eqfuzz.events.run import (
     CellJudged,
-    Event,
     FindingMade,
     LinesCovered,
     SeedDone,

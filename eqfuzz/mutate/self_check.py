@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from eqfuzz.events.run import Handler
+from eqfuzz.events.event import Handler
 from eqfuzz.events.self_check import SelfCheckStep, SelfCheckSummary
 from eqfuzz.oracle.calibration.recall import Recall, measure
 from eqfuzz.oracle.compare.checks import ORACLES

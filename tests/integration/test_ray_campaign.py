@@ -21,7 +21,8 @@ from eqfuzz.campaign.metrics import Statistics
 from eqfuzz.campaign.setup import Options, open_store, run_campaign
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.events.campaign import CampaignSummary, ItemEnded, ItemStarted, WorkerLost
-from eqfuzz.events.run import CellJudged, Event, FindingMade
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import CellJudged, FindingMade
 from eqfuzz.triage.findings.folder import read_finding
 from eqfuzz.triage.findings.versions import versions
 from tests.commandline import write

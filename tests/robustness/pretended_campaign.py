@@ -34,7 +34,8 @@ from eqfuzz.campaign.store import database, patience
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.events.campaign import Waiting
-from eqfuzz.events.run import Event, FindingMade
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import FindingMade
 from eqfuzz.mutate.bucketing import Sorting
 from eqfuzz.oracle.compare.verdict import Kind, Verdict
 from eqfuzz.program.program import Format, Program

@@ -19,7 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from eqfuzz.events.run import CellJudged, Event, FindingMade, LinesCovered, SeedDone
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import CellJudged, FindingMade, LinesCovered, SeedDone
 from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.checks import DEFAULT_CHECKS

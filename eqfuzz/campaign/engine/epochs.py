@@ -15,7 +15,7 @@ from eqfuzz.campaign.sources.files import Source
 from eqfuzz.campaign.store.patience import Patiently
 from eqfuzz.campaign.store.records import Json, KeptFinding
 from eqfuzz.campaign.store.store import Store
-from eqfuzz.events.run import Handler
+from eqfuzz.events.event import Handler
 
 
 class Learning:

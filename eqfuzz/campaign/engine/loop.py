@@ -38,7 +38,8 @@ from eqfuzz.events.campaign import (
     Waiting,
     WorkerLost,
 )
-from eqfuzz.events.run import Event, FindingMade, Handler
+from eqfuzz.events.event import Event, Handler
+from eqfuzz.events.run import FindingMade
 from eqfuzz.mutate.bucketing import Sorting
 from eqfuzz.mutate.invalid_seeds import InvalidSeeds
 from eqfuzz.run.protocol import RunnerFailed

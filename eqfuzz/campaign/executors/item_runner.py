@@ -12,15 +12,8 @@ from typing import Any
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.store.records import Item
-from eqfuzz.events.run import (
-    CellJudged,
-    Event,
-    FindingMade,
-    LinesCovered,
-    SeedDone,
-    SeedInvalid,
-    SeedRewritten,
-)
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import CellJudged, FindingMade, LinesCovered, SeedDone, SeedInvalid, SeedRewritten
 from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.checks import CHECKS, DEFAULT_CHECKS

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from eqfuzz.campaign.executors.item_runner import Performed, Workshop
 from eqfuzz.campaign.store.records import Item
-from eqfuzz.events.run import Event
+from eqfuzz.events.event import Event
 
 
 class ExecutorLost(Exception):

@@ -33,7 +33,8 @@ from eqfuzz.campaign.executors.ray_worker import Done, RayWorker, Refused
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.errors import UsageError
 from eqfuzz.events.campaign import Waiting, WorkerLost
-from eqfuzz.events.run import Event, FindingMade
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import FindingMade
 from eqfuzz.run.protocol import RunnerFailed, one_line
 from eqfuzz.triage.findings.folder import keep, read_finding
 from eqfuzz.triage.findings.versions import versions

@@ -18,7 +18,8 @@ from eqfuzz.campaign.executors.file_transfer import Luggage, Parcel, pack
 from eqfuzz.campaign.executors.item_runner import Performed, Workshop
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.campaign.worker_id import is_gone, worker_name
-from eqfuzz.events.run import CellJudged, Event, FindingMade
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import CellJudged, FindingMade
 from eqfuzz.mutate.self_check import CLEAN, case_of, shipped_program, verdicts_of
 from eqfuzz.oracle.compare.verdict import Kind
 from eqfuzz.run.sandbox.launcher import NoSandbox, demand_level

@@ -20,8 +20,8 @@ from eqfuzz.campaign.sources.files import Drawn, Ending, Seedling
 from eqfuzz.campaign.store.database import StoreUnavailable, told_of_file
 from eqfuzz.errors import UsageError
 from eqfuzz.events.campaign import SourceTold
+from eqfuzz.events.event import Handler
 from eqfuzz.events.llm import SampleMade
-from eqfuzz.events.run import Handler
 from eqfuzz.generate.llm.model.budget import Purse
 from eqfuzz.generate.llm.model.client import Client, Patience, Refused
 from eqfuzz.generate.llm.model.response_log import BadJournal, Journal

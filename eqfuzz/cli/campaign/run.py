@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from eqfuzz.campaign.configuration import Configuration
     from eqfuzz.campaign.setup import Options
     from eqfuzz.events.campaign import CampaignSummary
-    from eqfuzz.events.run import Event
+    from eqfuzz.events.event import Event
 
 USUAL = Path("eqfuzz.toml")
 

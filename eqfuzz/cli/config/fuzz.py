@@ -16,7 +16,8 @@ from eqfuzz.cli.run_reporting import reported
 
 if TYPE_CHECKING:
     from eqfuzz.commands.fuzz_configs import Sampling
-    from eqfuzz.events.run import Event, Handler, Summary
+    from eqfuzz.events.event import Event, Handler
+    from eqfuzz.events.run import Summary
     from eqfuzz.mutate.settings import Settings
 
 
@@ -181,7 +182,8 @@ def _fuzz(sampling: Sampling, settings: Settings, *, as_json: bool, quiet: bool)
 
 
 def _run(settings: Settings, sampling: Sampling, *, as_json: bool, quiet: bool) -> int:
-    from eqfuzz.commands.fuzz_configs import ConfigsSampled, run
+    from eqfuzz.commands.fuzz_configs import run
+    from eqfuzz.events.configs import ConfigsSampled
     from eqfuzz.report.run.console import make_console
     from eqfuzz.report.verbs.config import print_sampled
 

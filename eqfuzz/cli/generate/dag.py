@@ -22,8 +22,9 @@ from eqfuzz.cli.run_reporting import reported
 from eqfuzz.program.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from eqfuzz.commands.generate_dag import Generation, MakesPrograms
-    from eqfuzz.events.run import Event
+    from eqfuzz.commands.generate_dag import MakesPrograms
+    from eqfuzz.events.event import Event
+    from eqfuzz.events.generate import Generation
     from eqfuzz.generate.dag.template import Template
     from eqfuzz.mutate.settings import Settings
 
@@ -131,7 +132,7 @@ class _Making:
         self.settings = settings
 
     def run(self) -> int:
-        from eqfuzz.commands.generate_dag import ProgramMade
+        from eqfuzz.events.generate import ProgramMade
         from eqfuzz.report.generate.dag import GenerationReport
         from eqfuzz.report.machine.json_lines import JsonLines
         from eqfuzz.report.run.console import make_console

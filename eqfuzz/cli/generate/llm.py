@@ -21,8 +21,9 @@ from eqfuzz.cli.options import BadOption, Format, configs_of, seconds_of, split_
 from eqfuzz.cli.run_reporting import reported
 
 if TYPE_CHECKING:
+    from eqfuzz.events.event import Event, Handler
     from eqfuzz.events.llm import Writing
-    from eqfuzz.events.run import Event, Handler, Summary
+    from eqfuzz.events.run import Summary
     from eqfuzz.generate.llm.prompt import Prompt
     from eqfuzz.generate.llm.request import Order
     from eqfuzz.mutate.settings import Settings

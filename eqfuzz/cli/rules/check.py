@@ -49,7 +49,8 @@ def check(
 
 def _check(found: tuple[Rule, ...], draws: int, jobs: int, rules_from: list[Path], *, as_json: bool) -> int:
     from eqfuzz.commands.check_rules import check as run
-    from eqfuzz.events.run import Event, RuleStarted
+    from eqfuzz.events.event import Event
+    from eqfuzz.events.rules import RuleStarted
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.rules.check import CheckReport
     from eqfuzz.report.run.console import make_console

@@ -55,7 +55,8 @@ def _survival(
     import datetime
 
     from eqfuzz.commands.compile_depth import survival as run
-    from eqfuzz.events.run import Event, RuleMeasured, RuleStarted
+    from eqfuzz.events.event import Event
+    from eqfuzz.events.rules import RuleMeasured, RuleStarted
     from eqfuzz.program.release import this_release
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.rules.compile_depth import SurvivalReport, page_of

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 from eqfuzz.errors import UsageError
+from eqfuzz.events.event import Handler
 from eqfuzz.events.llm import (
     DrySummary,
     PromptShown,
@@ -19,7 +20,6 @@ from eqfuzz.events.llm import (
     WritingStarted,
     WritingSummary,
 )
-from eqfuzz.events.run import Handler
 from eqfuzz.generate.llm.model.budget import Purse
 from eqfuzz.generate.llm.model.client import Client, Refused
 from eqfuzz.generate.llm.model.question import Question

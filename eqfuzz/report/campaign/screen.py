@@ -22,7 +22,8 @@ from eqfuzz.events.campaign import (
     Waiting,
     WorkerLost,
 )
-from eqfuzz.events.run import Event, FindingMade, SeedInvalid
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import FindingMade, SeedInvalid
 from eqfuzz.events.self_check import SelfCheckStep
 from eqfuzz.report.formatting import count, duration, named_versions, printable
 from eqfuzz.report.live_display import LINE_SECONDS, Drawing, Drawn

@@ -10,8 +10,8 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.commands.generate_dag import Generation, ProgramMade
-from eqfuzz.events.run import Event
+from eqfuzz.events.event import Event
+from eqfuzz.events.generate import Generation, ProgramMade
 from eqfuzz.report.formatting import count, duration
 from eqfuzz.report.live_display import Drawing, Drawn
 

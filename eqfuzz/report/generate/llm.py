@@ -8,6 +8,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from eqfuzz.events.event import Event
 from eqfuzz.events.llm import (
     CostTold,
     DrySummary,
@@ -16,7 +17,6 @@ from eqfuzz.events.llm import (
     Writing,
     WritingStarted,
 )
-from eqfuzz.events.run import Event
 from eqfuzz.report.formatting import count, duration, printable
 from eqfuzz.report.live_display import Drawing, Drawn
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any, TextIO
 
-from eqfuzz.events.run import Event
+from eqfuzz.events.event import Event
 from eqfuzz.report.machine.json_lines import to_line
 
 

@@ -7,7 +7,9 @@ import math
 from types import TracebackType
 from typing import Any, TextIO
 
-from eqfuzz.events.run import CheckSummary, Event, RuleChecked, RuleMeasured, SeedDone, Summary
+from eqfuzz.events.event import Event
+from eqfuzz.events.rules import CheckSummary, RuleChecked, RuleMeasured
+from eqfuzz.events.run import SeedDone, Summary
 
 _LAST = (SeedDone, RuleChecked, RuleMeasured)
 """After one of these nothing more comes of a seed or a rule."""

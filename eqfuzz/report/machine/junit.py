@@ -8,7 +8,8 @@ from pathlib import Path, PurePath
 from xml.etree import ElementTree
 
 from eqfuzz.events.campaign import CampaignStarted, CampaignSummary, ItemEnded
-from eqfuzz.events.run import Event, FindingMade, InvalidReason, SeedDone, SeedInvalid, Summary
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import FindingMade, InvalidReason, SeedDone, SeedInvalid, Summary
 from eqfuzz.report.formatting import printable
 from eqfuzz.report.run.finding_panel import one_line
 from eqfuzz.report.run.invalid_seeds import reason_lines

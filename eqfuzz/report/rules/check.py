@@ -11,7 +11,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.events.run import CheckStarted, CheckSummary, Event, RuleChecked, RuleStarted
+from eqfuzz.events.event import Event
+from eqfuzz.events.rules import CheckStarted, CheckSummary, RuleChecked, RuleStarted
 from eqfuzz.report.formatting import count, duration, printable
 from eqfuzz.report.live_display import LINE_SECONDS, Drawing, Drawn
 

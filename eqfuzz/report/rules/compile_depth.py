@@ -13,7 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.events.run import Event, RuleMeasured, SurvivalStarted, SurvivalSummary
+from eqfuzz.events.event import Event
+from eqfuzz.events.rules import RuleMeasured, SurvivalStarted, SurvivalSummary
 from eqfuzz.report.formatting import count, duration
 from eqfuzz.report.live_display import LINE_SECONDS, Drawing, Drawn
 from eqfuzz.rewrite.rules.compile_depth import Level

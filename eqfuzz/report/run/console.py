@@ -8,9 +8,9 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.text import Text
 
+from eqfuzz.events.event import Event
 from eqfuzz.events.run import (
     CellJudged,
-    Event,
     FindingMade,
     RunStarted,
     SeedDone,

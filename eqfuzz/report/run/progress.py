@@ -11,7 +11,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.events.run import Event, RunStarted, SeedDone, SeedStarted
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import RunStarted, SeedDone, SeedStarted
 from eqfuzz.mutate.counters import Tally
 from eqfuzz.oracle.compare.verdict import Kind
 from eqfuzz.report.formatting import count, duration, printable, rate

@@ -12,7 +12,8 @@ from rich.rule import Rule as Line
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.events.run import Event, SitesListed, VariantMade
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import SitesListed, VariantMade
 from eqfuzz.program.parsing import parse
 from eqfuzz.report.formatting import count, printable
 from eqfuzz.report.source import SourceDiff

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from eqfuzz.commands.fuzz_configs import ConfigsSampled
+from eqfuzz.events.configs import ConfigsSampled
 from eqfuzz.report.formatting import count, printable
 from eqfuzz.triage.locate.config_bisection import Bisected, Tried
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.events.run import Event
+from eqfuzz.events.event import Event
 from eqfuzz.events.self_check import SelfCheckStep, SelfCheckSummary
 from eqfuzz.oracle.calibration.columns import COLUMNS
 from eqfuzz.report.formatting import duration, printable

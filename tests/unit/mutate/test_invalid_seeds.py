@@ -20,7 +20,8 @@ from eqfuzz.campaign.sources.files import Files
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.cli.app import app
-from eqfuzz.events.run import Event, InvalidReason, SeedDone, SeedInvalid, SeedStarted
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import InvalidReason, SeedDone, SeedInvalid, SeedStarted
 from eqfuzz.mutate.bucketing import Sorting
 from eqfuzz.mutate.counters import Tally
 from eqfuzz.mutate.invalid_seeds import InvalidSeeds

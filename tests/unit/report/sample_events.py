@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from eqfuzz.events.event import Event
 from eqfuzz.events.run import (
     CellJudged,
-    Event,
     FindingMade,
     InvalidReason,
     RuleTally,

@@ -10,7 +10,8 @@ import threading
 import pytest
 from rich.console import Console
 
-from eqfuzz.events.run import Event, RuleTally, SeedRewritten
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import RuleTally, SeedRewritten
 from eqfuzz.oracle.compare.verdict import FINDINGS, Evidence, Kind
 from eqfuzz.report.run.console import ConsoleReport
 from eqfuzz.report.verdict_texts import MEANING

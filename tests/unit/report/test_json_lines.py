@@ -8,7 +8,8 @@ import random
 
 import pytest
 
-from eqfuzz.events.run import Event, SeedStarted
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import SeedStarted
 from eqfuzz.oracle.compare.verdict import Evidence, Kind
 from eqfuzz.report.machine.json_lines import JsonLines, to_line
 
