@@ -76,10 +76,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _programs(names: Sequence[str], start: int, count: int, configs: Sequence[str]) -> Iterator[tuple[str, str]]:
-    from eqfuzz.generate.dag.generate import Generator, Mixture
+    from eqfuzz.generate.dag.generate import Mixture, ProgramGenerator
     from eqfuzz.generate.dag.template import shipped_templates
 
-    generators = {n: Generator(t) for n, t in shipped_templates().items() if not names or n in names}
+    generators = {n: ProgramGenerator(t) for n, t in shipped_templates().items() if not names or n in names}
     mixture = Mixture(generators)
     for seed in range(start, start + count):
         yield mixture.generate(seed).source, configs[seed % len(configs)]

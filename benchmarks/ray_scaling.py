@@ -23,7 +23,7 @@ from rich.table import Table
 
 from eqfuzz.campaign.configuration import from_tables
 from eqfuzz.campaign.metrics import Statistics
-from eqfuzz.campaign.setup import Options, run_campaign
+from eqfuzz.campaign.setup import InvocationOptions, run_campaign
 from eqfuzz.events.campaign import ItemEnded, ItemStarted
 from eqfuzz.events.event import Event
 
@@ -77,7 +77,7 @@ class Measured:
             },
             "benchmark",
         )
-        options = Options(name="scaling", out=out, jobs=workers, executor="ray")
+        options = InvocationOptions(name="scaling", out=out, jobs=workers, executor="ray")
         watching = threading.Thread(target=self._watch)
         watching.start()
         try:

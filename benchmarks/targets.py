@@ -11,11 +11,11 @@ from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.derivation import original
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
-from eqfuzz.run.jobs.batch import Batches
+from eqfuzz.run.jobs.batch import BatchedCells
 from eqfuzz.run.jobs.case import Case
-from eqfuzz.run.jobs.cell_judge import CellJudge, Judged
-from eqfuzz.run.jobs.loaded_program import Subject
-from eqfuzz.run.jobs.stage_timer import Clock
+from eqfuzz.run.jobs.cell_judge import CellJudge, JudgedCell
+from eqfuzz.run.jobs.loaded_program import LoadedVariant
+from eqfuzz.run.jobs.stage_timer import StageTimer
 
 Emit = Callable[[dict[str, Any]], None]
 
@@ -54,16 +54,18 @@ def run_batch(data: dict[str, Any], emit: Emit) -> None:
         compile_seconds=300,
         in_batches=True,
     )
-    clock = Clock(emit)
+    clock = StageTimer(emit)
     clock.enter("eager", 300.0)
-    told: list[Judged] = []
+    told: list[JudgedCell] = []
     began = time.monotonic()
-    subjects: list[Subject] = []
+    subjects: list[LoadedVariant] = []
     for number, program in enumerate(programs):
         loaded = Loaded(program)
         calls = loaded.calls(0)
-        subjects.append(Subject(number, original(program), loaded, calls, observe(loaded.instance, calls)))
-    batches = Batches(case, CellJudge(case, clock, subjects[0], ()), lambda _v, _d, _c, judged: told.append(judged))
+        subjects.append(LoadedVariant(number, original(program), loaded, calls, observe(loaded.instance, calls)))
+    batches = BatchedCells(
+        case, CellJudge(case, clock, subjects[0], ()), lambda _v, _d, _c, judged: told.append(judged)
+    )
     for subject in subjects:
         batches.add(subject)
     batches.finish()

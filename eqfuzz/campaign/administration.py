@@ -19,7 +19,7 @@ FINDINGS = "findings"
 
 
 @dataclasses.dataclass(frozen=True)
-class Shrunk:
+class CorpusReduction:
     """A corpus before and after, in programs; ``features`` are reached by both. ``seconds`` are CPU seconds of one
     compiled cell of each program."""
 
@@ -110,7 +110,7 @@ def export(store: Store, campaign: Campaign, out: Path, target: Path) -> dict[st
     return {"programs": len(corpus), "outcomes": outcomes, "findings": len(kept)}
 
 
-def shrink_corpus(store: Store, campaign: Campaign) -> Shrunk:
+def shrink_corpus(store: Store, campaign: Campaign) -> CorpusReduction:
     """Keep the fewest cheap programs of the corpus that reach the same features (greedily). Raises StoreError."""
     before = store.corpus(campaign.id)
     after = smallest_cover(before)
@@ -118,7 +118,7 @@ def shrink_corpus(store: Store, campaign: Campaign) -> Shrunk:
         store.replace_corpus(campaign.id, after)
     reached: set[int] = set().union(*(entry.features for entry in before))
     costs = (round(sum(entry.cost for entry in entries), 3) for entries in (before, after))
-    return Shrunk(len(before), len(after), len(reached), *costs)
+    return CorpusReduction(len(before), len(after), len(reached), *costs)
 
 
 def _file_name(entry: CorpusEntry) -> str:

@@ -64,7 +64,7 @@ class Model(_Table):
     program_timeout: Positive = Field(default=10.0, description="wall seconds to load a program, and to run it")
 
 
-class Rewriting(_Table):
+class RewriteSettings(_Table):
     """How seeds become variants."""
 
     strategy: Literal["random", "each", "all", "none"] = Field(default="random", description="how sites are chosen")
@@ -74,7 +74,7 @@ class Rewriting(_Table):
     rules_from: tuple[Path, ...] = Field(default=(), description="files of your own rules")
 
 
-class Compiling(_Table):
+class CompileSettings(_Table):
     """How programs are compiled."""
 
     configs: tuple[str, ...] = Field(default=("inductor", "inductor-dynamic"), description="compile configurations")
@@ -88,7 +88,7 @@ class Compiling(_Table):
     preload: Path | None = Field(default=None, description="Python file run in every process that imports torch")
 
 
-class Judging(_Table):
+class OracleSettings(_Table):
     """What is compared."""
 
     check: tuple[str, ...] = Field(default=(), description="checks besides the usual ones")
@@ -116,9 +116,9 @@ class Configuration(_Table):
     budget: Budget = Budget()
     sources: Sources = Sources()
     model: Model = Model()
-    rewriting: Rewriting = Rewriting()
-    compiling: Compiling = Compiling()
-    judging: Judging = Judging()
+    rewriting: RewriteSettings = RewriteSettings()
+    compiling: CompileSettings = CompileSettings()
+    judging: OracleSettings = OracleSettings()
     feedback: Feedback = Feedback()
 
     @property

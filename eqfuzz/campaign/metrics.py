@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from eqfuzz.campaign.store.records import Json, KeptFinding
-from eqfuzz.events.campaign import EpochSettled, ItemEnded, ItemStarted, Waiting, WorkerLost
+from eqfuzz.campaign.store.records import Json, StoredFinding
+from eqfuzz.events.campaign import CampaignBlocked, EpochSettled, ItemEnded, ItemStarted, WorkerLost
 from eqfuzz.events.event import Event
-from eqfuzz.events.run import CellJudged, FindingMade, SeedDone, WorkerRestarted
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.events.run import CellJudged, FindingReported, SeedDone, WorkerRestarted
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.triage.findings.severity import Severity, counted
 
 COUNTED = ("programs", "invalid", "errors", "lost", "sites", "variants", "cells", "erased")
@@ -44,12 +44,12 @@ class Statistics:
         self._restarted = 0
         self._lost_workers = 0
         self._running: dict[int, str] = {}
-        self._waiting: Waiting | None = None
+        self._waiting: CampaignBlocked | None = None
         self._cells_before = 0
         self.spending: Callable[[], Mapping[str, Any]] = dict
         """Figures of a source that costs money, where there is one."""
 
-    def begin(self, curve: Iterable[Json], outcomes: Iterable[Json], findings: Iterable[KeptFinding]) -> None:
+    def begin(self, curve: Iterable[Json], outcomes: Iterable[Json], findings: Iterable[StoredFinding]) -> None:
         """Take over what earlier calls did; they took as long as the last settled epoch says."""
         points = list(curve)
         self.take_over(points, outcomes, findings)
@@ -57,7 +57,7 @@ class Statistics:
             self._seconds_before = points[-1]["seconds"] if points else 0.0
             self._cells_before = self._counts["cells"]
 
-    def take_over(self, curve: Iterable[Json], outcomes: Iterable[Json], findings: Iterable[KeptFinding]) -> None:
+    def take_over(self, curve: Iterable[Json], outcomes: Iterable[Json], findings: Iterable[StoredFinding]) -> None:
         """Count what the store holds, whoever did it: settled epochs by their last point, later items by outcomes."""
         with self._lock:
             self._counts.clear()
@@ -86,7 +86,7 @@ class Statistics:
                     self._running.pop(index, None)
                 case SeedDone(peak_mb=peak_mb):
                     self._peak_mb = max(self._peak_mb, peak_mb)
-                case FindingMade(finding=finding, bucket=bucket, issue=issue):
+                case FindingReported(finding=finding, bucket=bucket, issue=issue):
                     self._note(finding.id, bucket, issue, finding.severity, self._clock())
                 case CellJudged():
                     pass  # counted when its item is stored: what is cut off does not count
@@ -94,7 +94,7 @@ class Statistics:
                     self._epoch, self._yields = epoch, yields
                     self._features, self._lines, self._kept = point["features"], point["lines"], point["kept"]
                     self._curve.append(point)
-                case Waiting(cause=cause):
+                case CampaignBlocked(cause=cause):
                     self._waiting = event if cause else None
                 case WorkerRestarted():
                     self._restarted += 1
@@ -153,7 +153,7 @@ class Statistics:
             counts = {name: self._counts[name] for name in COUNTED}
             verdicts = {kind: self._verdicts[kind] for kind in sorted(self._verdicts)}
             cells, programs = counts["cells"], counts["programs"]
-            flaky = verdicts.get(str(Kind.FLAKY), 0)
+            flaky = verdicts.get(str(VerdictKind.FLAKY), 0)
             ago = None if self._last_bucket is None else round(self._clock() - self._last_bucket, 1)
             return {
                 **counts,

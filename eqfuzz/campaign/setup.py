@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.engine.disk_space import remove_leftovers
-from eqfuzz.campaign.engine.loop import Call, Campaigning
-from eqfuzz.campaign.executors.item_runner import Workshop
+from eqfuzz.campaign.engine.loop import CampaignInvocation, CampaignLoop
+from eqfuzz.campaign.executors.item_runner import ItemRunner
 from eqfuzz.campaign.executors.local import Executor, LocalExecutor
 from eqfuzz.campaign.metrics import Statistics
-from eqfuzz.campaign.sources.files import Files, Generated, Source
+from eqfuzz.campaign.sources.files import SeedFiles, SeedSource, TemplateSeeds
 from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.errors import UsageError
 from eqfuzz.events.campaign import CampaignSummary
 from eqfuzz.events.event import Handler
-from eqfuzz.generate.dag.generate import MIXED, Generator
+from eqfuzz.generate.dag.generate import MIXED, ProgramGenerator
 from eqfuzz.generate.dag.template import InvalidTemplate, shipped_templates, template_of
-from eqfuzz.mutate.bucketing import Sorting
-from eqfuzz.mutate.run import demand_sandbox, seed_files
+from eqfuzz.mutate.bucketing import Bucketer
+from eqfuzz.mutate.run import require_sandbox, seed_files
 from eqfuzz.mutate.self_check import quick_steps
 from eqfuzz.program.shipped import folder
 from eqfuzz.rewrite.rules.library import select
@@ -30,7 +30,7 @@ from eqfuzz.rewrite.rules.user_rules import known_rules
 from eqfuzz.triage.findings.known_issues import known_issue_files, read_known_issues
 
 if TYPE_CHECKING:
-    from eqfuzz.campaign.sources.llm import LlmSource
+    from eqfuzz.campaign.sources.llm import LlmSeeds
 
 STORE_FILE = "campaigns.db"
 RAY = "ray"
@@ -39,7 +39,7 @@ MODEL_FOLDER = "model"
 
 
 @dataclasses.dataclass(frozen=True)
-class Options:
+class InvocationOptions:
     """What a call is given besides the configuration: none of it changes what the campaign finds.
 
     ``out`` holds one folder for each campaign and, without a ``url``, the store of all. ``jobs`` 0, with a
@@ -63,7 +63,7 @@ class Options:
 
 
 def run_campaign(
-    configuration: Configuration, options: Options, statistics: Statistics, handler: Handler
+    configuration: Configuration, options: InvocationOptions, statistics: Statistics, handler: Handler
 ) -> CampaignSummary:
     """Run until a budget is spent or Ctrl-C, keeping ``statistics`` up to date. The folder is there at the first event.
 
@@ -78,13 +78,13 @@ def run_campaign(
     if configuration.has_untrusted and "cuda" in configuration.compiling.devices:
         raise UsageError("what is not trusted runs in the sandbox, and that has no CUDA: leave out --device cuda")
     paths = seed_files(given.seeds) if given.seeds else []
-    demand_sandbox(paths, untrusted=configuration.has_untrusted, unsafe=given.unsafe)
+    require_sandbox(paths, untrusted=configuration.has_untrusted, unsafe=given.unsafe)
     try:
         sources = sources_of(configuration)
         families = families_of(configuration)
-        workshop = Workshop(configuration, options.folder, max(options.jobs, 1))
+        workshop = ItemRunner(configuration, options.folder, max(options.jobs, 1))
         known_issues = known_issue_files(list(configuration.judging.known_issues))
-        sorting = Sorting(options.folder, read_known_issues(known_issues))
+        sorting = Bucketer(options.folder, read_known_issues(known_issues))
     except (RuleError, ValueError) as error:
         raise UsageError(str(error)) from None
     try:
@@ -100,7 +100,7 @@ def run_campaign(
                 raise UsageError(f"the self-check fails, so nothing was run: {problem}")
             if options.executor == RAY:
                 workshop.close()  # the check was all that it is for
-            call = Call(
+            call = CampaignInvocation(
                 name=options.name,
                 out=options.folder,
                 store=store,
@@ -112,12 +112,12 @@ def run_campaign(
                 rules=len(workshop.rules),
                 writer=writer,
             )
-            return Campaigning(configuration, call, sorting, statistics, handler).run()
+            return CampaignLoop(configuration, call, sorting, statistics, handler).run()
     finally:
         workshop.close()
 
 
-def open_store(options: Options) -> Store:
+def open_store(options: InvocationOptions) -> Store:
     """The store of the campaigns below ``options.out``. Raises StoreError."""
     try:
         options.out.mkdir(parents=True, exist_ok=True)
@@ -126,7 +126,7 @@ def open_store(options: Options) -> Store:
     return Store.open(options.store_url, options.out / "store")
 
 
-def executor_of(configuration: Configuration, options: Options, workshop: Workshop) -> Executor:
+def executor_of(configuration: Configuration, options: InvocationOptions, workshop: ItemRunner) -> Executor:
     """Who does the items. Raises UsageError."""
     if options.executor == RAY:
         from eqfuzz.campaign.executors.ray import RayExecutor
@@ -135,11 +135,11 @@ def executor_of(configuration: Configuration, options: Options, workshop: Worksh
     return LocalExecutor(workshop, options.jobs)
 
 
-def sources_of(configuration: Configuration) -> list[Source]:
+def sources_of(configuration: Configuration) -> list[SeedSource]:
     """The sources of seeds that the configuration names. Raises UsageError."""
     given = configuration.sources
     paths = (folder("seeds"),) if given.seeds is None else given.seeds
-    sources: list[Source] = [Files(f"folder:{path.name or path}", seed_files([path])) for path in paths]
+    sources: list[SeedSource] = [SeedFiles(f"folder:{path.name or path}", seed_files([path])) for path in paths]
     shipped = shipped_templates()
     names = [name for one in given.templates for name in (shipped if one == MIXED else (one,))]
     for name in dict.fromkeys(names):
@@ -147,13 +147,13 @@ def sources_of(configuration: Configuration) -> list[Source]:
             template = shipped[name] if name in shipped else template_of(Path(name))
         except InvalidTemplate as error:
             raise UsageError(f"sources.templates: {error}; shipped: {', '.join(shipped)}, {MIXED}") from None
-        sources.append(Generated(template.name, Generator(template), configuration.seed))
+        sources.append(TemplateSeeds(template.name, ProgramGenerator(template), configuration.seed))
     if not sources and not configuration.model.name:
         raise UsageError("no source of seeds: give seeds, templates or a model")
     return sources
 
 
-def _writer_of(configuration: Configuration, out: Path) -> LlmSource | None:
+def _writer_of(configuration: Configuration, out: Path) -> LlmSeeds | None:
     """The source that asks the model which the configuration names. Raises UsageError."""
     if not configuration.model.name:
         return None
@@ -169,7 +169,7 @@ def families_of(configuration: Configuration) -> tuple[str, ...]:
     return tuple(sorted({rule.family for rule in rules}))
 
 
-def _untrusted_oracle(configuration: Configuration, workshop: Workshop, handler: Handler) -> str:
+def _untrusted_oracle(configuration: Configuration, workshop: ItemRunner, handler: Handler) -> str:
     """What the quick self-check finds wrong; not asked where the user changes the compiler by a preload."""
     if configuration.compiling.preload is not None:
         return ""

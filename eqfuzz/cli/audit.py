@@ -11,10 +11,10 @@ import typer
 
 from eqfuzz.cli.exit_codes import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.exit_handling import ended
-from eqfuzz.cli.options import BadOption, Format, configs_of
+from eqfuzz.cli.options import BadOption, OutputFormat, configs_of
 
 if TYPE_CHECKING:
-    from eqfuzz.commands.audit import Audited
+    from eqfuzz.commands.audit import FileAudit
     from eqfuzz.run.configs.named import Config
 
 
@@ -28,7 +28,9 @@ def audit(
     ] = None,
     seed: Annotated[int, typer.Option(help="Decides the seed's inputs, as in mutate.")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Files audited at once (default: one per core).")] = None,
-    format: Annotated[Format, typer.Option(help="json: one file per line, the summary last.")] = Format.TEXT,
+    format: Annotated[
+        OutputFormat, typer.Option(help="json: one file per line, the summary last.")
+    ] = OutputFormat.TEXT,
 ) -> None:
     """Judge every operator of compiled programs on its own, and name those that are wrong.
 
@@ -48,7 +50,7 @@ def audit(
     workers = jobs or len(os.sched_getaffinity(0))
     raise typer.Exit(
         ended(
-            lambda: _audit(paths, chosen[0], seed, workers, as_json=format is Format.JSON),
+            lambda: _audit(paths, chosen[0], seed, workers, as_json=format is OutputFormat.JSON),
             stopped="not all was told",
         )
     )
@@ -61,18 +63,18 @@ def _audit(paths: list[Path], config: Config, seed: int, jobs: int, *, as_json: 
     from eqfuzz.mutate.seed_run import InternalError
     from eqfuzz.report.run.console import make_console
     from eqfuzz.report.verbs.audit import AuditLines, AuditReport
-    from eqfuzz.run.jobs.compiled_audit import demand_inductor
+    from eqfuzz.run.jobs.compiled_audit import require_inductor
     from eqfuzz.run.protocol import RunnerFailed
 
     report = AuditLines(sys.stdout) if as_json else AuditReport(make_console())
-    outcomes: list[Audited] = []
+    outcomes: list[FileAudit] = []
 
-    def handle(audited: Audited) -> None:
+    def handle(audited: FileAudit) -> None:
         outcomes.append(audited)
         report.handle(audited)
 
     try:
-        demand_inductor(config)
+        require_inductor(config)
     except ValueError as error:
         complain(f"--config: {error}")
         return USAGE

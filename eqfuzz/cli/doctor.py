@@ -162,13 +162,13 @@ def _tool(name: str, command: tuple[str, ...], purpose: str, package: str, *, ne
 def _sandbox() -> Check:
     """The level that untrusted seeds are shut in at, and what it lacks."""
     from eqfuzz.run.sandbox.bubblewrap import executable
-    from eqfuzz.run.sandbox.detection import Level, found
+    from eqfuzz.run.sandbox.detection import SandboxLevel, found
 
     purpose = "shuts in seeds that a language model wrote"
     known = found()
-    if known.level is Level.NONE:
+    if known.level is SandboxLevel.NONE:
         return Check("sandbox", ABSENT, f"none ({known.lacks})", purpose, "without it such seeds are refused")
-    if known.level is Level.LANDLOCK:
+    if known.level is SandboxLevel.LANDLOCK:
         return Check("sandbox", LOW, f"Landlock and seccomp only ({known.lacks})", purpose, "apt install bubblewrap")
     ran = subprocess.run([executable() or "bwrap", "--version"], capture_output=True, text=True, check=False)
     return Check("sandbox", OK, f"{ran.stdout.strip()} and seccomp", purpose)

@@ -31,17 +31,17 @@ def start(level: str) -> None:
 
 def log_event(event: Event) -> None:
     """What a campaign's events say to the log."""
-    from eqfuzz.events.generate import ProgramMade
-    from eqfuzz.events.run import FindingMade, SeedDone, SeedInvalid, SeedStarted
+    from eqfuzz.events.generate import ProgramGenerated
+    from eqfuzz.events.run import FindingReported, SeedDone, SeedInvalid, SeedStarted
 
     match event:
         case SeedStarted(seed=seed):
             _log.info("%s: started", seed)
-        case ProgramMade(file=file, seconds=seconds, operators=operators):
+        case ProgramGenerated(file=file, seconds=seconds, operators=operators):
             _log.debug("%s: %.1f ms, %d operators", file, seconds * 1000, len(operators))
         case SeedInvalid(reason=reason):
             _log.info("invalid seed: %s", reason)
-        case FindingMade(folder=folder):
+        case FindingReported(folder=folder):
             _log.info("finding in %s", folder)
         case SeedDone(seed=seed, seconds=seconds, cpu_seconds=cpu, timings=timings):
             steps = ", ".join(f"{step} {spent:.3f}" for step, spent in timings.items())

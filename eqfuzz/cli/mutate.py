@@ -12,7 +12,7 @@ import typer
 from eqfuzz.cli import logs
 from eqfuzz.cli.exit_codes import USAGE, complain
 from eqfuzz.cli.exit_handling import ended
-from eqfuzz.cli.options import BadOption, Format, checks_of, configs_of, new_file, seconds_of
+from eqfuzz.cli.options import BadOption, OutputFormat, checks_of, configs_of, new_file, seconds_of
 from eqfuzz.cli.rules.library import RulesFrom
 from eqfuzz.cli.run_reporting import reported
 
@@ -79,7 +79,9 @@ def mutate(
     jobs: Annotated[int | None, typer.Option(min=1, help="Seeds run at once (default: one per core).")] = None,
     time: Annotated[str | None, typer.Option(metavar="TIME", help="Stop after this long: 90, 10m, 1h.")] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Everything a run writes lands here.")] = Path("eqfuzz-out"),
-    format: Annotated[Format, typer.Option(help="json: one event per line, the summary last.")] = Format.TEXT,
+    format: Annotated[
+        OutputFormat, typer.Option(help="json: one event per line, the summary last.")
+    ] = OutputFormat.TEXT,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only findings, a line each, and the totals.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Compile nothing: seeds run in eager, then their variants.")
@@ -193,7 +195,7 @@ def mutate(
     )
     raise typer.Exit(
         ended(
-            lambda: _run(settings, as_json=format is Format.JSON, quiet=quiet, junit=junit),
+            lambda: _run(settings, as_json=format is OutputFormat.JSON, quiet=quiet, junit=junit),
             stopped=f"what was found is in {out}",
             keep=out,
         )

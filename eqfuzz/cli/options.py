@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from eqfuzz.run.configs.named import Config
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """How a verb tells what it found."""
 
     TEXT = "text"

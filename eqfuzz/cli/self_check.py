@@ -11,7 +11,7 @@ import typer
 
 from eqfuzz.cli.exit_codes import CLEAN, INTERNAL, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.exit_handling import ended
-from eqfuzz.cli.options import Format
+from eqfuzz.cli.options import OutputFormat
 
 
 def self_check(
@@ -26,14 +26,16 @@ def self_check(
     ] = 500,
     threaded: Annotated[int, typer.Option(min=0, help="With --full: compiled programs with several threads.")] = 200,
     jobs: Annotated[int | None, typer.Option(min=1, help="Programs at once (default: one per core).")] = None,
-    format: Annotated[Format, typer.Option(help="json: one event per step, the summary last.")] = Format.TEXT,
+    format: Annotated[
+        OutputFormat, typer.Option(help="json: one event per step, the summary last.")
+    ] = OutputFormat.TEXT,
 ) -> None:
     """Check the oracle: clean programs must agree, and planted faults must be seen.
 
     Exit codes: 0 all well, 2 usage, 3 the oracle fails the check (or internal error), 130 interrupted.
     """
     workers = jobs or len(os.sched_getaffinity(0))
-    as_json = format is Format.JSON
+    as_json = format is OutputFormat.JSON
     raise typer.Exit(
         ended(
             lambda: _self_check(full, out, (draws, eager, compiled, threaded), workers, as_json=as_json),

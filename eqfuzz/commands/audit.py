@@ -18,14 +18,14 @@ from eqfuzz.program.program import InvalidSeed
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.jobs.audit import TARGET
-from eqfuzz.run.jobs.compiled_audit import demand_inductor
+from eqfuzz.run.jobs.compiled_audit import require_inductor
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.processes.exit_reasons import death_in_words
 from eqfuzz.run.processes.pool import Pool
 
 
 @dataclasses.dataclass(frozen=True)
-class Audited:
+class FileAudit:
     """What came of one file: ``verdict`` on its compiled run as a whole and the ``audit`` of it.
 
     ``ended`` says in words why one of them or both are missing: an invalid seed, a child that died.
@@ -38,14 +38,14 @@ class Audited:
 
 
 def audit_files(
-    paths: Sequence[Path], handler: Callable[[Audited], None], *, seed: int, config: Config, jobs: int
+    paths: Sequence[Path], handler: Callable[[FileAudit], None], *, seed: int, config: Config, jobs: int
 ) -> bool:
     """Audit every program and hand each outcome to ``handler``, one at a time, in the order in which they end.
 
     Returns whether Ctrl-C ended it early. Raises ValueError for a configuration that cannot be audited, RunnerFailed
     when no process can be started, InternalError when one breaks down by eqfuzz's own fault.
     """
-    demand_inductor(config)
+    require_inductor(config)
     jobs = max(1, min(jobs, len(paths)))
     limits = Limits()
     lock, stop = threading.Lock(), threading.Event()
@@ -65,11 +65,11 @@ def audit_files(
         return all_through(pool, (partial(run, path) for path in paths), stop, jobs=jobs)
 
 
-def _audited(pool: Pool, path: Path, seed: int, config: Config, limits: Limits) -> Audited:
+def _audited(pool: Pool, path: Path, seed: int, config: Config, limits: Limits) -> FileAudit:
     try:
         program = read_program(path, str(path))
     except InvalidSeed as error:
-        return Audited(path, ended=error.reason)
+        return FileAudit(path, ended=error.reason)
     case = {
         "program": program.to_json(),
         "seed": seed,
@@ -78,16 +78,16 @@ def _audited(pool: Pool, path: Path, seed: int, config: Config, limits: Limits) 
         "eager_seconds": limits.eager_s,
         "compile_seconds": limits.compile_s,
     }
-    outcome = Audited(path)
+    outcome = FileAudit(path)
     stage = "start"
     for event in pool.run(case):
         match event["event"]:
             case "restart":
-                outcome = Audited(path)
+                outcome = FileAudit(path)
             case "stage":
                 stage = event["stage"]
             case "invalid":
-                outcome = Audited(path, ended=event["reason"])
+                outcome = FileAudit(path, ended=event["reason"])
             case "judged":
                 outcome = dataclasses.replace(outcome, verdict=Verdict.from_json(event["verdict"]))
             case "audited":

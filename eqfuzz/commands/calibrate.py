@@ -21,7 +21,7 @@ from eqfuzz.mutate.self_check import case_of, verdicts_of
 from eqfuzz.oracle.calibration.capability import CAPABILITIES
 from eqfuzz.oracle.calibration.ill_conditioned import hostile_programs
 from eqfuzz.oracle.calibration.recall import Recall
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import Program
 from eqfuzz.program.shipped import folder
@@ -65,12 +65,12 @@ class Pairs:
 
     def add(self, program: str, verdicts: Iterable[Verdict], alarms: Counter[str] | None = None) -> None:
         for verdict in verdicts:
-            if verdict.kind in (Kind.INVALID_SEED, Kind.UNSUPPORTED):
+            if verdict.kind in (VerdictKind.INVALID_SEED, VerdictKind.UNSUPPORTED):
                 continue
             self.kinds[str(verdict.kind)] += 1
-            if verdict.is_finding or verdict.kind is Kind.SUSPECT_RULE:
+            if verdict.is_finding or verdict.kind is VerdictKind.SUSPECT_RULE:
                 self.claimed.append(f"{program}: {verdict.kind}: {verdict.message}")
-            elif verdict.kind is Kind.INCONCLUSIVE:
+            elif verdict.kind is VerdictKind.INCONCLUSIVE:
                 self.doubts[program] += 1
         self.alarms.update(alarms or ())
 
@@ -95,7 +95,7 @@ def full_check(handler: Handler, out: Path, sizes: Sizes, *, jobs: int, seed: in
     """
     began = time.monotonic()
     out.mkdir(parents=True, exist_ok=True)
-    measuring = Measuring(out, handler, sizes, jobs, seed)
+    measuring = Calibration(out, handler, sizes, jobs, seed)
     interrupted = False
     try:
         for part in measuring.parts():
@@ -116,7 +116,7 @@ def full_check(handler: Handler, out: Path, sizes: Sizes, *, jobs: int, seed: in
     return summary
 
 
-class _Kept:
+class _CalibrationJournal:
     """Results by key in a file of JSON lines, which a later run reads again."""
 
     def __init__(self, file: Path) -> None:
@@ -137,7 +137,7 @@ class _Kept:
         return key in self._known
 
 
-class Measuring:
+class Calibration:
     """Measures one part after the other into ``table`` and ``pairs``; ``programs`` are the shipped seeds."""
 
     def __init__(self, out: Path, handler: Handler, sizes: Sizes, jobs: int, seed: int) -> None:
@@ -146,7 +146,7 @@ class Measuring:
         self.sizes = sizes
         self.jobs = jobs
         self.seed = seed
-        self.kept = _Kept(out / "measured.jsonl")
+        self.kept = _CalibrationJournal(out / "measured.jsonl")
         self.table = Recall()
         self.pairs = {name: Pairs(name) for name in (EAGER, CAPABILITY, THREADS, COMPILED, HOSTILE, THREADED)}
         self.rules = tuple(rule.name for rule in shipped_rules())
@@ -284,7 +284,7 @@ class Measuring:
         return str(self.out.absolute() / capability / f"{program.digest}.pickle")
 
     def _tell_pairs(self, pairs: Pairs, began: float) -> None:
-        doubts = pairs.kinds[str(Kind.INCONCLUSIVE)]
+        doubts = pairs.kinds[str(VerdictKind.INCONCLUSIVE)]
         detail = f"{pairs.count} pairs, {len(pairs.claimed)} claimed wrong, {doubts} inconclusive"
         self._tell(pairs.name, not pairs.claimed, detail, began)
 

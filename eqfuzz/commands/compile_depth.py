@@ -10,11 +10,13 @@ from typing import Any
 
 from eqfuzz.commands.each_rule import each_rule
 from eqfuzz.events.event import Handler
-from eqfuzz.events.rules import RuleMeasured, RuleStarted, SurvivalStarted, SurvivalSummary
+from eqfuzz.events.rules import CompileDepthStarted, CompileDepthSummary, RuleMeasured, RuleStarted
 from eqfuzz.rewrite.rules.rule import Rule
 
 
-def survival(rules: Sequence[Rule], handler: Handler, *, jobs: int, rules_from: Sequence[Path] = ()) -> SurvivalSummary:
+def survival(
+    rules: Sequence[Rule], handler: Handler, *, jobs: int, rules_from: Sequence[Path] = ()
+) -> CompileDepthSummary:
     """Measure ``rules`` and hand every event to ``handler``, one at a time; the last is the returned summary.
 
     Ctrl-C ends it early with a partial summary. Raises RunnerFailed when no process can be started.
@@ -27,7 +29,7 @@ def survival(rules: Sequence[Rule], handler: Handler, *, jobs: int, rules_from: 
         measured.append(event)
         handler(event)
 
-    handler(SurvivalStarted(len(rules), jobs))
+    handler(CompileDepthStarted(len(rules), jobs))
     interrupted = each_rule(
         rules,
         "eqfuzz.run.jobs.compile_depth:run_measurement",
@@ -36,7 +38,7 @@ def survival(rules: Sequence[Rule], handler: Handler, *, jobs: int, rules_from: 
         ended,
         jobs=jobs,
     )
-    summary = SurvivalSummary(
+    summary = CompileDepthSummary(
         rules=len(rules),
         levels=dict(sorted(Counter(m.level for m in measured if m.level is not None).items())),
         unmeasured=sorted(m.rule for m in measured if m.level is None),

@@ -9,8 +9,8 @@ from pathlib import Path
 from eqfuzz.mutate.seed_run import InternalError
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed, Program
-from eqfuzz.rewrite.derivation import Step
-from eqfuzz.rewrite.explanation import Explanation, Match, Miss
+from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.rewrite.explanation import Explanation, Miss, RuleMatch
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.jobs.case import Case
@@ -20,7 +20,7 @@ from eqfuzz.run.processes.pool import Pool
 
 
 @dataclasses.dataclass(frozen=True)
-class Explained:
+class RuleExplanation:
     """What a rule makes of a seed."""
 
     rule: Rule
@@ -28,7 +28,7 @@ class Explained:
     explanation: Explanation
 
 
-def explain(rule: Rule, path: Path, *, seed: int, rules_from: tuple[Path, ...] = ()) -> Explained:
+def explain(rule: Rule, path: Path, *, seed: int, rules_from: tuple[Path, ...] = ()) -> RuleExplanation:
     """Run the seed at ``path`` in a child with limits and say where ``rule`` applies in it, and why not elsewhere.
 
     ``seed`` decides the inputs that the facts are taken on. Raises InvalidSeed, RunnerFailed, and InternalError.
@@ -55,7 +55,7 @@ def explain(rule: Rule, path: Path, *, seed: int, rules_from: tuple[Path, ...] =
         tempfile.TemporaryDirectory(prefix="eqfuzz-explain-") as folder,
         Pool(Environment(Path(folder), shown=shown), limits, jobs=1, warm=False) as pool,
     ):
-        return Explained(rule, program, _explanation(pool, case))
+        return RuleExplanation(rule, program, _explanation(pool, case))
 
 
 def _explanation(pool: Pool, case: Case) -> Explanation:
@@ -69,7 +69,7 @@ def _explanation(pool: Pool, case: Case) -> Explanation:
             case "invalid":
                 raise InvalidSeed(name, event["reason"], event["line"])
             case "explained":
-                matches = tuple(Match(Step(**m["step"]), m["source"]) for m in event["matches"])
+                matches = tuple(RuleMatch(RewriteStep(**m["step"]), m["source"]) for m in event["matches"])
                 told = Explanation(matches, tuple(Miss(**m) for m in event["misses"]), event["looked_at"])
             case "exit" if event["reason"] == "error" and not case.program.untrusted:
                 raise InternalError(f"{name}: {event['detail']}", event["output"])

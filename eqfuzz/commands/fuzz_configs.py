@@ -8,26 +8,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from eqfuzz.commands.judged_configs import BadState, ConfigState, Judged
+from eqfuzz.commands.judged_configs import BadState, ConfigState, JudgedConfig
 from eqfuzz.errors import UsageError
 from eqfuzz.events.configs import ConfigsSampled
 from eqfuzz.events.event import Event, Handler
-from eqfuzz.events.run import CellJudged, FindingMade, Summary
+from eqfuzz.events.run import CellJudged, FindingReported, Summary
 from eqfuzz.mutate import run as mutate
-from eqfuzz.mutate.counters import Tally
+from eqfuzz.mutate.counters import RunCounters
 from eqfuzz.mutate.run import seed_files
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.program.release import this_release
 from eqfuzz.run.configs.named import DEFAULT_CONFIG, Config
-from eqfuzz.run.configs.options import SAMPLED_MODULES, Options, UnknownOption, options_of
+from eqfuzz.run.configs.options import SAMPLED_MODULES, SampledOptions, UnknownOption, options_of
 from eqfuzz.run.configs.sampling import randomly, tuples
 from eqfuzz.triage.findings.finding import Finding
 
 
 @dataclasses.dataclass(frozen=True)
-class Sampling:
+class SamplingPlan:
     """How configurations are sampled: ``n`` options at a time, ``limit`` at most, or ``attempts`` with ``p`` each.
 
     ``modules`` are of ``SAMPLED_MODULES``; ``only`` names the options to take (none: all), Dynamo's as ``dynamo.NAME``.
@@ -42,7 +42,7 @@ class Sampling:
     p: float = 0.1
 
 
-def sample_configs(sampling: Sampling, seed: int) -> tuple[list[Config], Options]:
+def sample_configs(sampling: SamplingPlan, seed: int) -> tuple[list[Config], SampledOptions]:
     """The configurations, and the options that they were drawn from. Raises UsageError."""
     options = options_of(sampling.modules)
     try:
@@ -56,7 +56,7 @@ def sample_configs(sampling: Sampling, seed: int) -> tuple[list[Config], Options
     return tuples(chosen, sampling.n, sampling.limit, seed), options
 
 
-def run(settings: Settings, sampling: Sampling, handler: Handler) -> Summary:
+def run(settings: Settings, sampling: SamplingPlan, handler: Handler) -> Summary:
     """Judge every sampled configuration on every seed that is not judged yet; the first event tells of both.
 
     The summary counts findings that an earlier run has made of configurations asked for, too. Raises UsageError and
@@ -65,7 +65,7 @@ def run(settings: Settings, sampling: Sampling, handler: Handler) -> Summary:
     configs, options = sample_configs(sampling, settings.seed)
     if not configs:
         raise UsageError("no configuration was sampled: raise --attempts or --p")
-    keeper = _Keeper(settings, configs, handler)
+    keeper = _ConfigVerdictLog(settings, configs, handler)
     handler(
         ConfigsSampled(
             configs=[config.name for config in configs],
@@ -77,7 +77,7 @@ def run(settings: Settings, sampling: Sampling, handler: Handler) -> Summary:
         )
     )
     if not keeper.paths:
-        summary = Tally().summary(
+        summary = RunCounters().summary(
             seed=settings.seed, interrupted=False, out_of_time=False, seconds=0.0, cpu_seconds=0.0
         )
         keeper.handle(summary)
@@ -95,7 +95,7 @@ def run(settings: Settings, sampling: Sampling, handler: Handler) -> Summary:
     return keeper.with_known(mutate.run(asked, keeper.handle))
 
 
-class _Keeper:
+class _ConfigVerdictLog:
     """Knows what is judged and what is open, and writes down what is judged in between."""
 
     def __init__(self, settings: Settings, configs: Sequence[Config], handler: Handler) -> None:
@@ -103,7 +103,7 @@ class _Keeper:
         self._configs = {config.name: config for config in configs}
         self._under = _circumstances(settings)
         self._programs: dict[str, Program] = {}
-        self._told: dict[tuple[str, str], Judged] = {}
+        self._told: dict[tuple[str, str], JudgedConfig] = {}
         self.open: list[tuple[str, str]] = []
         self.judged: list[tuple[str, str]] = []
         self.known: list[str] = []
@@ -124,7 +124,7 @@ class _Keeper:
         match event:
             case CellJudged(config=config) if config in self._configs:
                 self._keep(event)
-            case FindingMade(finding=finding):
+            case FindingReported(finding=finding):
                 self._name(finding)
             case _:
                 pass
@@ -170,9 +170,9 @@ class _Keeper:
         self._told[cell.seed, cell.config] = judged
         self._state.add(judged)
 
-    def _entry(self, name: str, config: Config) -> Judged:
+    def _entry(self, name: str, config: Config) -> JudgedConfig:
         values = {"inductor": config.inductor, "dynamo": config.dynamo}
-        return Judged(name, self._programs[name].digest, config.name, values, self._under, kind="", message="")
+        return JudgedConfig(name, self._programs[name].digest, config.name, values, self._under, kind="", message="")
 
 
 def _circumstances(settings: Settings) -> dict[str, Any]:

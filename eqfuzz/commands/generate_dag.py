@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Protocol
 
 from eqfuzz.events.event import Handler
-from eqfuzz.events.generate import Generation, GenerationSummary, ProgramMade
-from eqfuzz.generate.dag.generate import Generated
+from eqfuzz.events.generate import GenerationEnded, GenerationSummary, ProgramGenerated
+from eqfuzz.generate.dag.generate import GeneratedProgram
 from eqfuzz.generate.dag.graph.graphviz import dot
 
 
-class MakesPrograms(Protocol):
-    """`eqfuzz.generate.dag.generate.Generator`, or several of them."""
+class ProgramSource(Protocol):
+    """`eqfuzz.generate.dag.generate.ProgramGenerator`, or several of them."""
 
-    def generate(self, seed: int) -> Generated: ...
+    def generate(self, seed: int) -> GeneratedProgram: ...
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -27,7 +27,7 @@ class MakesPrograms(Protocol):
 
 
 def generate_programs(
-    source: MakesPrograms,
+    source: ProgramSource,
     template: str,
     seeds: range,
     out: Path,
@@ -35,7 +35,7 @@ def generate_programs(
     *,
     artifacts: bool,
     runs: bool,
-) -> Generation:
+) -> GenerationEnded:
     """Write the programs of ``seeds`` to ``out``/programs and return the last event.
 
     Ctrl-C ends it early. ``artifacts``: what each was made from, beside it. Raises OSError.
@@ -58,10 +58,10 @@ def generate_programs(
             uses.update(program.operators)
             made += 1
             operators = list(program.operators)
-            handler(ProgramMade(number, seed, program.template, str(file), operators, round(seconds, 6)))
+            handler(ProgramGenerated(number, seed, program.template, str(file), operators, round(seconds, 6)))
     except KeyboardInterrupt:
         interrupted = True
-    event = (Generation if runs and not interrupted else GenerationSummary)(
+    event = (GenerationEnded if runs and not interrupted else GenerationSummary)(
         start=seeds.start,
         count=len(seeds),
         template=template,
@@ -76,7 +76,7 @@ def generate_programs(
     return event
 
 
-def write_artifacts(program: Generated, folder: Path) -> None:
+def write_artifacts(program: GeneratedProgram, folder: Path) -> None:
     """``summary.txt``, ``operators.txt``, ``program.py``, ``graph.dot``, and ``graph.svg`` where graphviz is."""
     folder.mkdir(parents=True, exist_ok=True)
     uses = Counter(program.operators)

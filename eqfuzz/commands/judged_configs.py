@@ -8,13 +8,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from eqfuzz.oracle.compare.verdict import FINDINGS, Kind
+from eqfuzz.oracle.compare.verdict import FINDINGS, VerdictKind
 
 FILE = "config-state.json"
 
 
 @dataclasses.dataclass(frozen=True)
-class Judged:
+class JudgedConfig:
     """One configuration on one seed. ``values`` are those of the configuration by module; ``under`` is what else
     decides the outcome (torch, preload file, random seed, …). ``finding`` is the id where one was made of it."""
 
@@ -29,7 +29,7 @@ class Judged:
 
     @property
     def is_finding(self) -> bool:
-        return Kind(self.kind) in FINDINGS
+        return VerdictKind(self.kind) in FINDINGS
 
     @property
     def key(self) -> str:
@@ -46,22 +46,22 @@ class ConfigState:
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / FILE
-        self._judged: dict[str, Judged] = {}
+        self._judged: dict[str, JudgedConfig] = {}
         if not self.file.exists():
             return
         try:
             for told in json.loads(self.file.read_text(encoding="utf-8"))["judged"]:
-                judged = Judged(**told)
+                judged = JudgedConfig(**told)
                 self._judged[judged.key] = judged
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise BadState(f"{self.file}: cannot be read: {' '.join(str(error).split())}; remove it") from None
 
-    def add(self, judged: Judged) -> None:
+    def add(self, judged: JudgedConfig) -> None:
         """Keep it, in the place of an older one of the same configuration, seed and circumstances."""
         self._judged[judged.key] = judged
         self._write()
 
-    def known(self, key: str) -> Judged | None:
+    def known(self, key: str) -> JudgedConfig | None:
         return self._judged.get(key)
 
     def _write(self) -> None:

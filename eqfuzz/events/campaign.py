@@ -68,7 +68,7 @@ class EpochSettled(Event):
 
 
 @dataclasses.dataclass(frozen=True)
-class Waiting(Event):
+class CampaignBlocked(Event):
     """Something that may pass holds the campaign up; ``cause`` is empty when it is over. It tries again by itself."""
 
     name: ClassVar[str] = "waiting"
@@ -87,7 +87,7 @@ class WorkerLost(Event):
 
 
 @dataclasses.dataclass(frozen=True)
-class Stopping(Event):
+class CampaignStopping(Event):
     """Nothing new is begun; ``running`` seeds are in flight.
 
     ``why``: interrupt, time, cells, cpu, findings, dollars, model (the only source gives no more), seeds
@@ -100,7 +100,7 @@ class Stopping(Event):
 
 
 @dataclasses.dataclass(frozen=True)
-class SourceTold(Event):
+class SourceUnavailable(Event):
     """A source gives no seed; ``ended``: nor ever again in this call."""
 
     name: ClassVar[str] = "source"

@@ -9,7 +9,7 @@ from eqfuzz.events.event import Event
 
 
 @dataclasses.dataclass(frozen=True)
-class ProgramMade(Event):
+class ProgramGenerated(Event):
     """One program: what it uses, and where it was written. ``seconds`` is what making it took."""
 
     name: ClassVar[str] = "program"
@@ -22,7 +22,7 @@ class ProgramMade(Event):
 
 
 @dataclasses.dataclass(frozen=True)
-class Generation(Event):
+class GenerationEnded(Event):
     """All programs were made, or as many as there was time for. ``operators`` counts uses, the most used first."""
 
     name: ClassVar[str] = "generation"
@@ -38,7 +38,7 @@ class Generation(Event):
 
 
 @dataclasses.dataclass(frozen=True)
-class GenerationSummary(Generation):
+class GenerationSummary(GenerationEnded):
     """The same as the last event, where nothing is run."""
 
     name: ClassVar[str] = "summary"

@@ -24,7 +24,7 @@ class WritingStarted(Event):
 
 
 @dataclasses.dataclass(frozen=True)
-class RoundTold:
+class AnswerJudged:
     """One answer of a sample: ``reason`` is empty for a seed. ``kept``: it was on the disk, and cost nothing now."""
 
     reason: str
@@ -36,7 +36,7 @@ class RoundTold:
 
 
 @dataclasses.dataclass(frozen=True)
-class SampleMade(Event):
+class SampleEnded(Event):
     """One seed that was wanted. ``reason`` is empty where it was accepted as ``file``, else why there is none.
 
     ``part`` is the part of the compiler that was asked for, ``reached`` whether the seed reaches it (None: none was).
@@ -51,7 +51,7 @@ class SampleMade(Event):
     file: str
     sites: int
     reached: bool | None
-    rounds: list[RoundTold]
+    rounds: list[AnswerJudged]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +77,7 @@ class PromptTally:
 
 
 @dataclasses.dataclass(frozen=True)
-class Writing(Event):
+class WritingEnded(Event):
     """All samples are made, or as many as could be.
 
     ``queries`` counts answers, ``kept`` those of them that were on the disk already; tokens and ``dollars`` are of all
@@ -122,7 +122,7 @@ class Writing(Event):
 
 
 @dataclasses.dataclass(frozen=True)
-class WritingSummary(Writing):
+class WritingSummary(WritingEnded):
     """The same as the last event, where nothing is run."""
 
     name: ClassVar[str] = "summary"
@@ -142,7 +142,7 @@ class DrySummary(Event):
 
 
 @dataclasses.dataclass(frozen=True)
-class CostTold(Event):
+class CostReported(Event):
     """What the findings of the seeds cost. ``findings_per_dollar`` is None where nothing was paid for the answers."""
 
     name: ClassVar[str] = "cost"

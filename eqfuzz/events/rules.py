@@ -58,7 +58,7 @@ class CheckSummary(Event):
 
 
 @dataclasses.dataclass(frozen=True)
-class SurvivalStarted(Event):
+class CompileDepthStarted(Event):
     """``eqfuzz rules survival`` begins."""
 
     name: ClassVar[str] = "start"
@@ -80,7 +80,7 @@ class RuleMeasured(Event):
 
 
 @dataclasses.dataclass(frozen=True)
-class SurvivalSummary(Event):
+class CompileDepthSummary(Event):
     """The last event of a measurement, an interrupted one too: rules per level, and those without one."""
 
     name: ClassVar[str] = "summary"

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from eqfuzz.events.event import Event
 from eqfuzz.oracle.compare.verdict import Verdict
-from eqfuzz.rewrite.derivation import Step
+from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.triage.findings.finding import Finding
 
 
@@ -66,7 +66,7 @@ class SitesListed(Event):
     index: int
     seed: str
     source: str
-    sites: list[Step]
+    sites: list[RewriteStep]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +79,7 @@ class VariantMade(Event):
     seed: str
     variant: int
     exactness: str
-    derivation: list[Step]
+    derivation: list[RewriteStep]
     source: str
 
 
@@ -106,7 +106,7 @@ class CellJudged(Event):
 
 
 @dataclasses.dataclass(frozen=True)
-class FindingMade(Event):
+class FindingReported(Event):
     """``folder`` holds the reproducer; ``known`` when an earlier run had already written it.
 
     ``bucket`` is the id of its bucket (empty: it was not placed), ``kept`` False where that has enough members and the

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import CellJudged
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.program.release import this_release
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.triage.findings.buckets import Buckets
@@ -21,7 +21,7 @@ from eqfuzz.triage.findings.known_issues import KnownIssue, is_named, known_as
 
 
 @dataclasses.dataclass(frozen=True)
-class Sorted:
+class BucketAssignment:
     """``bucket`` is empty for a finding that was not placed; one that is not ``kept`` has lost its folder.
 
     ``issue`` is the address of the known issue that it is.
@@ -32,7 +32,7 @@ class Sorted:
     issue: str = ""
 
 
-class Sorting:
+class Bucketer:
     """Sorts the findings of one run into the buckets of its folder. Raises ValueError where these cannot be read."""
 
     def __init__(self, out: Path, issues: Sequence[KnownIssue]) -> None:
@@ -42,23 +42,23 @@ class Sorting:
         self._agreeing: set[str] = set()
         self._lock = threading.Lock()
 
-    def sort(self, finding: Finding, folder: Path) -> Sorted:
+    def sort(self, finding: Finding, folder: Path) -> BucketAssignment:
         """Where it belongs; the folder of a finding that its bucket has enough of is removed."""
         with self._lock:
             issue = known_as(finding, self._issues, datetime.date.today())
             self._met.update(other for other in self._issues if other.fits(finding))
             address = issue.url if issue is not None else ""
             if not finding.fingerprint:
-                return Sorted(issue=address)
+                return BucketAssignment(issue=address)
             kept = self._buckets.add(finding)
             if not kept:
                 with contextlib.suppress(FileNotFoundError):  # another process made the same finding, and removed it
                     shutil.rmtree(folder)
-            return Sorted(self._buckets.of(finding), kept, address)
+            return BucketAssignment(self._buckets.of(finding), kept, address)
 
     def count(self, event: Event) -> None:
         """Look at an event of the run for seeds that compile right by now."""
-        if not isinstance(event, CellJudged) or event.verdict.kind is not Kind.AGREE:
+        if not isinstance(event, CellJudged) or event.verdict.kind is not VerdictKind.AGREE:
             return
         if (event.variant, event.device, event.config) == (0, "cpu", DEFAULT_CONFIG.name):
             self._agreeing.add(event.seed)

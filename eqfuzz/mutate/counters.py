@@ -7,7 +7,7 @@ import collections
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import (
     CellJudged,
-    FindingMade,
+    FindingReported,
     RuleTally,
     SeedDone,
     SeedInvalid,
@@ -16,11 +16,11 @@ from eqfuzz.events.run import (
     Summary,
 )
 from eqfuzz.mutate.invalid_seeds import InvalidSeeds
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.triage.findings.severity import Severity, counted
 
 
-class Tally:
+class RunCounters:
     """Sees every event of a run and adds up."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Tally:
                 self.seeds += 1
             case SeedInvalid(index=index, seed=seed, reason=reason):
                 self.invalid.add(index, seed, reason)
-                self.verdicts[str(Kind.INVALID_SEED)] += 1
+                self.verdicts[str(VerdictKind.INVALID_SEED)] += 1
             case SeedRewritten(sites=sites, variants=variants):
                 self.sites += sites
                 self.variants += variants
@@ -56,9 +56,9 @@ class Tally:
             case SeedDone(seed=seed, peak_mb=peak_mb):
                 self.invalid.add_tried(seed)
                 self.peak_mb = max(self.peak_mb, peak_mb)
-            case FindingMade(finding=finding, issue=issue) if issue:
+            case FindingReported(finding=finding, issue=issue) if issue:
                 self.known.add(finding.id)
-            case FindingMade(finding=finding, bucket=bucket):
+            case FindingReported(finding=finding, bucket=bucket):
                 self.findings[finding.id] = finding.severity
                 self.buckets.add(bucket or finding.id)
             case _:
@@ -69,12 +69,12 @@ class Tally:
         for rule in set(cell.rules):
             self._rule_variants.setdefault(rule, set()).add((cell.index, cell.variant))
         is_eager_check = not cell.config
-        if is_eager_check and cell.verdict.kind is Kind.AGREE:
+        if is_eager_check and cell.verdict.kind is VerdictKind.AGREE:
             return  # counted by its compiled cells
         self.cells += not is_eager_check
         self.erased += cell.erased
         self.verdicts[kind] += 1
-        if cell.verdict.kind is Kind.FLAKY:
+        if cell.verdict.kind is VerdictKind.FLAKY:
             self.flaky[cell.verdict.cause] += 1
         for rule in set(cell.rules):
             self._rule_verdicts.setdefault(rule, collections.Counter())[kind] += 1

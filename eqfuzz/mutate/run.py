@@ -12,8 +12,8 @@ from pathlib import Path
 from eqfuzz.errors import UsageError
 from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.run import RunStarted, Summary
-from eqfuzz.mutate.bucketing import Sorting
-from eqfuzz.mutate.counters import Tally
+from eqfuzz.mutate.bucketing import Bucketer
+from eqfuzz.mutate.counters import RunCounters
 from eqfuzz.mutate.parallel import all_through
 from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.mutate.self_check import quick_steps
@@ -23,10 +23,10 @@ from eqfuzz.rewrite.rules.library import select
 from eqfuzz.rewrite.rules.rule import RuleError
 from eqfuzz.rewrite.rules.user_rules import known_rules
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.kernels.cache_eviction import Pruning
+from eqfuzz.run.kernels.cache_eviction import CacheEvictor
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.processes.pool import Pool
-from eqfuzz.run.sandbox.launcher import NoSandbox, demand_level
+from eqfuzz.run.sandbox.launcher import SandboxUnavailable, require_level
 from eqfuzz.triage.findings.known_issues import read_known_issues
 from eqfuzz.triage.findings.versions import versions
 
@@ -45,9 +45,9 @@ def run(settings: Settings, handler: Handler) -> Summary:
     except ValueError as error:
         raise UsageError(f"--rules: {error}") from None
     environment = _environment(settings)
-    demand_sandbox(paths, untrusted=settings.untrusted, unsafe=settings.unsafe)
+    require_sandbox(paths, untrusted=settings.untrusted, unsafe=settings.unsafe)
     try:
-        sorting = Sorting(environment.out, read_known_issues(settings.known_issues))
+        sorting = Bucketer(environment.out, read_known_issues(settings.known_issues))
     except ValueError as error:
         raise UsageError(str(error)) from None
     return _Run(settings, paths, rules, environment, sorting, handler).run()
@@ -81,13 +81,13 @@ def _environment(settings: Settings) -> Environment:
     return Environment(settings.out.resolve(), preload, shown=shown, unsafe=settings.unsafe)
 
 
-def demand_sandbox(paths: Sequence[Path], *, untrusted: bool, unsafe: bool) -> None:
+def require_sandbox(paths: Sequence[Path], *, untrusted: bool, unsafe: bool) -> None:
     """Raises UsageError where what is not trusted (everything, or files that say so) would find no sandbox."""
     if unsafe or not (untrusted or any(map(_is_untrusted, paths))):
         return
     try:
-        demand_level()
-    except NoSandbox as error:
+        require_level()
+    except SandboxUnavailable as error:
         raise UsageError(str(error)) from None
 
 
@@ -112,7 +112,7 @@ class _Run:
         paths: list[Path],
         rules: tuple[str, ...],
         environment: Environment,
-        sorting: Sorting,
+        sorting: Bucketer,
         handler: Handler,
     ) -> None:
         self.settings = settings
@@ -121,7 +121,7 @@ class _Run:
         self.environment = environment
         self.sorting = sorting
         self.handler = handler
-        self.tally = Tally()
+        self.tally = RunCounters()
         self.stop = threading.Event()
         self.out_of_time = False
         self.lock = threading.Lock()
@@ -129,7 +129,7 @@ class _Run:
         self.cpu_before = _cpu_seconds()
         self.deadline = self.began + settings.time if settings.time is not None else None
         self.versions = versions()
-        self.pruning = Pruning(environment.caches())
+        self.pruning = CacheEvictor(environment.caches())
 
     def run(self) -> Summary:
         settings = self.settings

@@ -13,7 +13,7 @@ from typing import Any
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import (
     CellJudged,
-    FindingMade,
+    FindingReported,
     LinesCovered,
     SeedDone,
     SeedInvalid,
@@ -23,14 +23,14 @@ from eqfuzz.events.run import (
     VariantMade,
     WorkerRestarted,
 )
-from eqfuzz.mutate.bucketing import Sorted, Sorting
+from eqfuzz.mutate.bucketing import BucketAssignment, Bucketer
 from eqfuzz.mutate.saved_variants import keep_variant, text_of_variant
 from eqfuzz.mutate.settings import Settings
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.formats import read_program, recognise
-from eqfuzz.program.policy import demand_allowed
+from eqfuzz.program.policy import require_allowed
 from eqfuzz.program.program import InvalidSeed, Program
-from eqfuzz.rewrite.derivation import Step
+from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.run.configs.named import GUARDS, OWN_RANDOM, Config, one_thread
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.jobs.case import Case
@@ -39,7 +39,7 @@ from eqfuzz.run.processes.exit_reasons import DEATHS, death_in_words
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.protocol import FORBIDDEN
 from eqfuzz.triage.confirm.cell import Cell
-from eqfuzz.triage.confirm.confirmation import Confirmed, Confirming
+from eqfuzz.triage.confirm.confirmation import ConfirmedFinding, FindingConfirmer
 from eqfuzz.triage.findings.severity import severity
 
 THREAD_COUNTS = (2, 3, 4)
@@ -74,7 +74,7 @@ class SeedRun:
         emit: Callable[[Event], None],
         stop: threading.Event,
         deadline: float | None,
-        sorting: Sorting | None = None,
+        sorting: Bucketer | None = None,
         text: str | None = None,
     ) -> None:
         self.index = index
@@ -127,7 +127,7 @@ class SeedRun:
         program = read_program(self.path, self.name) if self.text is None else recognise(self.text, self.name)
         self.untrusted = program.untrusted or self.settings.untrusted
         program = dataclasses.replace(program, untrusted=self.untrusted)
-        demand_allowed(program)
+        require_allowed(program)
         if self.untrusted and "cuda" in self.settings.devices:
             raise InvalidSeed(self.name, "untrusted, and the sandbox has no CUDA: leave out --device cuda")
         self._run_case(self._case(program))
@@ -242,9 +242,9 @@ class SeedRun:
         raise InternalError(f"{self.name}: the runner ended without saying how", "")
 
     def _tell_rewrites(self, program: Program, found: list[dict[str, Any]]) -> None:
-        self.emit(SitesListed(self.index, self.name, program.source, [Step(**step) for step in found]))
+        self.emit(SitesListed(self.index, self.name, program.source, [RewriteStep(**step) for step in found]))
         for number, told in enumerate(self.variants, 1):
-            steps = [Step(**step) for step in told["derivation"]]
+            steps = [RewriteStep(**step) for step in told["derivation"]]
             self.emit(VariantMade(self.index, self.name, number, told["exactness"], steps, told["source"]))
 
     def _on_cell(self, event: dict[str, Any]) -> None:
@@ -261,7 +261,7 @@ class SeedRun:
             if cell.variant not in self.judged_variants:
                 self.judged_variants.add(cell.variant)
                 self._tell(cell)
-                if self.settings.keep_variants is not None and cell.verdict.kind is Kind.AGREE:
+                if self.settings.keep_variants is not None and cell.verdict.kind is VerdictKind.AGREE:
                     source = self.variants[cell.variant - 1]["source"]
                     rules = self._rules_of(cell.variant)
                     keep_variant(self.settings.keep_variants, self.name, source, rules, untrusted=self.untrusted)
@@ -289,12 +289,12 @@ class SeedRun:
             kind = DEATHS[ended["reason"]]
             self.cells[key] = Cell(*key, Verdict(kind, words), ended["wall_seconds"])
             skip = [*done, key]
-            if variant == 0 and kind is Kind.HANG:  # else every variant would wait out the same limit
+            if variant == 0 and kind is VerdictKind.HANG:  # else every variant would wait out the same limit
                 skip += [(number, *key[1:]) for number in range(1, len(self.variants) + 1)]
             return dataclasses.replace(case, skip=tuple(skip))
         if name in ("speed", "device", "threads"):
             key = (variant, stage["device"], stage["config"])
-            kind = Kind.INCONCLUSIVE if name == "speed" else Kind.UNSUPPORTED
+            kind = VerdictKind.INCONCLUSIVE if name == "speed" else VerdictKind.UNSUPPORTED
             self.cells[key] = Cell(*key, Verdict(kind, words), ended["wall_seconds"])
             self._tell(self.cells[key])
             return dataclasses.replace(case, skip=(*done, key))
@@ -304,7 +304,7 @@ class SeedRun:
             return dataclasses.replace(case, skip=done, no_reference=(*case.no_reference, variant))
         if name == "eager" and variant > 0:
             self.judged_variants.add(variant)
-            self._tell(Cell(variant, "", "", Verdict(Kind.SUSPECT_RULE, words), ended["wall_seconds"]))
+            self._tell(Cell(variant, "", "", Verdict(VerdictKind.SUSPECT_RULE, words), ended["wall_seconds"]))
             return dataclasses.replace(case, skip=done, skip_variants=(*case.skip_variants, variant))
         raise InvalidSeed(self.name, words)
 
@@ -314,7 +314,7 @@ class SeedRun:
         for _, cell in sorted(self.cells.items()):
             if cell.verdict.is_finding:
                 groups.setdefault(self._baseline_of(cell).symptom, []).append(cell)
-        confirming = Confirming(self._case(original), self.variants, self.pool, self.environment, self.versions)
+        confirming = FindingConfirmer(self._case(original), self.variants, self.pool, self.environment, self.versions)
         for symptom, cells in sorted(groups.items(), key=lambda group: severity(group[1][0].verdict).rank):
             by_original = any(cell.variant == 0 for cell in cells)
             if by_original and symptom in self.settings.met:
@@ -328,15 +328,15 @@ class SeedRun:
                 if isinstance(confirmed, Verdict):
                     cell = dataclasses.replace(cell, verdict=confirmed)
                 self._tell(cell)
-            if isinstance(confirmed, Confirmed):
+            if isinstance(confirmed, ConfirmedFinding):
                 if by_original:
                     self.shown.add(symptom)
                 self._tell_finding(confirmed)
 
-    def _tell_finding(self, confirmed: Confirmed) -> None:
-        place = Sorted() if self.sorting is None else self.sorting.sort(confirmed.finding, confirmed.folder)
+    def _tell_finding(self, confirmed: ConfirmedFinding) -> None:
+        place = BucketAssignment() if self.sorting is None else self.sorting.sort(confirmed.finding, confirmed.folder)
         told = confirmed.finding, str(confirmed.folder), confirmed.known, place.bucket, place.kept, place.issue
-        self.emit(FindingMade(self.index, *told))
+        self.emit(FindingReported(self.index, *told))
 
     def _baseline_of(self, cell: Cell) -> Cell:
         """The same cell under the baseline configuration or with one thread, where that shows the same, or itself."""

@@ -12,7 +12,7 @@ from eqfuzz.events.event import Handler
 from eqfuzz.events.self_check import SelfCheckStep, SelfCheckSummary
 from eqfuzz.oracle.calibration.recall import Recall, measure
 from eqfuzz.oracle.compare.checks import ORACLES
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import Program
 from eqfuzz.program.shipped import folder
@@ -91,21 +91,21 @@ def verdicts_of(pool: Pool, case: Case) -> Iterator[Verdict]:
         if event["event"] == "cell" and bool(event["config"]) is not case.dry_run:
             yield Verdict.from_json(event["verdict"])
         elif event["event"] == "invalid":
-            yield Verdict(Kind.INVALID_SEED, event["reason"])
+            yield Verdict(VerdictKind.INVALID_SEED, event["reason"])
         elif event["event"] == "exit" and event["reason"] != "done":
-            yield Verdict(Kind.PROCESS_CRASH, event["detail"])
+            yield Verdict(VerdictKind.PROCESS_CRASH, event["detail"])
 
 
 def quick_steps(pool: Pool) -> Iterator[SelfCheckStep]:
     """The steps of the quick check, each as it is done; programs are compiled in ``pool``'s children."""
     began = time.monotonic()
     verdicts = _compiled(pool, CLEAN, DEFAULT_CONFIG)
-    odd = [verdict.message for verdict in verdicts if verdict.kind is not Kind.AGREE]
+    odd = [verdict.message for verdict in verdicts if verdict.kind is not VerdictKind.AGREE]
     detail = odd[0] if odd else f"{len(verdicts)} programs, compiled, agree with eager"
     yield _step("clean programs agree", len(verdicts) == len(CLEAN) and not odd, detail, began)
 
     began = time.monotonic()
-    seen = [v.message for v in _compiled(pool, WITH_RELU, FAULTY) if v.kind is Kind.WRONG_RESULT]
+    seen = [v.message for v in _compiled(pool, WITH_RELU, FAULTY) if v.kind is VerdictKind.WRONG_RESULT]
     detail = seen[0] if seen else "a relu compiled wrong on purpose went unnoticed"
     yield _step("a planted compiler fault is found", bool(seen), detail, began)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from eqfuzz.program import script
 from eqfuzz.program.parsing import parse
-from eqfuzz.program.policy import demand_allowed
-from eqfuzz.program.program import Format, InvalidSeed, Program
+from eqfuzz.program.policy import require_allowed
+from eqfuzz.program.program import InvalidSeed, Program, SeedFormat
 from eqfuzz.program.provenance import InvalidProvenance, provenance_of
 
 INPUT_HINT = (
@@ -45,7 +45,7 @@ def recognise(source: str, name: str) -> Program:
         raise InvalidSeed(name, str(error), 1) from None
     program = _recognise(source, name)
     program = dataclasses.replace(program, untrusted=provenance is not None and provenance.untrusted)
-    demand_allowed(program)
+    require_allowed(program)
     return program
 
 
@@ -56,7 +56,7 @@ def _recognise(source: str, name: str) -> Program:
         raise InvalidSeed(name, f"not valid Python: {error.msg}", error.lineno) from None
     except ValueError as error:
         raise InvalidSeed(name, f"not valid Python: {error}") from None
-    file = _File(name, source, tree)
+    file = _ParsedFile(name, source, tree)
     for attempt in (_torchfuzz, _kernelbench, _eqfuzz, _ptmodule, _whitefox):
         program = attempt(file)
         if program is not None:
@@ -66,7 +66,7 @@ def _recognise(source: str, name: str) -> Program:
     raise InvalidSeed(name, f"no inputs: {INPUT_HINT}")
 
 
-class _File:
+class _ParsedFile:
     """A parsed file and what its top level defines."""
 
     def __init__(self, name: str, source: str, tree: ast.Module) -> None:
@@ -90,12 +90,12 @@ class _File:
         outer = [cls for name, cls in self.module_classes.items() if name not in used_inside]
         return outer[-1] if outer else None
 
-    def program(self, format: Format, entry: str, construct: str, inputs: str) -> Program:
+    def program(self, format: SeedFormat, entry: str, construct: str, inputs: str) -> Program:
         kept = script.keep_definitions(self.source, self.tree, entry, f"({construct}, {inputs})")
         return Program(self.name, script.with_usual_imports(kept), format, entry, construct, inputs)
 
 
-def _eqfuzz(file: _File) -> Program | None:
+def _eqfuzz(file: _ParsedFile) -> Program | None:
     if "inputs" not in file.functions:
         return None
     parameters = file.functions["inputs"].args
@@ -104,17 +104,17 @@ def _eqfuzz(file: _File) -> Program | None:
         raise InvalidSeed(file.name, "`inputs` takes one argument, the rng", file.functions["inputs"].lineno)
     call = "inputs(rng)" if parameters.args or parameters.posonlyargs else "inputs()"
     if "program" in file.functions:
-        return Program(file.name, file.source, Format.EQFUZZ, "program", "program", call)
+        return Program(file.name, file.source, SeedFormat.EQFUZZ, "program", "program", call)
     cls = file.only_module_class("Program")
     if cls is not None:
-        return Program(file.name, file.source, Format.EQFUZZ, cls.name, f"{cls.name}()", call)
+        return Program(file.name, file.source, SeedFormat.EQFUZZ, cls.name, f"{cls.name}()", call)
     others = [name for name in file.functions if name != "inputs" and not name.startswith("_")]
     if len(others) == 1:
-        return Program(file.name, file.source, Format.EQFUZZ, others[0], others[0], call)
+        return Program(file.name, file.source, SeedFormat.EQFUZZ, others[0], others[0], call)
     raise InvalidSeed(file.name, f"no entry beside `inputs`: {ENTRY_HINT}")
 
 
-def _torchfuzz(file: _File) -> Program | None:
+def _torchfuzz(file: _ParsedFile) -> Program | None:
     entry = file.functions.get("fuzzed_program")
     if entry is None or "inputs" in file.functions:
         return None
@@ -123,25 +123,25 @@ def _torchfuzz(file: _File) -> Program | None:
     names = [a.arg for a in entry.args.posonlyargs + entry.args.args]
     takes_sentinel = bool(names) and names[-1] == "sentinel" and "sentinel" in file.assigned
     inputs = "(*args, sentinel)" if takes_sentinel else "(*args,)"
-    return file.program(Format.TORCHFUZZ, "fuzzed_program", "fuzzed_program", inputs)
+    return file.program(SeedFormat.TORCHFUZZ, "fuzzed_program", "fuzzed_program", inputs)
 
 
-def _kernelbench(file: _File) -> Program | None:
+def _kernelbench(file: _ParsedFile) -> Program | None:
     cls = file.only_module_class("Model")
     if cls is None or "get_inputs" not in file.functions:
         return None
     construct = "Model(*get_init_inputs())" if cls.name == "Model" else f"{cls.name}(*get_init_inputs())"
-    return file.program(Format.KERNELBENCH, cls.name, construct, "get_inputs()")
+    return file.program(SeedFormat.KERNELBENCH, cls.name, construct, "get_inputs()")
 
 
-def _ptmodule(file: _File) -> Program | None:
+def _ptmodule(file: _ParsedFile) -> Program | None:
     cls = file.only_module_class("PtModule")
     if cls is None or "input_tensors" not in file.assigned:
         return None
-    return file.program(Format.PTMODULE, cls.name, script.construction(file.tree, cls.name), "input_tensors")
+    return file.program(SeedFormat.PTMODULE, cls.name, script.construction(file.tree, cls.name), "input_tensors")
 
 
-def _whitefox(file: _File) -> Program | None:
+def _whitefox(file: _ParsedFile) -> Program | None:
     cls = file.only_module_class("Model")
     if cls is None:
         return None
@@ -152,7 +152,7 @@ def _whitefox(file: _File) -> Program | None:
         if not parameters or not set(parameters) <= file.assigned:
             return None
         arguments = "(" + "".join(f"{p}, " for p in parameters) + ")"
-    return file.program(Format.WHITEFOX, cls.name, construct, arguments)
+    return file.program(SeedFormat.WHITEFOX, cls.name, construct, arguments)
 
 
 def _forward_parameters(cls: ast.ClassDef) -> list[str]:

@@ -16,7 +16,7 @@ import torch
 from eqfuzz.program.call import Call
 from eqfuzz.program.inputs import Rng
 from eqfuzz.program.namespace import MODULE_PREFIX, SavedGlobals
-from eqfuzz.program.program import Format, InvalidSeed, Program
+from eqfuzz.program.program import InvalidSeed, Program, SeedFormat
 
 STATE_SEED = 20250101
 """What every generator is seeded with before a module is built and before its first call; one more for each further."""
@@ -51,7 +51,7 @@ class Loaded:
         """
         self._globals.restore()
         reseed()
-        if self.program.format is Format.KERNELBENCH:
+        if self.program.format is SeedFormat.KERNELBENCH:
             return _construct_kernelbench(self.module)
         return eval(self.program.construct, self.module.__dict__)
 
@@ -61,19 +61,19 @@ class Loaded:
         namespace = self.module.__dict__
         namespace["rng"] = Rng(seed)
         value = eval(self.program.inputs, namespace)
-        if self.program.format is Format.EQFUZZ:
+        if self.program.format is SeedFormat.EQFUZZ:
             calls = _from_hook(value)
-        elif self.program.format is Format.PTMODULE:
+        elif self.program.format is SeedFormat.PTMODULE:
             calls = _from_list(value, self.instance())
         else:
             calls = [Call(tuple(value), {})]
         if not calls:
             raise InvalidSeed(self.program.name, f"`{self.program.inputs}` gave no input set: yield at least one")
         for call in calls:
-            self._demand_copyable(call)
+            self._require_copyable(call)
         return calls
 
-    def _demand_copyable(self, call: Call) -> None:
+    def _require_copyable(self, call: Call) -> None:
         """Every cell gets a copy of its own. Raises InvalidSeed where torch cannot copy an argument."""
         try:
             call.copy()

@@ -88,7 +88,7 @@ class Violation:
     line: int
 
 
-def demand_allowed(program: Program) -> None:
+def require_allowed(program: Program) -> None:
     """Raises InvalidSeed where the text of an untrusted ``program`` breaks the policy."""
     if not program.untrusted:
         return
@@ -105,11 +105,11 @@ def first_violation(source: str, *, modules: Sequence[str] = ()) -> Violation | 
     the text is no Python.
     """
     tree = parse(source)
-    found = sorted(_Look(tree, modules).violations(), key=lambda violation: violation.line)
+    found = sorted(_ViolationFinder(tree, modules).violations(), key=lambda violation: violation.line)
     return found[0] if found else None
 
 
-class _Look:
+class _ViolationFinder:
     """All violations of one module; finding them goes through it a few times."""
 
     def __init__(self, tree: ast.Module, modules: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 
-class Format(StrEnum):
+class SeedFormat(StrEnum):
     """The seed formats that eqfuzz recognises by content."""
 
     EQFUZZ = "eqfuzz"
@@ -40,7 +40,7 @@ class Program:
 
     name: str
     source: str
-    format: Format
+    format: SeedFormat
     entry: str
     construct: str
     inputs: str
@@ -66,4 +66,4 @@ class Program:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Program:
-        return cls(**{**data, "format": Format(data["format"])})
+        return cls(**{**data, "format": SeedFormat(data["format"])})

@@ -11,7 +11,7 @@ from urllib.parse import quote_plus
 
 import jinja2
 
-from eqfuzz.oracle.compare.verdict import Evidence, Kind
+from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.oracle.observe.normalised_messages import normalised
 from eqfuzz.program.definitions_only import program_text
 from eqfuzz.program.parsing import parse
@@ -27,15 +27,15 @@ from eqfuzz.triage.findings.stage import LADDER, Blame
 
 _TEMPLATE = Path(__file__).with_name("issue.md.j2")
 _WORDS = {
-    Kind.WRONG_RESULT: "gives a wrong result",
-    Kind.WRONG_METADATA: "returns other metadata than eager",
-    Kind.WRONG_GRADIENT: "gives a wrong gradient",
-    Kind.WRONG_SIDE_EFFECT: "leaves other state behind than eager",
-    Kind.EXCEPTION_MISMATCH: "and eager do not raise the same",
-    Kind.COMPILER_CRASH: "fails to compile",
-    Kind.PROCESS_CRASH: "kills the process",
-    Kind.HANG: "does not end",
-    Kind.OUT_OF_MEMORY: "exhausts memory",
+    VerdictKind.WRONG_RESULT: "gives a wrong result",
+    VerdictKind.WRONG_METADATA: "returns other metadata than eager",
+    VerdictKind.WRONG_GRADIENT: "gives a wrong gradient",
+    VerdictKind.WRONG_SIDE_EFFECT: "leaves other state behind than eager",
+    VerdictKind.EXCEPTION_MISMATCH: "and eager do not raise the same",
+    VerdictKind.COMPILER_CRASH: "fails to compile",
+    VerdictKind.PROCESS_CRASH: "kills the process",
+    VerdictKind.HANG: "does not end",
+    VerdictKind.OUT_OF_MEMORY: "exhausts memory",
 }
 _PARTS = {"lowerings": "the lowering of `{}`", "decomposition": "the decomposition of `{}`"}
 _DTYPE = re.compile(r"torch\.((?:u?int|float|bfloat|complex)\d+|bool)\b")
@@ -56,7 +56,7 @@ def issue_text(
     """
     environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False)
     environment.filters["in_comment"] = lambda text: text.replace("--", "- -")
-    raises = finding.verdict.kind in (Kind.COMPILER_CRASH, Kind.EXCEPTION_MISMATCH)
+    raises = finding.verdict.kind in (VerdictKind.COMPILER_CRASH, VerdictKind.EXCEPTION_MISMATCH)
     texts = script, outcome.output, finding.original.source, finding.transformed.source, _error(finding), versions
     return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
         title=title(finding),
@@ -180,9 +180,9 @@ def _diff(finding: Finding) -> str:
 
 def _searches(finding: Finding) -> list[str]:
     names = essence(finding.transformed)
-    if not finding.verdict.is_about_values and finding.verdict.kind is not Kind.WRONG_METADATA:
+    if not finding.verdict.is_about_values and finding.verdict.kind is not VerdictKind.WRONG_METADATA:
         return [normalised(finding.verdict.message).split(": ", 1)[-1][:80], " ".join(("torch.compile", *names[:3]))]
-    words = {Kind.WRONG_GRADIENT: "wrong gradient", Kind.WRONG_METADATA: "stride dtype mismatch"}
+    words = {VerdictKind.WRONG_GRADIENT: "wrong gradient", VerdictKind.WRONG_METADATA: "stride dtype mismatch"}
     about = words.get(finding.verdict.kind, "wrong result")
     culprit = application(finding.blame.detail) if finding.blame is not None else ""
     return list(dict.fromkeys([f"{culprit or ' '.join(names[:2])} {about}", f"inductor {' '.join(names[:3])}"]))

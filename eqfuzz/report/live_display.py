@@ -15,7 +15,7 @@ LINE_SECONDS = 30.0
 """How often a line is written where there is no terminal to draw on."""
 
 
-class Changing(Protocol):
+class ProgressSource(Protocol):
     """How far something has come; may be asked from another thread than the one that changes it."""
 
     def display(self) -> RenderableType:
@@ -27,10 +27,10 @@ class Changing(Protocol):
         ...
 
 
-class Drawn:
+class LiveDisplay:
     """A context manager that draws what is being told while it is open; ``_drawing`` is its own to set."""
 
-    _drawing: Drawing
+    _drawing: LiveRenderer
 
     def __enter__(self) -> Self:
         self._drawing.start()
@@ -42,10 +42,10 @@ class Drawn:
         self._drawing.stop()
 
 
-class Drawing:
+class LiveRenderer:
     """Shows ``shown`` four times a second on a terminal, else its line every ``every`` seconds, until stopped."""
 
-    def __init__(self, console: Console, shown: Changing, every: float = LINE_SECONDS) -> None:
+    def __init__(self, console: Console, shown: ProgressSource, every: float = LINE_SECONDS) -> None:
         self._console = console
         self._shown = shown
         self._every = every

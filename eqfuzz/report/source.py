@@ -15,7 +15,7 @@ from rich.text import Text
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
 from eqfuzz.report.formatting import printable
-from eqfuzz.rewrite.derivation import Step
+from eqfuzz.rewrite.derivation import RewriteStep
 
 CONTEXT_LINES = 2
 EXCERPT_LINES = 40
@@ -36,7 +36,7 @@ class SourceDiff:
 
     original: str
     transformed: str
-    steps: Sequence[Step]
+    steps: Sequence[RewriteStep]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield _Rows(self.original, self.transformed, self.steps, options.max_width).table()
@@ -60,7 +60,7 @@ class Excerpt:
         yield table
 
 
-def place_marks(original: str, transformed: str, steps: Sequence[Step]) -> tuple[list[Mark], list[Mark]]:
+def place_marks(original: str, transformed: str, steps: Sequence[RewriteStep]) -> tuple[list[Mark], list[Mark]]:
     """Where the steps' expressions stand in both texts. A step that a later one wrote over has no mark."""
     old_changed, new_changed = _changed_ranges(original, transformed)
     old_marks: list[Mark] = []
@@ -81,7 +81,7 @@ def place_marks(original: str, transformed: str, steps: Sequence[Step]) -> tuple
 class _Rows:
     """The diff's table, row by row, for a given width."""
 
-    def __init__(self, original: str, transformed: str, steps: Sequence[Step], width: int) -> None:
+    def __init__(self, original: str, transformed: str, steps: Sequence[RewriteStep], width: int) -> None:
         original, transformed = _tabless(original), _tabless(transformed)
         self.old_lines, self.new_lines = original.split("\n"), transformed.split("\n")
         old_marks, new_marks = place_marks(original, transformed, steps)

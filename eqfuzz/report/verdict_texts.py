@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from eqfuzz.oracle.compare.verdict import FINDINGS, Kind
+from eqfuzz.oracle.compare.verdict import FINDINGS, VerdictKind
 from eqfuzz.triage.findings.severity import Severity
 
-MEANING: dict[Kind, str] = {
-    Kind.AGREE: "compiled equals eager",
-    Kind.WRONG_RESULT: "compiled values differ by more than rounding explains",
-    Kind.WRONG_METADATA: "dtype, shape, strides, device or requires_grad differ",
-    Kind.WRONG_GRADIENT: "gradients of inputs or parameters differ",
-    Kind.WRONG_SIDE_EFFECT: "changed inputs or buffers differ",
-    Kind.EXCEPTION_MISMATCH: "one of eager and compiled raises, the other does not",
-    Kind.COMPILER_CRASH: "the compiler raised an internal error",
-    Kind.PROCESS_CRASH: "the process died while compiling or running compiled code",
-    Kind.HANG: "compiled did not end within its time limit",
-    Kind.OUT_OF_MEMORY: "compiled went over its memory limit",
-    Kind.SLOW: "the compiled variant is steadily slower than its compiled original",
-    Kind.FLAKY: "seen once, not again in a fresh process",
-    Kind.SUSPECT_RULE: "eager P differs from eager P': a rule or an eager kernel is wrong",
-    Kind.INCONCLUSIVE: "too few stable elements to tell",
-    Kind.UNSUPPORTED: "the compiler says plainly that it does not support this",
-    Kind.INVALID_SEED: "the seed itself does not load, run or agree with itself in eager",
+MEANING: dict[VerdictKind, str] = {
+    VerdictKind.AGREE: "compiled equals eager",
+    VerdictKind.WRONG_RESULT: "compiled values differ by more than rounding explains",
+    VerdictKind.WRONG_METADATA: "dtype, shape, strides, device or requires_grad differ",
+    VerdictKind.WRONG_GRADIENT: "gradients of inputs or parameters differ",
+    VerdictKind.WRONG_SIDE_EFFECT: "changed inputs or buffers differ",
+    VerdictKind.EXCEPTION_MISMATCH: "one of eager and compiled raises, the other does not",
+    VerdictKind.COMPILER_CRASH: "the compiler raised an internal error",
+    VerdictKind.PROCESS_CRASH: "the process died while compiling or running compiled code",
+    VerdictKind.HANG: "compiled did not end within its time limit",
+    VerdictKind.OUT_OF_MEMORY: "compiled went over its memory limit",
+    VerdictKind.SLOW: "the compiled variant is steadily slower than its compiled original",
+    VerdictKind.FLAKY: "seen once, not again in a fresh process",
+    VerdictKind.SUSPECT_RULE: "eager P differs from eager P': a rule or an eager kernel is wrong",
+    VerdictKind.INCONCLUSIVE: "too few stable elements to tell",
+    VerdictKind.UNSUPPORTED: "the compiler says plainly that it does not support this",
+    VerdictKind.INVALID_SEED: "the seed itself does not load, run or agree with itself in eager",
 }
 
 
@@ -45,11 +45,11 @@ def in_brackets(severities: Mapping[str, int]) -> str:
 
 def style_of(kind: str) -> str:
     """The rich style of a verdict kind: green agrees, red is a defect of the compiler, yellow is to be looked at."""
-    if kind == Kind.AGREE:
+    if kind == VerdictKind.AGREE:
         return "green"
     if kind in FINDINGS:
         return "bold red"
-    return "yellow" if kind in (Kind.FLAKY, Kind.SUSPECT_RULE, Kind.INVALID_SEED) else "cyan"
+    return "yellow" if kind in (VerdictKind.FLAKY, VerdictKind.SUSPECT_RULE, VerdictKind.INVALID_SEED) else "cyan"
 
 
 def is_defect(kind: str) -> bool:

@@ -10,7 +10,7 @@ from eqfuzz.rewrite.site import DRAWN_IN_PLACE, GRADIENT_READERS, STRIDE_READERS
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
-class Crowd:
+class SiteSet:
     """Takes sites of ``source`` one after the other, and keeps those that go with the ones it has.
 
     Each site was found in the program as it is. Besides what ``Site.clashes`` tells, one may not mention a variable

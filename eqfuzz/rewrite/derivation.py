@@ -15,7 +15,7 @@ from eqfuzz.rewrite.source.edit import edited
 
 
 @dataclasses.dataclass(frozen=True)
-class Step:
+class RewriteStep:
     """One rewrite of a derivation: the rule, and what stood where before and after.
 
     ``start`` is the offset of ``before`` in the text that was rewritten, in characters.
@@ -28,7 +28,7 @@ class Step:
     start: int = 0
 
     @classmethod
-    def at(cls, site: Site) -> Step:
+    def at(cls, site: Site) -> RewriteStep:
         """What applying ``site`` will be on record as."""
         return cls(site.rule.name, site.line, site.before, site.text, site.span[0])
 
@@ -38,7 +38,7 @@ class Variant:
     """A program equal to its seed by construction, how it came about, and how equal it is."""
 
     program: Program
-    derivation: tuple[Step, ...]
+    derivation: tuple[RewriteStep, ...]
     exactness: Exactness
     gradients_equal: bool = True
 
@@ -75,7 +75,7 @@ def apply(variant: Variant, sites: Sequence[Site]) -> Variant:
     for site in sites:
         exactness = exactness.compose(site.effect)
         gradients = gradients and site.rule.gradients
-    steps = tuple(Step.at(site) for site in sites)
+    steps = tuple(RewriteStep.at(site) for site in sites)
     return Variant(variant.program.with_source(text), variant.derivation + steps, exactness, gradients)
 
 

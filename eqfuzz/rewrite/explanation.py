@@ -7,7 +7,7 @@ import dataclasses
 import libcst as cst
 
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.derivation import CannotRewrite, Step, apply, original
+from eqfuzz.rewrite.derivation import CannotRewrite, RewriteStep, apply, original
 from eqfuzz.rewrite.facts.probe import Facts
 from eqfuzz.rewrite.rules.library import equation_of
 from eqfuzz.rewrite.rules.rule import Rule
@@ -16,10 +16,10 @@ from eqfuzz.rewrite.source.syntax import Syntax
 
 
 @dataclasses.dataclass(frozen=True)
-class Match:
+class RuleMatch:
     """A place where the rule applies: what it writes, and the whole program after that."""
 
-    step: Step
+    step: RewriteStep
     source: str
 
 
@@ -40,14 +40,14 @@ class Miss:
 class Explanation:
     """All matches and near misses by line; ``looked_at`` counts the nodes of the kind that the rule begins with."""
 
-    matches: tuple[Match, ...]
+    matches: tuple[RuleMatch, ...]
     misses: tuple[Miss, ...]
     looked_at: int
 
 
 def explain(rule: Rule, program: Program, syntax: Syntax, facts: Facts) -> Explanation:
     """Where ``rule`` applies in ``program``, whose syntax and facts are given."""
-    matches: list[Match] = []
+    matches: list[RuleMatch] = []
     misses: list[Miss] = []
     bindings = {} if rule.is_generator else _bindings(rule, syntax)
     for found in find_sites(syntax, facts, [rule]):
@@ -61,7 +61,7 @@ def explain(rule: Rule, program: Program, syntax: Syntax, facts: Facts) -> Expla
             reason = f"what it would write there is no Python: {error}"
             misses.append(Miss(found.line, found.before, bindings.get((found.line, found.before), {}), reason))
             continue
-        matches.append(Match(variant.derivation[0], variant.program.source))
+        matches.append(RuleMatch(variant.derivation[0], variant.program.source))
     matches.sort(key=lambda m: m.step.line)
     misses.sort(key=lambda m: m.line)
     return Explanation(tuple(matches), tuple(misses), _looked_at(rule, syntax))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from eqfuzz.rewrite.derivation import CannotRewrite, Step, Variant, apply
+from eqfuzz.rewrite.derivation import CannotRewrite, RewriteStep, Variant, apply
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.strategy import Study, sites_of
 
 
-def rederive(start: Variant, study: Study, rules: Mapping[str, Rule], steps: Sequence[Step]) -> Variant:
+def rederive(start: Variant, study: Study, rules: Mapping[str, Rule], steps: Sequence[RewriteStep]) -> Variant:
     """``start`` with ``steps`` taken one after the other, each at the nearest place that reads as it did.
 
     What was rewritten at once may come out differently, or not at all, one by one. Raises CannotRewrite where a step

@@ -12,8 +12,8 @@ from eqfuzz.rewrite.context.context import constant
 from eqfuzz.rewrite.facts.fact import Fact
 from eqfuzz.rewrite.facts.preconditions import Visit
 from eqfuzz.rewrite.facts.probe import Facts
-from eqfuzz.rewrite.rules.equation import Equation, Match
-from eqfuzz.rewrite.rules.generator import Generator
+from eqfuzz.rewrite.rules.equation import Equation, EquationMatch
+from eqfuzz.rewrite.rules.generator import GeneratorRule
 from eqfuzz.rewrite.rules.library import equation_of
 from eqfuzz.rewrite.rules.rule import Exactness, Rule
 from eqfuzz.rewrite.source.edit import Edit, overlap
@@ -90,11 +90,11 @@ class NearMiss:
 def find_sites(syntax: Syntax, facts: Facts, rules: Sequence[Rule]) -> Iterator[Site | NearMiss]:
     """Every site and near miss: first of expressions, then of statements, each in source order, then rules by name."""
     equations: dict[type[cst.CSTNode], list[Equation]] = {}
-    generators: dict[type[cst.CSTNode], list[Generator]] = {}
+    generators: dict[type[cst.CSTNode], list[GeneratorRule]] = {}
     for rule in rules:
         if rule.is_generator:
             for node in rule.nodes:
-                generators.setdefault(node, []).append(Generator(rule))
+                generators.setdefault(node, []).append(GeneratorRule(rule))
         else:
             equation = equation_of(rule)
             equations.setdefault(equation.root, []).append(equation)
@@ -112,7 +112,7 @@ def find_sites(syntax: Syntax, facts: Facts, rules: Sequence[Rule]) -> Iterator[
 
 
 def _generate(
-    generator: Generator, here: Expression | Statement, syntax: Syntax, facts: Facts
+    generator: GeneratorRule, here: Expression | Statement, syntax: Syntax, facts: Facts
 ) -> Iterator[Site | NearMiss]:
     rule, (start, end) = generator.rule, here.span
     line, before = syntax.line(start), syntax.text[start:end]
@@ -142,7 +142,7 @@ def _tells(rule: Rule, syntax: Syntax) -> str | None:
 
 
 def _consider(
-    equation: Equation, match: Match, expression: Expression, syntax: Syntax, facts: Facts
+    equation: Equation, match: EquationMatch, expression: Expression, syntax: Syntax, facts: Facts
 ) -> Site | NearMiss:
     rule, (start, end) = equation.rule, expression.span
     line, before = syntax.line(start), syntax.text[start:end]
@@ -199,7 +199,7 @@ def fits_sort(fact: Fact, sort: str) -> bool:
 
 
 def _visits(
-    equation: Equation, match: Match, expression: Expression, syntax: Syntax, facts: Facts
+    equation: Equation, match: EquationMatch, expression: Expression, syntax: Syntax, facts: Facts
 ) -> Sequence[Visit] | str:
     """The facts of all parameters together, visit by visit, or why they are not known."""
     whole = facts.at(expression.span)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TypeVar
 
-from eqfuzz.rewrite.compatible_sites import Crowd
+from eqfuzz.rewrite.compatible_sites import SiteSet
 from eqfuzz.rewrite.derivation import CannotRewrite, Variant, apply
 from eqfuzz.rewrite.facts.probe import Facts
 from eqfuzz.rewrite.rules.compile_depth import weight_of
@@ -53,7 +53,7 @@ def every(start: Variant, sites: Sequence[Site], limit: int, rng: random.Random)
             names = [name for name in piles if number % 2 or not name.startswith(_WITHOUT_BOUND)]
             weights = [weight_of(name) / len(piles[name]) / (1 + used[name]) for name in names]
             ordered = _weighted([_shuffled(piles[name], rng) for name in names], weights, rng)
-            chosen = Crowd(start.program.source)
+            chosen = SiteSet(start.program.source)
             for site in _in_turn(ordered):
                 chosen.admit(site)
             used.update(site.rule.name for site in chosen.sites)

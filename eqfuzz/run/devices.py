@@ -13,7 +13,7 @@ import torch
 
 from eqfuzz.oracle.audit.nondeterminism import left_open
 from eqfuzz.oracle.compare.eager_judge import judge_self
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.leaves import tensors
 from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.oracle.observe.observer import has_drawn, observe
@@ -25,7 +25,7 @@ Transform = Callable[[Any], Any]
 
 
 @dataclasses.dataclass(frozen=True)
-class Abroad:
+class DeviceObservation:
     """What eager does on ``device``: ``eager`` of the first ``calls``, as far as it runs there.
 
     ``refusal`` says why it does not run on any call, ``doubt`` why values that differ there prove nothing.
@@ -38,7 +38,9 @@ class Abroad:
     doubt: str
 
     @classmethod
-    def of(cls, make_callable: Callable[[], Any], calls: Sequence[Call], here: Observation, device: str) -> Abroad:
+    def of(
+        cls, make_callable: Callable[[], Any], calls: Sequence[Call], here: Observation, device: str
+    ) -> DeviceObservation:
         """Run the ``calls`` there twice; ``here`` is what eager did on the CPU."""
         eager = observe_on(make_callable, calls, device)
         stop = next((number for number, call in enumerate(eager.calls) if call.raised is not None), len(calls))
@@ -58,7 +60,7 @@ def _doubt(
 ) -> str:
     if has_drawn(here):
         return "it draws random numbers, which are others on each device and in each kernel"
-    if judge_self(eager, again).kind is not Kind.AGREE:
+    if judge_self(eager, again).kind is not VerdictKind.AGREE:
         return "eager gives something else each time there"
     return left_open(make_callable, calls)
 

@@ -42,7 +42,7 @@ class PrivateName:
 
 
 @dataclasses.dataclass(frozen=True)
-class Missing:
+class MissingName:
     """A name of the contract, and what exactly of it the torch of this process lacks, in words."""
 
     name: PrivateName
@@ -360,9 +360,9 @@ CONTRACT = (
 )
 
 
-def missing() -> list[Missing]:
+def missing() -> list[MissingName]:
     """What the torch of this process lacks, in the order of the contract. Imports the modules, changes nothing."""
-    return [Missing(name, what) for name in CONTRACT if (what := lacks(name))]
+    return [MissingName(name, what) for name in CONTRACT if (what := lacks(name))]
 
 
 def lacks(name: PrivateName) -> str:

@@ -53,12 +53,12 @@ def with_binding(argtypes: Sequence[str], source: str) -> str:
     """The C++ source that torch would compile for a kernel alone: with its Python binding."""
     given: list[str] = []
 
-    class Source(CppPythonBindingsCodeCache):
+    class KernelSource(CppPythonBindingsCodeCache):
         @classmethod
         def load_async(cls, main_code: str, *_: Any, **__: Any) -> None:  # type: ignore[override]
             given.append(main_code)
 
-    Source.load_pybinding_async(list(argtypes), source)
+    KernelSource.load_pybinding_async(list(argtypes), source)
     return given[0]
 
 

@@ -2,14 +2,14 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place, constant
+from eqfuzz.rewrite.context.context import RewriteContext, constant
 from eqfuzz.rewrite.context.data_flow import (
-    demand_calm,
-    demand_first,
-    demand_one_text,
-    demand_ordinary,
     given,
     is_private,
+    require_calm,
+    require_first,
+    require_one_text,
+    require_ordinary,
     shared_names,
     walk,
 )
@@ -38,24 +38,24 @@ def program(x, y):
 """
 
 
-def _function(call: cst.Call, at: Place) -> str:
+def _function(call: cst.Call, ctx: RewriteContext) -> str:
     """The callee, which is a dotted name: looking it up has no side effects."""
-    at.tensors(call)
-    demand_ordinary(at)
+    ctx.tensors(call)
+    require_ordinary(ctx)
     name = dotted(call.func)
     if name is None or name.split(".")[0] == "super" or any(is_private(part) for part in name.split(".")):
         skip("what is called is not a plain name")
-    return at.text(call.func)
+    return ctx.text(call.func)
 
 
-def _arguments(call: cst.Call, at: Place) -> tuple[list[str], dict[str, str]]:
+def _arguments(call: cst.Call, ctx: RewriteContext) -> tuple[list[str], dict[str, str]]:
     """The text of positional arguments and of those by keyword."""
     positional: list[str] = []
     keywords: dict[str, str] = {}
     for argument in call.args:
         if argument.star or isinstance(argument.value, (cst.GeneratorExp, cst.NamedExpr, cst.Yield, cst.Await)):
             skip("an argument is starred, a generator, or binds a name")
-        text = demand_one_text(at, argument.value)
+        text = require_one_text(ctx, argument.value)
         if argument.keyword is None:
             positional.append(text)
         else:
@@ -70,23 +70,23 @@ def _joined(positional: list[str], keywords: dict[str, str]) -> str:
 
 
 @rule(exact="bitwise", where=REAL, example=[SUM, KEYWORDS])
-def partial_application(call: cst.Call, at: Place):
+def partial_application(call: cst.Call, ctx: RewriteContext):
     """The first argument, or all arguments by keyword, are bound by ``functools.partial``."""
-    function = _function(call, at)
-    positional, keywords = _arguments(call, at)
+    function = _function(call, ctx)
+    positional, keywords = _arguments(call, ctx)
     if not positional:
         skip("it has no positional argument")
-    partial = at.path("functools.partial")
+    partial = ctx.path("functools.partial")
     yield f"{partial}({function}, {positional[0]})({_joined(positional[1:], keywords)})"
     if keywords and all(is_pure(a.value) for a in call.args):
         yield f"{partial}({_joined([function], keywords)})({_joined(positional, {})})"
 
 
 @rule(exact="bitwise", where=REAL, example=[SUM, KEYWORDS])
-def starred_arguments(call: cst.Call, at: Place):
+def starred_arguments(call: cst.Call, ctx: RewriteContext):
     """Positional arguments are passed as a starred tuple or list."""
-    function = _function(call, at)
-    positional, keywords = _arguments(call, at)
+    function = _function(call, ctx)
+    positional, keywords = _arguments(call, ctx)
     if not positional:
         skip("it has no positional argument")
     items = ", ".join(positional)
@@ -97,105 +97,105 @@ def starred_arguments(call: cst.Call, at: Place):
 
 
 @rule(exact="bitwise", where=REAL, example=[SUM, METHOD])
-def starred_variable(call: cst.Call, at: Place):
+def starred_variable(call: cst.Call, ctx: RewriteContext):
     """Positional arguments are packed in a variable, and starred."""
-    function = _function(call, at)
-    positional, keywords = _arguments(call, at)
+    function = _function(call, ctx)
+    positional, keywords = _arguments(call, ctx)
     if not positional or (dotted(call.func) or "").startswith("self."):
         skip("it has no positional argument, or is a call of a submodule")
-    demand_first(at, call)
-    name = at.new_name("args")
-    yield f"{function}({_joined([f'*{name}'], keywords)})", at.ahead(f"{name} = ({', '.join(positional)},)")
+    require_first(ctx, call)
+    name = ctx.new_name("args")
+    yield f"{function}({_joined([f'*{name}'], keywords)})", ctx.ahead(f"{name} = ({', '.join(positional)},)")
 
 
 @rule(exact="bitwise", where=REAL, example=KEYWORDS)
-def keyword_dict(call: cst.Call, at: Place):
+def keyword_dict(call: cst.Call, ctx: RewriteContext):
     """Arguments by keyword are passed as a dict."""
-    function = _function(call, at)
-    positional, keywords = _arguments(call, at)
+    function = _function(call, ctx)
+    positional, keywords = _arguments(call, ctx)
     if not keywords:
         skip("it has no argument by keyword")
     display = "{" + ", ".join(f'"{k}": {v}' for k, v in keywords.items()) + "}"
     yield f"{function}({_joined([*positional, f'**{display}'], {})})"
-    made = f"{at.builtin('dict')}({_joined([], keywords)})"
+    made = f"{ctx.builtin('dict')}({_joined([], keywords)})"
     yield f"{function}({_joined([*positional, f'**{made}'], {})})"
     if all(constant(a.value) is not None for a in call.args if a.keyword is not None):
-        name = at.new_name("kwargs")
-        yield f"{function}({_joined([*positional, f'**{name}'], {})})", at.ahead(f"{name} = {made}")
+        name = ctx.new_name("kwargs")
+        yield f"{function}({_joined([*positional, f'**{name}'], {})})", ctx.ahead(f"{name} = {made}")
 
 
 @rule(exact="bitwise", where=REAL, example=[SUM, METHOD])
-def function_by_name(call: cst.Call, at: Place):
+def function_by_name(call: cst.Call, ctx: RewriteContext):
     """The function is looked up with ``getattr``."""
-    _function(call, at)
+    _function(call, ctx)
     if not isinstance(call.func, cst.Attribute):
         skip("it is not an attribute of anything")
-    base, name = at.text(call.func.value), call.func.attr.value
-    arguments = _joined(*_arguments(call, at))
-    yield f'{at.builtin("getattr")}({base}, "{name}")({arguments})'
+    base, name = ctx.text(call.func.value), call.func.attr.value
+    arguments = _joined(*_arguments(call, ctx))
+    yield f'{ctx.builtin("getattr")}({base}, "{name}")({arguments})'
     if len(name) > 1:
-        yield f'{at.builtin("getattr")}({base}, "{name[:1]}" + "{name[1:]}")({arguments})'
+        yield f'{ctx.builtin("getattr")}({base}, "{name[:1]}" + "{name[1:]}")({arguments})'
 
 
 @rule(exact="bitwise", where=REAL, example=METHOD)
-def method_caller(call: cst.Call, at: Place):
+def method_caller(call: cst.Call, ctx: RewriteContext):
     """A method is called by ``operator.methodcaller``."""
-    if not isinstance(call.func, cst.Attribute) or at.resolved(call.func) is not None:
+    if not isinstance(call.func, cst.Attribute) or ctx.resolved(call.func) is not None:
         skip("it is no method")
-    at.tensors(call)
-    demand_ordinary(at)
-    at.tensors(call.func.value)
-    positional, keywords = _arguments(call, at)
+    ctx.tensors(call)
+    require_ordinary(ctx)
+    ctx.tensors(call.func.value)
+    positional, keywords = _arguments(call, ctx)
     if any(not is_pure(a.value) for a in call.args) or not is_pure(call.func.value):
         skip("the arguments would be evaluated before the object")
     arguments = _joined([f'"{call.func.attr.value}"', *positional], keywords)
-    made = f"{at.path('operator.methodcaller')}({arguments})"
-    yield f"{made}({demand_one_text(at, call.func.value)})"
+    made = f"{ctx.path('operator.methodcaller')}({arguments})"
+    yield f"{made}({require_one_text(ctx, call.func.value)})"
 
 
 @rule(exact="bitwise", where=REAL, example=[SUM, CHOICE])
-def function_in_a_variable(call: cst.Call, at: Place):
+def function_in_a_variable(call: cst.Call, ctx: RewriteContext):
     """A function of torch is bound to a variable, of the function or of the module, and called by that name."""
-    _function(call, at)
-    path = at.resolved(call.func)
+    _function(call, ctx)
+    path = ctx.resolved(call.func)
     if path is None or not path.startswith("torch."):
         skip("what is called is no function of torch")
-    arguments = _joined(*_arguments(call, at))
-    name = at.new_name("f")
-    yield f"{name}({arguments})", at.ahead(f"{name} = {at.text(call.func)}")
-    yield f"{name}({arguments})", at.define(f"{name} = {at.text(call.func)}")
+    arguments = _joined(*_arguments(call, ctx))
+    name = ctx.new_name("f")
+    yield f"{name}({arguments})", ctx.ahead(f"{name} = {ctx.text(call.func)}")
+    yield f"{name}({arguments})", ctx.define(f"{name} = {ctx.text(call.func)}")
 
 
 @rule(exact="bitwise", where=REAL, example=[SUM, CHOICE])
-def imported_in_place(call: cst.Call, at: Place):
+def imported_in_place(call: cst.Call, ctx: RewriteContext):
     """A function of torch is imported in the function that calls it."""
-    _function(call, at)
-    path = at.resolved(call.func)
+    _function(call, ctx)
+    path = ctx.resolved(call.func)
     module, _, function = (path or "").rpartition(".")
     if module not in ("torch", "torch.nn.functional", "torch.linalg", "torch.special", "torch.fft"):
         skip("what is called is no function of a torch module")
-    name = at.new_name("f")
-    yield f"{name}({_joined(*_arguments(call, at))})", at.ahead(f"from {module} import {function} as {name}")
+    name = ctx.new_name("f")
+    yield f"{name}({_joined(*_arguments(call, ctx))})", ctx.ahead(f"from {module} import {function} as {name}")
 
 
 @rule(exact="bitwise", where=REAL, example=[SUM, CHOICE])
-def dispatch_table(call: cst.Call, at: Place):
+def dispatch_table(call: cst.Call, ctx: RewriteContext):
     """A function of torch is the value of a dict that stands in place or at module level."""
-    _function(call, at)
-    path = at.resolved(call.func)
+    _function(call, ctx)
+    path = ctx.resolved(call.func)
     if path is None or not path.startswith("torch."):
         skip("what is called is no function of torch")
-    arguments, key = _joined(*_arguments(call, at)), path.rpartition(".")[2]
-    yield f'{{"{key}": {at.text(call.func)}}}["{key}"]({arguments})'
-    name = at.new_name("TABLE")
-    yield f'{name}["{key}"]({arguments})', at.define(f'{name} = {{"{key}": {at.text(call.func)}, "none": None}}')
+    arguments, key = _joined(*_arguments(call, ctx)), path.rpartition(".")[2]
+    yield f'{{"{key}": {ctx.text(call.func)}}}["{key}"]({arguments})'
+    name = ctx.new_name("TABLE")
+    yield f'{name}["{key}"]({arguments})', ctx.define(f'{name} = {{"{key}": {ctx.text(call.func)}, "none": None}}')
 
 
 @rule(exact="bitwise", where=REAL, example=KEYWORDS)
-def chained_list_argument(call: cst.Call, at: Place):
+def chained_list_argument(call: cst.Call, ctx: RewriteContext):
     """A list or tuple of tensors that a function of torch takes is chained out of its items."""
-    _function(call, at)
-    path = at.resolved(call.func)
+    _function(call, ctx)
+    path = ctx.resolved(call.func)
     first = call.args[0].value if call.args else None
     if path is None or not path.startswith("torch.") or not isinstance(first, (cst.List, cst.Tuple)):
         skip("it is no function of torch that is given a list")
@@ -203,35 +203,35 @@ def chained_list_argument(call: cst.Call, at: Place):
     if len(items) < 2 or any(isinstance(e, cst.StarredElement) for e in first.elements):
         skip("the list has fewer than two items, or starred ones")
     for item in items:
-        at.tensors(item)
-    head, tail = demand_one_text(at, items[0]), ", ".join(demand_one_text(at, i) for i in items[1:])
-    chained = f"{at.path('itertools.chain')}([{head}], ({tail},))"
-    yield at.replace(first, f"{at.builtin('list')}({chained})")
-    yield at.replace(first, f"[{head}, *({tail},)]")
-    yield at.replace(first, f"[{head}] + [{tail}]")
+        ctx.tensors(item)
+    head, tail = require_one_text(ctx, items[0]), ", ".join(require_one_text(ctx, i) for i in items[1:])
+    chained = f"{ctx.path('itertools.chain')}([{head}], ({tail},))"
+    yield ctx.replace(first, f"{ctx.builtin('list')}({chained})")
+    yield ctx.replace(first, f"[{head}, *({tail},)]")
+    yield ctx.replace(first, f"[{head}] + [{tail}]")
 
 
 @rule(exact="bitwise", where=REAL, example=CHOICE)
-def set_membership(node: cst.BinaryOperation | cst.Call, at: Place):
+def set_membership(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """An expression is computed when a word is in a set, where it is."""
-    at.tensors(node)
-    demand_ordinary(at)
-    yield f'{demand_one_text(at, node)} if "first" in {{"first", "second"}} else None'
-    name = at.new_name("WORDS")
-    made = f"{name} = {at.builtin('frozenset')}(('first', 'second'))"
-    yield f'None if "third" in {name} else {demand_one_text(at, node)}', at.define(made)
+    ctx.tensors(node)
+    require_ordinary(ctx)
+    yield f'{require_one_text(ctx, node)} if "first" in {{"first", "second"}} else None'
+    name = ctx.new_name("WORDS")
+    made = f"{name} = {ctx.builtin('frozenset')}(('first', 'second'))"
+    yield f'None if "third" in {name} else {require_one_text(ctx, node)}', ctx.define(made)
 
 
 @rule(exact="bitwise", where=REAL, example=CHOICE)
-def formatted_key(node: cst.BinaryOperation | cst.Call, at: Place):
+def formatted_key(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A value is looked up in a dict by a key that is formatted from the rank of an operand."""
-    at.tensors(node)
-    names = set(given(at, node))
+    ctx.tensors(node)
+    names = set(given(ctx, node))
     for operand in walk(node):
-        facts = at.known(operand) if isinstance(operand, cst.Name) and operand.value in names else ()
+        facts = ctx.known(operand) if isinstance(operand, cst.Name) and operand.value in names else ()
         if facts and all(f.is_tensor and f.ndim == facts[0].ndim for f in facts):
             key = f'f"{{{operand.value}.dim()}}d"'
-            yield f'{{"{facts[0].ndim}d": {demand_one_text(at, node)}}}[{key}]'
+            yield f'{{"{facts[0].ndim}d": {require_one_text(ctx, node)}}}[{key}]'
             return
     skip("it reads no tensor variable of one rank")
 
@@ -247,48 +247,48 @@ def formatted_key(node: cst.BinaryOperation | cst.Call, at: Place):
         return mixed(x, b=torch.cos(y)) - y
     """,
 )
-def inlined_helper(call: cst.Call, at: Place):
+def inlined_helper(call: cst.Call, ctx: RewriteContext):
     """A call of a function of the program that only returns an expression is replaced by that expression."""
     if not isinstance(call.func, cst.Name):
         skip("it is no call by a name")
-    at.facts(call)
-    demand_ordinary(at)
-    helper = _helper(call.func.value, at)
-    result = _result(helper, at)
-    given_texts = _bound(helper, call, result, at)
-    start, end = at.syntax.span(result)
+    ctx.facts(call)
+    require_ordinary(ctx)
+    helper = _helper(call.func.value, ctx)
+    result = _result(helper, ctx)
+    given_texts = _bound(helper, call, result, ctx)
+    start, end = ctx.syntax.span(result)
     edits = [
         Edit((a - start, b - start), given_texts[name.value])
         for name in _variables(result)
         if name.value in given_texts
-        for a, b in [at.syntax.span(name)]
+        for a, b in [ctx.syntax.span(name)]
     ]
-    text = edited(at.syntax.text[start:end], edits)
+    text = edited(ctx.syntax.text[start:end], edits)
     if "'''" in text or '"""' in text:
         skip("a string goes over several lines")
     yield f"({text})"
 
 
-def _helper(name: str, at: Place) -> cst.FunctionDef:
+def _helper(name: str, ctx: RewriteContext) -> cst.FunctionDef:
     """The one definition of ``name`` in the program, at module level and never bound otherwise."""
-    if name in at.locals or name in at.syntax.imports or name in shared_names(at):
+    if name in ctx.locals or name in ctx.syntax.imports or name in shared_names(ctx):
         skip(f"{name} is not a function of the module alone")
-    found = [s for s in at.syntax.module.body if isinstance(s, cst.FunctionDef) and s.name.value == name]
+    found = [s for s in ctx.syntax.module.body if isinstance(s, cst.FunctionDef) and s.name.value == name]
     targets = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.For, cst.NamedExpr, cst.CompFor)
     stored = [
         n
-        for t in walk(at.syntax.module)
+        for t in walk(ctx.syntax.module)
         if isinstance(t, targets)
         for n in walk(t.target)
         if isinstance(n, cst.Name) and n.value == name
     ]
-    definitions = [d for d in walk(at.syntax.module) if isinstance(d, (cst.FunctionDef, cst.ClassDef))]
+    definitions = [d for d in walk(ctx.syntax.module) if isinstance(d, (cst.FunctionDef, cst.ClassDef))]
     if len(found) != 1 or stored or len([d for d in definitions if d.name.value == name]) != 1:
         skip(f"{name} is not defined exactly once at module level")
     return found[0]
 
 
-def _result(helper: cst.FunctionDef, at: Place) -> cst.BaseExpression:
+def _result(helper: cst.FunctionDef, ctx: RewriteContext) -> cst.BaseExpression:
     """What ``helper`` returns, when that is all that it does and the same text means the same at the call."""
     body = [
         small
@@ -323,7 +323,7 @@ def _variables(result: cst.BaseExpression) -> list[cst.Name]:
     return found
 
 
-def _bound(helper: cst.FunctionDef, call: cst.Call, result: cst.BaseExpression, at: Place) -> dict[str, str]:
+def _bound(helper: cst.FunctionDef, call: cst.Call, result: cst.BaseExpression, ctx: RewriteContext) -> dict[str, str]:
     """The text that stands for each parameter; Skip where evaluating it in place would differ."""
     p = helper.params
     if p.kwonly_params or p.posonly_params or isinstance(p.star_arg, cst.Param) or p.star_kwarg:
@@ -340,25 +340,25 @@ def _bound(helper: cst.FunctionDef, call: cst.Call, result: cst.BaseExpression, 
                 skip(f"the default of {param.name.value} is not a constant")
             values[param.name.value] = param.default
     used = [n.value for n in _variables(result)]
-    if outside := sorted((set(used) - set(names)) & at.locals):
+    if outside := sorted((set(used) - set(names)) & ctx.locals):
         skip(f"{outside[0]} means something else at the call")
-    changing = shared_names(at)
+    changing = shared_names(ctx)
     calm = True
     for name, value in values.items():
         if isinstance(value, cst.Name) and value.value not in changing:
             continue
         if constant(value) is None:
             calm = False
-            demand_calm(at, value)
+            require_calm(ctx, value)
             if used.count(name) > 1 or isinstance(value, cst.Tuple):
                 skip(f"{name} is used several times, and its argument is not a name")
     if not calm:
-        demand_calm(at, result)
-    return {name: _bracketed(at, value) for name, value in values.items()}
+        require_calm(ctx, result)
+    return {name: _bracketed(ctx, value) for name, value in values.items()}
 
 
-def _bracketed(at: Place, value: cst.BaseExpression) -> str:
-    text = demand_one_text(at, value)
+def _bracketed(ctx: RewriteContext, value: cst.BaseExpression) -> str:
+    text = require_one_text(ctx, value)
     plain = (cst.Name, cst.Call, cst.Subscript, cst.Attribute, cst.List, cst.SimpleString)
     bare = isinstance(value, plain)
     return text if bare or value.lpar or "\n" in text else f"({text})"

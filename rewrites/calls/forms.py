@@ -8,12 +8,12 @@ from dataclasses import replace
 import libcst as cst
 import torch
 
-from eqfuzz.rewrite.calls.binding import Argument, BoundCall, bound_at, demand_all_pure, is_tensor, renamed_for
+from eqfuzz.rewrite.calls.binding import Argument, BoundCall, bound_at, is_tensor, renamed_for, require_all_pure
 from eqfuzz.rewrite.calls.operators import METHODS, OVERLOADS, canonical, names_of, operator_at, takes_out
-from eqfuzz.rewrite.context.context import Place
-from eqfuzz.rewrite.context.result_memory import demand_not_complex, demand_plain_writes, demand_room
+from eqfuzz.rewrite.context.context import RewriteContext
+from eqfuzz.rewrite.context.result_memory import require_not_complex, require_plain_writes, require_room
 from eqfuzz.rewrite.facts.fact import Fact
-from eqfuzz.rewrite.facts.preconditions import Guard, Operands, Visit
+from eqfuzz.rewrite.facts.preconditions import Operands, Precondition, Visit
 from eqfuzz.rewrite.proof.form_examples import examples, has_in_place, has_method, has_out
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import skip
@@ -28,47 +28,47 @@ def _propose_no_grad(operands: Operands, rng: random.Random) -> None:
         operand.requires_grad = False
 
 
-WITHOUT_AUTOGRAD = Guard("no operand is followed by autograd", _no_grad, _propose_no_grad)
+WITHOUT_AUTOGRAD = Precondition("no operand is followed by autograd", _no_grad, _propose_no_grad)
 
 
 @rule(exact="bitwise", example=examples("function", has_method))
-def function_is_method(call: cst.Call, at: Place):
+def function_is_method(call: cst.Call, ctx: RewriteContext):
     """``torch.f(x, …)`` is the method ``x.f(…)``, also as ``torch.Tensor.f(x, …)``."""
-    bound = bound_at(call, at)
+    bound = bound_at(call, ctx)
     if bound is None or bound.is_method_call or not bound.operator.method:
         return
     receiver = bound.argument(bound.signature.receiver)
-    if receiver is None or receiver.packed or not is_tensor(at, receiver.node):
+    if receiver is None or receiver.packed or not is_tensor(ctx, receiver.node):
         skip("it is not called on a tensor")
     name = bound.operator.method
     rest = [a for a in bound.arguments if a is not receiver]
     before = bound.arguments[: bound.arguments.index(receiver)]
     if before:
-        demand_all_pure(at, [receiver, *before])
+        require_all_pure(ctx, [receiver, *before])
     parameters = [p for p in bound.signature.positional if p.name != "input"]
-    arguments = bound.passed(at, rest, parameters)
-    yield f"{at.atom(receiver.node)}.{name}({arguments})"
+    arguments = bound.passed(ctx, rest, parameters)
+    yield f"{ctx.atom(receiver.node)}.{name}({arguments})"
     unbound = f"{METHODS}.{name}"
     if bound.operator.path != unbound and not bound.operator.is_overload:
-        yield f"{at.path(unbound)}({at.text(receiver.node)}{', ' if arguments else ''}{arguments})"
+        yield f"{ctx.path(unbound)}({ctx.text(receiver.node)}{', ' if arguments else ''}{arguments})"
 
 
 @rule(exact="bitwise", example=examples("method", has_method))
-def method_is_function(call: cst.Call, at: Place):
+def method_is_function(call: cst.Call, ctx: RewriteContext):
     """The method ``x.f(…)`` is ``torch.f(x, …)``."""
-    bound = bound_at(call, at)
+    bound = bound_at(call, ctx)
     if bound is None or not bound.is_method_call or not bound.operator.function:
         return
     if not bound.operator.aten:  # methods in Python are functions by another name at best
         return
-    arguments = bound.reordered(at)
-    yield f"{at.path(bound.operator.function)}({bound.passed(at, arguments, bound.signature.positional)})"
+    arguments = bound.reordered(ctx)
+    yield f"{ctx.path(bound.operator.function)}({bound.passed(ctx, arguments, bound.signature.positional)})"
 
 
 @rule(exact="bitwise", example=examples("function"))
-def by_keyword(call: cst.Call, at: Place):
+def by_keyword(call: cst.Call, ctx: RewriteContext):
     """Arguments passed by position are passed by keyword: the last one, or all."""
-    bound = bound_at(call, at)
+    bound = bound_at(call, ctx)
     if bound is None or bound.operator.is_overload:
         return
     given = [a for a in bound.arguments if a is not bound.leading]
@@ -77,20 +77,20 @@ def by_keyword(call: cst.Call, at: Place):
         return
     for count in sorted({1, len(by_position)}):
         kept = len(by_position) - count
-        texts = [a.text(at) if i < kept else f"{a.name}={a.text(at)}" for i, a in enumerate(given)]
-        yield _called(call, bound, texts, at)
+        texts = [a.text(ctx) if i < kept else f"{a.name}={a.text(ctx)}" for i, a in enumerate(given)]
+        yield _called(call, bound, texts, ctx)
 
 
-def _called(call: cst.Call, bound: BoundCall, texts: Sequence[str], at: Place) -> str:
+def _called(call: cst.Call, bound: BoundCall, texts: Sequence[str], ctx: RewriteContext) -> str:
     """The call with ``texts`` for all arguments but the one that leads."""
-    lead = [bound.leading.text(at)] if bound.leading is not None and not bound.is_method_call else []
-    return f"{at.text(call.func)}({', '.join([*lead, *texts])})"
+    lead = [bound.leading.text(ctx)] if bound.leading is not None and not bound.is_method_call else []
+    return f"{ctx.text(call.func)}({', '.join([*lead, *texts])})"
 
 
 @rule(exact="bitwise", example=examples("by_keyword", lambda s: len(s.names) > 1))
-def by_position(call: cst.Call, at: Place):
+def by_position(call: cst.Call, ctx: RewriteContext):
     """Arguments passed by keyword are passed by position, in the order of the parameters."""
-    bound = bound_at(call, at)
+    bound = bound_at(call, ctx)
     if bound is None or not bound.keywords or bound.operator.is_overload:
         return
     lead = bound.leading
@@ -99,23 +99,23 @@ def by_position(call: cst.Call, at: Place):
     given = [a for a in bound.arguments if a is not lead]
     arguments = sorted(given, key=lambda a: names.index(a.name))
     if arguments != given:
-        demand_all_pure(at, given)
+        require_all_pure(ctx, given)
     count = 0
     while count < len(arguments) and all(len(p) > count and p[count] == arguments[count].name for p in places):
         count += 1
     if count <= len(given) - len(bound.keywords):
         skip("no keyword argument follows on those given by position")
-    texts = [a.text(at) if i < count else f"{a.name}={a.text(at)}" for i, a in enumerate(arguments)]
-    yield _called(call, bound, texts, at)
+    texts = [a.text(ctx) if i < count else f"{a.name}={a.text(ctx)}" for i, a in enumerate(arguments)]
+    yield _called(call, bound, texts, ctx)
 
 
 @rule(exact="bitwise", example=examples("function"))
-def default_written(call: cst.Call, at: Place):
+def default_written(call: cst.Call, ctx: RewriteContext):
     """A parameter that is not passed is passed its default."""
-    bound = bound_at(call, at)
+    bound = bound_at(call, ctx)
     if bound is None or bound.operator.is_overload:
         return
-    given = ", ".join(at.text(a) for a in call.args).rstrip(", ")
+    given = ", ".join(ctx.text(a) for a in call.args).rstrip(", ")
     names = {a.name for a in bound.arguments}
     for parameter in bound.signature.parameters:
         name, default = parameter.name, parameter.default
@@ -123,7 +123,7 @@ def default_written(call: cst.Call, at: Place):
             continue
         others = [s.named(name) for s in bound.signatures]
         if all(o is not None and o.default == default for o in others) and _is_literal(parameter.type, default):
-            yield f"{at.text(call.func)}({given}{', ' if given else ''}{name}={default!r})"
+            yield f"{ctx.text(call.func)}({given}{', ' if given else ''}{name}={default!r})"
 
 
 def _is_literal(kind: str, default: object) -> bool:
@@ -136,9 +136,9 @@ def _is_literal(kind: str, default: object) -> bool:
 
 
 @rule(exact="bitwise", example=examples("function", lambda s: len(names_of(s.operator.path)) > 1))
-def other_name(call: cst.Call, at: Place):
+def other_name(call: cst.Call, ctx: RewriteContext):
     """Another name of the same function: ``torch.abs`` and ``torch.absolute``, ``F.relu`` and ``torch.relu``."""
-    bound = bound_at(call, at)
+    bound = bound_at(call, ctx)
     if bound is None or bound.operator.is_overload:
         return
     path = bound.operator.path
@@ -153,12 +153,12 @@ def other_name(call: cst.Call, at: Place):
             if target.method and not target.is_method:
                 rest, receiver = renamed.arguments[1:], renamed.arguments[0]
                 parameters = [p for p in renamed.signature.positional if p.name != receiver.name]
-                yield f"{at.atom(receiver.node)}.{target.method}({renamed.passed(at, rest, parameters)})"
+                yield f"{ctx.atom(receiver.node)}.{target.method}({renamed.passed(ctx, rest, parameters)})"
                 continue
             renamed = renamed.in_order and renamed
             if not renamed:
                 continue
-        yield f"{at.path(name)}({renamed.passed(at, renamed.arguments, renamed.signature.positional)})"
+        yield f"{ctx.path(name)}({renamed.passed(ctx, renamed.arguments, renamed.signature.positional)})"
 
 
 NO_OVERLOAD = frozenset({"torch.linspace", "torch.logspace", "torch.randint_like"})
@@ -166,29 +166,29 @@ NO_OVERLOAD = frozenset({"torch.linspace", "torch.logspace", "torch.randint_like
 
 
 @rule(exact="bitwise", example=examples("function"))
-def called_as_overload(call: cst.Call, at: Place):
+def called_as_overload(call: cst.Call, ctx: RewriteContext):
     """A native function or method is the overload of the ATen operator that its arguments choose."""
-    bound = bound_at(call, at)
+    bound = bound_at(call, ctx)
     if bound is None or not bound.operator.aten or bound.operator.is_overload or bound.operator.path in NO_OVERLOAD:
         return
     signature = bound.signature
     if signature.returns != ("Tensor",):
         return  # a named tuple becomes a plain one
-    arguments = [_as_list(a, at) for a in bound.reordered(at)]
-    callee = at.path(f"{OVERLOADS}.{signature.overload}")
+    arguments = [_as_list(a, ctx) for a in bound.reordered(ctx)]
+    callee = ctx.path(f"{OVERLOADS}.{signature.overload}")
     own = "self" if signature.receiver else ""
-    yield f"{callee}({bound.passed(at, arguments, signature.positional, own=own)})"
+    yield f"{callee}({bound.passed(ctx, arguments, signature.positional, own=own)})"
 
 
-def _as_list(argument: Argument, at: Place) -> Argument:
+def _as_list(argument: Argument, ctx: RewriteContext) -> Argument:
     """A number that stands for a list of a known length as that list, which is what an overload takes."""
     length = argument.parameter.type.removeprefix("int[").rstrip("]?")
     if not argument.parameter.type.startswith("int[") or argument.packed or not length:
         return argument
-    if any(f.kind != "int" for f in at.facts(argument.node)):
+    if any(f.kind != "int" for f in ctx.facts(argument.node)):
         return argument
     if int(length) > 1:
-        at.demand_pure(argument.node)
+        ctx.require_pure(argument.node)
     return replace(argument, nodes=argument.nodes * int(length), packed=True)
 
 
@@ -196,34 +196,34 @@ NO_GRADIENT_IN_PLACE = frozenset({"torch.asinh", "torch.acosh", "torch.atanh", "
 
 
 @rule(exact="bitwise", example=examples("function", has_in_place))
-def in_place_on_a_copy(call: cst.Call, at: Place):
+def in_place_on_a_copy(call: cst.Call, ctx: RewriteContext):
     """``torch.f(x, …)`` writes into a copy of ``x`` that has the room, the type and the layout of the result."""
-    bound = bound_at(call, at)
+    bound = bound_at(call, ctx)
     if bound is None:
         return
-    receiver, name = _written_first(bound, at)
+    receiver, name = _written_first(bound, ctx)
     if receiver is None:
         return
-    demand_room(at, receiver, call)
-    _demand_same_history(at, bound, call)
-    if canonical(bound.operator.path) in NO_GRADIENT_IN_PLACE and any(f.needs_grad for f in at.tensors(receiver)):
+    require_room(ctx, receiver, call)
+    _require_same_history(ctx, bound, call)
+    if canonical(bound.operator.path) in NO_GRADIENT_IN_PLACE and any(f.needs_grad for f in ctx.tensors(receiver)):
         skip("torch has no gradient of the in-place form")
     rest = bound.arguments[1:]
-    demand_all_pure(at, rest)
+    require_all_pure(ctx, rest)
     parameters = [p for p in bound.signature.positional if p.name != "input"]
-    yield f"{at.atom(receiver)}.clone().{name}({bound.passed(at, rest, parameters)})"
+    yield f"{ctx.atom(receiver)}.clone().{name}({bound.passed(ctx, rest, parameters)})"
 
 
-def _demand_same_history(at: Place, bound: BoundCall, call: cst.Call) -> None:
+def _require_same_history(ctx: RewriteContext, bound: BoundCall, call: cst.Call) -> None:
     """Skip where a function without a gradient has operands with one: its in-place form says that it has one too."""
-    if all(f.requires_grad for f in at.tensors(call)):
+    if all(f.requires_grad for f in ctx.tensors(call)):
         return
-    operands = [n for a in bound.arguments for n in a.nodes if is_tensor(at, n)]
-    if any(f.needs_grad for n in operands for f in at.tensors(n)):
+    operands = [n for a in bound.arguments for n in a.nodes if is_tensor(ctx, n)]
+    if any(f.needs_grad for n in operands for f in ctx.tensors(n)):
         skip("autograd follows an operand and not the result")
 
 
-def _written_first(bound: BoundCall, at: Place) -> tuple[cst.BaseExpression | None, str]:
+def _written_first(bound: BoundCall, ctx: RewriteContext) -> tuple[cst.BaseExpression | None, str]:
     """The first operand and the method that writes into it; None where there is no such method."""
     in_place = bound.operator.in_place
     first = bound.arguments[0] if bound.arguments else None
@@ -243,9 +243,9 @@ OUT_DIFFERS = frozenset({"diff"})
 
 
 @rule(exact="bitwise", where=[WITHOUT_AUTOGRAD], example=examples("function", has_out))
-def into_out(call: cst.Call, at: Place):
+def into_out(call: cst.Call, ctx: RewriteContext):
     """``torch.f(x)`` writes into a new tensor that is given as ``out``, which takes no part in autograd."""
-    bound = bound_at(call, at)
+    bound = bound_at(call, ctx)
     if bound is None or not bound.operator.function or bound.signature.returns != ("Tensor",):
         return
     signature, path = bound.signature, bound.operator.function
@@ -253,78 +253,78 @@ def into_out(call: cst.Call, at: Place):
         return
     if not takes_out(path, frozenset((a.name, a.parameter.type) for a in bound.arguments)):
         return
-    demand_plain_writes(at)
-    demand_all_pure(at, bound.arguments)
-    results = at.tensors(call)
-    tensors = [n for a in bound.arguments for n in _tensors_in(a, at)]
-    if any(f.needs_grad for node in tensors for f in at.tensors(node)) or any(f.requires_grad for f in results):
+    require_plain_writes(ctx)
+    require_all_pure(ctx, bound.arguments)
+    results = ctx.tensors(call)
+    tensors = [n for a in bound.arguments for n in _tensors_in(a, ctx)]
+    if any(f.needs_grad for node in tensors for f in ctx.tensors(node)) or any(f.requires_grad for f in results):
         skip("`out=` takes no part in autograd")
-    demand_not_complex(results)
-    arguments = bound.passed(at, bound.reordered(at), signature.positional)
-    function = at.path(path)
-    for room in dict.fromkeys(_rooms(at, [n for n in tensors if isinstance(n, (cst.Name, cst.Attribute))], results)):
+    require_not_complex(results)
+    arguments = bound.passed(ctx, bound.reordered(ctx), signature.positional)
+    function = ctx.path(path)
+    for room in dict.fromkeys(_rooms(ctx, [n for n in tensors if isinstance(n, (cst.Name, cst.Attribute))], results)):
         yield f"{function}({arguments}, out={room})"
 
 
-def _tensors_in(argument: Argument, at: Place) -> list[cst.BaseExpression]:
+def _tensors_in(argument: Argument, ctx: RewriteContext) -> list[cst.BaseExpression]:
     kind = argument.parameter.type
     if kind == "Tensor[]":
         if not isinstance(argument.node, (cst.Tuple, cst.List)):
             skip("the tensors of the list are not known")
         return [e.value for e in argument.node.elements]
-    return [argument.node] if kind.startswith("Tensor") and is_tensor(at, argument.node) else []
+    return [argument.node] if kind.startswith("Tensor") and is_tensor(ctx, argument.node) else []
 
 
-def _rooms(at: Place, operands: Sequence[cst.BaseExpression], results: Sequence[Fact]) -> Iterator[str]:
+def _rooms(ctx: RewriteContext, operands: Sequence[cst.BaseExpression], results: Sequence[Fact]) -> Iterator[str]:
     """New tensors that have the type, shape and strides of the result at every visit."""
     if not operands:
         skip("no operand is a name that room can be made like")
     if not all(f.contiguous for f in results):
         skip("the result is not contiguous, and Dynamo does not take such an `out`")
     for operand in operands:
-        facts = at.tensors(operand)
+        facts = ctx.tensors(operand)
         if len(facts) != len(results):
             continue
         pairs = list(zip(facts, results, strict=True))
         if not all(a.device == b.device and a.ndim for a, b in pairs):
             continue
         if all(a.dtype == b.dtype and a.shape == b.shape and a.contiguous for a, b in pairs):
-            yield f"{at.path('torch.empty_like')}({at.text(operand)})"
+            yield f"{ctx.path('torch.empty_like')}({ctx.text(operand)})"
         if len({(b.dtype, b.shape) for b in results}) == 1:
-            yield f"{at.text(operand)}.new_empty({results[0].shape}, dtype={at.path(str(results[0].dtype))})"
+            yield f"{ctx.text(operand)}.new_empty({results[0].shape}, dtype={ctx.path(str(results[0].dtype))})"
 
 
 @rule(exact="bitwise", where=[WITHOUT_AUTOGRAD], example=examples("function_of_sum", has_in_place))
-def in_place_on_a_temporary(call: cst.Call, at: Place):
+def in_place_on_a_temporary(call: cst.Call, ctx: RewriteContext):
     """``torch.f(a + b, …)`` writes into the sum, which nothing else needs and autograd does not keep."""
-    bound = bound_at(call, at)
+    bound = bound_at(call, ctx)
     if bound is None:
         return
-    receiver, name = _written_first(bound, at)
+    receiver, name = _written_first(bound, ctx)
     if receiver is None or not isinstance(receiver, cst.BinaryOperation):
         return
     if not isinstance(receiver.operator, (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)):
         return
     for side in (receiver.left, receiver.right):
-        if not all(f.is_tensor or f.is_number for f in at.facts(side)):
+        if not all(f.is_tensor or f.is_number for f in ctx.facts(side)):
             skip("it is not arithmetic of tensors and numbers")
-    if any(f.needs_grad for f in at.tensors(receiver)):
+    if any(f.needs_grad for f in ctx.tensors(receiver)):
         skip("autograd may have kept the operand")
-    demand_room(at, receiver, call)
-    _demand_same_history(at, bound, call)
+    require_room(ctx, receiver, call)
+    _require_same_history(ctx, bound, call)
     rest = bound.arguments[1:]
-    demand_all_pure(at, rest)
+    require_all_pure(ctx, rest)
     parameters = [p for p in bound.signature.positional if p.name != "input"]
-    yield f"{at.atom(receiver)}.{name}({bound.passed(at, rest, parameters)})"
+    yield f"{ctx.atom(receiver)}.{name}({bound.passed(ctx, rest, parameters)})"
 
 
 @rule(exact="bitwise", example=examples("function", lambda s: hasattr(torch, f"_foreach_{s.operator.aten}")))
-def in_a_list_of_one(call: cst.Call, at: Place):
+def in_a_list_of_one(call: cst.Call, ctx: RewriteContext):
     """``torch.f(x)`` is ``torch._foreach_f([x])[0]``, as optimisers call it."""
-    bound = bound_at(call, at)
+    bound = bound_at(call, ctx)
     if bound is None or bound.operator.is_overload or len(bound.arguments) != 1 or bound.arguments[0].name != "input":
         return
     target = operator_at(f"{OVERLOADS}._foreach_{bound.operator.aten}.default") if bound.operator.aten else None
     if target is None or [p.type for p in target.signatures[0].parameters] != ["Tensor[]"]:
         return
-    yield f"{at.path(f'torch._foreach_{bound.operator.aten}')}([{bound.arguments[0].text(at)}])[0]"
+    yield f"{ctx.path(f'torch._foreach_{bound.operator.aten}')}([{bound.arguments[0].text(ctx)}])[0]"

@@ -3,7 +3,7 @@
 import libcst as cst
 import torch
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.context.submodule import called
 from eqfuzz.rewrite.facts.preconditions import dtype_in
 from eqfuzz.rewrite.facts.shape_preconditions import sizes
@@ -26,18 +26,18 @@ class Model(torch.nn.Module):
 """
 
 
-def is_plain(expression: cst.BaseExpression, at: Place) -> bool:
+def is_plain(expression: cst.BaseExpression, ctx: RewriteContext) -> bool:
     """Whether a module without parameters is made here, with its defaults."""
     if not isinstance(expression, cst.Call) or expression.args:
         return False
-    package, _, name = (at.resolved(expression.func) or "").rpartition(".")
+    package, _, name = (ctx.resolved(expression.func) or "").rpartition(".")
     return package == "torch.nn" and name in PLAIN
 
 
-def is_settled(expression: cst.BaseExpression, at: Place) -> bool:
+def is_settled(expression: cst.BaseExpression, ctx: RewriteContext) -> bool:
     """Whether it is a submodule of the program that stays the same."""
     call = cst.Call(expression)
-    return called(call, at, ()) is not None
+    return called(call, ctx, ()) is not None
 
 
 def one_argument(call: cst.Call) -> cst.BaseExpression:
@@ -48,12 +48,12 @@ def one_argument(call: cst.Call) -> cst.BaseExpression:
 
 
 @rule(exact="bitwise", where=ROWS, example=NESTED)
-def calls_in_a_sequential(call: cst.Call, at: Place):
+def calls_in_a_sequential(call: cst.Call, ctx: RewriteContext):
     """Two modules called one inside the other are a Sequential that is made there."""
     inner = one_argument(call)
-    if not isinstance(inner, cst.Call) or not (is_plain(call.func, at) or is_settled(call.func, at)):
+    if not isinstance(inner, cst.Call) or not (is_plain(call.func, ctx) or is_settled(call.func, ctx)):
         return
-    if not (is_plain(inner.func, at) or is_settled(inner.func, at)):
+    if not (is_plain(inner.func, ctx) or is_settled(inner.func, ctx)):
         return
-    argument = at.text(one_argument(inner))
-    yield f"{at.path('torch.nn.Sequential')}({at.text(inner.func)}, {at.text(call.func)})({argument})"
+    argument = ctx.text(one_argument(inner))
+    yield f"{ctx.path('torch.nn.Sequential')}({ctx.text(inner.func)}, {ctx.text(call.func)})({argument})"

@@ -4,8 +4,8 @@ import libcst as cst
 import torch
 
 from eqfuzz.rewrite.calls.binding import argument_text, is_tensor
-from eqfuzz.rewrite.context.context import Place
-from eqfuzz.rewrite.context.result_memory import demand_room
+from eqfuzz.rewrite.context.context import RewriteContext
+from eqfuzz.rewrite.context.result_memory import require_room
 from eqfuzz.rewrite.facts.preconditions import real
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import skip
@@ -78,9 +78,9 @@ def _sides(node: cst.BinaryOperation | cst.Comparison) -> tuple[str, cst.BaseExp
     return (found[0], node.left, node.right) if found is not None else None
 
 
-def _is_operand(at: Place, node: cst.BaseExpression) -> bool:
+def _is_operand(ctx: RewriteContext, node: cst.BaseExpression) -> bool:
     """Whether it is a plain tensor or a number every time."""
-    visits = at.visits(node)
+    visits = ctx.visits(node)
     return bool(visits) and all(f.is_tensor or f.is_number or f.kind == "bool" for f in visits)
 
 
@@ -89,23 +89,23 @@ def _dunder(name: str, prefix: str = "") -> str:
 
 
 @rule(exact="bitwise", example=_pairs() + _pairs(reflected=True))
-def binary_by_operator_module(node: cst.BinaryOperation | cst.Comparison, at: Place):
+def binary_by_operator_module(node: cst.BinaryOperation | cst.Comparison, ctx: RewriteContext):
     """``x + y`` is ``operator.add(x, y)``, and so for every operator, where a tensor takes part."""
     found = _sides(node)
     if found is None:
         return
     name, left, right = found
-    if not (is_tensor(at, left) or is_tensor(at, right)):
+    if not (is_tensor(ctx, left) or is_tensor(ctx, right)):
         return
-    yield f"{at.path(f'operator.{name}')}({argument_text(at, left)}, {argument_text(at, right)})"
+    yield f"{ctx.path(f'operator.{name}')}({argument_text(ctx, left)}, {argument_text(ctx, right)})"
 
 
 @rule(exact="bitwise", example=_signs())
-def unary_by_operator_module(node: cst.UnaryOperation, at: Place):
+def unary_by_operator_module(node: cst.UnaryOperation, ctx: RewriteContext):
     """``-x`` is ``operator.neg(x)``, and so for ``+`` and ``~``."""
-    if type(node.operator) not in UNARY or not is_tensor(at, node.expression):
+    if type(node.operator) not in UNARY or not is_tensor(ctx, node.expression):
         return
-    yield f"{at.path(f'operator.{UNARY[type(node.operator)][0]}')}({argument_text(at, node.expression)})"
+    yield f"{ctx.path(f'operator.{UNARY[type(node.operator)][0]}')}({argument_text(ctx, node.expression)})"
 
 
 @rule(
@@ -113,13 +113,13 @@ def unary_by_operator_module(node: cst.UnaryOperation, at: Place):
     example=[f"def program(x, y):\n    return operator.{name}(x, y)\n" for name in SIGNS]
     + [f"def program(x):\n    return operator.{name}(x)\n" for name in UNARY_SIGNS],
 )
-def from_operator_module(call: cst.Call, at: Place):
+def from_operator_module(call: cst.Call, ctx: RewriteContext):
     """``operator.add(x, y)`` is ``x + y``, whatever its operands are."""
-    path = at.resolved(call.func) or ""
+    path = ctx.resolved(call.func) or ""
     if not path.startswith("operator.") or any(a.star or a.keyword is not None for a in call.args):
         return
     name = path.removeprefix("operator.")
-    operands = [at.atom(a.value) for a in call.args]
+    operands = [ctx.atom(a.value) for a in call.args]
     if len(operands) == 1 and name in UNARY_SIGNS:
         yield f"{UNARY_SIGNS[name]}{operands[0]}"
     elif len(operands) == 2 and name in SIGNS:
@@ -127,35 +127,35 @@ def from_operator_module(call: cst.Call, at: Place):
 
 
 @rule(exact="bitwise", example=_pairs())
-def binary_by_dunder(node: cst.BinaryOperation | cst.Comparison, at: Place):
+def binary_by_dunder(node: cst.BinaryOperation | cst.Comparison, ctx: RewriteContext):
     """``x + y`` of a tensor ``x`` is ``x.__add__(y)``."""
     found = _sides(node)
     if found is None:
         return
     name, left, right = found
-    if is_tensor(at, left) and _is_operand(at, right):
-        yield f"{at.atom(left)}.{_dunder(name)}({argument_text(at, right)})"
+    if is_tensor(ctx, left) and _is_operand(ctx, right):
+        yield f"{ctx.atom(left)}.{_dunder(name)}({argument_text(ctx, right)})"
 
 
 @rule(exact="bitwise", example=_pairs(reflected=True))
-def number_by_reflected_dunder(node: cst.BinaryOperation, at: Place):
+def number_by_reflected_dunder(node: cst.BinaryOperation, ctx: RewriteContext):
     """``k + x`` of a number and a tensor is ``x.__radd__(k)``."""
     found = _sides(node)
     if found is None:
         return
     name, left, right = found
-    if not is_tensor(at, right) or not all(f.is_number for f in at.visits(left)) or not at.visits(left):
+    if not is_tensor(ctx, right) or not all(f.is_number for f in ctx.visits(left)) or not ctx.visits(left):
         return
-    at.demand_pure(left)
-    at.demand_pure(right)
-    yield f"{at.atom(right)}.{_dunder(name, 'r')}({argument_text(at, left)})"
+    ctx.require_pure(left)
+    ctx.require_pure(right)
+    yield f"{ctx.atom(right)}.{_dunder(name, 'r')}({argument_text(ctx, left)})"
 
 
 @rule(exact="bitwise", example=_signs())
-def unary_by_dunder(node: cst.UnaryOperation, at: Place):
+def unary_by_dunder(node: cst.UnaryOperation, ctx: RewriteContext):
     """``-x`` of a tensor is ``x.__neg__()``."""
-    if type(node.operator) in UNARY and is_tensor(at, node.expression):
-        yield f"{at.atom(node.expression)}.{_dunder(UNARY[type(node.operator)][0])}()"
+    if type(node.operator) in UNARY and is_tensor(ctx, node.expression):
+        yield f"{ctx.atom(node.expression)}.{_dunder(UNARY[type(node.operator)][0])}()"
 
 
 @rule(
@@ -163,83 +163,83 @@ def unary_by_dunder(node: cst.UnaryOperation, at: Place):
     example=[f"def program(x, y):\n    return x.{_dunder(name)}(y)\n" for name in SIGNS]
     + [f"def program(x):\n    return x.{_dunder(name)}()\n" for name in UNARY_SIGNS],
 )
-def from_dunder(call: cst.Call, at: Place):
+def from_dunder(call: cst.Call, ctx: RewriteContext):
     """``x.__add__(y)`` of a tensor is ``x + y``."""
     if not isinstance(call.func, cst.Attribute) or any(a.star or a.keyword is not None for a in call.args):
         return
     left, written = call.func.value, call.func.attr.value
-    if at.resolved(call.func) is not None or not is_tensor(at, left):
+    if ctx.resolved(call.func) is not None or not is_tensor(ctx, left):
         return
     if not call.args:
         for name, sign in UNARY_SIGNS.items():
             if written == _dunder(name):
-                yield f"{sign}{at.atom(left)}"
-    elif len(call.args) == 1 and _is_operand(at, call.args[0].value):
+                yield f"{sign}{ctx.atom(left)}"
+    elif len(call.args) == 1 and _is_operand(ctx, call.args[0].value):
         for name, sign in SIGNS.items():
             if written == _dunder(name):
-                yield f"{at.atom(left)} {sign} {at.atom(call.args[0].value)}"
+                yield f"{ctx.atom(left)} {sign} {ctx.atom(call.args[0].value)}"
 
 
 @rule(
     exact="bitwise",
     example=[f"def program(x, y):\n    x = x.clone()\n    x {sign}= y\n    return x\n" for _, sign in _WRITING],
 )
-def augmented_by_operator_module(statement: cst.AugAssign, at: Place):
+def augmented_by_operator_module(statement: cst.AugAssign, ctx: RewriteContext):
     """``x += y`` is ``x = operator.iadd(x, y)``, whatever x and y are."""
     name = AUGMENTED.get(type(statement.operator).__name__)
-    if name is None or not isinstance(statement.target, cst.Name) or not _runs(at, statement.value):
+    if name is None or not isinstance(statement.target, cst.Name) or not _runs(ctx, statement.value):
         return
     target = statement.target.value
-    function = at.path(f"operator.i{name.strip('_')}")
-    yield f"{target} = {function}({target}, {argument_text(at, statement.value)})"
+    function = ctx.path(f"operator.i{name.strip('_')}")
+    yield f"{target} = {function}({target}, {argument_text(ctx, statement.value)})"
 
 
-def _runs(at: Place, node: cst.BaseExpression) -> bool:
-    return is_tensor(at, node) or any(f.is_number for f in at.visits(node))
+def _runs(ctx: RewriteContext, node: cst.BaseExpression) -> bool:
+    return is_tensor(ctx, node) or any(f.is_number for f in ctx.visits(node))
 
 
 @rule(exact="bitwise", example=[f"def program(x, y):\n    return x {sign} y\n" for _, sign in _WRITING])
-def augmented_copy(node: cst.BinaryOperation, at: Place):
+def augmented_copy(node: cst.BinaryOperation, ctx: RewriteContext):
     """``x + y`` is a copy of ``x`` that ``y`` is added to, by ``operator.iadd`` or by ``+=`` ahead of the statement."""
     found = BINARY.get(type(node.operator))
     if found is None or found not in _WRITING:
         return
     name, sign = found
-    if not is_tensor(at, node.left) or not _is_operand(at, node.right):
+    if not is_tensor(ctx, node.left) or not _is_operand(ctx, node.right):
         return
-    demand_room(at, node.left, node)
-    at.demand_pure(node.right)
-    copy, other = f"{at.atom(node.left)}.clone()", argument_text(at, node.right)
-    yield f"{at.path('operator.i' + name.strip('_'))}({copy}, {other})"
-    at.demand_pure(node.left)
-    new = at.new_name("t")
-    at.hoisted(node, new)  # refuses where it may not be evaluated ahead
-    yield new, at.ahead(f"{new} = {copy}\n{new} {sign}= {other}")
+    require_room(ctx, node.left, node)
+    ctx.require_pure(node.right)
+    copy, other = f"{ctx.atom(node.left)}.clone()", argument_text(ctx, node.right)
+    yield f"{ctx.path('operator.i' + name.strip('_'))}({copy}, {other})"
+    ctx.require_pure(node.left)
+    new = ctx.new_name("t")
+    ctx.hoisted(node, new)  # refuses where it may not be evaluated ahead
+    yield new, ctx.ahead(f"{new} = {copy}\n{new} {sign}= {other}")
 
 
 @rule(exact="bitwise", example=[f"def program(x, y, z):\n    return x {sign} y {sign} z\n" for sign in "+-*"])
-def chain_by_reduce(node: cst.BinaryOperation, at: Place):
+def chain_by_reduce(node: cst.BinaryOperation, ctx: RewriteContext):
     """``x + y + z`` is ``functools.reduce(operator.add, [x, y, z])``."""
     operands = _chain(node)
-    if len(operands) < 3 or not any(is_tensor(at, o) for o in operands):
+    if len(operands) < 3 or not any(is_tensor(ctx, o) for o in operands):
         return
     for operand in operands:
-        at.demand_pure(operand)
-    function = at.path(f"operator.{BINARY[type(node.operator)][0]}")
-    items = ", ".join(argument_text(at, o) for o in operands)
-    yield f"{at.path('functools.reduce')}({function}, [{items}])"
+        ctx.require_pure(operand)
+    function = ctx.path(f"operator.{BINARY[type(node.operator)][0]}")
+    items = ", ".join(argument_text(ctx, o) for o in operands)
+    yield f"{ctx.path('functools.reduce')}({function}, [{items}])"
 
 
 @rule(exact="bitwise", example="def program(x, y, z):\n    return x + y + z")
-def chain_by_sum(node: cst.BinaryOperation, at: Place):
+def chain_by_sum(node: cst.BinaryOperation, ctx: RewriteContext):
     """``x + y + z`` is ``sum((y, z), x)`` of a tensor ``x``."""
     operands = _chain(node)
-    if not isinstance(node.operator, cst.Add) or len(operands) < 3 or not is_tensor(at, operands[0]):
+    if not isinstance(node.operator, cst.Add) or len(operands) < 3 or not is_tensor(ctx, operands[0]):
         return
     for operand in operands:
-        at.demand_pure(operand)
-    first, *rest = (argument_text(at, o) for o in operands)
-    yield f"{at.builtin('sum')}(({', '.join(rest)}), {first})"
+        ctx.require_pure(operand)
+    first, *rest = (argument_text(ctx, o) for o in operands)
+    yield f"{ctx.builtin('sum')}(({', '.join(rest)}), {first})"
 
 
 def _chain(node: cst.BinaryOperation) -> list[cst.BaseExpression]:
@@ -259,13 +259,13 @@ def _chain(node: cst.BinaryOperation) -> list[cst.BaseExpression]:
     where=[real("x", "y")],
     example=[f"def program(x, y):\n    return x {sign} y\n" for sign in "+-*/"],
 )
-def binary_in_lists_of_one(node: cst.BinaryOperation, at: Place):
+def binary_in_lists_of_one(node: cst.BinaryOperation, ctx: RewriteContext):
     """``x * y`` is the foreach product of two lists of one tensor each, or of a list and a number."""
     name = {cst.Add: "add", cst.Subtract: "sub", cst.Multiply: "mul", cst.Divide: "div"}.get(type(node.operator))
-    if name is None or not is_tensor(at, node.left) or not _is_operand(at, node.right):
+    if name is None or not is_tensor(ctx, node.left) or not _is_operand(ctx, node.right):
         return
-    sides = [f for side in (node.left, node.right) for f in at.facts(side)]
+    sides = [f for side in (node.left, node.right) for f in ctx.facts(side)]
     if any(f.dtype is torch.bool or f.kind == "bool" or (f.dtype is not None and f.dtype.is_complex) for f in sides):
         skip("the foreach form is for real numbers")
-    left, right = argument_text(at, node.left), argument_text(at, node.right)
-    yield f"{at.path(f'torch._foreach_{name}')}([{left}], {f'[{right}]' if is_tensor(at, node.right) else right})[0]"
+    left, right = argument_text(ctx, node.left), argument_text(ctx, node.right)
+    yield f"{ctx.path(f'torch._foreach_{name}')}([{left}], {f'[{right}]' if is_tensor(at, node.right) else right})[0]"

@@ -4,7 +4,7 @@ import libcst as cst
 import torch
 
 from eqfuzz.rewrite.context.closure import closed
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.preconditions import (
     floating,
     moderate,
@@ -82,17 +82,17 @@ DIFFERENTIATES = frozenset(
 """Names of what differentiates; forward mode does not know functions written by hand at all."""
 
 
-def demand_no_gradients_inside(at: Place) -> None:
+def require_no_gradients_inside(ctx: RewriteContext) -> None:
     """Skip where the program computes gradients itself: sums of gradients round in the order of the graph."""
-    found = sorted(DIFFERENTIATES & (at.syntax.names | at.syntax.attributes))
+    found = sorted(DIFFERENTIATES & (ctx.syntax.names | ctx.syntax.attributes))
     if found:
         skip(f"the program computes gradients itself ({found[0]})")
 
 
-def written(at: Place, form: str, *, stem: str, parameters: str, value: str, keep: str, derivative: str):
+def written(ctx: RewriteContext, form: str, *, stem: str, parameters: str, value: str, keep: str, derivative: str):
     """The name of a new autograd.Function of this form, and the definition."""
-    demand_no_gradients_inside(at)
-    name, module = at.new_name(stem), at.path("torch.autograd.Function").removesuffix(".autograd.Function")
+    require_no_gradients_inside(ctx)
+    name, module = ctx.new_name(stem), ctx.path("torch.autograd.Function").removesuffix(".autograd.Function")
     if module.endswith("Function"):
         skip("the program has no name for torch")
     lines = form.format(
@@ -105,15 +105,15 @@ def written(at: Place, form: str, *, stem: str, parameters: str, value: str, kee
         kept=f"{keep}{',' if ',' not in keep else ''} = ctx.saved_tensors" if keep else "pass",
         derivative=derivative,
     )
-    return name, at.define(lines.strip().replace("torch.", f"{module}."))
+    return name, ctx.define(lines.strip().replace("torch.", f"{module}."))
 
 
-def unary(call: cst.Call, at: Place) -> str:
+def unary(call: cst.Call, ctx: RewriteContext) -> str:
     """The name of the function of UNARY that is called on a floating tensor; Skip else, empty for another function."""
-    name = (at.resolved(call.func) or "").removeprefix("torch.")
+    name = (ctx.resolved(call.func) or "").removeprefix("torch.")
     if name not in UNARY or len(call.args) != 1 or call.args[0].keyword is not None or call.args[0].star:
         return ""
-    if any(f.dtype not in FLOATS for f in at.tensors(call.args[0].value)):
+    if any(f.dtype not in FLOATS for f in ctx.tensors(call.args[0].value)):
         skip("the operand is not a floating tensor")
     return name
 
@@ -123,15 +123,15 @@ def unary(call: cst.Call, at: Place) -> str:
     where=[floating("x"), moderate("x", bound=10)],
     example=[f"def program(x):\n    return torch.{name}(x) + 1\n" for name in UNARY],
 )
-def unary_function(call: cst.Call, at: Place):
+def unary_function(call: cst.Call, ctx: RewriteContext):
     """A function of one operand as an autograd.Function with its derivative written by hand."""
-    name = unary(call, at)
+    name = unary(call, ctx)
     if name:
         keep, derivative = UNARY[name]
         made, definition = written(
-            at, CLASS, stem=name.title(), parameters="x", value=f"torch.{name}(x)", keep=keep, derivative=derivative
+            ctx, CLASS, stem=name.title(), parameters="x", value=f"torch.{name}(x)", keep=keep, derivative=derivative
         )
-        yield f"{made}.apply({at.text(call.args[0].value)})", definition
+        yield f"{made}.apply({ctx.text(call.args[0].value)})", definition
 
 
 @rule(
@@ -139,15 +139,15 @@ def unary_function(call: cst.Call, at: Place):
     where=[floating("x"), moderate("x", bound=10)],
     example=[f"def program(x):\n    return torch.{name}(x) + 1\n" for name in UNARY],
 )
-def unary_function_with_context_apart(call: cst.Call, at: Place):
+def unary_function_with_context_apart(call: cst.Call, ctx: RewriteContext):
     """A function of one operand by hand, with ``setup_context``, as function transforms want it."""
-    name = unary(call, at)
+    name = unary(call, ctx)
     if name:
         keep, derivative = UNARY[name]
         made, definition = written(
-            at, SEPARATE, stem=name.title(), parameters="x", value=f"torch.{name}(x)", keep=keep, derivative=derivative
+            ctx, SEPARATE, stem=name.title(), parameters="x", value=f"torch.{name}(x)", keep=keep, derivative=derivative
         )
-        yield f"{made}.apply({at.text(call.args[0].value)})", definition
+        yield f"{made}.apply({ctx.text(call.args[0].value)})", definition
 
 
 @rule(
@@ -156,24 +156,24 @@ def unary_function_with_context_apart(call: cst.Call, at: Place):
     example=[f"def program(x, y):\n    return torch.sin(x {sign} y)\n" for sign in "+-*"]
     + ["def program(x, y):\n    return x @ y.t()\n"],
 )
-def binary_function(operation: cst.BinaryOperation, at: Place):
+def binary_function(operation: cst.BinaryOperation, ctx: RewriteContext):
     """An operator between two tensors of one shape, or a product of matrices, with its derivatives by hand."""
     kind = type(operation.operator)
     if kind not in BINARY:
         return
     sign, keep, derivative = BINARY[kind]
-    for a, b in zip(at.tensors(operation.left), at.tensors(operation.right), strict=False):
+    for a, b in zip(ctx.tensors(operation.left), ctx.tensors(operation.right), strict=False):
         if a.dtype not in FLOATS or a.dtype is not b.dtype:
             skip("the operands are not floating tensors of one dtype")
         if (a.ndim != 2 or b.ndim != 2) if sign == "@" else a.shape != b.shape:
             skip("the shapes are broadcast, or no matrices")
-    if len(at.facts(operation.left)) != len(at.facts(operation.right)):
+    if len(ctx.facts(operation.left)) != len(ctx.facts(operation.right)):
         skip("the operands are not evaluated equally often")
     for form in (CLASS, SEPARATE):
         made, definition = written(
-            at, form, stem=kind.__name__, parameters="x, y", value=f"x {sign} y", keep=keep, derivative=derivative
+            ctx, form, stem=kind.__name__, parameters="x, y", value=f"x {sign} y", keep=keep, derivative=derivative
         )
-        yield f"{made}.apply({at.text(operation.left)}, {at.text(operation.right)})", definition
+        yield f"{made}.apply({ctx.text(operation.left)}, {ctx.text(operation.right)})", definition
 
 
 @rule(
@@ -185,15 +185,17 @@ def binary_function(operation: cst.BinaryOperation, at: Place):
         return y * 2
     """,
 )
-def identity_function(value: cst.Name | cst.Call | cst.BinaryOperation, at: Place):
+def identity_function(value: cst.Name | cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     """A tensor through a function by hand that gives it and its gradient on."""
-    if at.here.identity:
+    if ctx.here.identity:
         skip("the object itself matters here, not only its value")
-    for fact in at.tensors(value):
+    for fact in ctx.tensors(value):
         if fact.dtype not in FLOATS or fact.mutated:
             skip("it is no floating tensor, or changed later")
-    made, definition = written(at, CLASS, stem="Same", parameters="x", value="x.view_as(x)", keep="", derivative="grad")
-    yield f"{made}.apply({at.text(value)})", definition
+    made, definition = written(
+        ctx, CLASS, stem="Same", parameters="x", value="x.view_as(x)", keep="", derivative="grad"
+    )
+    yield f"{made}.apply({ctx.text(value)})", definition
 
 
 @rule(
@@ -204,12 +206,12 @@ def identity_function(value: cst.Name | cst.Call | cst.BinaryOperation, at: Plac
         return torch.tanh(x * y) + x.sum()
     """,
 )
-def checkpointed(value: cst.Call | cst.BinaryOperation, at: Place):
+def checkpointed(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     """An expression that is computed again for its gradient instead of kept."""
-    demand_no_gradients_inside(at)
-    at.tensors(value)
-    closure = closed(value, at)
-    path = at.path("torch.utils.checkpoint.checkpoint")
+    require_no_gradients_inside(ctx)
+    ctx.tensors(value)
+    closure = closed(value, ctx)
+    path = ctx.path("torch.utils.checkpoint.checkpoint")
     yield f"{path}({closure.function}, {closure.given}, use_reentrant=False)"
 
 
@@ -222,12 +224,12 @@ def checkpointed(value: cst.Call | cst.BinaryOperation, at: Place):
         return z + 1
     """,
 )
-def gradient_hook(assign: cst.Assign, at: Place):
+def gradient_hook(assign: cst.Assign, ctx: RewriteContext):
     """A hook on an intermediate value that gives its gradient on."""
-    name = needs_gradient(assign, at)
+    name = needs_gradient(assign, ctx)
     for grad in ("grad", "grad.clone()"):
         hook = f"if {name}.requires_grad:\n    {name}.register_hook(lambda grad: {grad})"
-        yield f"{at.lines(at.statement.node)}\n{hook}"
+        yield f"{ctx.lines(at.statement.node)}\n{hook}"
 
 
 @rule(
@@ -240,22 +242,22 @@ def gradient_hook(assign: cst.Assign, at: Place):
     """,
     breaks_graph=True,
 )
-def gradient_retained(assign: cst.Assign, at: Place):
+def gradient_retained(assign: cst.Assign, ctx: RewriteContext):
     """An intermediate value that keeps its gradient."""
-    name = needs_gradient(assign, at)
-    if {"grad", "retains_grad"} & at.syntax.attributes:
+    name = needs_gradient(assign, ctx)
+    if {"grad", "retains_grad"} & ctx.syntax.attributes:
         skip("the program looks at gradients that were kept")
-    yield f"{at.lines(at.statement.node)}\nif {name}.requires_grad:\n    {name}.retain_grad()"
+    yield f"{ctx.lines(at.statement.node)}\nif {name}.requires_grad:\n    {name}.retain_grad()"
 
 
-def needs_gradient(assign: cst.Assign, at: Place) -> str:
+def needs_gradient(assign: cst.Assign, ctx: RewriteContext) -> str:
     """The one name that is assigned a fresh floating tensor."""
-    demand_no_gradients_inside(at)
+    require_no_gradients_inside(ctx)
     if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):
         skip("it is not stored in one name")
     if not isinstance(assign.value, (cst.Call, cst.BinaryOperation)):
         skip("the value may have another name, too")
-    if any(f.dtype not in FLOATS for f in at.tensors(assign.value)):
+    if any(f.dtype not in FLOATS for f in ctx.tensors(assign.value)):
         skip("the value is not a floating tensor")
     return assign.targets[0].target.value
 
@@ -277,12 +279,12 @@ def detached_and_attached(x, y):
         return torch.cos(y)
     """,
 )
-def straight_through(value: cst.Name, at: Place):
+def straight_through(value: cst.Name, ctx: RewriteContext):
     """A variable plus a detached zero, which changes neither it nor its gradient."""
-    if at.here.identity:
+    if ctx.here.identity:
         skip("the object itself matters here, not only its value")
-    demand_no_gradients_inside(at)
-    for fact in at.tensors(value):
+    require_no_gradients_inside(ctx)
+    for fact in ctx.tensors(value):
         if fact.dtype not in FLOATS or fact.mutated or not fact.contiguous:
             skip("it is no contiguous floating tensor, or changed later")
         if fact.has_nan or fact.has_inf or fact.has_negative_zero:

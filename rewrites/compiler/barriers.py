@@ -6,7 +6,7 @@ import libcst as cst
 import torch
 
 from eqfuzz.rewrite.context.closure import Closure, closed
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.preconditions import floating, moderate, no_grad, same_dtype, unmutated
 from eqfuzz.rewrite.facts.shape_preconditions import dense, same_shape
 from eqfuzz.rewrite.rules.rule import rule
@@ -87,23 +87,23 @@ def program(x, y):
 """
 
 
-def torch_name(at: Place) -> str:
+def torch_name(ctx: RewriteContext) -> str:
     """How the program spells torch itself."""
-    path = at.path("torch.ops")
+    path = ctx.path("torch.ops")
     return path.removesuffix(".ops") if path.endswith(".ops") else skip("the program has no name for torch")
 
 
-def opaque(at: Place, form: str, name: str, derivative: str):
+def opaque(ctx: RewriteContext, form: str, name: str, derivative: str):
     """The definition of a hidden operator; its name in the program."""
-    module = torch_name(at)
-    at.builtin("hasattr")
-    text = form.format(name=name, derivative=derivative, handle=at.new_name("opaque")).strip()
-    return f"{module}.ops.eqfuzz.opaque_{name}", at.define(text.replace("torch.", f"{module}."))
+    module = torch_name(ctx)
+    ctx.builtin("hasattr")
+    text = form.format(name=name, derivative=derivative, handle=ctx.new_name("opaque")).strip()
+    return f"{module}.ops.eqfuzz.opaque_{name}", ctx.define(text.replace("torch.", f"{module}."))
 
 
-def demand_plain_mode(at: Place) -> None:
+def require_plain_mode(ctx: RewriteContext) -> None:
     """Skip where an operator without rules for forward mode, function transforms or tracing may be met by them."""
-    names = at.syntax.attributes | at.syntax.names
+    names = ctx.syntax.attributes | ctx.syntax.names
     found = sorted({"jvp", "forward_ad", "vmap", "jacfwd", "hessian", "export", "jit"} & names)
     if found:
         skip(f"the program transforms its functions ({found[0]})")
@@ -114,17 +114,17 @@ def demand_plain_mode(at: Place) -> None:
     where=[floating("x"), moderate("x", bound=10)],
     example=[f"def program(x):\n    return torch.{name}(x) + 1\n" for name in UNARY],
 )
-def opaque_unary(call: cst.Call, at: Place):
+def opaque_unary(call: cst.Call, ctx: RewriteContext):
     """A pointwise function as a custom operator that the compiler calls and does not open."""
-    name = (at.resolved(call.func) or "").removeprefix("torch.")
+    name = (ctx.resolved(call.func) or "").removeprefix("torch.")
     if name not in UNARY or len(call.args) != 1 or call.args[0].keyword is not None or call.args[0].star:
         return
-    demand_plain_mode(at)
-    if any(f.dtype not in FLOATS for f in at.tensors(call.args[0].value)):
+    require_plain_mode(ctx)
+    if any(f.dtype not in FLOATS for f in ctx.tensors(call.args[0].value)):
         skip("the operand is not a floating tensor")
     derivative = UNARY[name].format(x="ctx.saved_tensors[0]", r="ctx.saved_tensors[1]")
-    operator, definition = opaque(at, OPAQUE_UNARY, name, derivative)
-    yield f"{operator}({at.text(call.args[0].value)})", definition
+    operator, definition = opaque(ctx, OPAQUE_UNARY, name, derivative)
+    yield f"{operator}({ctx.text(call.args[0].value)})", definition
 
 
 @rule(
@@ -132,102 +132,102 @@ def opaque_unary(call: cst.Call, at: Place):
     where=[floating("x", "y"), same_dtype("x", "y"), same_shape("x", "y"), moderate("x", "y", bound=10)],
     example=[f"def program(x, y):\n    return torch.sin(x * 1 {sign} y * 1)\n" for sign in "+-*"],
 )
-def opaque_binary(operation: cst.BinaryOperation, at: Place):
+def opaque_binary(operation: cst.BinaryOperation, ctx: RewriteContext):
     """An operator between two tensors of one shape as a custom operator."""
     kind = type(operation.operator)
     if kind not in BINARY:
         return
-    demand_plain_mode(at)
-    left, right = at.tensors(operation.left), at.tensors(operation.right)
+    require_plain_mode(ctx)
+    left, right = ctx.tensors(operation.left), ctx.tensors(operation.right)
     if len(left) != len(right):
         skip("the operands are not evaluated equally often")
     for a, b in zip(left, right, strict=True):
         if a.dtype not in FLOATS or a.dtype is not b.dtype or a.shape != b.shape:
             skip("the operands are not floating tensors of one dtype and shape")
     name, derivative = BINARY[kind]
-    operator, definition = opaque(at, OPAQUE_BINARY, name, derivative)
-    yield f"{operator}({at.text(operation.left)}, {at.text(operation.right)})", definition
+    operator, definition = opaque(ctx, OPAQUE_BINARY, name, derivative)
+    yield f"{operator}({ctx.text(operation.left)}, {ctx.text(operation.right)})", definition
 
 
 @rule(exact="bitwise", where=[dense("x"), unmutated("x")], example="def program(x):\n    y = x * 2\n    return y + 1\n")
-def opaque_copy(value: cst.Name | cst.BinaryOperation, at: Place):
+def opaque_copy(value: cst.Name | cst.BinaryOperation, ctx: RewriteContext):
     """A tensor copied by a custom operator."""
-    if at.here.identity:
+    if ctx.here.identity:
         skip("the object itself matters here, not only its value")
-    demand_plain_mode(at)
-    for fact in at.tensors(value):
+    require_plain_mode(ctx)
+    for fact in ctx.tensors(value):
         if fact.mutated or not fact.contiguous:
             skip("it is changed later, or not contiguous")
-    operator, definition = opaque(at, COPYING, "copy", "")
-    yield f"{operator}({at.text(value)})", definition
+    operator, definition = opaque(ctx, COPYING, "copy", "")
+    yield f"{operator}({ctx.text(value)})", definition
 
 
-def outside(value: cst.BaseExpression, at: Place) -> Closure:
+def outside(value: cst.BaseExpression, ctx: RewriteContext) -> Closure:
     """The expression closed over its variables, with a tensor for its value."""
     if not isinstance(value, (cst.Call, cst.BinaryOperation)):
         skip("it is not computed")
-    demand_plain_mode(at)
-    at.tensors(value)
-    return closed(value, at)
+    require_plain_mode(ctx)
+    ctx.tensors(value)
+    return closed(value, ctx)
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=EXAMPLE, breaks_graph=True)
-def disabled(value: cst.Call | cst.BinaryOperation, at: Place):
+def disabled(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     """An expression in a function that is not compiled."""
-    demand_may_break(at)
-    closure, name = outside(value, at), at.new_name("disabled")
+    require_may_break(ctx)
+    closure, name = outside(value, ctx), ctx.new_name("disabled")
     yield (
         f"{name}({closure.given})",
-        at.define(f"{name} = {at.path('torch.compiler.disable')}({closure.function})"),
+        ctx.define(f"{name} = {ctx.path('torch.compiler.disable')}({closure.function})"),
     )
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=EXAMPLE)
-def allowed_in_graph(value: cst.Call | cst.BinaryOperation, at: Place):
+def allowed_in_graph(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     """An expression in a function that Dynamo puts into the graph without looking inside."""
-    closure, name = outside(value, at), at.new_name("allowed")
-    demand_traceable(value, closure, at)
+    closure, name = outside(value, ctx), ctx.new_name("allowed")
+    require_traceable(value, closure, ctx)
     yield (
         f"{name}({closure.given})",
-        at.define(f"{name} = {at.path('torch.compiler.allow_in_graph')}({closure.function})"),
+        ctx.define(f"{name} = {ctx.path('torch.compiler.allow_in_graph')}({closure.function})"),
     )
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=EXAMPLE)
-def traced_symbolically(value: cst.Call | cst.BinaryOperation, at: Place):
+def traced_symbolically(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     """An expression as the module that ``torch.fx`` makes of it."""
-    closure, name = outside(value, at), at.new_name("traced")
-    demand_traceable(value, closure, at)
+    closure, name = outside(value, ctx), ctx.new_name("traced")
+    require_traceable(value, closure, ctx)
     yield (
         f"{name}({closure.given})",
-        at.define(f"{name} = {at.path('torch.fx.symbolic_trace')}({closure.function})"),
+        ctx.define(f"{name} = {ctx.path('torch.fx.symbolic_trace')}({closure.function})"),
     )
 
 
 @rule(exact="bitwise", where=[floating("x", "y"), same_dtype("x", "y"), same_shape("x", "y")], example=EXAMPLE)
-def exported(value: cst.Call | cst.BinaryOperation, at: Place):
+def exported(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     """An expression exported for the shapes that it has, and run from the exported program."""
-    closure, name = outside(value, at), at.new_name("exported")
-    demand_traceable(value, closure, at)
-    like = "".join(f"{example(facts, at)}, " for facts in closure.facts)
-    traced = f"{at.path('torch.fx.symbolic_trace')}({closure.function})"
+    closure, name = outside(value, ctx), ctx.new_name("exported")
+    require_traceable(value, closure, ctx)
+    like = "".join(f"{example(facts, ctx)}, " for facts in closure.facts)
+    traced = f"{ctx.path('torch.fx.symbolic_trace')}({closure.function})"
     yield (
         f"{name}({closure.given})",
-        at.define(f"{name} = {at.path('torch.export.export')}({traced}, ({like})).module()"),
+        ctx.define(f"{name} = {ctx.path('torch.export.export')}({traced}, ({like})).module()"),
     )
 
 
-def example(facts, at: Place) -> str:
+def example(facts, ctx: RewriteContext) -> str:
     """An empty tensor like the one seen every time."""
     first = facts[0]
     if any((f.shape, f.stride, f.dtype) != (first.shape, first.stride, first.dtype) for f in facts):
         skip("an operand has not the same shape every time")
     if not first.contiguous or first.numel < 2:
         skip("an operand is not contiguous, or has one element")
-    return f"{torch_name(at)}.empty({first.shape}, dtype={torch_name(at)}.{str(first.dtype).removeprefix('torch.')})"
+    return f"{torch_name(ctx)}.empty({first.shape}, dtype={torch_name(ctx)}.{str(first.dtype).removeprefix('torch.')})"
 
 
-def demand_traceable(value: cst.BaseExpression, closure: Closure, at: Place) -> None:
+def require_traceable(value: cst.BaseExpression, closure: Closure, ctx: RewriteContext) -> None:
     """Skip unless all on the way is a tensor, and every call one that torch dispatches itself, whatever it is given."""
     if any(not f.is_tensor for facts in closure.facts for f in facts):
         skip("it reads a number that would be fixed")
@@ -235,18 +235,18 @@ def demand_traceable(value: cst.BaseExpression, closure: Closure, at: Place) -> 
         if isinstance(node, (cst.IfExp, cst.BooleanOperation, cst.Not)):
             skip("it decides on a tensor")
         if isinstance(node, (cst.Call, cst.Comparison)):
-            at.tensors(node)
+            ctx.tensors(node)
         if isinstance(node, cst.Call):
-            demand_dispatched(node, at)
+            require_dispatched(node, ctx)
         if isinstance(node, cst.Attribute) and node.attr.value in ("shape", "dtype", "device", "ndim"):
             skip(f"it reads the {node.attr.value} of a tensor")
         if isinstance(node, cst.Subscript):
-            demand_numbers(node)
+            require_numbers(node)
 
 
-def demand_dispatched(call: cst.Call, at: Place) -> None:
+def require_dispatched(call: cst.Call, ctx: RewriteContext) -> None:
     """Skip unless it is a method of a tensor or a function of torch that is not written in Python."""
-    path = at.resolved(call.func)
+    path = ctx.resolved(call.func)
     name = (path or cst.Module([]).code_for_node(call.func)).rpartition(".")[2]
     if name in SIZED_BY_VALUES:
         skip(f"the size of the result of {name} depends on values")
@@ -259,7 +259,7 @@ def demand_dispatched(call: cst.Call, at: Place) -> None:
         skip(f"{path} is written in Python")
 
 
-def demand_numbers(subscript: cst.Subscript) -> None:
+def require_numbers(subscript: cst.Subscript) -> None:
     """Skip unless the index is made of numbers, slices and None."""
     for element in subscript.slice:
         for node in parts(element):
@@ -285,17 +285,17 @@ def parts(node: cst.CSTNode):
     """,
     breaks_graph=True,
 )
-def graph_break(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, at: Place):
+def graph_break(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
     """A graph break ahead of a statement."""
-    demand_may_break(at)
+    require_may_break(ctx)
     if isinstance(statement, cst.Expr) and isinstance(statement.value, (cst.SimpleString, cst.ConcatenatedString)):
         skip("a docstring comes first")
-    yield f"{at.path('torch._dynamo.graph_break')}()\n{at.lines(statement)}"
+    yield f"{ctx.path('torch._dynamo.graph_break')}()\n{ctx.lines(statement)}"
 
 
-def demand_may_break(at: Place) -> None:
+def require_may_break(ctx: RewriteContext) -> None:
     """Skip where a function is given to one that traces it whole."""
-    found = sorted(HIGHER_ORDER & (at.syntax.attributes | at.syntax.names))
+    found = sorted(HIGHER_ORDER & (ctx.syntax.attributes | ctx.syntax.names))
     if found:
         skip(f"the program gives functions to {found[0]}, which takes no graph break")
 
@@ -309,21 +309,21 @@ def demand_may_break(at: Place) -> None:
         return z * y.sum()
     """,
 )
-def shape_checked(statement: cst.Assign | cst.Return, at: Place):
+def shape_checked(statement: cst.Assign | cst.Return, ctx: RewriteContext):
     """A statement behind a check that tells the compiler a size of a tensor that it reads."""
     if statement.value is None:
         return
-    changes = SHAPE_CHANGES & at.syntax.attributes
+    changes = SHAPE_CHANGES & ctx.syntax.attributes
     if changes:
         skip("the program changes shapes in place")
-    for name in sorted((at.names(statement.value).reads - at.names(statement.value).stores) & at.locals):
+    for name in sorted((ctx.names(statement.value).reads - ctx.names(statement.value).stores) & ctx.locals):
         node = first_read(statement.value, name)
         if node is None:
             continue
-        facts = at.facts(node)
+        facts = ctx.facts(node)
         if all(f.is_tensor and f.ndim for f in facts) and len({f.shape[0] for f in facts}) == 1:
-            check = f"{at.path('torch._check')}({name}.shape[0] == {facts[0].shape[0]})"
-            yield f"{check}\n{at.lines(statement)}"
+            check = f"{ctx.path('torch._check')}({name}.shape[0] == {facts[0].shape[0]})"
+            yield f"{check}\n{ctx.lines(statement)}"
 
 
 def first_read(node: cst.CSTNode, name: str) -> cst.Name | None:
@@ -349,11 +349,11 @@ def first_read(node: cst.CSTNode, name: str) -> cst.Name | None:
         return torch.sin(x) + y
     """,
 )
-def either_way(value: cst.Call | cst.BinaryOperation, at: Place):
+def either_way(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     """An expression chosen by whether the program is being compiled, and the same otherwise."""
-    at.tensors(value)
-    asked = f"{at.path('torch.compiler.is_compiling')}()"
-    yield f"({at.text(value)} if {asked} else {at.text(value)})"
+    ctx.tensors(value)
+    asked = f"{ctx.path('torch.compiler.is_compiling')}()"
+    yield f"({ctx.text(value)} if {asked} else {ctx.text(value)})"
 
 
 @rule(exact="bitwise", where=[floating("x"), no_grad("x"), unmutated("x")], breaks_graph=True)

@@ -6,7 +6,7 @@ import libcst as cst
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.preconditions import (
     away_from_zero,
     floating,
@@ -38,15 +38,15 @@ MATRIX = [full_precision("x"), rank("x", 2), non_empty("x")]
 SMALL = [full_precision("x"), moderate("x", bound=10)]
 
 
-def pointwise(call: cst.Call, at: Place, ranks: int) -> str:
+def pointwise(call: cst.Call, ctx: RewriteContext, ranks: int) -> str:
     """The function of POINTWISE called, as the program spells it; empty for another, Skip for other operands."""
-    name = (at.resolved(call.func) or "").removeprefix("torch.")
+    name = (ctx.resolved(call.func) or "").removeprefix("torch.")
     if name not in POINTWISE or len(call.args) != 1 or call.args[0].keyword is not None or call.args[0].star:
         return ""
-    for fact in at.tensors(call.args[0].value):
+    for fact in ctx.tensors(call.args[0].value):
         if fact.dtype not in FLOATS or fact.ndim < ranks or 0 in fact.shape:
             skip(f"the operand has not {ranks} dimensions, is empty, or not floating")
-    return at.text(call.func)
+    return ctx.text(call.func)
 
 
 @rule(
@@ -54,10 +54,10 @@ def pointwise(call: cst.Call, at: Place, ranks: int) -> str:
     where=ROWS,
     example=[f"def program(x):\n    return torch.{name}(x) * 2\n" for name in POINTWISE],
 )
-def vmap_of_function(call: cst.Call, at: Place):
+def vmap_of_function(call: cst.Call, ctx: RewriteContext):
     """A pointwise function mapped over the first dimension."""
-    if name := pointwise(call, at, 1):
-        yield f"{at.path('torch.vmap')}({name})({at.text(call.args[0].value)})"
+    if name := pointwise(call, ctx, 1):
+        yield f"{ctx.path('torch.vmap')}({name})({ctx.text(call.args[0].value)})"
 
 
 @rule(
@@ -65,24 +65,24 @@ def vmap_of_function(call: cst.Call, at: Place):
     where=[*ROWS, at_least_rank("x", 2)],
     example=[f"def program(x):\n    return torch.{name}(x) * 2\n" for name in ("sin", "relu")],
 )
-def vmap_over_another_dimension(call: cst.Call, at: Place):
+def vmap_over_another_dimension(call: cst.Call, ctx: RewriteContext):
     """A pointwise function mapped over the second or last dimension, and over the first two."""
-    name = pointwise(call, at, 2)
+    name = pointwise(call, ctx, 2)
     if name:
-        path, x = at.path("torch.vmap"), at.text(call.args[0].value)
+        path, x = ctx.path("torch.vmap"), ctx.text(call.args[0].value)
         yield f"{path}({name}, in_dims=1, out_dims=1)({x})"
         yield f"{path}({name}, in_dims=-1, out_dims=-1)({x})"
         yield f"{path}({path}({name}))({x})"
 
 
 @rule(exact="ulp", where=[*ROWS, moderate("x", bound=10)], example="def program(x):\n    return torch.sin(x) * 2\n")
-def vmap_in_chunks(call: cst.Call, at: Place):
+def vmap_in_chunks(call: cst.Call, ctx: RewriteContext):
     """A pointwise function mapped over the first dimension in chunks; parts are vectorised otherwise."""
-    name = pointwise(call, at, 1)
-    if name and any(not f.contiguous for f in at.tensors(call.args[0].value)):
+    name = pointwise(call, ctx, 1)
+    if name and any(not f.contiguous for f in ctx.tensors(call.args[0].value)):
         skip("the operand is not contiguous")
     if name:
-        yield f"{at.path('torch.vmap')}({name}, chunk_size=2)({at.text(call.args[0].value)})"
+        yield f"{ctx.path('torch.vmap')}({name}, chunk_size=2)({ctx.text(call.args[0].value)})"
 
 
 @rule(exact="bitwise", where=[floating("x", "y"), same_dtype("x", "y"), sizes(x="n k", y="k"), non_empty("x")])

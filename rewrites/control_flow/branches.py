@@ -2,9 +2,9 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
-from eqfuzz.rewrite.context.data_flow import demand_one_text
-from eqfuzz.rewrite.context.loop_control import demand_no_jump, demand_short, fresh, terminates
+from eqfuzz.rewrite.context.context import RewriteContext
+from eqfuzz.rewrite.context.data_flow import require_one_text
+from eqfuzz.rewrite.context.loop_control import fresh, require_no_jump, require_short, terminates
 from eqfuzz.rewrite.context.patterns import assigned, only_statement, other_branch
 from eqfuzz.rewrite.facts.preconditions import floating
 from eqfuzz.rewrite.rules.rule import rule
@@ -44,30 +44,30 @@ def program(x, y, k: Int):
 """
 
 
-def _test(branch: cst.If | cst.IfExp, at: Place) -> str:
-    return demand_one_text(at, branch.test)
+def _test(branch: cst.If | cst.IfExp, ctx: RewriteContext) -> str:
+    return require_one_text(ctx, branch.test)
 
 
-def _else(branch: cst.If, at: Place) -> str:
+def _else(branch: cst.If, ctx: RewriteContext) -> str:
     """The ``else`` of a branch with its ``elif`` written as a nested ``if``; empty when there is none."""
-    return f"\nelse:\n{indented(other_branch(branch, at))}" if branch.orelse is not None else ""
+    return f"\nelse:\n{indented(other_branch(branch, ctx))}" if branch.orelse is not None else ""
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[CHAIN, CHOSEN])
-def branches_swapped(branch: cst.If | cst.IfExp, at: Place):
+def branches_swapped(branch: cst.If | cst.IfExp, ctx: RewriteContext):
     """Both branches change places under the opposite condition."""
     if isinstance(branch, cst.IfExp):
-        yield f"({at.text(branch.orelse)}) if not ({at.text(branch.test)}) else ({at.text(branch.body)})"
+        yield f"({ctx.text(branch.orelse)}) if not ({ctx.text(branch.test)}) else ({ctx.text(branch.body)})"
         return
-    other = other_branch(branch, at) if branch.orelse is not None else "pass"
-    yield f"if not ({_test(branch, at)}):\n{indented(other)}\nelse:\n{indented(at.block(branch.body))}"
+    other = other_branch(branch, ctx) if branch.orelse is not None else "pass"
+    yield f"if not ({_test(branch, ctx)}):\n{indented(other)}\nelse:\n{indented(ctx.block(branch.body))}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=CHAIN)
-def elif_to_nested(branch: cst.If, at: Place):
+def elif_to_nested(branch: cst.If, ctx: RewriteContext):
     """An ``elif`` is an ``if`` in the ``else``."""
     if isinstance(branch.orelse, cst.If):
-        yield f"if {_test(branch, at)}:\n{indented(at.block(branch.body))}{_else(branch, at)}"
+        yield f"if {_test(branch, ctx)}:\n{indented(ctx.block(branch.body))}{_else(branch, ctx)}"
 
 
 @rule(
@@ -84,83 +84,86 @@ def elif_to_nested(branch: cst.If, at: Place):
         return x
     """,
 )
-def nested_to_elif(branch: cst.If, at: Place):
+def nested_to_elif(branch: cst.If, ctx: RewriteContext):
     """An ``if`` that is all of the ``else`` is an ``elif``."""
     if not isinstance(branch.orelse, cst.Else):
         return
     inner = only_statement(branch.orelse.body)
     if not isinstance(inner, cst.If):
         skip("the else holds more than a condition")
-    yield f"if {_test(branch, at)}:\n{indented(at.block(branch.body))}\nel{at.lines(inner)}"
+    yield f"if {_test(branch, ctx)}:\n{indented(ctx.block(branch.body))}\nel{ctx.lines(inner)}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[EARLY, CHAIN])
-def else_added(branch: cst.If, at: Place):
+def else_added(branch: cst.If, ctx: RewriteContext):
     """Where the condition does not hold, nothing is done."""
     if branch.orelse is None:
-        yield f"if {_test(branch, at)}:\n{indented(at.block(branch.body))}\nelse:\n    pass"
+        yield f"if {_test(branch, ctx)}:\n{indented(ctx.block(branch.body))}\nelse:\n    pass"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=EARLY)
-def rest_into_else(branch: cst.If, at: Place):
+def rest_into_else(branch: cst.If, ctx: RewriteContext):
     """What follows a branch that ends in a return, raise or jump is its ``else``."""
     if branch.orelse is not None:
         return
-    rest = at.statement.block[at.statement.index + 1 :]
+    rest = ctx.statement.block[ctx.statement.index + 1 :]
     if not terminates(branch.body) or not rest:
         skip("the branch does not leave, or nothing follows")
-    body, others = indented(at.block(branch.body)), indented(at.run(rest))
-    yield f"if {_test(branch, at)}:\n{body}\nelse:\n{others}", Edit((at.here.span[1], at.syntax.span(rest[-1])[1]), "")
+    body, others = indented(ctx.block(branch.body)), indented(ctx.run(rest))
+    yield (
+        f"if {_test(branch, ctx)}:\n{body}\nelse:\n{others}",
+        Edit((ctx.here.span[1], ctx.syntax.span(rest[-1])[1]), ""),
+    )
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=EARLY)
-def else_to_rest(branch: cst.If, at: Place):
+def else_to_rest(branch: cst.If, ctx: RewriteContext):
     """The ``else`` of a branch that ends in a return, raise or jump simply follows."""
     if branch.orelse is None:
         return
     if not terminates(branch.body):
         skip("the branch does not leave")
-    yield f"if {_test(branch, at)}:\n{indented(at.block(branch.body))}\n{other_branch(branch, at)}"
+    yield f"if {_test(branch, ctx)}:\n{indented(ctx.block(branch.body))}\n{other_branch(branch, ctx)}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[CHAIN, EARLY])
-def if_to_while(branch: cst.If, at: Place):
+def if_to_while(branch: cst.If, ctx: RewriteContext):
     """A branch is a loop that is left after one turn, its ``else`` that of the loop."""
-    demand_no_jump(branch.body)
-    body = at.block(branch.body)
+    require_no_jump(branch.body)
+    body = ctx.block(branch.body)
     once = indented(body if terminates(branch.body) else f"{body}\nbreak")
-    yield f"while {_test(branch, at)}:\n{once}{_else(branch, at)}"
+    yield f"while {_test(branch, ctx)}:\n{once}{_else(branch, ctx)}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[CHAIN, EARLY])
-def if_to_counted_loop(branch: cst.If, at: Place):
+def if_to_counted_loop(branch: cst.If, ctx: RewriteContext):
     """A branch without ``else`` is a loop of one turn or none."""
     if branch.orelse is not None:
         return
-    demand_no_jump(branch.body)
-    turns = f"{at.builtin('range')}(1 if ({_test(branch, at)}) else 0)"
-    yield f"for {fresh(at, 'turn')} in {turns}:\n{indented(at.block(branch.body))}"
+    require_no_jump(branch.body)
+    turns = f"{ctx.builtin('range')}(1 if ({_test(branch, ctx)}) else 0)"
+    yield f"for {fresh(ctx, 'turn')} in {turns}:\n{indented(ctx.block(branch.body))}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[CHAIN, EARLY])
-def next_into_branches(branch: cst.If, at: Place):
+def next_into_branches(branch: cst.If, ctx: RewriteContext):
     """The statement behind a condition stands at the end of both branches."""
-    following = at.statement.block[at.statement.index + 1 : at.statement.index + 2]
+    following = ctx.statement.block[ctx.statement.index + 1 : ctx.statement.index + 2]
     if not following:
         return
     if not isinstance(following[0], cst.SimpleStatementLine):
         skip("a compound statement follows")
     if any(isinstance(s, (cst.Global, cst.Nonlocal, cst.Import, cst.ImportFrom)) for s in following[0].body):
         skip("the statement that follows declares a name")
-    after = at.run(following)
-    body = at.block(branch.body)
+    after = ctx.run(following)
+    body = ctx.block(branch.body)
     body = body if terminates(branch.body) else f"{body}\n{after}"
-    other = other_branch(branch, at) if branch.orelse is not None else ""
+    other = other_branch(branch, ctx) if branch.orelse is not None else ""
     other = f"{other}\n{after}" if other else after
-    demand_short(other)
-    end = at.syntax.span(following[0])[1]
-    text = f"if {_test(branch, at)}:\n{indented(body)}\nelse:\n{indented(other)}"
-    yield text, Edit((at.here.span[1], end), "")
+    require_short(other)
+    end = ctx.syntax.span(following[0])[1]
+    text = f"if {_test(branch, ctx)}:\n{indented(body)}\nelse:\n{indented(other)}"
+    yield text, Edit((ctx.here.span[1], end), "")
 
 
 @rule(
@@ -177,7 +180,7 @@ def next_into_branches(branch: cst.If, at: Place):
         return r
     """,
 )
-def last_out_of_branches(branch: cst.If, at: Place):
+def last_out_of_branches(branch: cst.If, ctx: RewriteContext):
     """A statement that ends both branches follows them."""
     if not isinstance(branch.orelse, cst.Else):
         return
@@ -185,39 +188,39 @@ def last_out_of_branches(branch: cst.If, at: Place):
     lasts = [b.body[-1] for b in (first, second) if isinstance(b, cst.IndentedBlock)]
     if len(lasts) != 2 or not all(isinstance(s, cst.SimpleStatementLine) for s in lasts):
         skip("a branch is written on one line or ends in a compound statement")
-    if at.syntax.text_of(lasts[0]) != at.syntax.text_of(lasts[1]):
+    if ctx.syntax.text_of(lasts[0]) != ctx.syntax.text_of(lasts[1]):
         skip("the branches end in different statements")
-    kept = [at.run(b.body[:-1]) if b.body[:-1] else "pass" for b in (first, second)]
-    yield f"if {_test(branch, at)}:\n{indented(kept[0])}\nelse:\n{indented(kept[1])}\n{at.run(lasts[:1])}"
+    kept = [ctx.run(b.body[:-1]) if b.body[:-1] else "pass" for b in (first, second)]
+    yield f"if {_test(branch, ctx)}:\n{indented(kept[0])}\nelse:\n{indented(kept[1])}\n{ctx.run(lasts[:1])}"
 
 
-def _operands(branch: cst.If, at: Place, operator: type[cst.CSTNode]) -> tuple[str, str] | None:
+def _operands(branch: cst.If, ctx: RewriteContext, operator: type[cst.CSTNode]) -> tuple[str, str] | None:
     """Both sides of the condition ``left and right`` or ``left or right``."""
     if not isinstance(branch.test, cst.BooleanOperation) or not isinstance(branch.test.operator, operator):
         return None
-    return demand_one_text(at, branch.test.left), demand_one_text(at, branch.test.right)
+    return require_one_text(ctx, branch.test.left), require_one_text(ctx, branch.test.right)
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=CHAIN)
-def and_to_nested(branch: cst.If, at: Place):
+def and_to_nested(branch: cst.If, ctx: RewriteContext):
     """``if a and b`` is ``if b`` inside ``if a``; with an ``else``, both have it."""
-    sides = _operands(branch, at, cst.And)
+    sides = _operands(branch, ctx, cst.And)
     if sides is None:
         return
-    inner = f"if {sides[1]}:\n{indented(at.block(branch.body))}{_else(branch, at)}"
-    demand_short(inner)
-    yield f"if {sides[0]}:\n{indented(inner)}{_else(branch, at)}"
+    inner = f"if {sides[1]}:\n{indented(ctx.block(branch.body))}{_else(branch, ctx)}"
+    require_short(inner)
+    yield f"if {sides[0]}:\n{indented(inner)}{_else(branch, ctx)}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=CHAIN)
-def or_to_elif(branch: cst.If, at: Place):
+def or_to_elif(branch: cst.If, ctx: RewriteContext):
     """``if a or b`` is ``if a`` and else ``if b`` with the same body."""
-    sides = _operands(branch, at, cst.Or)
+    sides = _operands(branch, ctx, cst.Or)
     if sides is None:
         return
-    body = indented(at.block(branch.body))
-    demand_short(body)
-    yield f"if {sides[0]}:\n{body}\nelif {sides[1]}:\n{body}{_else(branch, at)}"
+    body = indented(ctx.block(branch.body))
+    require_short(body)
+    yield f"if {sides[0]}:\n{body}\nelif {sides[1]}:\n{body}{_else(branch, ctx)}"
 
 
 @rule(
@@ -231,26 +234,26 @@ def or_to_elif(branch: cst.If, at: Place):
         return x
     """,
 )
-def nested_to_and(branch: cst.If, at: Place):
+def nested_to_and(branch: cst.If, ctx: RewriteContext):
     """``if b`` that is all of ``if a`` is ``if a and b``, without any ``else``."""
     inner = only_statement(branch.body)
     if not isinstance(inner, cst.If):
         return
     if branch.orelse is not None or inner.orelse is not None:
         skip("there is an else")
-    yield f"if ({_test(branch, at)}) and ({_test(inner, at)}):\n{indented(at.block(inner.body))}"
+    yield f"if ({_test(branch, ctx)}) and ({_test(inner, ctx)}):\n{indented(ctx.block(inner.body))}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=CHOSEN)
-def conditional_expression_to_if(statement: cst.Assign | cst.Return, at: Place):
+def conditional_expression_to_if(statement: cst.Assign | cst.Return, ctx: RewriteContext):
     """A conditional expression that is assigned or returned is a branch."""
     value = statement.value
     if not isinstance(value, cst.IfExp):
         return
     targets = statement.targets if isinstance(statement, cst.Assign) else ()
-    head = "".join(f"{at.text(t.target)} = " for t in targets) or "return "
-    first, second = demand_one_text(at, value.body), demand_one_text(at, value.orelse)
-    yield f"if {_test(value, at)}:\n    {head}{first}\nelse:\n    {head}{second}"
+    head = "".join(f"{ctx.text(t.target)} = " for t in targets) or "return "
+    first, second = require_one_text(ctx, value.body), require_one_text(ctx, value.orelse)
+    yield f"if {_test(value, ctx)}:\n    {head}{first}\nelse:\n    {head}{second}"
 
 
 @rule(
@@ -267,7 +270,7 @@ def conditional_expression_to_if(statement: cst.Assign | cst.Return, at: Place):
             return r
     """,
 )
-def if_to_conditional_expression(branch: cst.If, at: Place):
+def if_to_conditional_expression(branch: cst.If, ctx: RewriteContext):
     """Two branches that assign one variable, or both return a value, are a conditional expression."""
     if not isinstance(branch.orelse, cst.Else):
         return
@@ -279,5 +282,5 @@ def if_to_conditional_expression(branch: cst.If, at: Place):
         if made is None or other is None or made[0] != other[0]:
             skip("the branches do not both return, or assign one variable")
         head, values = f"{made[0]} =", (made[1], other[1])
-    one, two = (demand_one_text(at, value) for value in values)
-    yield f"{head} ({one}) if ({_test(branch, at)}) else ({two})"
+    one, two = (require_one_text(ctx, value) for value in values)
+    yield f"{head} ({one}) if ({_test(branch, ctx)}) else ({two})"

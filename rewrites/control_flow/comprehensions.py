@@ -2,16 +2,16 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.context.data_flow import (
     bound_before,
-    demand_first,
-    demand_no_handler,
-    demand_one_text,
-    demand_ordinary,
+    require_first,
+    require_no_handler,
+    require_one_text,
+    require_ordinary,
     walk,
 )
-from eqfuzz.rewrite.context.loop_control import demand_harmless, demand_plain, demand_unseen, demand_unshared, fresh
+from eqfuzz.rewrite.context.loop_control import fresh, require_harmless, require_plain, require_unseen, require_unshared
 from eqfuzz.rewrite.context.patterns import (
     appended,
     assigned,
@@ -45,32 +45,32 @@ def _clauses(comprehension: cst.BaseComp) -> list[cst.CompFor]:
     return clauses
 
 
-def _demand_movable(at: Place, comprehension: cst.BaseComp) -> None:
+def _require_movable(ctx: RewriteContext, comprehension: cst.BaseComp) -> None:
     """Skip what would not mean the same in another scope."""
-    demand_ordinary(at)
-    demand_plain(comprehension)
-    if at.syntax.names & {"next", "StopIteration"}:
+    require_ordinary(ctx)
+    require_plain(comprehension)
+    if ctx.syntax.names & {"next", "StopIteration"}:
         skip("a StopIteration from inside means something else to map and generators")
 
 
-def _items(at: Place, iterable: cst.BaseExpression) -> str:
-    text = demand_one_text(at, iterable)
+def _items(ctx: RewriteContext, iterable: cst.BaseExpression) -> str:
+    text = require_one_text(ctx, iterable)
     bare = isinstance(iterable, (cst.Tuple, cst.GeneratorExp)) and not iterable.lpar
     return f"({text})" if bare else text
 
 
-def _element(at: Place, element: cst.BaseExpression) -> str:
-    text = demand_one_text(at, element)
+def _element(ctx: RewriteContext, element: cst.BaseExpression) -> str:
+    text = require_one_text(ctx, element)
     return f"({text})" if isinstance(element, (cst.Tuple, cst.IfExp, cst.Lambda)) and not element.lpar else text
 
 
-def _nested(at: Place, clauses: list[cst.CompFor], inmost: str) -> str:
+def _nested(ctx: RewriteContext, clauses: list[cst.CompFor], inmost: str) -> str:
     """``inmost`` inside the loops and conditions of a comprehension."""
     text = inmost
     for clause in reversed(clauses):
         for test in reversed(clause.ifs):
-            text = f"if {demand_one_text(at, test.test)}:\n{indented(text)}"
-        text = f"for {at.text(clause.target)} in {_items(at, clause.iter)}:\n{indented(text)}"
+            text = f"if {require_one_text(ctx, test.test)}:\n{indented(text)}"
+        text = f"for {ctx.text(clause.target)} in {_items(ctx, clause.iter)}:\n{indented(text)}"
     return text
 
 
@@ -90,28 +90,28 @@ def _nested(at: Place, clauses: list[cst.CompFor], inmost: str) -> str:
         return torch.stack(rows), found
     """,
 )
-def loop_to_comprehension(loop: cst.For, at: Place):
+def loop_to_comprehension(loop: cst.For, ctx: RewriteContext):
     """A loop that only appends to a list begun right before it is a comprehension, or an extension by one."""
-    clauses, item = _appending(at, loop)
+    clauses, item = _appending(ctx, loop)
     name, value = item
-    made = assigned(previous(at))
+    made = assigned(previous(ctx))
     if made is None or made[0] != name or not isinstance(made[1], cst.List) or made[1].elements:
         skip(f"{name} is not begun as an empty list right before the loop")
-    demand_plain(loop)
-    demand_no_handler(at)
+    require_plain(loop)
+    require_no_handler(ctx)
     targets = [n for node in walk(loop) if isinstance(node, cst.For) for n in target_names(node.target)]
-    demand_unseen(at, targets, loop)
-    demand_unshared(at, [name])
+    require_unseen(ctx, targets, loop)
+    require_unshared(ctx, [name])
     uses = [n for n in walk(loop) if isinstance(n, cst.Name) and n.value == name]
     if len(uses) != 1:
         skip(f"{name} is read in the loop")
-    text = f"[{_element(at, value)} {' '.join(clauses)}]"
-    begun = at.statement.block[at.statement.index - 1]
-    yield f"{name} = {text}", Edit((at.syntax.span(begun)[0], at.here.span[0]), "")
+    text = f"[{_element(ctx, value)} {' '.join(clauses)}]"
+    begun = ctx.statement.block[ctx.statement.index - 1]
+    yield f"{name} = {text}", Edit((ctx.syntax.span(begun)[0], ctx.here.span[0]), "")
     yield f"{name}.extend({text[1:-1]})"
 
 
-def _appending(at: Place, loop: cst.For) -> tuple[list[str], tuple[str, cst.BaseExpression]]:
+def _appending(ctx: RewriteContext, loop: cst.For) -> tuple[list[str], tuple[str, cst.BaseExpression]]:
     """The clauses, and the list and item, of a loop that does nothing but append."""
     clauses: list[str] = []
     statement: cst.CSTNode | None = loop
@@ -119,64 +119,64 @@ def _appending(at: Place, loop: cst.For) -> tuple[list[str], tuple[str, cst.Base
         if statement.orelse is not None or (isinstance(statement, cst.For) and statement.asynchronous is not None):
             skip("there is an else, or the loop is asynchronous")
         if isinstance(statement, cst.For):
-            items = _items(at, statement.iter)
+            items = _items(ctx, statement.iter)
             bracketed = isinstance(statement.iter, (cst.IfExp, cst.Lambda)) and not statement.iter.lpar
-            clauses.append(f"for {at.text(statement.target)} in {f'({items})' if bracketed else items}")
+            clauses.append(f"for {ctx.text(statement.target)} in {f'({items})' if bracketed else items}")
         else:
-            clauses.append(f"if ({demand_one_text(at, statement.test)})")
+            clauses.append(f"if ({require_one_text(ctx, statement.test)})")
         statement = only_statement(statement.body)
     item = appended(statement)
     return clauses, item if item is not None else skip("the loop does more than append")
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=LISTED)
-def comprehension_to_loop(statement: Simple, at: Place):
+def comprehension_to_loop(statement: Simple, ctx: RewriteContext):
     """A list or dictionary comprehension is filled by loops before the statement."""
     for node in expressions_in(statement, cst.ListComp, cst.DictComp, own=True):
         assert isinstance(node, (cst.ListComp, cst.DictComp))
-        _demand_movable(at, node)
-        demand_first(at, node)
+        _require_movable(ctx, node)
+        require_first(ctx, node)
         clauses = _clauses(node)
         targets = [n for clause in clauses for n in target_names(clause.target)]
-        _demand_free(at, targets, node)
-        filled = fresh(at, "filled")
+        _require_free(ctx, targets, node)
+        filled = fresh(ctx, "filled")
         if isinstance(node, cst.ListComp):
-            begun, inmost = "[]", f"{filled}.append({_element(at, node.elt)})"
+            begun, inmost = "[]", f"{filled}.append({_element(ctx, node.elt)})"
         else:
-            key = fresh(at, "key")
-            inmost = f"{key} = {demand_one_text(at, node.key)}\n{filled}[{key}] = {demand_one_text(at, node.value)}"
+            key = fresh(ctx, "key")
+            inmost = f"{key} = {require_one_text(ctx, node.key)}\n{filled}[{key}] = {require_one_text(ctx, node.value)}"
             begun = "{}"
-        yield at.ahead(f"{filled} = {begun}\n{_nested(at, clauses, inmost)}"), at.replace(node, filled)
+        yield ctx.ahead(f"{filled} = {begun}\n{_nested(ctx, clauses, inmost)}"), ctx.replace(node, filled)
 
 
-def _demand_free(at: Place, names: list[str], node: cst.BaseComp) -> None:
+def _require_free(ctx: RewriteContext, names: list[str], node: cst.BaseComp) -> None:
     """Skip unless the function may store to ``names``, which were the comprehension's own, and nobody could tell."""
-    demand_unseen(at, names, node)
-    if outer := at.names(node).reads & frozenset(names):
+    require_unseen(ctx, names, node)
+    if outer := ctx.names(node).reads & frozenset(names):
         skip(f"{min(outer)} is also a variable outside")
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=LISTED)
-def comprehension_to_map(statement: Simple, at: Place):
+def comprehension_to_map(statement: Simple, ctx: RewriteContext):
     """A list comprehension is a list of what map calls a lambda for; several lists side by side are mapped together."""
     for node in expressions_in(statement, cst.ListComp):
         assert isinstance(node, cst.ListComp)
         clause = node.for_in
         if clause.inner_for_in is not None or clause.ifs:
             continue
-        _demand_movable(at, node)
+        _require_movable(ctx, node)
         if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(node.elt)):
             skip("something in it is evaluated later")
         if isinstance(clause.target, cst.Name):
             names, sources = [clause.target.value], [clause.iter]
         else:
-            names, sources = target_names(clause.target), called(at, clause.iter, "zip")
+            names, sources = target_names(clause.target), called(ctx, clause.iter, "zip")
             flat = isinstance(clause.target, cst.Tuple) and len(clause.target.elements) == len(names)
             if sources is None or len(sources) != len(names) or not flat or len(set(names)) != len(names):
                 continue
-        function = f"lambda {', '.join(names)}: {_element(at, node.elt)}"
-        items = ", ".join(_items(at, source) for source in sources)
-        yield at.replace(node, f"{at.builtin('list')}({at.builtin('map')}({function}, {items}))")
+        function = f"lambda {', '.join(names)}: {_element(ctx, node.elt)}"
+        items = ", ".join(_items(ctx, source) for source in sources)
+        yield ctx.replace(node, f"{ctx.builtin('list')}({ctx.builtin('map')}({function}, {items}))")
 
 
 @rule(
@@ -187,77 +187,77 @@ def comprehension_to_map(statement: Simple, at: Place):
         return [t * j for j, t in enumerate((x, y, x)) if j if t.dim() < 9], [j for j in range(5) if j % 2]
     """,
 )
-def condition_to_filter(statement: Simple, at: Place):
+def condition_to_filter(statement: Simple, ctx: RewriteContext):
     """A comprehension with one condition goes over what filter lets through."""
     for node in expressions_in(statement, cst.ListComp):
         assert isinstance(node, cst.ListComp)
         clause = node.for_in
         if clause.inner_for_in is not None or len(clause.ifs) != 1 or not isinstance(clause.target, cst.Name):
             continue
-        _demand_movable(at, node)
+        _require_movable(ctx, node)
         name = clause.target.value
         if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(clause.ifs[0].test)):
             skip("something in the condition is evaluated later")
-        test = demand_one_text(at, clause.ifs[0].test)
-        kept = f"{at.builtin('filter')}(lambda {name}: {test}, {_items(at, clause.iter)})"
-        yield at.replace(node, f"[{_element(at, node.elt)} for {name} in {kept}]")
+        test = require_one_text(ctx, clause.ifs[0].test)
+        kept = f"{ctx.builtin('filter')}(lambda {name}: {test}, {_items(ctx, clause.iter)})"
+        yield ctx.replace(node, f"[{_element(ctx, node.elt)} for {name} in {kept}]")
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=LISTED)
-def comprehension_to_generator(statement: Simple, at: Place):
+def comprehension_to_generator(statement: Simple, ctx: RewriteContext):
     """A list comprehension is a list of a generator, and a dictionary comprehension one of pairs."""
     for node in expressions_in(statement, cst.ListComp, cst.DictComp):
         assert isinstance(node, (cst.ListComp, cst.DictComp))
-        _demand_movable(at, node)
-        start, end = at.syntax.span(node.for_in)
-        clauses = at.syntax.text[start:end]
+        _require_movable(ctx, node)
+        start, end = ctx.syntax.span(node.for_in)
+        clauses = ctx.syntax.text[start:end]
         if "\n" in clauses:
-            demand_one_text(at, node)
+            require_one_text(ctx, node)
         if isinstance(node, cst.DictComp):
-            pair = f"({_element(at, node.key)}, {_element(at, node.value)})"
-            yield at.replace(node, f"{at.builtin('dict')}({pair} {clauses})")
+            pair = f"({_element(ctx, node.key)}, {_element(ctx, node.value)})"
+            yield ctx.replace(node, f"{ctx.builtin('dict')}({pair} {clauses})")
             continue
-        generator = f"{_element(at, node.elt)} {clauses}"
-        yield at.replace(node, f"{at.builtin('list')}({generator})")
-        yield at.replace(node, f"[*({generator})]")
+        generator = f"{_element(ctx, node.elt)} {clauses}"
+        yield ctx.replace(node, f"{ctx.builtin('list')}({generator})")
+        yield ctx.replace(node, f"[*({generator})]")
 
 
 STACKED = frozenset("stack cat concat hstack vstack dstack column_stack block_diag".split())
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=LISTED)
-def stacked_from_tuple(call: cst.Call, at: Place):
+def stacked_from_tuple(call: cst.Call, ctx: RewriteContext):
     """What is stacked or concatenated comes in a tuple instead of a list."""
-    path = at.resolved(call.func) or ""
+    path = ctx.resolved(call.func) or ""
     if not path.startswith("torch.") or path.removeprefix("torch.") not in STACKED or not call.args:
         return
     given = call.args[0]
     if not isinstance(given.value, cst.ListComp) or given.star or given.keyword is not None:
         return
-    _demand_movable(at, given.value)
-    inside = at.syntax.text_of(given.value)[1:-1]
-    yield at.replace(given.value, f"{at.builtin('tuple')}({inside})")
+    _require_movable(ctx, given.value)
+    inside = ctx.syntax.text_of(given.value)[1:-1]
+    yield ctx.replace(given.value, f"{ctx.builtin('tuple')}({inside})")
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=LISTED)
-def comprehension_to_generator_function(statement: Simple, at: Place):
+def comprehension_to_generator_function(statement: Simple, ctx: RewriteContext):
     """A list comprehension is the list of what a function defined right before yields."""
     for node in expressions_in(statement, cst.ListComp, own=True):
         assert isinstance(node, cst.ListComp)
-        _demand_movable(at, node)
+        _require_movable(ctx, node)
         clauses = _clauses(node)
         if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(node)):
             skip("something in it is evaluated later")
         for clause in clauses:
             target_names(clause.target)
-        source, items = fresh(at, "source"), fresh(at, "items")
-        outer = f"for {at.text(clauses[0].target)} in {items}:\n"
-        inner = _nested(at, clauses[1:], f"yield {_element(at, node.elt)}")
+        source, items = fresh(ctx, "source"), fresh(ctx, "items")
+        outer = f"for {ctx.text(clauses[0].target)} in {items}:\n"
+        inner = _nested(ctx, clauses[1:], f"yield {_element(ctx, node.elt)}")
         for test in reversed(clauses[0].ifs):
-            inner = f"if {demand_one_text(at, test.test)}:\n{indented(inner)}"
+            inner = f"if {require_one_text(ctx, test.test)}:\n{indented(inner)}"
         definition = f"def {source}({items}):\n{indented(outer + indented(inner))}"
-        given = _items(at, clauses[0].iter)
-        yield at.ahead(definition), at.replace(node, f"{at.builtin('list')}({source}({given}))")
+        given = _items(ctx, clauses[0].iter)
+        yield ctx.ahead(definition), ctx.replace(node, f"{ctx.builtin('list')}({source}({given}))")
 
 
 @rule(
@@ -269,28 +269,28 @@ def comprehension_to_generator_function(statement: Simple, at: Place):
         return total * sum([t * t for t in (x, y)])
     """,
 )
-def sum_to_loop(call: cst.Call, at: Place):
+def sum_to_loop(call: cst.Call, ctx: RewriteContext):
     """A sum of tensors is added up in a loop, or by a reduction, from zero."""
-    arguments = called(at, call, "sum")
+    arguments = called(ctx, call, "sum")
     if arguments is None or len(arguments) != 1:
         return
     (node,) = arguments
     if not isinstance(node, (cst.GeneratorExp, cst.ListComp)):
         skip("what is added up is no comprehension")
-    _demand_movable(at, node)
-    at.tensors(node.elt)
-    demand_harmless(at, node.elt)
-    start, end = at.syntax.span(node.for_in)
-    generator = f"{_element(at, node.elt)} {at.syntax.text[start:end]}"
-    demand_one_text(at, node)
-    yield f"{at.path('functools.reduce')}({at.path('operator.add')}, ({generator}), 0)"
-    demand_first(at, call)
+    _require_movable(ctx, node)
+    ctx.tensors(node.elt)
+    require_harmless(ctx, node.elt)
+    start, end = ctx.syntax.span(node.for_in)
+    generator = f"{_element(ctx, node.elt)} {ctx.syntax.text[start:end]}"
+    require_one_text(ctx, node)
+    yield f"{ctx.path('functools.reduce')}({ctx.path('operator.add')}, ({generator}), 0)"
+    require_first(ctx, call)
     clauses = _clauses(node)
     targets = [n for clause in clauses for n in target_names(clause.target)]
-    _demand_free(at, targets, node)
-    total = fresh(at, "total")
-    adding = _nested(at, clauses, f"{total} = {total} + ({demand_one_text(at, node.elt)})")
-    yield total, at.ahead(f"{total} = 0\n{adding}")
+    _require_free(ctx, targets, node)
+    total = fresh(ctx, "total")
+    adding = _nested(ctx, clauses, f"{total} = {total} + ({require_one_text(ctx, node.elt)})")
+    yield total, ctx.ahead(f"{total} = 0\n{adding}")
 
 
 @rule(
@@ -304,7 +304,7 @@ def sum_to_loop(call: cst.Call, at: Place):
         return total
     """,
 )
-def loop_to_sum(loop: cst.For, at: Place):
+def loop_to_sum(loop: cst.For, ctx: RewriteContext):
     """A loop that adds to one variable is a sum that begins with it."""
     made = assigned(only_statement(loop.body))
     if made is None or loop.orelse is not None or loop.asynchronous is not None:
@@ -313,18 +313,18 @@ def loop_to_sum(loop: cst.For, at: Place):
     adds = isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Add)
     if not adds or value.lpar or not isinstance(value.left, cst.Name) or value.left.value != name:
         return
-    at.tensors(value.right)
-    demand_harmless(at, value.right)
-    demand_plain(loop)
-    demand_no_handler(at)
+    ctx.tensors(value.right)
+    require_harmless(ctx, value.right)
+    require_plain(loop)
+    require_no_handler(ctx)
     if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(loop)):
         skip("something is evaluated later")
     targets = target_names(loop.target)
-    demand_unseen(at, targets, loop)
-    demand_unshared(at, [name])
-    if name not in bound_before(at):
+    require_unseen(ctx, targets, loop)
+    require_unshared(ctx, [name])
+    if name not in bound_before(ctx):
         skip(f"{name} may have no value before the loop")
-    if name in targets or name in at.names(value.right).reads | at.names(loop.iter).reads:
+    if name in targets or name in ctx.names(value.right).reads | ctx.names(loop.iter).reads:
         skip(f"{name} is read in the loop")
-    generator = f"{_element(at, value.right)} for {at.text(loop.target)} in {_items(at, loop.iter)}"
-    yield f"{name} = {at.builtin('sum')}(({generator}), {name})"
+    generator = f"{_element(ctx, value.right)} for {ctx.text(loop.target)} in {_items(ctx, loop.iter)}"
+    yield f"{name} = {ctx.builtin('sum')}(({generator}), {name})"

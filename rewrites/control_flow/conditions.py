@@ -2,10 +2,10 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place, constant
-from eqfuzz.rewrite.context.data_flow import demand_one_text, path_to, walk
-from eqfuzz.rewrite.context.loop_control import demand_plain, demand_unshared, fresh
-from eqfuzz.rewrite.context.meta_evaluation import Shadow
+from eqfuzz.rewrite.context.context import RewriteContext, constant
+from eqfuzz.rewrite.context.data_flow import path_to, require_one_text, walk
+from eqfuzz.rewrite.context.loop_control import fresh, require_plain, require_unshared
+from eqfuzz.rewrite.context.meta_evaluation import MetaEvaluator
 from eqfuzz.rewrite.context.patterns import assigned, only_statement, values_of
 from eqfuzz.rewrite.facts.preconditions import floating
 from eqfuzz.rewrite.rules.rule import rule
@@ -24,14 +24,14 @@ def program(x, y, k: Int):
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=CONNECTED)
-def negated_connective(statement: cst.If | cst.While, at: Place):
+def negated_connective(statement: cst.If | cst.While, ctx: RewriteContext):
     """``a and b`` holds when neither ``not a`` nor ``not b`` does, and ``a or b`` when not both do."""
     test = statement.test
     if not isinstance(test, cst.BooleanOperation):
         return
     other = "or" if isinstance(test.operator, cst.And) else "and"
-    left, right = demand_one_text(at, test.left), demand_one_text(at, test.right)
-    yield at.replace(test, f"not (not ({left}) {other} not ({right}))")
+    left, right = require_one_text(ctx, test.left), require_one_text(ctx, test.right)
+    yield ctx.replace(test, f"not (not ({left}) {other} not ({right}))")
 
 
 @rule(
@@ -44,12 +44,12 @@ def negated_connective(statement: cst.If | cst.While, at: Place):
         return x * n + y * m, k or None
     """,
 )
-def connective_to_conditional(both: cst.BooleanOperation, at: Place):
+def connective_to_conditional(both: cst.BooleanOperation, ctx: RewriteContext):
     """``a and b`` is ``b if a else a`` and ``a or b`` is ``a if a else b``, for a variable ``a``."""
     if not isinstance(both.left, cst.Name):
         skip("the left side would be evaluated twice")
-    left, right = at.text(both.left), at.text(both.right)
-    demand_unshared(at, [both.left.value])
+    left, right = ctx.text(both.left), ctx.text(both.right)
+    require_unshared(ctx, [both.left.value])
     is_and = isinstance(both.operator, cst.And)
     yield f"({right}) if {left} else {left}" if is_and else f"{left} if {left} else ({right})"
 
@@ -64,20 +64,20 @@ def connective_to_conditional(both: cst.BooleanOperation, at: Place):
         return x * (-5 < k < x.dim())
     """,
 )
-def chain_of_comparisons(chain: cst.Comparison, at: Place):
+def chain_of_comparisons(chain: cst.Comparison, ctx: RewriteContext):
     """``a < b < c`` is ``a < b and b < c``, for a variable or literal ``b``."""
     if len(chain.comparisons) != 2:
         return
     first = chain.comparisons[0]
     if first.comparator.lpar or not isinstance(first.comparator, (cst.Name, cst.Integer, cst.Float)):
         skip("the middle would be evaluated twice")
-    middle = at.text(first.comparator)
+    middle = ctx.text(first.comparator)
     if any(isinstance(n, cst.NamedExpr) for n in walk(chain)):
         skip("a name is bound in between")
-    demand_unshared(at, [middle])
-    start = at.syntax.span(chain)[0]
-    left = at.syntax.text[start : at.syntax.span(first.comparator)[1]]
-    right = at.syntax.text[at.syntax.span(first.comparator)[0] : at.syntax.span(chain)[1]]
+    require_unshared(ctx, [middle])
+    start = ctx.syntax.span(chain)[0]
+    left = ctx.syntax.text[start : ctx.syntax.span(first.comparator)[1]]
+    right = ctx.syntax.text[ctx.syntax.span(first.comparator)[0] : ctx.syntax.span(chain)[1]]
     yield f"{left} and {right}"
 
 
@@ -90,14 +90,14 @@ def chain_of_comparisons(chain: cst.Comparison, at: Place):
         return r * (2 if isinstance(k, float) else 3)
     """,
 )
-def chosen_from_a_table(choice: cst.IfExp, at: Place):
+def chosen_from_a_table(choice: cst.IfExp, ctx: RewriteContext):
     """A conditional expression is a call of one of two functions, taken from a tuple or a dictionary."""
-    facts = at.facts(choice.test)
+    facts = ctx.facts(choice.test)
     if any(f.kind != "bool" for f in facts):
         skip(f"the condition is {facts[0].describe()}, not True or False")
-    demand_plain(choice.body)
-    demand_plain(choice.orelse)
-    first, second, test = (demand_one_text(at, e) for e in (choice.body, choice.orelse, choice.test))
+    require_plain(choice.body)
+    require_plain(choice.orelse)
+    first, second, test = (require_one_text(ctx, e) for e in (choice.body, choice.orelse, choice.test))
     yield f"(lambda: {second}, lambda: {first})[{test}]()"
     yield f"{{True: lambda: {first}, False: lambda: {second}}}[{test}]()"
 
@@ -118,7 +118,7 @@ def program(x, y, k: Int):
 """
 
 
-def _cases(branch: cst.If, at: Place) -> tuple[str, list[tuple[str, cst.BaseSuite]], cst.Else | None]:
+def _cases(branch: cst.If, ctx: RewriteContext) -> tuple[str, list[tuple[str, cst.BaseSuite]], cst.Else | None]:
     """Variable, cases by literal, and last ``else`` of a chain that compares one int or string with literals."""
     cases: list[tuple[str, cst.BaseSuite]] = []
     keys: set[int | str] = set()
@@ -136,10 +136,10 @@ def _cases(branch: cst.If, at: Place) -> tuple[str, list[tuple[str, cst.BaseSuit
             skip("a variable is not compared with an int or string literal")
         name = name or test.left
         keys.add(key.value)
-        cases.append((at.text(comparison.comparator), link.body))
+        cases.append((ctx.text(comparison.comparator), link.body))
         link = link.orelse
     assert name is not None
-    if any(f.kind not in ("int", "str") for f in at.facts(name)):
+    if any(f.kind not in ("int", "str") for f in ctx.facts(name)):
         skip(f"{name.value} is no int or string")
     if len(keys) != len(cases):
         skip("a literal occurs twice")
@@ -147,9 +147,9 @@ def _cases(branch: cst.If, at: Place) -> tuple[str, list[tuple[str, cst.BaseSuit
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=KEYED)
-def dictionary_dispatch(branch: cst.If, at: Place):
+def dictionary_dispatch(branch: cst.If, ctx: RewriteContext):
     """A chain that chooses a value by a key looks up in a dictionary which function to call."""
-    name, cases, rest = _cases(branch, at)
+    name, cases, rest = _cases(branch, ctx)
     if rest is None:
         skip("there is no else")
     bodies = [only_statement(body) for body in (*(b for _, b in cases), rest.body)]
@@ -160,8 +160,8 @@ def dictionary_dispatch(branch: cst.If, at: Place):
         if value is None:
             skip("a branch does more than give a value")
         heads.add(f"{made[0]} =" if made is not None else "return")
-        demand_plain(value)
-        text = demand_one_text(at, value)
+        require_plain(value)
+        text = require_one_text(ctx, value)
         values.append(f"({text})" if isinstance(value, cst.Tuple) else text)
     if len(heads) != 1:
         skip("the branches do not give a value to the same variable")
@@ -170,11 +170,11 @@ def dictionary_dispatch(branch: cst.If, at: Place):
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=KEYED)
-def chain_to_match(branch: cst.If, at: Place):
+def chain_to_match(branch: cst.If, ctx: RewriteContext):
     """A chain that compares one int or string with literals is a match statement."""
-    name, cases, rest = _cases(branch, at)
-    arms = "\n".join(f"case {key}:\n{indented(at.block(body))}" for key, body in cases)
-    last = f"\ncase _:\n{indented(at.block(rest.body))}" if rest is not None else ""
+    name, cases, rest = _cases(branch, ctx)
+    arms = "\n".join(f"case {key}:\n{indented(ctx.block(body))}" for key, body in cases)
+    last = f"\ncase _:\n{indented(ctx.block(rest.body))}" if rest is not None else ""
     yield f"match {name}:\n{indented(arms + last)}"
 
 
@@ -197,9 +197,9 @@ def chain_to_match(branch: cst.If, at: Place):
         return x
     """,
 )
-def match_to_chain(statement: cst.Match, at: Place):
+def match_to_chain(statement: cst.Match, ctx: RewriteContext):
     """A match statement over literals compares its subject with one after the other."""
-    subject = fresh(at, "subject")
+    subject = fresh(ctx, "subject")
     arms: list[str] = []
     for number, case in enumerate(statement.cases):
         if case.guard is not None:
@@ -211,18 +211,18 @@ def match_to_chain(statement: cst.Match, at: Place):
             head = "else"
         else:
             parts = [e.pattern for e in pattern.patterns] if isinstance(pattern, cst.MatchOr) else [pattern]
-            head = f"{'elif' if arms else 'if'} {' or '.join(_matches(subject, part, at) for part in parts)}"
-        arms.append(f"{head}:\n{indented(at.block(case.body))}")
-    yield f"{subject} = {demand_one_text(at, statement.subject)}\n" + "\n".join(arms)
+            head = f"{'elif' if arms else 'if'} {' or '.join(_matches(subject, part, ctx) for part in parts)}"
+        arms.append(f"{head}:\n{indented(ctx.block(case.body))}")
+    yield f"{subject} = {require_one_text(ctx, statement.subject)}\n" + "\n".join(arms)
 
 
-def _matches(subject: str, pattern: cst.MatchPattern, at: Place) -> str:
+def _matches(subject: str, pattern: cst.MatchPattern, ctx: RewriteContext) -> str:
     """The condition that a literal pattern stands for."""
     if isinstance(pattern, cst.MatchSingleton):
         return f"{subject} is {pattern.value.value}"
     if not isinstance(pattern, cst.MatchValue) or constant(pattern.value) is None:
         skip("a pattern is no literal")
-    return f"{subject} == {at.text(pattern.value)}"
+    return f"{subject} == {ctx.text(pattern.value)}"
 
 
 BOTH_LINEAR = """
@@ -259,24 +259,24 @@ def program(x, y, k: Int):
     where=[floating("x", "y")],
     example=[BOTH_LINEAR, ONE_ELEMENT, NO_GRADIENT],
 )
-def choice_to_where(choice: cst.If | cst.IfExp, at: Place):
+def choice_to_where(choice: cst.If | cst.IfExp, ctx: RewriteContext):
     """Two branches that compute one tensor are both computed, and torch.where takes one.
 
     Both must have the same dtype, shape and strides, which is seen by computing both without values; where gradients
     are needed, only sums and multiples by literals, whose gradient at zero is zero.
     """
     head, first, second = values_of(choice)
-    if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in path_to(at.statement.node, at.node)[:-1]):
+    if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in path_to(ctx.statement.node, ctx.node)[:-1]):
         skip("it is evaluated later")
-    shadow = Shadow(at, choice)
-    shadow.demand_equal(first, second)
-    test = demand_one_text(at, choice.test)
-    facts = at.facts(choice.test)
+    shadow = MetaEvaluator(ctx, choice)
+    shadow.require_equal(first, second)
+    test = require_one_text(ctx, choice.test)
+    facts = ctx.facts(choice.test)
     if all(f.kind == "bool" for f in facts):
-        condition = f"{at.path('torch.tensor')}({test})"
+        condition = f"{ctx.path('torch.tensor')}({test})"
     elif all(f.is_tensor and f.numel == 1 for f in facts):
         condition = f"({test}).reshape(()) != 0"
     else:
         skip(f"the condition is {facts[0].describe()}")
-    one, two = demand_one_text(at, first), demand_one_text(at, second)
-    yield f"{head}{at.path('torch.where')}({condition}, {one}, {two})"
+    one, two = require_one_text(ctx, first), require_one_text(ctx, second)
+    yield f"{head}{ctx.path('torch.where')}({condition}, {one}, {two})"

@@ -2,8 +2,8 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
-from eqfuzz.rewrite.context.data_flow import bound_before, demand_ordinary, shared_names
+from eqfuzz.rewrite.context.context import RewriteContext
+from eqfuzz.rewrite.context.data_flow import bound_before, require_ordinary, shared_names
 from eqfuzz.rewrite.context.loop_control import fresh
 from eqfuzz.rewrite.facts.fact import Fact
 from eqfuzz.rewrite.facts.preconditions import floating
@@ -18,14 +18,14 @@ def program(x, y, k: Int):
 """
 
 
-def _read(statement: cst.CSTNode, at: Place, kinds: tuple[str, ...]) -> tuple[str, list[Fact]]:
+def _read(statement: cst.CSTNode, ctx: RewriteContext, kinds: tuple[str, ...]) -> tuple[str, list[Fact]]:
     """A local variable of these kinds that the statement reads and that surely has a value before it."""
-    demand_ordinary(at)
+    require_ordinary(ctx)
     if isinstance(statement, cst.Expr) and isinstance(statement.value, (cst.SimpleString, cst.ConcatenatedString)):
         skip("it may be a docstring")
-    bound = bound_before(at) - shared_names(at)
+    bound = bound_before(ctx) - shared_names(ctx)
     for name in _names(statement):
-        facts = list(at.visits(name))
+        facts = list(ctx.visits(name))
         if facts and name.value in bound and all(f.kind in kinds for f in facts):
             return name.value, facts
     return skip("the statement reads no such variable")
@@ -55,45 +55,47 @@ def _rank(facts: list[Fact]) -> int:
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=SUM)
-def branch_on_impossible_rank(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, at: Place):
+def branch_on_impossible_rank(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
     """A branch for tensors of more than a hundred dimensions is never taken."""
-    name, _ = _read(statement, at, ("tensor",))
-    yield at.ahead(f"if {name}.dim() > 100:\n    {name} = {name} * 0 + 7")
+    name, _ = _read(statement, ctx, ("tensor",))
+    yield ctx.ahead(f"if {name}.dim() > 100:\n    {name} = {name} * 0 + 7")
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=SUM)
-def branch_on_inequality_with_itself(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, at: Place):
+def branch_on_inequality_with_itself(
+    statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext
+):
     """An int, bool, string or shape is equal to itself, so the branch where it is not is never taken."""
-    name, _ = _read(statement, at, ("tensor",))
+    name, _ = _read(statement, ctx, ("tensor",))
     wrong = f"{name} = {name}.view(-1)[1000]"
-    yield at.ahead(f"if {name}.shape != {name}.shape:\n    {wrong}")
-    number, _ = _read(statement, at, ("int", "bool", "str"))
-    yield at.ahead(f"if {number} != {number}:\n    {wrong}")
+    yield ctx.ahead(f"if {name}.shape != {name}.shape:\n    {wrong}")
+    number, _ = _read(statement, ctx, ("int", "bool", "str"))
+    yield ctx.ahead(f"if {number} != {number}:\n    {wrong}")
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=SUM)
-def loop_without_turns(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, at: Place):
+def loop_without_turns(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
     """A loop over an empty range, or whose condition never holds, does nothing."""
-    name, facts = _read(statement, at, ("tensor",))
+    name, facts = _read(statement, ctx, ("tensor",))
     rank = _rank(facts)
-    idle, body = fresh(at, "idle"), f"    {name} = {name} * 2"
-    yield at.ahead(f"for {idle} in {at.builtin('range')}({name}.dim() - {rank}):\n{body}")
-    yield at.ahead(f"while {name}.dim() > {rank}:\n{body}")
+    idle, body = fresh(ctx, "idle"), f"    {name} = {name} * 2"
+    yield ctx.ahead(f"for {idle} in {ctx.builtin('range')}({name}.dim() - {rank}):\n{body}")
+    yield ctx.ahead(f"while {name}.dim() > {rank}:\n{body}")
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=SUM)
-def branch_on_known_rank(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, at: Place):
+def branch_on_known_rank(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
     """A statement stands under a condition on the number of dimensions that always holds."""
-    name, facts = _read(statement, at, ("tensor",))
-    rank, lines = _rank(facts), indented(at.lines(statement))
+    name, facts = _read(statement, ctx, ("tensor",))
+    rank, lines = _rank(facts), indented(ctx.lines(statement))
     yield f"if {name}.dim() == {rank}:\n{lines}\nelse:\n    {name} = {name} * 0"
     yield f"if not {name}.dim() != {rank}:\n{lines}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=SUM)
-def case_of_known_rank(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, at: Place):
+def case_of_known_rank(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
     """A statement is the one case of a match that is ever taken."""
-    name, facts = _read(statement, at, ("tensor",))
-    lines = indented(at.lines(statement))
+    name, facts = _read(statement, ctx, ("tensor",))
+    lines = indented(ctx.lines(statement))
     arms = f"case {_rank(facts)}:\n{lines}\ncase _:\n    {name} = {name} - 1"
     yield f"match {name}.dim():\n{indented(arms)}"

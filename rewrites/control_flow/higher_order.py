@@ -2,17 +2,17 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
-from eqfuzz.rewrite.context.data_flow import bound_before, demand_one_text, path_to
+from eqfuzz.rewrite.context.context import RewriteContext
+from eqfuzz.rewrite.context.data_flow import bound_before, path_to, require_one_text
 from eqfuzz.rewrite.context.loop_control import (
     afterwards,
-    demand_harmless,
-    demand_plain,
-    demand_unseen,
-    demand_unshared,
+    require_harmless,
+    require_plain,
+    require_unseen,
+    require_unshared,
     simple_name,
 )
-from eqfuzz.rewrite.context.meta_evaluation import Shadow
+from eqfuzz.rewrite.context.meta_evaluation import MetaEvaluator
 from eqfuzz.rewrite.context.patterns import assigned, only_statement, values_of
 from eqfuzz.rewrite.facts.preconditions import full_precision, same_dtype
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, non_empty, rank, same_shape
@@ -47,38 +47,38 @@ MATRICES = [
         """,
     ],
 )
-def choice_to_cond(choice: cst.If | cst.IfExp, at: Place):
+def choice_to_cond(choice: cst.If | cst.IfExp, ctx: RewriteContext):
     """Two branches on a tensor of one element that compute one tensor are both handed to torch.cond.
 
     Both must look the same from outside (see ``choice_to_where`` in the family conditions).
     """
     head, first, second = values_of(choice)
-    if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in path_to(at.statement.node, at.node)[:-1]):
+    if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in path_to(ctx.statement.node, ctx.node)[:-1]):
         skip("it is evaluated later")
     for part in (choice.test, first, second):
-        demand_plain(part)
-    condition = _of_one_element(at, choice.test)
-    shadow = Shadow(at, choice)
-    shadow.demand_equal(first, second)
+        require_plain(part)
+    condition = _of_one_element(ctx, choice.test)
+    shadow = MetaEvaluator(ctx, choice)
+    shadow.require_equal(first, second)
     names = shadow.tensors(first, second)
     given, operands = ", ".join(names), "".join(f"{name}, " for name in names)
-    one, two = (f"lambda {given}: {demand_one_text(at, e)}" for e in (first, second))
-    test = f"({demand_one_text(at, condition)}).reshape(()) != 0"
-    yield f"{head}{at.path('torch.cond')}({test}, {one}, {two}, ({operands}))"
+    one, two = (f"lambda {given}: {require_one_text(ctx, e)}" for e in (first, second))
+    test = f"({require_one_text(ctx, condition)}).reshape(()) != 0"
+    yield f"{head}{ctx.path('torch.cond')}({test}, {one}, {two}, ({operands}))"
 
 
-def _of_one_element(at: Place, test: cst.BaseExpression) -> cst.BaseExpression:
+def _of_one_element(ctx: RewriteContext, test: cst.BaseExpression) -> cst.BaseExpression:
     """The tensor of one element that a condition asks, also inside ``bool(t)`` and ``t.item()``."""
     inner = test
     while isinstance(inner, cst.Call):
         if isinstance(inner.func, cst.Name) and inner.func.value == "bool" and len(inner.args) == 1:
-            at.builtin("bool")
+            ctx.builtin("bool")
             inner = inner.args[0].value
         elif isinstance(inner.func, cst.Attribute) and inner.func.attr.value == "item" and not inner.args:
             inner = inner.func.value
         else:
             break
-    facts = at.tensors(inner)
+    facts = ctx.tensors(inner)
     if any(f.numel != 1 for f in facts):
         skip(f"the condition is {facts[0].describe()}")
     return inner
@@ -96,23 +96,23 @@ def _of_one_element(at: Place, test: cst.BaseExpression) -> cst.BaseExpression:
         return r * x
     """,
 )
-def loop_to_while_loop(loop: cst.For, at: Place):
+def loop_to_while_loop(loop: cst.For, ctx: RewriteContext):
     """A counted loop that renews one tensor, always of the same kind, is a while_loop; the count is not read."""
-    numbers = at.value(loop.iter, "range")
-    demand_harmless(at, loop.iter)
+    numbers = ctx.value(loop.iter, "range")
+    require_harmless(ctx, loop.iter)
     made = assigned(only_statement(loop.body))
     if made is None or not 1 <= len(numbers) <= 20:
         skip("the loop does more than renew one variable, or has no few turns")
     name, value = made
-    index = simple_name(at, loop.target)
-    demand_unseen(at, [index], loop)
-    demand_unshared(at, [name])
-    if index == name or index in at.names(value).reads or name not in bound_before(at):
+    index = simple_name(ctx, loop.target)
+    require_unseen(ctx, [index], loop)
+    require_unshared(ctx, [name])
+    if index == name or index in ctx.names(value).reads or name not in bound_before(ctx):
         skip("the count is read in the loop, or nothing is there before it")
-    demand_plain(value)
-    Shadow(at, loop).demand_kept(value, name)
-    operator, counter = at.path("torch._higher_order_ops.while_loop"), at.new_name("turn")
-    test, turn = f"{counter} < {len(numbers)}", f"({counter} + 1, {demand_one_text(at, value)})"
-    begun = f"({at.path('torch.tensor')}(0), {name})"
+    require_plain(value)
+    MetaEvaluator(ctx, loop).require_kept(value, name)
+    operator, counter = ctx.path("torch._higher_order_ops.while_loop"), ctx.new_name("turn")
+    test, turn = f"{counter} < {len(numbers)}", f"({counter} + 1, {require_one_text(ctx, value)})"
+    begun = f"({ctx.path('torch.tensor')}(0), {name})"
     call = f"{operator}(lambda {counter}, {name}: {test}, lambda {counter}, {name}: {turn}, {begun})"
-    yield f"{name} = {call}[1]{afterwards(loop, at)}"
+    yield f"{name} = {call}[1]{afterwards(loop, ctx)}"

@@ -2,21 +2,21 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
-from eqfuzz.rewrite.context.data_flow import bound_before, demand_no_handler, demand_one_text, walk
+from eqfuzz.rewrite.context.context import RewriteContext
+from eqfuzz.rewrite.context.data_flow import bound_before, require_no_handler, require_one_text, walk
 from eqfuzz.rewrite.context.loop_control import (
     afterwards,
-    demand_harmless,
-    demand_no_jump,
-    demand_plain,
-    demand_unseen,
-    demand_unshared,
     fresh,
     has,
     jumps,
     otherwise,
     parent_loop,
     reads_of,
+    require_harmless,
+    require_no_jump,
+    require_plain,
+    require_unseen,
+    require_unshared,
     rows_of,
     simple_name,
     stores_of_body,
@@ -46,11 +46,11 @@ from eqfuzz.rewrite.source.edit import Edit, indented, skip
         return x, t, u
     """,
 )
-def items_to_indices(loop: cst.For, at: Place):
+def items_to_indices(loop: cst.For, ctx: RewriteContext):
     """Items of tuples or rows of tensors are taken by index; also those of enumerate and zip."""
     if loop.asynchronous is not None:
         return
-    enumerated, zipped = called(at, loop.iter, "enumerate"), called(at, loop.iter, "zip")
+    enumerated, zipped = called(ctx, loop.iter, "enumerate"), called(ctx, loop.iter, "zip")
     targets = loop.target.elements if isinstance(loop.target, cst.Tuple) else ()
     if any(isinstance(e, cst.StarredElement) for e in targets):
         skip("a target is starred")
@@ -64,17 +64,17 @@ def items_to_indices(loop: cst.For, at: Place):
         sequences, stored, index = zipped, [e.value for e in targets], ""
     else:
         sequences, stored, index = [loop.iter], [loop.target], ""
-    counts = [rows_of(at, sequence) for sequence in sequences]
-    names = [at.text(sequence) for sequence in sequences]
-    changed = frozenset(names) & stores_of_loop(at, loop)
+    counts = [rows_of(ctx, sequence) for sequence in sequences]
+    names = [ctx.text(sequence) for sequence in sequences]
+    changed = frozenset(names) & stores_of_loop(ctx, loop)
     if changed:
         skip(f"{min(changed)} is stored in the loop")
-    index = index or fresh(at, "i")
+    index = index or fresh(ctx, "i")
     shortest = names[counts.index(min(counts))]
-    items = ", ".join(at.text(t) for t in stored)
+    items = ", ".join(ctx.text(t) for t in stored)
     taken = f"{items} = {', '.join(f'{name}[{index}]' for name in names)}"
-    turns = f"{at.builtin('range')}({at.builtin('len')}({shortest}))"
-    yield f"for {index} in {turns}:\n{indented(f'{taken}{chr(10)}{at.block(loop.body)}')}{otherwise(loop, at)}"
+    turns = f"{ctx.builtin('range')}({ctx.builtin('len')}({shortest}))"
+    yield f"for {index} in {turns}:\n{indented(f'{taken}{chr(10)}{ctx.block(loop.body)}')}{otherwise(loop, ctx)}"
 
 
 @rule(
@@ -91,23 +91,23 @@ def items_to_indices(loop: cst.For, at: Place):
         return r, i
     """,
 )
-def indices_to_enumerate(loop: cst.For, at: Place):
+def indices_to_enumerate(loop: cst.For, ctx: RewriteContext):
     """A loop over all indices of a tuple or tensor is a loop over its numbered items."""
-    index = simple_name(at, loop.target)
-    numbers = at.value(loop.iter, "range")
-    demand_harmless(at, loop.iter)
+    index = simple_name(ctx, loop.target)
+    numbers = ctx.value(loop.iter, "range")
+    require_harmless(ctx, loop.iter)
     reads_of(loop.body, index)
     if has(loop.body, cst.Is, cst.IsNot):
         skip("identities are compared in the loop")
     for name, nodes in _indexed_by(loop.body, index).items():
-        if name in stores_of_loop(at, loop) or any(_is_stored(loop.body, node) for node in nodes):
+        if name in stores_of_loop(ctx, loop) or any(_is_stored(loop.body, node) for node in nodes):
             skip(f"{name} or an item of it is stored in the loop")
-        if any(numbers != range(rows_of(at, node.value)) for node in nodes):
+        if any(numbers != range(rows_of(ctx, node.value)) for node in nodes):
             skip(f"not all items of {name}, or not in order")
-        item = fresh(at, "item")
-        body = at.block(loop.body, [Edit(at.syntax.span(node), item) for node in nodes])
-        head = f"for {index}, {item} in {at.builtin('enumerate')}({name}):"
-        yield f"{head}\n{indented(body)}{otherwise(loop, at)}"
+        item = fresh(ctx, "item")
+        body = ctx.block(loop.body, [Edit(ctx.syntax.span(node), item) for node in nodes])
+        head = f"for {index}, {item} in {ctx.builtin('enumerate')}({name}):"
+        yield f"{head}\n{indented(body)}{otherwise(loop, ctx)}"
 
 
 def _indexed_by(body: cst.CSTNode, index: str) -> dict[str, list[cst.Subscript]]:
@@ -116,8 +116,8 @@ def _indexed_by(body: cst.CSTNode, index: str) -> dict[str, list[cst.Subscript]]
     for node in walk(body):
         if not isinstance(node, cst.Subscript) or not isinstance(node.value, cst.Name) or len(node.slice) != 1:
             continue
-        at = node.slice[0].slice
-        if isinstance(at, cst.Index) and isinstance(at.value, cst.Name) and at.value.value == index and not at.star:
+        ctx = node.slice[0].slice
+        if isinstance(ctx, cst.Index) and isinstance(ctx.value, cst.Name) and ctx.value.value == index and not ctx.star:
             found.setdefault(node.value.value, []).append(node)
     return found
 
@@ -144,16 +144,16 @@ def _is_stored(body: cst.CSTNode, item: cst.Subscript) -> bool:
         return x
     """,
 )
-def enumerate_to_count(loop: cst.For, at: Place):
+def enumerate_to_count(loop: cst.For, ctx: RewriteContext):
     """Numbered items are items beside an endless count."""
-    arguments = called(at, loop.iter, "enumerate")
+    arguments = called(ctx, loop.iter, "enumerate")
     if arguments is None or not 1 <= len(arguments) <= 2:
         return
-    start = f"{at.value(arguments[1], 'int')}" if len(arguments) == 2 else ""
+    start = f"{ctx.value(arguments[1], 'int')}" if len(arguments) == 2 else ""
     if len(arguments) == 2 and not isinstance(arguments[1], cst.Integer):
         skip("the start is computed")
-    items = demand_one_text(at, arguments[0])
-    yield at.replace(loop.iter, f"{at.builtin('zip')}({at.path('itertools.count')}({start}), {items})")
+    items = require_one_text(ctx, arguments[0])
+    yield ctx.replace(loop.iter, f"{ctx.builtin('zip')}({ctx.path('itertools.count')}({start}), {items})")
 
 
 @rule(
@@ -166,15 +166,15 @@ def enumerate_to_count(loop: cst.For, at: Place):
         return x
     """,
 )
-def range_written_out(loop: cst.For, at: Place):
+def range_written_out(loop: cst.For, ctx: RewriteContext):
     """A short range of known numbers is a tuple of them, or the beginning of an endless count."""
-    numbers = at.value(loop.iter, "range")
-    demand_harmless(at, loop.iter)
+    numbers = ctx.value(loop.iter, "range")
+    require_harmless(ctx, loop.iter)
     if not 1 <= len(numbers) <= 12:
         skip(f"the loop has {len(numbers)} turns")
-    yield at.replace(loop.iter, f"({', '.join(map(str, numbers))},)")
-    count = f"{at.path('itertools.count')}({numbers.start}, {numbers.step})"
-    yield at.replace(loop.iter, f"{at.path('itertools.islice')}({count}, {len(numbers)})")
+    yield ctx.replace(loop.iter, f"({', '.join(map(str, numbers))},)")
+    count = f"{ctx.path('itertools.count')}({numbers.start}, {numbers.step})"
+    yield ctx.replace(loop.iter, f"{ctx.path('itertools.islice')}({count}, {len(numbers)})")
 
 
 @rule(
@@ -191,26 +191,27 @@ def range_written_out(loop: cst.For, at: Place):
         return parts, rows
     """,
 )
-def turns_in_reverse(loop: cst.For, at: Place):
+def turns_in_reverse(loop: cst.For, ctx: RewriteContext):
     """Independent items are computed from the last to the first, and a list of them is then reversed."""
-    made = assigned(previous(at))
+    made = assigned(previous(ctx))
     statement = only_statement(loop.body)
-    name = simple_name(at, loop.target)
+    name = simple_name(ctx, loop.target)
     if made is None or loop.orelse is not None:
         skip("no new container right before the loop, or an else")
-    facts = at.facts(loop.iter)
+    facts = ctx.facts(loop.iter)
     if any(f.kind not in ("range", "tuple") for f in facts):
         skip(f"{facts[0].describe()} may not be reversible")
     container, first = made
-    demand_unshared(at, [container])
-    demand_unseen(at, [name], loop)
-    demand_no_handler(at)
-    back = f"for {name} in {at.builtin('reversed')}({demand_one_text(at, loop.iter)}):\n{indented(at.block(loop.body))}"
+    require_unshared(ctx, [container])
+    require_unseen(ctx, [name], loop)
+    require_no_handler(ctx)
+    items = f"{ctx.builtin('reversed')}({require_one_text(ctx, loop.iter)})"
+    back = f"for {name} in {items}:\n{indented(ctx.block(loop.body))}"
     item = appended(statement)
     if item is not None and item[0] == container:
         if not isinstance(first, cst.List) or first.elements:
             skip(f"{container} is not empty before the loop")
-        _demand_independent(at, item[1], container)
+        _require_independent(ctx, item[1], container)
         yield f"{back}\n{container}.reverse()"
         return
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
@@ -218,26 +219,26 @@ def turns_in_reverse(loop: cst.For, at: Place):
     target = statement.targets[0].target
     if not any(node is target for node in _indexed_by(target, name).get(container, ())):
         skip("the body does not store by the loop's index")
-    numbers = at.value(loop.iter, "range")
-    if min(numbers, default=0) < 0 or not _is_new(at, first):
+    numbers = ctx.value(loop.iter, "range")
+    if min(numbers, default=0) < 0 or not _is_new(ctx, first):
         skip(f"{container} may be more than new memory")
-    demand_harmless(at, first)
-    _demand_independent(at, statement.value, container)
+    require_harmless(ctx, first)
+    _require_independent(ctx, statement.value, container)
     yield back
 
 
-def _is_new(at: Place, value: cst.BaseExpression) -> bool:
+def _is_new(ctx: RewriteContext, value: cst.BaseExpression) -> bool:
     """Whether an expression makes a container that nothing else can see: a list display or fresh memory."""
     if isinstance(value, cst.List):
         return all(isinstance(e.value, cst.Name) and e.value.value == "None" for e in value.elements)
     if not isinstance(value, cst.Call):
         return False
-    path = at.resolved(value.func) or ""
+    path = ctx.resolved(value.func) or ""
     return path.removeprefix("torch.") in ("empty", "zeros", "ones", "empty_like", "zeros_like", "ones_like")
 
 
-def _demand_independent(at: Place, item: cst.BaseExpression, container: str) -> None:
+def _require_independent(ctx: RewriteContext, item: cst.BaseExpression, container: str) -> None:
     """Skip when computing an item may change something, or reads the container."""
-    demand_harmless(at, item)
-    if container in at.names(item).reads:
+    require_harmless(ctx, item)
+    if container in ctx.names(item).reads:
         skip(f"{container} is read in the loop")

@@ -2,21 +2,21 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
-from eqfuzz.rewrite.context.data_flow import bound_before, demand_no_handler, demand_one_text, walk
+from eqfuzz.rewrite.context.context import RewriteContext
+from eqfuzz.rewrite.context.data_flow import bound_before, require_no_handler, require_one_text, walk
 from eqfuzz.rewrite.context.loop_control import (
     afterwards,
-    demand_harmless,
-    demand_no_jump,
-    demand_plain,
-    demand_unseen,
-    demand_unshared,
     fresh,
     has,
     jumps,
     otherwise,
     parent_loop,
     reads_of,
+    require_harmless,
+    require_no_jump,
+    require_plain,
+    require_unseen,
+    require_unshared,
     rows_of,
     simple_name,
     stores_of_body,
@@ -51,15 +51,15 @@ def program(x, y):
         return x, k
     """,
 )
-def while_to_forever(loop: cst.While, at: Place):
+def while_to_forever(loop: cst.While, ctx: RewriteContext):
     """A while loop tests its condition inside an endless loop."""
     if isinstance(loop.test, cst.Name) and loop.test.value == "True":
         return
     if loop.orelse is not None:
-        demand_no_jump(loop.orelse)
-    ended = indented(f"{at.block(loop.orelse.body)}\nbreak" if loop.orelse is not None else "break")
-    test = demand_one_text(at, loop.test)
-    yield f"while True:\n{indented(f'if not ({test}):{chr(10)}{ended}{chr(10)}{at.block(loop.body)}')}"
+        require_no_jump(loop.orelse)
+    ended = indented(f"{ctx.block(loop.orelse.body)}\nbreak" if loop.orelse is not None else "break")
+    test = require_one_text(ctx, loop.test)
+    yield f"while True:\n{indented(f'if not ({test}):{chr(10)}{ended}{chr(10)}{ctx.block(loop.body)}')}"
 
 
 @rule(
@@ -79,15 +79,15 @@ def while_to_forever(loop: cst.While, at: Place):
         return x, y
     """,
 )
-def last_if_to_continue(branch: cst.If, at: Place):
+def last_if_to_continue(branch: cst.If, ctx: RewriteContext):
     """A condition at the end of a loop's body continues with the next turn where it does not hold."""
-    if parent_loop(at) is None or at.statement.index != len(at.statement.block) - 1:
+    if parent_loop(ctx) is None or ctx.statement.index != len(ctx.statement.block) - 1:
         return
     if isinstance(branch.orelse, cst.If):
         skip("the condition has several branches")
-    other = f"{at.block(branch.orelse.body)}\ncontinue" if branch.orelse is not None else "continue"
-    test = demand_one_text(at, branch.test)
-    yield f"if not ({test}):\n{indented(other)}\n{at.block(branch.body)}"
+    other = f"{ctx.block(branch.orelse.body)}\ncontinue" if branch.orelse is not None else "continue"
+    test = require_one_text(ctx, branch.test)
+    yield f"if not ({test}):\n{indented(other)}\n{ctx.block(branch.body)}"
 
 
 @rule(
@@ -104,16 +104,16 @@ def last_if_to_continue(branch: cst.If, at: Place):
         return x, y
     """,
 )
-def continue_to_if(branch: cst.If, at: Place):
+def continue_to_if(branch: cst.If, ctx: RewriteContext):
     """What stands behind a ``continue`` stands under the opposite condition."""
     if not isinstance(only_statement(branch.body), cst.Continue) or branch.orelse is not None:
         return
-    rest = at.statement.block[at.statement.index + 1 :]
-    if parent_loop(at) is None or not rest:
+    rest = ctx.statement.block[ctx.statement.index + 1 :]
+    if parent_loop(ctx) is None or not rest:
         skip("nothing in the loop's body stands behind it")
-    end = at.syntax.span(rest[-1])[1]
-    test = demand_one_text(at, branch.test)
-    yield f"if not ({test}):\n{indented(at.run(rest))}", Edit((at.here.span[1], end), "")
+    end = ctx.syntax.span(rest[-1])[1]
+    test = require_one_text(ctx, branch.test)
+    yield f"if not ({test}):\n{indented(ctx.run(rest))}", Edit((ctx.here.span[1], end), "")
 
 
 @rule(
@@ -131,29 +131,29 @@ def continue_to_if(branch: cst.If, at: Place):
         return x, y
     """,
 )
-def break_to_flag(loop: cst.For, at: Place):
+def break_to_flag(loop: cst.For, ctx: RewriteContext):
     """A loop that is left early runs to its end with its turns switched off by a flag."""
     breaks = [j for j in jumps(loop.body) if isinstance(j, cst.Break)]
     if not breaks:
         return
     if loop.orelse is not None:
         skip("the loop has an else")
-    facts = at.facts(loop.iter)
+    facts = ctx.facts(loop.iter)
     if any(f.kind not in ("range", "tuple", "tensor") for f in facts):
         skip(f"{facts[0].describe()} may do something when it goes on")
     targets = {n.value for n in walk(loop.target) if isinstance(n, cst.Name)}
-    demand_unseen(at, targets, loop)
-    done = fresh(at, "done")
-    body = at.block(loop.body, [Edit(at.syntax.span(b), f"{done} = True; continue") for b in breaks])
-    head = f"for {at.text(loop.target)} in {at.text(loop.iter)}:"
+    require_unseen(ctx, targets, loop)
+    done = fresh(ctx, "done")
+    body = ctx.block(loop.body, [Edit(ctx.syntax.span(b), f"{done} = True; continue") for b in breaks])
+    head = f"for {ctx.text(loop.target)} in {ctx.text(loop.iter)}:"
     yield f"{done} = False\n{head}\n{indented(f'if {done}:{chr(10)}    continue{chr(10)}{body}')}"
 
 
-def _alone(statement: cst.CSTNode, at: Place) -> str:
+def _alone(statement: cst.CSTNode, ctx: RewriteContext) -> str:
     """The lines of a statement that may stand in a loop; Skip for a docstring."""
     if isinstance(statement, cst.Expr) and isinstance(statement.value, (cst.SimpleString, cst.ConcatenatedString)):
         skip("it may be a docstring")
-    return at.lines(statement)
+    return ctx.lines(statement)
 
 
 def _broken_off(statement: cst.CSTNode, lines: str) -> str:
@@ -161,22 +161,22 @@ def _broken_off(statement: cst.CSTNode, lines: str) -> str:
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=ONE)
-def loop_of_one_turn(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, at: Place):
+def loop_of_one_turn(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
     """A statement is a loop of one turn."""
-    yield f"for {fresh(at, 'once')} in {at.builtin('range')}(1):\n{indented(_alone(statement, at))}"
+    yield f"for {fresh(ctx, 'once')} in {ctx.builtin('range')}(1):\n{indented(_alone(statement, ctx))}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=ONE)
-def loop_broken_off(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, at: Place):
+def loop_broken_off(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
     """A statement is a longer loop that is left in its first turn."""
-    body = _broken_off(statement, _alone(statement, at))
-    yield f"for {fresh(at, 'turn')} in {at.builtin('range')}(5):\n{body}"
+    body = _broken_off(statement, _alone(statement, ctx))
+    yield f"for {fresh(ctx, 'turn')} in {ctx.builtin('range')}(5):\n{body}"
     yield f"while True:\n{body}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=ONE)
-def else_of_a_loop(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, at: Place):
+def else_of_a_loop(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
     """A statement is the else of a loop that does nothing and is not broken off."""
-    body = indented(_alone(statement, at))
-    yield f"for {fresh(at, 'idle')} in {at.builtin('range')}(2):\n    pass\nelse:\n{body}"
+    body = indented(_alone(statement, ctx))
+    yield f"for {fresh(ctx, 'idle')} in {ctx.builtin('range')}(2):\n    pass\nelse:\n{body}"
     yield f"while False:\n    pass\nelse:\n{body}"

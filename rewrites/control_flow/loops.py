@@ -2,21 +2,21 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
-from eqfuzz.rewrite.context.data_flow import bound_before, demand_no_handler, demand_one_text, walk
+from eqfuzz.rewrite.context.context import RewriteContext
+from eqfuzz.rewrite.context.data_flow import bound_before, require_no_handler, require_one_text, walk
 from eqfuzz.rewrite.context.loop_control import (
     afterwards,
-    demand_harmless,
-    demand_no_jump,
-    demand_plain,
-    demand_unseen,
-    demand_unshared,
     fresh,
     has,
     jumps,
     otherwise,
     parent_loop,
     reads_of,
+    require_harmless,
+    require_no_jump,
+    require_plain,
+    require_unseen,
+    require_unshared,
     rows_of,
     simple_name,
     stores_of_body,
@@ -54,26 +54,26 @@ KNOWN_ITERABLES = frozenset("range tuple list ints tensor dict_items dict_keys d
         """,
     ],
 )
-def range_to_while(loop: cst.For, at: Place):
+def range_to_while(loop: cst.For, ctx: RewriteContext):
     """A loop over a range is a while loop that counts first and then runs the body."""
-    bounds = called(at, loop.iter, "range")
+    bounds = called(ctx, loop.iter, "range")
     if bounds is None or loop.asynchronous is not None:
         return
     for bound in bounds:
-        at.value(bound, "int") if isinstance(bound, cst.Integer) else _demand_int(at, bound)
-    step = at.value(bounds[2], "int") if len(bounds) == 3 else 1
+        ctx.value(bound, "int") if isinstance(bound, cst.Integer) else _require_int(ctx, bound)
+    step = ctx.value(bounds[2], "int") if len(bounds) == 3 else 1
     if len(bounds) == 3 and not isinstance(bounds[2], (cst.Integer, cst.UnaryOperation)):
         skip("the step is no literal")
-    texts = [demand_one_text(at, bound) for bound in bounds[:2]]
+    texts = [require_one_text(ctx, bound) for bound in bounds[:2]]
     start, stop = texts if len(bounds) > 1 else ("0", texts[0])
-    counter, limit = fresh(at, "count"), fresh(at, "limit")
-    turn = f"{at.text(loop.target)} = {counter}\n{counter} += {step}\n{at.block(loop.body)}"
+    counter, limit = fresh(ctx, "count"), fresh(ctx, "limit")
+    turn = f"{ctx.text(loop.target)} = {counter}\n{counter} += {step}\n{ctx.block(loop.body)}"
     condition = f"{counter} {'<' if step > 0 else '>'} {limit}"
-    yield f"{counter} = {start}\n{limit} = {stop}\nwhile {condition}:\n{indented(turn)}{otherwise(loop, at)}"
+    yield f"{counter} = {start}\n{limit} = {stop}\nwhile {condition}:\n{indented(turn)}{otherwise(loop, ctx)}"
 
 
-def _demand_int(at: Place, bound: cst.BaseExpression) -> None:
-    if any(f.kind != "int" for f in at.facts(bound)):
+def _require_int(ctx: RewriteContext, bound: cst.BaseExpression) -> None:
+    if any(f.kind != "int" for f in ctx.facts(bound)):
         skip("a bound of the range is no int")
 
 
@@ -94,26 +94,26 @@ def _demand_int(at: Place, bound: cst.BaseExpression) -> None:
         return total
     """,
 )
-def iterator_by_hand(loop: cst.For, at: Place):
+def iterator_by_hand(loop: cst.For, ctx: RewriteContext):
     """A for loop is a while loop that asks an iterator for the next item until it has none."""
     if loop.asynchronous is not None:
         return
     if loop.orelse is not None:
         skip("the loop has an else")
     if not isinstance(loop.iter, (cst.Tuple, cst.List)):
-        facts = at.facts(loop.iter)
+        facts = ctx.facts(loop.iter)
         if any(f.kind not in KNOWN_ITERABLES for f in facts):
             skip(f"{facts[0].describe()} may do something when it is left")
     if any(isinstance(n, (cst.Attribute, cst.Subscript)) for n in walk(loop.target)):
         skip("an attribute or item is stored")
-    items = fresh(at, "items")
-    source = demand_one_text(at, loop.iter)
+    items = fresh(ctx, "items")
+    source = require_one_text(ctx, loop.iter)
     if isinstance(loop.iter, cst.Tuple) and not loop.iter.lpar:
         source = f"({source})"
-    taken = f"try:\n    {at.text(loop.target)} = {at.builtin('next')}({items})\n"
-    ended = f"except {at.builtin('StopIteration')}:\n    break\n"
-    body = indented(f"{taken}{ended}{at.block(loop.body)}")
-    yield f"{items} = {at.builtin('iter')}({source})\nwhile True:\n{body}"
+    taken = f"try:\n    {ctx.text(loop.target)} = {ctx.builtin('next')}({items})\n"
+    ended = f"except {ctx.builtin('StopIteration')}:\n    break\n"
+    body = indented(f"{taken}{ended}{ctx.block(loop.body)}")
+    yield f"{items} = {ctx.builtin('iter')}({source})\nwhile True:\n{body}"
 
 
 @rule(
@@ -131,33 +131,33 @@ def iterator_by_hand(loop: cst.For, at: Place):
         return x, i
     """,
 )
-def counting_while_to_for(loop: cst.While, at: Place):
+def counting_while_to_for(loop: cst.While, ctx: RewriteContext):
     """A while loop that counts up by one to a fixed number is a for loop over a range."""
-    counter, limit = _counts(loop, at)
-    demand_no_jump(loop.body, cst.Continue)
+    counter, limit = _counts(loop, ctx)
+    require_no_jump(loop.body, cst.Continue)
     before = loop.body.body[:-1]
     if not before:
         skip("the loop only counts")
-    if counter.value in frozenset().union(*(at.names(s).stores for s in before)):
+    if counter.value in frozenset().union(*(ctx.names(s).stores for s in before)):
         skip(f"{counter.value} is also stored elsewhere in the loop")
-    if isinstance(limit, cst.Name) and limit.value in stores_of_body(at, loop.body):
+    if isinstance(limit, cst.Name) and limit.value in stores_of_body(ctx, loop.body):
         skip(f"{limit.value} is stored in the loop")
-    name, bound = counter.value, at.text(limit)
-    demand_unshared(at, [name, bound])
-    reached = max(_int_facts(at, counter))
-    if reached > min(_int_facts(at, limit)):
+    name, bound = counter.value, ctx.text(limit)
+    require_unshared(ctx, [name, bound])
+    reached = max(_int_facts(ctx, counter))
+    if reached > min(_int_facts(ctx, limit)):
         skip(f"{name} may be beyond {bound} from the start")
-    ended = indented(f"{name} = {bound}{afterwards(loop, at)}")
-    loop_head = f"for {name} in {at.builtin('range')}({name}, {bound}):"
-    yield f"{loop_head}\n{indented(at.run(before))}\nelse:\n{ended}"
+    ended = indented(f"{name} = {bound}{afterwards(loop, ctx)}")
+    loop_head = f"for {name} in {ctx.builtin('range')}({name}, {bound}):"
+    yield f"{loop_head}\n{indented(ctx.run(before))}\nelse:\n{ended}"
 
 
-def _int_facts(at: Place, expression: cst.BaseExpression) -> list[int]:
-    _demand_int(at, expression)
-    return [f.value for f in at.facts(expression)]
+def _int_facts(ctx: RewriteContext, expression: cst.BaseExpression) -> list[int]:
+    _require_int(ctx, expression)
+    return [f.value for f in ctx.facts(expression)]
 
 
-def _counts(loop: cst.While, at: Place) -> tuple[cst.Name, cst.Name | cst.Integer]:
+def _counts(loop: cst.While, ctx: RewriteContext) -> tuple[cst.Name, cst.Name | cst.Integer]:
     """Counter and limit of ``while counter < limit`` whose last statement is ``counter += 1``."""
     test = loop.test
     if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
@@ -171,7 +171,7 @@ def _counts(loop: cst.While, at: Place) -> tuple[cst.Name, cst.Name | cst.Intege
     last = loop.body.body[-1]
     small = last.body[0] if isinstance(last, cst.SimpleStatementLine) and len(last.body) == 1 else last
     name = counter.value
-    if " ".join(at.syntax.text_of(small).split()) not in (f"{name} += 1", f"{name} = {name} + 1"):
+    if " ".join(ctx.syntax.text_of(small).split()) not in (f"{name} += 1", f"{name} = {name} + 1"):
         skip(f"the last statement is not {name} += 1")
     return counter, limit
 
@@ -188,53 +188,53 @@ def _counts(loop: cst.While, at: Place) -> tuple[cst.Name, cst.Name | cst.Intege
         return r
     """,
 )
-def recursion(loop: cst.For, at: Place):
+def recursion(loop: cst.For, ctx: RewriteContext):
     """A counted loop is a function that calls itself for the rest of the turns."""
-    numbers = at.value(loop.iter, "range")
-    demand_harmless(at, loop.iter)
+    numbers = ctx.value(loop.iter, "range")
+    require_harmless(ctx, loop.iter)
     if not 1 <= len(numbers) <= 20:
         skip(f"the loop has {len(numbers)} turns")
-    demand_no_jump(loop.body)
-    demand_plain(loop.body)
-    index = simple_name(at, loop.target)
-    stored = stores_of_body(at, loop.body)
-    demand_unseen(at, [index], loop)
+    require_no_jump(loop.body)
+    require_plain(loop.body)
+    index = simple_name(ctx, loop.target)
+    stored = stores_of_body(ctx, loop.body)
+    require_unseen(ctx, [index], loop)
     if index in stored:
         skip(f"{index} is stored in the loop")
-    demand_unshared(at, stored)
+    require_unshared(ctx, stored)
     if any(isinstance(n, (cst.FunctionDef, cst.ClassDef, cst.Lambda, cst.Import, cst.ImportFrom)) for n in walk(loop)):
         skip("a definition in the loop may outlive its turn")
-    bound = bound_before(at)
-    outside = at.elsewhere(loop).reads
+    bound = bound_before(ctx)
+    outside = ctx.elsewhere(loop).reads
     carried = sorted(stored & (bound | outside))
     if not carried or not frozenset(carried) <= bound:
         skip("not every variable of the loop has a value before it")
     for name in stored - frozenset(carried):
-        _demand_renewed(at, loop, name)
-    demand_no_handler(at)
-    step, state = fresh(at, "step"), ", ".join(carried)
+        _require_renewed(ctx, loop, name)
+    require_no_handler(ctx)
+    step, state = fresh(ctx, "step"), ", ".join(carried)
     again = f"return {step}({index} + {numbers.step}, {state})"
     ended = f"if {index} == {numbers.start + numbers.step * len(numbers)}:\n    return {state}"
-    definition = f"def {step}({index}, {state}):\n{indented(f'{ended}{chr(10)}{at.block(loop.body)}{chr(10)}{again}')}"
-    yield f"{definition}\n{state} = {step}({numbers.start}, {state}){afterwards(loop, at)}"
+    definition = f"def {step}({index}, {state}):\n{indented(f'{ended}{chr(10)}{ctx.block(loop.body)}{chr(10)}{again}')}"
+    yield f"{definition}\n{state} = {step}({numbers.start}, {state}){afterwards(loop, ctx)}"
 
 
-def _demand_renewed(at: Place, loop: cst.For, name: str) -> None:
+def _require_renewed(ctx: RewriteContext, loop: cst.For, name: str) -> None:
     """Skip unless every turn begins its use of a variable with a new value."""
-    users = [s for s in loop.body.body if name in at.names(s).all]
+    users = [s for s in loop.body.body if name in ctx.names(s).all]
     made = assigned(users[0])
-    if made is not None and made[0] == name and name not in at.names(made[1]).reads:
+    if made is not None and made[0] == name and name not in ctx.names(made[1]).reads:
         return
-    if len(users) == 1 and _is_its_target(at, users[0], name):
+    if len(users) == 1 and _is_its_target(ctx, users[0], name):
         return
     skip(f"{name} may be handed on from turn to turn")
 
 
-def _is_its_target(at: Place, loop: cst.CSTNode, name: str) -> bool:
+def _is_its_target(ctx: RewriteContext, loop: cst.CSTNode, name: str) -> bool:
     """Whether a statement is a loop over something else with ``name`` for its target."""
     if not isinstance(loop, cst.For) or loop.orelse is not None or not isinstance(loop.target, cst.Name):
         return False
-    return loop.target.value == name and name not in at.names(loop.iter).reads
+    return loop.target.value == name and name not in ctx.names(loop.iter).reads
 
 
 @rule(
@@ -250,24 +250,24 @@ def _is_its_target(at: Place, loop: cst.CSTNode, name: str) -> bool:
         return r
     """,
 )
-def loop_to_reduce(loop: cst.For, at: Place):
+def loop_to_reduce(loop: cst.For, ctx: RewriteContext):
     """A loop whose only statement renews one variable is a reduction."""
     made = assigned(only_statement(loop.body))
     if made is None or loop.asynchronous is not None:
         return
     name, value = made
-    item = simple_name(at, loop.target)
-    demand_unseen(at, [item], loop)
-    demand_unshared(at, [name])
-    if name == item or name not in bound_before(at):
+    item = simple_name(ctx, loop.target)
+    require_unseen(ctx, [item], loop)
+    require_unshared(ctx, [name])
+    if name == item or name not in bound_before(ctx):
         skip(f"{name} has no value before the loop")
     if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(loop)):
         skip("something is evaluated later")
-    demand_no_handler(at)
-    demand_plain(value)
-    demand_plain(loop.iter)
-    items = demand_one_text(at, loop.iter)
+    require_no_handler(ctx)
+    require_plain(value)
+    require_plain(loop.iter)
+    items = require_one_text(ctx, loop.iter)
     if isinstance(loop.iter, cst.Tuple) and not loop.iter.lpar:
         items = f"({items})"
-    turn = f"lambda {name}, {item}: {demand_one_text(at, value)}"
-    yield f"{name} = {at.path('functools.reduce')}({turn}, {items}, {name}){afterwards(loop, at)}"
+    turn = f"lambda {name}, {item}: {require_one_text(ctx, value)}"
+    yield f"{name} = {ctx.path('functools.reduce')}({turn}, {items}, {name}){afterwards(loop, ctx)}"

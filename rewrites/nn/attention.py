@@ -2,7 +2,7 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.preconditions import moderate, same_dtype, wide
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, non_empty, sizes
 from eqfuzz.rewrite.rules.rule import rule
@@ -19,24 +19,24 @@ ATTENTION = [
 PATH = "torch.nn.functional.scaled_dot_product_attention"
 
 
-def operands(call: cst.Call, at: Place, option: str | None) -> tuple[str, str, str]:
+def operands(call: cst.Call, ctx: RewriteContext, option: str | None) -> tuple[str, str, str]:
     """Query, key and value of a call of attention that has ``option=True`` and no other option. Raises Skip.
 
     They are written more than once or beside new operands, so they must be free of side effects.
     """
-    if at.resolved(call.func) != PATH:
+    if ctx.resolved(call.func) != PATH:
         skip("not a call of attention")
     named = [a for a in call.args if a.keyword is not None]
     given = [a.value for a in call.args if a.keyword is None and not a.star]
     if len(given) != 3 or len(given) + len(named) != len(call.args):
         skip("not called with query, key and value")
     wanted = [option] if option else []
-    if [a.keyword.value for a in named] != wanted or any(at.text(a.value) != "True" for a in named):
+    if [a.keyword.value for a in named] != wanted or any(ctx.text(a.value) != "True" for a in named):
         skip("called with other options")
     for operand in given:
-        at.demand_pure(operand)
-        at.tensors(operand)
-    query, key, value = (at.atom(operand) for operand in given)
+        ctx.require_pure(operand)
+        ctx.tensors(operand)
+    query, key, value = (ctx.atom(operand) for operand in given)
     return query, key, value
 
 
@@ -48,11 +48,11 @@ def operands(call: cst.Call, at: Place, option: str | None) -> tuple[str, str, s
         return F.scaled_dot_product_attention(q, k, v, is_causal=True)
     """,
 )
-def causal_is_a_mask(call: cst.Call, at: Place):
+def causal_is_a_mask(call: cst.Call, ctx: RewriteContext):
     """Causal attention is attention with a lower triangle for its mask."""
-    q, k, v = operands(call, at, "is_causal")
-    ones = f"{at.path('torch.ones')}({q}.shape[-2], {k}.shape[-2], dtype={at.path('torch.bool')}, device={q}.device)"
-    yield f"{at.text(call.func)}({q}, {k}, {v}, attn_mask={ones}.tril())"
+    q, k, v = operands(call, ctx, "is_causal")
+    ones = f"{ctx.path('torch.ones')}({q}.shape[-2], {k}.shape[-2], dtype={ctx.path('torch.bool')}, device={q}.device)"
+    yield f"{ctx.text(call.func)}({q}, {k}, {v}, attn_mask={ones}.tril())"
 
 
 @rule(
@@ -63,12 +63,12 @@ def causal_is_a_mask(call: cst.Call, at: Place):
         return F.scaled_dot_product_attention(q, k, v, is_causal=True)
     """,
 )
-def causal_by_definition(call: cst.Call, at: Place):
+def causal_by_definition(call: cst.Call, ctx: RewriteContext):
     """Causal attention fills the upper triangle of the products with minus infinity."""
-    q, k, v = operands(call, at, "is_causal")
-    ones = f"{at.path('torch.ones')}({q}.shape[-2], {k}.shape[-2], dtype={at.path('torch.bool')}, device={q}.device)"
-    products = f"({q} @ {k}.mT * {q}.shape[-1] ** -0.5).masked_fill({ones}.triu(1), {at.builtin('float')}('-inf'))"
-    yield f"{at.path('torch.softmax')}({products}, -1) @ {v}"
+    q, k, v = operands(call, ctx, "is_causal")
+    ones = f"{ctx.path('torch.ones')}({q}.shape[-2], {k}.shape[-2], dtype={ctx.path('torch.bool')}, device={q}.device)"
+    products = f"({q} @ {k}.mT * {q}.shape[-1] ** -0.5).masked_fill({ones}.triu(1), {ctx.builtin('float')}('-inf'))"
+    yield f"{ctx.path('torch.softmax')}({products}, -1) @ {v}"
 
 
 @rule(
@@ -79,11 +79,11 @@ def causal_by_definition(call: cst.Call, at: Place):
         return F.scaled_dot_product_attention(q, k, v)
     """,
 )
-def options_written(call: cst.Call, at: Place):
+def options_written(call: cst.Call, ctx: RewriteContext):
     """Attention with its defaults written: no dropout, the usual scale, a mask of ones."""
-    q, k, v = operands(call, at, None)
-    function = at.text(call.func)
+    q, k, v = operands(call, ctx, None)
+    function = ctx.text(call.func)
     yield f"{function}({q}, {k}, {v}, dropout_p=0.0)"
     yield f"{function}({q}, {k}, {v}, scale={q}.shape[-1] ** -0.5)"
-    ones = f"{at.path('torch.ones')}({q}.shape[-2], {k}.shape[-2], dtype={at.path('torch.bool')}, device={q}.device)"
+    ones = f"{ctx.path('torch.ones')}({q}.shape[-2], {k}.shape[-2], dtype={ctx.path('torch.bool')}, device={q}.device)"
     yield f"{function}({q}, {k}, {v}, attn_mask={ones})"

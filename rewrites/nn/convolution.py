@@ -4,9 +4,9 @@ import libcst as cst
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.preconditions import (
-    Guard,
+    Precondition,
     floating,
     moderate,
     no_nan,
@@ -43,7 +43,7 @@ def grouped(groups):
         operands["x"].shape = (rng.choice((1, 2)), c * g, rng.choice((5, 6)), rng.choice((5, 7)))
         operands["w"].shape = (o * g, c, rng.choice((1, 3)), rng.choice((2, 3)))
 
-    return Guard(f"{groups} groups", check, propose)
+    return Precondition(f"{groups} groups", check, propose)
 
 
 def windows_in(padding, bias):
@@ -61,7 +61,7 @@ def windows_in(padding, bias):
         operands["w"].shape = (o, c, rng.choice((1, 3)), rng.choice((2, 3)))
         operands[bias].shape = (o,)
 
-    return Guard(f"windows padded by {padding}", check, propose)
+    return Precondition(f"windows padded by {padding}", check, propose)
 
 
 @rule(
@@ -197,18 +197,20 @@ def max_pool_by_reshape(x, k: "Int"):
         return F.max_pool2d(x, 3, 1, padding=1)
     """,
 )
-def max_pool_padded_before(call: cst.Call, at: Place):
+def max_pool_padded_before(call: cst.Call, ctx: RewriteContext):
     """A max pool pads with minus infinity, which may be done first; ties send the gradient elsewhere."""
-    if at.resolved(call.func) != "torch.nn.functional.max_pool2d":
+    if ctx.resolved(call.func) != "torch.nn.functional.max_pool2d":
         return
     named = {a.keyword.value: a.value for a in call.args if a.keyword is not None}
     given = [a for a in call.args if a.keyword is None and not a.star]
     if list(named) != ["padding"] or len(given) + 1 != len(call.args) or len(given) < 2:
         skip("not a kernel, a stride perhaps, and a padding")
-    k = at.value(named["padding"], "int")
-    if any(f.ndim not in (3, 4) for f in at.tensors(given[0].value)):
+    k = ctx.value(named["padding"], "int")
+    if any(f.ndim not in (3, 4) for f in ctx.tensors(given[0].value)):
         skip("neither an image nor a batch")
-    at.demand_pure(given[0].value)
-    infinity = f"{at.builtin('float')}('-inf')"
-    padded = f"{at.path('torch.nn.functional.pad')}({at.text(given[0].value)}, ({k}, {k}, {k}, {k}), value={infinity})"
-    yield f"{at.text(call.func)}({', '.join([padded, *(at.text(a.value) for a in given[1:])])})"
+    ctx.require_pure(given[0].value)
+    infinity = f"{ctx.builtin('float')}('-inf')"
+    padded = (
+        f"{ctx.path('torch.nn.functional.pad')}({ctx.text(given[0].value)}, ({k}, {k}, {k}, {k}), value={infinity})"
+    )
+    yield f"{ctx.text(call.func)}({', '.join([padded, *(ctx.text(a.value) for a in given[1:])])})"

@@ -3,7 +3,7 @@
 import libcst as cst
 import torch
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.context.submodule import arguments, called, function_called, model, submodule
 from eqfuzz.rewrite.facts.preconditions import at_least, at_most, dtype_in, moderate
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, sizes
@@ -123,9 +123,9 @@ IMAGES = [*FLOAT32, sizes(x="n 4 8 8")]
         )
     ],
 )
-def activation_functional(call: cst.Call, at: Place):
+def activation_functional(call: cst.Call, ctx: RewriteContext):
     """An activation module is its function."""
-    yield from function_called(call, at, ACTIVATIONS)
+    yield from function_called(call, ctx, ACTIVATIONS)
 
 
 @rule(
@@ -136,12 +136,12 @@ def activation_functional(call: cst.Call, at: Place):
         model("self.share(x)", share="torch.nn.LogSoftmax(0)"),
     ],
 )
-def softmax_functional(call: cst.Call, at: Place):
+def softmax_functional(call: cst.Call, ctx: RewriteContext):
     """A softmax module that names its dimension is its function."""
-    module = called(call, at, SOFTMAXES)
+    module = called(call, ctx, SOFTMAXES)
     if module is not None and module.attributes["dim"] is None:
         skip("it chooses the dimension itself, with a warning")
-    yield from function_called(call, at, SOFTMAXES)
+    yield from function_called(call, ctx, SOFTMAXES)
 
 
 @rule(
@@ -152,9 +152,9 @@ def softmax_functional(call: cst.Call, at: Place):
         model("self.drop(x)", drop="torch.nn.AlphaDropout(0.4).eval()"),
     ],
 )
-def dropout_functional(call: cst.Call, at: Place):
+def dropout_functional(call: cst.Call, ctx: RewriteContext):
     """A dropout module is its function in the mode of the module; in training both draw the same mask."""
-    yield from function_called(call, at, DROPOUTS)
+    yield from function_called(call, ctx, DROPOUTS)
 
 
 @rule(
@@ -167,9 +167,9 @@ def dropout_functional(call: cst.Call, at: Place):
         model("self.pool(x.flatten(2))", pool="torch.nn.MaxPool1d(4)"),
     ],
 )
-def pooling_functional(call: cst.Call, at: Place):
+def pooling_functional(call: cst.Call, ctx: RewriteContext):
     """A pooling module is its function."""
-    yield from function_called(call, at, POOLINGS)
+    yield from function_called(call, ctx, POOLINGS)
 
 
 @rule(
@@ -182,9 +182,9 @@ def pooling_functional(call: cst.Call, at: Place):
         model("self.unfold(x)", unfold="torch.nn.Unfold(3)"),
     ],
 )
-def rearrangement_functional(call: cst.Call, at: Place):
+def rearrangement_functional(call: cst.Call, ctx: RewriteContext):
     """A module that pads, shuffles or unfolds is its function."""
-    yield from function_called(call, at, SHAPES)
+    yield from function_called(call, ctx, SHAPES)
 
 
 @rule(
@@ -195,11 +195,11 @@ def rearrangement_functional(call: cst.Call, at: Place):
         model("self.flat(x) + 1", flat="torch.nn.Flatten(0, -2)"),
     ],
 )
-def flatten_method(call: cst.Call, at: Place):
+def flatten_method(call: cst.Call, ctx: RewriteContext):
     """A flattening module is the method ``flatten``."""
-    if called(call, at, ["Flatten"]) is not None and len(call.args) == 1:
-        m = at.text(call.func)
-        yield f"{at.atom(call.args[0].value)}.flatten({m}.start_dim, {m}.end_dim)"
+    if called(call, ctx, ["Flatten"]) is not None and len(call.args) == 1:
+        m = ctx.text(call.func)
+        yield f"{ctx.atom(call.args[0].value)}.flatten({m}.start_dim, {m}.end_dim)"
 
 
 @rule(
@@ -211,7 +211,7 @@ def flatten_method(call: cst.Call, at: Place):
         model("self.loss(x, x.flip(-1))", loss="torch.nn.CosineSimilarity(dim=-1)"),
     ],
 )
-def loss_functional(call: cst.Call, at: Place):
+def loss_functional(call: cst.Call, ctx: RewriteContext):
     """A loss or distance module is its function."""
     if len(call.args) == 2:
-        yield from function_called(call, at, LOSSES)
+        yield from function_called(call, ctx, LOSSES)

@@ -3,7 +3,7 @@
 import libcst as cst
 import torch
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.context.submodule import arguments, called, submodule
 from eqfuzz.rewrite.facts.preconditions import dtype_in
 from eqfuzz.rewrite.facts.shape_preconditions import sizes
@@ -63,9 +63,9 @@ STATEFUL = ("RNN", "LSTM", "GRU", "MultiheadAttention", "TransformerEncoder", "T
 """Modules that look at their own parameters in more ways than reading them."""
 
 
-def sequence(call: cst.Call, at: Place) -> int:
+def sequence(call: cst.Call, ctx: RewriteContext) -> int:
     """How many modules the Sequential called has; 0 when another thing is called."""
-    module = called(call, at, ["Sequential"])
+    module = called(call, ctx, ["Sequential"])
     if module is None or module.length is None:
         return 0
     if len(call.args) != 1:
@@ -74,55 +74,55 @@ def sequence(call: cst.Call, at: Place) -> int:
 
 
 @rule(exact="bitwise", where=ROWS, example=SEQUENTIAL)
-def sequential_by_loop(call: cst.Call, at: Place):
+def sequential_by_loop(call: cst.Call, ctx: RewriteContext):
     """A Sequential is a loop over its modules."""
-    if not sequence(call, at):
+    if not sequence(call, ctx):
         return
-    reason = held_back(call, at.statement.node)
+    reason = held_back(call, ctx.statement.node)
     if reason is not None:
         skip(reason)
-    value, layer = at.new_name("t"), at.new_name("layer")
-    loop = f"for {layer} in {at.text(call.func)}:\n    {value} = {layer}({value})"
-    yield value, at.ahead(f"{value} = {assigned(call, at)}\n{loop}")
+    value, layer = ctx.new_name("t"), ctx.new_name("layer")
+    loop = f"for {layer} in {ctx.text(call.func)}:\n    {value} = {layer}({value})"
+    yield value, ctx.ahead(f"{value} = {assigned(call, ctx)}\n{loop}")
 
 
-def assigned(call: cst.Call, at: Place) -> str:
+def assigned(call: cst.Call, ctx: RewriteContext) -> str:
     """The one argument, as the right-hand side of an assignment."""
-    text = arguments(call, at)
+    text = arguments(call, ctx)
     return f"({text})" if "\n" in text else text
 
 
 @rule(exact="bitwise", where=ROWS, example=SEQUENTIAL)
-def sequential_by_reduce(call: cst.Call, at: Place):
+def sequential_by_reduce(call: cst.Call, ctx: RewriteContext):
     """A Sequential is a fold over its modules."""
-    if sequence(call, at):
-        value, layer = at.new_name("t"), at.new_name("layer")
+    if sequence(call, ctx):
+        value, layer = ctx.new_name("t"), ctx.new_name("layer")
         fold = f"lambda {value}, {layer}: {layer}({value})"
-        yield f"{at.path('functools.reduce')}({fold}, {at.text(call.func)}, {arguments(call, at)})"
+        yield f"{ctx.path('functools.reduce')}({fold}, {ctx.text(call.func)}, {arguments(call, ctx)})"
 
 
 @rule(exact="bitwise", where=ROWS, example=SEQUENTIAL)
-def sequential_child_by_child(call: cst.Call, at: Place):
+def sequential_child_by_child(call: cst.Call, ctx: RewriteContext):
     """The modules of a Sequential called one inside the other, from the front and from the back."""
-    length = sequence(call, at)
+    length = sequence(call, ctx)
     if length:
-        m = at.text(call.func)
+        m = ctx.text(call.func)
         for numbers in (range(length), range(-length, 0)):
-            text = arguments(call, at)
+            text = arguments(call, ctx)
             for number in numbers:
                 text = f"{m}[{number}]({text})"
             yield text
 
 
 @rule(exact="bitwise", where=ROWS, example=SEQUENTIAL)
-def sequential_in_two(call: cst.Call, at: Place):
+def sequential_in_two(call: cst.Call, ctx: RewriteContext):
     """A Sequential split into two, and with its first or its last module called by itself."""
-    length, m = sequence(call, at), at.text(call.func)
+    length, m = sequence(call, ctx), ctx.text(call.func)
     if not length:
         return
     if length < 2:
         skip("the Sequential has one module")
-    x = arguments(call, at)
+    x = arguments(call, ctx)
     yield f"{m}[1:]({m}[0]({x}))"
     yield f"{m}[-1]({m}[:-1]({x}))"
     if length > 3:
@@ -130,10 +130,10 @@ def sequential_in_two(call: cst.Call, at: Place):
 
 
 @rule(exact="bitwise", where=ROWS, example=SEQUENTIAL)
-def sequential_made_anew(call: cst.Call, at: Place):
+def sequential_made_anew(call: cst.Call, ctx: RewriteContext):
     """A Sequential made of the modules of another; ``children()`` would leave out what occurs twice."""
-    if sequence(call, at):
-        yield f"{at.path('torch.nn.Sequential')}(*{at.text(call.func)})({arguments(call, at)})"
+    if sequence(call, ctx):
+        yield f"{ctx.path('torch.nn.Sequential')}(*{ctx.text(call.func)})({arguments(call, ctx)})"
 
 
 @rule(
@@ -149,78 +149,78 @@ def sequential_made_anew(call: cst.Call, at: Place):
             return torch.nn.Sequential(self.fc, torch.nn.ReLU(), torch.nn.Softplus(2.0))(x)
     """,
 )
-def sequential_on_the_spot(call: cst.Call, at: Place):
+def sequential_on_the_spot(call: cst.Call, ctx: RewriteContext):
     """A Sequential made where it is called is its modules called one inside the other."""
-    if not isinstance(call.func, cst.Call) or at.resolved(call.func.func) != "torch.nn.Sequential":
+    if not isinstance(call.func, cst.Call) or ctx.resolved(call.func.func) != "torch.nn.Sequential":
         return
     modules = call.func.args
     if not modules or any(m.star or m.keyword is not None for m in modules) or len(call.args) != 1:
         skip("its modules, or its operand, are not given one by one")
     for module in modules:
-        drawn = isinstance(module.value, cst.Call) and (at.resolved(module.value.func) or "") not in WITHOUT_PARAMETERS
+        drawn = isinstance(module.value, cst.Call) and (ctx.resolved(module.value.func) or "") not in WITHOUT_PARAMETERS
         if drawn or not isinstance(module.value, (cst.Name, cst.Attribute, cst.Call)):
             skip("a module that is made may draw its parameters, which would come in another order")
         for given in module.value.args if isinstance(module.value, cst.Call) else ():
-            at.demand_pure(given.value)
-    text = arguments(call, at)
+            ctx.require_pure(given.value)
+    text = arguments(call, ctx)
     for module in modules:
-        text = f"{at.text(module.value)}({text})"
+        text = f"{ctx.text(module.value)}({text})"
     yield text
 
 
 @rule(exact="bitwise", where=ROWS, example=LINEAR)
-def called_in_a_sequential(call: cst.Call, at: Place):
+def called_in_a_sequential(call: cst.Call, ctx: RewriteContext):
     """A module called as the one of a Sequential, and with an Identity behind it."""
-    if called(call, at, ()) is not None and len(call.args) == 1:
-        path, m, x = at.path("torch.nn.Sequential"), at.text(call.func), arguments(call, at)
+    if called(call, ctx, ()) is not None and len(call.args) == 1:
+        path, m, x = ctx.path("torch.nn.Sequential"), ctx.text(call.func), arguments(call, ctx)
         yield f"{path}({m})({x})"
-        yield f"{path}({m}, {at.path('torch.nn.Identity')}())({x})"
+        yield f"{path}({m}, {ctx.path('torch.nn.Identity')}())({x})"
 
 
 @rule(exact="bitwise", where=ROWS, example=LINEAR)
-def called_from_a_list(call: cst.Call, at: Place):
+def called_from_a_list(call: cst.Call, ctx: RewriteContext):
     """A module called as the only item of a ModuleList."""
-    if called(call, at, ()) is not None:
-        yield f"{at.path('torch.nn.ModuleList')}([{at.text(call.func)}])[0]({arguments(call, at)})"
+    if called(call, ctx, ()) is not None:
+        yield f"{ctx.path('torch.nn.ModuleList')}([{ctx.text(call.func)}])[0]({arguments(call, ctx)})"
 
 
 @rule(exact="bitwise", where=ROWS, example=LINEAR)
-def called_by_its_forward(call: cst.Call, at: Place):
+def called_by_its_forward(call: cst.Call, ctx: RewriteContext):
     """A module without hooks is its ``forward``, bound or of its class."""
-    if called(call, at, ()) is not None:
-        m, x = at.text(call.func), arguments(call, at)
+    if called(call, ctx, ()) is not None:
+        m, x = ctx.text(call.func), arguments(call, ctx)
         yield f"{m}.forward({x})"
-        yield f"{at.builtin('type')}({m}).forward({m}, {x})"
+        yield f"{ctx.builtin('type')}({m}).forward({m}, {x})"
 
 
 @rule(exact="bitwise", where=ROWS, example=LINEAR)
-def called_by_name(call: cst.Call, at: Place):
+def called_by_name(call: cst.Call, ctx: RewriteContext):
     """A submodule found by its name."""
-    if called(call, at, ()) is None:
+    if called(call, ctx, ()) is None:
         return
-    path, x = dotted(call.func) or "", arguments(call, at)
+    path, x = dotted(call.func) or "", arguments(call, ctx)
     owner, _, name = path.rpartition(".")
     if name.startswith("__"):
         skip("the name is private to the class")
-    yield f"{at.builtin('getattr')}({owner}, {name!r})({x})"
+    yield f"{ctx.builtin('getattr')}({owner}, {name!r})({x})"
 
 
 @rule(exact="bitwise", where=ROWS, example=[LINEAR, COUNTED])
-def functional_call(call: cst.Call, at: Place):
+def functional_call(call: cst.Call, ctx: RewriteContext):
     """A module called with its own parameters and buffers given."""
-    module = called(call, at, ())
+    module = called(call, ctx, ())
     if module is None:
         return
     if module.kind in STATEFUL or module.length is not None:
         skip(f"{module.kind} may hold its parameters in other ways, too")
-    m, given, as_dict = at.text(call.func), arguments(call, at), at.builtin("dict")
+    m, given, as_dict = ctx.text(call.func), arguments(call, ctx), ctx.builtin("dict")
     parameters = f"{{**{as_dict}({m}.named_parameters()), **{as_dict}({m}.named_buffers())}}"
-    yield f"{at.path('torch.func.functional_call')}({m}, {parameters}, ({given},))"
+    yield f"{ctx.path('torch.func.functional_call')}({m}, {parameters}, ({given},))"
 
 
-def modules_in_turn(loop: cst.For, at: Place) -> int:
+def modules_in_turn(loop: cst.For, ctx: RewriteContext) -> int:
     """The number of modules that a loop goes over, from a ModuleList or Sequential that stays the same."""
-    container = submodule(loop.iter, at, ["ModuleList", "Sequential"])
+    container = submodule(loop.iter, ctx, ["ModuleList", "Sequential"])
     if container is None or container.length is None:
         return 0
     if not isinstance(loop.target, cst.Name):
@@ -231,45 +231,45 @@ def modules_in_turn(loop: cst.For, at: Place) -> int:
 
 
 @rule(exact="bitwise", where=ROWS, example=LIST)
-def modules_by_index(loop: cst.For, at: Place):
+def modules_by_index(loop: cst.For, ctx: RewriteContext):
     """A loop over modules as a loop over their numbers."""
-    if modules_in_turn(loop, at):
-        number, m = at.new_name("i"), at.text(loop.iter)
-        count, through = at.builtin("len"), at.builtin("range")
-        body = f"{at.text(loop.target)} = {m}[{number}]\n{at.block(loop.body)}"
-        yield f"for {number} in {through}({count}({m})):\n{indented(body)}{otherwise(loop, at)}"
+    if modules_in_turn(loop, ctx):
+        number, m = ctx.new_name("i"), ctx.text(loop.iter)
+        count, through = ctx.builtin("len"), ctx.builtin("range")
+        body = f"{ctx.text(loop.target)} = {m}[{number}]\n{ctx.block(loop.body)}"
+        yield f"for {number} in {through}({count}({m})):\n{indented(body)}{otherwise(loop, ctx)}"
 
 
 @rule(exact="bitwise", where=ROWS, example=LIST)
-def modules_numbered(loop: cst.For, at: Place):
+def modules_numbered(loop: cst.For, ctx: RewriteContext):
     """A loop over modules as one over a list of them, or over modules with their numbers."""
-    if not modules_in_turn(loop, at):
+    if not modules_in_turn(loop, ctx):
         return
-    m, name, rest = at.text(loop.iter), at.text(loop.target), indented(at.block(loop.body)) + otherwise(loop, at)
-    number = at.new_name("i")
-    yield f"for {name} in {at.builtin('list')}({m}):\n{rest}"
-    yield f"for {number}, {name} in {at.builtin('enumerate')}({m}):\n{rest}"
-    numbers = f"{at.builtin('range')}({at.builtin('len')}({m}))"
-    yield f"for {number}, {name} in {at.builtin('zip')}({numbers}, {m}):\n{rest}"
+    m, name, rest = ctx.text(loop.iter), ctx.text(loop.target), indented(ctx.block(loop.body)) + otherwise(loop, ctx)
+    number = ctx.new_name("i")
+    yield f"for {name} in {ctx.builtin('list')}({m}):\n{rest}"
+    yield f"for {number}, {name} in {ctx.builtin('enumerate')}({m}):\n{rest}"
+    numbers = f"{ctx.builtin('range')}({ctx.builtin('len')}({m}))"
+    yield f"for {number}, {name} in {ctx.builtin('zip')}({numbers}, {m}):\n{rest}"
 
 
 @rule(exact="bitwise", where=ROWS, example=LIST)
-def modules_unrolled(loop: cst.For, at: Place):
+def modules_unrolled(loop: cst.For, ctx: RewriteContext):
     """A loop over modules turn by turn."""
-    length = modules_in_turn(loop, at)
+    length = modules_in_turn(loop, ctx)
     if not length:
         return
     if loop.orelse is not None or leaves_early(loop.body):
         skip("the loop may end before its last turn")
     if length > 12:
         skip("the loop has many turns")
-    m, name, body = at.text(loop.iter), at.text(loop.target), at.block(loop.body)
+    m, name, body = ctx.text(loop.iter), ctx.text(loop.target), ctx.block(loop.body)
     yield "\n".join(f"{name} = {m}[{number}]\n{body}" for number in range(length))
 
 
-def otherwise(loop: cst.For, at: Place) -> str:
+def otherwise(loop: cst.For, ctx: RewriteContext) -> str:
     """The ``else`` of a loop."""
-    return "" if loop.orelse is None else f"\nelse:\n{indented(at.block(loop.orelse.body))}"
+    return "" if loop.orelse is None else f"\nelse:\n{indented(ctx.block(loop.orelse.body))}"
 
 
 def leaves_early(node: cst.CSTNode) -> bool:

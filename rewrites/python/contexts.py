@@ -2,13 +2,13 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.context.data_flow import (
-    demand_calm,
-    demand_one_text,
-    demand_ordinary,
-    demand_unbroken,
     own_nodes,
+    require_calm,
+    require_one_text,
+    require_ordinary,
+    require_unbroken,
     shared_names,
     walk,
 )
@@ -33,105 +33,105 @@ def program(x, y):
 Simple = cst.Assign | cst.Return | cst.AugAssign
 
 
-def _line(statement: cst.CSTNode, at: Place) -> str:
+def _line(statement: cst.CSTNode, ctx: RewriteContext) -> str:
     """The lines of a statement that computed a tensor and may stand inside any block."""
-    demand_ordinary(at)
+    require_ordinary(ctx)
     value = getattr(statement, "value", None)
     if not isinstance(value, (cst.BinaryOperation, cst.Call, cst.Subscript)):
         skip("the statement computes nothing")
-    at.tensors(value)
+    ctx.tensors(value)
     if any(isinstance(n, (cst.Yield, cst.Await)) for n in walk(value)):
         skip("it waits inside")
-    demand_one_text(at, statement)
-    return at.lines(statement)
+    require_one_text(ctx, statement)
+    return ctx.lines(statement)
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def try_finally(statement: Simple, at: Place):
+def try_finally(statement: Simple, ctx: RewriteContext):
     """A statement inside a ``try`` whose ``finally`` binds a variable that nobody reads."""
-    line = _line(statement, at)
-    yield f"try:\n{indented(line)}\nfinally:\n    {at.new_name('done')} = True"
+    line = _line(statement, ctx)
+    yield f"try:\n{indented(line)}\nfinally:\n    {ctx.new_name('done')} = True"
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def try_except_raise(statement: Simple, at: Place):
+def try_except_raise(statement: Simple, ctx: RewriteContext):
     """A statement inside a ``try`` whose handler raises again what it caught."""
-    line = _line(statement, at)
-    error = at.builtin("ValueError")
+    line = _line(statement, ctx)
+    error = ctx.builtin("ValueError")
     yield f"try:\n{indented(line)}\nexcept {error}:\n    raise"
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def inside_a_handler(statement: Simple, at: Place):
+def inside_a_handler(statement: Simple, ctx: RewriteContext):
     """A statement runs in the handler of an exception that is raised for it."""
-    line = _line(statement, at)
-    _demand_no_exception_read(at)
-    error = at.builtin("ValueError")
+    line = _line(statement, ctx)
+    _require_no_exception_read(ctx)
+    error = ctx.builtin("ValueError")
     yield f'try:\n    raise {error}("taken")\nexcept {error}:\n{indented(line)}'
 
 
-def _demand_no_exception_read(at: Place) -> None:
+def _require_no_exception_read(ctx: RewriteContext) -> None:
     """Skip where the exception being handled could be seen by what the statement does."""
-    if {"exc_info", "exception", "traceback", "format_exc"} & (at.syntax.names | at.syntax.attributes):
+    if {"exc_info", "exception", "traceback", "format_exc"} & (ctx.syntax.names | ctx.syntax.attributes):
         skip("the program looks at the exception being handled")
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def in_the_else_of_a_try(statement: Simple, at: Place):
+def in_the_else_of_a_try(statement: Simple, ctx: RewriteContext):
     """A statement runs in the ``else`` of a ``try`` that does nothing."""
-    line = _line(statement, at)
-    error = at.builtin("ValueError")
+    line = _line(statement, ctx)
+    error = ctx.builtin("ValueError")
     yield f"try:\n    pass\nexcept {error}:\n    raise\nelse:\n{indented(line)}"
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def in_the_finally_of_a_try(statement: cst.Assign | cst.AugAssign, at: Place):
+def in_the_finally_of_a_try(statement: cst.Assign | cst.AugAssign, ctx: RewriteContext):
     """A statement runs in the ``finally`` of a ``try`` that does nothing."""
-    line = _line(statement, at)
+    line = _line(statement, ctx)
     yield f"try:\n    pass\nfinally:\n{indented(line)}"
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def null_context(statement: Simple, at: Place):
+def null_context(statement: Simple, ctx: RewriteContext):
     """A statement inside a context that does nothing."""
-    line = _line(statement, at)
-    yield f"with {at.path('contextlib.nullcontext')}():\n{indented(line)}"
+    line = _line(statement, ctx)
+    yield f"with {ctx.path('contextlib.nullcontext')}():\n{indented(line)}"
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def value_through_null_context(statement: Simple, at: Place):
+def value_through_null_context(statement: Simple, ctx: RewriteContext):
     """A value is what a context that does nothing returns at its entry."""
-    _line(statement, at)
+    _line(statement, ctx)
     if isinstance(statement, cst.AugAssign):
         skip("the target is read before")
-    text = demand_one_text(at, statement.value)
-    name = at.new_name("entered")
-    rest = at.text(statement)
-    start = at.syntax.span(statement)[0]
-    a, b = at.syntax.span(statement.value)
+    text = require_one_text(ctx, statement.value)
+    name = ctx.new_name("entered")
+    rest = ctx.text(statement)
+    start = ctx.syntax.span(statement)[0]
+    a, b = ctx.syntax.span(statement.value)
     opened = len(statement.value.lpar)
     if opened:
         skip("the value stands in brackets")
-    context = f"with {at.path('contextlib.nullcontext')}({text}) as {name}:"
+    context = f"with {ctx.path('contextlib.nullcontext')}({text}) as {name}:"
     yield f"{context}\n{indented(rest[: a - start] + name + rest[b - start :])}"
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def exit_stack(statement: Simple, at: Place):
+def exit_stack(statement: Simple, ctx: RewriteContext):
     """A statement inside a context that has nothing to leave."""
-    line = _line(statement, at)
-    demand_unbroken(at)
-    yield f"with {at.path('contextlib.ExitStack')}():\n{indented(line)}"
+    line = _line(statement, ctx)
+    require_unbroken(ctx)
+    yield f"with {ctx.path('contextlib.ExitStack')}():\n{indented(line)}"
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def own_context_class(statement: Simple, at: Place):
+def own_context_class(statement: Simple, ctx: RewriteContext):
     """A statement inside a context of the program's own that does nothing."""
-    line = _line(statement, at)
-    name = at.new_name("Scope")
+    line = _line(statement, ctx)
+    name = ctx.new_name("Scope")
     yield (
         f"with {name}():\n{indented(line)}",
-        at.define(
+        ctx.define(
             f"class {name}:\n    def __enter__(self):\n        return self\n\n"
             f"    def __exit__(self, kind, error, trace):\n        return False"
         ),
@@ -139,123 +139,123 @@ def own_context_class(statement: Simple, at: Place):
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def own_context_generator(statement: Simple, at: Place):
+def own_context_generator(statement: Simple, ctx: RewriteContext):
     """A statement inside a context that is written as a generator."""
-    line = _line(statement, at)
-    if {"StopIteration", "next", "iter"} & at.syntax.names:
+    line = _line(statement, ctx)
+    if {"StopIteration", "next", "iter"} & ctx.syntax.names:
         skip("the end of an iterator may pass through")
-    name = at.new_name("scope")
+    name = ctx.new_name("scope")
     yield (
         f"with {name}():\n{indented(line)}",
-        at.define(
-            f"@{at.path('contextlib.contextmanager')}\ndef {name}():\n    try:\n        yield\n"
+        ctx.define(
+            f"@{ctx.path('contextlib.contextmanager')}\ndef {name}():\n    try:\n        yield\n"
             f"    finally:\n        pass"
         ),
     )
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def suppressed_exception(statement: Simple, at: Place):
+def suppressed_exception(statement: Simple, ctx: RewriteContext):
     """A statement inside a context that suppresses an exception which nobody raises."""
-    line = _line(statement, at)
-    name = at.new_name("Unraised")
+    line = _line(statement, ctx)
+    name = ctx.new_name("Unraised")
     yield (
-        f"with {at.path('contextlib.suppress')}({name}):\n{indented(line)}",
-        at.define(f"class {name}({at.builtin('Exception')}):\n    pass"),
+        f"with {ctx.path('contextlib.suppress')}({name}):\n{indented(line)}",
+        ctx.define(f"class {name}({ctx.builtin('Exception')}):\n    pass"),
     )
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def carried_by_an_exception(statement: Simple, at: Place):
+def carried_by_an_exception(statement: Simple, ctx: RewriteContext):
     """A value is carried to its statement by an exception."""
-    _line(statement, at)
-    _demand_no_exception_read(at)
+    _line(statement, ctx)
+    _require_no_exception_read(ctx)
     if isinstance(statement, cst.AugAssign):
         skip("the target is read before")
-    text = demand_one_text(at, statement.value)
-    kind, caught, value = at.new_name("Carrier"), at.new_name("caught"), at.new_name("value")
+    text = require_one_text(ctx, statement.value)
+    kind, caught, value = ctx.new_name("Carrier"), ctx.new_name("caught"), ctx.new_name("value")
     yield (
-        at.replace(statement.value, value),
-        at.ahead(f"try:\n    raise {kind}({text})\nexcept {kind} as {caught}:\n    {value} = {caught}.args[0]"),
-        at.define(f"class {kind}({at.builtin('Exception')}):\n    pass"),
+        ctx.replace(statement.value, value),
+        ctx.ahead(f"try:\n    raise {kind}({text})\nexcept {kind} as {caught}:\n    {value} = {caught}.args[0]"),
+        ctx.define(f"class {kind}({ctx.builtin('Exception')}):\n    pass"),
     )
 
 
-def _all_tensors(statement: cst.CSTNode, at: Place) -> list[Fact]:
+def _all_tensors(statement: cst.CSTNode, ctx: RewriteContext) -> list[Fact]:
     """Every tensor that the value of a statement reads or makes; Skip unless it only computes."""
     value = statement.value
-    demand_calm(at, value)
+    require_calm(ctx, value)
     found: list[Fact] = []
     for node in own_nodes(value):
         asked = (cst.Name, cst.Attribute, cst.Call, cst.BinaryOperation, cst.UnaryOperation, cst.Subscript)
         if isinstance(node, asked):
-            found += [f for f in at.known(node) if f.is_tensor]
+            found += [f for f in ctx.known(node) if f.is_tensor]
     return found
 
 
 @rule(exact="bitwise", where=REAL, example=DETACHED)
-def without_gradients(statement: cst.Assign | cst.Return, at: Place):
+def without_gradients(statement: cst.Assign | cst.Return, ctx: RewriteContext):
     """A statement whose tensors need no gradient runs under ``torch.no_grad``."""
-    line = _line(statement, at)
-    for fact in _all_tensors(statement, at):
+    line = _line(statement, ctx)
+    for fact in _all_tensors(statement, ctx):
         if fact.requires_grad:
             skip("a tensor in it needs a gradient")
         if fact.mutated:
             skip("a tensor in it is changed later, which a view made without gradients may forbid")
-    yield f"with {at.path('torch.no_grad')}():\n{indented(line)}"
-    yield f"with {at.path('torch.set_grad_enabled')}(False):\n{indented(line)}"
+    yield f"with {ctx.path('torch.no_grad')}():\n{indented(line)}"
+    yield f"with {ctx.path('torch.set_grad_enabled')}(False):\n{indented(line)}"
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def with_gradients(statement: cst.Assign | cst.Return, at: Place):
+def with_gradients(statement: cst.Assign | cst.Return, ctx: RewriteContext):
     """A statement runs under ``torch.enable_grad`` where gradients are on, or no tensor needs one."""
-    line = _line(statement, at)
-    for fact in _all_tensors(statement, at):
+    line = _line(statement, ctx)
+    for fact in _all_tensors(statement, ctx):
         if fact.requires_grad and not fact.needs_grad:
             skip("gradients are off here")
         if fact.mutated:
             skip("a tensor in it is changed later")
-    yield f"with {at.path('torch.enable_grad')}():\n{indented(line)}"
+    yield f"with {ctx.path('torch.enable_grad')}():\n{indented(line)}"
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def gradient_mode_as_it_is(statement: Simple, at: Place):
+def gradient_mode_as_it_is(statement: Simple, ctx: RewriteContext):
     """The gradient mode is set to what it is."""
-    line = _line(statement, at)
-    if "inference_mode" in at.syntax.names | at.syntax.attributes:
+    line = _line(statement, ctx)
+    if "inference_mode" in ctx.syntax.names | ctx.syntax.attributes:
         skip("inference mode is not the gradient mode alone")
-    now = f"{at.path('torch.is_grad_enabled')}()"
-    yield f"with {at.path('torch.set_grad_enabled')}({now}):\n{indented(line)}"
+    now = f"{ctx.path('torch.is_grad_enabled')}()"
+    yield f"with {ctx.path('torch.set_grad_enabled')}({now}):\n{indented(line)}"
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def autocast_off(statement: Simple, at: Place):
+def autocast_off(statement: Simple, ctx: RewriteContext):
     """A statement runs under an autocast that is off, in a program that has no other."""
-    line = _line(statement, at)
-    if {"autocast", "amp", "custom_fwd"} & (at.syntax.names | at.syntax.attributes):
+    line = _line(statement, ctx)
+    if {"autocast", "amp", "custom_fwd"} & (ctx.syntax.names | ctx.syntax.attributes):
         skip("the program casts by itself")
-    devices = {f.device for f in at.tensors(statement.value)}
+    devices = {f.device for f in ctx.tensors(statement.value)}
     if devices != {"cpu"}:
         skip("the tensors are not all on the CPU")
-    yield f'with {at.path("torch.autocast")}("cpu", enabled=False):\n{indented(line)}'
+    yield f'with {ctx.path("torch.autocast")}("cpu", enabled=False):\n{indented(line)}'
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def profiler_range(statement: Simple, at: Place):
+def profiler_range(statement: Simple, ctx: RewriteContext):
     """A statement is a range of the profiler."""
-    line = _line(statement, at)
-    yield f'with {at.path("torch.profiler.record_function")}("range"):\n{indented(line)}'
+    line = _line(statement, ctx)
+    yield f'with {ctx.path("torch.profiler.record_function")}("range"):\n{indented(line)}'
 
 
 @rule(exact="bitwise", where=REAL, breaks_graph=True, example=STEPS)
-def saved_tensors_kept(statement: Simple, at: Place):
+def saved_tensors_kept(statement: Simple, ctx: RewriteContext):
     """What is saved for the backward pass goes through hooks that return it as it is."""
-    line = _line(statement, at)
-    demand_unbroken(at)
-    if shared_names(at) or {"grad", "backward", "jvp", "vjp", "vmap", "func"} & at.syntax.attributes:
+    line = _line(statement, ctx)
+    require_unbroken(ctx)
+    if shared_names(ctx) or {"grad", "backward", "jvp", "vjp", "vmap", "func"} & ctx.syntax.attributes:
         skip("the program takes gradients itself")
-    for fact in at.tensors(statement.value):
+    for fact in ctx.tensors(statement.value):
         if fact.mutated:
             skip("a tensor in it is changed later, which hooks would hide from autograd")
-    hooks = at.path("torch.autograd.graph.saved_tensors_hooks")
+    hooks = ctx.path("torch.autograd.graph.saved_tensors_hooks")
     yield f"with {hooks}(lambda kept: kept, lambda kept: kept):\n{indented(line)}"

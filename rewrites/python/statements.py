@@ -4,18 +4,18 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place, constant
+from eqfuzz.rewrite.context.context import RewriteContext, constant
 from eqfuzz.rewrite.context.data_flow import (
     bound_before,
     captured,
-    demand_calm,
-    demand_first,
-    demand_no_handler,
-    demand_one_text,
-    demand_ordinary,
-    demand_same_elsewhere,
     given,
     own_nodes,
+    require_calm,
+    require_first,
+    require_no_handler,
+    require_one_text,
+    require_ordinary,
+    require_same_elsewhere,
     shared_names,
     walk,
 )
@@ -44,14 +44,14 @@ def _small(statement: cst.CSTNode) -> cst.CSTNode:
     return statement.body[0]
 
 
-def _over(at: Place, last: cst.CSTNode, text: str) -> Edit:
+def _over(ctx: RewriteContext, last: cst.CSTNode, text: str) -> Edit:
     """``text`` in place of the statements from the one here to ``last``."""
-    return Edit((at.statement.span[0], at.syntax.span(last)[1]), at.at_indent(text))
+    return Edit((ctx.statement.span[0], ctx.syntax.span(last)[1]), ctx.at_indent(text))
 
 
-def _two(first: cst.Assign, at: Place) -> tuple[cst.Assign, str, str]:
+def _two(first: cst.Assign, ctx: RewriteContext) -> tuple[cst.Assign, str, str]:
     """The assignment after this one, and the one variable that each binds."""
-    rest = at.statement.block[at.statement.index + 1 :]
+    rest = ctx.statement.block[ctx.statement.index + 1 :]
     second = _small(rest[0]) if rest else None
     if not isinstance(second, cst.Assign):
         skip("no assignment follows")
@@ -60,42 +60,42 @@ def _two(first: cst.Assign, at: Place) -> tuple[cst.Assign, str, str]:
         if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):
             skip("it binds something else than one variable")
         names.append(assign.targets[0].target.value)
-    demand_ordinary(at)
-    demand_no_handler(at)
-    if set(names) & (shared_names(at) | captured(at)):
+    require_ordinary(ctx)
+    require_no_handler(ctx)
+    if set(names) & (shared_names(ctx) | captured(ctx)):
         skip("other functions see the variables")
     return second, names[0], names[1]
 
 
 @rule(exact="bitwise", where=REAL, example=PAIR)
-def reordered_statements(first: cst.Assign, at: Place):
+def reordered_statements(first: cst.Assign, ctx: RewriteContext):
     """Two assignments that do not depend on each other change places."""
-    second, a, b = _two(first, at)
+    second, a, b = _two(first, ctx)
     for assign in (first, second):
-        demand_calm(at, assign.value)
-    if a == b or a in at.names(second.value).reads or b in at.names(first.value).reads:
+        require_calm(ctx, assign.value)
+    if a == b or a in ctx.names(second.value).reads or b in ctx.names(first.value).reads:
         skip("one depends on the other")
-    yield _over(at, second, f"{at.lines(second)}\n{at.lines(first)}")
+    yield _over(ctx, second, f"{ctx.lines(second)}\n{ctx.lines(first)}")
 
 
-def _item(at: Place, value: cst.BaseExpression) -> str:
+def _item(ctx: RewriteContext, value: cst.BaseExpression) -> str:
     """The text of a value as an item of a tuple."""
-    text = demand_one_text(at, value)
+    text = require_one_text(ctx, value)
     bare = isinstance(value, (cst.Name, cst.Call, cst.BinaryOperation, cst.Subscript, cst.Attribute))
     return text if bare or value.lpar else f"({text})"
 
 
 @rule(exact="bitwise", where=REAL, example=PAIR)
-def merged_assignments(first: cst.Assign, at: Place):
+def merged_assignments(first: cst.Assign, ctx: RewriteContext):
     """Two assignments become one of a tuple."""
-    second, a, b = _two(first, at)
+    second, a, b = _two(first, ctx)
     for assign in (first, second):
-        demand_same_elsewhere(assign.value)
-    if a in at.names(second.value).reads:
+        require_same_elsewhere(assign.value)
+    if a in ctx.names(second.value).reads:
         skip("the second needs the first")
-    values = f"{_item(at, first.value)}, {_item(at, second.value)}"
-    yield _over(at, second, f"{a}, {b} = {values}")
-    yield _over(at, second, f"({a}, {b}) = ({values})")
+    values = f"{_item(ctx, first.value)}, {_item(ctx, second.value)}"
+    yield _over(ctx, second, f"{a}, {b} = {values}")
+    yield _over(ctx, second, f"({a}, {b}) = ({values})")
 
 
 @rule(
@@ -108,7 +108,7 @@ def merged_assignments(first: cst.Assign, at: Place):
         return a - b
     """,
 )
-def split_assignment(assign: cst.Assign, at: Place):
+def split_assignment(assign: cst.Assign, ctx: RewriteContext):
     """An assignment of a tuple becomes one for each item."""
     value = assign.value
     target = assign.targets[0].target
@@ -118,66 +118,66 @@ def split_assignment(assign: cst.Assign, at: Place):
     starred = any(isinstance(e, cst.StarredElement) for e in (*value.elements, *target.elements))
     if starred or len(items) != len(targets):
         skip("its items do not stand one for one")
-    demand_ordinary(at)
-    names = [at.new_name("t") for _ in items]
-    lines = [f"{n} = {_item(at, i)}" for n, i in zip(names, items, strict=True)]
-    lines += [f"{at.text(t)} = {n}" for n, t in zip(names, targets, strict=True)]
+    require_ordinary(ctx)
+    names = [ctx.new_name("t") for _ in items]
+    lines = [f"{n} = {_item(ctx, i)}" for n, i in zip(names, items, strict=True)]
+    lines += [f"{ctx.text(t)} = {n}" for n, t in zip(names, targets, strict=True)]
     yield "\n".join(lines)
 
 
 @rule(exact="bitwise", where=REAL, example=ONE)
-def chained_assignment(assign: cst.Assign, at: Place):
+def chained_assignment(assign: cst.Assign, ctx: RewriteContext):
     """A value is assigned to a second variable too."""
     if isinstance(assign.value, cst.Tuple) or len(assign.targets) != 1:
         skip("it assigns a tuple, or to several targets already")
-    demand_ordinary(at)
-    name = at.new_name("also")
-    target, value = at.text(assign.targets[0].target), demand_one_text(at, assign.value)
+    require_ordinary(ctx)
+    name = ctx.new_name("also")
+    target, value = ctx.text(assign.targets[0].target), require_one_text(ctx, assign.value)
     yield f"{name} = {target} = {value}"
     yield f"{target} = {name} = {value}"
 
 
 @rule(exact="bitwise", where=REAL, example="def program(x, y):\n    a = b = torch.sin(x)\n    return a + b * y")
-def unchained_assignment(assign: cst.Assign, at: Place):
+def unchained_assignment(assign: cst.Assign, ctx: RewriteContext):
     """An assignment to several targets becomes one for each, from left to right."""
     if len(assign.targets) < 2:
         skip("it has one target")
-    demand_ordinary(at)
-    name = at.new_name("t")
-    lines = [f"{name} = {demand_one_text(at, assign.value)}"]
-    yield "\n".join([*lines, *(f"{at.text(t.target)} = {name}" for t in assign.targets)])
+    require_ordinary(ctx)
+    name = ctx.new_name("t")
+    lines = [f"{name} = {require_one_text(ctx, assign.value)}"]
+    yield "\n".join([*lines, *(f"{ctx.text(t.target)} = {name}" for t in assign.targets)])
 
 
 @rule(exact="bitwise", where=REAL, example=ONE)
-def annotated_assignment(assign: cst.Assign, at: Place):
+def annotated_assignment(assign: cst.Assign, ctx: RewriteContext):
     """An assignment to a variable gets an annotation, which nobody evaluates."""
     if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):
         skip("it binds something else than one variable")
     name = assign.targets[0].target.value
-    demand_ordinary(at)
-    if name in shared_names(at):
+    require_ordinary(ctx)
+    if name in shared_names(ctx):
         skip(f"{name} is a variable of another scope")
-    annotated = [n.target for n in own_nodes(at.statement.function) if isinstance(n, cst.AnnAssign)]
+    annotated = [n.target for n in own_nodes(ctx.statement.function) if isinstance(n, cst.AnnAssign)]
     if any(isinstance(t, cst.Name) and t.value == name for t in annotated):
         skip(f"{name} has an annotation already")
     if isinstance(assign.value, cst.Tuple) and not assign.value.lpar:
         skip("it is a bare tuple")
-    yield f"{name}: object = {demand_one_text(at, assign.value)}"
+    yield f"{name}: object = {require_one_text(ctx, assign.value)}"
 
 
 @rule(exact="bitwise", example="def program(x, n: Int):\n    n = n + 1\n    return x * n")
-def augmented_number(assign: cst.Assign, at: Place):
+def augmented_number(assign: cst.Assign, ctx: RewriteContext):
     """``n = n + k`` of numbers is ``n += k``."""
     value, target = assign.value, assign.targets[0].target
     if len(assign.targets) != 1 or not isinstance(target, cst.Name) or not isinstance(value, cst.BinaryOperation):
         skip("it is not an operation that is assigned to one variable")
     if not isinstance(value.left, cst.Name) or value.left.value != target.value:
         skip("the left operand is not the variable")
-    for fact in at.facts(value.left):
+    for fact in ctx.facts(value.left):
         if not fact.is_number:
             skip(f"{target.value} is {fact.describe()}: in place would be something else")
-    demand_same_elsewhere(value.right)
-    yield f"{target.value} {_sign(value)}= {demand_one_text(at, value.right)}"
+    require_same_elsewhere(value.right)
+    yield f"{target.value} {_sign(value)}= {require_one_text(ctx, value.right)}"
 
 
 def _sign(operation: cst.BinaryOperation) -> str:
@@ -203,99 +203,99 @@ def _sign(operation: cst.BinaryOperation) -> str:
         return t * 2
     """,
 )
-def augmented_fresh_tensor(assign: cst.Assign, at: Place):
+def augmented_fresh_tensor(assign: cst.Assign, ctx: RewriteContext):
     """``t = t + y`` is ``t += y`` where ``t`` was computed just before and nobody else has it, without gradients."""
     value, target = assign.value, assign.targets[0].target
     if len(assign.targets) != 1 or not isinstance(target, cst.Name) or not isinstance(value, cst.BinaryOperation):
         skip("it is not an operation that is assigned to one variable")
     name = target.value
-    if not isinstance(value.left, cst.Name) or value.left.value != name or name in at.names(value.right).reads:
+    if not isinstance(value.left, cst.Name) or value.left.value != name or name in ctx.names(value.right).reads:
         skip("the variable is not the left operand alone")
     if not isinstance(value.operator, (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)):
         skip("the operator has no such form")
-    before = _small(at.statement.block[at.statement.index - 1]) if at.statement.index else None
+    before = _small(ctx.statement.block[ctx.statement.index - 1]) if ctx.statement.index else None
     if not isinstance(before, cst.Assign) or not isinstance(before.value, cst.BinaryOperation):
         skip("the tensor was not computed just before")
     if len(before.targets) != 1 or before.targets[0].target.deep_equals(target) is False:
         skip("the tensor was not computed just before")
-    demand_calm(at, before.value)
-    demand_calm(at, value)
-    if name in shared_names(at):
+    require_calm(ctx, before.value)
+    require_calm(ctx, value)
+    if name in shared_names(ctx):
         skip(f"{name} is a variable of another scope")
-    for old, made, new in zip(at.tensors(value.left), at.tensors(before.value), at.tensors(value), strict=False):
+    for old, made, new in zip(ctx.tensors(value.left), ctx.tensors(before.value), ctx.tensors(value), strict=False):
         same = (old.dtype, old.shape, old.stride) == (new.dtype, new.shape, new.stride)
         if not same or old.requires_grad or new.requires_grad or made.requires_grad:
             skip("the result has another dtype, shape or layout, or needs a gradient")
-    demand_same_elsewhere(value.right)
-    yield f"{name} {_sign(value)}= {demand_one_text(at, value.right)}"
+    require_same_elsewhere(value.right)
+    yield f"{name} {_sign(value)}= {require_one_text(ctx, value.right)}"
 
 
 @rule(exact="bitwise", where=REAL, example=ONE)
-def dead_computation(node: cst.BinaryOperation | cst.Call, at: Place):
+def dead_computation(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A subexpression is computed once more before the statement, and dropped."""
-    at.tensors(node)
-    demand_calm(at, node)
-    text = demand_one_text(at, node)
-    demand_first(at, node)
-    yield at.text(node), at.ahead(f"{at.new_name('unused')} = {text}")
+    ctx.tensors(node)
+    require_calm(ctx, node)
+    text = require_one_text(ctx, node)
+    require_first(ctx, node)
+    yield ctx.text(node), ctx.ahead(f"{ctx.new_name('unused')} = {text}")
 
 
 @rule(exact="bitwise", where=REAL, example=ONE)
-def dead_list(node: cst.BinaryOperation | cst.Call, at: Place):
+def dead_list(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A list takes a tensor of the statement, is changed, and dropped."""
-    operand, _ = _tensor_read(node, at)
-    at.tensors(node)
-    demand_first(at, operand)
-    name = at.new_name("unused")
+    operand, _ = _tensor_read(node, ctx)
+    ctx.tensors(node)
+    require_first(ctx, operand)
+    name = ctx.new_name("unused")
     read = operand.value
-    yield at.text(node), at.ahead(f"{name} = []\n{name}.append({read})\n{name}.clear()")
-    yield at.text(node), at.ahead(f"{name} = [{read}, None]\n{name}[1] = {name}[0]\ndel {name}[0]")
+    yield ctx.text(node), ctx.ahead(f"{name} = []\n{name}.append({read})\n{name}.clear()")
+    yield ctx.text(node), ctx.ahead(f"{name} = [{read}, None]\n{name}[1] = {name}[0]\ndel {name}[0]")
 
 
-def _tensor_read(node: cst.BaseExpression, at: Place) -> tuple[cst.Name, Sequence]:
+def _tensor_read(node: cst.BaseExpression, ctx: RewriteContext) -> tuple[cst.Name, Sequence]:
     """The first local variable in ``node`` that was a tensor every time, with its facts."""
-    demand_ordinary(at)
+    require_ordinary(ctx)
     for operand in walk(node):
-        if isinstance(operand, cst.Name) and operand.value in at.locals and operand is not node:
-            facts = at.known(operand)
+        if isinstance(operand, cst.Name) and operand.value in ctx.locals and operand is not node:
+            facts = ctx.known(operand)
             if facts and all(f.is_tensor for f in facts):
                 return operand, facts
     return skip("it reads no variable that is a tensor")
 
 
 @rule(exact="bitwise", where=REAL, example=ONE)
-def asserted_fact(node: cst.BinaryOperation | cst.Call, at: Place):
+def asserted_fact(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """What is known of a tensor is asserted before the statement: its rank, dtype, sizes."""
-    operand, facts = _tensor_read(node, at)
-    demand_first(at, operand)
-    at.tensors(node)
+    operand, facts = _tensor_read(node, ctx)
+    require_first(ctx, operand)
+    ctx.tensors(node)
     name = operand.value
     if len({f.ndim for f in facts}) == 1:
-        yield at.text(node), at.ahead(f"assert {name}.dim() == {facts[0].ndim}")
+        yield ctx.text(node), ctx.ahead(f"assert {name}.dim() == {facts[0].ndim}")
     if len({f.dtype for f in facts}) == 1:
         dtype = str(facts[0].dtype).removeprefix("torch.")
-        yield at.text(node), at.ahead(f"assert {name}.dtype is {at.path(f'torch.{dtype}')}, {name}.dtype")
+        yield ctx.text(node), ctx.ahead(f"assert {name}.dtype is {ctx.path(f'torch.{dtype}')}, {name}.dtype")
     if len({f.shape for f in facts}) == 1:
-        yield at.text(node), at.ahead(f"assert {at.builtin('tuple')}({name}.shape) == {facts[0].shape}")
+        yield ctx.text(node), ctx.ahead(f"assert {ctx.builtin('tuple')}({name}.shape) == {facts[0].shape}")
 
 
 @rule(exact="bitwise", where=REAL, example=ONE)
-def isinstance_guard(node: cst.BinaryOperation | cst.Call, at: Place):
+def isinstance_guard(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """An expression is computed on the condition that an operand is a tensor, which it is."""
-    operand, _ = _tensor_read(node, at)
-    at.tensors(node)
-    if operand.value not in given(at, node):
+    operand, _ = _tensor_read(node, ctx)
+    ctx.tensors(node)
+    if operand.value not in given(ctx, node):
         skip(f"{operand.value} is not a variable that it needs")
-    check = f"{at.builtin('isinstance')}({operand.value}, {at.path('torch.Tensor')})"
-    yield f"{at.text(node)} if {check} else None"
+    check = f"{ctx.builtin('isinstance')}({operand.value}, {ctx.path('torch.Tensor')})"
+    yield f"{ctx.text(node)} if {check} else None"
 
 
 @rule(exact="bitwise", where=REAL, example=ONE)
-def global_constant(node: cst.BinaryOperation, at: Place):
+def global_constant(node: cst.BinaryOperation, ctx: RewriteContext):
     """A number becomes a constant of the module."""
-    at.tensors(node)
-    demand_ordinary(at)
+    ctx.tensors(node)
+    require_ordinary(ctx)
     for operand in (node.left, node.right):
         if constant(operand) is not None and constant(operand).is_number:
-            name = at.new_name("K")
-            yield at.replace(operand, name), at.define(f"{name} = {at.text(operand)}")
+            name = ctx.new_name("K")
+            yield ctx.replace(operand, name), ctx.define(f"{name} = {ctx.text(operand)}")

@@ -2,17 +2,17 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.context.data_flow import (
     bound_before,
     captured,
-    demand_calm,
-    demand_first,
-    demand_no_handler,
-    demand_one_text,
-    demand_ordinary,
-    demand_same_elsewhere,
     path_to,
+    require_calm,
+    require_first,
+    require_no_handler,
+    require_one_text,
+    require_ordinary,
+    require_same_elsewhere,
     shared_names,
     walk,
 )
@@ -42,23 +42,23 @@ Follower = cst.Assign | cst.Return | cst.AugAssign | cst.Expr
 
 
 @rule(exact="bitwise", where=REAL, example=NESTED)
-def extracted_temporary(node: cst.BinaryOperation | cst.Call | cst.Subscript, at: Place):
+def extracted_temporary(node: cst.BinaryOperation | cst.Call | cst.Subscript, ctx: RewriteContext):
     """A subexpression is computed in a statement of its own."""
-    at.tensors(node)
-    demand_one_text(at, node)
-    demand_first(at, node)
-    name = at.new_name("t")
-    yield name, at.hoisted(node, name)
+    ctx.tensors(node)
+    require_one_text(ctx, node)
+    require_first(ctx, node)
+    name = ctx.new_name("t")
+    yield name, ctx.hoisted(node, name)
 
 
 @rule(exact="bitwise", where=REAL, example=NESTED)
-def returned_temporary(statement: cst.Return, at: Place):
+def returned_temporary(statement: cst.Return, ctx: RewriteContext):
     """What is returned gets a name first."""
     if statement.value is None or isinstance(statement.value, cst.Name):
         skip("there is nothing to name")
-    demand_ordinary(at)
-    name = at.new_name("result")
-    yield f"{name} = {demand_one_text(at, statement.value)}\nreturn {name}"
+    require_ordinary(ctx)
+    name = ctx.new_name("result")
+    yield f"{name} = {require_one_text(ctx, statement.value)}\nreturn {name}"
 
 
 def _target(assign: cst.Assign) -> str:
@@ -68,9 +68,9 @@ def _target(assign: cst.Assign) -> str:
     return assign.targets[0].target.value
 
 
-def _follower(at: Place) -> cst.CSTNode:
+def _follower(ctx: RewriteContext) -> cst.CSTNode:
     """The small statement, or the ``if``, that comes next."""
-    rest = at.statement.block[at.statement.index + 1 :]
+    rest = ctx.statement.block[ctx.statement.index + 1 :]
     if not rest:
         skip("no statement follows")
     following = rest[0]
@@ -102,68 +102,68 @@ def variables_in(node: cst.CSTNode, name: str) -> list[cst.Name]:
     return found
 
 
-def with_parts(at: Place, node: cst.CSTNode, parts: dict[cst.BaseExpression, str]) -> str:
+def with_parts(ctx: RewriteContext, node: cst.CSTNode, parts: dict[cst.BaseExpression, str]) -> str:
     """The text of ``node`` with some expressions in it replaced; bracketed when it has several lines."""
-    start, end = at.syntax.span(node)
-    edits = [Edit((a - start, b - start), text) for part, text in parts.items() for a, b in [at.syntax.span(part)]]
-    text = edited(at.syntax.text[start:end], edits)
+    start, end = ctx.syntax.span(node)
+    edits = [Edit((a - start, b - start), text) for part, text in parts.items() for a, b in [ctx.syntax.span(part)]]
+    text = edited(ctx.syntax.text[start:end], edits)
     return f"({text})" if "\n" in text and isinstance(node, cst.BaseExpression) else text
 
 
 @rule(exact="bitwise", where=REAL, example=NAMED)
-def inlined_temporary(assign: cst.Assign, at: Place):
+def inlined_temporary(assign: cst.Assign, ctx: RewriteContext):
     """A temporary that is used once, at the beginning of the next statement, is replaced by what it stands for."""
-    name, following = _target(assign), _follower(at)
-    demand_ordinary(at)
-    demand_no_handler(at)
+    name, following = _target(assign), _follower(ctx)
+    require_ordinary(ctx)
+    require_no_handler(ctx)
     if any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in walk(assign.value)):
         skip("it binds a name or waits")
     if isinstance(assign.value, cst.Tuple) and not assign.value.lpar:
         skip("it is a bare tuple")
     uses = variables_in(_evaluated(following), name)
-    if len(uses) != 1 or len(variables_in(at.statement.function, name)) != 2:
+    if len(uses) != 1 or len(variables_in(ctx.statement.function, name)) != 2:
         skip(f"{name} is not used exactly once")
-    reason = held_back(uses[0], following, pure=_both_calm(at, assign.value, following))
-    if reason is not None or shared_names(at):
+    reason = held_back(uses[0], following, pure=_both_calm(ctx, assign.value, following))
+    if reason is not None or shared_names(ctx):
         skip(reason or "a call may change variables that are read before it")
-    _demand_callees(at, following, uses[0])
-    text = demand_one_text(at, assign.value)
+    _require_callees(ctx, following, uses[0])
+    text = require_one_text(ctx, assign.value)
     bare = isinstance(assign.value, (cst.Name, cst.Call)) or assign.value.lpar
-    replaced = with_parts(at, following, {uses[0]: text if bare else f"({text})"})
-    yield Edit((at.statement.span[0], at.syntax.span(following)[1]), replaced)
+    replaced = with_parts(ctx, following, {uses[0]: text if bare else f"({text})"})
+    yield Edit((ctx.statement.span[0], ctx.syntax.span(following)[1]), replaced)
 
 
-def _both_calm(at: Place, value: cst.BaseExpression, following: cst.CSTNode) -> bool:
+def _both_calm(ctx: RewriteContext, value: cst.BaseExpression, following: cst.CSTNode) -> bool:
     """Whether neither expression does more than compute, so that their order is free."""
     if isinstance(following, cst.AugAssign):
         return False
     try:
-        demand_calm(at, value)
-        demand_calm(at, _evaluated(following))
+        require_calm(ctx, value)
+        require_calm(ctx, _evaluated(following))
     except Skip:  # the reason is of no use: the stricter order is asked for then
         return False
     return True
 
 
-def _demand_callees(at: Place, statement: cst.CSTNode, use: cst.Name) -> None:
+def _require_callees(ctx: RewriteContext, statement: cst.CSTNode, use: cst.Name) -> None:
     """Skip when a callee is looked up before ``use`` and could be another one then; and inside a formatted string."""
     if any(isinstance(node, cst.FormattedString) for node in path_to(statement, use)):
         skip("it stands in a formatted string")
     for node in walk(statement):
-        if isinstance(node, cst.Call) and at.syntax.span(node.func)[1] <= at.syntax.span(use)[0]:
-            known = at.resolved(node.func) is not None or isinstance(node.func, cst.Name)
+        if isinstance(node, cst.Call) and ctx.syntax.span(node.func)[1] <= ctx.syntax.span(use)[0]:
+            known = ctx.resolved(node.func) is not None or isinstance(node.func, cst.Name)
             on_variable = isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Name)
             if not known and not (on_variable and node.func.value.value != "self"):
                 skip("what is called is looked up before it")
 
 
 @rule(exact="bitwise", where=REAL, example=[NAMED, TWICE])
-def walrus_from_statement(assign: cst.Assign, at: Place):
+def walrus_from_statement(assign: cst.Assign, ctx: RewriteContext):
     """A temporary is bound where the next statement reads it first."""
-    name, following = _target(assign), _follower(at)
-    demand_ordinary(at)
-    demand_no_handler(at)
-    if name in shared_names(at):
+    name, following = _target(assign), _follower(ctx)
+    require_ordinary(ctx)
+    require_no_handler(ctx)
+    if name in shared_names(ctx):
         skip(f"a call may change {name} in between")
     if any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in walk(assign.value)):
         skip("it binds a name or waits")
@@ -173,15 +173,15 @@ def walrus_from_statement(assign: cst.Assign, at: Place):
     if isinstance(following, cst.AugAssign) and variables_in(following.target, name):
         skip(f"{name} is read before")
     reason = held_back(uses[0], following, pure=False)
-    if reason is not None or shared_names(at):
+    if reason is not None or shared_names(ctx):
         skip(reason or "a call may change variables that are read before it")
-    _demand_callees(at, following, uses[0])
-    walrus = f"({name} := {demand_one_text(at, assign.value)})"
+    _require_callees(ctx, following, uses[0])
+    walrus = f"({name} := {require_one_text(ctx, assign.value)})"
     if isinstance(assign.value, cst.Tuple) and not assign.value.lpar:
         skip("it is a bare tuple")
     yield Edit(
-        (at.statement.span[0], at.syntax.span(following)[1]),
-        with_parts(at, following, {uses[0]: walrus}),
+        (ctx.statement.span[0], ctx.syntax.span(following)[1]),
+        with_parts(ctx, following, {uses[0]: walrus}),
     )
 
 
@@ -193,10 +193,10 @@ def walrus_from_statement(assign: cst.Assign, at: Place):
         return (t := torch.sin(x)) * y + t
     """,
 )
-def statement_from_walrus(statement: cst.Assign | cst.Return | cst.AugAssign | cst.Expr | cst.If, at: Place):
+def statement_from_walrus(statement: cst.Assign | cst.Return | cst.AugAssign | cst.Expr | cst.If, ctx: RewriteContext):
     """What a walrus binds is bound in a statement before."""
     value = _evaluated(statement)
-    demand_ordinary(at)
+    require_ordinary(ctx)
     for node in walk(value):
         if not isinstance(node, cst.NamedExpr) or not isinstance(node.target, cst.Name):
             continue
@@ -204,17 +204,17 @@ def statement_from_walrus(statement: cst.Assign | cst.Return | cst.AugAssign | c
         if reason is not None:
             skip(reason)
         name = node.target.value
-        start = at.syntax.span(node)[0]
-        if any(at.syntax.span(n)[0] < start for n in variables_in(statement, name)) or shared_names(at):
+        start = ctx.syntax.span(node)[0]
+        if any(ctx.syntax.span(n)[0] < start for n in variables_in(statement, name)) or shared_names(ctx):
             skip(f"{name} is read before, or a call may change it")
         if any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in walk(node.value)):
             skip("it binds another name or waits")
         if isinstance(statement, cst.AugAssign):
             skip("the target is read before")
-        yield at.replace(node, name), at.ahead(f"{name} = {demand_one_text(at, node.value)}")
+        yield ctx.replace(node, name), ctx.ahead(f"{name} = {require_one_text(ctx, node.value)}")
 
 
-def _operands(at: Place, value: cst.BaseExpression) -> list[cst.BaseExpression]:
+def _operands(ctx: RewriteContext, value: cst.BaseExpression) -> list[cst.BaseExpression]:
     """Operands of arithmetic whose results are new tensors: there an equal copy serves as well as the tensor."""
     found = [
         operand
@@ -223,33 +223,33 @@ def _operands(at: Place, value: cst.BaseExpression) -> list[cst.BaseExpression]:
         for operand in (node.left, node.right)
         if not isinstance(operand, (cst.Integer, cst.Float))
     ]
-    if {"register_hook", "retain_grad", "grad"} & at.syntax.attributes:
+    if {"register_hook", "retain_grad", "grad"} & ctx.syntax.attributes:
         skip("the gradient of an intermediate result may be read")
     return found
 
 
 @rule(exact="bitwise", where=REAL, example=TWICE)
-def duplicated_subexpression(assign: cst.Assign, at: Place):
+def duplicated_subexpression(assign: cst.Assign, ctx: RewriteContext):
     """What a temporary stands for is computed once more in the next statement."""
-    name, following = _target(assign), _follower(at)
-    demand_ordinary(at)
+    name, following = _target(assign), _follower(ctx)
+    require_ordinary(ctx)
     value = _evaluated(following)
-    at.tensors(assign.value)
-    demand_calm(at, assign.value)
-    demand_calm(at, value)
-    if name in at.names(assign.value).reads or name in shared_names(at):
+    ctx.tensors(assign.value)
+    require_calm(ctx, assign.value)
+    require_calm(ctx, value)
+    if name in ctx.names(assign.value).reads or name in shared_names(ctx):
         skip(f"{name} is another one afterwards")
     if isinstance(assign.value, cst.Name):
         skip("there is nothing to compute")
-    uses = [o for o in _operands(at, value) if isinstance(o, cst.Name) and o.value == name]
+    uses = [o for o in _operands(ctx, value) if isinstance(o, cst.Name) and o.value == name]
     if not uses:
         skip(f"{name} is no operand in the next statement")
-    text = demand_one_text(at, assign.value)
+    text = require_one_text(ctx, assign.value)
     bare = text if isinstance(assign.value, cst.Call) or assign.value.lpar else f"({text})"
     for use in uses:
-        at.tensors(use)
-        replaced = with_parts(at, value, {use: bare})
-        yield at.text(assign), at.replace(value, replaced)
+        ctx.tensors(use)
+        replaced = with_parts(ctx, value, {use: bare})
+        yield ctx.text(assign), ctx.replace(value, replaced)
 
 
 @rule(
@@ -260,56 +260,56 @@ def duplicated_subexpression(assign: cst.Assign, at: Place):
         return torch.sin(x) * y + torch.sin(x) * torch.sin(x)
     """,
 )
-def merged_subexpressions(statement: cst.Assign | cst.Return | cst.Expr, at: Place):
+def merged_subexpressions(statement: cst.Assign | cst.Return | cst.Expr, ctx: RewriteContext):
     """A subexpression that occurs several times in a statement is computed once."""
     value = _evaluated(statement)
-    demand_ordinary(at)
+    require_ordinary(ctx)
     equal: dict[str, list[cst.BaseExpression]] = {}
-    for operand in _operands(at, value):
+    for operand in _operands(ctx, value):
         if isinstance(operand, (cst.Call, cst.BinaryOperation, cst.Subscript)):
             equal.setdefault(code_of(operand.with_changes(lpar=(), rpar=())), []).append(operand)
     repeated = [nodes for nodes in equal.values() if len(nodes) > 1]
     if not repeated:
         skip("no operand occurs twice")
-    demand_calm(at, value)
+    require_calm(ctx, value)
     for nodes in repeated:
         for node in nodes:
-            at.tensors(node)
-            demand_first(at, node)
-        name = at.new_name("t")
-        yield at.hoisted(nodes[0], name), *(at.replace(node, name) for node in nodes)
+            ctx.tensors(node)
+            require_first(ctx, node)
+        name = ctx.new_name("t")
+        yield ctx.hoisted(nodes[0], name), *(ctx.replace(node, name) for node in nodes)
 
 
 @rule(exact="bitwise", where=REAL, example=NESTED)
-def kept_intermediate(node: cst.BinaryOperation | cst.Call, at: Place):
+def kept_intermediate(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """An intermediate result is packed beside the result, which is taken out again."""
-    at.tensors(node)
+    ctx.tensors(node)
     parts = [node.left, node.right] if isinstance(node, cst.BinaryOperation) else [a.value for a in node.args]
     inner = [p for p in parts if isinstance(p, (cst.BinaryOperation, cst.Call, cst.Subscript))]
     if not inner:
         skip("it has no intermediate result")
     for part in inner[:2]:
-        at.tensors(part)
-        demand_one_text(at, part)
-        demand_first(at, part)
-        name = at.new_name("t")
-        yield f"({with_parts(at, node, {part: name})}, {name})[0]", at.hoisted(part, name)
+        ctx.tensors(part)
+        require_one_text(ctx, part)
+        require_first(ctx, part)
+        name = ctx.new_name("t")
+        yield f"({with_parts(ctx, node, {part: name})}, {name})[0]", ctx.hoisted(part, name)
 
 
 @rule(exact="bitwise", where=REAL, example=[NESTED, NAMED])
-def deleted_variable(statement: cst.Return, at: Place):
+def deleted_variable(statement: cst.Return, ctx: RewriteContext):
     """A variable is deleted before the function returns what was computed from it."""
     if statement.value is None:
         skip("it returns nothing")
-    demand_ordinary(at)
-    demand_no_handler(at)
-    demand_same_elsewhere(statement.value)
-    names = set(at.variables(statement.value)) & bound_before(at)
-    names -= captured(at) | shared_names(at)
+    require_ordinary(ctx)
+    require_no_handler(ctx)
+    require_same_elsewhere(statement.value)
+    names = set(ctx.variables(statement.value)) & bound_before(ctx)
+    names -= captured(ctx) | shared_names(ctx)
     if not names:
         skip("it reads no variable of its own")
-    result = at.new_name("result")
-    text = demand_one_text(at, statement.value)
+    result = ctx.new_name("result")
+    text = require_one_text(ctx, statement.value)
     for name in sorted(names)[:2]:
         yield f"{result} = {text}\ndel {name}\nreturn {result}"
 
@@ -324,22 +324,22 @@ def deleted_variable(statement: cst.Return, at: Place):
         return r * 2
     """,
 )
-def deleted_after_last_use(assign: cst.Assign, at: Place):
+def deleted_after_last_use(assign: cst.Assign, ctx: RewriteContext):
     """A variable is deleted after the last statement that mentions it."""
-    demand_ordinary(at)
-    if at.statement.block is not at.statement.function.body.body:
+    require_ordinary(ctx)
+    if ctx.statement.block is not ctx.statement.function.body.body:
         skip("the statement may run several times, or not at all")
-    demand_same_elsewhere(assign.value)
-    free = set(at.variables(assign.value)) & bound_before(at)
-    free -= captured(at) | shared_names(at) | at.names(assign).stores
-    end = at.statement.span[1]
-    last = [n for n in sorted(free) if not _mentioned_after(at, n, end)]
+    require_same_elsewhere(assign.value)
+    free = set(ctx.variables(assign.value)) & bound_before(ctx)
+    free -= captured(ctx) | shared_names(ctx) | ctx.names(assign).stores
+    end = ctx.statement.span[1]
+    last = [n for n in sorted(free) if not _mentioned_after(ctx, n, end)]
     if not last:
         skip("every variable of it is used later")
     for name in last:
-        yield f"{at.lines(assign)}\ndel {name}"
+        yield f"{ctx.lines(assign)}\ndel {name}"
 
 
-def _mentioned_after(at: Place, name: str, offset: int) -> bool:
-    function = at.statement.function
-    return any(isinstance(n, cst.Name) and n.value == name and at.syntax.span(n)[0] >= offset for n in walk(function))
+def _mentioned_after(ctx: RewriteContext, name: str, offset: int) -> bool:
+    function = ctx.statement.function
+    return any(isinstance(n, cst.Name) and n.value == name and ctx.syntax.span(n)[0] >= offset for n in walk(function))

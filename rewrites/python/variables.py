@@ -2,14 +2,14 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.context.data_flow import (
     bound_before,
     captured,
-    demand_first,
-    demand_one_text,
-    demand_ordinary,
     given,
+    require_first,
+    require_one_text,
+    require_ordinary,
     shared_names,
     walk,
 )
@@ -28,15 +28,15 @@ BUILTINS = "input filter format hash bytes".split()
 """Names of builtins that a variable may shadow: no rule writes them."""
 
 
-def _target(assign: cst.Assign, at: Place) -> str:
+def _target(assign: cst.Assign, ctx: RewriteContext) -> str:
     """The variable that an assignment binds, which is known to this function alone."""
-    demand_ordinary(at)
+    require_ordinary(ctx)
     if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):
         skip("it binds something else than one variable")
     name = assign.targets[0].target.value
-    if name in shared_names(at) | captured(at):
+    if name in shared_names(ctx) | captured(ctx):
         skip(f"other functions see {name}")
-    for node in walk(at.statement.function):
+    for node in walk(ctx.statement.function):
         if isinstance(node, (cst.Match, cst.Import, cst.ImportFrom)):
             skip("the function matches patterns or imports")
         if isinstance(node, cst.FormattedStringExpression) and node.equal is not None:
@@ -44,9 +44,9 @@ def _target(assign: cst.Assign, at: Place) -> str:
     return name
 
 
-def _occurrences(at: Place, name: str, offset: int) -> list[cst.Name]:
+def _occurrences(ctx: RewriteContext, name: str, offset: int) -> list[cst.Name]:
     """Where ``name`` stands for the variable from ``offset`` on; attributes and keywords do not."""
-    body = at.statement.function.body
+    body = ctx.statement.function.body
     hidden = {
         id(part)
         for node in walk(body)
@@ -58,98 +58,98 @@ def _occurrences(at: Place, name: str, offset: int) -> list[cst.Name]:
         node
         for node in walk(body)
         if isinstance(node, cst.Name) and node.value == name and id(node) not in hidden
-        if at.syntax.span(node)[0] >= offset
+        if ctx.syntax.span(node)[0] >= offset
     ]
 
 
-def _renamed(at: Place, nodes: list[cst.Name], name: str) -> tuple[Edit, ...]:
-    return tuple(at.replace(node, name) for node in nodes)
+def _renamed(ctx: RewriteContext, nodes: list[cst.Name], name: str) -> tuple[Edit, ...]:
+    return tuple(ctx.replace(node, name) for node in nodes)
 
 
-def _hiding_names(at: Place) -> list[str]:
+def _hiding_names(ctx: RewriteContext) -> list[str]:
     """A builtin and a name of the module that the function here does not mention: a variable may hide them."""
-    mentioned = {node.value for node in walk(at.statement.function) if isinstance(node, cst.Name)}
-    of_module = sorted(at.syntax.module_names - mentioned - {at.statement.function.name.value})
-    return [*[n for n in BUILTINS if n not in at.syntax.names][:1], *of_module[:1]]
+    mentioned = {node.value for node in walk(ctx.statement.function) if isinstance(node, cst.Name)}
+    of_module = sorted(ctx.syntax.module_names - mentioned - {ctx.statement.function.name.value})
+    return [*[n for n in BUILTINS if n not in ctx.syntax.names][:1], *of_module[:1]]
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def renamed_variable(assign: cst.Assign, at: Place):
+def renamed_variable(assign: cst.Assign, ctx: RewriteContext):
     """A variable gets another name: a new one, that of a builtin, or that of something in the module."""
-    name = _target(assign, at)
-    nodes = _occurrences(at, name, 0)
-    parameters = {n.name.value for n in walk(at.statement.function.params) if isinstance(n, cst.Param)}
-    if name in parameters or at.syntax.span(nodes[0])[0] < at.statement.span[0]:
+    name = _target(assign, ctx)
+    nodes = _occurrences(ctx, name, 0)
+    parameters = {n.name.value for n in walk(ctx.statement.function.params) if isinstance(n, cst.Param)}
+    if name in parameters or ctx.syntax.span(nodes[0])[0] < ctx.statement.span[0]:
         skip(f"it is not the first mention of {name}")
-    yield _renamed(at, nodes, at.new_name(f"{name}_"))
-    for hidden in _hiding_names(at):
-        at.fresh.append(hidden)
-        yield _renamed(at, nodes, hidden)
+    yield _renamed(ctx, nodes, ctx.new_name(f"{name}_"))
+    for hidden in _hiding_names(ctx):
+        ctx.fresh.append(hidden)
+        yield _renamed(ctx, nodes, hidden)
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def rebound_variable(assign: cst.Assign, at: Place):
+def rebound_variable(assign: cst.Assign, ctx: RewriteContext):
     """A variable that is bound again goes by another name from there on."""
-    name = _target(assign, at)
-    if at.statement.block is not at.statement.function.body.body:
+    name = _target(assign, ctx)
+    if ctx.statement.block is not ctx.statement.function.body.body:
         skip("the statement may run several times, or not at all")
-    if name not in bound_before(at):
+    if name not in bound_before(ctx):
         skip(f"{name} is bound here first")
-    later = _occurrences(at, name, at.statement.span[1])
-    yield _renamed(at, [assign.targets[0].target, *later], at.new_name(f"{name}_"))
+    later = _occurrences(ctx, name, ctx.statement.span[1])
+    yield _renamed(ctx, [assign.targets[0].target, *later], ctx.new_name(f"{name}_"))
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def aliased_variable(name: cst.Name, at: Place):
+def aliased_variable(name: cst.Name, ctx: RewriteContext):
     """A variable is read through a second one."""
-    at.tensors(name)
-    if name.value not in at.locals:
+    ctx.tensors(name)
+    if name.value not in ctx.locals:
         skip(f"{name.value} is not a variable of the function")
-    demand_first(at, name)
-    alias = at.new_name("alias")
-    yield alias, at.hoisted(name, alias)
+    require_first(ctx, name)
+    alias = ctx.new_name("alias")
+    yield alias, ctx.hoisted(name, alias)
 
 
-def _value(statement: cst.Assign | cst.Return, at: Place) -> tuple[cst.BaseExpression, str]:
+def _value(statement: cst.Assign | cst.Return, ctx: RewriteContext) -> tuple[cst.BaseExpression, str]:
     """The tensor that a statement computes first of all, and its text."""
-    demand_ordinary(at)
+    require_ordinary(ctx)
     value = statement.value
     if not isinstance(value, (cst.BinaryOperation, cst.Call, cst.Subscript)):
         skip("the statement computes nothing")
-    at.tensors(value)
+    ctx.tensors(value)
     if any(isinstance(n, (cst.Yield, cst.Await)) for n in walk(value)):
         skip("it waits inside")
-    return value, demand_one_text(at, value)
+    return value, require_one_text(ctx, value)
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def held_in_a_cell(statement: cst.Assign | cst.Return, at: Place):
+def held_in_a_cell(statement: cst.Assign | cst.Return, ctx: RewriteContext):
     """A value is put into a list or dict of one item and taken out again."""
-    value, text = _value(statement, at)
-    name = at.new_name("cell")
-    yield at.replace(value, f"{name}[0]"), at.ahead(f"{name} = [None]\n{name}[0] = {text}")
-    yield at.replace(value, f'{name}["value"]'), at.ahead(f'{name} = {{}}\n{name}["value"] = {text}')
+    value, text = _value(statement, ctx)
+    name = ctx.new_name("cell")
+    yield ctx.replace(value, f"{name}[0]"), ctx.ahead(f"{name} = [None]\n{name}[0] = {text}")
+    yield ctx.replace(value, f'{name}["value"]'), ctx.ahead(f'{name} = {{}}\n{name}["value"] = {text}')
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def unpacked_from_one(assign: cst.Assign, at: Place):
+def unpacked_from_one(assign: cst.Assign, ctx: RewriteContext):
     """A value is packed alone and unpacked by its assignment."""
     if len(assign.targets) != 1 or isinstance(assign.targets[0].target, (cst.Tuple, cst.List)):
         skip("it has several targets")
-    _, text = _value(assign, at)
-    target = at.text(assign.targets[0].target)
+    _, text = _value(assign, ctx)
+    target = ctx.text(assign.targets[0].target)
     yield f"({target},) = ({text},)"
     yield f"[{target}] = [{text}]"
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
-def stored_through_global(statement: cst.Assign | cst.Return, at: Place):
+def stored_through_global(statement: cst.Assign | cst.Return, ctx: RewriteContext):
     """A function stores the value into a variable of the module, where it is read."""
-    value, text = _value(statement, at)
-    names = ", ".join(given(at, value))
-    step, name = at.new_name("step"), at.new_name("G")
+    value, text = _value(statement, ctx)
+    names = ", ".join(given(ctx, value))
+    step, name = ctx.new_name("step"), ctx.new_name("G")
     yield (
-        at.replace(value, name),
-        at.ahead(f"{step}({names})"),
-        at.define(f"{name} = None\n\n\ndef {step}({names}):\n    global {name}\n    {name} = {text}"),
+        ctx.replace(value, name),
+        ctx.ahead(f"{step}({names})"),
+        ctx.define(f"{name} = None\n\n\ndef {step}({names}):\n    global {name}\n    {name} = {text}"),
     )

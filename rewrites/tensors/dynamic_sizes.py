@@ -5,7 +5,7 @@ import math
 import libcst as cst
 import torch
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.preconditions import floating, where
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, non_empty, rank, sizes
 from eqfuzz.rewrite.rules.rule import rule
@@ -166,20 +166,20 @@ SHAPED = frozenset(
         "def program(x):\n    return x.reshape(4, 6, 1).expand(4, 6, 2) + torch.ones((4, 1, 1))\n",
     ],
 )
-def literal_from_shape(call: cst.Call, at: Place):
+def literal_from_shape(call: cst.Call, ctx: RewriteContext):
     """A number in a call that makes or changes a shape, as the size of a tensor that the same statement reads."""
     name = call.func.attr.value if isinstance(call.func, cst.Attribute) else getattr(call.func, "value", "")
     if name not in SHAPED:
         return
-    if evaluated_elsewhere(at.statement.node, call):
+    if evaluated_elsewhere(ctx.statement.node, call):
         skip("it is evaluated later, or more than once")
-    if stores(at.statement.node):
+    if stores(ctx.statement.node):
         skip("the statement stores a variable on its way")
     for number in literals(call):
-        for source in sorted(sizes_at(at, number.evaluated_value)):
-            start, end = at.syntax.span(number)
-            begin = at.syntax.span(call)[0]
-            yield edited(at.syntax.text_of(call), [Edit((start - begin, end - begin), source)])
+        for source in sorted(sizes_at(ctx, number.evaluated_value)):
+            start, end = ctx.syntax.span(number)
+            begin = ctx.syntax.span(call)[0]
+            yield edited(ctx.syntax.text_of(call), [Edit((start - begin, end - begin), source)])
 
 
 def stores(node: cst.CSTNode) -> bool:
@@ -207,17 +207,17 @@ def evaluated_elsewhere(root: cst.CSTNode, target: cst.CSTNode) -> bool:
     return all(evaluated_elsewhere(child, target) for child in root.children)
 
 
-def sizes_at(at: Place, number: int) -> set[str]:
+def sizes_at(ctx: RewriteContext, number: int) -> set[str]:
     """Spellings of ``number`` as a size of variables that the statement reads in any case."""
-    changes = SHAPE_CHANGES & at.syntax.attributes
+    changes = SHAPE_CHANGES & ctx.syntax.attributes
     if changes:
         skip("the program changes shapes in place")
     found: set[str] = set()
-    statement = at.statement.node
+    statement = ctx.statement.node
     for node in names_in(statement):
-        if node.value not in at.locals or held_back(node, statement) is not None:
+        if node.value not in ctx.locals or held_back(node, statement) is not None:
             continue
-        facts = at.facts(node)
+        facts = ctx.facts(node)
         if not all(f.is_tensor for f in facts):
             continue
         for dim in range(min(f.ndim for f in facts)):

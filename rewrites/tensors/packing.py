@@ -2,13 +2,13 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.context.data_flow import (
-    demand_first,
-    demand_one_text,
-    demand_ordinary,
-    demand_same_scope,
-    demand_unbroken,
+    require_first,
+    require_one_text,
+    require_ordinary,
+    require_same_scope,
+    require_unbroken,
     walk,
 )
 from eqfuzz.rewrite.facts.preconditions import real, wide
@@ -38,25 +38,25 @@ METHODS = {
 }
 
 
-def _operands(node: cst.BinaryOperation, at: Place) -> tuple[str, str, str]:
+def _operands(node: cst.BinaryOperation, ctx: RewriteContext) -> tuple[str, str, str]:
     """Left operand, operator and right operand as text; both may be evaluated here, one after the other."""
-    at.tensors(node)
-    demand_ordinary(at)
+    ctx.tensors(node)
+    require_ordinary(ctx)
     if any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in walk(node)):
         skip("it binds a name or waits")
-    return _whole(at, node.left), _operator(node), _whole(at, node.right)
+    return _whole(ctx, node.left), _operator(node), _whole(ctx, node.right)
 
 
-def _before(node: cst.BinaryOperation, at: Place) -> tuple[str, str, str]:
+def _before(node: cst.BinaryOperation, ctx: RewriteContext) -> tuple[str, str, str]:
     """The same where both operands may be evaluated in statements before the one here."""
-    parts = _operands(node, at)
-    demand_same_scope(at)
-    demand_first(at, node)
+    parts = _operands(node, ctx)
+    require_same_scope(ctx)
+    require_first(ctx, node)
     return parts
 
 
-def _whole(at: Place, operand: cst.BaseExpression) -> str:
-    text = demand_one_text(at, operand)
+def _whole(ctx: RewriteContext, operand: cst.BaseExpression) -> str:
+    text = require_one_text(ctx, operand)
     bare = isinstance(operand, (cst.Name, cst.Call, cst.Attribute, cst.Subscript, cst.Integer, cst.Float))
     return text if bare or (text.startswith("(") and operand.lpar) else f"({text})"
 
@@ -66,144 +66,144 @@ def _operator(node: cst.BinaryOperation) -> str:
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def packed_in_a_tuple(node: cst.BinaryOperation, at: Place):
+def packed_in_a_tuple(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are packed in a tuple or list and taken out by index."""
-    left, sign, right = _before(node, at)
-    name = at.new_name("pair")
-    yield f"{name}[0] {sign} {name}[1]", at.ahead(f"{name} = ({left}, {right})")
-    yield f"{name}[-2] {sign} {name}[-1]", at.ahead(f"{name} = [{left}, {right}]")
+    left, sign, right = _before(node, ctx)
+    name = ctx.new_name("pair")
+    yield f"{name}[0] {sign} {name}[1]", ctx.ahead(f"{name} = ({left}, {right})")
+    yield f"{name}[-2] {sign} {name}[-1]", ctx.ahead(f"{name} = [{left}, {right}]")
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def unpacked_from_a_tuple(node: cst.BinaryOperation, at: Place):
+def unpacked_from_a_tuple(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are packed and unpacked at once."""
-    left, sign, right = _before(node, at)
-    a, b = at.new_name("a"), at.new_name("b")
-    yield f"{a} {sign} {b}", at.ahead(f"{a}, {b} = {left}, {right}")
-    yield f"{a} {sign} {b}", at.ahead(f"[{a}, ({b},)] = [{left}, ({right},)]")
+    left, sign, right = _before(node, ctx)
+    a, b = ctx.new_name("a"), ctx.new_name("b")
+    yield f"{a} {sign} {b}", ctx.ahead(f"{a}, {b} = {left}, {right}")
+    yield f"{a} {sign} {b}", ctx.ahead(f"[{a}, ({b},)] = [{left}, ({right},)]")
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def unpacked_with_a_star(node: cst.BinaryOperation, at: Place):
+def unpacked_with_a_star(node: cst.BinaryOperation, ctx: RewriteContext):
     """A starred target takes one of the operands."""
-    left, sign, right = _before(node, at)
-    a, b = at.new_name("a"), at.new_name("rest")
-    yield f"{a} {sign} {b}[0]", at.ahead(f"{a}, *{b} = ({left}, {right})")
-    yield f"{b}[0] {sign} {a}", at.ahead(f"*{b}, {a} = ({left}, {right})")
+    left, sign, right = _before(node, ctx)
+    a, b = ctx.new_name("a"), ctx.new_name("rest")
+    yield f"{a} {sign} {b}[0]", ctx.ahead(f"{a}, *{b} = ({left}, {right})")
+    yield f"{b}[0] {sign} {a}", ctx.ahead(f"*{b}, {a} = ({left}, {right})")
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def swapped_variables(node: cst.BinaryOperation, at: Place):
+def swapped_variables(node: cst.BinaryOperation, ctx: RewriteContext):
     """Two variables are bound and then swapped twice."""
-    left, sign, right = _before(node, at)
-    a, b = at.new_name("a"), at.new_name("b")
-    yield f"{b} {sign} {a}", at.ahead(f"{a}, {b} = {left}, {right}\n{a}, {b} = {b}, {a}")
+    left, sign, right = _before(node, ctx)
+    a, b = ctx.new_name("a"), ctx.new_name("b")
+    yield f"{b} {sign} {a}", ctx.ahead(f"{a}, {b} = {left}, {right}\n{a}, {b} = {b}, {a}")
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def packed_in_a_dict(node: cst.BinaryOperation, at: Place):
+def packed_in_a_dict(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are values of a dict."""
-    left, sign, right = _before(node, at)
-    name = at.new_name("given")
+    left, sign, right = _before(node, ctx)
+    name = ctx.new_name("given")
     taken = f'{name}["a"] {sign} {name}["b"]'
-    yield taken, at.ahead(f'{name} = {{"a": {left}, "b": {right}}}')
-    yield taken, at.ahead(f'{name} = {{**{{"a": {left}}}, "b": {right}}}')
-    yield f'{name}.get("a") {sign} {name}.pop("b")', at.ahead(f"{name} = {at.builtin('dict')}(a={left}, b={right})")
+    yield taken, ctx.ahead(f'{name} = {{"a": {left}, "b": {right}}}')
+    yield taken, ctx.ahead(f'{name} = {{**{{"a": {left}}}, "b": {right}}}')
+    yield f'{name}.get("a") {sign} {name}.pop("b")', ctx.ahead(f"{name} = {ctx.builtin('dict')}(a={left}, b={right})")
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def dict_comprehension(node: cst.BinaryOperation, at: Place):
+def dict_comprehension(node: cst.BinaryOperation, ctx: RewriteContext):
     """A dict of both operands is made by a comprehension over pairs."""
-    left, sign, right = _before(node, at)
-    name, key, value = at.new_name("given"), at.new_name("key"), at.new_name("value")
+    left, sign, right = _before(node, ctx)
+    name, key, value = ctx.new_name("given"), ctx.new_name("key"), ctx.new_name("value")
     pairs = f'(("a", {left}), ("b", {right}))'
     yield (
         f'{name}["a"] {sign} {name}["b"]',
-        at.ahead(f"{name} = {{{key}: {value} for {key}, {value} in {pairs}}}"),
+        ctx.ahead(f"{name} = {{{key}: {value} for {key}, {value} in {pairs}}}"),
     )
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def sorted_keys(node: cst.BinaryOperation, at: Place):
+def sorted_keys(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are taken from a dict in the order of its sorted keys."""
-    left, sign, right = _before(node, at)
-    name, key, a, b = at.new_name("given"), at.new_name("key"), at.new_name("a"), at.new_name("b")
-    ordered = f"{at.builtin('sorted')}({name}, reverse=True)"
+    left, sign, right = _before(node, ctx)
+    name, key, a, b = ctx.new_name("given"), ctx.new_name("key"), ctx.new_name("a"), ctx.new_name("b")
+    ordered = f"{ctx.builtin('sorted')}({name}, reverse=True)"
     yield (
         f"{a} {sign} {b}",
-        at.ahead(f'{name} = {{"p": {left}, "a": {right}}}\n{a}, {b} = ({name}[{key}] for {key} in {ordered})'),
+        ctx.ahead(f'{name} = {{"p": {left}, "a": {right}}}\n{a}, {b} = ({name}[{key}] for {key} in {ordered})'),
     )
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def dataclass_fields(node: cst.BinaryOperation, at: Place):
+def dataclass_fields(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are fields of a dataclass."""
-    left, sign, right = _before(node, at)
-    kind, name = at.new_name("Pair"), at.new_name("pair")
-    decorator = at.path("dataclasses.dataclass")
+    left, sign, right = _before(node, ctx)
+    kind, name = ctx.new_name("Pair"), ctx.new_name("pair")
+    decorator = ctx.path("dataclasses.dataclass")
     for options in ("", "(frozen=True)"):
         yield (
             f"{name}.a {sign} {name}.b",
-            at.ahead(f"{name} = {kind}({left}, {right})"),
-            at.define(f"@{decorator}{options}\nclass {kind}:\n    a: object\n    b: object"),
+            ctx.ahead(f"{name} = {kind}({left}, {right})"),
+            ctx.define(f"@{decorator}{options}\nclass {kind}:\n    a: object\n    b: object"),
         )
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def named_tuple_fields(node: cst.BinaryOperation, at: Place):
+def named_tuple_fields(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are fields of a named tuple, read by name and by index."""
-    left, sign, right = _before(node, at)
-    kind, name = at.new_name("Pair"), at.new_name("pair")
+    left, sign, right = _before(node, ctx)
+    kind, name = ctx.new_name("Pair"), ctx.new_name("pair")
     yield (
         f"{name}.a {sign} {name}[1]",
-        at.ahead(f"{name} = {kind}({left}, b={right})"),
-        at.define(f'{kind} = {at.path("collections.namedtuple")}("{kind}", ["a", "b"])'),
+        ctx.ahead(f"{name} = {kind}({left}, b={right})"),
+        ctx.define(f'{kind} = {ctx.path("collections.namedtuple")}("{kind}", ["a", "b"])'),
     )
     yield (
         f"{name}.a {sign} {name}.b",
-        at.ahead(f"{name} = {kind}({left}, {right})"),
-        at.define(f"class {kind}({at.path('typing.NamedTuple')}):\n    a: object\n    b: object"),
+        ctx.ahead(f"{name} = {kind}({left}, {right})"),
+        ctx.define(f"class {kind}({ctx.path('typing.NamedTuple')}):\n    a: object\n    b: object"),
     )
 
 
 @rule(exact="bitwise", where=REAL, breaks_graph=True, example=SUM)
-def simple_namespace(node: cst.BinaryOperation, at: Place):
+def simple_namespace(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are attributes of a namespace."""
-    demand_unbroken(at)
-    left, sign, right = _before(node, at)
-    name = at.new_name("pair")
-    made = f"{name} = {at.path('types.SimpleNamespace')}(a={left}, b={right})"
-    yield f"{name}.a {sign} {name}.b", at.ahead(made)
+    require_unbroken(ctx)
+    left, sign, right = _before(node, ctx)
+    name = ctx.new_name("pair")
+    made = f"{name} = {ctx.path('types.SimpleNamespace')}(a={left}, b={right})"
+    yield f"{name}.a {sign} {name}.b", ctx.ahead(made)
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def attributes_set(node: cst.BinaryOperation, at: Place):
+def attributes_set(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are set as attributes of an object, by statement and by ``setattr``."""
-    left, sign, right = _before(node, at)
-    kind, name = at.new_name("Pair"), at.new_name("pair")
+    left, sign, right = _before(node, ctx)
+    kind, name = ctx.new_name("Pair"), ctx.new_name("pair")
     definition = f"class {kind}:\n    pass"
     yield (
         f"{name}.a {sign} {name}.b",
-        at.ahead(f"{name} = {kind}()\n{name}.a = {left}\n{name}.b = {right}"),
-        at.define(definition),
+        ctx.ahead(f"{name} = {kind}()\n{name}.a = {left}\n{name}.b = {right}"),
+        ctx.define(definition),
     )
-    put = at.builtin("setattr")
+    put = ctx.builtin("setattr")
     yield (
-        f'{at.builtin("getattr")}({name}, "a") {sign} {name}.b',
-        at.ahead(f'{name} = {kind}()\n{put}({name}, "a", {left})\n{put}({name}, "b", {right})'),
-        at.define(definition),
+        f'{ctx.builtin("getattr")}({name}, "a") {sign} {name}.b',
+        ctx.ahead(f'{name} = {kind}()\n{put}({name}, "a", {left})\n{put}({name}, "b", {right})'),
+        ctx.define(definition),
     )
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def slots(node: cst.BinaryOperation, at: Place):
+def slots(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are held in the slots of an object."""
-    left, sign, right = _before(node, at)
-    kind, name = at.new_name("Pair"), at.new_name("pair")
+    left, sign, right = _before(node, ctx)
+    kind, name = ctx.new_name("Pair"), ctx.new_name("pair")
     yield (
         f"{name}.a {sign} {name}.b",
-        at.ahead(f"{name} = {kind}({left}, {right})"),
-        at.define(
+        ctx.ahead(f"{name} = {kind}({left}, {right})"),
+        ctx.define(
             f'class {kind}:\n    __slots__ = ("a", "b")\n\n    def __init__(self, a, b):\n'
             f"        self.a = a\n        self.b = b"
         ),
@@ -211,13 +211,13 @@ def slots(node: cst.BinaryOperation, at: Place):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def property_of_a_class(node: cst.BinaryOperation, at: Place):
+def property_of_a_class(node: cst.BinaryOperation, ctx: RewriteContext):
     """An object holds both operands and computes the result as a property."""
-    left, sign, right = _operands(node, at)
-    kind = at.new_name("Pair")
+    left, sign, right = _operands(node, ctx)
+    kind = ctx.new_name("Pair")
     yield (
         f"{kind}({left}, {right}).result",
-        at.define(
+        ctx.define(
             f"class {kind}:\n    def __init__(self, a, b):\n        self.a = a\n        self.b = b\n\n"
             f"    @property\n    def result(self):\n        return self.a {sign} self.b"
         ),
@@ -225,14 +225,14 @@ def property_of_a_class(node: cst.BinaryOperation, at: Place):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def wrapped_operands(node: cst.BinaryOperation, at: Place):
+def wrapped_operands(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are wrapped in objects whose operator method computes the result."""
-    left, sign, right = _operands(node, at)
+    left, sign, right = _operands(node, ctx)
     method = METHODS.get(type(node.operator)) or skip("the operator has no method of its own")
-    kind = at.new_name("Wrapped")
+    kind = ctx.new_name("Wrapped")
     yield (
         f"{kind}({left}) {sign} {kind}({right})",
-        at.define(
+        ctx.define(
             f"class {kind}:\n    def __init__(self, value):\n        self.value = value\n\n"
             f"    def {method}(self, other):\n        return self.value {sign} other.value"
         ),
@@ -240,65 +240,68 @@ def wrapped_operands(node: cst.BinaryOperation, at: Place):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def deque_ends(node: cst.BinaryOperation, at: Place):
+def deque_ends(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are taken from the ends of a deque."""
-    left, sign, right = _before(node, at)
-    name = at.new_name("queue")
-    made = f"{name} = {at.path('collections.deque')}([{left}, {right}])"
-    yield f"{name}.popleft() {sign} {name}.pop()", at.ahead(made)
+    left, sign, right = _before(node, ctx)
+    name = ctx.new_name("queue")
+    made = f"{name} = {ctx.path('collections.deque')}([{left}, {right}])"
+    yield f"{name}.popleft() {sign} {name}.pop()", ctx.ahead(made)
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def appended_and_popped(node: cst.BinaryOperation, at: Place):
+def appended_and_popped(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are appended to a list and popped from its front."""
-    left, sign, right = _before(node, at)
-    name = at.new_name("items")
+    left, sign, right = _before(node, ctx)
+    name = ctx.new_name("items")
     filled = f"{name} = []\n{name}.append({left})\n{name}.append({right})"
-    yield f"{name}.pop(0) {sign} {name}.pop()", at.ahead(filled)
-    yield f"{name}[0] {sign} {name}[1]", at.ahead(f"{name} = []\n{name} += [{left}]\n{name}.extend(({right},))")
+    yield f"{name}.pop(0) {sign} {name}.pop()", ctx.ahead(filled)
+    yield f"{name}[0] {sign} {name}[1]", ctx.ahead(f"{name} = []\n{name} += [{left}]\n{name}.extend(({right},))")
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def next_of_an_iterator(node: cst.BinaryOperation, at: Place):
+def next_of_an_iterator(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands come out of one iterator."""
-    left, sign, right = _before(node, at)
-    name, take = at.new_name("items"), at.builtin("next")
-    yield f"{take}({name}) {sign} {take}({name})", at.ahead(f"{name} = {at.builtin('iter')}(({left}, {right}))")
+    left, sign, right = _before(node, ctx)
+    name, take = ctx.new_name("items"), ctx.builtin("next")
+    yield f"{take}({name}) {sign} {take}({name})", ctx.ahead(f"{name} = {ctx.builtin('iter')}(({left}, {right}))")
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def reversed_pair(node: cst.BinaryOperation, at: Place):
+def reversed_pair(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are taken from a pair in reverse."""
-    left, sign, right = _before(node, at)
-    a, b = at.new_name("a"), at.new_name("b")
-    yield f"{a} {sign} {b}", at.ahead(f"{b}, {a} = {at.builtin('reversed')}([{left}, {right}])")
-    yield f"{a} {sign} {b}", at.ahead(f"{b}, {a} = ({left}, {right})[::-1]")
+    left, sign, right = _before(node, ctx)
+    a, b = ctx.new_name("a"), ctx.new_name("b")
+    yield f"{a} {sign} {b}", ctx.ahead(f"{b}, {a} = {ctx.builtin('reversed')}([{left}, {right}])")
+    yield f"{a} {sign} {b}", ctx.ahead(f"{b}, {a} = ({left}, {right})[::-1]")
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def reduced_over_a_list(node: cst.BinaryOperation, at: Place):
+def reduced_over_a_list(node: cst.BinaryOperation, ctx: RewriteContext):
     """A list of both operands is reduced by a lambda or by a function of module ``operator``."""
-    left, sign, right = _operands(node, at)
-    reduce = at.path("functools.reduce")
+    left, sign, right = _operands(node, ctx)
+    reduce = ctx.path("functools.reduce")
     yield f"{reduce}(lambda a, b: a {sign} b, [{left}, {right}])"
     method = METHODS.get(type(node.operator))
     if method is not None:
-        yield f"{reduce}({at.path('operator.' + method)}, ({left}, {right}))"
+        yield f"{reduce}({ctx.path('operator.' + method)}, ({left}, {right}))"
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def mapped_over_lists(node: cst.BinaryOperation, at: Place):
+def mapped_over_lists(node: cst.BinaryOperation, ctx: RewriteContext):
     """Lists of one operand each are zipped, or a function is mapped over them."""
-    left, sign, right = _operands(node, at)
-    yield f"[a {sign} b for a, b in {at.builtin('zip')}([{left}], [{right}])][0]"
-    yield f"{at.builtin('list')}({at.builtin('map')}(lambda a, b: a {sign} b, [{left}], ({right},)))[0]"
+    left, sign, right = _operands(node, ctx)
+    yield f"[a {sign} b for a, b in {ctx.builtin('zip')}([{left}], [{right}])][0]"
+    yield f"{ctx.builtin('list')}({ctx.builtin('map')}(lambda a, b: a {sign} b, [{left}], ({right},)))[0]"
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def chained_iterables(node: cst.BinaryOperation, at: Place):
+def chained_iterables(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are the items of two iterables that are chained."""
-    left, sign, right = _before(node, at)
-    a, b = at.new_name("a"), at.new_name("b")
-    chain = at.path("itertools.chain")
-    yield f"{a} {sign} {b}", at.ahead(f"{a}, {b} = {chain}([{left}], ({right},))")
-    yield f"{a} {sign} {b}", at.ahead(f"{a}, {b} = {at.builtin('list')}({chain}.from_iterable([[{left}], [{right}]]))")
+    left, sign, right = _before(node, ctx)
+    a, b = ctx.new_name("a"), ctx.new_name("b")
+    chain = ctx.path("itertools.chain")
+    yield f"{a} {sign} {b}", ctx.ahead(f"{a}, {b} = {chain}([{left}], ({right},))")
+    yield (
+        f"{a} {sign} {b}",
+        ctx.ahead(f"{a}, {b} = {ctx.builtin('list')}({chain}.from_iterable([[{left}], [{right}]]))"),
+    )

@@ -4,7 +4,7 @@ import libcst as cst
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.preconditions import at_least, at_most, dtype_in, floating, full_precision, unmutated, where
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, non_empty
 from eqfuzz.rewrite.rules.rule import rule
@@ -145,22 +145,22 @@ def program(x, y):
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=PURE, breaks_graph=True)
-def state_put_aside(assign: cst.Assign, at: Place):
+def state_put_aside(assign: cst.Assign, ctx: RewriteContext):
     """A statement without random numbers between taking the generator's state and putting it back, numbers drawn."""
-    demand_no_draws(assign, at)
-    name = at.new_name("state")
-    take, put, draw = (at.path(f"torch.{f}") for f in ("get_rng_state", "set_rng_state", "rand"))
-    yield f"{name} = {take}()\n{at.lines(assign)}\n{draw}(3)\n{put}({name})"
+    require_no_draws(assign, ctx)
+    name = ctx.new_name("state")
+    take, put, draw = (ctx.path(f"torch.{f}") for f in ("get_rng_state", "set_rng_state", "rand"))
+    yield f"{name} = {take}()\n{ctx.lines(assign)}\n{draw}(3)\n{put}({name})"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=PURE, breaks_graph=True)
-def state_forked(assign: cst.Assign, at: Place):
+def state_forked(assign: cst.Assign, ctx: RewriteContext):
     """A statement without random numbers inside a fork of the generator."""
-    demand_no_draws(assign, at)
-    yield f"with {at.path('torch.random.fork_rng')}():\n{indented(at.lines(assign))}"
+    require_no_draws(assign, ctx)
+    yield f"with {ctx.path('torch.random.fork_rng')}():\n{indented(ctx.lines(assign))}"
 
 
-def demand_no_draws(assign: cst.Assign, at: Place) -> None:
+def require_no_draws(assign: cst.Assign, ctx: RewriteContext) -> None:
     """Skip where the statement may draw random numbers, or store what others watch."""
     if not is_pure(assign.value):
         skip("the value may have side effects")
@@ -176,7 +176,7 @@ def program(x):
 
 
 @rule(exact="bitwise", where=[dtype_in("x", torch.float32)], example=SEEDED, breaks_graph=True)
-def seeded_otherwise(call: cst.Call, at: Place):
+def seeded_otherwise(call: cst.Call, ctx: RewriteContext):
     """The generator seeded through ``torch.random``."""
-    if at.resolved(call.func) == "torch.manual_seed" and len(call.args) == 1 and not call.args[0].star:
-        yield f"{at.path('torch.random.manual_seed')}({at.text(call.args[0].value)})"
+    if ctx.resolved(call.func) == "torch.manual_seed" and len(call.args) == 1 and not call.args[0].star:
+        yield f"{ctx.path('torch.random.manual_seed')}({ctx.text(call.args[0].value)})"

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from eqfuzz.rewrite.facts.preconditions import (
-    Guard,
+    Precondition,
     at_least,
     dtype_in,
     finite,
@@ -33,7 +33,7 @@ def square_of(name, size):
         operands[size].value = n
         operands[name].shape = (n, n)
 
-    return Guard(f"{name} is {size} by {size}", check, propose)
+    return Precondition(f"{name} is {size} by {size}", check, propose)
 
 
 @rule(exact="bitwise", where=[rank("x", 3)], both_ways=True)

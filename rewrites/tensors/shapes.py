@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from eqfuzz.rewrite.facts.preconditions import (
-    Guard,
+    Precondition,
     arithmetic,
     floating,
     no_negative_zero,
@@ -47,7 +47,7 @@ def fills(name, *dims):
         if rng.random() < 0.4:
             operands[rng.choice(dims)].value = -1
 
-    return Guard(f"({', '.join(dims)}) is a shape for {name}", check, propose)
+    return Precondition(f"({', '.join(dims)}) is a shape for {name}", check, propose)
 
 
 def in_dim(text, test):

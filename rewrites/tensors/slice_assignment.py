@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.fact import Fact
 from eqfuzz.rewrite.facts.preconditions import boolean, floating, same_dtype, where
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, index_into, rank, same_shape, sizes
@@ -21,12 +21,12 @@ IN_PLACE = {
 }
 
 
-def ahead(at: Place, node: cst.BaseExpression, lines: str) -> Edit:
+def ahead(ctx: RewriteContext, node: cst.BaseExpression, lines: str) -> Edit:
     """``lines``, which compute ``node``, before its statement. Raises Skip where something else would run later."""
-    reason = held_back(node, at.statement.node)
+    reason = held_back(node, ctx.statement.node)
     if reason is not None:
         skip(reason)
-    return at.ahead(lines)
+    return ctx.ahead(lines)
 
 
 def method(call: cst.Call, name: str) -> tuple[cst.BaseExpression, list[cst.BaseExpression]]:
@@ -43,17 +43,17 @@ def arguments(call: cst.Call) -> list[cst.BaseExpression]:
     return [a.value for a in call.args]
 
 
-def function(call: cst.Call, at: Place, path: str, count: int) -> list[cst.BaseExpression]:
+def function(call: cst.Call, ctx: RewriteContext, path: str, count: int) -> list[cst.BaseExpression]:
     """The ``count`` positional arguments of a call of ``path``. Raises Skip."""
-    if at.resolved(call.func) != path:
+    if ctx.resolved(call.func) != path:
         skip(f"not a call of {path}")
     given = arguments(call)
     return given if len(given) == count else skip(f"not {count} arguments")
 
 
-def matched(at: Place, *expressions: cst.BaseExpression) -> Iterator[tuple[Fact, ...]]:
+def matched(ctx: RewriteContext, *expressions: cst.BaseExpression) -> Iterator[tuple[Fact, ...]]:
     """The facts of tensors, visit by visit. Raises Skip where one was evaluated more often than another."""
-    columns = [at.tensors(e) for e in expressions]
+    columns = [ctx.tensors(e) for e in expressions]
     if len({len(c) for c in columns}) != 1:
         skip("not evaluated together")
     yield from zip(*columns, strict=True)
@@ -81,18 +81,18 @@ def like(fact: Fact, result: Fact) -> None:
         return torch.where(c, y, x)
     """,
 )
-def where_by_assignment(call: cst.Call, at: Place):
+def where_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``where(c, y, x)`` is a copy of ``x`` with what is masked of ``y`` put in."""
-    mask, chosen, rest = function(call, at, "torch.where", 3)
-    for c, y, x, result in matched(at, mask, chosen, rest, call):
+    mask, chosen, rest = function(call, ctx, "torch.where", 3)
+    for c, y, x, result in matched(ctx, mask, chosen, rest, call):
         like(x, result)
         demand(y.shape == x.shape == c.shape and y.dtype is x.dtype, "other shapes or dtypes")
         demand(c.ndim > 0, "a single element")
     for operand in (mask, chosen, rest):
-        at.demand_pure(operand)
-    name = at.new_name("t")
-    m, y = at.atom(mask), at.atom(chosen)
-    yield name, ahead(at, call, f"{name} = {at.atom(rest)}.clone()\n{name}[{at.text(mask)}] = {y}[{m.strip()}]")
+        ctx.require_pure(operand)
+    name = ctx.new_name("t")
+    m, y = ctx.atom(mask), ctx.atom(chosen)
+    yield name, ahead(ctx, call, f"{name} = {ctx.atom(rest)}.clone()\n{name}[{ctx.text(mask)}] = {y}[{m.strip()}]")
 
 
 @rule(
@@ -103,19 +103,19 @@ def where_by_assignment(call: cst.Call, at: Place):
         return x.masked_fill(c, k)
     """,
 )
-def masked_fill_by_assignment(call: cst.Call, at: Place):
+def masked_fill_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``x.masked_fill(c, k)`` is a copy of ``x`` with ``k`` put in."""
     base, given = method(call, "masked_fill")
     demand(len(given) == 2, "not a mask and a value")
-    for x, c, result in matched(at, base, given[0], call):
+    for x, c, result in matched(ctx, base, given[0], call):
         like(x, result)
         demand(c.shape == x.shape, "a mask of another shape")
         demand(bool(c.shape), "a mask without dimensions: Dynamo breaks the graph")
-    demand(all(f.is_number for f in at.facts(given[1])), "the value is no number")
-    name = at.new_name("t")
-    lines = f"{name} = {at.atom(base)}.clone()\n{name}[{at.text(given[0])}] = {at.text(given[1])}"
-    at.demand_pure(given[0])
-    yield name, ahead(at, call, lines)
+    demand(all(f.is_number for f in ctx.facts(given[1])), "the value is no number")
+    name = ctx.new_name("t")
+    lines = f"{name} = {ctx.atom(base)}.clone()\n{name}[{ctx.text(given[0])}] = {ctx.text(given[1])}"
+    ctx.require_pure(given[0])
+    yield name, ahead(ctx, call, lines)
 
 
 @rule(
@@ -132,29 +132,29 @@ def masked_fill_by_assignment(call: cst.Call, at: Place):
         """,
     ],
 )
-def cat_by_slices(call: cst.Call, at: Place):
+def cat_by_slices(call: cst.Call, ctx: RewriteContext):
     """``cat`` fills a new tensor slice by slice."""
-    if at.resolved(call.func) not in ("torch.cat", "torch.concat", "torch.concatenate"):
+    if ctx.resolved(call.func) not in ("torch.cat", "torch.concat", "torch.concatenate"):
         return
     given = arguments(call)
     demand(1 <= len(given) <= 2 and isinstance(given[0], (cst.List, cst.Tuple)), "not a list of tensors")
     parts = [e.value for e in given[0].elements]
     demand(bool(parts) and not any(isinstance(e, cst.StarredElement) for e in given[0].elements), "not listed")
-    visits = list(matched(at, *parts, call))
+    visits = list(matched(ctx, *parts, call))
     facts = visits[0]
     demand(all([f.shape for f in v] == [f.shape for f in facts] for v in visits), "not the same shape every time")
     demand(all(f.dtype is facts[-1].dtype and f.contiguous for v in visits for f in v), "other dtypes, or strided")
     demand(all(f.ndim == facts[-1].ndim for f in facts), "an empty line among others")
-    dim = (at.value(given[1], "int") if len(given) == 2 else 0) % facts[-1].ndim
+    dim = (ctx.value(given[1], "int") if len(given) == 2 else 0) % facts[-1].ndim
     for part in parts:
-        at.demand_pure(part)
-    name = at.new_name("t")
-    lines, start = [f"{name} = {at.atom(parts[0])}.new_empty({', '.join(map(str, facts[-1].shape))})"], 0
+        ctx.require_pure(part)
+    name = ctx.new_name("t")
+    lines, start = [f"{name} = {ctx.atom(parts[0])}.new_empty({', '.join(map(str, facts[-1].shape))})"], 0
     for part, fact in zip(parts, facts, strict=False):
         stop = start + fact.shape[dim]
-        lines.append(f"{name}[{':, ' * dim}{start or ''}:{stop}] = {at.text(part)}")
+        lines.append(f"{name}[{':, ' * dim}{start or ''}:{stop}] = {ctx.text(part)}")
         start = stop
-    yield name, ahead(at, call, "\n".join(lines))
+    yield name, ahead(ctx, call, "\n".join(lines))
 
 
 @rule(
@@ -165,20 +165,20 @@ def cat_by_slices(call: cst.Call, at: Place):
         return x.index_fill(0, i, k)
     """,
 )
-def index_fill_by_assignment(call: cst.Call, at: Place):
+def index_fill_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``x.index_fill(d, i, k)`` is a copy of ``x`` with ``k`` at the indices."""
     base, given = method(call, "index_fill")
     demand(len(given) == 3, "not three arguments")
-    dim = at.value(given[0], "int")
-    for x, result in matched(at, base, call):
+    dim = ctx.value(given[0], "int")
+    for x, result in matched(ctx, base, call):
         like(x, result)
         demand(0 <= dim < x.ndim, "a dimension from the end")
-    demand(all(f.is_number for f in at.facts(given[2])), "the value is no number")
+    demand(all(f.is_number for f in ctx.facts(given[2])), "the value is no number")
     for part in (base, *given):
-        at.demand_pure(part)
-    name = at.new_name("t")
-    lines = f"{name} = {at.atom(base)}.clone()\n{name}[{':, ' * dim}{at.text(given[1])}] = {at.text(given[2])}"
-    yield name, ahead(at, call, lines)
+        ctx.require_pure(part)
+    name = ctx.new_name("t")
+    lines = f"{name} = {ctx.atom(base)}.clone()\n{name}[{':, ' * dim}{ctx.text(given[1])}] = {ctx.text(given[2])}"
+    yield name, ahead(ctx, call, lines)
 
 
 @rule(
@@ -189,18 +189,18 @@ def index_fill_by_assignment(call: cst.Call, at: Place):
         return torch.slice_scatter(x, y, 0, 1, 3)
     """,
 )
-def slice_scatter_by_assignment(call: cst.Call, at: Place):
+def slice_scatter_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``slice_scatter(x, y, d, a, b)`` is a copy of ``x`` with ``y`` in the slice."""
-    base, put, dim, start, stop = function(call, at, "torch.slice_scatter", 5)
-    place = at.value(dim, "int")
-    for x, y, result in matched(at, base, put, call):
+    base, put, dim, start, stop = function(call, ctx, "torch.slice_scatter", 5)
+    place = ctx.value(dim, "int")
+    for x, y, result in matched(ctx, base, put, call):
         like(x, result)
         demand(0 <= place < x.ndim and y.dtype is x.dtype, "another dtype, or a dimension from the end")
     for part in (base, put, dim, start, stop):
-        at.demand_pure(part)
-    name = at.new_name("t")
-    index = f"{':, ' * place}{at.atom(start)}:{at.atom(stop)}"
-    yield name, ahead(at, call, f"{name} = {at.atom(base)}.clone()\n{name}[{index}] = {at.text(put)}")
+        ctx.require_pure(part)
+    name = ctx.new_name("t")
+    index = f"{':, ' * place}{ctx.atom(start)}:{ctx.atom(stop)}"
+    yield name, ahead(ctx, call, f"{name} = {ctx.atom(base)}.clone()\n{name}[{index}] = {ctx.text(put)}")
 
 
 @rule(
@@ -211,14 +211,14 @@ def slice_scatter_by_assignment(call: cst.Call, at: Place):
         return x.clone().fill_(k)
     """,
 )
-def fill_by_assignment(call: cst.Call, at: Place):
+def fill_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``x.fill_(k)`` puts ``k`` into every place."""
     base, given = method(call, "fill_")
-    demand(len(given) == 1 and all(f.is_number for f in at.facts(given[0])), "the value is no number")
-    demand(all(f.ndim > 0 for f in at.tensors(call)), "0 dimensions have no slice")
-    at.demand_pure(given[0])
-    name = at.new_name("t")
-    yield name, ahead(at, call, f"{name} = {at.text(base)}\n{name}[:] = {at.text(given[0])}")
+    demand(len(given) == 1 and all(f.is_number for f in ctx.facts(given[0])), "the value is no number")
+    demand(all(f.ndim > 0 for f in ctx.tensors(call)), "0 dimensions have no slice")
+    ctx.require_pure(given[0])
+    name = ctx.new_name("t")
+    yield name, ahead(ctx, call, f"{name} = {ctx.text(base)}\n{name}[:] = {ctx.text(given[0])}")
 
 
 @rule(
@@ -229,24 +229,24 @@ def fill_by_assignment(call: cst.Call, at: Place):
         return torch.cat([x[:1] + 1, x[1:]])
     """,
 )
-def first_row_in_place(call: cst.Call, at: Place):
+def first_row_in_place(call: cst.Call, ctx: RewriteContext):
     """The first row changed and put before the others is a copy whose first row is changed in place."""
-    (listed,) = function(call, at, "torch.cat", 1)
+    (listed,) = function(call, ctx, "torch.cat", 1)
     demand(isinstance(listed, (cst.List, cst.Tuple)) and len(listed.elements) == 2, "not two tensors")
     first, rest = (e.value for e in listed.elements)
     demand(isinstance(first, cst.BinaryOperation) and type(first.operator) in METHODS, "not a changed row")
     demand(isinstance(first.left, cst.Subscript) and isinstance(rest, cst.Subscript), "not two slices")
     base = first.left.value
-    demand(isinstance(base, cst.Name) and at.text(base) == at.text(rest.value), "not slices of one variable")
-    bare = "".join(f"{at.text(first.left)} {at.text(rest)}".split())
-    demand(bare == f"{at.text(base)}[:1]{at.text(base)}[1:]", "not the first row and the others")
-    demand(all(f.is_number for f in at.facts(first.right)), "not a number")
-    for x, result in matched(at, base, call):
+    demand(isinstance(base, cst.Name) and ctx.text(base) == ctx.text(rest.value), "not slices of one variable")
+    bare = "".join(f"{ctx.text(first.left)} {ctx.text(rest)}".split())
+    demand(bare == f"{ctx.text(base)}[:1]{ctx.text(base)}[1:]", "not the first row and the others")
+    demand(all(f.is_number for f in ctx.facts(first.right)), "not a number")
+    for x, result in matched(ctx, base, call):
         like(x, result)
-    name = at.new_name("t")
-    lines = f"{name} = {at.text(base)}.clone()\n{name}[0].{METHODS[type(first.operator)]}({at.text(first.right)})"
-    at.demand_pure(first.right)
-    yield name, ahead(at, call, lines)
+    name = ctx.new_name("t")
+    lines = f"{name} = {ctx.text(base)}.clone()\n{name}[0].{METHODS[type(first.operator)]}({ctx.text(first.right)})"
+    ctx.require_pure(first.right)
+    yield name, ahead(ctx, call, lines)
 
 
 @rule(
@@ -259,13 +259,13 @@ def first_row_in_place(call: cst.Call, at: Place):
         return t
     """,
 )
-def augmented_through_line(statement: cst.AugAssign, at: Place):
+def augmented_through_line(statement: cst.AugAssign, ctx: RewriteContext):
     """``t += k`` on a contiguous tensor is ``add_`` on a view of it in one dimension.
 
     The target of ``+=`` is not probed: what it was is told by the next statement that reads it.
     """
-    name = read_again(statement, at)
-    yield f"{name}.view(-1).{IN_PLACE[type(statement.operator)]}({at.text(statement.value)})"
+    name = read_again(statement, ctx)
+    yield f"{name}.view(-1).{IN_PLACE[type(statement.operator)]}({ctx.text(statement.value)})"
 
 
 @rule(
@@ -278,26 +278,26 @@ def augmented_through_line(statement: cst.AugAssign, at: Place):
         return t
     """,
 )
-def augmented_by_method(statement: cst.AugAssign, at: Place):
+def augmented_by_method(statement: cst.AugAssign, ctx: RewriteContext):
     """``t += k`` is ``t.add_(k)`` where ``t`` is a tensor; so for the other three operations."""
-    name = read_again(statement, at)
-    yield f"{name}.{IN_PLACE[type(statement.operator)]}({at.text(statement.value)})"
+    name = read_again(statement, ctx)
+    yield f"{name}.{IN_PLACE[type(statement.operator)]}({ctx.text(statement.value)})"
 
 
-def read_again(statement: cst.AugAssign, at: Place) -> str:
+def read_again(statement: cst.AugAssign, ctx: RewriteContext) -> str:
     """The variable that a number is added to and that the next reader sees as a contiguous tensor. Raises Skip."""
     demand(isinstance(statement.target, cst.Name) and type(statement.operator) in IN_PLACE, "not a variable")
-    demand(all(f.is_number for f in at.facts(statement.value)), "not a number")
-    name = at.text(statement.target)
-    here = at.statement
+    demand(all(f.is_number for f in ctx.facts(statement.value)), "not a number")
+    name = ctx.text(statement.target)
+    here = ctx.statement
     for later in here.block[here.index + 1 :]:
         demand(isinstance(later, cst.SimpleStatementLine), "not read by a simple statement")
-        names = at.names(later)
+        names = ctx.names(later)
         if name in names.reads:
-            start, end = at.syntax.span(later)
-            readers = [e for e in at.syntax.expressions if start <= e.span[0] < end and _is(e.node, name)]
+            start, end = ctx.syntax.span(later)
+            readers = [e for e in ctx.syntax.expressions if start <= e.span[0] < end and _is(e.node, name)]
             demand(bool(readers), "not read as a value")
-            demand(all(f.contiguous for f in at.tensors(readers[0].node)), "not contiguous")
+            demand(all(f.contiguous for f in ctx.tensors(readers[0].node)), "not contiguous")
             return name
         demand(name not in names.stores, "stored again before it is read")
     return skip("not read again beside it")

@@ -4,16 +4,16 @@ import itertools
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
-from eqfuzz.rewrite.context.data_flow import bound_before, demand_first, demand_no_handler, demand_one_text, walk
+from eqfuzz.rewrite.context.context import RewriteContext
+from eqfuzz.rewrite.context.data_flow import bound_before, require_first, require_no_handler, require_one_text, walk
 from eqfuzz.rewrite.context.loop_control import (
-    demand_harmless,
-    demand_plain,
-    demand_short,
-    demand_unseen,
-    demand_unshared,
     fresh,
     number_atom,
+    require_harmless,
+    require_plain,
+    require_short,
+    require_unseen,
+    require_unshared,
     rows_of,
     simple_name,
     text_with,
@@ -40,7 +40,7 @@ MOST_ITEMS = 12
         return parts, [(y + 2, 7 - y), (y + 4, 6 - y)], [x, y]
     """,
 )
-def elements_rolled(statement: Simple, at: Place):
+def elements_rolled(statement: Simple, ctx: RewriteContext):
     """The items of a list that differ only in integers that count evenly are a comprehension over a range."""
     for node in expressions_in(statement, cst.List):
         assert isinstance(node, cst.List)
@@ -48,26 +48,27 @@ def elements_rolled(statement: Simple, at: Place):
         if len(items) < 2 or any(isinstance(e, cst.StarredElement) for e in node.elements):
             continue
         rows = [[n for n in walk(item) if isinstance(n, cst.Integer)] for item in items]
-        if any(isinstance(item, cst.Integer) for item in items) or not _counts_evenly(at, items, rows):
+        if any(isinstance(item, cst.Integer) for item in items) or not _counts_evenly(ctx, items, rows):
             continue
-        demand_plain(node)
+        require_plain(node)
         if any(isinstance(n, (cst.Lambda, cst.GeneratorExp, cst.FormattedString)) for n in walk(node)):
             skip("what is evaluated later would see the last number")
-        counter = fresh(at, "k")
+        counter = fresh(ctx, "k")
         edits = [
-            Edit(at.syntax.span(first), _term(counter, first.evaluated_value, second.evaluated_value))
+            Edit(ctx.syntax.span(first), _term(counter, first.evaluated_value, second.evaluated_value))
             for first, second in zip(rows[0], rows[1], strict=True)
             if first.evaluated_value != second.evaluated_value
         ]
-        element = text_with(at, items[0], edits)
+        element = text_with(ctx, items[0], edits)
         element = f"({element})" if isinstance(items[0], cst.Lambda) else element
-        yield at.replace(node, f"[{element} for {counter} in {at.builtin('range')}({len(items)})]")
+        yield ctx.replace(node, f"[{element} for {counter} in {ctx.builtin('range')}({len(items)})]")
 
 
-def _counts_evenly(at: Place, items: list[cst.BaseExpression], rows: list[list[cst.Integer]]) -> bool:
+def _counts_evenly(ctx: RewriteContext, items: list[cst.BaseExpression], rows: list[list[cst.Integer]]) -> bool:
     """Whether the items have one text but for integers, and each integer grows by the same step from item to item."""
     outlines = {
-        text_with(at, item, [Edit(at.syntax.span(n), "\0") for n in row]) for item, row in zip(items, rows, strict=True)
+        text_with(ctx, item, [Edit(ctx.syntax.span(n), "\0") for n in row])
+        for item, row in zip(items, rows, strict=True)
     }
     if len(outlines) != 1:
         return False
@@ -90,7 +91,7 @@ def program(x, y):
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=UNROLLED)
-def comprehension_unrolled(statement: Simple, at: Place):
+def comprehension_unrolled(statement: Simple, ctx: RewriteContext):
     """A comprehension over few known numbers or items is a list of its items."""
     for node in expressions_in(statement, cst.ListComp):
         clause = _plain_clause(node)
@@ -98,14 +99,14 @@ def comprehension_unrolled(statement: Simple, at: Place):
             continue
         assert isinstance(node, cst.ListComp)
         name = clause.target.value
-        demand_plain(node)
-        _demand_nothing_later(node)
-        values = _known_items(at, clause.iter)
+        require_plain(node)
+        _require_nothing_later(node)
+        values = _known_items(ctx, clause.iter)
         if not 1 <= len(values) <= MOST_ITEMS:
             skip(f"it makes {len(values)} items")
-        items = [text_with(at, node.elt, with_value(at, node.elt, name, value)) for value in values]
+        items = [text_with(ctx, node.elt, with_value(ctx, node.elt, name, value)) for value in values]
         bracketed = [f"({item})" if isinstance(node.elt, cst.Lambda) else item for item in items]
-        yield at.replace(node, f"[{', '.join(bracketed)}]")
+        yield ctx.replace(node, f"[{', '.join(bracketed)}]")
 
 
 def _plain_clause(node: cst.CSTNode) -> cst.CompFor | None:
@@ -116,19 +117,19 @@ def _plain_clause(node: cst.CSTNode) -> cst.CompFor | None:
     return clause if clause.inner_for_in is None and not clause.ifs and clause.asynchronous is None else None
 
 
-def _demand_nothing_later(node: cst.CSTNode) -> None:
+def _require_nothing_later(node: cst.CSTNode) -> None:
     if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(node)):
         skip("something in it is evaluated later")
     if any(isinstance(n, (cst.Is, cst.IsNot)) for n in walk(node)):
         skip("identities are compared in it")
 
 
-def _known_items(at: Place, iterable: cst.BaseExpression) -> list[str]:
+def _known_items(ctx: RewriteContext, iterable: cst.BaseExpression) -> list[str]:
     """The items of a range, or of a tuple or tensor in a variable, as atoms."""
     if isinstance(iterable, cst.Name):
-        return [f"{iterable.value}[{i}]" for i in range(rows_of(at, iterable))]
-    numbers = at.value(iterable, "range")
-    demand_harmless(at, iterable)
+        return [f"{iterable.value}[{i}]" for i in range(rows_of(ctx, iterable))]
+    numbers = ctx.value(iterable, "range")
+    require_harmless(ctx, iterable)
     return [number_atom(n) for n in numbers]
 
 
@@ -142,7 +143,7 @@ def _known_items(at: Place, iterable: cst.BaseExpression) -> list[str]:
         return both, [torch.sin(t) * t for t in rows], [t * k for k, t in enumerate(rows)]
     """,
 )
-def comprehension_by_index(statement: Simple, at: Place):
+def comprehension_by_index(statement: Simple, ctx: RewriteContext):
     """A comprehension over tuples or tensors takes their items by index, or those of all but the first of several."""
     for node in expressions_in(statement, cst.ListComp):
         clause = _plain_clause(node)
@@ -150,33 +151,33 @@ def comprehension_by_index(statement: Simple, at: Place):
             continue
         assert isinstance(node, cst.ListComp)
         targets = target_names(clause.target)
-        zipped = called(at, clause.iter, "zip")
+        zipped = called(ctx, clause.iter, "zip")
         flat = isinstance(clause.target, cst.Name) or all(isinstance(e.value, cst.Name) for e in clause.target.elements)
         sources = zipped if zipped is not None else [clause.iter]
         alone = zipped is None and not isinstance(clause.target, cst.Name)
         if not flat or alone or len(sources) != len(targets) or len(set(targets)) != len(targets):
             continue
-        demand_plain(node)
-        _demand_nothing_later(node)
-        counts = [rows_of(at, source) for source in sources]
-        names = [at.text(source) for source in sources]
+        require_plain(node)
+        _require_nothing_later(node)
+        counts = [rows_of(ctx, source) for source in sources]
+        names = [ctx.text(source) for source in sources]
         if frozenset(names) & frozenset(targets):
             skip("a sequence has the name of an item")
-        index = fresh(at, "i")
+        index = fresh(ctx, "i")
         items = [f"{name}[{index}]" for name in names]
         shortest = names[counts.index(min(counts))]
-        taken = _with_items(at, node.elt, targets, items)
-        turns = f"{at.builtin('range')}({at.builtin('len')}({shortest}))"
-        yield at.replace(node, f"[{taken} for {index} in {turns}]")
+        taken = _with_items(ctx, node.elt, targets, items)
+        turns = f"{ctx.builtin('range')}({ctx.builtin('len')}({shortest}))"
+        yield ctx.replace(node, f"[{taken} for {index} in {turns}]")
         if len(sources) > 1 and counts[0] == min(counts):
-            taken = _with_items(at, node.elt, targets[1:], items[1:])
-            head = f"for {index}, {targets[0]} in {at.builtin('enumerate')}({names[0]})"
-            yield at.replace(node, f"[{taken} {head}]")
+            taken = _with_items(ctx, node.elt, targets[1:], items[1:])
+            head = f"for {index}, {targets[0]} in {ctx.builtin('enumerate')}({names[0]})"
+            yield ctx.replace(node, f"[{taken} {head}]")
 
 
-def _with_items(at: Place, element: cst.BaseExpression, targets: list[str], items: list[str]) -> str:
+def _with_items(ctx: RewriteContext, element: cst.BaseExpression, targets: list[str], items: list[str]) -> str:
     pairs = zip(targets, items, strict=True)
-    return text_with(at, element, [edit for name, item in pairs for edit in with_value(at, element, name, item)])
+    return text_with(ctx, element, [edit for name, item in pairs for edit in with_value(ctx, element, name, item)])
 
 
 @rule(
@@ -188,32 +189,32 @@ def _with_items(at: Place, element: cst.BaseExpression, targets: list[str], item
         return torch.stack([torch.sin(t) * y for t in rows]) * torch.stack([x - y * k for k in range(3)], 0)
     """,
 )
-def stack_to_buffer(call: cst.Call, at: Place):
+def stack_to_buffer(call: cst.Call, ctx: RewriteContext):
     """What is stacked is stored into new memory, item by item."""
-    if at.resolved(call.func) != "torch.stack" or not call.args or len(call.args) > 2:
+    if ctx.resolved(call.func) != "torch.stack" or not call.args or len(call.args) > 2:
         return
     node = call.args[0].value
     clause = _plain_clause(node)
     if clause is None or call.args[0].keyword is not None or not _along_the_first(call.args[1:]):
         skip("it stacks no simple comprehension along the first dimension")
     assert isinstance(node, cst.ListComp)
-    demand_plain(node)
-    demand_harmless(at, node.elt)
-    demand_first(at, call)
-    demand_unseen(at, target_names(clause.target), node)
-    result = _one_kind(at, call)
-    rows = at.tensors(node.elt)
+    require_plain(node)
+    require_harmless(ctx, node.elt)
+    require_first(ctx, call)
+    require_unseen(ctx, target_names(clause.target), node)
+    result = _one_kind(ctx, call)
+    rows = ctx.tensors(node.elt)
     wanted = (result.dtype, result.shape[1:], result.device)
     if not result.shape or any((f.dtype, f.shape, f.device) != wanted for f in rows):
         skip("the items differ in dtype or device")
-    like = _on_the_same_device(at, node, result)
-    buffer, row = fresh(at, "buffer"), fresh(at, "row")
-    items = demand_one_text(at, clause.iter)
+    like = _on_the_same_device(ctx, node, result)
+    buffer, row = fresh(ctx, "buffer"), fresh(ctx, "row")
+    items = require_one_text(ctx, clause.iter)
     items = f"({items})" if isinstance(clause.iter, cst.Tuple) and not clause.iter.lpar else items
-    new = f"{like}.new_empty({result.shape!r}, dtype={at.path(str(result.dtype))})"
-    turns = f"for {row}, ({at.text(clause.target)}) in {at.builtin('enumerate')}({items}):"
-    stored = f"{buffer}[{row}] = {demand_one_text(at, node.elt)}"
-    yield buffer, at.ahead(f"{buffer} = {new}\n{turns}\n{indented(stored)}")
+    new = f"{like}.new_empty({result.shape!r}, dtype={ctx.path(str(result.dtype))})"
+    turns = f"for {row}, ({ctx.text(clause.target)}) in {ctx.builtin('enumerate')}({items}):"
+    stored = f"{buffer}[{row}] = {require_one_text(ctx, node.elt)}"
+    yield buffer, ctx.ahead(f"{buffer} = {new}\n{turns}\n{indented(stored)}")
 
 
 def _along_the_first(rest: list[cst.Arg] | tuple[cst.Arg, ...]) -> bool:
@@ -226,9 +227,9 @@ def _along_the_first(rest: list[cst.Arg] | tuple[cst.Arg, ...]) -> bool:
     )
 
 
-def _one_kind(at: Place, expression: cst.BaseExpression) -> Fact:
+def _one_kind(ctx: RewriteContext, expression: cst.BaseExpression) -> Fact:
     """The one dtype, shape and device of a contiguous tensor, whatever its values."""
-    facts = at.tensors(expression)
+    facts = ctx.tensors(expression)
     kinds = {(f.dtype, f.shape, f.device, f.requires_grad) for f in facts}
     if len(kinds) != 1 or not facts[0].contiguous or not facts[0].numel:
         skip("it is not the same kind of contiguous tensor every time, or empty")
@@ -237,18 +238,18 @@ def _one_kind(at: Place, expression: cst.BaseExpression) -> Fact:
     return facts[0]
 
 
-def _on_the_same_device(at: Place, node: cst.CSTNode, result: Fact) -> str:
+def _on_the_same_device(ctx: RewriteContext, node: cst.CSTNode, result: Fact) -> str:
     """A variable with a tensor on the device of the result."""
     inner = {n for part in walk(node) if isinstance(part, cst.CompFor) for n in target_names(part.target)}
-    bound = bound_before(at) - inner
+    bound = bound_before(ctx) - inner
     for name in walk(node):
-        if isinstance(name, cst.Name) and name.value in bound and _is_tensor(at, name, result.device):
+        if isinstance(name, cst.Name) and name.value in bound and _is_tensor(ctx, name, result.device):
             return name.value
     return skip("no tensor in it is there before")
 
 
-def _is_tensor(at: Place, name: cst.Name, device: str) -> bool:
-    visits = at.visits(name)
+def _is_tensor(ctx: RewriteContext, name: cst.Name, device: str) -> bool:
+    visits = ctx.visits(name)
     return bool(visits) and all(f.is_tensor and f.device == device for f in visits)
 
 
@@ -266,36 +267,36 @@ def _is_tensor(at: Place, name: cst.Name, device: str) -> bool:
         return z, w
     """,
 )
-def buffer_to_stack(loop: cst.For, at: Place):
+def buffer_to_stack(loop: cst.For, ctx: RewriteContext):
     """New memory that a loop fills row by row is a stack of the rows."""
-    made, statement = assigned(previous(at)), only_statement(loop.body)
-    name = simple_name(at, loop.target)
+    made, statement = assigned(previous(ctx)), only_statement(loop.body)
+    name = simple_name(ctx, loop.target)
     filled = isinstance(statement, cst.Assign) and len(statement.targets) == 1
     if made is None or not filled or loop.orelse is not None or not isinstance(loop.iter, cst.Call):
         skip("no new memory right before the loop, or more than one statement in it")
     assert isinstance(statement, cst.Assign)
     target, (buffer, new) = statement.targets[0].target, made
-    if "".join(at.syntax.text_of(target).split()) != f"{buffer}[{name}]" or not isinstance(target, cst.Subscript):
+    if "".join(ctx.syntax.text_of(target).split()) != f"{buffer}[{name}]" or not isinstance(target, cst.Subscript):
         skip("the body does not store by the loop's index")
     callee = new.func if isinstance(new, cst.Call) else None
     function = callee.attr.value if isinstance(callee, cst.Attribute) else ""
     if function.removeprefix("new_").removesuffix("_like") not in ("empty", "zeros", "ones", "full"):
         skip(f"{buffer} may be more than new memory")
-    demand_harmless(at, new)
-    demand_harmless(at, statement.value)
-    demand_plain(statement.value)
-    demand_no_handler(at)
-    demand_unseen(at, [name], loop)
-    demand_unshared(at, [buffer])
-    if buffer in at.names(statement.value).reads:
+    require_harmless(ctx, new)
+    require_harmless(ctx, statement.value)
+    require_plain(statement.value)
+    require_no_handler(ctx)
+    require_unseen(ctx, [name], loop)
+    require_unshared(ctx, [buffer])
+    if buffer in ctx.names(statement.value).reads:
         skip(f"{buffer} is read in the loop")
-    numbers = at.value(loop.iter, "range")
-    if buffer in at.names(loop.iter).reads:
-        items = f"{at.builtin('range')}({len(numbers)})"
+    numbers = ctx.value(loop.iter, "range")
+    if buffer in ctx.names(loop.iter).reads:
+        items = f"{ctx.builtin('range')}({len(numbers)})"
     else:
-        items = demand_one_text(at, loop.iter)
-    demand_harmless(at, loop.iter)
-    memory, rows = at.tensors(target.value), at.tensors(statement.value)
+        items = require_one_text(ctx, loop.iter)
+    require_harmless(ctx, loop.iter)
+    memory, rows = ctx.tensors(target.value), ctx.tensors(statement.value)
     first = memory[0]
     if not first.contiguous or not first.numel or numbers != range(first.shape[0]) or first.dtype is None:
         skip("the loop does not fill all rows of contiguous memory in order")
@@ -305,7 +306,7 @@ def buffer_to_stack(loop: cst.For, at: Place):
         skip("a row is converted or broadcast")
     if not all(f.contiguous for f in rows):
         skip("stacks of rows that are not contiguous may have other strides")
-    demand_short(items)
-    begun = at.statement.block[at.statement.index - 1]
-    text = f"{at.path('torch.stack')}([{demand_one_text(at, statement.value)} for {name} in {items}])"
-    yield f"{buffer} = {text}", Edit((at.syntax.span(begun)[0], at.here.span[0]), "")
+    require_short(items)
+    begun = ctx.statement.block[ctx.statement.index - 1]
+    text = f"{ctx.path('torch.stack')}([{require_one_text(ctx, statement.value)} for {name} in {items}])"
+    yield f"{buffer} = {text}", Edit((ctx.syntax.span(begun)[0], ctx.here.span[0]), "")

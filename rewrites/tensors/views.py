@@ -3,7 +3,16 @@
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.rewrite.facts.preconditions import Guard, arithmetic, at_least, moderate, same_dtype, unmutated, where, wide
+from eqfuzz.rewrite.facts.preconditions import (
+    Precondition,
+    arithmetic,
+    at_least,
+    moderate,
+    same_dtype,
+    unmutated,
+    where,
+    wide,
+)
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, extents, non_empty, rank, same_shape
 from eqfuzz.rewrite.rules.rule import rule
 
@@ -25,7 +34,7 @@ def _columns(name, n, m):
         rows, operands[n].value, operands[m].value = extents(3, rng, (1, 2, 3, 5))
         operands[name].shape = (rows, operands[n].value * operands[m].value)
 
-    return Guard(f"{n} * {m} columns", check, propose)
+    return Precondition(f"{n} * {m} columns", check, propose)
 
 
 @rule(exact="bitwise", where=[rank("x", 2), _columns("x", "n", "m")], both_ways=True)

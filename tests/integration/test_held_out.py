@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from eqfuzz.oracle.compare.eager_judge import judge_self
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.program import Format
+from eqfuzz.program.program import SeedFormat
 from eqfuzz.rewrite.facts.probe import Probe
 from eqfuzz.rewrite.source.syntax import Syntax
 from tests.commandline import Run, mutate
@@ -23,7 +23,7 @@ FILES = sorted(FOLDER.glob("*.py"))
 
 def test_the_files_are_of_every_format_and_as_long_as_real_ones():
     assert len(FILES) == 20
-    assert {read_program(path).format for path in FILES} == set(Format)
+    assert {read_program(path).format for path in FILES} == set(SeedFormat)
     for path in FILES:
         assert 40 <= len(path.read_text(encoding="utf-8").splitlines()) <= 120, path.name
 
@@ -36,10 +36,10 @@ def test_a_file_loads_and_does_the_same_when_probed(path: Path) -> None:
     plain = observe(loaded.instance, calls)
     assert [call.raised for call in plain.calls] == [None] * len(calls)
     again = judge_self(plain, observe(loaded.instance, calls))
-    assert again.kind is Kind.AGREE, again.message
+    assert again.kind is VerdictKind.AGREE, again.message
     probe = Probe(program, syntax)
     probed = judge_self(plain, observe(probe.instance, calls))
-    assert probed.kind is Kind.AGREE, probed.message
+    assert probed.kind is VerdictKind.AGREE, probed.message
     facts = probe.facts()
     recorded = sum(bool(facts.at(expression.span)) for expression in syntax.expressions)
     assert recorded > 0.6 * len(syntax.expressions)
@@ -54,7 +54,7 @@ def rewritten(out: Path, variants: int, seconds: float) -> Run:
     return mutate(FOLDER, "--strategy", "each", "--variants", variants, "--dry-run", out=out / "out", timeout=seconds)
 
 
-def demand_all_hold(run: Run) -> None:
+def require_all_hold(run: Run) -> None:
     """``inconclusive`` is the honest answer where an inexact rewrite meets a discontinuity."""
     assert run.code == 0, run.errors
     assert run.of("invalid") == [] and run.summary["seeds"] == len(FILES)
@@ -63,11 +63,11 @@ def demand_all_hold(run: Run) -> None:
     failed = [
         (Path(cell["seed"]).name, cell["rules"], cell["verdict"]["kind"], cell["verdict"]["message"])
         for cell in judged
-        if cell["verdict"]["kind"] not in (Kind.AGREE, Kind.INCONCLUSIVE)
+        if cell["verdict"]["kind"] not in (VerdictKind.AGREE, VerdictKind.INCONCLUSIVE)
     ]
     assert failed == []
     kinds = Counter(cell["verdict"]["kind"] for cell in judged)
-    assert kinds[Kind.INCONCLUSIVE] < 0.01 * len(judged), kinds
+    assert kinds[VerdictKind.INCONCLUSIVE] < 0.01 * len(judged), kinds
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def demand_all_hold(run: Run) -> None:
 @pytest.mark.long
 def test_a_share_of_the_rewrites_holds_and_every_file_gets_many(tmp_path: Path) -> None:
     run = rewritten(tmp_path, SHARE, 1700)
-    demand_all_hold(run)
+    require_all_hold(run)
     for path in FILES:
         families = {rule.split("/")[0] for cell in run.of("cell", path.name) for rule in cell["rules"]}
         assert len(run.of("cell", path.name)) >= SHARE, path.name
@@ -86,4 +86,4 @@ def test_a_share_of_the_rewrites_holds_and_every_file_gets_many(tmp_path: Path) 
 @pytest.mark.long
 @pytest.mark.timeout(7200)
 def test_every_single_rewrite_holds(tmp_path: Path) -> None:
-    demand_all_hold(rewritten(tmp_path, 0, 7000))
+    require_all_hold(rewritten(tmp_path, 0, 7000))

@@ -16,13 +16,13 @@ from types import SimpleNamespace
 import pytest
 from werkzeug import Response
 
-from eqfuzz.campaign.sources.files import Drawn
-from eqfuzz.campaign.sources.llm import LlmSource
+from eqfuzz.campaign.sources.files import DrawHistory
+from eqfuzz.campaign.sources.llm import LlmSeeds
 from eqfuzz.generate.llm.model.endpoint import Endpoint
 from eqfuzz.generate.llm.model.price import OwnPrice
 from eqfuzz.generate.llm.prompt import shipped_prompts
-from eqfuzz.generate.llm.repair import Asking
-from eqfuzz.generate.llm.request import Order
+from eqfuzz.generate.llm.repair import RequestSettings
+from eqfuzz.generate.llm.request import GenerationRequest
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.provenance import provenance_of
 from tests.scripted_model import (
@@ -314,20 +314,20 @@ def test_white_box_learns_from_what_reached(tmp_path):
 
 def test_a_campaign_draws_from_a_model(tmp_path):
     """The same draws again cost nothing, and give the same seeds; a spent budget gives none."""
-    order = Order(
+    order = GenerationRequest(
         endpoint=Endpoint("played", "http://127.0.0.1:1/v1"),
         price=OwnPrice(Decimal(1), Decimal(4)),
         prompts=(shipped_prompts()["loops"],),
         count=0,
         out=tmp_path,
         budget=Decimal("0.02"),
-        asking=Asking(max_output=MOST_OUTPUT),
+        asking=RequestSettings(max_output=MOST_OUTPUT),
     )
-    nothing = Drawn({}, frozenset())
+    nothing = DrawHistory({}, frozenset())
     with serving() as server:
         model = ScriptedModel(server, [Act("fence"), Act("syntax", repairable=False), Act("prose"), Act("load")])
         order = dataclasses.replace(order, endpoint=Endpoint("played", model.url))
-        with LlmSource(order) as source:
+        with LlmSeeds(order) as source:
             assert source.name == "llm:loops"
             drawn = [source.draw(random.Random(0), number, nothing) for number in range(3)]
             paid = source.figures()
@@ -335,7 +335,7 @@ def test_a_campaign_draws_from_a_model(tmp_path):
                 pass
             assert source.trouble == "the budget is spent" and source.figures()["dollars"] <= 0.02
         asked = model.answers
-        with LlmSource(order) as source:
+        with LlmSeeds(order) as source:
             assert [source.draw(random.Random(0), number, nothing) for number in range(3)] == drawn
     assert model.answers == asked and paid["queries"] >= 5 and all(seed is not None for seed in drawn)
     assert all(recognise(seed.text, seed.name).untrusted for seed in drawn)

@@ -15,14 +15,14 @@ import psutil
 import pytest
 
 from eqfuzz.campaign.configuration import Configuration, from_tables
-from eqfuzz.campaign.executors.file_transfer import Luggage, unpack
-from eqfuzz.campaign.executors.ray_worker import RayWorker, Refused
+from eqfuzz.campaign.executors.file_transfer import ShippedConfiguration, unpack
+from eqfuzz.campaign.executors.ray_worker import RayWorker, UnfitNode
 from eqfuzz.campaign.metrics import Statistics
-from eqfuzz.campaign.setup import Options, open_store, run_campaign
+from eqfuzz.campaign.setup import InvocationOptions, open_store, run_campaign
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.events.campaign import CampaignSummary, ItemEnded, ItemStarted, WorkerLost
 from eqfuzz.events.event import Event
-from eqfuzz.events.run import CellJudged, FindingMade
+from eqfuzz.events.run import CellJudged, FindingReported
 from eqfuzz.triage.findings.folder import read_finding
 from eqfuzz.triage.findings.versions import versions
 from tests.commandline import write
@@ -122,7 +122,7 @@ class Ran:
 
 def ran(configuration: Configuration, out: Path, executor: str) -> Ran:
     """Run it to its end, with two workers."""
-    options = Options(name="night", out=out, jobs=2, executor=executor)
+    options = InvocationOptions(name="night", out=out, jobs=2, executor=executor)
     events: list[Event] = []
     summary = run_campaign(configuration, options, Statistics(), events.append)
     with open_store(options) as store:
@@ -194,14 +194,14 @@ def test_nothing_of_the_cluster_stays(both: tuple[Ran, Ran]) -> None:
     assert [
         told for told in commands if any(name in told for name in ("ray::", "raylet", "gcs_server", "eqfuzz."))
     ] == []
-    folders = {str(Path(event.folder).parent) for event in ray.of(FindingMade)}
+    folders = {str(Path(event.folder).parent) for event in ray.of(FindingReported)}
     assert folders == {str(ray.out.resolve() / "findings")}
 
 
 @pytest.mark.long
 def test_the_code_under_test_never_runs_in_the_worker_s_process(tmp_path: Path) -> None:
     out = tmp_path / "elsewhere"
-    worker = RayWorker(Luggage.of(configuration(tmp_path)), str(tmp_path / "node"), str(out), versions())
+    worker = RayWorker(ShippedConfiguration.of(configuration(tmp_path)), str(tmp_path / "node"), str(out), versions())
     told = worker.begin()
     try:
         options = {"seed": 1, "favoured": [], "configs": ["inductor"], "traced": False, "met": []}
@@ -243,7 +243,7 @@ def test_the_code_under_test_never_runs_in_the_worker_s_process(tmp_path: Path) 
 )
 def test_a_node_with_other_versions_refuses(tmp_path: Path, changed: dict[str, str], why: str) -> None:
     other = {**versions(), **changed}
-    worker = RayWorker(Luggage.of(configuration(tmp_path)), str(tmp_path / "node"), str(tmp_path), other)
-    with pytest.raises(Refused, match=why):
+    worker = RayWorker(ShippedConfiguration.of(configuration(tmp_path)), str(tmp_path / "node"), str(tmp_path), other)
+    with pytest.raises(UnfitNode, match=why):
         worker.begin()
     shutil.rmtree(tmp_path / "node", ignore_errors=True)

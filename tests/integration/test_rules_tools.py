@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from eqfuzz.cli.app import app
 from eqfuzz.events.run import SitesListed
 from eqfuzz.report.run.rewrites import Rewrites
-from eqfuzz.rewrite.derivation import Step
+from eqfuzz.rewrite.derivation import RewriteStep
 from tests.commandline import eqfuzz, mutate, write
 
 MINE = """
@@ -52,7 +52,7 @@ MINE = """
     @rule(exact="bitwise", example="def program(x):\\n    for i in range(2):\\n        x = x + i\\n    return x")
     def counted(loop: cst.For, at):
         \"\"\"A range as a list.\"\"\"
-        yield f"for {at.text(loop.target)} in {list(at.value(loop.iter, 'range'))}:\\n    {at.block(loop.body)}"
+        yield f"for {ctx.text(loop.target)} in {list(ctx.value(loop.iter, 'range'))}:\\n    {ctx.block(loop.body)}"
 """
 
 SEED = """
@@ -311,8 +311,8 @@ def test_diff_in_text_shows_sites_and_diffs(mine: Path, seed: Path, tmp_path: Pa
 
 def test_the_table_shows_statements_as_if_they_stood_alone() -> None:
     steps = [
-        Step("a/peeled", 2, "for k in a:\n        f(k)", "for k in b:\n        f(k)\n    k = 2\n    f(k)"),
-        Step("a/unrolled", 2, "for k in a:\n        f(k)", "k = 0\n    f(k)"),
+        RewriteStep("a/peeled", 2, "for k in a:\n        f(k)", "for k in b:\n        f(k)\n    k = 2\n    f(k)"),
+        RewriteStep("a/unrolled", 2, "for k in a:\n        f(k)", "k = 0\n    f(k)"),
     ]
     console = Console(width=100, record=True, file=io.StringIO())
     rewrites = Rewrites(console)

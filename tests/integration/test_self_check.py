@@ -8,7 +8,7 @@ import pytest
 from eqfuzz.commands.calibrate import COMPILED, Pairs
 from eqfuzz.events.self_check import SelfCheckStep
 from eqfuzz.mutate.self_check import quick_check
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.report.verbs.self_check import precision_table, recall_table, wolves_table
 from tests.commandline import eqfuzz, write
 
@@ -56,7 +56,14 @@ def test_a_long_run_does_not_start_with_an_oracle_that_fails(tmp_path, monkeypat
 
 def test_pairs_count_what_was_said():
     pairs = Pairs(COMPILED)
-    kinds = (Kind.AGREE, Kind.AGREE, Kind.INCONCLUSIVE, Kind.WRONG_RESULT, Kind.UNSUPPORTED, Kind.INVALID_SEED)
+    kinds = (
+        VerdictKind.AGREE,
+        VerdictKind.AGREE,
+        VerdictKind.INCONCLUSIVE,
+        VerdictKind.WRONG_RESULT,
+        VerdictKind.UNSUPPORTED,
+        VerdictKind.INVALID_SEED,
+    )
     pairs.add("a.py", [Verdict(kind, "said") for kind in kinds])
     assert pairs.count == 4 and pairs.claimed == ["a.py: wrong-result: said"] and pairs.doubts == {"a.py": 1}
 
@@ -67,5 +74,5 @@ def test_tables_have_a_row_for_each_count():
     crying = {"float32": {"assert_close": 3}}
     assert wolves_table({"subjects": {"float32": 9, "float16": 8}, "wolves": crying}).row_count == 2
     pairs = Pairs(COMPILED)
-    pairs.add("a.py", [Verdict(Kind.AGREE, "said")])
+    pairs.add("a.py", [Verdict(VerdictKind.AGREE, "said")])
     assert precision_table([pairs.to_json()]).row_count == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eqfuzz.commands.calibrate import THREADED, THREADS, Measuring, Sizes
+from eqfuzz.commands.calibrate import THREADED, THREADS, Calibration, Sizes
 from eqfuzz.program.release import this_release
 from tests.commandline import eqfuzz, mutate, write
 
@@ -80,7 +80,7 @@ def test_a_gradient_that_several_threads_sum_at_once(tmp_path):
 
 
 def test_correct_runs_with_several_threads_are_not_told_apart(tmp_path):
-    measuring = Measuring(tmp_path, lambda _: None, Sizes(threaded=6), jobs=1, seed=0)
+    measuring = Calibration(tmp_path, lambda _: None, Sizes(threaded=6), jobs=1, seed=0)
     names = ("relu_residual", "logsumexp")
     measuring.programs = [p for p in measuring.programs if p.name.rpartition("/")[2].removesuffix(".py") in names]
     measuring.threads()

@@ -13,7 +13,7 @@ from eqfuzz.mutate.run import run
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.program.formats import read_program
 from eqfuzz.run.sandbox import launcher
-from eqfuzz.run.sandbox.detection import Found, Level, found
+from eqfuzz.run.sandbox.detection import SandboxLevel, SandboxSupport, found
 from tests.commandline import mutate, write
 
 HEADER = '# /// eqfuzz\n# source = "llm"\n# ///\n'
@@ -34,7 +34,7 @@ WRITES = GOOD.replace("return", "open('/usr/new', 'w'); return")
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.skipif(found().level is Level.NONE, reason=f"no sandbox here: {found().lacks}")
+@pytest.mark.skipif(found().level is SandboxLevel.NONE, reason=f"no sandbox here: {found().lacks}")
 def test_they_are_judged_in_the_sandbox(tmp_path: Path) -> None:
     for name, text in {"good.py": GOOD, "curious.py": CURIOUS, "own.py": WRITES}.items():
         write(tmp_path / "seeds", name, HEADER + text)
@@ -52,7 +52,9 @@ def test_they_are_judged_in_the_sandbox(tmp_path: Path) -> None:
 
 @pytest.fixture
 def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = Found(Level.NONE, "bubblewrap is not installed (`apt install bubblewrap`); the kernel has no Landlock")
+    known = SandboxSupport(
+        SandboxLevel.NONE, "bubblewrap is not installed (`apt install bubblewrap`); the kernel has no Landlock"
+    )
     monkeypatch.setattr(launcher, "found", lambda: known)
 
 

@@ -25,20 +25,20 @@ import sqlalchemy as sa
 
 from eqfuzz.campaign.configuration import Configuration, from_tables
 from eqfuzz.campaign.engine import loop as campaign
-from eqfuzz.campaign.engine.loop import Call, Campaigning
-from eqfuzz.campaign.executors.item_runner import CutOff, Performed
+from eqfuzz.campaign.engine.loop import CampaignInvocation, CampaignLoop
+from eqfuzz.campaign.executors.item_runner import ItemInterrupted, ItemResult
 from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.metrics import Statistics
-from eqfuzz.campaign.sources.files import Files
+from eqfuzz.campaign.sources.files import SeedFiles
 from eqfuzz.campaign.store import database, patience
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.campaign.store.store import Store
-from eqfuzz.events.campaign import Waiting
+from eqfuzz.events.campaign import CampaignBlocked
 from eqfuzz.events.event import Event
-from eqfuzz.events.run import FindingMade
-from eqfuzz.mutate.bucketing import Sorting
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
-from eqfuzz.program.program import Format, Program
+from eqfuzz.events.run import FindingReported
+from eqfuzz.mutate.bucketing import Bucketer
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
+from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.report.machine.event_log import EventFile
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.folder import write_folder
@@ -67,13 +67,13 @@ class Pretending:
 
     def perform(
         self, slot: int, item: Item, text: str, index: int, emit: Callable[[Event], None], stop: threading.Event
-    ) -> Performed:
+    ) -> ItemResult:
         self._step()
         if stop.wait(self._seconds if index >= self._slow_from else 0.0):
-            raise CutOff
+            raise ItemInterrupted
         rng = random.Random(f"{item.program} {item.options}")
         if rng.random() < 0.1:
-            return Performed(empty_outcome("invalid", "pretended"), ())
+            return ItemResult(empty_outcome("invalid", "pretended"), ())
         cells = rng.randint(1, 4)
         reached = {
             str(variant): sorted(rng.sample(range(400), rng.randint(1, 12))) for variant in range(rng.randint(1, 3))
@@ -93,16 +93,16 @@ class Pretending:
         with (self._out / "performed").open("a", encoding="utf-8") as log:
             log.write(f"{item.epoch}/{item.number}\n")
         self._step()
-        return Performed(outcome, tuple(found))
+        return ItemResult(outcome, tuple(found))
 
-    def _finding(self, index: int, number: int, text: str) -> FindingMade:
-        program = Program(f"seed{number}.py", "pass\n", Format.EQFUZZ, "program", "program", "inputs(rng)")
+    def _finding(self, index: int, number: int, text: str) -> FindingReported:
+        program = Program(f"seed{number}.py", "pass\n", SeedFormat.EQFUZZ, "program", "program", "inputs(rng)")
         finding = Finding(
             id=f"f{number:09}",
             original=program,
             transformed=program,
             derivation=(),
-            verdict=Verdict(Kind.WRONG_RESULT, "pretended"),
+            verdict=Verdict(VerdictKind.WRONG_RESULT, "pretended"),
             device="cpu",
             config="inductor",
             settings={},
@@ -114,7 +114,7 @@ class Pretending:
         known = (self._out / "findings" / finding.id).exists()
         folder = write_folder(self._out / "findings", finding, "pass\n", None)
         self._step()
-        return FindingMade(index, finding, str(folder), known)
+        return FindingReported(index, finding, str(folder), known)
 
     def close(self) -> None:
         pass
@@ -140,7 +140,7 @@ class Pretended:
     seconds: float = 0.0
     slow_from: int = 0
 
-    def run(self, step: Step = lambda: None, causes: list[str] | None = None) -> Campaigning:
+    def run(self, step: Step = lambda: None, causes: list[str] | None = None) -> CampaignLoop:
         """Run to the budget; ``step`` is called everywhere that a kill could make a difference.
 
         ``causes`` are taken of what it waited for; empty ones where that was over.
@@ -156,13 +156,13 @@ class Pretended:
                 file.write_text(f"# {file.name}\n", encoding="utf-8")
         with Store.open(self.url or f"sqlite:///{self.out / 'campaigns.db'}", self.out / "store") as store:
             _count_statements(store, step)
-            call = Call(
+            call = CampaignInvocation(
                 name=self.name,
                 out=folder,
                 store=store,
                 executor=Pretending(folder, self.slots, self.seconds, self.slow_from, step),
                 executor_name="pretended",
-                sources=[Files("folder:seeds", files)],
+                sources=[SeedFiles("folder:seeds", files)],
                 families=FAMILIES,
                 configs=CONFIGS,
                 rules=3,
@@ -172,10 +172,10 @@ class Pretended:
             def handle(event: Event) -> None:
                 step()
                 log.handle(event)
-                if causes is not None and isinstance(event, Waiting):
+                if causes is not None and isinstance(event, CampaignBlocked):
                     causes.append(event.cause)
 
-            campaigning = Campaigning(configuration(self.cells), call, Sorting(folder, ()), Statistics(), handle)
+            campaigning = CampaignLoop(configuration(self.cells), call, Bucketer(folder, ()), Statistics(), handle)
             campaigning.run()
             log.close()
         return campaigning

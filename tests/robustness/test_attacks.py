@@ -15,7 +15,7 @@ from eqfuzz.program.program import InvalidSeed
 from eqfuzz.program.provenance import LLM, Provenance
 from eqfuzz.run.kernels import toolchain
 from eqfuzz.run.sandbox import launcher
-from eqfuzz.run.sandbox.detection import Level, found
+from eqfuzz.run.sandbox.detection import SandboxLevel, found
 from tests.robustness.hostile_world import (
     CLEAN,
     DISK_BYTES,
@@ -33,7 +33,7 @@ ATTACKS = sorted((Path(__file__).parent / "attacks").glob("*.py"))
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(found().level is not Level.BUBBLEWRAP, reason=f"no bubblewrap here: {found().lacks}"),
+    pytest.mark.skipif(found().level is not SandboxLevel.BUBBLEWRAP, reason=f"no bubblewrap here: {found().lacks}"),
 ]
 
 FORBIDDEN = {

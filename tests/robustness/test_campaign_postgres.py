@@ -19,7 +19,7 @@ import pytest
 from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.store.database import Database
 from eqfuzz.campaign.store.patience import with_patience
-from eqfuzz.campaign.store.records import Claim, Item, KeptFinding, Settlement
+from eqfuzz.campaign.store.records import Claim, EpochResult, Item, StoredFinding
 from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.run.processes.process_tree import children_of
 from tests.robustness.campaigns import (
@@ -108,7 +108,7 @@ class Claiming:
                     left.remove(campaign)
                 continue
             ids = self.rng.sample(range(20), 3)
-            found = [KeptFinding(f"f{n}", "wrong-result", "f", "b", "", "s.py", claim.item.epoch, {}) for n in ids]
+            found = [StoredFinding(f"f{n}", "wrong-result", "f", "b", "", "s.py", claim.item.epoch, {}) for n in ids]
             assert self.patiently(lambda claim=claim, found=found: self.finish(claim, found))
             done.append(claim.case)
             if self.rng.random() < 0.02:
@@ -116,7 +116,7 @@ class Claiming:
                 self.patiently(lambda: self.store.items.abandoned(time.time(), 3600.0))
         return done, self.trouble
 
-    def finish(self, claim: Claim, found: list[KeptFinding]) -> bool:
+    def finish(self, claim: Claim, found: list[StoredFinding]) -> bool:
         return self.store.items.finish(claim, empty_outcome("done"), found, time.time())
 
     def go_on(self, campaign: int) -> bool:
@@ -124,7 +124,7 @@ class Claiming:
         found = next(one for one in self.store.campaigns() if one.id == campaign)
         if found.settled < found.planned and self.store.items.outcomes(campaign, found.settled + 1) is not None:
             features = dict.fromkeys(self.rng.sample(range(10**6), 50), 0)
-            settlement = Settlement(features, (), (), {"a.py": b"\x01"}, {})
+            settlement = EpochResult(features, (), (), {"a.py": b"\x01"}, {})
             self.patiently(lambda: self.store.settle(campaign, found.settled + 1, settlement))
         elif found.planned < self.epochs:
             epoch = found.planned + 1

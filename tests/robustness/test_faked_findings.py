@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import Evidence, Kind
+from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.program.policy import first_violation
 from eqfuzz.run.configs.named import Config
-from eqfuzz.run.sandbox.detection import Level, found
+from eqfuzz.run.sandbox.detection import SandboxLevel, found
 from eqfuzz.triage.confirm.replay import STILL_FAILING, replay
 from eqfuzz.triage.confirm.sandboxed_confirmation import shows_outside
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.script import Described, write_reproducer
+from eqfuzz.triage.reproducer.script import SourceDescription, write_reproducer
 from tests.unit.triage.findings import finding_of
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(found().level is Level.NONE, reason=f"no sandbox here: {found().lacks}"),
+    pytest.mark.skipif(found().level is SandboxLevel.NONE, reason=f"no sandbox here: {found().lacks}"),
 ]
 
 PROGRAM = """
@@ -54,11 +54,11 @@ FAKES = {
 
 
 CONFIG = Config(name="eager", backend="eager")
-DESCRIBED = Described("return [\n    ((torch.ones(3),), {}),\n]", None, False)
+DESCRIBED = SourceDescription("return [\n    ((torch.ones(3),), {}),\n]", None, False)
 
 
 def finding(source: str, **changed: object) -> Finding:
-    made = finding_of(Kind.WRONG_RESULT, source=source, evidence=Evidence(0, "output"), **changed)
+    made = finding_of(VerdictKind.WRONG_RESULT, source=source, evidence=Evidence(0, "output"), **changed)
     programs = {name: dataclasses.replace(made.original, untrusted=True) for name in ("original", "transformed")}
     return dataclasses.replace(made, **programs)
 
@@ -90,6 +90,6 @@ def test_a_difference_is_seen_from_outside(tmp_path: Path) -> None:
 def test_a_death_is_seen_from_outside(dies: str) -> None:
     text = "import torch\n" + PROGRAM.replace("return x * 2", f"{dies or 'pass'}\n    return x * 2")
     made = finding(text)
-    died = dataclasses.replace(made, verdict=dataclasses.replace(made.verdict, kind=Kind.PROCESS_CRASH))
+    died = dataclasses.replace(made, verdict=dataclasses.replace(made.verdict, kind=VerdictKind.PROCESS_CRASH))
     assert shows_outside(died, CONFIG, DESCRIBED, None, {}) == bool(dies)
     assert shows_outside(made, CONFIG, DESCRIBED, None, {}) == bool(dies)

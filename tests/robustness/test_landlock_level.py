@@ -53,7 +53,7 @@ for pid in (@PARENT@, os.getppid()):
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOME_API_KEY", SECRET)
-        known = detection.Found(detection.Level.LANDLOCK, "switched off for a test")
+        known = detection.SandboxSupport(detection.SandboxLevel.LANDLOCK, "switched off for a test")
         patch.setattr(launcher, "found", lambda: known)
         with world_around(tmp_path_factory.mktemp("world")) as made:
             yield made

@@ -22,7 +22,7 @@ import pytest
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import MIB, Limits
 from eqfuzz.run.processes.pool import Pool
-from eqfuzz.run.processes.startup import Hello
+from eqfuzz.run.processes.startup import StartupMessage
 from eqfuzz.run.protocol import BadEvent, Channel, Lines, RunnerFailed, encode
 
 pytestmark = pytest.mark.slow
@@ -489,7 +489,7 @@ def test_kill_9_of_the_parent(out, runner, moment):
 def test_a_parent_that_dies_before_its_hello_is_read(tmp_path):
     """Then the process that is the parent from the start on tells nothing; only the channel does."""
     ours, theirs = Channel.pair()
-    hello = Hello(TARGET, sys.path, str(tmp_path), preload=None, memory_bytes=None, cuda=False)
+    hello = StartupMessage(TARGET, sys.path, str(tmp_path), preload=None, memory_bytes=None, cuda=False)
     ours.send(dataclasses.asdict(hello))
     ours.close()
     starting = subprocess.Popen(

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 
 from eqfuzz.oracle.compare.eager_judge import judge_rewrite
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.program import Format, Program
+from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.derivation import apply, original
 from eqfuzz.rewrite.facts.probe import take_facts
 from eqfuzz.rewrite.rules.library import select, shipped_rules
@@ -28,7 +28,7 @@ def program_of(source: str) -> Program:
     """``source`` with the usual imports; its entry is the module ``Model`` when it has one, else ``program``."""
     text = HEADER + textwrap.dedent(source).strip() + "\n"
     entry = "Model" if "class Model" in text else "program"
-    return Program("test", text, Format.EQFUZZ, entry, "Model()" if entry == "Model" else entry, "None")
+    return Program("test", text, SeedFormat.EQFUZZ, entry, "Model()" if entry == "Model" else entry, "None")
 
 
 def found_in(source: str, rules: str, *args: Any) -> list[Site | NearMiss]:
@@ -64,6 +64,6 @@ def variants_of(source: str, rules: str, *args: Any) -> list[str]:
         variant = apply(original(program), [site])
         given = observe(Loaded(variant.program).instance, calls)
         verdict = judge_rewrite(wanted, given, None, None, str(variant.exactness))
-        assert verdict.kind is Kind.AGREE, f"{verdict.message}\n{variant.program.source}"
+        assert verdict.kind is VerdictKind.AGREE, f"{verdict.message}\n{variant.program.source}"
         made.append(variant.program.source.removeprefix(HEADER))
     return made

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.program import Format, Program
+from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.derivation import apply, original
 from eqfuzz.rewrite.site import NearMiss, Site
 from tests.rules.test_matching import HEADER, X, Y, assert_same, found_in, reasons_in, sites_in, variants
@@ -14,7 +14,7 @@ from tests.rules.test_matching import HEADER, X, Y, assert_same, found_in, reaso
 
 def gradients(source: str, *operands: torch.Tensor) -> list[torch.Tensor]:
     """The gradients of the sum of what ``program`` returns."""
-    program = Loaded(Program("test", source, Format.EQFUZZ, "program", "program", "None")).instance()
+    program = Loaded(Program("test", source, SeedFormat.EQFUZZ, "program", "program", "None")).instance()
     given = [o.clone().requires_grad_() for o in operands]
     return list(torch.autograd.grad(program(*given).sum(), given))
 
@@ -22,7 +22,7 @@ def gradients(source: str, *operands: torch.Tensor) -> list[torch.Tensor]:
 @pytest.mark.parametrize("rules", ["autograd/*", "barriers/*", "-randomness/*,-sparse/*"])
 def test_gradients_come_through(rules: str) -> None:
     source = HEADER + "def program(x, y):\n    z = torch.tanh(x) * y\n    return torch.exp(-z) + torch.sigmoid(x - y)\n"
-    program = Program("test", source, Format.EQFUZZ, "program", "program", "None")
+    program = Program("test", source, SeedFormat.EQFUZZ, "program", "program", "None")
     operands = (X.clone().requires_grad_(), Y.clone().requires_grad_())
     wanted = gradients(source, X, Y)
     sites = [s for s in sites_in(source, rules, *operands) if s.rule.family in ("autograd", "barriers", "transforms")]

@@ -30,7 +30,7 @@ import torch.utils._pytree as pytree
 
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded, reseed
-from eqfuzz.program.program import Format, Program
+from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.derivation import Variant, apply, original
 from eqfuzz.rewrite.facts.probe import take_facts
 from eqfuzz.rewrite.proof.equivalence import same_bits
@@ -188,7 +188,7 @@ def program_of(side: str, parameters: list[str]) -> Program:
     source = source_of(side, parameters)
     entry = "Model" if "class Model(" in source else "program"
     construct = "Model()" if entry == "Model" else "program"
-    return Program("row", source, Format.EQFUZZ, entry, construct, "None")
+    return Program("row", source, SeedFormat.EQFUZZ, entry, construct, "None")
 
 
 def normal(source: str) -> str:

@@ -10,8 +10,8 @@ import torch
 
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.program import Format, Program
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.program.program import Program, SeedFormat
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.derivation import apply, original
 from eqfuzz.rewrite.facts.probe import take_facts
 from eqfuzz.rewrite.rules.generator import Written
@@ -25,26 +25,26 @@ EXAMPLE = "def program(x):\n    return x\n"
 
 
 @rule(exact="bitwise", example=EXAMPLE)
-def moved_out(call: cst.Call, at: Place) -> Iterator[Written]:
+def moved_out(call: cst.Call, ctx: RewriteContext) -> Iterator[Written]:
     """Every call into a variable before its statement."""
-    name = at.new_name("t")
-    yield name, at.hoisted(call, name)
+    name = ctx.new_name("t")
+    yield name, ctx.hoisted(call, name)
 
 
 @rule(exact="bitwise", example=EXAMPLE)
-def outlined(total: cst.BinaryOperation, at: Place) -> Iterator[Written]:
+def outlined(total: cst.BinaryOperation, ctx: RewriteContext) -> Iterator[Written]:
     """Every operation into a function at module level."""
-    at.demand_pure(total)
-    name = at.new_name("helper")
-    given = ", ".join(at.variables(total))
-    yield f"{name}({given})", at.define(f"def {name}({given}):\n    return {at.text(total)}")
+    ctx.require_pure(total)
+    name = ctx.new_name("helper")
+    given = ", ".join(ctx.variables(total))
+    yield f"{name}({given})", ctx.define(f"def {name}({given}):\n    return {ctx.text(total)}")
 
 
 @rule(exact="bitwise", example=EXAMPLE)
-def turned_once(statement: cst.Assign | cst.Return | cst.For, at: Place) -> Iterator[Written]:
+def turned_once(statement: cst.Assign | cst.Return | cst.For, ctx: RewriteContext) -> Iterator[Written]:
     """Every statement in a loop of one turn."""
     if not isinstance(statement, cst.Return):
-        yield f"for {at.new_name('once')} in range(1):\n{indented(at.lines(statement))}"
+        yield f"for {ctx.new_name('once')} in range(1):\n{indented(ctx.lines(statement))}"
 
 
 MOVED, OUTLINED, TURNED = (made.rules[0] for made in (moved_out, outlined, turned_once))
@@ -57,7 +57,7 @@ def found_in(source: str, made: Rule) -> list[Site | NearMiss]:
 
 def program(source: str) -> Program:
     entry = "Model()" if "class Model" in source else "program"
-    return Program("test", source, Format.EQFUZZ, entry.removesuffix("()"), entry, "None")
+    return Program("test", source, SeedFormat.EQFUZZ, entry.removesuffix("()"), entry, "None")
 
 
 def written(source: str, made: Rule) -> list[str]:

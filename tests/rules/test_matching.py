@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.program import Format, Program
+from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.derivation import apply, original
 from eqfuzz.rewrite.facts.probe import Facts, take_facts
 from eqfuzz.rewrite.rules.library import load_rules, select, shipped_rules
@@ -28,7 +28,7 @@ HEADER = "import torch\nimport torch.nn.functional as F\n"
 
 
 def found_in(source: str, rules: str, *args: Any) -> list[Site | NearMiss]:
-    program = Program("test", source, Format.EQFUZZ, "program", "program", "None")
+    program = Program("test", source, SeedFormat.EQFUZZ, "program", "program", "None")
     syntax = Syntax(source)
     facts = take_facts(program, syntax, [Call(args, {})])
     return list(find_sites(syntax, facts, select(shipped_rules(), rules)))
@@ -50,7 +50,7 @@ def texts(expression: str, rules: str, *args: Any, header: str = HEADER) -> list
 
 def variants(source: str, rules: str, *args: Any) -> list[str]:
     """The text of every one-site variant; each is run and must give what the source gives."""
-    program = Program("test", source, Format.EQFUZZ, "program", "program", "None")
+    program = Program("test", source, SeedFormat.EQFUZZ, "program", "program", "None")
     wanted = Loaded(program).instance()(*Call(args, {}).copy().args)
     made = []
     for site in sites_in(source, rules, *args):
@@ -284,7 +284,7 @@ def test_a_temporary_is_refused_where_python_forbids_it() -> None:
     source = HEADER + "def program(x):\n    return [r for r in (x + 1) ** 2]\n"
     from eqfuzz.rewrite.derivation import CannotRewrite
 
-    program = Program("test", source, Format.EQFUZZ, "program", "program", "None")
+    program = Program("test", source, SeedFormat.EQFUZZ, "program", "program", "None")
     (site,) = sites_in(source, "algebra/square_is_product", X)
     with pytest.raises(CannotRewrite, match="algebra/square_is_product"):
         apply(original(program), [site])

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.program import Format, Program
+from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.derivation import apply, original
 from eqfuzz.rewrite.facts.probe import take_facts
 from eqfuzz.rewrite.rules.library import select, shipped_rules
@@ -38,7 +38,7 @@ def model(modules: str, forward: str, *, extra: str = "") -> str:
 
 
 def found_in(source: str, rules: str, x: torch.Tensor = X) -> tuple[Program, list[Site | NearMiss]]:
-    program = Program("test", source, Format.EQFUZZ, "Model", "Model()", "None")
+    program = Program("test", source, SeedFormat.EQFUZZ, "Model", "Model()", "None")
     syntax = Syntax(source)
     facts = take_facts(program, syntax, [Call((x,), {})])
     return program, list(find_sites(syntax, facts, select(shipped_rules(), rules)))

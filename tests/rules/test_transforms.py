@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from eqfuzz.program.call import Call
-from eqfuzz.program.program import Format, Program
+from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.facts.probe import take_facts
 from eqfuzz.rewrite.rules.library import load_rules
 from eqfuzz.rewrite.rules.rule import Rule
@@ -54,7 +54,7 @@ def test_operands_inside_functions(tmp_path: Path, right: str, expression: str, 
     text = f'@rule(exact=\'bitwise\')\ndef doubled(x):\n    """Twice."""\n    return torch.exp(x), {right}\n'
     source = f"{HEADER}def program(y, i):\n    return {expression}\n"
     syntax = Syntax(source)
-    program = Program("test", source, Format.EQFUZZ, "program", "program", "None")
+    program = Program("test", source, SeedFormat.EQFUZZ, "program", "program", "None")
     facts = take_facts(program, syntax, [Call((Y.clone(), X.clone()), {})])
     (found,) = find_sites(syntax, facts, rules_of(tmp_path, text))
     assert isinstance(found, NearMiss) == bool(reason)

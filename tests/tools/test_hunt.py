@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from eqfuzz.events.run import CellJudged, FindingMade, SeedDone
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.events.run import CellJudged, FindingReported, SeedDone
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.run.protocol import RunnerFailed
 from tools.fault_detection import hunt as module
 from tools.fault_detection.clean import CleanRun
@@ -31,11 +31,11 @@ class Runs:
             shown = self.shows.get(path.stem, ())
             if isinstance(shown, Exception):
                 raise shown
-            verdict = Verdict(Kind.WRONG_RESULT if shown else Kind.AGREE, "so it is")
+            verdict = Verdict(VerdictKind.WRONG_RESULT if shown else VerdictKind.AGREE, "so it is")
             emit(CellJudged(0, str(path), 0, [], "cpu", config, verdict, 1.0))
             for folder in shown:
                 finding = types.SimpleNamespace(verdict=verdict, config=config, ablation=None)
-                emit(FindingMade(0, finding, str(folder), known=False))
+                emit(FindingReported(0, finding, str(folder), known=False))
             emit(SeedDone(0, str(path), 1.0, 3.0, {"g++": 1.0}))
 
         return types.SimpleNamespace(run=run)

@@ -13,7 +13,7 @@ import torch
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.load import Loaded, reseed
-from eqfuzz.program.program import Format, InvalidSeed
+from eqfuzz.program.program import InvalidSeed, SeedFormat
 
 ROOT = Path(__file__).resolve().parents[2]
 HANDWRITTEN = sorted((ROOT / "seeds" / "handwritten").rglob("*.py"))
@@ -42,13 +42,13 @@ THEMES = {
 }
 
 INPUT_SETS = {
-    "eqfuzz_function.py": (Format.EQFUZZ, 2),
-    "eqfuzz_module.py": (Format.EQFUZZ, 2),
-    "kernelbench.py": (Format.KERNELBENCH, 1),
-    "ptmodule.py": (Format.PTMODULE, 5),
-    "ptmodule_loose.py": (Format.PTMODULE, 5),
-    "torchfuzz.py": (Format.TORCHFUZZ, 1),
-    "whitefox.py": (Format.WHITEFOX, 1),
+    "eqfuzz_function.py": (SeedFormat.EQFUZZ, 2),
+    "eqfuzz_module.py": (SeedFormat.EQFUZZ, 2),
+    "kernelbench.py": (SeedFormat.KERNELBENCH, 1),
+    "ptmodule.py": (SeedFormat.PTMODULE, 5),
+    "ptmodule_loose.py": (SeedFormat.PTMODULE, 5),
+    "torchfuzz.py": (SeedFormat.TORCHFUZZ, 1),
+    "whitefox.py": (SeedFormat.WHITEFOX, 1),
 }
 
 
@@ -108,7 +108,7 @@ def test_a_seed_gives_equal_inputs_and_results_for_equal_seeds(path: Path) -> No
 @pytest.mark.parametrize("path", HANDWRITTEN, ids=seed_name)
 def test_a_handwritten_seed_is_short_documented_and_draws_from_the_rng(path: Path) -> None:
     program = read_program(path)
-    assert program.format is Format.EQFUZZ
+    assert program.format is SeedFormat.EQFUZZ
     assert len(program.source.splitlines()) < 60
     loaded = Loaded(program)
     summary = (loaded.module.__doc__ or "").splitlines()[0]
@@ -186,7 +186,7 @@ def test_a_format_is_recognised_and_nothing_runs_or_prints(name: str, capsys: py
 
 def test_every_format_has_an_example() -> None:
     assert {path.name for path in FORMATS.glob("*.py")} == set(INPUT_SETS)
-    assert {format for format, _ in INPUT_SETS.values()} == set(Format)
+    assert {format for format, _ in INPUT_SETS.values()} == set(SeedFormat)
     printing = [p.name for p in FORMATS.glob("*.py") if "print(" in p.read_text(encoding="utf-8")]
     assert len(printing) == 5, "the foreign examples would show it if they ran"
 

@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 import pydantic
 
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.program.release import Release, checked_range
 
 FOLDER = Path(__file__).parent / "real"
@@ -45,7 +45,7 @@ class Defect(pydantic.BaseModel):
     cause: str = pydantic.Field(min_length=1)
     url: str = pydantic.Field(pattern=f"^{_TRACKER}$")
     torch: str = pydantic.Field(min_length=1)
-    kinds: tuple[Kind, ...] = pydantic.Field(min_length=1)
+    kinds: tuple[VerdictKind, ...] = pydantic.Field(min_length=1)
     regex: str = ""
     direction: Literal["", "forward", "gradient"] = ""
 
@@ -83,7 +83,7 @@ class Defect(pydantic.BaseModel):
 
 def _direction_of(verdict: Mapping[str, Any]) -> str:
     path = (verdict["evidence"] or {}).get("path", "")
-    is_gradient = verdict["kind"] == Kind.WRONG_GRADIENT or path.startswith("gradient of ")
+    is_gradient = verdict["kind"] == VerdictKind.WRONG_GRADIENT or path.startswith("gradient of ")
     return "gradient" if is_gradient else "forward"
 
 

@@ -20,7 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from eqfuzz.generate.dag.generate import Generated, Generator
+from eqfuzz.generate.dag.generate import GeneratedProgram, ProgramGenerator
 from eqfuzz.generate.dag.template import shipped_templates
 
 ENOUGH = 0.99
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--least", action="store_true", help="print the operators used least")
     chosen = parser.parse_args(arguments)
     templates = {n: t for n, t in shipped_templates().items() if not chosen.templates or n in chosen.templates}
-    generators = {name: Generator(template, only=chosen.only) for name, template in templates.items()}
+    generators = {name: ProgramGenerator(template, only=chosen.only) for name, template in templates.items()}
     each = -(-chosen.count // len(generators))
     began = time.perf_counter()
     made = [g.generate(seed) for g in generators.values() for seed in range(chosen.start, chosen.start + each)]
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     uses: Counter[str] = Counter()
     for one in made:
         uses.update(set(one.operators))
-    failures: dict[str, list[tuple[Generated, str]]] = defaultdict(list)
+    failures: dict[str, list[tuple[GeneratedProgram, str]]] = defaultdict(list)
     for one in made:
         error = run(one.source)
         if error:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.events.event import Event
-from eqfuzz.events.run import CellJudged, FindingMade, LinesCovered, SeedDone
+from eqfuzz.events.run import CellJudged, FindingReported, LinesCovered, SeedDone
 from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.checks import DEFAULT_CHECKS
@@ -353,7 +353,7 @@ class Hunter:
                 self.record.lines[place] = event.files
             case SeedDone() if phase.name == "programs":
                 self.record.costs[str(entry.path)] = event.cpu_seconds - event.timings.get("g++", 0.0)
-            case FindingMade() if not self.hunt.found:
+            case FindingReported() if not self.hunt.found:
                 is_own = not self._clean.quiet.get(place) and self._own.is_own(Path(event.folder))
                 with self._lock:
                     self.record.quiet[place] = False
@@ -363,7 +363,7 @@ class Hunter:
             case _:
                 pass
 
-    def _note(self, event: FindingMade, phase: Phase, entry: Entry, *, is_own: bool) -> None:
+    def _note(self, event: FindingReported, phase: Phase, entry: Entry, *, is_own: bool) -> None:
         if is_own:
             self.hunt = dataclasses.replace(self.hunt, passed_over=self.hunt.passed_over + 1)
             return

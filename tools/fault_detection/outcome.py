@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from tools.fault_detection.defect import Defect
 
 MINUTES = 20.0
@@ -76,8 +76,8 @@ def _missed(told: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[Status, st
         return Status.ERROR, told["summary"][0]["errors"][0]
     if told["finding"]:
         return Status.OTHER, _commonest(finding["fingerprint"] for finding in told["finding"])
-    verdicts = [cell["verdict"] for cell in told["cell"] if cell["verdict"]["kind"] != Kind.AGREE]
-    flaky = [verdict for verdict in verdicts if verdict["kind"] == Kind.FLAKY]
+    verdicts = [cell["verdict"] for cell in told["cell"] if cell["verdict"]["kind"] != VerdictKind.AGREE]
+    flaky = [verdict for verdict in verdicts if verdict["kind"] == VerdictKind.FLAKY]
     if flaky:
         return Status.FLAKY, _commonest(verdict["cause"] or verdict["message"] for verdict in flaky)
     if verdicts:

@@ -9,13 +9,13 @@ from eqfuzz.campaign.configuration import Budget
 from eqfuzz.campaign.metrics import Statistics
 
 if TYPE_CHECKING:
-    from eqfuzz.campaign.sources.llm import LlmSource
+    from eqfuzz.campaign.sources.llm import LlmSeeds
 
 
-class Budgeting:
+class BudgetMonitor:
     """Watches ``budget`` over what ``statistics`` count; its time runs from here on. ``writer`` asks a model."""
 
-    def __init__(self, budget: Budget, statistics: Statistics, writer: LlmSource | None) -> None:
+    def __init__(self, budget: Budget, statistics: Statistics, writer: LlmSeeds | None) -> None:
         self._budget = budget
         self._statistics = statistics
         self._writer = writer

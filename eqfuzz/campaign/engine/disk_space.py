@@ -9,7 +9,7 @@ import shutil
 import time
 from pathlib import Path
 
-from eqfuzz.campaign.executors.item_runner import Performed
+from eqfuzz.campaign.executors.item_runner import ItemResult
 
 LEAST_FREE = 64 * 2**20
 """Bytes: less, and nothing is begun, and what was just done is done again."""
@@ -24,7 +24,7 @@ LEFT_SECONDS = 86400.0
 _NO_ROOM = re.compile(r"No space left on device|Disk quota exceeded|ENOSPC|EDQUOT")
 
 
-class NoRoom(Exception):
+class DiskFullError(Exception):
     """The disk is full."""
 
     @staticmethod
@@ -37,7 +37,7 @@ def enough_room(folder: Path) -> bool:
     return shutil.disk_usage(folder).free >= LEAST_FREE
 
 
-def tells_of_no_room(performed: Performed) -> bool:
+def tells_of_no_room(performed: ItemResult) -> bool:
     """Whether a finding, or a breakdown, was made by a full disk."""
     told = [event.finding.verdict.message for event in performed.findings]
     told += [performed.outcome["reason"], str(performed.outcome.get("details", ""))]

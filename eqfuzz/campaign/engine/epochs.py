@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from eqfuzz.campaign.configuration import Configuration
-from eqfuzz.campaign.engine.knowledge import Learnt
+from eqfuzz.campaign.engine.knowledge import CampaignKnowledge
 from eqfuzz.campaign.engine.plan import NothingToDo
 from eqfuzz.campaign.executors.item_runner import without_known
 from eqfuzz.campaign.metrics import Statistics
-from eqfuzz.campaign.sources.files import Source
-from eqfuzz.campaign.store.patience import Patiently
-from eqfuzz.campaign.store.records import Json, KeptFinding
+from eqfuzz.campaign.sources.files import SeedSource
+from eqfuzz.campaign.store.patience import Retrier
+from eqfuzz.campaign.store.records import Json, StoredFinding
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.events.event import Handler
 
 
-class Learning:
+class EpochScheduler:
     """The learning of the campaign ``name``. ``statistics`` take over what others do that work for it too."""
 
     def __init__(
@@ -27,7 +27,7 @@ class Learning:
         configuration: Configuration,
         store: Store,
         statistics: Statistics,
-        patiently: Patiently,
+        patiently: Retrier,
         emit: Handler,
     ) -> None:
         self._name = name
@@ -40,7 +40,7 @@ class Learning:
         self._knowing = threading.Lock()
         """Held while what is known changes; the other one also while seeds are drawn, and a model may take its time."""
         self._campaign_id = 0
-        self._learnt: Learnt | None = None
+        self._learnt: CampaignKnowledge | None = None
 
     def begin(self, campaign_id: int) -> None:
         """Read what the store knows."""
@@ -49,14 +49,14 @@ class Learning:
         self._statistics.begin(*self._patiently(self._figures_kept))
 
     @property
-    def _known(self) -> Learnt:
+    def _known(self) -> CampaignKnowledge:
         assert self._learnt is not None
         return self._learnt
 
     def _read(self) -> None:
-        self._learnt = self._patiently(lambda: Learnt.read(self._store, self._name))
+        self._learnt = self._patiently(lambda: CampaignKnowledge.read(self._store, self._name))
 
-    def _figures_kept(self) -> tuple[list[Json], list[Json], list[KeptFinding]]:
+    def _figures_kept(self) -> tuple[list[Json], list[Json], list[StoredFinding]]:
         """The curve, what came of items of epochs that are not settled yet, and the findings, as the store has them."""
         store, campaign = self._store, self._campaign_id
         return store.curve(campaign), store.items.finished(campaign, self._known.settled), store.findings(campaign)
@@ -68,12 +68,12 @@ class Learning:
             return without_known(outcome, known.features, known.lines)
 
     def yields(self) -> dict[str, dict[str, float]]:
-        """See ``Learnt.yields``."""
+        """See ``CampaignKnowledge.yields``."""
         return self._known.yields()
 
     def advance(
         self,
-        sources: Sequence[Source],
+        sources: Sequence[SeedSource],
         families: Sequence[str],
         configs: Sequence[str],
         may_plan: Callable[[], bool],
@@ -101,7 +101,7 @@ class Learning:
         finally:
             self._lock.release()
 
-    def _plan(self, sources: Sequence[Source], families: Sequence[str], configs: Sequence[str]) -> None:
+    def _plan(self, sources: Sequence[SeedSource], families: Sequence[str], configs: Sequence[str]) -> None:
         learnt, store = self._known, self._store
         items = self._patiently(
             lambda: learnt.next_items(self._configuration, sources, families, configs, store),

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.engine.plan import Symptom, plan
 from eqfuzz.campaign.feedback.bandit import Bandit
-from eqfuzz.campaign.feedback.novelty import Known, earned, entries
+from eqfuzz.campaign.feedback.novelty import ReachedFeatures, earned, entries
 from eqfuzz.campaign.metrics import point_after
-from eqfuzz.campaign.sources.files import Corpus, Drawn, Source
-from eqfuzz.campaign.store.records import Campaign, CorpusEntry, Item, Json, Settlement
+from eqfuzz.campaign.sources.files import CorpusSeeds, DrawHistory, SeedSource
+from eqfuzz.campaign.store.records import Campaign, CorpusEntry, EpochResult, Item, Json
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.events.campaign import EpochSettled
 
@@ -21,7 +21,7 @@ AHEAD = 2
 
 
 @dataclasses.dataclass
-class Learnt:
+class CampaignKnowledge:
     """``planned`` and ``settled`` count epochs. Built from the store alone, so every process learns the same.
 
     An epoch is planned when the one but one before it is settled, never later, so that its plan does not depend on
@@ -30,7 +30,7 @@ class Learnt:
 
     planned: int
     settled: int
-    known: Known
+    known: ReachedFeatures
     bandit: Bandit
     corpus: list[CorpusEntry]
     times: Counter[str]
@@ -39,7 +39,7 @@ class Learnt:
     last_point: Json | None
 
     @classmethod
-    def read(cls, store: Store, name: str) -> Learnt:
+    def read(cls, store: Store, name: str) -> CampaignKnowledge:
         """As the store has it. Raises StoreError."""
         campaign = store.campaign(name)
         assert campaign is not None
@@ -49,7 +49,7 @@ class Learnt:
         return cls(
             planned=campaign.planned,
             settled=campaign.settled,
-            known=Known(store.features(campaign.id), store.lines(campaign.id), before),
+            known=ReachedFeatures(store.features(campaign.id), store.lines(campaign.id), before),
             bandit=Bandit(store.arms(campaign.id)),
             corpus=store.corpus(campaign.id),
             times=Counter(store.items.draws(campaign.id)),
@@ -64,7 +64,7 @@ class Learnt:
     def next_items(
         self,
         configuration: Configuration,
-        sources: Sequence[Source],
+        sources: Sequence[SeedSource],
         families: Sequence[str],
         configs: Sequence[str],
         store: Store,
@@ -72,8 +72,8 @@ class Learnt:
         """The items of the epoch after the last planned one. Raises NothingToDo and StoreError."""
         own = list(sources)
         if configuration.feedback.enabled and self.corpus:
-            own.append(Corpus(self.corpus, store.program))
-        drawn = Drawn(self.times, frozenset(self.invalid))
+            own.append(CorpusSeeds(self.corpus, store.program))
+        drawn = DrawHistory(self.times, frozenset(self.invalid))
         keep: Callable[[str], str] = store.put_program
         return plan(configuration, self.planned + 1, own, families, configs, self.bandit, drawn, keep, self.met)
 
@@ -89,7 +89,7 @@ class Learnt:
         configuration: Configuration,
         outcomes: Sequence[tuple[Item, Json]],
         seconds: float,
-    ) -> tuple[Settlement, EpochSettled]:
+    ) -> tuple[EpochResult, EpochSettled]:
         """What the next epoch, which is done, teaches; from then on this is what is known."""
         epoch = self.settled + 1
         told = [outcome for _, outcome in outcomes]
@@ -120,7 +120,7 @@ class Learnt:
             "seconds": round(seconds, 3),
         }
         self.last_point = point_after(self.last_point, told, added)
-        settlement = Settlement(first, tuple(kept), self.bandit.arms, self.known.bitmaps(), self.last_point)
+        settlement = EpochResult(first, tuple(kept), self.bandit.arms, self.known.bitmaps(), self.last_point)
         told_buckets = sum(one.buckets for one in yields)
         event = EpochSettled(epoch, len(first), lines, told_buckets, len(kept), dict(self.last_point), self.yields())
         return settlement, event

@@ -9,8 +9,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eqfuzz.campaign.store.patience import Patiently
-from eqfuzz.campaign.store.records import Claim, KeptFinding
+from eqfuzz.campaign.store.patience import Retrier
+from eqfuzz.campaign.store.records import Claim, StoredFinding
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.campaign.worker_id import is_gone, worker_name
 
@@ -19,10 +19,10 @@ LOST_AFTER = 90.0
 """Seconds without a beat after which what a worker holds is handed out again."""
 
 
-class Claims:
+class Leases:
     """The items of a campaign that this process works at; any thread may ask."""
 
-    def __init__(self, store: Store, patiently: Patiently) -> None:
+    def __init__(self, store: Store, patiently: Retrier) -> None:
         self.worker = worker_name()
         self._items = store.items
         self._patiently = patiently
@@ -61,7 +61,7 @@ class Claims:
                 self._held.add(taken.case)
         return taken
 
-    def finish(self, claim: Claim, outcome: Mapping[str, Any], findings: Sequence[KeptFinding]) -> bool:
+    def finish(self, claim: Claim, outcome: Mapping[str, Any], findings: Sequence[StoredFinding]) -> bool:
         """Store what came of ``claim``, in one transaction; False where somebody else has it by now."""
         is_stored = self._patiently(lambda: self._items.finish(claim, outcome, findings, time.time()))
         self._held.discard(claim.case)

@@ -13,40 +13,40 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from eqfuzz.campaign.configuration import Configuration, completed, differences
-from eqfuzz.campaign.engine.budget import Budgeting
-from eqfuzz.campaign.engine.disk_space import DISK_FULL, ROOM_SECONDS, NoRoom, enough_room, tells_of_no_room
-from eqfuzz.campaign.engine.epochs import Learning
+from eqfuzz.campaign.engine.budget import BudgetMonitor
+from eqfuzz.campaign.engine.disk_space import DISK_FULL, ROOM_SECONDS, DiskFullError, enough_room, tells_of_no_room
+from eqfuzz.campaign.engine.epochs import EpochScheduler
 from eqfuzz.campaign.engine.interrupts import counting_signals
-from eqfuzz.campaign.engine.leases import Claims
+from eqfuzz.campaign.engine.leases import Leases
 from eqfuzz.campaign.engine.plan import NothingToDo
-from eqfuzz.campaign.executors.item_runner import CutOff, Performed
+from eqfuzz.campaign.executors.item_runner import ItemInterrupted, ItemResult
 from eqfuzz.campaign.executors.local import Executor, ExecutorLost
 from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.metrics import Statistics
-from eqfuzz.campaign.sources.files import Ending, Source
+from eqfuzz.campaign.sources.files import CampaignEnding, SeedSource
 from eqfuzz.campaign.store.database import told_of_file
 from eqfuzz.campaign.store.patience import with_patience
-from eqfuzz.campaign.store.records import Claim, KeptFinding
+from eqfuzz.campaign.store.records import Claim, StoredFinding
 from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.errors import UsageError
 from eqfuzz.events.campaign import (
+    CampaignBlocked,
     CampaignStarted,
+    CampaignStopping,
     CampaignSummary,
     ItemEnded,
     ItemStarted,
-    Stopping,
-    Waiting,
     WorkerLost,
 )
 from eqfuzz.events.event import Event, Handler
-from eqfuzz.events.run import FindingMade
-from eqfuzz.mutate.bucketing import Sorting
+from eqfuzz.events.run import FindingReported
+from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.mutate.invalid_seeds import InvalidSeeds
 from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.findings.versions import versions
 
 if TYPE_CHECKING:
-    from eqfuzz.campaign.sources.llm import LlmSource
+    from eqfuzz.campaign.sources.llm import LlmSeeds
 
 ATTEMPTS = 3
 """Workers that an item may cost before it is given up."""
@@ -61,7 +61,7 @@ _T = TypeVar("_T")
 
 
 @dataclasses.dataclass(frozen=True)
-class Call:
+class CampaignInvocation:
     """One call of a campaign: what belongs to it, not to the campaign. ``out`` is the campaign's own folder."""
 
     name: str
@@ -69,19 +69,24 @@ class Call:
     store: Store
     executor: Executor
     executor_name: str
-    sources: Sequence[Source]
+    sources: Sequence[SeedSource]
     families: Sequence[str]
     configs: Sequence[str]
     rules: int
-    writer: LlmSource | None = None
+    writer: LlmSeeds | None = None
     """That of ``sources`` which asks a language model."""
 
 
-class Campaigning:
+class CampaignLoop:
     """Runs ``configuration`` as the campaign ``call.name`` until a budget is spent or it is interrupted."""
 
     def __init__(
-        self, configuration: Configuration, call: Call, sorting: Sorting, statistics: Statistics, handler: Handler
+        self,
+        configuration: Configuration,
+        call: CampaignInvocation,
+        sorting: Bucketer,
+        statistics: Statistics,
+        handler: Handler,
     ) -> None:
         self.configuration = configuration
         self.call = call
@@ -100,9 +105,9 @@ class Campaigning:
         self._errors: list[str] = []
         self._new_here: list[str] = []
         self._invalid = InvalidSeeds()
-        self._claims = Claims(call.store, self._patiently)
-        self._budgeting = Budgeting(configuration.budget, statistics, call.writer)
-        self._learning = Learning(call.name, configuration, call.store, statistics, self._patiently, self._emit)
+        self._claims = Leases(call.store, self._patiently)
+        self._budgeting = BudgetMonitor(configuration.budget, statistics, call.writer)
+        self._learning = EpochScheduler(call.name, configuration, call.store, statistics, self._patiently, self._emit)
 
     def run(self) -> CampaignSummary:
         """The last event, which has been handed to the handler as all before. Raises UsageError and RunnerFailed."""
@@ -184,7 +189,7 @@ class Campaigning:
             work(*arguments)
         except NothingToDo:
             self._drain(self._budgeting.why_no_seed())
-        except Ending:
+        except CampaignEnding:
             pass  # others have ended it
         except BrokenPipeError as error:  # nobody reads the events any more
             self._broken = error
@@ -228,7 +233,7 @@ class Campaigning:
         self._emit(ItemStarted(claim.case, item.name, dict(item.arms), claim.attempt))
         if claim.attempt > ATTEMPTS:
             told = empty_outcome("lost", f"cost its worker {ATTEMPTS} times")
-            self._store(claim, Performed(told, ()))
+            self._store(claim, ItemResult(told, ()))
             return
         text = self._patiently(lambda: self.call.store.program(item.program))
         without_room = False
@@ -239,12 +244,12 @@ class Campaigning:
                     self._store(claim, performed)
                     return
                 _discard(performed)
-            except CutOff:
+            except ItemInterrupted:
                 return
-            except NoRoom:
+            except DiskFullError:
                 pass
             except OSError as error:
-                if not NoRoom.is_meant_by(error):
+                if not DiskFullError.is_meant_by(error):
                     raise
             except ExecutorLost as lost:
                 self._emit(WorkerLost(f"{self._claims.worker}/{slot}", str(lost)))
@@ -252,7 +257,7 @@ class Campaigning:
                 return
             without_room = True
 
-    def _store(self, claim: Claim, performed: Performed) -> None:
+    def _store(self, claim: Claim, performed: ItemResult) -> None:
         """Sort the findings, then store everything in one transaction."""
         outcome = self._learning.new_of(performed.outcome)
         store = self.call.store
@@ -276,7 +281,7 @@ class Campaigning:
         ended = outcome["state"], outcome["reason"], outcome["cells"], outcome["cpu_seconds"]
         self._emit(ItemEnded(claim.case, claim.item.name, *ended))
 
-    def _sorted(self, event: FindingMade) -> FindingMade:
+    def _sorted(self, event: FindingReported) -> FindingReported:
         """Raises StoreError where the buckets cannot be written."""
         try:
             place = self._sorting.sort(event.finding, Path(event.folder))
@@ -295,7 +300,7 @@ class Campaigning:
             self._draining.set()
             if self.call.writer is not None:
                 self.call.writer.end()
-            self._emit(Stopping(why, len(self.statistics.figures()["running"])))
+            self._emit(CampaignStopping(why, len(self.statistics.figures()["running"])))
 
     def _count_interrupt(self) -> None:
         self._interrupts += 1
@@ -347,12 +352,12 @@ class Campaigning:
         waited = False
         while (failed and not waited) or not enough_room(self.call.out):
             if not waited:
-                self._emit(Waiting(DISK_FULL, f"less room than is needed below {self.call.out}", ROOM_SECONDS))
+                self._emit(CampaignBlocked(DISK_FULL, f"less room than is needed below {self.call.out}", ROOM_SECONDS))
             waited = True
             if self._draining.wait(ROOM_SECONDS):
                 return False
         if waited:
-            self._emit(Waiting("", "", 0.0))
+            self._emit(CampaignBlocked("", "", 0.0))
         return True
 
     def _patiently(self, operation: Callable[[], _T]) -> _T:
@@ -360,7 +365,7 @@ class Campaigning:
 
         def tell(error: StoreError | None, seconds: float) -> None:
             cause = getattr(error, "cause", "") if error is not None else ""
-            self._emit(Waiting(cause, str(error or ""), seconds))
+            self._emit(CampaignBlocked(cause, str(error or ""), seconds))
 
         return with_patience(operation, tell, self._stop, random.Random(threading.get_ident()))
 
@@ -368,7 +373,7 @@ class Campaigning:
         with self._emitting:
             self.statistics.count(event)
             match event:
-                case FindingMade(issue=""):
+                case FindingReported(issue=""):
                     self._new_here.append(event.bucket or event.finding.id)
                 case ItemEnded(index=index, seed=seed, state=state, reason=reason):
                     self._invalid.add_tried(seed)
@@ -379,9 +384,9 @@ class Campaigning:
             self._handler(event)
 
 
-def _kept(event: FindingMade, epoch: int) -> KeptFinding:
+def _kept(event: FindingReported, epoch: int) -> StoredFinding:
     finding = event.finding
-    return KeptFinding(
+    return StoredFinding(
         id=finding.id,
         kind=str(finding.verdict.kind),
         fingerprint=finding.fingerprint,
@@ -393,7 +398,7 @@ def _kept(event: FindingMade, epoch: int) -> KeptFinding:
     )
 
 
-def _discard(performed: Performed) -> None:
+def _discard(performed: ItemResult) -> None:
     """Forget findings that a full disk has made."""
     for event in performed.findings:
         if not event.known:

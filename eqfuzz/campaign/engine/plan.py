@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.feedback.bandit import Bandit
-from eqfuzz.campaign.sources.files import Drawn, Seedling, Source
+from eqfuzz.campaign.sources.files import DrawHistory, SeedSource, SeedText
 from eqfuzz.campaign.store.records import Item
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 
 Symptom = tuple[str, ...]
 """What a cell shows, see ``Cell.symptom``."""
@@ -26,11 +26,11 @@ class NothingToDo(Exception):
 def plan(
     configuration: Configuration,
     epoch: int,
-    sources: Sequence[Source],
+    sources: Sequence[SeedSource],
     families: Sequence[str],
     configs: Sequence[str],
     bandit: Bandit,
-    drawn: Drawn,
+    drawn: DrawHistory,
     keep: Callable[[str], str],
     met: Mapping[str, Collection[Symptom]],
 ) -> list[Item]:
@@ -46,9 +46,9 @@ def plan(
     barred = set(drawn.invalid)
     items: list[Item] = []
 
-    def draw(source: Source, index: int) -> Seedling | None:
+    def draw(source: SeedSource, index: int) -> SeedText | None:
         while True:
-            seedling = source.draw(rng, index, Drawn(times, frozenset(barred)))
+            seedling = source.draw(rng, index, DrawHistory(times, frozenset(barred)))
             if seedling is None or not _hangs(met.get(keep(seedling.text), ())):
                 return seedling
             if seedling.name in barred:
@@ -84,7 +84,7 @@ def plan(
 
 
 def _hangs(shown: Collection[Symptom]) -> bool:
-    return any(str(Kind.HANG) in symptom for symptom in shown)
+    return any(str(VerdictKind.HANG) in symptom for symptom in shown)
 
 
 def _ranked(steered: bool, bandit: Bandit, dimension: str, names: Sequence[str], rng: random.Random) -> list[str]:

@@ -64,7 +64,7 @@ def _renamed(path: Path, renamed: Mapping[str, str]) -> bytes:
 
 
 @dataclasses.dataclass(frozen=True)
-class Luggage:
+class ShippedConfiguration:
     """A configuration with the user's files that it names: rules, compile configurations, the preload.
 
     The configuration's paths are absolute ones of the machine that it comes from. ``files`` has by path the contents
@@ -75,7 +75,7 @@ class Luggage:
     files: Mapping[str, Parcel]
 
     @classmethod
-    def of(cls, configuration: Configuration) -> Luggage:
+    def of(cls, configuration: Configuration) -> ShippedConfiguration:
         """Raises OSError where a file cannot be read."""
         files: dict[str, Parcel] = {}
 

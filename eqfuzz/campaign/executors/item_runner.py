@@ -13,7 +13,7 @@ from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.events.event import Event
-from eqfuzz.events.run import CellJudged, FindingMade, LinesCovered, SeedDone, SeedInvalid, SeedRewritten
+from eqfuzz.events.run import CellJudged, FindingReported, LinesCovered, SeedDone, SeedInvalid, SeedRewritten
 from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.checks import CHECKS, DEFAULT_CHECKS
@@ -21,26 +21,26 @@ from eqfuzz.rewrite.rules.library import select
 from eqfuzz.rewrite.rules.user_rules import known_rules
 from eqfuzz.run.configs.named import BUILT_IN, Config, choose, read_configs
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.kernels.cache_eviction import Pruning
+from eqfuzz.run.kernels.cache_eviction import CacheEvictor
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.findings.versions import versions
 
 
-class CutOff(Exception):
+class ItemInterrupted(Exception):
     """The item was stopped half-way: it is to be done again."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Performed:
+class ItemResult:
     """An outcome as the store keeps it, and the findings that were made, their folders in place."""
 
     outcome: dict[str, Any]
-    findings: tuple[FindingMade, ...]
+    findings: tuple[FindingReported, ...]
 
 
-class Workshop:
+class ItemRunner:
     """What all items share: settings, rules, one pool of processes. ``perform`` may be called from several threads.
 
     Everything is written below ``out``. Raises ValueError (or RuleError) for a configuration that cannot be used.
@@ -79,7 +79,7 @@ class Workshop:
         runner = "spawn" if compiling.runner == "spawn" else None
         self.pool = Pool(self._environment, self._limits, runner=runner, jobs=jobs, cuda=cuda)
         self._versions = versions()
-        self._pruning = Pruning(self._environment.caches())
+        self._pruning = CacheEvictor(self._environment.caches())
 
     @property
     def environment(self) -> Environment:
@@ -92,13 +92,13 @@ class Workshop:
         index: int,
         emit: Callable[[Event], None],
         stop: threading.Event,
-    ) -> Performed:
+    ) -> ItemResult:
         """Run the item's seed, whose text is ``text``, to the end.
 
         Raises CutOff where ``stop`` was set before, RunnerFailed when no process can be started.
         """
         self._pruning.due()
-        outcome = _Outcome(emit)
+        outcome = _OutcomeCollector(emit)
         options = item.options
         settings = dataclasses.replace(
             self._settings,
@@ -125,37 +125,37 @@ class Workshop:
         try:
             seed.run()
         except OutOfTime:
-            raise CutOff from None
+            raise ItemInterrupted from None
         except RunnerFailed:
             if stop.is_set():  # the pool is closed by whoever stopped it
-                raise CutOff from None
+                raise ItemInterrupted from None
             raise
         except InternalError as error:
             if stop.is_set():
-                raise CutOff from None
-            return Performed(
+                raise ItemInterrupted from None
+            return ItemResult(
                 {**empty_outcome("error", str(error)), "details": error.details, "cpu_seconds": seed.cpu_seconds}, ()
             )
-        return Performed(outcome.closed(seed), tuple(outcome.findings))
+        return ItemResult(outcome.closed(seed), tuple(outcome.findings))
 
     def close(self) -> None:
         """End all processes; what still runs ends as cut off."""
         self.pool.close()
 
 
-class _Outcome:
+class _OutcomeCollector:
     """Adds up the events of one seed on their way to ``emit``; findings stay here until they are sorted."""
 
     def __init__(self, emit: Callable[[Event], None]) -> None:
         self._emit = emit
         self._told = empty_outcome("done")
         self._verdicts: Counter[str] = Counter()
-        self.findings: list[FindingMade] = []
+        self.findings: list[FindingReported] = []
 
     def take(self, event: Event) -> None:
         told = self._told
         match event:
-            case FindingMade():
+            case FindingReported():
                 self.findings.append(event)
                 return
             case SeedInvalid(reason=reason):

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from eqfuzz.campaign.executors.item_runner import Performed, Workshop
+from eqfuzz.campaign.executors.item_runner import ItemResult, ItemRunner
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.events.event import Event
 
@@ -33,7 +33,7 @@ class Executor(Protocol):
         index: int,
         emit: Callable[[Event], None],
         stop: threading.Event,
-    ) -> Performed:
+    ) -> ItemResult:
         """Raises CutOff, ExecutorLost, or RunnerFailed where nothing can be run at all."""
         ...
 
@@ -45,7 +45,7 @@ class Executor(Protocol):
 class LocalExecutor:
     """Does items in processes of this machine."""
 
-    def __init__(self, workshop: Workshop, jobs: int) -> None:
+    def __init__(self, workshop: ItemRunner, jobs: int) -> None:
         self.slots = jobs
         self._workshop = workshop
 
@@ -60,7 +60,7 @@ class LocalExecutor:
         index: int,
         emit: Callable[[Event], None],
         stop: threading.Event,
-    ) -> Performed:
+    ) -> ItemResult:
         return self._workshop.perform(item, text, index, emit, stop)
 
     def close(self) -> None:

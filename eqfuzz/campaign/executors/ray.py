@@ -24,17 +24,17 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.campaign.configuration import Configuration
-from eqfuzz.campaign.engine.disk_space import DISK_FULL, ROOM_SECONDS, NoRoom
+from eqfuzz.campaign.engine.disk_space import DISK_FULL, ROOM_SECONDS, DiskFullError
 from eqfuzz.campaign.engine.knowledge import AHEAD
-from eqfuzz.campaign.executors.file_transfer import Luggage, unpack
-from eqfuzz.campaign.executors.item_runner import CutOff, Performed
+from eqfuzz.campaign.executors.file_transfer import ShippedConfiguration, unpack
+from eqfuzz.campaign.executors.item_runner import ItemInterrupted, ItemResult
 from eqfuzz.campaign.executors.local import ExecutorLost
-from eqfuzz.campaign.executors.ray_worker import Done, RayWorker, Refused
+from eqfuzz.campaign.executors.ray_worker import RayWorker, RemoteResult, UnfitNode
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.errors import UsageError
-from eqfuzz.events.campaign import Waiting, WorkerLost
+from eqfuzz.events.campaign import CampaignBlocked, WorkerLost
 from eqfuzz.events.event import Event
-from eqfuzz.events.run import FindingMade
+from eqfuzz.events.run import FindingReported
 from eqfuzz.run.protocol import RunnerFailed, one_line
 from eqfuzz.triage.findings.folder import keep, read_finding
 from eqfuzz.triage.findings.versions import versions
@@ -97,7 +97,7 @@ class RayExecutor:
             self.slots, self._resources = shares(self._ray.cluster_resources(), configuration, jobs)
             self._slots = [_Slot() for _ in range(self.slots)]
             self._actor_class = self._ray.remote(RayWorker)
-            self._luggage = self._ray.put(Luggage.of(configuration))
+            self._luggage = self._ray.put(ShippedConfiguration.of(configuration))
             self._await_first()
         except OSError as error:
             self.close()
@@ -134,7 +134,7 @@ class RayExecutor:
         try:
             one.worker = ray.get(one.beginning)
         except ray.exceptions.RayTaskError as error:
-            if not isinstance(error.cause, Refused | ValueError | LOST):
+            if not isinstance(error.cause, UnfitNode | ValueError | LOST):
                 raise error.cause from None
             one.refusals += 1
             emit(WorkerLost(f"ray/{slot}", one_line(str(error.cause)) + ("; given up" if one.given_up else "")))
@@ -154,14 +154,14 @@ class RayExecutor:
         index: int,
         emit: Callable[[Event], None],
         stop: threading.Event,
-    ) -> Performed:
+    ) -> ItemResult:
         one, ray = self._slots[slot], self._ray
         with self._flight():
             try:
                 done = self._done(one, item, text, index, emit, stop)
             except ray.exceptions.RayError as error:
                 if stop.is_set():
-                    raise CutOff from None
+                    raise ItemInterrupted from None
                 if isinstance(error, ray.exceptions.RayTaskError) and not isinstance(error.cause, LOST):
                     raise error.cause from None
                 worker = one.worker
@@ -231,25 +231,25 @@ class RayExecutor:
         index: int,
         emit: Callable[[Event], None],
         stop: threading.Event,
-    ) -> Done:
+    ) -> RemoteResult:
         """Raises CutOff, and Ray's errors."""
         waited = False
         while True:
             try:
                 done = self._ray.get(one.actor.perform.remote(item, text, index))
             except self._ray.exceptions.RayTaskError as error:
-                if not isinstance(error.cause, NoRoom):
+                if not isinstance(error.cause, DiskFullError):
                     raise
-                emit(Waiting(DISK_FULL, str(error.cause), ROOM_SECONDS))
+                emit(CampaignBlocked(DISK_FULL, str(error.cause), ROOM_SECONDS))
                 waited = True
                 if stop.wait(ROOM_SECONDS):
-                    raise CutOff from None
+                    raise ItemInterrupted from None
                 continue
             if waited:
-                emit(Waiting("", "", 0.0))
+                emit(CampaignBlocked("", "", 0.0))
             return done
 
-    def _received(self, done: Done) -> Performed:
+    def _received(self, done: RemoteResult) -> ItemResult:
         """With the findings' folders on this machine. Raises OSError."""
         folders = {event.folder: self._out / event.folder for event in done.performed.findings}
         known = {name for name, folder in folders.items() if folder.exists()}
@@ -259,7 +259,7 @@ class RayExecutor:
         ]
         return dataclasses.replace(done.performed, findings=tuple(findings))
 
-    def _kept(self, event: FindingMade, folder: Path, known: bool) -> FindingMade:
+    def _kept(self, event: FindingReported, folder: Path, known: bool) -> FindingReported:
         """What an earlier item has written stays, unless it was cut off before its place was known."""
         finding = read_finding(folder)
         if known and not finding.fingerprint and event.finding.fingerprint:
@@ -281,7 +281,7 @@ class RayExecutor:
     def _flight(self) -> Iterator[None]:
         with self._lock:
             if self._closing:
-                raise CutOff
+                raise ItemInterrupted
             self._in_flight += 1
         try:
             yield

@@ -13,30 +13,30 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-from eqfuzz.campaign.engine.disk_space import NoRoom, enough_room
-from eqfuzz.campaign.executors.file_transfer import Luggage, Parcel, pack
-from eqfuzz.campaign.executors.item_runner import Performed, Workshop
+from eqfuzz.campaign.engine.disk_space import DiskFullError, enough_room
+from eqfuzz.campaign.executors.file_transfer import Parcel, ShippedConfiguration, pack
+from eqfuzz.campaign.executors.item_runner import ItemResult, ItemRunner
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.campaign.worker_id import is_gone, worker_name
 from eqfuzz.events.event import Event
-from eqfuzz.events.run import CellJudged, FindingMade
+from eqfuzz.events.run import CellJudged, FindingReported
 from eqfuzz.mutate.self_check import CLEAN, case_of, shipped_program, verdicts_of
-from eqfuzz.oracle.compare.verdict import Kind
-from eqfuzz.run.sandbox.launcher import NoSandbox, demand_level
+from eqfuzz.oracle.compare.verdict import VerdictKind
+from eqfuzz.run.sandbox.launcher import SandboxUnavailable, require_level
 from eqfuzz.triage.findings.versions import versions
 
 _PREFIX = "eqfuzz-worker,"
 
 
-class Refused(Exception):
+class UnfitNode(Exception):
     """This node cannot do the campaign's work; ``str()`` says why in one line."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Done:
+class RemoteResult:
     """An item done. The folders of its findings, and of flaky ones, are in ``parcel``, by their path below ``out``."""
 
-    performed: Performed
+    performed: ItemResult
     events: tuple[Event, ...]
     parcel: Parcel
 
@@ -48,7 +48,7 @@ class RayWorker:
     Everything is written to a folder of its own below ``home`` (empty: the node's temporary folder).
     """
 
-    def __init__(self, luggage: Luggage, home: str, out: str, made_with: Mapping[str, str]) -> None:
+    def __init__(self, luggage: ShippedConfiguration, home: str, out: str, made_with: Mapping[str, str]) -> None:
         self._luggage = luggage
         self._home = Path(home or tempfile.gettempdir())
         self._folder = self._home / (_PREFIX + worker_name().replace("/", ","))
@@ -56,7 +56,7 @@ class RayWorker:
         self._renamed = {str(self._out): out}
         self._made_with = made_with
         self._stop = threading.Event()
-        self._workshop: Workshop | None = None
+        self._workshop: ItemRunner | None = None
 
     def begin(self) -> str:
         """Start the processes and have them compile a program; the worker's name. Raises Refused and RunnerFailed."""
@@ -65,31 +65,31 @@ class RayWorker:
         both = [(name, ours.get(name, "none"), self._made_with.get(name, "none")) for name in named]
         other = [f"{name} {here}, not {theirs}" for name, here, theirs in both if here != theirs]
         if other:
-            raise Refused(f"it has {', '.join(other)}")
+            raise UnfitNode(f"it has {', '.join(other)}")
         configuration = self._luggage.configuration
         if configuration.has_untrusted and not configuration.sources.unsafe:
             try:
-                demand_level()
-            except NoSandbox as error:
-                raise Refused(str(error)) from None
+                require_level()
+            except SandboxUnavailable as error:
+                raise UnfitNode(str(error)) from None
         self._sweep()
         self._out.mkdir(parents=True, exist_ok=True)
         configuration, renamed = self._luggage.unpack(self._folder / "files")
         self._renamed |= renamed
-        self._workshop = workshop = Workshop(configuration, self._out, 1)
+        self._workshop = workshop = ItemRunner(configuration, self._out, 1)
         workshop.environment.keep_caches_here()
         case = case_of(shipped_program(CLEAN[0]), devices=configuration.compiling.devices)
         verdicts = list(verdicts_of(workshop.pool, case))
-        odd = [verdict.message for verdict in verdicts if verdict.kind is not Kind.AGREE]
+        odd = [verdict.message for verdict in verdicts if verdict.kind is not VerdictKind.AGREE]
         if configuration.compiling.preload is None and (odd or not verdicts):  # a preload may change what is computed
-            raise Refused(f"{CLEAN[0]}, compiled, does not agree with eager: {' '.join(odd)}")
+            raise UnfitNode(f"{CLEAN[0]}, compiled, does not agree with eager: {' '.join(odd)}")
         return worker_name()
 
-    def perform(self, item: Item, text: str, index: int) -> Done:
+    def perform(self, item: Item, text: str, index: int) -> RemoteResult:
         """Raises CutOff once it is to retire, NoRoom where the node's disk is full, and RunnerFailed."""
         assert self._workshop is not None
         if not enough_room(self._out):
-            raise NoRoom(f"{worker_name()}: less room than is needed below {self._out}")
+            raise DiskFullError(f"{worker_name()}: less room than is needed below {self._out}")
         events: list[Event] = []
         findings, flaky = self._out / "findings", self._out / "flaky"
         try:
@@ -100,7 +100,7 @@ class RayWorker:
             for folder in (findings, flaky):
                 shutil.rmtree(folder, ignore_errors=True)
         told = tuple(self._below_out(event) for event in performed.findings)
-        return Done(dataclasses.replace(performed, findings=told), tuple(map(self._told, events)), parcel)
+        return RemoteResult(dataclasses.replace(performed, findings=told), tuple(map(self._told, events)), parcel)
 
     def retire(self) -> None:
         """End what runs, and leave nothing on the node."""
@@ -116,7 +116,7 @@ class RayWorker:
             if len(parts) == 3 and is_gone("/".join(parts)):
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def _below_out(self, event: FindingMade) -> FindingMade:
+    def _below_out(self, event: FindingReported) -> FindingReported:
         return dataclasses.replace(event, folder=str(Path(event.folder).relative_to(self._out)))
 
     def _told(self, event: Event) -> Event:

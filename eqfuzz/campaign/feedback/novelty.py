@@ -36,7 +36,7 @@ class Yield:
         return sum(map(len, self.features.values())) + LINE_WORTH * self.lines + BUCKET_WORTH * self.buckets
 
 
-class Known:
+class ReachedFeatures:
     """Everything that a campaign has reached so far."""
 
     def __init__(self, features: Set[int], lines: Mapping[str, bytes], buckets: Set[str]) -> None:

@@ -16,30 +16,30 @@ from typing import Any, Self
 
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.engine.disk_space import DISK_FULL, enough_room
-from eqfuzz.campaign.sources.files import Drawn, Ending, Seedling
+from eqfuzz.campaign.sources.files import CampaignEnding, DrawHistory, SeedText
 from eqfuzz.campaign.store.database import StoreUnavailable, told_of_file
 from eqfuzz.errors import UsageError
-from eqfuzz.events.campaign import SourceTold
+from eqfuzz.events.campaign import SourceUnavailable
 from eqfuzz.events.event import Handler
-from eqfuzz.events.llm import SampleMade
-from eqfuzz.generate.llm.model.budget import Purse
-from eqfuzz.generate.llm.model.client import Client, Patience, Refused
-from eqfuzz.generate.llm.model.response_log import BadJournal, Journal
-from eqfuzz.generate.llm.repair import Asking, Made, make
+from eqfuzz.events.llm import SampleEnded
+from eqfuzz.generate.llm.model.budget import BudgetLedger
+from eqfuzz.generate.llm.model.client import Client, RequestRejected, RetryPolicy
+from eqfuzz.generate.llm.model.response_log import InvalidResponseLog, ResponseLog
+from eqfuzz.generate.llm.repair import RequestSettings, SampleResult, make
 from eqfuzz.generate.llm.request import (
     JOURNAL,
-    BadOrder,
-    Order,
+    GenerationRequest,
+    InvalidRequest,
     amount_of,
     endpoint_of,
     parts_of,
     prompts_of,
     samples_of,
 )
-from eqfuzz.generate.llm.samples import Sample
+from eqfuzz.generate.llm.samples import SampleRequest
 from eqfuzz.generate.llm.seed_folder import SeedFolder
-from eqfuzz.generate.llm.validation import TARGET, Checked, Reason, Validator
-from eqfuzz.generate.llm.white_box import Part
+from eqfuzz.generate.llm.validation import TARGET, Reason, ValidationResult, Validator
+from eqfuzz.generate.llm.white_box import CompilerPart
 from eqfuzz.rewrite.rules.user_rules import known_rules
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
@@ -59,7 +59,7 @@ ENDING_SECONDS = 20.0
 BUDGET_SPENT = "the budget is spent"
 
 
-class LlmSource:
+class LlmSeeds:
     """Seeds of the prompts of ``order``; what it counts does not matter. ``close`` it, or use it as a context manager.
 
     The ``number``-th draw asks the same questions every time: what was answered before is read from the journal, so a
@@ -68,23 +68,23 @@ class LlmSource:
     is handed an event for everything that was asked for, and for every trouble. Raises UsageError.
     """
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: GenerationRequest) -> None:
         self.name = f"llm:{'+'.join(Path(prompt.name).stem for prompt in order.prompts)}"
         self.trouble = ""
         self.tell: Handler = lambda _: None
         self._order = order
         self._samples = samples_of(order)
         self._programs = SeedFolder(order.out / "programs", order.endpoint, order.seed)
-        self._given: dict[int, Seedling] = {}
-        self._events: dict[int, SampleMade] = {}
+        self._given: dict[int, SeedText] = {}
+        self._events: dict[int, SampleEnded] = {}
         self._reasons: Counter[str] = Counter()
         self._silent_until = 0.0
         self._ending = threading.Event()
         self._cut_off = threading.Event()
         try:
-            self._journal = Journal(order.out / JOURNAL)
-            self._purse = Purse(self._journal, order.budget)
-        except BadJournal as error:
+            self._journal = ResponseLog(order.out / JOURNAL)
+            self._purse = BudgetLedger(self._journal, order.budget)
+        except InvalidResponseLog as error:
             raise UsageError(str(error)) from None
         limits = Limits(load_s=order.program_seconds, eager_s=order.program_seconds)
         watches = any(prompt.needs == "part" for prompt in order.prompts)
@@ -92,7 +92,7 @@ class LlmSource:
         self._pool = Pool(environment, limits, jobs=1, target=TARGET, warm=watches)
         self._validator = Validator(self._pool, limits, [rule.name for rule in known_rules()], order.seed)
 
-    def draw(self, rng: random.Random, number: int, drawn: Drawn) -> Seedling | None:
+    def draw(self, rng: random.Random, number: int, drawn: DrawHistory) -> SeedText | None:
         """Raises Ending once it is to end, StoreError for files, and RunnerFailed when no sandbox can be started."""
         if number not in self._given:
             try:
@@ -106,30 +106,30 @@ class LlmSource:
             self._given[number] = seedling  # who draws the same again means the same, not a duplicate of it
         return self._given[number]
 
-    def _written(self, number: int) -> Seedling | None:
+    def _written(self, number: int) -> SeedText | None:
         reason = ""
         for attempt in range(TRIES):
             if self.trouble or self.is_silent:
                 return None
             if self._ending.is_set():
-                raise Ending
+                raise CampaignEnding
             event = self._decided(self._samples.one(number, number * TRIES + attempt))
             if event is None:
                 return None
             if event.file:
                 file = Path(event.file)
-                return Seedling(file.name, file.read_text(encoding="utf-8"))
+                return SeedText(file.name, file.read_text(encoding="utf-8"))
             reason = event.reason
         self._give_up(f"{TRIES} programs in a row were no seeds, the last for: {reason}")
         return None
 
-    def _decided(self, sample: Sample) -> SampleMade | None:
+    def _decided(self, sample: SampleRequest) -> SampleEnded | None:
         """What came of ``sample``, which is asked for once; None where there was no answer."""
         if sample.number in self._events:
             return self._events[sample.number]
         try:
             made = asyncio.run(self._make_unless_cut_off(sample))
-        except Refused as refused:
+        except RequestRejected as refused:
             self._give_up(f"{self._order.endpoint.host} refuses: {refused}")
             return None
         event = self._programs.decide(sample, made)
@@ -139,7 +139,7 @@ class LlmSource:
                 return None
             case Reason.NO_ANSWER:
                 self._silent_until = time.monotonic() + SILENT_SECONDS
-                self.tell(SourceTold(self.name, f"no answer, left alone for a while: {event.message}", False))
+                self.tell(SourceUnavailable(self.name, f"no answer, left alone for a while: {event.message}", False))
                 return None
             case _:
                 self._events[sample.number] = event
@@ -149,7 +149,7 @@ class LlmSource:
 
     def _give_up(self, why: str) -> None:
         self.trouble = why
-        self.tell(SourceTold(self.name, why, True))
+        self.tell(SourceUnavailable(self.name, why, True))
 
     @property
     def is_broke(self) -> bool:
@@ -191,7 +191,7 @@ class LlmSource:
     ) -> None:
         self.close()
 
-    async def _make_unless_cut_off(self, sample: Sample) -> Made:
+    async def _make_unless_cut_off(self, sample: SampleRequest) -> SampleResult:
         making = asyncio.create_task(self._make(sample))
         ends = math.inf
         while not making.done() and not self._cut_off.is_set() and time.monotonic() < ends:
@@ -201,16 +201,16 @@ class LlmSource:
         if not making.done():
             making.cancel()
             await asyncio.wait({making})
-            raise Ending
+            raise CampaignEnding
         return making.result()
 
-    async def _make(self, sample: Sample) -> Made:
+    async def _make(self, sample: SampleRequest) -> SampleResult:
         order = self._order
 
-        async def check(code: str, watched: Sequence[Part]) -> Checked:
+        async def check(code: str, watched: Sequence[CompilerPart]) -> ValidationResult:
             checked = await asyncio.to_thread(self._validator.check, code, watched)
             if self._ending.is_set() and checked.reason is not None:
-                raise Ending  # nothing is asked for any more, and the end itself may be what broke the check
+                raise CampaignEnding  # nothing is asked for any more, and the end itself may be what broke the check
             return checked
 
         messages = self._samples.messages(sample, ())
@@ -219,7 +219,7 @@ class LlmSource:
             return await make(client, check, order.asking, messages, sample.number, watched)
 
 
-def llm_source_of(configuration: Configuration, out: Path) -> LlmSource:
+def llm_source_of(configuration: Configuration, out: Path) -> LlmSeeds:
     """The source that the configuration's ``[model]`` names, kept below ``out``. Raises UsageError."""
     model = configuration.model
     try:
@@ -227,12 +227,12 @@ def llm_source_of(configuration: Configuration, out: Path) -> LlmSource:
         price = amount_of(endpoint, model.price)
         prompts = prompts_of(model.prompts)
         parts, all_parts = parts_of(prompts, model.targets)
-    except BadOrder as error:
+    except InvalidRequest as error:
         entry = "name" if error.entry == "model" else error.entry
         raise UsageError(f"model.{entry}: {error}") from None
     dollars = configuration.budget.dollars
     seeds = configuration.sources.seeds
-    order = Order(
+    order = GenerationRequest(
         endpoint=endpoint,
         price=price,
         prompts=prompts,
@@ -240,12 +240,12 @@ def llm_source_of(configuration: Configuration, out: Path) -> LlmSource:
         out=out,
         seed=configuration.seed,
         budget=None if dollars is None else Decimal(str(dollars)),
-        asking=Asking(model.max_tokens, model.temperature, model.repairs),
-        patience=Patience(timeout=model.timeout, attempts=model.attempts),
+        asking=RequestSettings(model.max_tokens, model.temperature, model.repairs),
+        patience=RetryPolicy(timeout=model.timeout, attempts=model.attempts),
         parts=parts,
         all_parts=all_parts,
         corpus=seeds or (),
         program_seconds=model.program_timeout,
         unsafe=configuration.sources.unsafe,
     )
-    return LlmSource(order)
+    return LlmSeeds(order)

@@ -12,7 +12,7 @@ from eqfuzz.campaign.store.database import StoreError, told_of_file
 _DIGEST_BYTES = 16
 
 
-class Files:
+class ProgramFiles:
     """``programs/ab/abcd….py`` below ``folder``."""
 
     def __init__(self, folder: Path) -> None:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from eqfuzz.campaign.store import schema
 from eqfuzz.campaign.store.database import Database
 from eqfuzz.campaign.store.epochs import epochs, set_epochs
-from eqfuzz.campaign.store.records import Claim, Item, Json, KeptFinding
+from eqfuzz.campaign.store.records import Claim, Item, Json, StoredFinding
 
 OPEN, CLAIMED, DONE = "open", "claimed", "done"
 
@@ -112,7 +112,7 @@ class Items:
         with self._database.reading() as connection:
             return sorted(connection.scalars(held))
 
-    def finish(self, claim: Claim, outcome: Json, found: Sequence[KeptFinding], now: float) -> bool:
+    def finish(self, claim: Claim, outcome: Json, found: Sequence[StoredFinding], now: float) -> bool:
         """Store what came of a claimed item. False, and nothing is stored, where the claim has been lost.
 
         True where the same claim is done already: then an answer was lost on its way, and this is asked again. A

@@ -15,7 +15,7 @@ MOST_SECONDS = 10.0
 _T = TypeVar("_T")
 
 
-class Patiently(Protocol):
+class Retrier(Protocol):
     """Returns what an operation on the store returns, tried again for as long as its trouble may pass."""
 
     def __call__(self, operation: Callable[[], _T], /) -> _T: ...

@@ -58,7 +58,7 @@ class Claim:
 
 
 @dataclasses.dataclass(frozen=True)
-class KeptFinding:
+class StoredFinding:
     """A finding as the store knows it: ``id`` names its folder, ``issue`` is empty where it is no known issue.
 
     ``epoch`` is that of the item that made it first, ``report`` the finding's event.
@@ -106,7 +106,7 @@ class Arm:
 
 
 @dataclasses.dataclass(frozen=True)
-class Settlement:
+class EpochResult:
     """What one epoch taught. ``features`` are new ones, by the number of the item that was first; ``lines`` are
     bitmaps of executed lines by file (bit n is line n), to be joined with those there are; ``arms`` replace those there
     are; ``point`` is what the curve shows."""

@@ -14,15 +14,15 @@ import sqlalchemy as sa
 from eqfuzz.campaign.store import schema
 from eqfuzz.campaign.store.database import Database, StoreError, StoreUnavailable
 from eqfuzz.campaign.store.epochs import epochs, set_epochs
-from eqfuzz.campaign.store.files import Files
+from eqfuzz.campaign.store.files import ProgramFiles
 from eqfuzz.campaign.store.items import DONE, Items
 from eqfuzz.campaign.store.records import (
     Arm,
     Campaign,
     CorpusEntry,
+    EpochResult,
     Json,
-    KeptFinding,
-    Settlement,
+    StoredFinding,
 )
 
 __all__ = ["Store", "StoreError", "StoreUnavailable"]
@@ -38,7 +38,7 @@ class Store:
     trouble may pass.
     """
 
-    def __init__(self, database: Database, files: Files) -> None:
+    def __init__(self, database: Database, files: ProgramFiles) -> None:
         self._database = database
         self._files = files
         self.items = Items(database)
@@ -47,7 +47,7 @@ class Store:
     @classmethod
     def open(cls, url: str, folder: Path) -> Store:
         """The store in the database at ``url`` with its files below ``folder``; made where it is not there."""
-        return cls(Database(url), Files(folder))
+        return cls(Database(url), ProgramFiles(folder))
 
     def __enter__(self) -> Self:
         return self
@@ -116,7 +116,7 @@ class Store:
 
     # What was learnt
 
-    def settle(self, campaign: int, epoch: int, settlement: Settlement) -> bool:
+    def settle(self, campaign: int, epoch: int, settlement: EpochResult) -> bool:
         """Store what the next epoch taught; False where somebody else was first."""
         with self._database.writing() as connection:
             if epochs(connection, campaign).settled != epoch - 1:
@@ -179,14 +179,14 @@ class Store:
         with self._database.reading() as connection:
             return list(connection.scalars(chosen))
 
-    def findings(self, campaign: int) -> list[KeptFinding]:
+    def findings(self, campaign: int) -> list[StoredFinding]:
         """In order of their first epoch and id."""
         table = schema.findings
         chosen = sa.select(table).where(table.c.campaign == campaign).order_by(table.c.epoch, table.c.id)
         with self._database.reading() as connection:
             rows = connection.execute(chosen).all()
-        names = [field.name for field in dataclasses.fields(KeptFinding)]
-        return [KeptFinding(**{name: row._mapping[name] for name in names}) for row in rows]
+        names = [field.name for field in dataclasses.fields(StoredFinding)]
+        return [StoredFinding(**{name: row._mapping[name] for name in names}) for row in rows]
 
     # Looking after it
 

@@ -17,13 +17,13 @@ from eqfuzz.cli.exit_codes import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE,
 from eqfuzz.cli.exit_handling import ended
 from eqfuzz.cli.generate.model_options import dollars_of
 from eqfuzz.cli.mutate import Device, LogLevel, Strategy
-from eqfuzz.cli.options import BadOption, Format, new_file, seconds_of, split_names
+from eqfuzz.cli.options import BadOption, OutputFormat, new_file, seconds_of, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from eqfuzz.campaign.configuration import Configuration
-    from eqfuzz.campaign.setup import Options
+    from eqfuzz.campaign.setup import InvocationOptions
     from eqfuzz.events.campaign import CampaignSummary
     from eqfuzz.events.event import Event
 
@@ -118,7 +118,9 @@ def run(
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the result as JUnit XML too, a test case for each seed.")
     ] = None,
-    format: Annotated[Format, typer.Option(help="json: one event per line, the summary last.")] = Format.TEXT,
+    format: Annotated[
+        OutputFormat, typer.Option(help="json: one event per line, the summary last.")
+    ] = OutputFormat.TEXT,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only findings, a line each, and the totals.")] = False,
     log_level: Annotated[
         LogLevel, typer.Option(case_sensitive=False, help="Log to stderr; DEBUG tells step timings.")
@@ -135,7 +137,7 @@ def run(
         return
     logs.start(log_level)
     from eqfuzz.campaign.configuration import InvalidConfiguration, commented
-    from eqfuzz.campaign.setup import Options
+    from eqfuzz.campaign.setup import InvocationOptions
 
     if init:
         _write_usual(commented())
@@ -180,7 +182,7 @@ def run(
     except (BadOption, InvalidConfiguration) as error:
         complain(str(error))
         raise typer.Exit(USAGE) from None
-    options = Options(
+    options = InvocationOptions(
         name=name,
         out=out,
         url=db,
@@ -188,7 +190,7 @@ def run(
         executor=str(executor),
         ray_address=ray_address,
     )
-    as_json = format is Format.JSON
+    as_json = format is OutputFormat.JSON
     raise typer.Exit(
         ended(
             lambda: _run(configuration, options, as_json=as_json, quiet=quiet, junit=junit),
@@ -198,7 +200,9 @@ def run(
     )
 
 
-def _run(configuration: Configuration, options: Options, *, as_json: bool, quiet: bool, junit: Path | None) -> int:
+def _run(
+    configuration: Configuration, options: InvocationOptions, *, as_json: bool, quiet: bool, junit: Path | None
+) -> int:
     from eqfuzz.campaign.metrics import Statistics
     from eqfuzz.campaign.setup import run_campaign
     from eqfuzz.report.campaign.screen import CampaignReport, CampaignScreen

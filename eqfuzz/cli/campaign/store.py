@@ -13,7 +13,7 @@ import typer
 
 from eqfuzz.cli.campaign.run import OUT, Db, Out
 from eqfuzz.cli.exit_codes import USAGE, complain
-from eqfuzz.cli.options import Format
+from eqfuzz.cli.options import OutputFormat
 
 if TYPE_CHECKING:
     from eqfuzz.campaign.store.store import Store
@@ -28,7 +28,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The campaign's name."
 def campaigns(
     out: Out = OUT,
     db: Db = "",
-    format: Annotated[Format, typer.Option(help="json: one campaign per line.")] = Format.TEXT,
+    format: Annotated[OutputFormat, typer.Option(help="json: one campaign per line.")] = OutputFormat.TEXT,
 ) -> None:
     """List the campaigns of a store.
 
@@ -40,7 +40,7 @@ def campaigns(
 
     with _opened(out, db) as store:
         told = [description(store, campaign) for campaign in store.campaigns()]
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         for one in told:
             print(json.dumps(one))
     elif told:
@@ -53,7 +53,7 @@ def show(
     name: Name,
     out: Out = OUT,
     db: Db = "",
-    format: Annotated[Format, typer.Option(help="json: one object.")] = Format.TEXT,
+    format: Annotated[OutputFormat, typer.Option(help="json: one object.")] = OutputFormat.TEXT,
     check: Annotated[bool, typer.Option("--check", help="Look for damage: the database, programs missing.")] = False,
 ) -> None:
     """Show a campaign as it stands: its figures, findings, yields and curve.
@@ -68,7 +68,7 @@ def show(
         campaign = campaign_named(store, name)
         told, curve = description(store, campaign), store.curve(campaign.id)
         problems = store.problems(campaign.id) if check else []
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         print(json.dumps({**told, "curve": curve, **({"problems": problems} if check else {})}))
     else:
         print_campaign(make_console(), told, curve)
@@ -104,7 +104,7 @@ def minimise(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The campaign's name.")] = "default",
     out: Out = OUT,
     db: Db = "",
-    format: Annotated[Format, typer.Option(help="json: one object.")] = Format.TEXT,
+    format: Annotated[OutputFormat, typer.Option(help="json: one object.")] = OutputFormat.TEXT,
 ) -> None:
     """Keep the smallest set of a campaign's corpus that reaches the same.
 
@@ -120,7 +120,7 @@ def minimise(
             complain(f"campaign {name!r} is running ({running[0]}): stop it first")
             raise typer.Exit(USAGE)
         shrunk = shrink_corpus(store, campaign)
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         print(json.dumps(dataclasses.asdict(shrunk)))
     else:
         print(
@@ -132,7 +132,7 @@ def minimise(
 @contextlib.contextmanager
 def _opened(out: Path, db: str) -> Iterator[Store]:
     """The store that is there already; what goes wrong with it, or in using it, is one line."""
-    from eqfuzz.campaign.setup import STORE_FILE, Options, open_store
+    from eqfuzz.campaign.setup import STORE_FILE, InvocationOptions, open_store
     from eqfuzz.campaign.store.store import StoreError
     from eqfuzz.errors import UsageError
 
@@ -140,7 +140,7 @@ def _opened(out: Path, db: str) -> Iterator[Store]:
         complain(f"--out: no campaigns in {out} ({STORE_FILE} is not there)")
         raise typer.Exit(USAGE)
     try:
-        with open_store(Options(name="", out=out, url=db)) as store:
+        with open_store(InvocationOptions(name="", out=out, url=db)) as store:
             yield store
     except (UsageError, StoreError) as error:
         complain(str(error))

@@ -11,10 +11,10 @@ import typer
 from eqfuzz.cli.config.fuzz import Only, Seed
 from eqfuzz.cli.exit_codes import INTERNAL, USAGE, complain
 from eqfuzz.cli.findings.lookup import OUT, FindingId, OneEvent, RunFolder, finding_in, folder_of
-from eqfuzz.cli.options import Format, split_names
+from eqfuzz.cli.options import OutputFormat, split_names
 
 if TYPE_CHECKING:
-    from eqfuzz.triage.locate.config_bisection import Tried
+    from eqfuzz.triage.locate.config_bisection import ConfigTrial
 
 
 def bisect(
@@ -26,7 +26,7 @@ def bisect(
     p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability with which these change each option.")] = 0.1,
     only: Only = None,
     seed: Seed = 0,
-    format: OneEvent = Format.TEXT,
+    format: OneEvent = OutputFormat.TEXT,
 ) -> None:
     """Name the fewest options that turn a finding on, or off where stock settings show it.
 
@@ -44,9 +44,9 @@ def bisect(
     from eqfuzz.triage.locate import config_bisection as config_bisecting
 
     console = make_console()
-    as_json = format is Format.JSON
+    as_json = format is OutputFormat.JSON
 
-    def tell(tried: Tried) -> None:
+    def tell(tried: ConfigTrial) -> None:
         if as_json:
             print(json.dumps({"event": "tried", **dataclasses.asdict(tried)}), flush=True)
         else:

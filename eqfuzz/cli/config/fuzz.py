@@ -11,11 +11,11 @@ import typer
 
 from eqfuzz.cli.exit_codes import USAGE, complain
 from eqfuzz.cli.exit_handling import ended
-from eqfuzz.cli.options import BadOption, Format, seconds_of, split_names
+from eqfuzz.cli.options import BadOption, OutputFormat, seconds_of, split_names
 from eqfuzz.cli.run_reporting import reported
 
 if TYPE_CHECKING:
-    from eqfuzz.commands.fuzz_configs import Sampling
+    from eqfuzz.commands.fuzz_configs import SamplingPlan
     from eqfuzz.events.event import Event, Handler
     from eqfuzz.events.run import Summary
     from eqfuzz.mutate.settings import Settings
@@ -37,7 +37,7 @@ Seed = Annotated[int, typer.Option(help="Decides every random choice.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Seeds run at once (default: one per core).")]
 Time = Annotated[str | None, typer.Option(metavar="TIME", help="Stop after this long: 90, 10m, 1h.")]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Everything a run writes lands here.")]
-FormatOption = Annotated[Format, typer.Option(help="json: one event per line, the summary last.")]
+FormatOption = Annotated[OutputFormat, typer.Option(help="json: one event per line, the summary last.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Only findings, a line each, and the totals.")]
 Preload = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Python file run in every process that imports torch.")
@@ -53,7 +53,7 @@ config = typer.Typer(help="Run seeds under sampled compile configurations, and b
 
 
 @config.callback()
-def demand_sampler() -> None:
+def require_sampler() -> None:
     """End with one line where torch cannot sample configurations."""
     from eqfuzz.torch_internals.source_tree import FUZZER, torch_folder
 
@@ -73,7 +73,7 @@ def tuples(
     jobs: Jobs = None,
     time: Time = None,
     out: Out = Path("eqfuzz-out"),
-    format: FormatOption = Format.TEXT,
+    format: FormatOption = OutputFormat.TEXT,
     quiet: Quiet = False,
     preload: Preload = None,
     timeout: Timeout = "90",
@@ -87,13 +87,13 @@ def tuples(
 
     Exit codes: 0 nothing found, 1 findings, 2 usage or bad input, 3 internal error, 130 interrupted.
     """
-    from eqfuzz.commands.fuzz_configs import Sampling
+    from eqfuzz.commands.fuzz_configs import SamplingPlan
 
-    sampling = Sampling("tuples", _modules(module), tuple(split_names(only or [])), n=n, limit=max)
+    sampling = SamplingPlan("tuples", _modules(module), tuple(split_names(only or [])), n=n, limit=max)
     _fuzz(
         sampling,
         _settings(paths, seed, jobs, time, out, preload, timeout, steps, input_sets),
-        as_json=format is Format.JSON,
+        as_json=format is OutputFormat.JSON,
         quiet=quiet,
     )
 
@@ -109,7 +109,7 @@ def random(
     jobs: Jobs = None,
     time: Time = None,
     out: Out = Path("eqfuzz-out"),
-    format: FormatOption = Format.TEXT,
+    format: FormatOption = OutputFormat.TEXT,
     quiet: Quiet = False,
     preload: Preload = None,
     timeout: Timeout = "90",
@@ -122,13 +122,13 @@ def random(
 
     Exit codes: 0 nothing found, 1 findings, 2 usage or bad input, 3 internal error, 130 interrupted.
     """
-    from eqfuzz.commands.fuzz_configs import Sampling
+    from eqfuzz.commands.fuzz_configs import SamplingPlan
 
-    sampling = Sampling("random", _modules(module), tuple(split_names(only or [])), attempts=attempts, p=p)
+    sampling = SamplingPlan("random", _modules(module), tuple(split_names(only or [])), attempts=attempts, p=p)
     _fuzz(
         sampling,
         _settings(paths, seed, jobs, time, out, preload, timeout, steps, input_sets),
-        as_json=format is Format.JSON,
+        as_json=format is OutputFormat.JSON,
         quiet=quiet,
     )
 
@@ -171,7 +171,7 @@ def _settings(
     )
 
 
-def _fuzz(sampling: Sampling, settings: Settings, *, as_json: bool, quiet: bool) -> None:
+def _fuzz(sampling: SamplingPlan, settings: Settings, *, as_json: bool, quiet: bool) -> None:
     raise typer.Exit(
         ended(
             lambda: _run(settings, sampling, as_json=as_json, quiet=quiet),
@@ -181,7 +181,7 @@ def _fuzz(sampling: Sampling, settings: Settings, *, as_json: bool, quiet: bool)
     )
 
 
-def _run(settings: Settings, sampling: Sampling, *, as_json: bool, quiet: bool) -> int:
+def _run(settings: Settings, sampling: SamplingPlan, *, as_json: bool, quiet: bool) -> int:
     from eqfuzz.commands.fuzz_configs import run
     from eqfuzz.events.configs import ConfigsSampled
     from eqfuzz.report.run.console import make_console

@@ -19,11 +19,11 @@ from eqfuzz.cli.findings.lookup import (
     folder_of,
     interpreter_of,
 )
-from eqfuzz.cli.options import Format
+from eqfuzz.cli.options import OutputFormat
 
 
 def blame(
-    id: FindingId, out: RunFolder = OUT, python: Interpreter = sys.executable, format: OneObject = Format.TEXT
+    id: FindingId, out: RunFolder = OUT, python: Interpreter = sys.executable, format: OneObject = OutputFormat.TEXT
 ) -> None:
     """Name the pass or the lowering that a finding comes from.
 
@@ -39,7 +39,7 @@ def blame(
 
     from eqfuzz.report.formatting import printable
     from eqfuzz.report.run.console import make_console
-    from eqfuzz.run.sandbox.launcher import NoSandbox
+    from eqfuzz.run.sandbox.launcher import SandboxUnavailable
     from eqfuzz.triage.findings.folder import keep
     from eqfuzz.triage.locate.bisection import NotBlamed, bisect
 
@@ -47,10 +47,10 @@ def blame(
     try:
         found = bisect(folder, finding, interpreter)
         keep(folder, dataclasses.replace(finding, blame=found))
-    except (NotBlamed, NoSandbox, OSError) as error:
+    except (NotBlamed, SandboxUnavailable, OSError) as error:
         complain(f"{folder.name}: {' '.join(str(error).split())}")
         raise typer.Exit(INTERNAL) from None
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         print(json.dumps({"event": "blamed", "id": folder.name, **dataclasses.asdict(found)}))
         return
     make_console().print(

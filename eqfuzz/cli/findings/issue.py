@@ -9,10 +9,10 @@ import typer
 
 from eqfuzz.cli.exit_codes import INTERNAL, complain
 from eqfuzz.cli.findings.lookup import OUT, FindingId, OneObject, RunFolder, finding_in, folder_of
-from eqfuzz.cli.options import Format
+from eqfuzz.cli.options import OutputFormat
 
 
-def issue(id: FindingId, out: RunFolder = OUT, format: OneObject = Format.TEXT) -> None:
+def issue(id: FindingId, out: RunFolder = OUT, format: OneObject = OutputFormat.TEXT) -> None:
     """Write a finding as an issue in the form that PyTorch asks for: issue.md in its folder.
 
     Its reproducer is run once more, for what it prints. Nothing is sent anywhere.
@@ -41,7 +41,7 @@ def issue(id: FindingId, out: RunFolder = OUT, format: OneObject = Format.TEXT) 
     described = torch_versions(sys.executable)
     text = issue_text(finding, script, outcome, checks, release=this_release(), versions=described)
     (folder / "issue.md").write_text(text, encoding="utf-8")
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         print(json.dumps({"event": "issue", "id": folder.name, "file": str(folder / "issue.md"), "text": text}))
     else:
         print(text)

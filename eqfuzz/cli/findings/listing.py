@@ -21,7 +21,7 @@ from eqfuzz.cli.findings.lookup import (
     finding_in,
     folder_of,
 )
-from eqfuzz.cli.options import Format
+from eqfuzz.cli.options import OutputFormat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from eqfuzz.report.run.findings import Listed
 
 
-class Order(StrEnum):
+class SortOrder(StrEnum):
     """What comes first."""
 
     BUCKET = "bucket"
@@ -48,13 +48,13 @@ def findings(
     ] = False,
     new: Annotated[bool, typer.Option("--new", help="Only those that are no known issue, one of each bucket.")] = False,
     sort: Annotated[
-        Order, typer.Option(help="What comes first; buckets: the gravest, then the largest.")
-    ] = Order.BUCKET,
+        SortOrder, typer.Option(help="What comes first; buckets: the gravest, then the largest.")
+    ] = SortOrder.BUCKET,
     known_issues: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="More known issues (default: ./known-issues.toml)."),
     ] = None,
-    format: Annotated[Format, typer.Option(help="json: one finding per line.")] = Format.TEXT,
+    format: Annotated[OutputFormat, typer.Option(help="json: one finding per line.")] = OutputFormat.TEXT,
 ) -> None:
     """List the findings of a run, by bucket: what has one cause stands together.
 
@@ -96,7 +96,7 @@ def findings(
             if not one.issue:
                 firsts.setdefault(one.bucket or one.finding.id, one)
         chosen = list(firsts.values())
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         for one in chosen:
             more = {"severity": str(one.finding.severity), "bucket": one.bucket, "issue": one.issue}
             print(json.dumps({**one.finding.to_json(), **more}))
@@ -107,35 +107,35 @@ def findings(
     raise typer.Exit(FINDINGS if chosen else CLEAN)
 
 
-def _rank(order: Order, one: Listed, gravest: Mapping[str, int]) -> tuple[Any, ...]:
+def _rank(order: SortOrder, one: Listed, gravest: Mapping[str, int]) -> tuple[Any, ...]:
     """``gravest`` has the rank of the gravest finding of each bucket."""
     finding = one.finding
     kind, size, own = str(finding.verdict.kind), len(finding.transformed.source), finding.severity.rank
     by_bucket = (bool(one.issue), gravest[one.bucket or finding.id], -one.size, one.bucket, own, size)
     ranks = {
-        Order.BUCKET: by_bucket,
-        Order.KIND: (own, kind, *by_bucket),
-        Order.SEVERITY: (own, *by_bucket),
-        Order.SEED: (finding.original.name, *by_bucket),
-        Order.SIZE: (size,),
+        SortOrder.BUCKET: by_bucket,
+        SortOrder.KIND: (own, kind, *by_bucket),
+        SortOrder.SEVERITY: (own, *by_bucket),
+        SortOrder.SEED: (finding.original.name, *by_bucket),
+        SortOrder.SIZE: (size,),
     }
     return ranks[order]
 
 
-def show(id: FindingId, out: RunFolder = OUT, format: OneObject = Format.TEXT) -> None:
+def show(id: FindingId, out: RunFolder = OUT, format: OneObject = OutputFormat.TEXT) -> None:
     """Show a finding: the difference between the programs, the cells, the numbers, the place in the compiler.
 
     Exit codes: 0 shown, 2 no such finding.
     """
     folder = folder_of(id, out)
 
-    from eqfuzz.events.run import FindingMade
+    from eqfuzz.events.run import FindingReported
     from eqfuzz.report.run.console import make_console
     from eqfuzz.report.run.finding_panel import print_finding
 
     finding = finding_in(folder)
     bucket = buckets_in(out).of(finding) if finding.fingerprint else ""
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         print(json.dumps({**finding.to_json(), "severity": str(finding.severity), "bucket": bucket}))
     else:
-        print_finding(make_console(), FindingMade(0, finding, str(folder), known=False, bucket=bucket), str(out))
+        print_finding(make_console(), FindingReported(0, finding, str(folder), known=False, bucket=bucket), str(out))

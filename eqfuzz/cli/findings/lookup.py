@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eqfuzz.cli.exit_codes import USAGE, complain
-from eqfuzz.cli.options import Format
+from eqfuzz.cli.options import OutputFormat
 
 if TYPE_CHECKING:
     from eqfuzz.program.release import Release
@@ -26,8 +26,8 @@ RunFolder = Annotated[Path, typer.Option(metavar="DIR", help="The --out folder o
 Interpreter = Annotated[
     str, typer.Option(metavar="INTERPRETER", help="Another Python, with another torch (default: this one).")
 ]
-OneEvent = Annotated[Format, typer.Option(help="json: one event per line, the summary last.")]
-OneObject = Annotated[Format, typer.Option(help="json: all of it as one object.")]
+OneEvent = Annotated[OutputFormat, typer.Option(help="json: one event per line, the summary last.")]
+OneObject = Annotated[OutputFormat, typer.Option(help="json: all of it as one object.")]
 
 
 def interpreter_of(python: str) -> tuple[str, Release]:

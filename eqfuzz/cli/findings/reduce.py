@@ -12,10 +12,10 @@ import typer
 
 from eqfuzz.cli.exit_codes import CLEAN, FINDINGS, INTERNAL, USAGE, complain
 from eqfuzz.cli.findings.lookup import OUT, FindingId, OneEvent, RunFolder, finding_in, folder_of
-from eqfuzz.cli.options import BadOption, Format, seconds_of
+from eqfuzz.cli.options import BadOption, OutputFormat, seconds_of
 
 if TYPE_CHECKING:
-    from eqfuzz.triage.reduce.finding_reducer import Tried
+    from eqfuzz.triage.reduce.finding_reducer import ReductionTry
 
 
 def reduce(
@@ -27,7 +27,7 @@ def reduce(
         Path | None,
         typer.Option(metavar="FILE", help="Only say by the exit code whether this seed file shows the same."),
     ] = None,
-    format: OneEvent = Format.TEXT,
+    format: OneEvent = OutputFormat.TEXT,
 ) -> None:
     """Make a finding smaller while it stays the same finding.
 
@@ -49,7 +49,7 @@ def reduce(
     from eqfuzz.report.verbs.reduce import Curve, print_reduced
     from eqfuzz.run.protocol import RunnerFailed
     from eqfuzz.triage.reduce.finding_reducer import NotReduced
-    from eqfuzz.triage.reduce.in_place import Reduction, shows_finding
+    from eqfuzz.triage.reduce.in_place import InPlaceReduction, shows_finding
 
     finding = finding_in(folder)
     jobs = jobs or len(os.sched_getaffinity(0))
@@ -57,18 +57,18 @@ def reduce(
     try:
         if candidate is not None:
             raise typer.Exit(CLEAN if shows_finding(finding, folder, out, candidate) else FINDINGS)
-        if format is Format.JSON:
-            smaller = Reduction(finding, folder, out, _print_tried, seconds=seconds, jobs=jobs).run()
+        if format is OutputFormat.JSON:
+            smaller = InPlaceReduction(finding, folder, out, _print_tried, seconds=seconds, jobs=jobs).run()
         else:
             with Curve(console) as curve:
-                smaller = Reduction(finding, folder, out, curve.take, seconds=seconds, jobs=jobs).run()
+                smaller = InPlaceReduction(finding, folder, out, curve.take, seconds=seconds, jobs=jobs).run()
     except InvalidSeed as error:
         complain(str(error))
         raise typer.Exit(USAGE) from None
     except (NotReduced, RunnerFailed, OSError) as error:
         complain(f"{folder.name}: {' '.join(str(error).split())}")
         raise typer.Exit(INTERNAL) from None
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         told = {"event": "summary", "id": smaller.id, "folder": str(folder)}
         derivation = [dataclasses.asdict(step) for step in smaller.derivation]
         reduced = dataclasses.asdict(smaller.reduced) if smaller.reduced is not None else None
@@ -77,5 +77,5 @@ def reduce(
         print_reduced(console, smaller, str(folder), str(out))
 
 
-def _print_tried(tried: Tried) -> None:
+def _print_tried(tried: ReductionTry) -> None:
     print(json.dumps({"event": "tried", **dataclasses.asdict(tried)}), flush=True)

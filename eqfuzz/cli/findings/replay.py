@@ -25,7 +25,7 @@ from eqfuzz.cli.findings.lookup import (
     folder_of,
     interpreter_of,
 )
-from eqfuzz.cli.options import Format
+from eqfuzz.cli.options import OutputFormat
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,7 +46,7 @@ def replay(
     all: Annotated[bool, typer.Option("--all", help="Every finding of the run.")] = False,
     bucket: Annotated[str, typer.Option(metavar="BUCKET", help="Every finding of this bucket.")] = "",
     jobs: Annotated[int | None, typer.Option(min=1, help="Reproducers run at once (default: one per core).")] = None,
-    format: OneEvent = Format.TEXT,
+    format: OneEvent = OutputFormat.TEXT,
 ) -> None:
     """Run findings again: FIXED or STILL FAILING?
 
@@ -61,19 +61,19 @@ def replay(
 
     from eqfuzz.report.run.console import make_console
     from eqfuzz.report.verbs.replay import ReplayProgress
-    from eqfuzz.run.sandbox.launcher import NoSandbox, demand_level
+    from eqfuzz.run.sandbox.launcher import SandboxUnavailable, require_level
     from eqfuzz.triage.confirm.replay import ERROR, STILL_FAILING
     from eqfuzz.triage.findings.folder import is_untrusted
 
     try:
         if any(is_untrusted(one.folder) for one in chosen):
-            demand_level()
-    except NoSandbox as error:
+            require_level()
+    except SandboxUnavailable as error:
         complain(str(error))
         raise typer.Exit(USAGE) from None
     console = make_console()
     replayed: list[_Replayed] = []
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         for one in _replays(chosen, interpreters, jobs):
             replayed.append(one)
             print(json.dumps(_event(one)), flush=True)
@@ -201,7 +201,7 @@ def _print_table(
     from rich.text import Text
 
     from eqfuzz.report.formatting import printable
-    from eqfuzz.report.verbs.replay import STYLES, Row, column_heads, in_words, print_outcomes
+    from eqfuzz.report.verbs.replay import STYLES, ReplayRow, column_heads, in_words, print_outcomes
     from eqfuzz.triage.confirm.replay import ERROR
 
     heads = dict(zip(interpreters, column_heads(list(interpreters.values())), strict=True))
@@ -209,7 +209,7 @@ def _print_table(
     for name, about in {one.row: one.about for one in chosen}.items():
         group = [one for one in replayed if one.chosen.row == name]
         statuses = tuple(tuple(one.outcome.status for one in group if one.python == python) for python in heads)
-        rows.append(Row(name, about, statuses))
+        rows.append(ReplayRow(name, about, statuses))
     print_outcomes(console, list(heads.values()), rows)
     for python, head in heads.items():
         counts = in_words([one.outcome.status for one in replayed if one.python == python])

@@ -17,15 +17,15 @@ from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.exit_handling import ended
 from eqfuzz.cli.generate import llm as generate_llm
 from eqfuzz.cli.mutate import LogLevel
-from eqfuzz.cli.options import BadOption, Format, configs_of, seconds_of, split_names
+from eqfuzz.cli.options import BadOption, OutputFormat, configs_of, seconds_of, split_names
 from eqfuzz.cli.run_reporting import reported
 from eqfuzz.program.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from eqfuzz.commands.generate_dag import MakesPrograms
+    from eqfuzz.commands.generate_dag import ProgramSource
     from eqfuzz.events.event import Event
-    from eqfuzz.events.generate import Generation
-    from eqfuzz.generate.dag.template import Template
+    from eqfuzz.events.generate import GenerationEnded
+    from eqfuzz.generate.dag.template import ProgramTemplate
     from eqfuzz.mutate.settings import Settings
 
 generate = typer.Typer(help="Make seed programs: dag, llm; list what they are made of: ops, templates, prompts, parts.")
@@ -70,7 +70,9 @@ def dag(
         bool, typer.Option("--artifacts", help="Beside each program: summary, operators, graph as SVG.")
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Print every program, and all operators.")] = False,
-    format: Annotated[Format, typer.Option(help="json: one event per line, the summary last.")] = Format.TEXT,
+    format: Annotated[
+        OutputFormat, typer.Option(help="json: one event per line, the summary last.")
+    ] = OutputFormat.TEXT,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only findings, a line each, and the totals.")] = False,
     log_level: Annotated[
         LogLevel, typer.Option(case_sensitive=False, help="Log to stderr; DEBUG tells step timings.")
@@ -98,20 +100,22 @@ def dag(
         complain(str(error))
         raise typer.Exit(USAGE) from None
     seeds = seeds_of(seed, start or 0, count or 1)
-    as_json = format is Format.JSON
+    as_json = format is OutputFormat.JSON
     if len(seeds) == 1 and out is None and not run and not artifacts:
         raise typer.Exit(ended(lambda: _print_one(source, seeds[0], as_json=as_json), stopped="nothing was written"))
-    making = _Making(source, name, seeds, out or Path("eqfuzz-out"), artifacts, as_json, quiet, verbose, settings)
+    making = _DagGeneration(
+        source, name, seeds, out or Path("eqfuzz-out"), artifacts, as_json, quiet, verbose, settings
+    )
     kept = f"what was made is in {making.out}"
     raise typer.Exit(ended(making.run, stopped=kept, keep=making.out))
 
 
-class _Making:
+class _DagGeneration:
     """One call of the verb that writes files."""
 
     def __init__(
         self,
-        source: MakesPrograms,
+        source: ProgramSource,
         template: str,
         seeds: range,
         out: Path,
@@ -132,7 +136,7 @@ class _Making:
         self.settings = settings
 
     def run(self) -> int:
-        from eqfuzz.events.generate import ProgramMade
+        from eqfuzz.events.generate import ProgramGenerated
         from eqfuzz.report.generate.dag import GenerationReport
         from eqfuzz.report.machine.json_lines import JsonLines
         from eqfuzz.report.run.console import make_console
@@ -145,7 +149,7 @@ class _Making:
 
         def handle(event: Event) -> None:
             logs.log_event(event)
-            if isinstance(event, ProgramMade):
+            if isinstance(event, ProgramGenerated):
                 files.append(Path(event.file))
             report.handle(event)
 
@@ -161,7 +165,7 @@ class _Making:
             return INTERRUPTED
         return self._compare(files) if self.settings is not None and files else CLEAN
 
-    def _generate(self, handle: Callable[[Event], None]) -> Generation | str:
+    def _generate(self, handle: Callable[[Event], None]) -> GenerationEnded | str:
         """The last event, or why nothing comes of it."""
         from eqfuzz.commands.generate_dag import generate_programs
         from eqfuzz.generate.dag.catalogue.operator import InvalidOperators
@@ -195,7 +199,7 @@ class _Making:
         return reported(settings, lambda handler: run(settings, handler), as_json=self.as_json, quiet=self.quiet)
 
 
-def _print_one(source: MakesPrograms, seed: int, *, as_json: bool) -> int:
+def _print_one(source: ProgramSource, seed: int, *, as_json: bool) -> int:
     from eqfuzz.generate.dag.catalogue.operator import InvalidOperators
     from eqfuzz.generate.dag.generate import NothingGenerated
 
@@ -217,15 +221,15 @@ def _print_one(source: MakesPrograms, seed: int, *, as_json: bool) -> int:
 
 def _source(
     template: str, depth: int | None, supported: str, weights: str, plugins: list[Path]
-) -> tuple[MakesPrograms, str]:
+) -> tuple[ProgramSource, str]:
     """What makes the programs, and the template's name. Raises BadOption."""
     from eqfuzz.generate.dag.catalogue.operator import InvalidOperators
-    from eqfuzz.generate.dag.generate import MIXED, Generator, Mixture
+    from eqfuzz.generate.dag.generate import MIXED, Mixture, ProgramGenerator
     from eqfuzz.generate.dag.template import InvalidTemplate
 
     chosen = _templates(template)
     try:
-        generators = {name: Generator(one, depth=depth, plugins=plugins) for name, one in chosen.items()}
+        generators = {name: ProgramGenerator(one, depth=depth, plugins=plugins) for name, one in chosen.items()}
     except InvalidOperators as error:
         raise BadOption("--operators-from", str(error)) from None
     except InvalidTemplate as error:
@@ -235,7 +239,7 @@ def _source(
     factors = {**_weights(op_weights_of(weights), known, "--op-weights"), **only}
     if only or factors:
         generators = {
-            name: Generator(one, only=only, weights=factors, depth=depth, plugins=plugins)
+            name: ProgramGenerator(one, only=only, weights=factors, depth=depth, plugins=plugins)
             for name, one in chosen.items()
         }
     generators = {name: one for name, one in generators.items() if one.names}
@@ -254,7 +258,7 @@ def op_weights_of(text: str) -> str:
     return text
 
 
-def _templates(name: str) -> dict[str, Template]:
+def _templates(name: str) -> dict[str, ProgramTemplate]:
     """The template of that name or file; all of them for ``mixed``. Raises BadOption."""
     from eqfuzz.generate.dag.generate import MIXED
     from eqfuzz.generate.dag.template import InvalidTemplate, shipped_templates, template_of
@@ -309,7 +313,7 @@ def _settings(out: Path, processes: int | None, limit: float | None, config: lis
 @generate.command("ops")
 def ops(
     operators_from: OperatorsFrom = None,
-    format: Annotated[Format, typer.Option(help="json: one object per operator.")] = Format.TEXT,
+    format: Annotated[OutputFormat, typer.Option(help="json: one object per operator.")] = OutputFormat.TEXT,
 ) -> None:
     """List every operator and structure: family, dtypes, ranks, spellings."""
     from eqfuzz.generate.dag.catalogue.listing import listed
@@ -320,7 +324,7 @@ def ops(
     except InvalidOperators as error:
         complain(f"--operators-from: {error}")
         raise typer.Exit(USAGE) from None
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         for entry in entries:
             print(json.dumps(entry))
         return

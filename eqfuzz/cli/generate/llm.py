@@ -17,15 +17,15 @@ from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.exit_handling import ended
 from eqfuzz.cli.generate.model_options import dollars_of, named_as_options
 from eqfuzz.cli.mutate import LogLevel, Strategy
-from eqfuzz.cli.options import BadOption, Format, configs_of, seconds_of, split_names
+from eqfuzz.cli.options import BadOption, OutputFormat, configs_of, seconds_of, split_names
 from eqfuzz.cli.run_reporting import reported
 
 if TYPE_CHECKING:
     from eqfuzz.events.event import Event, Handler
-    from eqfuzz.events.llm import Writing
+    from eqfuzz.events.llm import WritingEnded
     from eqfuzz.events.run import Summary
     from eqfuzz.generate.llm.prompt import Prompt
-    from eqfuzz.generate.llm.request import Order
+    from eqfuzz.generate.llm.request import GenerationRequest
     from eqfuzz.mutate.settings import Settings
 
 PAPER = "paper"
@@ -96,7 +96,9 @@ def llm(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Seeds land in DIR/programs; what was answered is never asked again.")
     ] = Path("eqfuzz-out"),
-    format: Annotated[Format, typer.Option(help="json: one event per line, the summary last.")] = Format.TEXT,
+    format: Annotated[
+        OutputFormat, typer.Option(help="json: one event per line, the summary last.")
+    ] = OutputFormat.TEXT,
     quiet: Annotated[bool, typer.Option("--quiet", help="Only findings, a line each, and the totals.")] = False,
     log_level: Annotated[
         LogLevel, typer.Option(case_sensitive=False, help="Log to stderr; DEBUG tells step timings.")
@@ -149,16 +151,16 @@ def llm(
     except BadOption as error:
         complain(str(error))
         raise typer.Exit(USAGE) from None
-    making = _Making(order, settings, as_json=format is Format.JSON, quiet=quiet)
+    making = _LlmGeneration(order, settings, as_json=format is OutputFormat.JSON, quiet=quiet)
     action = making.show if dry_run else making.run
     kept = "nothing was sent" if dry_run else f"what was written is in {out}; the same command goes on"
     raise typer.Exit(ended(action, stopped=kept, keep=None if dry_run else out))
 
 
-class _Making:
+class _LlmGeneration:
     """One call of the verb."""
 
-    def __init__(self, order: Order, settings: Settings | None, *, as_json: bool, quiet: bool) -> None:
+    def __init__(self, order: GenerationRequest, settings: Settings | None, *, as_json: bool, quiet: bool) -> None:
         self.order = order
         self.settings = settings
         self.as_json = as_json
@@ -179,7 +181,7 @@ class _Making:
 
     def run(self) -> int:
         from eqfuzz.errors import UsageError
-        from eqfuzz.events.llm import SampleMade
+        from eqfuzz.events.llm import SampleEnded
         from eqfuzz.generate.llm.writer import write_seeds
         from eqfuzz.run.protocol import RunnerFailed
 
@@ -187,7 +189,7 @@ class _Making:
         report = self._report()
 
         def handle(event: Event) -> None:
-            if isinstance(event, SampleMade) and event.file:
+            if isinstance(event, SampleEnded) and event.file:
                 files.append(Path(event.file))
             report.handle(event)
 
@@ -213,8 +215,8 @@ class _Making:
             return USAGE
         return self._compare(written, files)
 
-    def _compare(self, written: Writing, files: list[Path]) -> int:
-        from eqfuzz.events.llm import CostTold
+    def _compare(self, written: WritingEnded, files: list[Path]) -> int:
+        from eqfuzz.events.llm import CostReported
         from eqfuzz.events.run import Summary
         from eqfuzz.mutate.run import run
         from eqfuzz.report.generate.llm import WritingReport
@@ -222,7 +224,7 @@ class _Making:
 
         assert self.settings is not None
         settings = dataclasses.replace(self.settings, paths=tuple(files))
-        cost: list[CostTold] = []
+        cost: list[CostReported] = []
 
         def with_cost(handler: Handler) -> Summary:
             def handle(event: Event) -> None:
@@ -248,10 +250,10 @@ class _Making:
         return WritingReport(make_console(), self.order.count, quiet=self.quiet)
 
 
-def _cost(written: Writing, summary: Summary) -> Any:
-    from eqfuzz.events.llm import CostTold
+def _cost(written: WritingEnded, summary: Summary) -> Any:
+    from eqfuzz.events.llm import CostReported
 
-    return CostTold(
+    return CostReported(
         queries=written.queries,
         tokens=written.input_tokens + written.output_tokens,
         dollars=written.dollars,
@@ -282,17 +284,17 @@ def _order(
     out: Path,
     dry_run: bool,
     unsafe: bool,
-) -> Order:
+) -> GenerationRequest:
     """Raises BadOption."""
-    from eqfuzz.generate.llm.model.client import Patience
-    from eqfuzz.generate.llm.repair import Asking
-    from eqfuzz.generate.llm.request import Order, amount_of, endpoint_of, parts_of
+    from eqfuzz.generate.llm.model.client import RetryPolicy
+    from eqfuzz.generate.llm.repair import RequestSettings
+    from eqfuzz.generate.llm.request import GenerationRequest, amount_of, endpoint_of, parts_of
 
     with named_as_options():
         endpoint = endpoint_of(model, base_url, *key, silent=dry_run)
         amount = amount_of(endpoint, price)
         parts, all_parts = parts_of(prompts, targets)
-    return Order(
+    return GenerationRequest(
         endpoint=endpoint,
         price=amount,
         prompts=prompts,
@@ -300,9 +302,9 @@ def _order(
         out=out,
         seed=seed,
         budget=dollars_of(budget, "--budget"),
-        asking=Asking(*asking),
+        asking=RequestSettings(*asking),
         concurrency=concurrency,
-        patience=Patience(timeout=patience[0], attempts=patience[1]),
+        patience=RetryPolicy(timeout=patience[0], attempts=patience[1]),
         jobs=jobs,
         parts=parts,
         all_parts=all_parts,
@@ -321,7 +323,12 @@ def _prompts(given: list[str]) -> tuple[Prompt, ...]:
 
 
 def _settings(
-    order: Order, strategy: Strategy | None, rules: str, variants: int | None, config: list[str], limit: float | None
+    order: GenerationRequest,
+    strategy: Strategy | None,
+    rules: str,
+    variants: int | None,
+    config: list[str],
+    limit: float | None,
 ) -> Settings:
     """Raises BadOption."""
     from eqfuzz.mutate.settings import Settings
@@ -343,13 +350,13 @@ def _settings(
 
 
 def prompts(
-    format: Annotated[Format, typer.Option(help="json: one object per prompt.")] = Format.TEXT,
+    format: Annotated[OutputFormat, typer.Option(help="json: one object per prompt.")] = OutputFormat.TEXT,
 ) -> None:
     """List the prompts for language models."""
     from eqfuzz.generate.llm.prompt import shipped_prompts
 
     for name, prompt in shipped_prompts().items():
-        if format is Format.JSON:
+        if format is OutputFormat.JSON:
             print(json.dumps(dataclasses.asdict(prompt)))
         else:
             print(f"{name:16} {prompt.about}")
@@ -357,7 +364,7 @@ def prompts(
 
 def parts(
     glob: Annotated[str, typer.Argument(metavar="GLOB", help="Names that fit, as 'pass:*', 'lowering:*'.")] = "*",
-    format: Annotated[Format, typer.Option(help="json: one object per part.")] = Format.TEXT,
+    format: Annotated[OutputFormat, typer.Option(help="json: one object per part.")] = OutputFormat.TEXT,
 ) -> None:
     """List the parts of the installed torch's compiler that a white-box prompt can show."""
     from eqfuzz.generate.llm.white_box import parts
@@ -365,7 +372,7 @@ def parts(
     for name, part in parts().items():
         if not (fnmatch.fnmatchcase(name, glob) or part.label == glob):
             continue
-        if format is Format.JSON:
+        if format is OutputFormat.JSON:
             print(json.dumps({**part.to_json(), "place": part.place}))
         else:
             print(f"{name:60} {part.place}")

@@ -22,11 +22,11 @@ _OPTIONS = {
 @contextlib.contextmanager
 def named_as_options() -> Iterator[None]:
     """What is wrong with an order is told as a BadOption."""
-    from eqfuzz.generate.llm.request import BadOrder
+    from eqfuzz.generate.llm.request import InvalidRequest
 
     try:
         yield
-    except BadOrder as error:
+    except InvalidRequest as error:
         hint = "; or name another with --key-env or --key-file" if error.entry.startswith("key") else ""
         raise BadOption(_OPTIONS[error.entry], f"{error}{hint}") from None
 

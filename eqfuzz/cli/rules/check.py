@@ -10,7 +10,7 @@ import typer
 
 from eqfuzz.cli.exit_codes import CLEAN, FINDINGS, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.exit_handling import ended
-from eqfuzz.cli.options import Format
+from eqfuzz.cli.options import OutputFormat
 from eqfuzz.cli.rules.library import RulesFrom, chosen
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ def check(
     rules_from: RulesFrom = None,
     draws: Annotated[int, typer.Option(min=10, help="Operands drawn for each rule.")] = 200,
     jobs: Annotated[int | None, typer.Option(min=1, help="Rules tried at once (default: one per core).")] = None,
-    format: Annotated[Format, typer.Option(help="json: one event per rule, the summary last.")] = Format.TEXT,
+    format: Annotated[
+        OutputFormat, typer.Option(help="json: one event per rule, the summary last.")
+    ] = OutputFormat.TEXT,
 ) -> None:
     """Try rules on operands drawn for them: are both sides equal, as declared?
 
@@ -41,7 +43,7 @@ def check(
     workers = jobs or len(os.sched_getaffinity(0))
     raise typer.Exit(
         ended(
-            lambda: _check(found, draws, workers, rules_from or [], as_json=format is Format.JSON),
+            lambda: _check(found, draws, workers, rules_from or [], as_json=format is OutputFormat.JSON),
             stopped="not all rules were tried",
         )
     )

@@ -9,7 +9,7 @@ import typer
 
 from eqfuzz.cli.exit_codes import CLEAN, INTERNAL, USAGE, complain
 from eqfuzz.cli.exit_handling import ended
-from eqfuzz.cli.options import Format
+from eqfuzz.cli.options import OutputFormat
 from eqfuzz.cli.rules.library import RulesFrom, named
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ def explain(
     rules_from: RulesFrom = None,
     seed: Annotated[int, typer.Option(help="Decides the seed's inputs, as in mutate.")] = 0,
     format: Annotated[
-        Format, typer.Option(help="json: one match or near miss per line, the summary last.")
-    ] = Format.TEXT,
+        OutputFormat, typer.Option(help="json: one match or near miss per line, the summary last.")
+    ] = OutputFormat.TEXT,
 ) -> None:
     """Say where a rule applies in a seed, and why not elsewhere.
 
@@ -37,7 +37,7 @@ def explain(
         raise typer.Exit(USAGE)
     raise typer.Exit(
         ended(
-            lambda: _explain(rule, file, seed, tuple(rules_from or ()), as_json=format is Format.JSON),
+            lambda: _explain(rule, file, seed, tuple(rules_from or ()), as_json=format is OutputFormat.JSON),
             stopped="not all was told",
         )
     )

@@ -11,7 +11,7 @@ import typer
 import typer.core
 
 from eqfuzz.cli.exit_codes import USAGE, complain
-from eqfuzz.cli.options import Format
+from eqfuzz.cli.options import OutputFormat
 
 if TYPE_CHECKING:
     from eqfuzz.rewrite.rules.rule import Rule
@@ -81,14 +81,14 @@ def list_rules(
         typer.Argument(metavar="[SELECTION...]", help="Families and names: 'shapes/*,-shapes/flip*' (default: all)."),
     ] = None,
     rules_from: RulesFrom = None,
-    format: Annotated[Format, typer.Option(help="json: one rule per line.")] = Format.TEXT,
+    format: Annotated[OutputFormat, typer.Option(help="json: one rule per line.")] = OutputFormat.TEXT,
 ) -> None:
     """List the rules with their exactness and what sets them apart."""
     found = chosen(selection, rules_from)
 
     from eqfuzz.report.rules.library import print_table, to_fields
 
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         for rule in found:
             print(json.dumps(to_fields(rule)))
         return
@@ -102,7 +102,7 @@ def list_rules(
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The rule, with or without its family.")],
     rules_from: RulesFrom = None,
-    format: Annotated[Format, typer.Option(help="json: all of it as one object.")] = Format.TEXT,
+    format: Annotated[OutputFormat, typer.Option(help="json: all of it as one object.")] = OutputFormat.TEXT,
 ) -> None:
     """Show one rule: what it says, when it applies, and what it does to its own example."""
     rule = named(name, rules_from)
@@ -111,7 +111,7 @@ def show(
     from eqfuzz.rewrite.proof.demonstration import demonstrate
 
     made = demonstrate(rule)
-    if format is Format.JSON:
+    if format is OutputFormat.JSON:
         print(json.dumps(to_page(rule, made)))
         return
 

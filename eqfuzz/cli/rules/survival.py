@@ -12,7 +12,7 @@ import typer
 
 from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.exit_handling import ended
-from eqfuzz.cli.options import Format
+from eqfuzz.cli.options import OutputFormat
 from eqfuzz.cli.rules.library import RulesFrom, chosen
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ def survival(
         typer.Option(metavar="FILE", help="Write the levels here (rewrites/survival.json)."),
     ] = None,
     page: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with the tables here.")] = None,
-    format: Annotated[Format, typer.Option(help="json: one event per rule, the summary last.")] = Format.TEXT,
+    format: Annotated[
+        OutputFormat, typer.Option(help="json: one event per rule, the summary last.")
+    ] = OutputFormat.TEXT,
 ) -> None:
     """Compile both sides of every rule up to the generated code, and tell the last stage at which they differ.
 
@@ -43,7 +45,7 @@ def survival(
     workers = jobs or len(os.sched_getaffinity(0))
     raise typer.Exit(
         ended(
-            lambda: _survival(found, workers, rules_from or [], data, page, as_json=format is Format.JSON),
+            lambda: _survival(found, workers, rules_from or [], data, page, as_json=format is OutputFormat.JSON),
             stopped="not all rules were measured",
         )
     )
@@ -59,11 +61,11 @@ def _survival(
     from eqfuzz.events.rules import RuleMeasured, RuleStarted
     from eqfuzz.program.release import this_release
     from eqfuzz.report.machine.json_lines import JsonLines
-    from eqfuzz.report.rules.compile_depth import SurvivalReport, page_of
+    from eqfuzz.report.rules.compile_depth import CompileDepthReport, page_of
     from eqfuzz.report.run.console import make_console
     from eqfuzz.run.protocol import RunnerFailed
 
-    report = JsonLines(sys.stdout) if as_json else SurvivalReport(make_console())
+    report = JsonLines(sys.stdout) if as_json else CompileDepthReport(make_console())
     measured: dict[str, RuleMeasured] = {}
 
     def handle(event: Event) -> None:

@@ -11,7 +11,7 @@ from eqfuzz.generate.dag.catalogue.operator import InvalidOperators, Needs, Oper
 from eqfuzz.generate.dag.graph.graph import Assign, Block, Effect, Expr, Leaf, Storage, Value
 from eqfuzz.generate.dag.graph.naming import snake_case
 from eqfuzz.generate.dag.leaves import new_leaf
-from eqfuzz.generate.dag.template import Template
+from eqfuzz.generate.dag.template import ProgramTemplate
 from eqfuzz.generate.dag.values.clamping import guard
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.random_spec import changing_sizes, random_spec
@@ -22,7 +22,7 @@ from eqfuzz.generate.dag.values.spec import (
     Dim,
     Range,
     Spec,
-    Unfit,
+    UnsatisfiableSpec,
     largest,
     most,
     stays_exact,
@@ -44,7 +44,7 @@ class Builder:
     ``budget`` is how many more operators it may use.
     """
 
-    def __init__(self, draw: Draw, catalogue: Catalogue, template: Template, budget: int) -> None:
+    def __init__(self, draw: Draw, catalogue: Catalogue, template: ProgramTemplate, budget: int) -> None:
         self.draw = draw
         self.template = template
         self.budget = budget
@@ -91,7 +91,7 @@ class Builder:
                     break
                 try:
                     return self.fitted(self._apply(name, spec, depth), spec)
-                except Unfit:
+                except UnsatisfiableSpec:
                     continue
         return self.fitted(self.leaf(spec), spec)
 
@@ -115,13 +115,13 @@ class Builder:
         """The operator's result for the spec, not yet in its bounds. Raises Unfit."""
         if name in self._catalogue.structures:
             if self.flow is None:
-                raise Unfit("no control flow here")
+                raise UnsatisfiableSpec("no control flow here")
             return self.flow(self, name, spec.free(), depth)
         chosen = self._catalogue.operators[name]
         out = Spec(spec.size, spec.dtype, exact=spec.exact)
         needs = self._needs(chosen, out)
         if needs.layers and not (self.is_module and self._sees_self):
-            raise Unfit("layers need a module")
+            raise UnsatisfiableSpec("layers need a module")
         if chosen.family == DRAWING:
             self._draw_once()
         self.budget -= 1
@@ -131,7 +131,7 @@ class Builder:
             inputs = [self._made_small(value) for value in inputs]
             range_ = self._range(chosen, needs, inputs, out)
             if range_ is None:
-                raise Unfit("the values do not fit the dtype")
+                raise UnsatisfiableSpec("the values do not fit the dtype")
         value = self._emitted(chosen, needs, inputs, out, range_)
         if value.spec.is_float and not range_.wild and range_.most > largest(value.spec.dtype):
             value = self.fitted(value, Spec(value.spec.size, value.spec.dtype, -MODERATE, MODERATE, total=True))
@@ -140,14 +140,14 @@ class Builder:
     def _draw_once(self) -> None:
         """Compilers may change the order of draws, and leave out those that nothing needs: one is the same always."""
         if self._has_drawn or self.block.parent is not None:
-            raise Unfit("random numbers were drawn already, or would be drawn more than once")
+            raise UnsatisfiableSpec("random numbers were drawn already, or would be drawn more than once")
         self._has_drawn = True
 
     def _needs(self, chosen: Operator, out: Spec) -> Needs:
         """What the operator asks for. Raises Unfit, and InvalidOperators for whatever else a declaration raises."""
         try:
             return chosen.needs(self.draw, out)
-        except Unfit:
+        except UnsatisfiableSpec:
             raise
         except Exception as error:
             raise InvalidOperators(f"operator {chosen.name}: {type(error).__name__}: {error}") from error
@@ -317,7 +317,7 @@ class Builder:
     def leaf(self, spec: Spec) -> Value:
         """A value that no operator makes: an input, or a parameter or buffer of the module. Raises Unfit."""
         if self.leafless:
-            raise Unfit("no inputs here")
+            raise UnsatisfiableSpec("no inputs here")
         holds = self.is_module and self._sees_self
         return self.known(new_leaf(self.draw, self.template, self.leaves, spec, holds=holds, trains=self.trains))
 
@@ -353,7 +353,7 @@ class Builder:
             if name is not None:
                 try:
                     made = self._apply(name, spec, depth)
-                except Unfit:
+                except UnsatisfiableSpec:
                     made = None
                 if made is not None and spec.low <= made.range.low and made.range.high <= spec.high:
                     return made
@@ -386,10 +386,10 @@ class Builder:
                 return spec
             try:
                 self._needs(self._catalogue.operators[name], spec)
-            except Unfit:
+            except UnsatisfiableSpec:
                 continue
             return spec
-        raise Unfit(f"no spec that {name} can make")
+        raise UnsatisfiableSpec(f"no spec that {name} can make")
 
 
 def _is_below(range_: Range, below: int) -> bool:

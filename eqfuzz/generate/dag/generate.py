@@ -15,9 +15,9 @@ from eqfuzz.generate.dag.flow import STRUCTURES, build_structure
 from eqfuzz.generate.dag.graph.code import code
 from eqfuzz.generate.dag.graph.graph import Expr, Graph, Value
 from eqfuzz.generate.dag.graph.liveness import pruned
-from eqfuzz.generate.dag.template import Template
+from eqfuzz.generate.dag.template import ProgramTemplate
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import DIM_LEAST, DIM_MOST, Unfit
+from eqfuzz.generate.dag.values.spec import DIM_LEAST, DIM_MOST, UnsatisfiableSpec
 
 _ATTEMPTS = 50
 _PATIENCE = 10
@@ -35,7 +35,7 @@ class NothingGenerated(Exception):
 
 
 @dataclasses.dataclass(frozen=True)
-class Generated:
+class GeneratedProgram:
     """A program with what it was made from."""
 
     seed: int
@@ -54,7 +54,7 @@ class Generated:
         return tuple(self.graph.operators)
 
 
-class Generator:
+class ProgramGenerator:
     """Makes programs of one template; the same seed gives the same program.
 
     ``only`` and ``weights`` choose operators by name; ``depth`` overrides the template's.
@@ -62,7 +62,7 @@ class Generator:
 
     def __init__(
         self,
-        template: Template,
+        template: ProgramTemplate,
         *,
         only: Iterable[str] = (),
         weights: Mapping[str, float] | None = None,
@@ -81,17 +81,17 @@ class Generator:
         """Every operator that it may use."""
         return tuple(sorted(self.catalogue.weights))
 
-    def generate(self, seed: int) -> Generated:
+    def generate(self, seed: int) -> GeneratedProgram:
         """The program of ``seed``. Raises NothingGenerated, and InvalidOperators for what a user's operator does."""
         rng = random.Random(f"eqfuzz dag {self.template.name} {seed}")
         draw = Draw(rng)
         for attempt in range(_ATTEMPTS):
             try:
                 graph = self.graph(draw, seed if attempt < _PATIENCE else None)
-            except Unfit:
+            except UnsatisfiableSpec:
                 continue
             title = f"Made by eqfuzz {__version__}: template {self.template.name}, seed {seed}."
-            return Generated(seed, self.template.name, code(graph, draw, title), graph)
+            return GeneratedProgram(seed, self.template.name, code(graph, draw, title), graph)
         raise NothingGenerated(f"template {self.template.name}, seed {seed}: nothing that it lets in makes a program")
 
     def graph(self, draw: Draw, turn: int | None = None) -> Graph:
@@ -110,7 +110,7 @@ class Generator:
             builder.is_module = builder.is_module or self.catalogue.needs_module(name)
             try:
                 made.append(builder.produce(builder.example(name), depth, first=name))
-            except Unfit:
+            except UnsatisfiableSpec:
                 if number:
                     continue
                 raise
@@ -120,14 +120,14 @@ class Generator:
         builder.block.statements = pruned(builder.block, result, written)
         graph = Graph(builder.leaves, builder.layers, builder.block, result, self.template.preamble, dims)
         if not graph.operators:
-            raise Unfit("a program without an operator")
+            raise UnsatisfiableSpec("a program without an operator")
         return graph
 
 
 class Mixture:
     """Makes programs of several templates; the seed decides which."""
 
-    def __init__(self, generators: Mapping[str, Generator]) -> None:
+    def __init__(self, generators: Mapping[str, ProgramGenerator]) -> None:
         self.generators = dict(generators)
 
     @property
@@ -135,7 +135,7 @@ class Mixture:
         """Every operator that one of them may use."""
         return tuple(sorted({name for one in self.generators.values() for name in one.names}))
 
-    def generate(self, seed: int) -> Generated:
+    def generate(self, seed: int) -> GeneratedProgram:
         """The program of ``seed``."""
         rng = random.Random(f"eqfuzz dag {MIXED} {seed}")
         return self.generators[rng.choice(sorted(self.generators))].generate(seed)
@@ -148,7 +148,7 @@ def _turn(turn: int | None, number: int) -> int | None:
     return -1 - turn if number else turn
 
 
-def _result(draw: Draw, made: Sequence[Value], template: Template) -> Expr:
+def _result(draw: Draw, made: Sequence[Value], template: ProgramTemplate) -> Expr:
     values = tuple(dict.fromkeys(made))
     holes = [f"{{{i}}}" for i in range(len(values))]
     if draw.chance(template.nested):

@@ -7,13 +7,15 @@ import re
 from collections.abc import Sequence
 
 from eqfuzz.generate.dag.graph.graph import Leaf, Storage, Value
-from eqfuzz.generate.dag.template import Template
+from eqfuzz.generate.dag.template import ProgramTemplate
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.input_code import drawn_input, literal
-from eqfuzz.generate.dag.values.spec import BOOLEAN, Range, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import BOOLEAN, Range, Spec, UnsatisfiableSpec
 
 
-def new_leaf(draw: Draw, template: Template, there: Sequence[Leaf], spec: Spec, *, holds: bool, trains: bool) -> Leaf:
+def new_leaf(
+    draw: Draw, template: ProgramTemplate, there: Sequence[Leaf], spec: Spec, *, holds: bool, trains: bool
+) -> Leaf:
     """One more leaf beside those that are ``there``: an input, or a parameter or buffer. Raises Unfit.
 
     ``holds``: there is a module that can hold it. ``trains``: gradients are asked for.
@@ -42,7 +44,7 @@ def new_leaf(draw: Draw, template: Template, there: Sequence[Leaf], spec: Spec, 
     return Leaf("input", value, text)
 
 
-def _held(kind: str, template: Template, there: Sequence[Leaf], spec: Spec) -> Leaf:
+def _held(kind: str, template: ProgramTemplate, there: Sequence[Leaf], spec: Spec) -> Leaf:
     """A parameter or a buffer: its values are a simple pattern, the same whenever the module is built."""
     low = spec.low if spec.low > -2 else -1.0
     high = spec.high if spec.high < 2 else max(1.0, low)
@@ -56,7 +58,7 @@ def _held(kind: str, template: Template, there: Sequence[Leaf], spec: Spec) -> L
     else:
         fill = int(min(max(2, spec.low), spec.high)) if spec.high >= 0 else int(spec.high)
         if not spec.low <= fill <= spec.high:
-            raise Unfit("no whole numbers in these bounds")
+            raise UnsatisfiableSpec("no whole numbers in these bounds")
         text = f"torch.full({_tuple(spec.shape)}, {fill}, dtype=torch.{spec.dtype})"
         range_ = Range(min(fill, 0) if spec.is_complex else fill, fill, exact=True)
     base = "weight" if kind == "parameter" else "state"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from eqfuzz.generate.dag.build import MODERATE, Builder
 from eqfuzz.generate.dag.catalogue.catalogue import Structure
 from eqfuzz.generate.dag.graph.graph import Assign, Block, Expr, Function, Leaf, Return, Storage, Value
-from eqfuzz.generate.dag.values.spec import FLOATS, SIGNED, Range, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import FLOATS, SIGNED, Range, Spec, UnsatisfiableSpec
 
 STRUCTURES: dict[str, Structure] = {}
 _BUILD: dict[str, Callable[[Builder, Spec, int], Value]] = {}
@@ -31,7 +31,7 @@ def structure(
 def build_structure(builder: Builder, name: str, spec: Spec, depth: int) -> Value:
     """What `Builder.flow` is. Raises Unfit."""
     if depth < 2 or builder.budget < 4 or builder.nested >= 2:
-        raise Unfit("no room for a block")
+        raise UnsatisfiableSpec("no room for a block")
     builder.budget -= 1
     builder.nested += 1
     try:

@@ -24,7 +24,7 @@ class InvalidTemplate(Exception):
     """A template that cannot be used; the message names the file and what is wrong."""
 
 
-class Template(pydantic.BaseModel):
+class ProgramTemplate(pydantic.BaseModel):
     """A distribution of programs. Probabilities lie between 0 and 1; weights are relative, 0 leaves out.
 
     ``families`` and ``operators`` weigh operators; where ``operators`` has any, only these are used. ``dtypes``,
@@ -102,7 +102,7 @@ class Template(pydantic.BaseModel):
         return self.families.get(family, 0.0 if family in _NAMED_ONLY else self.others)
 
 
-def read_template(path: Path) -> Template:
+def read_template(path: Path) -> ProgramTemplate:
     """A template from a TOML file. Raises InvalidTemplate."""
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -111,19 +111,21 @@ def read_template(path: Path) -> Template:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidTemplate(f"{path}: not valid TOML: {error}") from None
     try:
-        return Template.model_validate({"name": path.stem, **given})
+        return ProgramTemplate.model_validate({"name": path.stem, **given})
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise InvalidTemplate(f"{path}: {where}: {first['msg']}; fields: {', '.join(Template.model_fields)}") from None
+        raise InvalidTemplate(
+            f"{path}: {where}: {first['msg']}; fields: {', '.join(ProgramTemplate.model_fields)}"
+        ) from None
 
 
-def shipped_templates() -> dict[str, Template]:
+def shipped_templates() -> dict[str, ProgramTemplate]:
     """The templates that come with eqfuzz, by name."""
     return {path.stem: read_template(path) for path in sorted(SHIPPED.glob("*.toml"))}
 
 
-def template_of(path: Path) -> Template:
+def template_of(path: Path) -> ProgramTemplate:
     """The template in a TOML file, or in a Python file that defines ``template``. Raises InvalidTemplate."""
     if path.suffix != ".py":
         return read_template(path)
@@ -131,6 +133,6 @@ def template_of(path: Path) -> Template:
         found = runpy.run_path(str(path)).get("template")
     except (Exception, SystemExit) as error:  # whatever the user's file does wrong
         raise InvalidTemplate(f"{path}: {type(error).__name__}: {error}") from error
-    if not isinstance(found, Template):
+    if not isinstance(found, ProgramTemplate):
         raise InvalidTemplate(f"{path}: defines no `template = Template(...)`")
     return found if found.name else found.model_copy(update={"name": path.stem})

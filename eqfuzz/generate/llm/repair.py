@@ -9,10 +9,10 @@ from decimal import Decimal
 from eqfuzz.generate.llm.extraction import code_in
 from eqfuzz.generate.llm.model.client import BudgetSpent, Client, NoAnswer
 from eqfuzz.generate.llm.model.question import Answer, Message, Question
-from eqfuzz.generate.llm.validation import Checked, Reason
-from eqfuzz.generate.llm.white_box import Part
+from eqfuzz.generate.llm.validation import Reason, ValidationResult
+from eqfuzz.generate.llm.white_box import CompilerPart
 
-Check = Callable[[str, Sequence[Part]], Awaitable[Checked]]
+Check = Callable[[str, Sequence[CompilerPart]], Awaitable[ValidationResult]]
 """`Validator.check`, in a thread."""
 
 SHOWN_BYTES = 16_000
@@ -25,11 +25,11 @@ class Round:
 
     answer: Answer | None
     code: str
-    checked: Checked
+    checked: ValidationResult
 
 
 @dataclasses.dataclass(frozen=True)
-class Made:
+class SampleResult:
     """All rounds for one seed that was asked for; the last one decides."""
 
     rounds: tuple[Round, ...]
@@ -39,7 +39,7 @@ class Made:
         return self.rounds[-1].code
 
     @property
-    def checked(self) -> Checked:
+    def checked(self) -> ValidationResult:
         return self.rounds[-1].checked
 
     @property
@@ -53,7 +53,7 @@ class Made:
 
 
 @dataclasses.dataclass(frozen=True)
-class Asking:
+class RequestSettings:
     """How the model is asked: ``max_output`` tokens an answer; ``repairs`` further rounds at most."""
 
     max_output: int = 2048
@@ -62,8 +62,13 @@ class Asking:
 
 
 async def make(
-    client: Client, check: Check, asking: Asking, messages: tuple[Message, ...], sample: int, watched: Sequence[Part]
-) -> Made:
+    client: Client,
+    check: Check,
+    asking: RequestSettings,
+    messages: tuple[Message, ...],
+    sample: int,
+    watched: Sequence[CompilerPart],
+) -> SampleResult:
     """Ask, check, and have repaired what is wrong. Raises Refused where the server wants none of it."""
     rounds: list[Round] = []
     told = messages
@@ -75,30 +80,32 @@ async def make(
             if not rounds:  # what is wrong with an answer says more than that nobody repairs it
                 reason = Reason.NO_ANSWER if isinstance(error, NoAnswer) else Reason.BUDGET
                 words = str(error) or "what is left of the budget may not be enough"
-                rounds.append(Round(None, "", Checked(reason, words)))
-            return Made(tuple(rounds))
+                rounds.append(Round(None, "", ValidationResult(reason, words)))
+            return SampleResult(tuple(rounds))
         code = code_in(answer.text)
         checked = await _checked(check, answer, code, watched)
         rounds.append(Round(answer, code, checked))
         if checked.reason is None or len(rounds) > asking.repairs:
-            return Made(tuple(rounds))
+            return SampleResult(tuple(rounds))
         shown = answer.text.encode()[:SHOWN_BYTES].decode(errors="ignore") or "(nothing)"
         request = {"role": "user", "content": client.endpoint.hide(_request(code, checked))}
         told = (*messages, {"role": "assistant", "content": shown}, request)
 
 
-async def _checked(check: Check, answer: Answer, code: str, watched: Sequence[Part]) -> Checked:
+async def _checked(check: Check, answer: Answer, code: str, watched: Sequence[CompilerPart]) -> ValidationResult:
     if not answer.text.strip():
-        return Checked(Reason.EMPTY, "the answer was empty")
+        return ValidationResult(Reason.EMPTY, "the answer was empty")
     if not code:
-        return Checked(Reason.NO_CODE, "there was no Python code in the answer")
+        return ValidationResult(Reason.NO_CODE, "there was no Python code in the answer")
     checked = await check(code, watched)
     if answer.finish == "length" and checked.reason in (Reason.SYNTAX, Reason.FORMAT):
-        return Checked(Reason.CUT_OFF, "the answer was longer than allowed and was cut off: write a shorter program")
+        return ValidationResult(
+            Reason.CUT_OFF, "the answer was longer than allowed and was cut off: write a shorter program"
+        )
     return checked
 
 
-def _request(code: str, checked: Checked) -> str:
+def _request(code: str, checked: ValidationResult) -> str:
     """What the model is told of its mistake: the exact message, and the line where one is known."""
     lines = code.split("\n")
     place = ""

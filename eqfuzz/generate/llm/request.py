@@ -9,13 +9,13 @@ from decimal import Decimal
 from pathlib import Path
 
 from eqfuzz.errors import UsageError
-from eqfuzz.generate.llm.model.client import Patience
+from eqfuzz.generate.llm.model.client import RetryPolicy
 from eqfuzz.generate.llm.model.endpoint import OPENAI, BadEndpoint, Endpoint, take_key
 from eqfuzz.generate.llm.model.price import NoPrice, Price, price_of
 from eqfuzz.generate.llm.prompt import BadPrompt, Prompt, prompt_of, shipped_prompts
-from eqfuzz.generate.llm.repair import Asking
+from eqfuzz.generate.llm.repair import RequestSettings
 from eqfuzz.generate.llm.samples import Samples
-from eqfuzz.generate.llm.white_box import Part, parts
+from eqfuzz.generate.llm.white_box import CompilerPart, parts
 from eqfuzz.mutate.run import seed_files
 from eqfuzz.program.shipped import folder
 from eqfuzz.program.suggestions import did_you_mean
@@ -24,7 +24,7 @@ JOURNAL = "llm-journal.jsonl"
 ALL = "all"
 
 
-class BadOrder(ValueError):
+class InvalidRequest(ValueError):
     """What cannot be asked for: ``entry`` names it (``model``, ``prompts``, ``base_url``, ``key_env``, ``key_file``,
     ``price``, ``targets``), ``str()`` is one line."""
 
@@ -34,7 +34,7 @@ class BadOrder(ValueError):
 
 
 @dataclasses.dataclass(frozen=True)
-class Order:
+class GenerationRequest:
     """What is wanted of whom. ``budget`` in dollars is for all runs with the same ``out``; None: no end.
 
     ``parts`` of the compiler are what prompts that show one choose from; with ``all_parts`` each has its turn.
@@ -49,18 +49,18 @@ class Order:
     out: Path
     seed: int = 0
     budget: Decimal | None = None
-    asking: Asking = dataclasses.field(default_factory=Asking)
+    asking: RequestSettings = dataclasses.field(default_factory=RequestSettings)
     concurrency: int = 8
-    patience: Patience = dataclasses.field(default_factory=Patience)
+    patience: RetryPolicy = dataclasses.field(default_factory=RetryPolicy)
     jobs: int = 1
-    parts: tuple[Part, ...] = ()
+    parts: tuple[CompilerPart, ...] = ()
     all_parts: bool = False
     corpus: tuple[Path, ...] = ()
     program_seconds: float = 10.0
     unsafe: bool = False
 
 
-def samples_of(order: Order) -> Samples:
+def samples_of(order: GenerationRequest) -> Samples:
     """What is asked for. Raises UsageError."""
     texts: list[str] = []
     if any(prompt.needs in ("seed", "masked") for prompt in order.prompts):
@@ -75,20 +75,20 @@ def endpoint_of(model: str, base_url: str, key_env: str | None, key_file: Path |
     The key is taken out of the environment. Raises BadOrder.
     """
     if not model:
-        raise BadOrder("model", "name one; nothing is sent anywhere without it")
+        raise InvalidRequest("model", "name one; nothing is sent anywhere without it")
     address = base_url or OPENAI
     try:
         Endpoint(model)
     except BadEndpoint as error:
-        raise BadOrder("model", str(error)) from None
+        raise InvalidRequest("model", str(error)) from None
     try:
         Endpoint(model, address)
     except BadEndpoint as error:
-        raise BadOrder("base_url", str(error)) from None
+        raise InvalidRequest("base_url", str(error)) from None
     try:
         return Endpoint(model, address, "" if silent else take_key(address, key_env, key_file))
     except BadEndpoint as error:
-        raise BadOrder("key_file" if key_file is not None else "key_env", str(error)) from None
+        raise InvalidRequest("key_file" if key_file is not None else "key_env", str(error)) from None
 
 
 def amount_of(endpoint: Endpoint, own: str) -> Price:
@@ -96,7 +96,7 @@ def amount_of(endpoint: Endpoint, own: str) -> Price:
     try:
         return price_of(endpoint, own)
     except NoPrice as error:
-        raise BadOrder("price", str(error)) from None
+        raise InvalidRequest("price", str(error)) from None
 
 
 def prompts_of(names: Sequence[str]) -> tuple[Prompt, ...]:
@@ -111,30 +111,32 @@ def prompts_of(names: Sequence[str]) -> tuple[Prompt, ...]:
             continue
         if "/" not in name and "." not in name:
             known = [*shipped, ALL]
-            raise BadOrder("prompts", f"no prompt {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}")
+            raise InvalidRequest("prompts", f"no prompt {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}")
         try:
             found.append(prompt_of(Path(name)))
         except BadPrompt as error:
-            raise BadOrder("prompts", str(error)) from None
+            raise InvalidRequest("prompts", str(error)) from None
     if not found:
-        raise BadOrder("prompts", "name one; `eqfuzz generate prompts` lists them")
+        raise InvalidRequest("prompts", "name one; `eqfuzz generate prompts` lists them")
     return tuple(found)
 
 
-def parts_of(prompts: Sequence[Prompt], globs: Sequence[str]) -> tuple[tuple[Part, ...], bool]:
+def parts_of(prompts: Sequence[Prompt], globs: Sequence[str]) -> tuple[tuple[CompilerPart, ...], bool]:
     """The parts of the compiler that may be asked for, and whether the user named them. Raises BadOrder."""
     if not any(prompt.needs == "part" for prompt in prompts):
         if globs:
-            raise BadOrder("targets", "it goes with a prompt that shows a part of the compiler, such as white-box")
+            raise InvalidRequest(
+                "targets", "it goes with a prompt that shows a part of the compiler, such as white-box"
+            )
         return (), False
     known = parts()
     if not globs:
         return tuple(known.values()), False
-    chosen: dict[str, Part] = {}
+    chosen: dict[str, CompilerPart] = {}
     for glob in globs:
         fitting = {name: part for name, part in known.items() if fnmatch.fnmatchcase(name, glob) or part.label == glob}
         if not fitting:
-            raise BadOrder(
+            raise InvalidRequest(
                 "targets", f"no part of this torch's compiler fits {glob!r}{did_you_mean(glob, list(known))}"
             )
         chosen |= fitting

@@ -10,7 +10,7 @@ from typing import Any
 from eqfuzz.generate.llm.masking import masked
 from eqfuzz.generate.llm.model.question import Message
 from eqfuzz.generate.llm.prompt import Prompt
-from eqfuzz.generate.llm.white_box import Part
+from eqfuzz.generate.llm.white_box import CompilerPart
 
 SHOWN_EXAMPLES = 2
 """Programs that reached a part, shown to the model that is asked for another."""
@@ -23,13 +23,13 @@ MOST_SHOWN = 6000
 
 
 @dataclasses.dataclass(frozen=True)
-class Sample:
+class SampleRequest:
     """The ``number``-th seed wanted. ``after`` is the sample before it that asks for the same part, whose outcome
     decides what is shown; None where there is none."""
 
     number: int
     prompt: Prompt
-    part: Part | None = None
+    part: CompilerPart | None = None
     after: int | None = None
 
 
@@ -46,7 +46,7 @@ class Samples:
         seed: int,
         *,
         corpus: Sequence[str] = (),
-        parts: Sequence[Part] = (),
+        parts: Sequence[CompilerPart] = (),
         all_parts: bool = False,
     ) -> None:
         self._prompts = prompts
@@ -60,15 +60,15 @@ class Samples:
             chosen = rng.sample(chosen, min(len(chosen), -(-len(wanted) // ROUNDS_OF_A_PART)))
         part_of = {number: chosen[place % len(chosen)] for place, number in enumerate(wanted)} if chosen else {}
         last: dict[tuple[str, str], int] = {}
-        self.all: list[Sample] = []
+        self.all: list[SampleRequest] = []
         for number in range(count):
             prompt, part = prompts[number % len(prompts)], part_of.get(number)
             key = (prompt.name, part.name) if part is not None else ("", "")
-            self.all.append(Sample(number, prompt, part, last.get(key) if part is not None else None))
+            self.all.append(SampleRequest(number, prompt, part, last.get(key) if part is not None else None))
             if part is not None:
                 last[key] = number
 
-    def one(self, number: int, asked: int) -> Sample:
+    def one(self, number: int, asked: int) -> SampleRequest:
         """What is asked for the ``number``-th seed of a row without end, whose parts are drawn one by one.
 
         ``asked`` numbers the samples: several may be asked for one seed, and each gets an answer of its own.
@@ -76,9 +76,9 @@ class Samples:
         prompt = self._prompts[number % len(self._prompts)]
         rng = random.Random(f"{self._seed} part {number}")
         part = rng.choice(self._parts) if prompt.needs == "part" and self._parts else None
-        return Sample(asked, prompt, part)
+        return SampleRequest(asked, prompt, part)
 
-    def messages(self, sample: Sample, examples: Sequence[str]) -> tuple[Message, ...]:
+    def messages(self, sample: SampleRequest, examples: Sequence[str]) -> tuple[Message, ...]:
         """What the model is told for ``sample``; ``examples`` reached its part before. Raises BadPrompt."""
         rng = random.Random(f"{self._seed} {sample.prompt.name} {sample.number}")
         materials: dict[str, Any] = {"examples": list(examples)[-SHOWN_EXAMPLES:]}

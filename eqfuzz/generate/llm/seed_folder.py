@@ -6,12 +6,12 @@ import hashlib
 import re
 from pathlib import Path
 
-from eqfuzz.events.llm import RoundTold, SampleMade
+from eqfuzz.events.llm import AnswerJudged, SampleEnded
 from eqfuzz.generate.llm.extraction import normalised
 from eqfuzz.generate.llm.model.endpoint import Endpoint
-from eqfuzz.generate.llm.repair import Made, Round
-from eqfuzz.generate.llm.samples import Sample
-from eqfuzz.generate.llm.validation import Checked, Reason
+from eqfuzz.generate.llm.repair import Round, SampleResult
+from eqfuzz.generate.llm.samples import SampleRequest
+from eqfuzz.generate.llm.validation import Reason, ValidationResult
 from eqfuzz.program.provenance import LLM, InvalidProvenance, Provenance, provenance_of
 from eqfuzz.triage.findings.versions import versions
 
@@ -26,15 +26,15 @@ class SeedFolder:
         self._here: set[str] = set()
         self._versions = versions()
 
-    def decide(self, sample: Sample, made: Made) -> SampleMade:
+    def decide(self, sample: SampleRequest, made: SampleResult) -> SampleEnded:
         """Keep what was made for ``sample`` where it is a seed that is not there yet; what came of it."""
         checked, file = made.checked, None
         if checked.reason is None:
             file = self.keep(sample, made)
             if isinstance(file, str):
-                checked, file = Checked(Reason.DUPLICATE, file), None
+                checked, file = ValidationResult(Reason.DUPLICATE, file), None
         part = sample.part.name if sample.part is not None else ""
-        return SampleMade(
+        return SampleEnded(
             number=sample.number,
             prompt=sample.prompt.name,
             part=part,
@@ -46,7 +46,7 @@ class SeedFolder:
             rounds=[_told(one, self._endpoint) for one in made.rounds],
         )
 
-    def keep(self, sample: Sample, made: Made) -> Path | str:
+    def keep(self, sample: SampleRequest, made: SampleResult) -> Path | str:
         """The file of the seed, or which one it duplicates, in words."""
         digest = hashlib.sha256(normalised(made.code).encode()).hexdigest()[:12]
         if digest in self._here:
@@ -64,7 +64,7 @@ class SeedFolder:
         self._here.add(digest)
         return file
 
-    def header(self, sample: Sample, made: Made) -> Provenance:
+    def header(self, sample: SampleRequest, made: SampleResult) -> Provenance:
         """Where the seed came from."""
         details: dict[str, str | int | float | bool] = {
             "model": self._endpoint.model,
@@ -82,12 +82,12 @@ class SeedFolder:
         return Provenance(LLM, {**details, **{name: str(version) for name, version in self._versions.items()}})
 
 
-def _told(one: Round, endpoint: Endpoint) -> RoundTold:
+def _told(one: Round, endpoint: Endpoint) -> AnswerJudged:
     answer, reason = one.answer, str(one.checked.reason or "")
     message = endpoint.hide(one.checked.message)
     if answer is None:
-        return RoundTold(reason, message, 0, 0, 0.0, False)
-    return RoundTold(reason, message, answer.input_tokens, answer.output_tokens, float(answer.dollars), answer.kept)
+        return AnswerJudged(reason, message, 0, 0, 0.0, False)
+    return AnswerJudged(reason, message, answer.input_tokens, answer.output_tokens, float(answer.dollars), answer.kept)
 
 
 _NAMES_A_SEED = ("model", "prompt", "sample", "seed", "part")

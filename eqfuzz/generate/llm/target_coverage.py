@@ -13,14 +13,14 @@ from typing import Any
 
 import torch
 
-from eqfuzz.generate.llm.white_box import Part, Told
+from eqfuzz.generate.llm.white_box import CompilerPart, HitSignal
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.run.jobs.case import Case
 from eqfuzz.run.jobs.dispatch import run_case as run_any_case
-from eqfuzz.run.jobs.stage_timer import Clock, Emit
+from eqfuzz.run.jobs.stage_timer import Emit, StageTimer
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
 from eqfuzz.torch_internals.inductor import code_hook, forget_output_strides, inductor_backend, takes_one_list
 from eqfuzz.torch_internals.options import without_graph_caches
@@ -32,7 +32,7 @@ STAGE = "compile"
 
 def run_case(data: dict[str, Any], emit: Emit) -> None:
     """Run the case; if it is valid, emit which of the parts under ``watch`` it reaches."""
-    watched = [Part.from_json(part) for part in data.pop(WATCH, [])]
+    watched = [CompilerPart.from_json(part) for part in data.pop(WATCH, [])]
     valid = True
 
     def told(event: dict[str, Any]) -> None:
@@ -43,18 +43,18 @@ def run_case(data: dict[str, Any], emit: Emit) -> None:
     run_any_case(data, told)
     if watched and valid:
         case = Case.from_json(data)
-        Clock(emit).enter(STAGE, case.compile_seconds, variant=0)
+        StageTimer(emit).enter(STAGE, case.compile_seconds, variant=0)
         loaded = Loaded(case.program)
         names = reached(loaded, loaded.calls(case.seed), watched)
         emit({"event": "reached", "parts": names})
 
 
-def reached(loaded: Loaded, calls: Sequence[Call], parts: Sequence[Part]) -> list[str]:
+def reached(loaded: Loaded, calls: Sequence[Call], parts: Sequence[CompilerPart]) -> list[str]:
     """The names of those ``parts`` that Dynamo and Inductor reach when they compile the program for its calls.
 
     No kernel is built: each graph is compiled up to its code, and then run in eager.
     """
-    watch = _Watch(parts)
+    watch = _CoverageProfiler(parts)
     backend = inductor_backend(_up_to_the_code, None, {}, None)
     forget_compiled_code()
     with DEFAULT_CONFIG.patched(), without_graph_caches(), watch:
@@ -62,12 +62,12 @@ def reached(loaded: Loaded, calls: Sequence[Call], parts: Sequence[Part]) -> lis
     return sorted(watch.reached)
 
 
-class _Done(Exception):
+class _CompileFinished(Exception):
     """Raised in place of building the generated code."""
 
 
 def _stop(code: str) -> None:
-    raise _Done
+    raise _CompileFinished
 
 
 def _up_to_the_code(inner: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,24 +90,24 @@ def _up_to_the_code(inner: Callable[..., Any]) -> Callable[..., Any]:
     return compile_graph
 
 
-class _Watch:
+class _CoverageProfiler:
     """A profiler for as long as the compiler works: it is told every Python function that is entered and left."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[CompilerPart]) -> None:
         self.reached: set[str] = set()
         self._parts = parts
-        self._known: dict[types.CodeType, Part | None] = {}
+        self._known: dict[types.CodeType, CompilerPart | None] = {}
         self._trackers = {
             (part.file.removesuffix(".py").replace("/", "."), part.label): part
             for part in parts
-            if part.told is Told.METHOD
+            if part.told is HitSignal.METHOD
         }
         self._graphs: dict[int, tuple[Any, str]] = {}
         self._preparing = 0
         self._tracing = 0
         self._before: Any = None
 
-    def __enter__(self) -> _Watch:
+    def __enter__(self) -> _CoverageProfiler:
         self._before = sys.getprofile()
         sys.setprofile(self._tell)
         return self
@@ -132,11 +132,15 @@ class _Watch:
                     code.co_name in TRACES_PATTERNS
                 )  # the passes see the patterns' graphs, not the program's
             return
-        if self._preparing or part.name in self.reached or (self._tracing and part.told in (Told.TRUE, Told.CHANGED)):
+        if (
+            self._preparing
+            or part.name in self.reached
+            or (self._tracing and part.told in (HitSignal.TRUE, HitSignal.CHANGED))
+        ):
             return
-        if part.told in (Told.CALLED, Told.METHOD):
+        if part.told in (HitSignal.CALLED, HitSignal.METHOD):
             self.reached.add(part.name)
-        elif part.told is Told.TRUE:
+        elif part.told is HitSignal.TRUE:
             if event == "return" and result is True:
                 self.reached.add(part.name)
         elif event == "call":
@@ -154,10 +158,10 @@ class _Watch:
         if part is not None:
             self.reached.add(part.name)
 
-    def _part_of(self, code: types.CodeType) -> Part | None:
+    def _part_of(self, code: types.CodeType) -> CompilerPart | None:
         for part in self._parts:
             if code.co_filename.endswith(f"/{part.file}"):
-                name = code.co_qualname if part.told is Told.METHOD else code.co_name
+                name = code.co_qualname if part.told is HitSignal.METHOD else code.co_name
                 if name in part.watched and part.first <= code.co_firstlineno <= part.last:
                     return part
         return None

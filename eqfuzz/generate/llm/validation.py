@@ -10,9 +10,9 @@ from typing import Any
 
 from eqfuzz.generate.llm.extraction import MOST_BYTES, UNREADABLE, normalised
 from eqfuzz.generate.llm.target_coverage import STAGE, WATCH
-from eqfuzz.generate.llm.white_box import Part
+from eqfuzz.generate.llm.white_box import CompilerPart
 from eqfuzz.program.formats import recognise
-from eqfuzz.program.policy import demand_allowed
+from eqfuzz.program.policy import require_allowed
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.run.jobs.case import Case
@@ -52,7 +52,7 @@ class Reason(StrEnum):
 
 
 @dataclasses.dataclass(frozen=True)
-class Checked:
+class ValidationResult:
     """``reason`` is None for a seed, else ``message`` says what is wrong, at ``line`` of the code where that is known.
 
     ``sites`` counts places where a rule applies; ``reached`` are the names of watched parts of the compiler.
@@ -74,39 +74,43 @@ class Validator:
         self._rules = tuple(rules)
         self._seed = seed
 
-    def check(self, code: str, watched: Sequence[Part] = ()) -> Checked:
+    def check(self, code: str, watched: Sequence[CompilerPart] = ()) -> ValidationResult:
         """Everything that can be said of ``code``. Raises RunnerFailed when no sandbox can be started."""
         static = self._read(code)
-        if isinstance(static, Checked):
+        if isinstance(static, ValidationResult):
             return static
         return self._run(static, watched)
 
-    def _read(self, code: str) -> Program | Checked:
+    def _read(self, code: str) -> Program | ValidationResult:
         if len(code.encode()) > MOST_BYTES:
-            return Checked(Reason.TOO_LONG, f"the program is longer than {MOST_BYTES // 1024} KiB")
+            return ValidationResult(Reason.TOO_LONG, f"the program is longer than {MOST_BYTES // 1024} KiB")
         try:
             digest = hashlib.sha256(normalised(code).encode()).hexdigest()[:12]
         except SyntaxError as error:
-            return Checked(Reason.SYNTAX, f"not valid Python: {error.msg}", error.lineno)
+            return ValidationResult(Reason.SYNTAX, f"not valid Python: {error.msg}", error.lineno)
         except UNREADABLE as error:
             words = str(error).partition("\n")[0]
-            return Checked(Reason.SYNTAX, f"not valid Python, or nested too deeply: {words or type(error).__name__}")
+            return ValidationResult(
+                Reason.SYNTAX, f"not valid Python, or nested too deeply: {words or type(error).__name__}"
+            )
         try:
             program = recognise(code, f"llm-{digest}")
         except InvalidSeed as error:
-            return Checked(Reason.FORMAT, _short(error.reason), error.line)
+            return ValidationResult(Reason.FORMAT, _short(error.reason), error.line)
         except UNREADABLE as error:
-            return Checked(Reason.SYNTAX, f"nested too deeply: {type(error).__name__}")
+            return ValidationResult(Reason.SYNTAX, f"nested too deeply: {type(error).__name__}")
         program = dataclasses.replace(program, untrusted=True)
         try:
-            demand_allowed(program)
+            require_allowed(program)
         except InvalidSeed as error:
-            return Checked(Reason.POLICY, _short(f"not allowed: {error.reason.removeprefix('policy: ')}"), error.line)
+            return ValidationResult(
+                Reason.POLICY, _short(f"not allowed: {error.reason.removeprefix('policy: ')}"), error.line
+            )
         except UNREADABLE as error:
-            return Checked(Reason.SYNTAX, f"nested too deeply: {type(error).__name__}")
+            return ValidationResult(Reason.SYNTAX, f"nested too deeply: {type(error).__name__}")
         return program
 
-    def _run(self, program: Program, watched: Sequence[Part]) -> Checked:
+    def _run(self, program: Program, watched: Sequence[CompilerPart]) -> ValidationResult:
         case = Case(
             program=program,
             seed=self._seed,
@@ -123,17 +127,17 @@ class Validator:
             list_sites=True,
         )
         data: dict[str, Any] = {**case.to_json(), WATCH: [part.to_json() for part in watched]}
-        heard = _Heard()
+        heard = _CaseReport()
         for event in self._pool.run(data):
             heard.take(event)
         return heard.checked()
 
 
-class _Heard:
+class _CaseReport:
     """What the events of one case say. A program may have written some of them itself, so none is believed blindly."""
 
     def __init__(self) -> None:
-        self.invalid: Checked | None = None
+        self.invalid: ValidationResult | None = None
         self.sites: int | None = None
         self.reached: tuple[str, ...] = ()
         self.stage = "start"
@@ -147,7 +151,9 @@ class _Heard:
                 self.stage = stage
             case {"event": "invalid", "reason": str(reason)} if self.invalid is None:
                 line = event.get("line")
-                self.invalid = Checked(_reason(self.stage, reason), _short(reason), line if type(line) is int else None)
+                self.invalid = ValidationResult(
+                    _reason(self.stage, reason), _short(reason), line if type(line) is int else None
+                )
             case {"event": "rewritten", "sites": int(sites)}:
                 self.sites = sites
             case {"event": "reached", "parts": list(parts)}:
@@ -157,17 +163,19 @@ class _Heard:
             case _:
                 pass
 
-    def checked(self) -> Checked:
+    def checked(self) -> ValidationResult:
         ended, detail = self.exit.get("reason"), str(self.exit.get("detail"))
         if self.invalid is not None:
             return self.invalid
         if ended != "done" and not (self.sites and self.stage == STAGE):
             if ended in _DEATHS:
-                return Checked(_DEATHS[ended], _short(death_in_words(self.stage, ended, detail)))
-            return Checked(Reason.BROKEN, _short(f"the program broke what runs it: {detail}"))
+                return ValidationResult(_DEATHS[ended], _short(death_in_words(self.stage, ended, detail)))
+            return ValidationResult(Reason.BROKEN, _short(f"the program broke what runs it: {detail}"))
         if not self.sites:
-            return Checked(Reason.NO_SITES, "none of our rewrite rules applies anywhere: use more operators on tensors")
-        return Checked(None, sites=self.sites, reached=self.reached)
+            return ValidationResult(
+                Reason.NO_SITES, "none of our rewrite rules applies anywhere: use more operators on tensors"
+            )
+        return ValidationResult(None, sites=self.sites, reached=self.reached)
 
 
 _DEATHS = {"hang": Reason.HANG, "crash": Reason.CRASH, "memory": Reason.MEMORY, "output": Reason.OUTPUT}

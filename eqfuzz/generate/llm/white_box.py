@@ -1,7 +1,7 @@
 """Parts of the installed torch's compiler that a prompt can show: passes, lowerings, Dynamo's trackers.
 
 They are read from its source files; nothing of torch is imported. How it is told whether one was reached depends on
-what it is, see ``Told``; ``reaching`` does it.
+what it is, see ``HitSignal``; ``reaching`` does it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ MOST_SOURCE = 9000
 """Characters of source that a prompt shows; of longer ones the rest is left out."""
 
 
-class Kind(StrEnum):
+class PartKind(StrEnum):
     PASS = "pass"
     LOWERING = "lowering"
     TRACKER = "tracker"
 
 
-class Told(StrEnum):
+class HitSignal(StrEnum):
     """``CALLED``: the function runs only where it applies. ``TRUE``: it runs on everything and says whether it applies.
     ``CHANGED``: it runs on every graph, or wherever its pattern fits, and may leave the graph as it is: a change tells.
     ``METHOD``: an instance was made, or a method of the class ran on one."""
@@ -39,15 +39,15 @@ class Told(StrEnum):
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class CompilerPart:
     """``name`` is ``kind:module.function``. ``file`` begins with ``torch/``; ``first`` to ``last`` are lines of it.
 
     ``watched`` are the qualified names of the functions whose running tells. ``operators`` are what a lowering lowers.
     """
 
     name: str
-    kind: Kind
-    told: Told
+    kind: PartKind
+    told: HitSignal
     file: str
     first: int
     last: int
@@ -76,9 +76,11 @@ class Part:
     def for_prompt(self) -> dict[str, str]:
         """What a prompt says of it."""
         return {
-            "kind": {Kind.PASS: "the graph pass", Kind.LOWERING: "the lowering", Kind.TRACKER: "the tracker"}[
-                self.kind
-            ],
+            "kind": {
+                PartKind.PASS: "the graph pass",
+                PartKind.LOWERING: "the lowering",
+                PartKind.TRACKER: "the tracker",
+            }[self.kind],
             "label": self.label,
             "torch": importlib.metadata.version("torch").partition("+")[0],
             "place": self.place,
@@ -88,12 +90,12 @@ class Part:
         }
 
     def _goal(self) -> str:
-        if self.kind is Kind.TRACKER:
+        if self.kind is PartKind.TRACKER:
             return "creates this variable tracker and calls its methods"
-        if self.kind is Kind.LOWERING:
+        if self.kind is PartKind.LOWERING:
             operators = f" of {', '.join(self.operators)}" if self.operators else ""
             return f"goes through this lowering{operators}"
-        if self.told is Told.CHANGED:
+        if self.told is HitSignal.CHANGED:
             return "changes the graph in this function"
         return "applies this function to the graph"
 
@@ -101,15 +103,15 @@ class Part:
         return dataclasses.asdict(self)
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Part:
+    def from_json(cls, data: dict[str, Any]) -> CompilerPart:
         lists = {key: tuple(data[key]) for key in ("watched", "operators")}
-        return cls(**{**data, **lists, "kind": Kind(data["kind"]), "told": Told(data["told"])})
+        return cls(**{**data, **lists, "kind": PartKind(data["kind"]), "told": HitSignal(data["told"])})
 
 
 _HINTS = {
-    Kind.PASS: ", so that a wrong rewrite shows in what is returned",
-    Kind.LOWERING: ", and vary its arguments between the input sets",
-    Kind.TRACKER: ", and return what depends on it",
+    PartKind.PASS: ", so that a wrong rewrite shows in what is returned",
+    PartKind.LOWERING: ", and vary its arguments between the input sets",
+    PartKind.TRACKER: ", and return what depends on it",
 }
 
 _GRAPH_PATTERNS = {"register_graph_pattern", "register_binary_folding_pattern", "register_freezing_graph_pattern"}
@@ -119,10 +121,10 @@ _OF_OTHER_MACHINES = ("comm", "fsdp", "ddp", "micro_pipeline", "bucketing", "ove
 
 
 @cache
-def parts() -> dict[str, Part]:
+def parts() -> dict[str, CompilerPart]:
     """All parts of the installed torch, by name, in the order of files and lines."""
     torch = torch_folder()
-    found: dict[str, Part] = {}
+    found: dict[str, CompilerPart] = {}
     for path in sorted((torch / GRAPH_PASSES).glob("*.py")):
         if path.stem not in _LEFT_OUT_MODULES and not any(word in path.stem for word in _OF_OTHER_MACHINES):
             found |= {part.name: part for part in _passes(path)}
@@ -135,7 +137,7 @@ def parts() -> dict[str, Part]:
     return found
 
 
-def _passes(path: Path) -> Iterator[Part]:
+def _passes(path: Path) -> Iterator[CompilerPart]:
     tree = _parsed(path)
     replacements = _replacements(tree)
     registered = _registered(tree)
@@ -143,22 +145,22 @@ def _passes(path: Path) -> Iterator[Part]:
         decorators = {_called(d) for d in function.decorator_list} | registered.get(function.name, set())
         told = None
         if decorators & _LOWERING_PATTERNS or function.name in replacements:
-            told = Told.CALLED
+            told = HitSignal.CALLED
         elif decorators & _GRAPH_PATTERNS:
-            told = Told.CHANGED
+            told = HitSignal.CHANGED
         elif "register_noop_decomp" in decorators:
-            told = Told.TRUE
+            told = HitSignal.TRUE
         elif _takes_graph(function):
-            told = Told.CHANGED
+            told = HitSignal.CHANGED
         if told is not None:
             first = function
             pattern = replacements.get(function.name)
             if pattern is not None and pattern.lineno < function.lineno:
                 first = pattern  # a replacement says little without what it replaces, which stands before it
-            yield _part(Kind.PASS, told, path, function, first)
+            yield _part(PartKind.PASS, told, path, function, first)
 
 
-def _lowerings(path: Path) -> Iterator[Part]:
+def _lowerings(path: Path) -> Iterator[CompilerPart]:
     for function in _functions(_parsed(path)):
         operators: list[str] = []
         for decorator in function.decorator_list:
@@ -167,19 +169,19 @@ def _lowerings(path: Path) -> Iterator[Part]:
                 listed = given.elts if isinstance(given, ast.List | ast.Tuple) else [given]
                 operators += [ast.unparse(operator) for operator in listed]
         if operators:
-            part = _part(Kind.LOWERING, Told.CALLED, path, function, function)
+            part = _part(PartKind.LOWERING, HitSignal.CALLED, path, function, function)
             yield dataclasses.replace(part, operators=tuple(operators))
 
 
-def _trackers(path: Path) -> Iterator[Part]:
+def _trackers(path: Path) -> Iterator[CompilerPart]:
     for statement in _parsed(path).body:
         if isinstance(statement, ast.ClassDef) and statement.name.endswith("Variable"):
             methods = [s.name for s in statement.body if isinstance(s, ast.FunctionDef) and _is_of_an_instance(s)]
             watched = tuple(f"{statement.name}.{name}" for name in methods)
             if watched:
-                name = f"{Kind.TRACKER}:{path.stem}.{statement.name}"
+                name = f"{PartKind.TRACKER}:{path.stem}.{statement.name}"
                 file, first, last = _extent(path, statement)
-                yield Part(name, Kind.TRACKER, Told.METHOD, file, first, last, watched)
+                yield CompilerPart(name, PartKind.TRACKER, HitSignal.METHOD, file, first, last, watched)
 
 
 def _is_of_an_instance(method: ast.FunctionDef) -> bool:
@@ -188,10 +190,12 @@ def _is_of_an_instance(method: ast.FunctionDef) -> bool:
     return bool(arguments) and arguments[0].arg == "self"
 
 
-def _part(kind: Kind, told: Told, path: Path, function: ast.FunctionDef, first: ast.FunctionDef) -> Part:
+def _part(
+    kind: PartKind, told: HitSignal, path: Path, function: ast.FunctionDef, first: ast.FunctionDef
+) -> CompilerPart:
     file, begin, _ = _extent(path, first)
     _, _, end = _extent(path, function)
-    return Part(f"{kind}:{path.stem}.{function.name}", kind, told, file, begin, end, (function.name,))
+    return CompilerPart(f"{kind}:{path.stem}.{function.name}", kind, told, file, begin, end, (function.name,))
 
 
 def _extent(path: Path, node: ast.FunctionDef | ast.ClassDef) -> tuple[str, int, int]:

@@ -15,26 +15,26 @@ from eqfuzz.events.llm import (
     DrySummary,
     PromptShown,
     PromptTally,
-    SampleMade,
-    Writing,
+    SampleEnded,
+    WritingEnded,
     WritingStarted,
     WritingSummary,
 )
-from eqfuzz.generate.llm.model.budget import Purse
-from eqfuzz.generate.llm.model.client import Client, Refused
+from eqfuzz.generate.llm.model.budget import BudgetLedger
+from eqfuzz.generate.llm.model.client import Client, RequestRejected
 from eqfuzz.generate.llm.model.question import Question
-from eqfuzz.generate.llm.model.response_log import BadJournal, Journal
-from eqfuzz.generate.llm.repair import Made, make
-from eqfuzz.generate.llm.request import JOURNAL, Order, samples_of
-from eqfuzz.generate.llm.samples import Sample
+from eqfuzz.generate.llm.model.response_log import InvalidResponseLog, ResponseLog
+from eqfuzz.generate.llm.repair import SampleResult, make
+from eqfuzz.generate.llm.request import JOURNAL, GenerationRequest, samples_of
+from eqfuzz.generate.llm.samples import SampleRequest
 from eqfuzz.generate.llm.seed_folder import SeedFolder
-from eqfuzz.generate.llm.validation import TARGET, Checked, Reason, Validator
-from eqfuzz.generate.llm.white_box import Part
+from eqfuzz.generate.llm.validation import TARGET, Reason, ValidationResult, Validator
+from eqfuzz.generate.llm.white_box import CompilerPart
 from eqfuzz.rewrite.rules.user_rules import known_rules
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.processes.pool import Pool
-from eqfuzz.run.sandbox.launcher import NoSandbox, demand_level
+from eqfuzz.run.sandbox.launcher import SandboxUnavailable, require_level
 
 TYPICAL_OUTPUT = 700
 """Tokens of a program, with the words that models put around it."""
@@ -43,24 +43,24 @@ UNANSWERED = 5
 """So many samples in a row without an answer end the run."""
 
 
-def write_seeds(order: Order, handler: Handler, *, runs: bool = False) -> Writing:
+def write_seeds(order: GenerationRequest, handler: Handler, *, runs: bool = False) -> WritingEnded:
     """Have the seeds written to ``order.out``/programs and return the last event. Ctrl-C ends it early.
 
     Raises UsageError, also where the server refuses, and RunnerFailed when no process can be started.
     """
     try:
         if not order.unsafe:
-            demand_level()  # before anything is paid for
+            require_level()  # before anything is paid for
         order.out.mkdir(parents=True, exist_ok=True)
-        with Journal(order.out / JOURNAL) as journal:
-            return _Run(order, Purse(journal, order.budget), handler).run(runs=runs)
-    except (BadJournal, NoSandbox) as error:
+        with ResponseLog(order.out / JOURNAL) as journal:
+            return _WritingRun(order, BudgetLedger(journal, order.budget), handler).run(runs=runs)
+    except (InvalidResponseLog, SandboxUnavailable) as error:
         raise UsageError(str(error)) from None
     except OSError as error:
         raise UsageError(f"--out: {error.filename or order.out}: {error.strerror}") from None
 
 
-def show_prompts(order: Order, handler: Handler) -> DrySummary:
+def show_prompts(order: GenerationRequest, handler: Handler) -> DrySummary:
     """Tell what would be asked first, and what it would cost. Raises UsageError."""
     samples = samples_of(order)
     tokens, typical, most = 0, Decimal(0), Decimal(0)
@@ -83,10 +83,10 @@ def show_prompts(order: Order, handler: Handler) -> DrySummary:
     return summary
 
 
-class _Run:
+class _WritingRun:
     """One call of ``write_seeds``. Samples are made several at a time, and decided one after the other, in order."""
 
-    def __init__(self, order: Order, purse: Purse, handler: Handler) -> None:
+    def __init__(self, order: GenerationRequest, purse: BudgetLedger, handler: Handler) -> None:
         self.order = order
         self.purse = purse
         self.handler = handler
@@ -95,13 +95,13 @@ class _Run:
         self.samples = samples_of(order)
         self.programs = SeedFolder(order.out / "programs", order.endpoint, order.seed)
         self.decided = [asyncio.Event() for _ in self.samples.all]
-        self.told: list[SampleMade] = []
-        self.made: list[Made] = []
+        self.told: list[SampleEnded] = []
+        self.made: list[SampleResult] = []
         self.examples: dict[str, list[str]] = {}
         self.retries = 0
         self.why = self.trouble = ""
 
-    def run(self, *, runs: bool) -> Writing:
+    def run(self, *, runs: bool) -> WritingEnded:
         order = self.order
         budget = float(order.budget) if order.budget is not None else None
         spent = float(self.before.dollars)
@@ -118,27 +118,27 @@ class _Run:
             asyncio.run(self._all(Validator(pool, limits, rules, order.seed), threads))
         except KeyboardInterrupt:
             self.why = "interrupt"
-        except Refused as refused:
+        except RequestRejected as refused:
             raise UsageError(f"{order.endpoint.host} refuses: {refused}") from None
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
             pool.close()
             threads.shutdown(wait=True)
-        event = self._event(WritingSummary if not runs or self.why == "interrupt" else Writing)
+        event = self._event(WritingSummary if not runs or self.why == "interrupt" else WritingEnded)
         self.handler(event)
         return event
 
     async def _all(self, validator: Validator, threads: ThreadPoolExecutor) -> None:
         loop = asyncio.get_running_loop()
 
-        async def check(code: str, watched: Sequence[Part]) -> Checked:
+        async def check(code: str, watched: Sequence[CompilerPart]) -> ValidationResult:
             return await loop.run_in_executor(threads, validator.check, code, watched)
 
         order = self.order
         client = Client(order.endpoint, order.price, self.purse, concurrency=order.concurrency, patience=order.patience)
         window = asyncio.Semaphore(order.concurrency + 2 * order.jobs)
 
-        async def one(sample: Sample) -> Made:
+        async def one(sample: SampleRequest) -> SampleResult:
             async with window:
                 if sample.after is not None:
                     await self.decided[sample.after].wait()
@@ -168,7 +168,7 @@ class _Run:
             self.why, self.trouble = "endpoint", last[-1].message
         return bool(self.why)
 
-    def _decide(self, sample: Sample, made: Made) -> None:
+    def _decide(self, sample: SampleRequest, made: SampleResult) -> None:
         """Keep the seed unless it is there already, and tell."""
         event = self.programs.decide(sample, made)
         if event.reached:
@@ -178,7 +178,7 @@ class _Run:
         self.decided[sample.number].set()
         self.handler(event)
 
-    def _event(self, kind: type[Writing]) -> Writing:
+    def _event(self, kind: type[WritingEnded]) -> WritingEnded:
         order, account = self.order, self.purse.account()
         answered = [made for made in self.made if made.answers]
         accepted = [event for event in self.told if not event.reason]
@@ -226,5 +226,5 @@ class _Run:
             out=str(order.out),
         )
 
-    def _both(self) -> list[tuple[SampleMade, Made]]:
+    def _both(self) -> list[tuple[SampleEnded, SampleResult]]:
         return list(zip(self.told, self.made, strict=True))

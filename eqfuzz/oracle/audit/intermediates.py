@@ -28,7 +28,7 @@ class Ref:
 
 
 @dataclasses.dataclass(frozen=True)
-class Step:
+class GraphNode:
     """One node of a graph. ``op`` is the fx word for its kind; ``args`` and ``kwargs`` have a ``Ref`` for each node.
 
     ``trace`` is the stack trace of the program's statement that it came from; "" where torch does not know.
@@ -47,7 +47,7 @@ class Step:
 
 
 @dataclasses.dataclass(frozen=True)
-class Run:
+class GraphRun:
     """What one run of a compiled graph was given and what came out.
 
     ``inputs`` are in the order of the placeholders, as they were before; ``after`` are those that the graph writes to,
@@ -60,24 +60,24 @@ class Run:
 
 
 @dataclasses.dataclass(frozen=True)
-class Recorded:
+class RecordedGraph:
     """A compiled graph and its first runs. ``kind`` is ``forward``, ``backward`` or ``inference``."""
 
     number: int
     kind: str
-    steps: tuple[Step, ...]
+    steps: tuple[GraphNode, ...]
     constants: dict[str, Any]
-    runs: list[Run]
+    runs: list[GraphRun]
 
 
-class Recorder:
+class GraphRecorder:
     """Wraps the compilation of single graphs; ``without`` are the numbers of graphs that are left as they are.
 
     Where the compilation of a changed graph fails, its number is in ``failed``.
     """
 
     def __init__(self, without: Sequence[int] = ()) -> None:
-        self.graphs: list[Recorded] = []
+        self.graphs: list[RecordedGraph] = []
         self.failed: int | None = None
         self._without = frozenset(without)
         self._count = 0
@@ -88,7 +88,7 @@ class Recorder:
             if number in self._without:
                 return inner(graph, example_inputs, **more)
             kind = "backward" if more.get("is_backward") else "inference" if more.get("is_inference") else "forward"
-            recorded = Recorded(number, kind, *_steps(graph), runs=[])
+            recorded = RecordedGraph(number, kind, *_steps(graph), runs=[])
             count, exposed = _expose(graph)
             try:
                 compiled = inner(graph, example_inputs, **more)
@@ -102,13 +102,13 @@ class Recorder:
         return compile_graph
 
 
-def _steps(graph: GraphModule) -> tuple[tuple[Step, ...], dict[str, Any]]:
+def _steps(graph: GraphModule) -> tuple[tuple[GraphNode, ...], dict[str, Any]]:
     steps, constants = [], {}
     for node in graph.graph.nodes:
         if node.op == "output":
             continue
         args, kwargs = tree_map_only(Node, lambda other: Ref(other.name), (node.args, node.kwargs))
-        steps.append(Step(node.name, node.op, node.target, args, kwargs, node.meta.get("stack_trace") or ""))
+        steps.append(GraphNode(node.name, node.op, node.target, args, kwargs, node.meta.get("stack_trace") or ""))
         if node.op == "get_attr":
             constants[node.name] = getattr(graph, node.target, None)
     return tuple(steps), constants
@@ -140,14 +140,16 @@ def returns_operand(func: OpOverload) -> bool:
     return func is not AS_STRIDED and any(value.alias_info is not None for value in schema_of(func).returns)
 
 
-def written_operand(step: Step) -> str | None:
+def written_operand(step: GraphNode) -> str | None:
     """The name of the graph input that ``copy_`` writes to at the end of a graph."""
     if step.target is torch.ops.aten.copy_.default and isinstance(step.args[0], Ref):
         return step.args[0].name
     return None
 
 
-def _recording(compiled: Callable[..., Any], recorded: Recorded, count: int, exposed: list[str]) -> Callable[..., Any]:
+def _recording(
+    compiled: Callable[..., Any], recorded: RecordedGraph, count: int, exposed: list[str]
+) -> Callable[..., Any]:
     """``compiled`` in its old form, which keeps what the added outputs say."""
     placeholders = [step.name for step in recorded.steps if step.op == "placeholder"]
     written = {name for step in recorded.steps if (name := written_operand(step)) is not None}
@@ -160,7 +162,7 @@ def _recording(compiled: Callable[..., Any], recorded: Recorded, count: int, exp
         outputs = list(compiled(inputs))
         after = {name: _kept(value) for name, value in targets.items()}
         values = {name: _kept(value) for name, value in zip(exposed, outputs[count:], strict=True)}
-        recorded.runs.append(Run(before, after, values))
+        recorded.runs.append(GraphRun(before, after, values))
         return tuple(outputs[:count])
 
     return takes_one_list(run)

@@ -18,16 +18,16 @@ import torch
 
 from eqfuzz.oracle.audit.intermediates import (
     AS_STRIDED,
-    Recorded,
-    Recorder,
+    GraphNode,
+    GraphRecorder,
+    GraphRun,
+    RecordedGraph,
     Ref,
-    Run,
-    Step,
     returns_operand,
     written_operand,
 )
-from eqfuzz.oracle.audit.single_operator import Alone, Disagreement, judge_alone
-from eqfuzz.oracle.audit.source_location import Place, place_of
+from eqfuzz.oracle.audit.single_operator import Disagreement, SingleOperatorResult, judge_alone
+from eqfuzz.oracle.audit.source_location import SourceLocation, place_of
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.reference.rounding_model import HALVES
 from eqfuzz.program.call import Call
@@ -56,7 +56,7 @@ class Suspect:
     graph: int
     kind: str
     node: str
-    place: Place
+    place: SourceLocation
     half: bool
     found: Disagreement
 
@@ -70,7 +70,7 @@ class Suspect:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Suspect:
-        return cls(**{**data, "place": Place(**data["place"]), "found": Disagreement.from_json(data["found"])})
+        return cls(**{**data, "place": SourceLocation(**data["place"]), "found": Disagreement.from_json(data["found"])})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _look(
 ) -> Audit:
     without: list[int] = []
     while True:
-        recorder = Recorder(without)
+        recorder = GraphRecorder(without)
         backend = inductor_backend(recorder.wrap, mode, options, dynamic)
 
         def transform(target: Any, backend: Any = backend) -> Any:
@@ -159,7 +159,7 @@ def _look(
 class _GraphAudit:
     """One graph's operators judged over the runs of it that were kept; the first run that shows an error counts."""
 
-    def __init__(self, graph: Recorded, seed: int) -> None:
+    def __init__(self, graph: RecordedGraph, seed: int) -> None:
         self.graph = graph
         self.seed = seed
         self.suspects: dict[str, Suspect] = {}
@@ -170,7 +170,7 @@ class _GraphAudit:
         for run in graph.runs:
             self._judge_run(run)
 
-    def _judge_run(self, run: Run) -> None:
+    def _judge_run(self, run: GraphRun) -> None:
         values: dict[str, Any] = {**self.graph.constants, **run.values}
         given = iter(run.inputs)
         for step in self.graph.steps:
@@ -179,7 +179,7 @@ class _GraphAudit:
             elif step.op == "call_function" and step.name not in self.suspects:
                 self._judge_step(step, run, values)
 
-    def _judge_step(self, step: Step, run: Run, values: dict[str, Any]) -> None:
+    def _judge_step(self, step: GraphNode, run: GraphRun, values: dict[str, Any]) -> None:
         if isinstance(step.target, HigherOrderOperator):
             self.unjudged[step.name] = "a higher-order operator"
             return
@@ -212,7 +212,7 @@ class _GraphAudit:
             view = torch.ops.aten.reshape.default if step.target is torch.ops.aten.view.default else step.target
             values[step.name] = view(*args, **kwargs)
 
-    def _take(self, step: Step, result: Alone, values: dict[str, Any]) -> None:
+    def _take(self, step: GraphNode, result: SingleOperatorResult, values: dict[str, Any]) -> None:
         if result.unjudged:
             self.unjudged[step.name] = result.unjudged
             return
@@ -230,16 +230,16 @@ class _GraphAudit:
                 result.wrong,
             )
 
-    def _is_half(self, step: Step, values: dict[str, Any]) -> bool:
+    def _is_half(self, step: GraphNode, values: dict[str, Any]) -> bool:
         near = [values[ref.name] for ref in _refs(step)] + list(self._compiled(step, values).values())
         return any(isinstance(value, torch.Tensor) and value.dtype in HALVES for value in near)
 
-    def _compiled(self, step: Step, values: dict[str, Any]) -> dict[int, torch.Tensor]:
+    def _compiled(self, step: GraphNode, values: dict[str, Any]) -> dict[int, torch.Tensor]:
         if step.name in values:
             return {0: values[step.name]}
         return {part: values[name] for part, name in self._parts.get(step.name, {}).items() if name in values}
 
-    def _expression(self, step: Step, depth: int) -> str:
+    def _expression(self, step: GraphNode, depth: int) -> str:
         """The operator with its operands written out, views and all, ``depth`` calls deep."""
 
         def shown(value: Any) -> str:
@@ -256,15 +256,15 @@ class _GraphAudit:
         return f"{name.removesuffix('.default')}({', '.join(operands)})"
 
 
-def _refs(step: Step) -> list[Ref]:
+def _refs(step: GraphNode) -> list[Ref]:
     return [leaf for leaf in tree_leaves((step.args, step.kwargs)) if isinstance(leaf, Ref)]
 
 
-def _filled(step: Step, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _filled(step: GraphNode, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return tree_map(lambda leaf: values[leaf.name] if isinstance(leaf, Ref) else leaf, (step.args, step.kwargs))
 
 
-def _parts(steps: Sequence[Step]) -> dict[str, dict[int, str]]:
+def _parts(steps: Sequence[GraphNode]) -> dict[str, dict[int, str]]:
     """For each operator with several results: the step that takes out which of them."""
     parts: dict[str, dict[int, str]] = {}
     for step in steps:

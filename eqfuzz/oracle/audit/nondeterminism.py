@@ -26,12 +26,12 @@ def left_open(make_callable: Callable[[], Any], calls: Sequence[Call]) -> str:
 
         return run
 
-    mode = _Looking()
+    mode = _NondeterminismMode()
     observe(make_callable, calls, transform=watched)
     return mode.found
 
 
-class _Looking(TorchDispatchMode):
+class _NondeterminismMode(TorchDispatchMode):
     supports_higher_order_operators = True
 
     def __init__(self) -> None:

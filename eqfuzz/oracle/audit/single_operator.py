@@ -47,7 +47,7 @@ class Disagreement:
 
 
 @dataclasses.dataclass(frozen=True)
-class Alone:
+class SingleOperatorResult:
     """What came of it: what the operator gives in eager, what is wrong, or why nothing can be said."""
 
     value: Any = None
@@ -57,12 +57,12 @@ class Alone:
 
 def judge_alone(
     func: OpOverload, args: tuple, kwargs: dict[str, Any], compiled: Mapping[int, torch.Tensor], seed: int
-) -> Alone:
+) -> SingleOperatorResult:
     """Judge the ``compiled`` results, by their position among the results, for these operands."""
     if torch.Tag.nondeterministic_seeded in func.tags:
-        return Alone(unjudged="it draws random numbers")
+        return SingleOperatorResult(unjudged="it draws random numbers")
     if base_name(func).startswith(("empty", "new_empty")):
-        return Alone(unjudged="its memory is not initialised")
+        return SingleOperatorResult(unjudged="its memory is not initialised")
 
     def alone(*args: Any, **kwargs: Any) -> Any:
         return _in_aten(func)(*args, **kwargs)
@@ -74,30 +74,30 @@ def judge_alone(
             value = alone(*copy.args, **copy.kwargs)
     except Exception as error:
         # Inductor knows forms of operators that no eager kernel has; which ones is what the count of reasons tells.
-        return Alone(unjudged=f"{func} fails alone in eager: {type(error).__name__}")
+        return SingleOperatorResult(unjudged=f"{func} fails alone in eager: {type(error).__name__}")
     eager = tree_leaves(value)
     if not any(isinstance(leaf, torch.Tensor) for leaf in eager):
-        return Alone(value)
+        return SingleOperatorResult(value)
     known = {part: (eager[part], result) for part, result in compiled.items() if part < len(eager)}
     if not known:
-        return Alone(value, unjudged="its result is not used")
+        return SingleOperatorResult(value, unjudged="its result is not used")
     return _judged(alone, call, value, known, seed)
 
 
 def _judged(
     alone: Callable[..., Any], call: Call, value: Any, known: dict[int, tuple[Any, torch.Tensor]], seed: int
-) -> Alone:
+) -> SingleOperatorResult:
     for part, (eager, compiled) in known.items():
         message = metadata_difference(eager, compiled, strict=False)
         if message:
             message = message.replace("the first", "eager").replace("the second", "compiled")
-            return Alone(value, Disagreement(message, str(compiled.dtype), tuple(compiled.shape), part))
+            return SingleOperatorResult(value, Disagreement(message, str(compiled.dtype), tuple(compiled.shape), part))
     differing = {part: pair for part, pair in known.items() if not identical(*pair, signed_zero=False)}
     unsure = ""
     for samples in SAMPLES if differing else ():
         (measured,) = (found := reference(lambda: alone, [call], seed=seed, samples=samples)).calls
         if measured.raised is not None or len(measured.outputs) <= max(differing):
-            return Alone(value, unjudged="it has no reference")
+            return SingleOperatorResult(value, unjudged="it has no reference")
         reason = found.steered or found.opaque
         differences = {
             part: against_reference(*pair, measured.outputs[part][1], reason) for part, pair in differing.items()
@@ -107,11 +107,11 @@ def _judged(
         if not wrong:
             differing = {part: differing[part] for part, found in differences.items() if found is not None}
             if not differing:
-                return Alone(value)
+                return SingleOperatorResult(value)
         elif samples == SAMPLES[-1]:
             part, difference = next(iter(wrong.items()))
-            return Alone(value, _disagreement(part, difference, differing[part][1]))
-    return Alone(value, unjudged=f"undecided: {unsure}" if unsure else "")
+            return SingleOperatorResult(value, _disagreement(part, difference, differing[part][1]))
+    return SingleOperatorResult(value, unjudged=f"undecided: {unsure}" if unsure else "")
 
 
 def _disagreement(part: int, found: Difference, compiled: torch.Tensor) -> Disagreement:

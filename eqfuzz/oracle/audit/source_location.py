@@ -13,7 +13,7 @@ _TORCH = str(Path(torch.__file__).parent)
 
 
 @dataclasses.dataclass(frozen=True)
-class Place:
+class SourceLocation:
     """``text`` is the source line. Empty, with line 0, where torch does not know."""
 
     file: str = ""
@@ -22,9 +22,9 @@ class Place:
     text: str = ""
 
 
-def place_of(trace: str) -> Place:
+def place_of(trace: str) -> SourceLocation:
     """The innermost frame of ``trace`` that is not torch's own."""
-    found = Place()
+    found = SourceLocation()
     lines = trace.splitlines()
     for number, line in enumerate(lines):
         frame = _FRAME.match(line)
@@ -32,5 +32,5 @@ def place_of(trace: str) -> Place:
             continue
         following = lines[number + 1] if number + 1 < len(lines) else ""
         text = "" if _FRAME.match(following) else following.strip()
-        found = Place(frame["file"], int(frame["line"]), frame["function"], text)
+        found = SourceLocation(frame["file"], int(frame["line"]), frame["function"], text)
     return found

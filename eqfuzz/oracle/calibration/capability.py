@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from itertools import combinations
 
 from eqfuzz.oracle.calibration.baseline_oracles import alarms as alarms_of
-from eqfuzz.oracle.calibration.specimens import DTYPES, NoSubject, Subject, subject
+from eqfuzz.oracle.calibration.specimens import DTYPES, NoSpecimen, Specimen, subject
 from eqfuzz.oracle.compare.oracles import judge_compiled
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.program.program import Program
 
@@ -33,18 +33,18 @@ def compared(
             pair = first[str(made.dtype)], second[str(made.dtype)]
             verdict = judge_compiled(*pair, None)
             for known in made.references:
-                if verdict.kind is not Kind.AGREE:
+                if verdict.kind is not VerdictKind.AGREE:
                     verdict = judge_compiled(*pair, known)
             verdicts.append(verdict)
             alarms.update(alarms_of(*pair, made.references[-1]))
     return verdicts, alarms
 
 
-def _subjects(program: Program, seed: int) -> list[Subject]:
+def _subjects(program: Program, seed: int) -> list[Specimen]:
     found = []
     for dtype in DTYPES:
         try:
             found.append(subject(program, dtype, seed))
-        except NoSubject:
+        except NoSpecimen:
             continue
     return found

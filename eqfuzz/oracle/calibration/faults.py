@@ -34,7 +34,7 @@ _OTHER_DTYPE = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Planted:
+class PlantedFault:
     """The observation with one fault in it. ``leaf`` names the group and the place of the leaf it is in, if any."""
 
     observation: Observation
@@ -57,7 +57,7 @@ class ElementFault:
 
     def plant(
         self, run: Observation, group: str, dtype: torch.dtype, rng: random.Random, eager: Observation | None = None
-    ) -> Planted | None:
+    ) -> PlantedFault | None:
         """The fault in a random element of a random leaf of ``run``'s ``group``; None where no element can have it.
 
         It is no fault of a number to come closer than ``LEAST_ULPS`` to the run's own or to ``eager``'s.
@@ -74,7 +74,7 @@ class ElementFault:
             for element in rng.sample(candidates, min(len(candidates), 4)):
                 new = _with_number(old, element, self.number(flat, element, rng))
                 if self.eager_pair or not any(_close(value, new, element) for value in (old, right.get(path, old))):
-                    return Planted(_with_leaf(run, group, place, new), (group, place))
+                    return PlantedFault(_with_leaf(run, group, place, new), (group, place))
         return None
 
 
@@ -89,13 +89,13 @@ class PropertyFault:
 
     def plant(
         self, run: Observation, group: str, dtype: torch.dtype, rng: random.Random, eager: Observation | None = None
-    ) -> Planted | None:
+    ) -> PlantedFault | None:
         """The fault in ``run``'s first call; ``group`` is "outputs"."""
         changed = self.change(run.calls[0], dtype, rng)
         if changed is None:
             return None
         call, place = changed
-        return Planted(Observation([call]), None if place is None else (group, place))
+        return PlantedFault(Observation([call]), None if place is None else (group, place))
 
 
 Fault = ElementFault | PropertyFault

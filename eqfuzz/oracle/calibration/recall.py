@@ -16,11 +16,11 @@ import torch
 
 from eqfuzz.oracle.calibration.baseline_oracles import OTHERS, alarms, seen
 from eqfuzz.oracle.calibration.columns import JUDGE
-from eqfuzz.oracle.calibration.faults import Fault, Planted, planned
-from eqfuzz.oracle.calibration.specimens import DTYPES, NoSubject, Subject, subject
+from eqfuzz.oracle.calibration.faults import Fault, PlantedFault, planned
+from eqfuzz.oracle.calibration.specimens import DTYPES, NoSpecimen, Specimen, subject
 from eqfuzz.oracle.compare.eager_judge import judge_rewrite
 from eqfuzz.oracle.compare.oracles import judge_compiled
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.oracle.observe.observer import Transform
 from eqfuzz.program.program import Program
@@ -29,7 +29,7 @@ GROUPS = ("outputs", "gradients")
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class RecallRow:
     """What is counted together."""
 
     fault: str
@@ -63,7 +63,7 @@ class Recall:
     ``claims`` those that the judge calls wrong.
     """
 
-    rows: dict[Row, Count] = dataclasses.field(default_factory=dict)
+    rows: dict[RecallRow, Count] = dataclasses.field(default_factory=dict)
     subjects: Counter[str] = dataclasses.field(default_factory=Counter)
     wolves: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)
     left_out: list[str] = dataclasses.field(default_factory=list)
@@ -90,7 +90,7 @@ class Recall:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Recall:
         rows = {
-            Row(row["fault"], row["dtype"], row["group"]): Count(
+            RecallRow(row["fault"], row["dtype"], row["group"]): Count(
                 row["planted"], Counter(row["seen"]), Counter(row["missed"])
             )
             for row in data["rows"]
@@ -115,7 +115,7 @@ def measure(
         name = name_of(dtype)
         try:
             made = subject(program, dtype, seed, transform)
-        except NoSubject as error:
+        except NoSpecimen as error:
             found.left_out.append(f"{program.name} in {name}: {error}")
             continue
         verdict = judged(made, made.other)
@@ -130,7 +130,7 @@ def measure(
                 rng = random.Random(f"{seed} {program.name} {name} {group}")
                 count = _count(made, group, fault, rng, draws, crying[group])
                 if count.planted:
-                    found.rows[Row(fault.name, name, group)] = count
+                    found.rows[RecallRow(fault.name, name, group)] = count
     return found
 
 
@@ -138,17 +138,17 @@ def name_of(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def judged(made: Subject, other: Observation) -> Verdict:
+def judged(made: Specimen, other: Observation) -> Verdict:
     """What the judge says of the other run, asked as in a case: a few noisy runs first, many before a claim."""
     verdict = judge_compiled(made.eager, other, None)
     for known in made.references:
-        if verdict.kind is Kind.AGREE:
+        if verdict.kind is VerdictKind.AGREE:
             break
         verdict = judge_compiled(made.eager, other, known)
     return verdict
 
 
-def _count(made: Subject, group: str, fault: Fault, rng: random.Random, draws: int, crying: set[str]) -> Count:
+def _count(made: Specimen, group: str, fault: Fault, rng: random.Random, draws: int, crying: set[str]) -> Count:
     count = Count()
     for planted in _plants(made, group, fault, rng, draws):
         count.planted += 1
@@ -156,7 +156,7 @@ def _count(made: Subject, group: str, fault: Fault, rng: random.Random, draws: i
             verdict = judge_rewrite(made.eager, planted.observation, None, None, "bitwise")
         else:
             verdict = judged(made, planted.observation)
-        told = {JUDGE} if verdict.is_finding or verdict.kind is Kind.SUSPECT_RULE else set()
+        told = {JUDGE} if verdict.is_finding or verdict.kind is VerdictKind.SUSPECT_RULE else set()
         if not told:
             count.missed[_why(verdict)] += 1
         told |= _others(made, planted)
@@ -164,7 +164,7 @@ def _count(made: Subject, group: str, fault: Fault, rng: random.Random, draws: i
     return count
 
 
-def _plants(made: Subject, group: str, fault: Fault, rng: random.Random, draws: int) -> Iterator[Planted]:
+def _plants(made: Specimen, group: str, fault: Fault, rng: random.Random, draws: int) -> Iterator[PlantedFault]:
     for _ in range(draws):
         run = made.eager if fault.eager_pair else made.other
         planted = fault.plant(run, group, made.dtype, rng, made.eager)
@@ -173,7 +173,7 @@ def _plants(made: Subject, group: str, fault: Fault, rng: random.Random, draws: 
         yield planted
 
 
-def _others(made: Subject, planted: Planted) -> set[str]:
+def _others(made: Specimen, planted: PlantedFault) -> set[str]:
     """The other oracles that see the fault: those of values look at the leaf it is in, and everyone sees a raise."""
     if planted.observation.calls[0].raised is not None:
         return set(OTHERS)
@@ -187,6 +187,6 @@ def _others(made: Subject, planted: Planted) -> set[str]:
 
 
 def _why(verdict: Verdict) -> str:
-    if verdict.kind is Kind.AGREE:
+    if verdict.kind is VerdictKind.AGREE:
         return "within the bound, or unstable"
-    return verdict.message.rpartition("but ")[2][:80] if verdict.kind is Kind.INCONCLUSIVE else str(verdict.kind)
+    return verdict.message.rpartition("but ")[2][:80] if verdict.kind is VerdictKind.INCONCLUSIVE else str(verdict.kind)

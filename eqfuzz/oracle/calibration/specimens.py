@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from eqfuzz.oracle.compare.eager_judge import judge_self
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.oracle.observe.observer import Transform, observe
 from eqfuzz.oracle.reference.error_bound import reference
@@ -24,12 +24,12 @@ SAMPLES = (8, 32)
 """Noisy runs behind a bound, few before many, as in every case that eqfuzz runs."""
 
 
-class NoSubject(Exception):
+class NoSpecimen(Exception):
     """The program cannot be measured in this dtype; ``str()`` says why."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Subject:
+class Specimen:
     """One program in one dtype: its first input set, observed in eager, and its references for ``SAMPLES``.
 
     ``other`` is the second run, a correct one that rounds in its own way: compiled, or eager's own where nothing was
@@ -45,7 +45,7 @@ class Subject:
     references: tuple[Reference, ...]
 
 
-def subject(program: Program, dtype: torch.dtype, seed: int, transform: Transform | None = None) -> Subject:
+def subject(program: Program, dtype: torch.dtype, seed: int, transform: Transform | None = None) -> Specimen:
     """The program with every float32 number of its arguments and parameters in ``dtype``.
 
     Arguments want gradients wherever the program runs so. ``transform``, such as ``torch.compile``, makes the other
@@ -55,7 +55,7 @@ def subject(program: Program, dtype: torch.dtype, seed: int, transform: Transfor
         loaded = Loaded(program)
         given = loaded.calls(seed)[0]
     except InvalidSeed as error:
-        raise NoSubject(error.reason) from error
+        raise NoSpecimen(error.reason) from error
 
     def make() -> Any:
         made = loaded.instance()
@@ -69,14 +69,14 @@ def subject(program: Program, dtype: torch.dtype, seed: int, transform: Transfor
         reason = f"raises {raised.type}: {raised.message}" if raised is not None else ""
         if raised is None:
             repeated = judge_self(eager, observe(make, calls))
-            reason = "" if repeated.kind is Kind.AGREE else repeated.message
+            reason = "" if repeated.kind is VerdictKind.AGREE else repeated.message
         if not reason:
             known = tuple(reference(make, calls, seed=seed, samples=samples) for samples in SAMPLES)
             narrow = known[0].narrowest
             if narrow is not None and torch.finfo(narrow).eps > torch.finfo(dtype).eps:
-                raise NoSubject(f"computes in {str(narrow).removeprefix('torch.')}")
-            return Subject(program, dtype, make, calls, eager, _other(make, calls, eager, transform), known)
-    raise NoSubject(reason)
+                raise NoSpecimen(f"computes in {str(narrow).removeprefix('torch.')}")
+            return Specimen(program, dtype, make, calls, eager, _other(make, calls, eager, transform), known)
+    raise NoSpecimen(reason)
 
 
 def _other(make: Callable[[], Any], calls: list[Call], eager: Observation, transform: Transform | None) -> Observation:
@@ -85,7 +85,7 @@ def _other(make: Callable[[], Any], calls: list[Call], eager: Observation, trans
     compiled = observe(make, calls, transform=transform)
     raised = compiled.calls[0].raised
     if raised is not None:
-        raise NoSubject(f"raises when compiled: {raised.type}: {raised.message}")
+        raise NoSpecimen(f"raises when compiled: {raised.type}: {raised.message}")
     return compiled
 
 

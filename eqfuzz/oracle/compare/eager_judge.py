@@ -15,7 +15,7 @@ from eqfuzz.oracle.compare.leaf_comparison import (
     zero_sign_difference,
 )
 from eqfuzz.oracle.compare.oracles import no_reference
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.oracle.observe.observation import VALUES, Observation
 from eqfuzz.oracle.reference.reference import LeafReference, Reference
 
@@ -46,7 +46,7 @@ def judge_rewrite(
             assert error is not None
             call = observation_diff.call_name(number, first or second)
             message = f"{call}: only {which} raises {error.type}: {error.message}"
-            return Verdict(Kind.SUSPECT_RULE, message, Evidence(call=number))
+            return Verdict(VerdictKind.SUSPECT_RULE, message, Evidence(call=number))
     reason = no_reference(reference_p) or no_reference(reference_q)
 
     def compare(
@@ -64,7 +64,7 @@ def judge_rewrite(
 
     references = reference_p, reference_q
     eager_q = _without_new_globals(eager_p, eager_q)
-    return _side_by_side(eager_p, eager_q, references, Kind.SUSPECT_RULE, compare, names, strict=False)
+    return _side_by_side(eager_p, eager_q, references, VerdictKind.SUSPECT_RULE, compare, names, strict=False)
 
 
 def _without_new_globals(original: Observation, rewrite: Observation) -> Observation:
@@ -93,10 +93,10 @@ def judge_self(first: Observation, second: Observation) -> Verdict:
         if raised[0] != raised[1]:
             message = f"non-deterministic: call {number} raises {raised[0] or 'nothing'} in {names[0]} and "
             return Verdict(
-                Kind.INVALID_SEED, message + f"{raised[1] or 'nothing'} in {names[1]}", Evidence(call=number)
+                VerdictKind.INVALID_SEED, message + f"{raised[1] or 'nothing'} in {names[1]}", Evidence(call=number)
             )
-    verdict = _side_by_side(first, second, (None, None), Kind.INVALID_SEED, _bit_for_bit, names, strict=True)
-    if verdict.kind is Kind.AGREE:
+    verdict = _side_by_side(first, second, (None, None), VerdictKind.INVALID_SEED, _bit_for_bit, names, strict=True)
+    if verdict.kind is VerdictKind.AGREE:
         return verdict
     return Verdict(verdict.kind, f"non-deterministic: {verdict.message}", verdict.evidence)
 
@@ -111,7 +111,7 @@ def _side_by_side(
     first: Observation,
     second: Observation,
     references: tuple[Reference | None, Reference | None],
-    kind: Kind,
+    kind: VerdictKind,
     compare: observation_diff.Compare,
     names: observation_diff.Names,
     *,
@@ -134,12 +134,14 @@ def _side_by_side(
     unsure: Verdict | None = None
     for group in VALUES:
         verdict = observation_diff.values_verdict(first, second, references, group, kind, compare, names)
-        if verdict is not None and verdict.kind is not Kind.INCONCLUSIVE:
+        if verdict is not None and verdict.kind is not VerdictKind.INCONCLUSIVE:
             return verdict
         unsure = unsure or verdict
-    return unsure or Verdict(Kind.AGREE, f"{names[0]} and {names[1]} agree")
+    return unsure or Verdict(VerdictKind.AGREE, f"{names[0]} and {names[1]} agree")
 
 
-def _printed(first: Observation, second: Observation, kind: Kind, names: observation_diff.Names) -> Verdict | None:
+def _printed(
+    first: Observation, second: Observation, kind: VerdictKind, names: observation_diff.Names
+) -> Verdict | None:
     found = observation_diff.lines_difference(first, second, "printed", names)
     return None if found is None else Verdict(kind, found.message, found.evidence)

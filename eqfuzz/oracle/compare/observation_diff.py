@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from eqfuzz.oracle.compare.leaf_comparison import Difference, metadata_difference, strides_difference
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.oracle.observe.observation import CallObservation, Observation
 from eqfuzz.oracle.reference.reference import LeafReference, Reference
 
@@ -43,7 +43,7 @@ def call_name(number: int, call: CallObservation | None) -> str:
     return f"call {number} ({call.label})" if call is not None and call.label else f"call {number}"
 
 
-def unread_difference(first: Observation, second: Observation, kind: Kind, names: Names) -> Verdict | None:
+def unread_difference(first: Observation, second: Observation, kind: VerdictKind, names: Names) -> Verdict | None:
     """The first call whose results only one side can be asked for."""
     for number, (one, other) in enumerate(zip(first.calls, second.calls, strict=False)):
         if one.raised is None and other.raised is None and bool(one.unread) != bool(other.unread):
@@ -53,7 +53,7 @@ def unread_difference(first: Observation, second: Observation, kind: Kind, names
     return None
 
 
-def structure_difference(first: Observation, second: Observation, kind: Kind, names: Names) -> Verdict | None:
+def structure_difference(first: Observation, second: Observation, kind: VerdictKind, names: Names) -> Verdict | None:
     """The first call whose returned containers or leaves are of other types, lengths or keys, or in another order."""
     for number, one, other in finished(first, second):
         if one.structure != other.structure:
@@ -62,7 +62,7 @@ def structure_difference(first: Observation, second: Observation, kind: Kind, na
     return None
 
 
-def left_otherwise(first: Observation, second: Observation, kind: Kind, names: Names) -> Verdict | None:
+def left_otherwise(first: Observation, second: Observation, kind: VerdictKind, names: Names) -> Verdict | None:
     """The same of what a call leaves behind in arguments, attributes and globals; some may be on one side only."""
     for number, one, other in finished(first, second):
         left, right = dict(one.structures), dict(other.structures)
@@ -75,13 +75,15 @@ def left_otherwise(first: Observation, second: Observation, kind: Kind, names: N
 
 
 def _built_otherwise(
-    number: int, call: CallObservation, path: str, built: tuple[str, str], kind: Kind, message: str
+    number: int, call: CallObservation, path: str, built: tuple[str, str], kind: VerdictKind, message: str
 ) -> Verdict:
     evidence = Evidence(call=number, path=f"structure({path})", eager=built[0], compiled=built[1])
     return Verdict(kind, f"{call_name(number, call)}: {message}", evidence)
 
 
-def paths_difference(first: Observation, second: Observation, group: str, kind: Kind, names: Names) -> Verdict | None:
+def paths_difference(
+    first: Observation, second: Observation, group: str, kind: VerdictKind, names: Names
+) -> Verdict | None:
     """The first call after which ``group`` holds other paths on the two sides."""
     for number, one, other in finished(first, second):
         paths = [[path for path, _ in getattr(call, group)] for call in (one, other)]
@@ -93,19 +95,26 @@ def paths_difference(first: Observation, second: Observation, group: str, kind: 
 
 
 def metadata_verdict(
-    first: Observation, second: Observation, group: str, kind: Kind, names: Names, *, strict: bool
+    first: Observation, second: Observation, group: str, kind: VerdictKind, names: Names, *, strict: bool
 ) -> Verdict | None:
     """The first leaf of ``group`` whose dtype, shape, device or type differs; ``strict`` adds ``requires_grad``."""
     return _in_words(first, second, group, kind, names, partial(metadata_difference, strict=strict))
 
 
-def strides_verdict(first: Observation, second: Observation, group: str, kind: Kind, names: Names) -> Verdict | None:
+def strides_verdict(
+    first: Observation, second: Observation, group: str, kind: VerdictKind, names: Names
+) -> Verdict | None:
     """The first leaf of ``group`` whose strides differ; all other metadata must have been found equal."""
     return _in_words(first, second, group, kind, names, strides_difference)
 
 
 def _in_words(
-    first: Observation, second: Observation, group: str, kind: Kind, names: Names, differ: Callable[[Any, Any], str]
+    first: Observation,
+    second: Observation,
+    group: str,
+    kind: VerdictKind,
+    names: Names,
+    differ: Callable[[Any, Any], str],
 ) -> Verdict | None:
     for number, one, other in finished(first, second):
         for (path, left), (_, right) in zip(getattr(one, group), getattr(other, group), strict=True):
@@ -122,7 +131,7 @@ def values_verdict(
     second: Observation,
     references: tuple[Reference | None, Reference | None],
     group: str,
-    kind: Kind,
+    kind: VerdictKind,
     compare: Compare,
     names: Names,
 ) -> Verdict | None:
@@ -147,7 +156,7 @@ def lines_difference(first: Observation, second: Observation, group: str, names:
         left, right = getattr(one, group), getattr(other, group)
         if left != right:
             return Verdict(
-                Kind.WRONG_SIDE_EFFECT,
+                VerdictKind.WRONG_SIDE_EFFECT,
                 f"{call_name(number, one)}: {group} line {_first_odd(left, right)}: "
                 f"{_quoted(left, right, names[0])} and {_quoted(right, left, names[1])}",
                 Evidence(call=number, path=group, eager="\n".join(left)[:500], compiled="\n".join(right)[:500]),
@@ -165,7 +174,9 @@ def _quoted(lines: Sequence[str], others: Sequence[str], name: str) -> str:
     return f"{name} has {lines[place][:80]!r}" if place < len(lines) else f"{name} has none"
 
 
-def _verdict(found: Difference, kind: Kind, number: int, call: CallObservation, path: str, names: Names) -> Verdict:
+def _verdict(
+    found: Difference, kind: VerdictKind, number: int, call: CallObservation, path: str, names: Names
+) -> Verdict:
     evidence = Evidence(
         call=number,
         path=path,
@@ -182,7 +193,7 @@ def _verdict(found: Difference, kind: Kind, number: int, call: CallObservation, 
     place = f"{path}{list(found.index)}" if found.index else path
     values = f"{names[0]} gives {_short(found.first)} and {names[1]} gives {_short(found.second)}"
     if found.unsure:
-        return Verdict(Kind.INCONCLUSIVE, f"{where}: {place}: {values}, but {found.unsure}", evidence)
+        return Verdict(VerdictKind.INCONCLUSIVE, f"{where}: {place}: {values}, but {found.unsure}", evidence)
     tail = ""
     if found.reference is not None:
         tail = f"; reference {_short(found.reference)}, allowed distance {found.allowed or 0.0:.3g}"

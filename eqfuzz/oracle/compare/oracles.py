@@ -13,7 +13,7 @@ from typing import Any
 from eqfuzz.oracle.compare import observation_diff
 from eqfuzz.oracle.compare.checks import ORACLES as BUILT_IN
 from eqfuzz.oracle.compare.leaf_comparison import Difference, against_reference
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.oracle.observe.observation import Observation, Raised
 from eqfuzz.oracle.reference.reference import LeafReference, Reference
 
@@ -59,10 +59,10 @@ def judge_compiled(
         if checks is not None and name in BUILT_IN and name not in checks:
             continue
         verdict = ask(comparison)
-        if verdict is not None and verdict.kind is not Kind.INCONCLUSIVE:
+        if verdict is not None and verdict.kind is not VerdictKind.INCONCLUSIVE:
             return verdict
         unsure = unsure or verdict
-    return unsure or Verdict(Kind.AGREE, f"{NAMES[0]} and {NAMES[1]} agree")
+    return unsure or Verdict(VerdictKind.AGREE, f"{NAMES[0]} and {NAMES[1]} agree")
 
 
 def judge_metadata(eager: Observation, compiled: Observation) -> Verdict:
@@ -70,14 +70,14 @@ def judge_metadata(eager: Observation, compiled: Observation) -> Verdict:
     comparison = Comparison(eager, compiled, None)
     verdict = exceptions(comparison) or metadata(comparison)
     for group in ("inputs_after", "state_after", "globals_after", "gradients"):
-        sides = eager, compiled, group, Kind.WRONG_METADATA, NAMES
+        sides = eager, compiled, group, VerdictKind.WRONG_METADATA, NAMES
         verdict = (
             verdict
             or observation_diff.paths_difference(*sides)
             or observation_diff.metadata_verdict(*sides, strict=False)
         )
     verdict = verdict or aliasing(comparison) or strides(comparison)
-    return verdict or Verdict(Kind.AGREE, f"{NAMES[0]} and {NAMES[1]} agree but for values")
+    return verdict or Verdict(VerdictKind.AGREE, f"{NAMES[0]} and {NAMES[1]} agree but for values")
 
 
 @oracle("exceptions")
@@ -91,7 +91,7 @@ def exceptions(comparison: Comparison) -> Verdict | None:
             return _raises(after, number, where)
         if before is not None and after is None:
             message = f"{where}: eager raises {before.type}: {before.message}; compiled raises nothing"
-            return Verdict(Kind.EXCEPTION_MISMATCH, message, Evidence(call=number, eager=before.type))
+            return Verdict(VerdictKind.EXCEPTION_MISMATCH, message, Evidence(call=number, eager=before.type))
         if before is not None and after is not None and before.by_statement:
             verdict = _classes(before, after, number, where)
             if verdict is not None:
@@ -103,7 +103,7 @@ def exceptions(comparison: Comparison) -> Verdict | None:
 def metadata(comparison: Comparison) -> Verdict | None:
     """What is returned: containers, dtypes, shapes, devices, ``requires_grad`` and ``is_leaf``."""
     sides = comparison.eager, comparison.compiled
-    kind = Kind.WRONG_METADATA
+    kind = VerdictKind.WRONG_METADATA
     return (
         observation_diff.unread_difference(*sides, kind, NAMES)
         or observation_diff.structure_difference(*sides, kind, NAMES)
@@ -116,19 +116,21 @@ def metadata(comparison: Comparison) -> Verdict | None:
 @oracle("results")
 def results(comparison: Comparison) -> Verdict | None:
     """Returned values."""
-    return _values(comparison, "outputs", Kind.WRONG_RESULT)
+    return _values(comparison, "outputs", VerdictKind.WRONG_RESULT)
 
 
 @oracle("side-effects")
 def side_effects(comparison: Comparison) -> Verdict | None:
     """What is left in arguments, parameters, buffers, attributes and globals."""
-    verdict = observation_diff.left_otherwise(comparison.eager, comparison.compiled, Kind.WRONG_SIDE_EFFECT, NAMES)
+    verdict = observation_diff.left_otherwise(
+        comparison.eager, comparison.compiled, VerdictKind.WRONG_SIDE_EFFECT, NAMES
+    )
     if verdict is not None:
         return verdict
     unsure = None
     for group in ("inputs_after", "state_after", "globals_after"):
-        verdict = _values(comparison, group, Kind.WRONG_SIDE_EFFECT)
-        if verdict is not None and verdict.kind is not Kind.INCONCLUSIVE:
+        verdict = _values(comparison, group, VerdictKind.WRONG_SIDE_EFFECT)
+        if verdict is not None and verdict.kind is not VerdictKind.INCONCLUSIVE:
             return verdict
         unsure = unsure or verdict
     return unsure
@@ -137,13 +139,13 @@ def side_effects(comparison: Comparison) -> Verdict | None:
 @oracle("aliasing")
 def aliasing(comparison: Comparison) -> Verdict | None:
     """Which outputs share memory with arguments, state or each other, and at what distance."""
-    return _equal(comparison, "shared", Kind.WRONG_METADATA)
+    return _equal(comparison, "shared", VerdictKind.WRONG_METADATA)
 
 
 @oracle("gradients")
 def gradients(comparison: Comparison) -> Verdict | None:
     """Gradients of arguments and parameters, along fixed cotangents."""
-    return _values(comparison, "gradients", Kind.WRONG_GRADIENT)
+    return _values(comparison, "gradients", VerdictKind.WRONG_GRADIENT)
 
 
 @oracle("prints")
@@ -161,18 +163,18 @@ def warned(comparison: Comparison) -> Verdict | None:
 @oracle("generators")
 def generators(comparison: Comparison) -> Verdict | None:
     """The states of the random generators afterwards."""
-    return _equal(comparison, "generators", Kind.WRONG_SIDE_EFFECT)
+    return _equal(comparison, "generators", VerdictKind.WRONG_SIDE_EFFECT)
 
 
 @oracle("strides")
 def strides(comparison: Comparison) -> Verdict | None:
     """The strides of what is returned, where a size is above 1: last, so that they never stand for a wrong number."""
     return observation_diff.strides_verdict(
-        comparison.eager, comparison.compiled, "outputs", Kind.WRONG_METADATA, NAMES
+        comparison.eager, comparison.compiled, "outputs", VerdictKind.WRONG_METADATA, NAMES
     )
 
 
-def _values(comparison: Comparison, group: str, kind: Kind) -> Verdict | None:
+def _values(comparison: Comparison, group: str, kind: VerdictKind) -> Verdict | None:
     sides = comparison.eager, comparison.compiled
     reason = no_reference(comparison.reference)
 
@@ -182,12 +184,12 @@ def _values(comparison: Comparison, group: str, kind: Kind) -> Verdict | None:
 
     return (
         observation_diff.paths_difference(*sides, group, kind, NAMES)
-        or observation_diff.metadata_verdict(*sides, group, Kind.WRONG_METADATA, NAMES, strict=False)
+        or observation_diff.metadata_verdict(*sides, group, VerdictKind.WRONG_METADATA, NAMES, strict=False)
         or observation_diff.values_verdict(*sides, (comparison.reference, None), group, kind, compare, NAMES)
     )
 
 
-def _equal(comparison: Comparison, group: str, kind: Kind) -> Verdict | None:
+def _equal(comparison: Comparison, group: str, kind: VerdictKind) -> Verdict | None:
     """Text and truth values, compared as they are."""
     sides = comparison.eager, comparison.compiled
 
@@ -214,7 +216,7 @@ def _classes(before: Raised, after: Raised, number: int, where: str) -> Verdict 
         return None
     message = f"{where}: eager raises {before.type} and compiled raises {after.type}: {after.message}"
     evidence = Evidence(call=number, eager=before.type, compiled=after.type, frames=after.frames)
-    return Verdict(Kind.EXCEPTION_MISMATCH, message, evidence)
+    return Verdict(VerdictKind.EXCEPTION_MISMATCH, message, evidence)
 
 
 def _raises(after: Raised, number: int, where: str) -> Verdict:
@@ -222,11 +224,11 @@ def _raises(after: Raised, number: int, where: str) -> Verdict:
     return Verdict(_kind_of(after), f"{where}: {_compiled_only(after)}", Evidence(call=number, frames=after.frames))
 
 
-def _kind_of(raised: Raised) -> Kind:
+def _kind_of(raised: Raised) -> VerdictKind:
     if raised.out_of_memory:
-        return Kind.OUT_OF_MEMORY
-    kinds = {"unsupported": Kind.UNSUPPORTED, "compiler": Kind.COMPILER_CRASH}
-    return kinds.get(raised.origin, Kind.EXCEPTION_MISMATCH)
+        return VerdictKind.OUT_OF_MEMORY
+    kinds = {"unsupported": VerdictKind.UNSUPPORTED, "compiler": VerdictKind.COMPILER_CRASH}
+    return kinds.get(raised.origin, VerdictKind.EXCEPTION_MISMATCH)
 
 
 def _compiled_only(raised: Raised) -> str:

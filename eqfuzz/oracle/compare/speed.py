@@ -10,7 +10,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 
 Clock = Callable[[], float]
 
@@ -105,7 +105,7 @@ def judge_speed(
         compiled=timing.second_seconds,
         allowed=limit * timing.first_seconds,
     )
-    return Verdict(Kind.SLOW, message, evidence)
+    return Verdict(VerdictKind.SLOW, message, evidence)
 
 
 def _calls_per_block(function: Callable[[], object], clock: Clock) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from eqfuzz.oracle.observe.normalised_messages import normalised
 
 
-class Kind(StrEnum):
+class VerdictKind(StrEnum):
     """The kinds of verdict. Those in ``FINDINGS`` are reported as bugs once confirmed, and stand the gravest first."""
 
     AGREE = "agree"
@@ -30,23 +30,23 @@ class Kind(StrEnum):
     INVALID_SEED = "invalid-seed"
 
 
-ABOUT_VALUES = (Kind.WRONG_RESULT, Kind.WRONG_GRADIENT, Kind.WRONG_SIDE_EFFECT)
+ABOUT_VALUES = (VerdictKind.WRONG_RESULT, VerdictKind.WRONG_GRADIENT, VerdictKind.WRONG_SIDE_EFFECT)
 """Kinds of one difference, which may show first in any of these places."""
 
-RAISING = (Kind.EXCEPTION_MISMATCH, Kind.COMPILER_CRASH)
+RAISING = (VerdictKind.EXCEPTION_MISMATCH, VerdictKind.COMPILER_CRASH)
 """Kinds that are about an exception."""
 
 FINDINGS = frozenset(
     {
-        Kind.WRONG_RESULT,
-        Kind.WRONG_METADATA,
-        Kind.WRONG_GRADIENT,
-        Kind.WRONG_SIDE_EFFECT,
-        Kind.EXCEPTION_MISMATCH,
-        Kind.COMPILER_CRASH,
-        Kind.PROCESS_CRASH,
-        Kind.HANG,
-        Kind.OUT_OF_MEMORY,
+        VerdictKind.WRONG_RESULT,
+        VerdictKind.WRONG_METADATA,
+        VerdictKind.WRONG_GRADIENT,
+        VerdictKind.WRONG_SIDE_EFFECT,
+        VerdictKind.EXCEPTION_MISMATCH,
+        VerdictKind.COMPILER_CRASH,
+        VerdictKind.PROCESS_CRASH,
+        VerdictKind.HANG,
+        VerdictKind.OUT_OF_MEMORY,
     }
 )
 
@@ -83,7 +83,7 @@ class Verdict:
     ``cause`` says of a flaky one, in words that are the same for all of one cause, why it is no finding.
     """
 
-    kind: Kind
+    kind: VerdictKind
     message: str
     evidence: Evidence | None = None
     cause: str = ""
@@ -124,4 +124,4 @@ class Verdict:
             index = evidence.get("index")
             frames = tuple(evidence.get("frames", ()))
             evidence = Evidence(**{**evidence, "index": tuple(index) if index is not None else None, "frames": frames})
-        return cls(Kind(data["kind"]), data["message"], evidence, data.get("cause", ""))
+        return cls(VerdictKind(data["kind"]), data["message"], evidence, data.get("cause", ""))

@@ -29,7 +29,7 @@ OF_TORCH = "torch.random.get_rng_state()"
 """What the state of torch's generator for the CPU is called among ``generators``."""
 
 
-class Surroundings:
+class AmbientEffects:
     """Recorded while ``recorded`` lasts: ``printed`` lines, and ``warned``, one ``category: message`` per warning."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Surroundings:
     @contextlib.contextmanager
     def recorded(self, namespace: dict[str, Any]) -> Iterator[None]:
         """Warnings count where a statement of the program in ``namespace`` gives them; others pass as before."""
-        printed = _Copy(sys.stdout)
+        printed = _TeeStream(sys.stdout)
         with contextlib.redirect_stdout(printed), _warnings_of(namespace, self.warned):  # type: ignore[type-var]
             try:
                 yield
@@ -58,7 +58,7 @@ def generators() -> list[tuple[str, str]]:
     ]
 
 
-class _Copy(io.TextIOBase):
+class _TeeStream(io.TextIOBase):
     """Text goes on to where it went before, and its beginning is kept."""
 
     def __init__(self, target: TextIO) -> None:

@@ -37,11 +37,11 @@ if isinstance(model, torch.nn.Module):
 
 _Place = TypeVar("_Place")
 
-Step = Callable[[Call, "Subject", random.Random], Iterator[Call]]
+Step = Callable[[Call, "StepTarget", random.Random], Iterator[Call]]
 
 
 @dataclasses.dataclass(frozen=True)
-class Subject:
+class StepTarget:
     """What a step may look at: the callable and the plain globals of its module."""
 
     target: Any
@@ -67,7 +67,7 @@ def guarded(loaded: Loaded, calls: Sequence[Call], count: int, rng: random.Rando
     """
     if not count:
         return []
-    subject = Subject(loaded.instance(), loaded.module.__dict__)
+    subject = StepTarget(loaded.instance(), loaded.module.__dict__)
     # What few programs admit comes first where one does: the rest is tried on all the others.
     keys = {name: rng.random() ** (1 / rarity) for name, (rarity, _) in STEPS.items()}
     names = sorted(STEPS, key=lambda name: keys[name], reverse=True)
@@ -138,7 +138,7 @@ def _rounded(value: torch.Tensor) -> torch.Tensor:
         return _in_place_of(value, whole.to(value.dtype))
 
 
-def other_sizes(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
+def other_sizes(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
     """One size, wherever it occurs in the arguments, becomes another; 1 and 0 among them."""
     sizes = sorted({size for tensor in _tensors(call) for size in tensor.shape if size > 1})
     rng.shuffle(sizes)
@@ -147,7 +147,7 @@ def other_sizes(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
             yield _with(call, lambda t, old=size, new=new: _resized(t, old, new), f"sizes {size} become {new}")
 
 
-def other_strides(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
+def other_strides(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
     """The same values, laid out with reversed dimensions and an offset."""
 
     def lay(value: torch.Tensor) -> torch.Tensor:
@@ -162,7 +162,7 @@ def other_strides(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
         yield _with(call, lay, "other strides")
 
 
-def other_dtype(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
+def other_dtype(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
     """Every tensor of one dtype becomes a wider or narrower one."""
     pairs = [(torch.float32, torch.float64), (torch.float64, torch.float32), (torch.int64, torch.int32)]
     for old, new in rng.sample(pairs, len(pairs)):
@@ -170,7 +170,7 @@ def other_dtype(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
             yield _with(call, lambda t, old=old, new=new: _cast(t, old, new), f"{old} becomes {new}")
 
 
-def other_scalar(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
+def other_scalar(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
     """One Python number among the arguments changes."""
     places = [*enumerate(call.args), *call.kwargs.items()]
     rng.shuffle(places)
@@ -181,7 +181,7 @@ def other_scalar(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
         yield dataclasses.replace(call, args=args, kwargs=kwargs, label=f"{name}: {value!r} becomes {new!r}").copy()
 
 
-def other_keys(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
+def other_keys(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
     """A dictionary among the arguments loses an entry."""
     for holder, place, value in _containers(call, dict):
         for key in rng.sample(list(value), len(value)):
@@ -189,7 +189,7 @@ def other_keys(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
             yield _replaced(call, holder, place, left, f"{holder}[{place!r}] without {key!r}")
 
 
-def other_length(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
+def other_length(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
     """A list among the arguments loses its last item, or has it twice."""
     lists = [((holder, place), value) for holder, place, value in _containers(call, list)]
     changes = [(place, [[*value, *value[-1:]], value[:-1]]) for place, value in lists]
@@ -210,7 +210,7 @@ def _replaced(call: Call, holder: str, place: int | str, value: Any, label: str)
     return dataclasses.replace(call, args=args, kwargs=kwargs, label=label).copy()
 
 
-def other_attribute(call: Call, subject: Subject, rng: random.Random) -> Iterator[Call]:
+def other_attribute(call: Call, subject: StepTarget, rng: random.Random) -> Iterator[Call]:
     """One plain attribute of the module changes."""
     if not isinstance(subject.target, torch.nn.Module):
         return
@@ -220,7 +220,7 @@ def other_attribute(call: Call, subject: Subject, rng: random.Random) -> Iterato
         yield dataclasses.replace(call.copy(), label=f"model.{name} is {new!r}", before=f"model.{name} = {new!r}")
 
 
-def other_global(call: Call, subject: Subject, rng: random.Random) -> Iterator[Call]:
+def other_global(call: Call, subject: StepTarget, rng: random.Random) -> Iterator[Call]:
     """One plain global of the program's module changes."""
     plain = plain_globals(subject.namespace)
     names = rng.sample(sorted(plain), len(plain))
@@ -229,21 +229,21 @@ def other_global(call: Call, subject: Subject, rng: random.Random) -> Iterator[C
         yield dataclasses.replace(call.copy(), label=f"{name} is {new!r}", before=change)
 
 
-def other_mode(call: Call, subject: Subject, rng: random.Random) -> Iterator[Call]:
+def other_mode(call: Call, subject: StepTarget, rng: random.Random) -> Iterator[Call]:
     """The module goes from training to evaluation or back."""
     if isinstance(subject.target, torch.nn.Module):
         new = not subject.target.training
         yield dataclasses.replace(call.copy(), label=f"model.train({new})", before=f"model.train({new})")
 
 
-def without_gradients(call: Call, subject: Subject, rng: random.Random) -> Iterator[Call]:
+def without_gradients(call: Call, subject: StepTarget, rng: random.Random) -> Iterator[Call]:
     """The same call under ``torch.no_grad()``."""
     trained = isinstance(subject.target, torch.nn.Module) and any(p.requires_grad for p in subject.target.parameters())
     if trained or any(tensor.requires_grad for tensor in _tensors(call)):
         yield dataclasses.replace(call.copy(), label="under no_grad", within="torch.no_grad()")
 
 
-def under_autocast(call: Call, subject: Subject, rng: random.Random) -> Iterator[Call]:
+def under_autocast(call: Call, subject: StepTarget, rng: random.Random) -> Iterator[Call]:
     """The same call under bfloat16 autocast."""
     state = subject.target.parameters() if isinstance(subject.target, torch.nn.Module) else ()
     if any(tensor.dtype is torch.float32 for tensor in (*_tensors(call), *state)):
@@ -251,7 +251,7 @@ def under_autocast(call: Call, subject: Subject, rng: random.Random) -> Iterator
         yield dataclasses.replace(call.copy(), label="under autocast", within=within)
 
 
-def aliasing_arguments(call: Call, _: Subject, rng: random.Random) -> Iterator[Call]:
+def aliasing_arguments(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
     """Two arguments of one shape and dtype become overlapping views of one buffer, then one tensor.
 
     Dynamo guards that arguments are one tensor, and leaves overlap to what is compiled.

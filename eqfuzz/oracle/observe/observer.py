@@ -13,7 +13,7 @@ import torch
 
 from eqfuzz.oracle.observe import gradients
 from eqfuzz.oracle.observe.aliasing import shared_memory
-from eqfuzz.oracle.observe.ambient_effects import OF_TORCH, Surroundings, generators
+from eqfuzz.oracle.observe.ambient_effects import OF_TORCH, AmbientEffects, generators
 from eqfuzz.oracle.observe.exceptions import describe, first_line
 from eqfuzz.oracle.observe.leaves import items_inside, leaves, path_in, structure, tensors
 from eqfuzz.oracle.observe.observation import CallObservation, Observation
@@ -102,7 +102,7 @@ def execute(
     for number, call in enumerate(calls):
         record = CallObservation(label=call.label)
         observed.append(record)
-        surroundings = Surroundings()
+        surroundings = AmbientEffects()
         try:
             with surroundings.recorded(namespace):
                 if number == 0 and transform is not None:

@@ -11,14 +11,14 @@ import torch
 from eqfuzz.oracle.observe.observer import snapshot
 from eqfuzz.oracle.reference.noise import Noise
 from eqfuzz.oracle.reference.reference import LeafReference, leaf_reference
-from eqfuzz.oracle.shadow.extracted_scalars import TakenFloats
+from eqfuzz.oracle.shadow.extracted_scalars import ExtractedFloats
 from eqfuzz.oracle.shadow.known_memory import KnownMemory
 from eqfuzz.oracle.shadow.shadow_storage import Shadows, is_inexact
 from eqfuzz.oracle.shadow.sparse import SparseRows
-from eqfuzz.oracle.shadow.tracked_float import Measured
+from eqfuzz.oracle.shadow.tracked_float import TrackedFloat
 
 
-class Known(Protocol):
+class ShadowState(Protocol):
     """What the shadowed run keeps: rows by storage, sparse tensor and Python number, and every storage it has seen.
 
     ``exported`` says that numbers went to numpy, ``captures`` that only what Dynamo captured was shadowed.
@@ -30,12 +30,12 @@ class Known(Protocol):
     exported: bool
     captures: bool
     known: KnownMemory
-    taken: TakenFloats
+    taken: ExtractedFloats
 
     def noisy(self, value: torch.Tensor) -> bool: ...
 
 
-def leaf_of(run: Known, value: Any) -> LeafReference:
+def leaf_of(run: ShadowState, value: Any) -> LeafReference:
     """The reference of one leaf as it is now."""
     if isinstance(value, torch.Tensor) and run.noisy(value):
         dense = run.sparse.of(value)
@@ -51,7 +51,7 @@ def leaf_of(run: Known, value: Any) -> LeafReference:
         return _of_array(run, value)
     if run.captures and _came_from_nowhere(run, value):
         return LeafReference(snapshot(value), opaque="computed outside of what Dynamo captures")
-    if isinstance(value, Measured):
+    if isinstance(value, TrackedFloat):
         return _of_rows(run, torch.tensor(value.rows, dtype=torch.float64), torch.float64)
     if isinstance(value, (float, np.floating)) and run.taken.spread:
         rows = run.taken.rows(float(value))
@@ -61,26 +61,26 @@ def leaf_of(run: Known, value: Any) -> LeafReference:
     return LeafReference(snapshot(value))
 
 
-def _holds_array(run: Known, value: np.ndarray) -> bool:
+def _holds_array(run: ShadowState, value: np.ndarray) -> bool:
     """Whether a captured graph made the array, so that what has no rows is exact."""
     address = value.__array_interface__["data"][0]
     return run.known.holds(address)
 
 
-def _came_from_nowhere(run: Known, value: Any) -> bool:
+def _came_from_nowhere(run: ShadowState, value: Any) -> bool:
     if isinstance(value, torch.Tensor):
         return is_inexact(value) and not run.known.knows(value)
     return isinstance(value, np.floating)
 
 
-def _of_rows(run: Known, rows: torch.Tensor, dtype: torch.dtype, *, jumped: bool = False) -> LeafReference:
+def _of_rows(run: ShadowState, rows: torch.Tensor, dtype: torch.dtype, *, jumped: bool = False) -> LeafReference:
     held = rows.clone(memory_format=torch.contiguous_format).resolve_conj()
     if dtype.is_floating_point or dtype.is_complex:
         held = run.noise.overflow(held, dtype, everywhere=True)
     return leaf_reference(held, dtype, jumped=jumped)
 
 
-def _of_array(run: Known, value: np.ndarray) -> LeafReference:
+def _of_array(run: ShadowState, value: np.ndarray) -> LeafReference:
     unknown = LeafReference(value.copy(), opaque="an array computed by numpy from rounded tensor values")
     if value.dtype.kind not in "biufc":
         return unknown

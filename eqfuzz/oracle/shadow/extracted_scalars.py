@@ -9,14 +9,14 @@ from typing import Any
 import torch
 
 from eqfuzz.oracle.shadow.shadow_operation import has_python_float
-from eqfuzz.oracle.shadow.tracked_float import Measured
+from eqfuzz.oracle.shadow.tracked_float import TrackedFloat
 
 
-class TakenFloats:
+class ExtractedFloats:
     """Floats by their value, each with its value in every row of the shadow (row 0 clean).
 
-    A float keeps its rows only while it is a ``Measured``; where it came back as a plain one, any may have been made
-    from these, so ``spread``, the largest relative distance among all, is what is known of it. ``steer`` gets a reason
+    A float keeps its rows only while it is a ``TrackedFloat``; where it came back as a plain one, any of these may be
+    its origin, so ``spread``, the largest relative distance among all, is what is known of it. ``steer`` gets a reason
     when rounding could turn a decision made on one.
     """
 
@@ -43,4 +43,4 @@ class TakenFloats:
     def measured(self, number: Any) -> Any:
         """``number`` with its rows, if it is a float that was taken."""
         rows = self.rows(number) if isinstance(number, float) else None
-        return number if rows is None else Measured(number, rows.tolist(), self._steer)
+        return number if rows is None else TrackedFloat(number, rows.tolist(), self._steer)

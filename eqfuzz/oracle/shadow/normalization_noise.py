@@ -11,12 +11,12 @@ from collections.abc import Callable
 
 import torch
 
-from eqfuzz.oracle.shadow.shadow_operation import Operation
+from eqfuzz.oracle.shadow.shadow_operation import ShadowOperation
 
 _Rows = torch.Tensor
 
 
-def with_own_statistics(operation: Operation, results: list[_Rows]) -> list[_Rows]:
+def with_own_statistics(operation: ShadowOperation, results: list[_Rows]) -> list[_Rows]:
     """``results`` (rows of each output) with the first one's rows normalised independently; others as they are."""
     correct = _CORRECTIONS.get(operation.name)
     if correct is None or not results:
@@ -28,7 +28,7 @@ def with_own_statistics(operation: Operation, results: list[_Rows]) -> list[_Row
     return [torch.cat([results[0][:1], first[1:].to(results[0].dtype)]), *results[1:]]
 
 
-def _forward(operation: Operation, results: list[_Rows]) -> _Rows | None:
+def _forward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
     """Layer, group and batch norm; None in evaluation mode, where no statistics are computed."""
     if len(results) < 3 or results[1].numel() == 0:
         return None
@@ -46,7 +46,7 @@ def _forward(operation: Operation, results: list[_Rows]) -> _Rows | None:
     return _affine(operation, normal, args[1], args[2], _per_channel)
 
 
-def _rms_forward(operation: Operation, results: list[_Rows]) -> _Rows | None:
+def _rms_forward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
     if len(results) < 2 or results[1].numel() == 0:
         return None
     normal = operation.rows[id(operation.args[0])] * _next_row(results[1])
@@ -55,7 +55,7 @@ def _rms_forward(operation: Operation, results: list[_Rows]) -> _Rows | None:
 
 
 def _affine(
-    operation: Operation,
+    operation: ShadowOperation,
     normal: _Rows,
     weight: torch.Tensor | None,
     bias: torch.Tensor | None,
@@ -66,7 +66,7 @@ def _affine(
     return normal if bias is None else normal + spread(operation.rows[id(bias)], normal)
 
 
-def _norm_backward(operation: Operation, results: list[_Rows]) -> _Rows | None:
+def _norm_backward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
     """``dx = (g·w − mean(g·w) − x̂·mean(g·w·x̂))·σ⁻¹``: the two means are taken from the next row."""
     args, rows = operation.args, operation.rows
     if not args[-1][0] or any(args[place] is None for place in _STATISTICS[operation.name]):
@@ -94,7 +94,7 @@ def _norm_backward(operation: Operation, results: list[_Rows]) -> _Rows | None:
     return results[0] + (change * inverse).reshape(shape)
 
 
-def _softmax_backward(operation: Operation, results: list[_Rows]) -> _Rows | None:
+def _softmax_backward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
     """``dx = y·(g − Σ g·y)``, for the logarithm ``dx = g − exp(y)·Σ g``."""
     gradient, output = (operation.rows[id(value)] for value in operation.args[:2])
     if output.dim() == 1:
@@ -113,7 +113,7 @@ _STATISTICS = {
     "native_batch_norm_backward": (5, 6),
 }
 
-_CORRECTIONS: dict[str, Callable[[Operation, list[_Rows]], _Rows | None]] = {
+_CORRECTIONS: dict[str, Callable[[ShadowOperation, list[_Rows]], _Rows | None]] = {
     "native_layer_norm": _forward,
     "native_group_norm": _forward,
     "native_batch_norm": _forward,

@@ -28,13 +28,13 @@ from eqfuzz.oracle.reference.rounding_model import (
     terms_added,
 )
 from eqfuzz.oracle.shadow import shadow_operation
-from eqfuzz.oracle.shadow.extracted_scalars import TakenFloats
+from eqfuzz.oracle.shadow.extracted_scalars import ExtractedFloats
 from eqfuzz.oracle.shadow.known_memory import KnownMemory
 from eqfuzz.oracle.shadow.normalization_noise import with_own_statistics
-from eqfuzz.oracle.shadow.shadow_operation import Operation
+from eqfuzz.oracle.shadow.shadow_operation import ShadowOperation
 from eqfuzz.oracle.shadow.shadow_storage import Shadows, has_storage, is_inexact, shadow_dtype, storage_key
 from eqfuzz.oracle.shadow.sparse import SparseRows, asks_for_structure, keeps_numbers
-from eqfuzz.oracle.shadow.torch_escapes import Exits, plain_control_flow
+from eqfuzz.oracle.shadow.torch_escapes import TorchEscapes, plain_control_flow
 from eqfuzz.torch_internals.modes import TorchDispatchMode
 from eqfuzz.torch_internals.operators import OpOverload, schema_of
 from eqfuzz.torch_internals.tensors import is_zero_tensor
@@ -67,7 +67,7 @@ class ShadowMode(TorchDispatchMode):
         self.captures = captures
         self.paused = False
         self.known = KnownMemory()
-        self.taken = TakenFloats(self._steer)
+        self.taken = ExtractedFloats(self._steer)
 
     @contextlib.contextmanager
     def scope(self, given: Any) -> Iterator[None]:
@@ -84,7 +84,7 @@ class ShadowMode(TorchDispatchMode):
     @contextlib.contextmanager
     def inside(self) -> Iterator[None]:
         """Where operators are shadowed."""
-        with plain_control_flow(), Exits(self), self:
+        with plain_control_flow(), TorchEscapes(self), self:
             yield
 
     @contextlib.contextmanager
@@ -250,10 +250,10 @@ class ShadowMode(TorchDispatchMode):
         outputs: list[torch.Tensor],
         exact: bool,
         spread: float,
-    ) -> Operation:
+    ) -> ShadowOperation:
         """Collect the rows of every operand, with an inexact operator's noise on them."""
         terms = 1 if exact else terms_added(name, func, args, found, outputs)
-        operation = Operation(name, func, args, kwargs, self.shadows.rows, exact, terms, spread)
+        operation = ShadowOperation(name, func, args, kwargs, self.shadows.rows, exact, terms, spread)
         for value in found:
             if id(value) in operation.rows:
                 continue
@@ -274,7 +274,7 @@ class ShadowMode(TorchDispatchMode):
         operation.written = written
         return operation
 
-    def _shadow_results(self, operation: Operation, outputs: list[torch.Tensor]) -> list[torch.Tensor]:
+    def _shadow_results(self, operation: ShadowOperation, outputs: list[torch.Tensor]) -> list[torch.Tensor]:
         """Rows for every output; the real numbers where the operator has no float64 form or another shape comes out."""
         before = None
         hides = may_hide_noise(operation.name, operation.args, operation.kwargs, [*outputs, *operation.written])
@@ -304,7 +304,7 @@ class ShadowMode(TorchDispatchMode):
             shadow_operation.push_to_edges(operation, before, results, outputs, self.noise)
         return [self._finish(operation, value, rows) for value, rows in zip(outputs, results, strict=True)]
 
-    def _finish(self, operation: Operation, value: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    def _finish(self, operation: ShadowOperation, value: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
         """One rounding of a result to its real dtype."""
         if not is_inexact(value):
             return rows.to(value.dtype)
@@ -326,7 +326,7 @@ class ShadowMode(TorchDispatchMode):
             rows = self.noise.result(rows, dtype, relative, magnitude)
         return self.noise.overflow(rows, dtype, everywhere=component(value.dtype) not in HALVES)
 
-    def _write_back(self, value: torch.Tensor, operation: Operation) -> None:
+    def _write_back(self, value: torch.Tensor, operation: ShadowOperation) -> None:
         """Put what an in-place operator did to its copies into the shadow."""
         seen = self.shadows.written(value)
         if seen is None:

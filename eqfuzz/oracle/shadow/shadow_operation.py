@@ -24,7 +24,7 @@ _EDGE_OF_JUMPS = 4.0
 
 
 @dataclasses.dataclass
-class Operation:
+class ShadowOperation:
     """An operator about to run on shadows.
 
     ``rows`` maps ``id(operand)`` to its rows, shape (count, *operand.shape): with the operator's own noise where it is
@@ -105,7 +105,7 @@ def has_python_float(value: Any) -> bool:
     return isinstance(value, float)
 
 
-def attempt(operation: Operation, outputs: list[torch.Tensor]) -> list[torch.Tensor | None] | None:
+def attempt(operation: ShadowOperation, outputs: list[torch.Tensor]) -> list[torch.Tensor | None] | None:
     """Rows of each of ``outputs`` (None where the rows have different shapes); None when no form of the operator runs.
 
     Tried in turn: all rows at once, row by row in float64, row by row rounded to the real dtype (custom and quantised
@@ -126,7 +126,7 @@ def attempt(operation: Operation, outputs: list[torch.Tensor]) -> list[torch.Ten
     return None
 
 
-def python_results(operation: Operation) -> list[Any] | None:
+def python_results(operation: ShadowOperation) -> list[Any] | None:
     """The Python value of an operator such as ``item`` for each row; None when the rows do not run."""
     try:
         return [_call(operation, row) for row in range(operation.count)]
@@ -135,7 +135,7 @@ def python_results(operation: Operation) -> list[Any] | None:
 
 
 def push_to_edges(
-    operation: Operation,
+    operation: ShadowOperation,
     before: dict[int, torch.Tensor] | None,
     results: list[torch.Tensor],
     outputs: list[torch.Tensor],
@@ -177,7 +177,7 @@ def push_to_edges(
         operation.rows[id(value)] = _with_edges(operation.rows[id(value)], pushed.rows[id(value)], _HIDDEN)
 
 
-def _always_equal(operation: Operation, operands: dict[int, torch.Tensor]) -> torch.Tensor | None:
+def _always_equal(operation: ShadowOperation, operands: dict[int, torch.Tensor]) -> torch.Tensor | None:
     """Where a comparison's operands are one number, however it is rounded: a maximum and the element that it is."""
     pair = operation.args[:2]
     if operation.name not in _COMPARISONS or not all(isinstance(value, torch.Tensor) for value in pair):
@@ -205,13 +205,13 @@ def _with_edges(rows: torch.Tensor, edge: torch.Tensor, hidden: float) -> torch.
     return taken
 
 
-def _aligned(results: list[Any], outputs: list[torch.Tensor], operation: Operation) -> list[torch.Tensor | None]:
+def _aligned(results: list[Any], outputs: list[torch.Tensor], operation: ShadowOperation) -> list[torch.Tensor | None]:
     """Results of new tensors; written operands, which come back first and as themselves, are left out."""
     skip = len(results) - len(outputs)
     return results[skip:] if skip > 0 else [*results, *([None] * -skip)]
 
 
-def _can_batch(operation: Operation) -> bool:
+def _can_batch(operation: ShadowOperation) -> bool:
     """Whether rows can be a leading dimension: pointwise, no lists, and no dtype promotion that a dimension decides."""
     if torch.Tag.pointwise not in operation.func.tags and operation.name not in _ELEMENTWISE_MOVES:
         return False
@@ -224,7 +224,7 @@ def _can_batch(operation: Operation) -> bool:
     return len({value.dtype for value in integers if value.dtype is not torch.bool}) <= 1
 
 
-def _all_rows(operation: Operation) -> list[Any]:
+def _all_rows(operation: ShadowOperation) -> list[Any]:
     found = tensors((operation.args, operation.kwargs))
     depth = max(value.dim() for value in found)
     replacements = {}
@@ -237,15 +237,15 @@ def _all_rows(operation: Operation) -> list[Any]:
     return tensors(operation.func(*args, **kwargs))
 
 
-def _row_by_row(operation: Operation) -> list[Any]:
+def _row_by_row(operation: ShadowOperation) -> list[Any]:
     return _stacked(operation, rounded=False)
 
 
-def _row_by_row_rounded(operation: Operation) -> list[Any]:
+def _row_by_row_rounded(operation: ShadowOperation) -> list[Any]:
     return _stacked(operation, rounded=True)
 
 
-def _stacked(operation: Operation, *, rounded: bool) -> list[Any]:
+def _stacked(operation: ShadowOperation, *, rounded: bool) -> list[Any]:
     fresh_outs = _out_arguments(operation)
     collected: list[list[torch.Tensor]] = []
     outs: dict[int, list[torch.Tensor]] = {id(value): [] for value in fresh_outs}
@@ -269,11 +269,11 @@ def _stack(column: Iterable[torch.Tensor]) -> torch.Tensor | None:
     return torch.stack(rows)
 
 
-def _call(operation: Operation, row: int) -> Any:
+def _call(operation: ShadowOperation, row: int) -> Any:
     return _call_with(operation, {key: rows[row] for key, rows in operation.rows.items()}, rounded=False)
 
 
-def _call_with(operation: Operation, replaced: dict[int, torch.Tensor], *, rounded: bool) -> Any:
+def _call_with(operation: ShadowOperation, replaced: dict[int, torch.Tensor], *, rounded: bool) -> Any:
     """One row; where its own indices are out of range (a flipped floor), the real ones."""
     if rounded:
         originals = {id(value): value for value in tensors((operation.args, operation.kwargs))}
@@ -296,7 +296,7 @@ def _call_with(operation: Operation, replaced: dict[int, torch.Tensor], *, round
         return operation.func(*args, **kwargs)
 
 
-def _out_arguments(operation: Operation) -> list[torch.Tensor]:
+def _out_arguments(operation: ShadowOperation) -> list[torch.Tensor]:
     found: list[torch.Tensor] = []
     for position, argument in enumerate(schema_of(operation.func).arguments):
         if argument.is_out:
@@ -308,7 +308,7 @@ def _out_arguments(operation: Operation) -> list[torch.Tensor]:
 
 
 def _substitute(
-    operation: Operation, replacements: dict[int, torch.Tensor], *, rounded: bool
+    operation: ShadowOperation, replacements: dict[int, torch.Tensor], *, rounded: bool
 ) -> tuple[tuple, dict[str, Any]]:
     if rounded:
         args = _replace(operation.args, replacements, None, False)
@@ -336,7 +336,7 @@ def _replace(value: Any, replacements: dict[int, torch.Tensor], scalar: torch.dt
     return value
 
 
-def _scalar_dtype(operation: Operation) -> torch.dtype | None:
+def _scalar_dtype(operation: ShadowOperation) -> torch.dtype | None:
     """What the operator rounds its Python numbers to: every implementation does, so the shadow must too."""
     if torch.Tag.pointwise not in operation.func.tags and not operation.exact:
         return None
@@ -355,7 +355,7 @@ def _rounded(value: float, dtype: torch.dtype) -> float:
     return float(torch.tensor(value, dtype=torch.float64).to(dtype).item())
 
 
-def _fill_range(operation: Operation, kwargs: dict[str, Any], given: int) -> None:
+def _fill_range(operation: ShadowOperation, kwargs: dict[str, Any], given: int) -> None:
     """``nan_to_num``'s defaults are the real dtype's range, not float64's."""
     first = tensors(operation.args)[0]
     if not first.is_floating_point():

@@ -24,7 +24,7 @@ class Watcher(Protocol):
     def measured(self, number: Any) -> Any: ...
 
 
-class Exits(TorchFunctionMode):
+class TorchEscapes(TorchFunctionMode):
     """Watches the doors that the dispatcher does not see: numpy, lists and printing."""
 
     def __init__(self, mode: Watcher) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 _EDGE = 2.0
 
 
-class Measured(float):
+class TrackedFloat(float):
     """A float with its value in every row of the shadow (row 0 clean).
 
     Arithmetic keeps the rows; a comparison or a conversion to int that rounding could turn calls ``steer``, with a
@@ -21,7 +21,7 @@ class Measured(float):
 
     def __new__(
         cls, value: float = 0.0, rows: Sequence[float] = (), steer: Callable[[str], None] | None = None
-    ) -> Measured:
+    ) -> TrackedFloat:
         self = super().__new__(cls, value)
         self.rows = tuple(rows) or (value,)
         self.steer = steer or (lambda reason: None)
@@ -32,11 +32,11 @@ class Measured(float):
     def __bool__(self) -> bool:
         return self != 0.0
 
-    def __neg__(self) -> Measured:
-        return Measured(-float(self), [-row for row in self.rows], self.steer)
+    def __neg__(self) -> TrackedFloat:
+        return TrackedFloat(-float(self), [-row for row in self.rows], self.steer)
 
-    def __abs__(self) -> Measured:
-        return Measured(abs(float(self)), [abs(row) for row in self.rows], self.steer)
+    def __abs__(self) -> TrackedFloat:
+        return TrackedFloat(abs(float(self)), [abs(row) for row in self.rows], self.steer)
 
     def __int__(self) -> int:
         return self._whole(int)
@@ -68,13 +68,13 @@ class Measured(float):
         return float(self) - _EDGE * spread, float(self) + _EDGE * spread
 
 
-def _arithmetic(name: str, *, reflected: bool = False) -> Callable[[Measured, Any], Any]:
+def _arithmetic(name: str, *, reflected: bool = False) -> Callable[[TrackedFloat, Any], Any]:
     apply = getattr(operator, name)
 
-    def method(self: Measured, other: Any) -> Any:
+    def method(self: TrackedFloat, other: Any) -> Any:
         if not isinstance(other, (int, float)):
             return NotImplemented
-        others = other.rows if isinstance(other, Measured) else (float(other),) * len(self.rows)
+        others = other.rows if isinstance(other, TrackedFloat) else (float(other),) * len(self.rows)
         pairs = zip(others, self.rows, strict=False) if reflected else zip(self.rows, others, strict=False)
         real = (float(other), float(self)) if reflected else (float(self), float(other))
         value = apply(*real)
@@ -86,15 +86,15 @@ def _arithmetic(name: str, *, reflected: bool = False) -> Callable[[Measured, An
             return value
         if isinstance(value, complex):
             return value
-        return Measured(value, rows, self.steer)
+        return TrackedFloat(value, rows, self.steer)
 
     return method
 
 
-def _comparison(name: str) -> Callable[[Measured, Any], Any]:
+def _comparison(name: str) -> Callable[[TrackedFloat, Any], Any]:
     apply = getattr(operator, name)
 
-    def method(self: Measured, other: Any) -> Any:
+    def method(self: TrackedFloat, other: Any) -> Any:
         if not isinstance(other, (int, float)):
             return NotImplemented
         real = apply(float(self), float(other))
@@ -107,7 +107,7 @@ def _comparison(name: str) -> Callable[[Measured, Any], Any]:
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
-    setattr(Measured, f"__{_name}__", _arithmetic(_name))
-    setattr(Measured, f"__r{_name}__", _arithmetic(_name, reflected=True))
+    setattr(TrackedFloat, f"__{_name}__", _arithmetic(_name))
+    setattr(TrackedFloat, f"__r{_name}__", _arithmetic(_name, reflected=True))
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
-    setattr(Measured, f"__{_name}__", _comparison(_name))
+    setattr(TrackedFloat, f"__{_name}__", _comparison(_name))

@@ -13,20 +13,20 @@ from rich.text import Text
 
 from eqfuzz.campaign.metrics import Statistics
 from eqfuzz.events.campaign import (
+    CampaignBlocked,
     CampaignStarted,
+    CampaignStopping,
     CampaignSummary,
     EpochSettled,
     ItemEnded,
-    SourceTold,
-    Stopping,
-    Waiting,
+    SourceUnavailable,
     WorkerLost,
 )
 from eqfuzz.events.event import Event
-from eqfuzz.events.run import FindingMade, SeedInvalid
+from eqfuzz.events.run import FindingReported, SeedInvalid
 from eqfuzz.events.self_check import SelfCheckStep
 from eqfuzz.report.formatting import count, duration, named_versions, printable
-from eqfuzz.report.live_display import LINE_SECONDS, Drawing, Drawn
+from eqfuzz.report.live_display import LINE_SECONDS, LiveDisplay, LiveRenderer
 from eqfuzz.report.run.finding_panel import one_line
 from eqfuzz.report.run.invalid_seeds import reason_lines
 from eqfuzz.report.verdict_texts import in_brackets, style_of
@@ -138,7 +138,7 @@ class CampaignScreen:
         return _pairs(rows)
 
 
-class CampaignReport(Drawn):
+class CampaignReport(LiveDisplay):
     """A handler of events that writes to ``console``; a context manager. ``quiet``: findings, and the end."""
 
     def __init__(
@@ -146,7 +146,7 @@ class CampaignReport(Drawn):
     ) -> None:
         self.console = console
         self._screen = screen
-        self._drawing = Drawing(console, screen, every)
+        self._drawing = LiveRenderer(console, screen, every)
         self._quiet = quiet
         self._out = ""
         self._invalid: set[str] = set()
@@ -167,7 +167,7 @@ class CampaignReport(Drawn):
                 self._print(
                     f"self-check: {step}" if passed else f"self-check FAILS: {step}", "dim" if passed else "red"
                 )
-            case FindingMade(issue=issue, known=False):  # what was found before is counted, not told again
+            case FindingReported(issue=issue, known=False):  # what was found before is counted, not told again
                 told = f"known ({issue}): {one_line(event)}" if issue else f"{one_line(event)}  [{event.bucket}]"
                 self._print(told, "yellow" if issue else "bold red")
             case ItemEnded(state="lost" | "error", seed=seed, reason=reason):
@@ -175,13 +175,13 @@ class CampaignReport(Drawn):
             case SeedInvalid(seed=seed, reason=reason) if not self._quiet and seed not in self._invalid:
                 self._invalid.add(seed)
                 self._print(f"invalid: {reason}", "yellow")
-            case Waiting(cause=cause, detail=detail) if cause:
+            case CampaignBlocked(cause=cause, detail=detail) if cause:
                 self._print(f"waiting, {cause}: {detail}", "bold yellow")
-            case SourceTold(source=source, detail=detail):
+            case SourceUnavailable(source=source, detail=detail):
                 self._print(f"{source}: {detail}", "yellow")
             case WorkerLost(worker=worker, detail=detail):
                 self._print(f"worker {worker} is lost, what it held is handed out again: {detail}", "yellow")
-            case Stopping(why=why, running=running):
+            case CampaignStopping(why=why, running=running):
                 self._print(_stopping(why, running), "bold yellow" if why in ("interrupt", "error") else "dim")
             case EpochSettled() if not self._quiet and not self.console.is_terminal:
                 self._epoch(event)

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.events.event import Event
-from eqfuzz.events.generate import Generation, ProgramMade
+from eqfuzz.events.generate import GenerationEnded, ProgramGenerated
 from eqfuzz.report.formatting import count, duration
-from eqfuzz.report.live_display import Drawing, Drawn
+from eqfuzz.report.live_display import LiveDisplay, LiveRenderer
 
 SHOWN = 30
 """Operators listed; ``--verbose`` lists all."""
@@ -21,7 +21,7 @@ SHOWN = 30
 UNUSED_SHOWN = 12
 
 
-class _Progress:
+class _GenerationProgress:
     def __init__(self, total: int) -> None:
         self._total = total
         self._made = 0
@@ -39,7 +39,7 @@ class _Progress:
         return Text(self.line(), style="dim")
 
 
-class GenerationReport(Drawn):
+class GenerationReport(LiveDisplay):
     """A handler of the events of `eqfuzz.commands.generate_dag`."""
 
     def __init__(self, console: Console, template: str, seeds: range, *, quiet: bool, verbose: bool) -> None:
@@ -47,17 +47,17 @@ class GenerationReport(Drawn):
         self._heading = f"{_told(seeds)}  ·  template {template}"
         self._quiet = quiet
         self._verbose = verbose
-        self._progress = _Progress(len(seeds))
-        self._drawing = Drawing(console, self._progress)
-        self._generation: Generation | None = None
+        self._progress = _GenerationProgress(len(seeds))
+        self._drawing = LiveRenderer(console, self._progress)
+        self._generation: GenerationEnded | None = None
 
     def handle(self, event: Event) -> None:
         """Count and show one event."""
-        if isinstance(event, ProgramMade):
+        if isinstance(event, ProgramGenerated):
             self._progress.step()
             if self._verbose:
                 self._show(event)
-        elif isinstance(event, Generation):
+        elif isinstance(event, GenerationEnded):
             self._generation = event
 
     def __enter__(self) -> GenerationReport:
@@ -92,7 +92,7 @@ class GenerationReport(Drawn):
         if event.interrupted:
             self._console.print(Text("Interrupted: the figures above are what was done until then.", style="yellow"))
 
-    def _show(self, event: ProgramMade) -> None:
+    def _show(self, event: ProgramGenerated) -> None:
         source = Path(event.file).read_text(encoding="utf-8")
         self._console.print(Text(event.file, style="bold"))
         if self._console.is_terminal:
@@ -105,7 +105,7 @@ def _told(seeds: range) -> str:
     return f"seed {seeds.start}" if len(seeds) == 1 else f"seeds {seeds.start} to {seeds.stop - 1}"
 
 
-def _distribution(event: Generation, *, everything: bool) -> Table:
+def _distribution(event: GenerationEnded, *, everything: bool) -> Table:
     total = sum(event.operators.values())
     table = Table(title=f"Operators used ({len(event.operators)} of {len(event.operators) + len(event.unused)})")
     table.add_column("operator", overflow="fold")

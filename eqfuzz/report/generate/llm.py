@@ -10,15 +10,15 @@ from rich.text import Text
 
 from eqfuzz.events.event import Event
 from eqfuzz.events.llm import (
-    CostTold,
+    CostReported,
     DrySummary,
     PromptShown,
-    SampleMade,
-    Writing,
+    SampleEnded,
+    WritingEnded,
     WritingStarted,
 )
 from eqfuzz.report.formatting import count, duration, printable
-from eqfuzz.report.live_display import Drawing, Drawn
+from eqfuzz.report.live_display import LiveDisplay, LiveRenderer
 
 WORDS = {
     "empty": "empty answer",
@@ -53,14 +53,14 @@ def dollars(amount: float) -> str:
     return f"${amount:,.2f}" if amount == 0 or amount >= 1 else f"${amount:.4f}"
 
 
-class _Progress:
+class _WritingProgress:
     def __init__(self, total: int) -> None:
         self._total = total
         self._done = self._accepted = 0
         self._dollars = 0.0
         self._lock = threading.Lock()
 
-    def take(self, event: SampleMade) -> None:
+    def take(self, event: SampleEnded) -> None:
         with self._lock:
             self._done += 1
             self._accepted += not event.reason
@@ -77,33 +77,33 @@ class _Progress:
         return Text(self.line(), style="dim")
 
 
-class WritingReport(Drawn):
+class WritingReport(LiveDisplay):
     """A handler of the events of `eqfuzz.generate.llm.writer`."""
 
     def __init__(self, console: Console, total: int, *, quiet: bool) -> None:
         self._console = console
         self._quiet = quiet
-        self._progress = _Progress(total)
-        self._drawing = Drawing(console, self._progress)
+        self._progress = _WritingProgress(total)
+        self._drawing = LiveRenderer(console, self._progress)
 
     def handle(self, event: Event) -> None:
         """Show one event."""
         match event:
             case WritingStarted() if not self._quiet:
                 self._print(_heading(event))
-            case SampleMade():
+            case SampleEnded():
                 self._progress.take(event)
                 if not self._quiet:
                     self._print(_sample(event))
             case PromptShown() if not self._quiet:
                 self._print(_prompt(event))
-            case Writing():
+            case WritingEnded():
                 self._drawing.stop()
                 self._close(event)
             case DrySummary():
                 self._drawing.stop()
                 self._print(_estimate(event))
-            case CostTold():
+            case CostReported():
                 self._print(_cost(event))
             case _:
                 pass
@@ -111,7 +111,7 @@ class WritingReport(Drawn):
     def _print(self, text: str | Text) -> None:
         self._console.print(Text(text) if isinstance(text, str) else text, soft_wrap=True)
 
-    def _close(self, event: Writing) -> None:
+    def _close(self, event: WritingEnded) -> None:
         if not self._quiet and event.asked:
             self._console.print()
             self._console.print(_table(event))
@@ -131,7 +131,7 @@ def _heading(event: WritingStarted) -> str:
     )
 
 
-def _sample(event: SampleMade) -> Text:
+def _sample(event: SampleEnded) -> Text:
     cost = sum(told.dollars for told in event.rounds)
     kept = " kept" if event.rounds and all(told.kept for told in event.rounds) else ""
     part = f" {event.part}" if event.part else ""
@@ -161,7 +161,7 @@ def _estimate(event: DrySummary) -> str:
     )
 
 
-def _table(event: Writing) -> Table:
+def _table(event: WritingEnded) -> Table:
     table = Table(title="What was wrong with answers")
     table.add_column("reason")
     table.add_column("first answer", justify="right")
@@ -172,7 +172,7 @@ def _table(event: Writing) -> Table:
     return table
 
 
-def _totals(event: Writing) -> list[str]:
+def _totals(event: WritingEnded) -> list[str]:
     kept = f", {event.kept:,} of them kept" if event.kept else ""
     lost = f", {dollars(event.lost)} of it perhaps, for nothing" if event.lost else ""
     estimated = f"  ·  {count(event.estimated, 'answer')} without usable figures" if event.estimated else ""
@@ -187,7 +187,7 @@ def _totals(event: Writing) -> list[str]:
     ]
 
 
-def _cost(event: CostTold) -> str:
+def _cost(event: CostReported) -> str:
     each = "" if event.findings_per_dollar is None else f", {event.findings_per_dollar:,.1f} per dollar"
     return (
         f"{count(event.queries, 'query', 'queries')}  ·  {event.tokens:,} tokens  ·  {dollars(event.dollars)}  ·  "

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from eqfuzz.events.campaign import CampaignStarted, CampaignSummary, ItemEnded
 from eqfuzz.events.event import Event
-from eqfuzz.events.run import FindingMade, InvalidReason, SeedDone, SeedInvalid, Summary
+from eqfuzz.events.run import FindingReported, InvalidReason, SeedDone, SeedInvalid, Summary
 from eqfuzz.report.formatting import printable
 from eqfuzz.report.run.finding_panel import one_line
 from eqfuzz.report.run.invalid_seeds import reason_lines
@@ -50,7 +50,7 @@ class JUnitFile:
     def handle(self, event: Event) -> None:
         """Take one event. Not to be called by two threads at once."""
         match event:
-            case FindingMade(index=index, issue=issue, folder=folder):
+            case FindingReported(index=index, issue=issue, folder=folder):
                 tag = "system-out" if issue else "failure"
                 told = _element(tag, f"{one_line(event)}\n{issue or folder}")
                 if not issue:

@@ -14,7 +14,7 @@ from rich.text import Text
 from eqfuzz.events.event import Event
 from eqfuzz.events.rules import CheckStarted, CheckSummary, RuleChecked, RuleStarted
 from eqfuzz.report.formatting import count, duration, printable
-from eqfuzz.report.live_display import LINE_SECONDS, Drawing, Drawn
+from eqfuzz.report.live_display import LINE_SECONDS, LiveDisplay, LiveRenderer
 
 FEW = 20
 """Up to so many rules, each that holds has a line too."""
@@ -68,13 +68,13 @@ class CheckProgress:
         return f"{duration(elapsed)} so far" + (f", about {duration(left)} left" if left else "")
 
 
-class CheckReport(Drawn):
+class CheckReport(LiveDisplay):
     """A handler of a check's events that writes to ``console``; a context manager, since it draws while it is open."""
 
     def __init__(self, console: Console, every: float = LINE_SECONDS) -> None:
         self._console = console
         self._progress = CheckProgress()
-        self._drawing = Drawing(console, self._progress, every)
+        self._drawing = LiveRenderer(console, self._progress, every)
         self._rules = 0
 
     def handle(self, event: Event) -> None:

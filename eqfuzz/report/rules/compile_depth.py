@@ -14,22 +14,22 @@ from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.events.event import Event
-from eqfuzz.events.rules import RuleMeasured, SurvivalStarted, SurvivalSummary
+from eqfuzz.events.rules import CompileDepthStarted, CompileDepthSummary, RuleMeasured
 from eqfuzz.report.formatting import count, duration
-from eqfuzz.report.live_display import LINE_SECONDS, Drawing, Drawn
-from eqfuzz.rewrite.rules.compile_depth import Level
+from eqfuzz.report.live_display import LINE_SECONDS, LiveDisplay, LiveRenderer
+from eqfuzz.rewrite.rules.compile_depth import CompileStage
 
 MEANINGS = {
-    Level.NOWHERE: "Dynamo traces both sides to one graph",
-    Level.DYNAMO: "the graphs of Dynamo differ, the ATen graphs do not",
-    Level.ATEN: "the ATen graphs differ, until Inductor's passes over them",
-    Level.POST_GRAD: "the graphs after all passes differ, the generated code does not",
-    Level.CODE: "the generated code differs outside the kernels: other library calls, sizes, strides",
-    Level.KERNEL: "the generated C++ kernels differ",
+    CompileStage.NOWHERE: "Dynamo traces both sides to one graph",
+    CompileStage.DYNAMO: "the graphs of Dynamo differ, the ATen graphs do not",
+    CompileStage.ATEN: "the ATen graphs differ, until Inductor's passes over them",
+    CompileStage.POST_GRAD: "the graphs after all passes differ, the generated code does not",
+    CompileStage.CODE: "the generated code differs outside the kernels: other library calls, sizes, strides",
+    CompileStage.KERNEL: "the generated C++ kernels differ",
 }
 
 
-class SurvivalProgress:
+class CompileDepthProgress:
     """Counts rules on one thread while another one draws."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -41,7 +41,7 @@ class SurvivalProgress:
 
     def count(self, event: Event) -> None:
         with self._lock:
-            if isinstance(event, SurvivalStarted):
+            if isinstance(event, CompileDepthStarted):
                 self._rules = event.rules
             elif isinstance(event, RuleMeasured):
                 self._done += 1
@@ -60,13 +60,13 @@ class SurvivalProgress:
         return bar
 
 
-class SurvivalReport(Drawn):
+class CompileDepthReport(LiveDisplay):
     """A handler of a measurement's events that writes to ``console``; draws while it is open as a context manager."""
 
     def __init__(self, console: Console, every: float = LINE_SECONDS) -> None:
         self._console = console
-        self._progress = SurvivalProgress()
-        self._drawing = Drawing(console, self._progress, every)
+        self._progress = CompileDepthProgress()
+        self._drawing = LiveRenderer(console, self._progress, every)
         self._levels: dict[str, str | None] = {}
         self._reasons: dict[str, str] = {}
 
@@ -76,11 +76,11 @@ class SurvivalReport(Drawn):
         if isinstance(event, RuleMeasured):
             self._levels[event.rule] = event.level
             self._reasons[event.rule] = event.reason
-        elif isinstance(event, SurvivalSummary):
+        elif isinstance(event, CompileDepthSummary):
             self._drawing.stop()
             self._close(event)
 
-    def _close(self, summary: SurvivalSummary) -> None:
+    def _close(self, summary: CompileDepthSummary) -> None:
         self._console.print(table_of(self._levels))
         for rule in summary.unmeasured:
             self._console.print(Text(f"not measured: {rule}: {self._reasons[rule]}", style="dim"), soft_wrap=True)
@@ -90,7 +90,7 @@ class SurvivalReport(Drawn):
 
 def table_of(levels: Mapping[str, str | None]) -> Table:
     """Rules by family (rows) and level (columns)."""
-    words = [level.word for level in Level]
+    words = [level.word for level in CompileStage]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("family", no_wrap=True)
     for word in (*words, "unknown"):
@@ -102,7 +102,7 @@ def table_of(levels: Mapping[str, str | None]) -> Table:
 
 def page_of(levels: Mapping[str, str | None], unmeasured: Mapping[str, str], made: Mapping[str, str]) -> str:
     """The page of the documentation, from what ``survival.json`` holds."""
-    words = [level.word for level in Level]
+    words = [level.word for level in CompileStage]
     lines = [
         "# How far the rules get",
         "",
@@ -115,7 +115,10 @@ def page_of(levels: Mapping[str, str | None], unmeasured: Mapping[str, str], mad
         "",
         "| level | meaning | rules |",
         "|---|---|---:|",
-        *(f"| {level.word} | {MEANINGS[level]} | {list(levels.values()).count(level.word)} |" for level in Level),
+        *(
+            f"| {level.word} | {MEANINGS[level]} | {list(levels.values()).count(level.word)} |"
+            for level in CompileStage
+        ),
         "",
         f"| family | {' | '.join(words)} |",
         f"|---|{'---:|' * len(words)}",

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from eqfuzz.commands.explain_rule import Explained
+from eqfuzz.commands.explain_rule import RuleExplanation
 from eqfuzz.report.formatting import count, printable
 from eqfuzz.report.rules.library import sides_of
 from eqfuzz.report.source import SourceDiff
@@ -17,7 +17,7 @@ from eqfuzz.rewrite.rules.equation import Equation
 from eqfuzz.rewrite.rules.library import equation_of
 
 
-def to_lines(explained: Explained) -> Iterator[str]:
+def to_lines(explained: RuleExplanation) -> Iterator[str]:
     """A line of JSON per match (``match``) and near miss (``miss``), a ``summary`` last."""
     told = explained.explanation
     for match in told.matches:
@@ -31,7 +31,7 @@ def to_lines(explained: Explained) -> Iterator[str]:
     yield json.dumps({"event": "summary", "rule": explained.rule.name, "seed": explained.program.name, **summary})
 
 
-def print_explained(console: Console, explained: Explained) -> None:
+def print_explained(console: Console, explained: RuleExplanation) -> None:
     """Matches as diffs, then near misses with their reasons; in words when there is neither."""
     told, rule, program = explained.explanation, explained.rule, explained.program
     sides = sides_of(rule)
@@ -59,7 +59,7 @@ def _flat(text: str) -> str:
     return " ".join(printable(text).split())
 
 
-def _nowhere(explained: Explained) -> str:
+def _nowhere(explained: RuleExplanation) -> str:
     """Why there is neither a match nor a near miss."""
     rule, looked_at = explained.rule, explained.explanation.looked_at
     if rule.is_generator:

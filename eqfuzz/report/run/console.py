@@ -11,7 +11,7 @@ from rich.text import Text
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import (
     CellJudged,
-    FindingMade,
+    FindingReported,
     RunStarted,
     SeedDone,
     SeedRewritten,
@@ -20,15 +20,15 @@ from eqfuzz.events.run import (
     VariantMade,
 )
 from eqfuzz.events.self_check import SelfCheckStep
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.formatting import count, named_versions, printable
-from eqfuzz.report.live_display import LINE_SECONDS, Drawing, Drawn
+from eqfuzz.report.live_display import LINE_SECONDS, LiveDisplay, LiveRenderer
 from eqfuzz.report.run.finding_panel import one_line, print_finding
-from eqfuzz.report.run.progress import Progress
+from eqfuzz.report.run.progress import RunProgress
 from eqfuzz.report.run.rewrites import Rewrites
 from eqfuzz.report.run.summary import print_closing, print_totals
 
-NOTABLE = (Kind.SUSPECT_RULE, Kind.FLAKY, Kind.SLOW)
+NOTABLE = (VerdictKind.SUSPECT_RULE, VerdictKind.FLAKY, VerdictKind.SLOW)
 CONFIGS_SHOWN = 8
 
 
@@ -44,7 +44,7 @@ def make_console() -> Console:
     return _Console(highlight=False)
 
 
-class ConsoleReport(Drawn):
+class ConsoleReport(LiveDisplay):
     """A handler of events that writes to ``console``; a context manager, since it draws while it is open.
 
     ``quiet``: one line per finding and the totals, nothing else. ``dry_run``: one line per seed; with ``diff`` its
@@ -65,11 +65,11 @@ class ConsoleReport(Drawn):
         self.console = console
         self._quiet = quiet
         self._dry_run = dry_run
-        self._progress = Progress(time_budget, clock)
-        self._drawing = Drawing(console, self._progress, every)
+        self._progress = RunProgress(time_budget, clock)
+        self._drawing = LiveRenderer(console, self._progress, every)
         self._rewrites = Rewrites(console) if diff and not quiet else None
         self._out = ""
-        self._findings: list[FindingMade] = []
+        self._findings: list[FindingReported] = []
         self._notable: list[CellJudged] = []
 
     def __enter__(self) -> ConsoleReport:
@@ -95,7 +95,7 @@ class ConsoleReport(Drawn):
                 self._print_rewritten(event)
             case CellJudged(verdict=verdict) if verdict.kind in NOTABLE:
                 self._notable.append(event)
-            case FindingMade():
+            case FindingReported():
                 self._find(event)
             case Summary():
                 self._close(event)
@@ -121,7 +121,7 @@ class ConsoleReport(Drawn):
         text = f"{event.seed}  {count(event.sites, 'site')}, {count(event.variants, 'variant')}"
         self._print_line(printable(text), "")
 
-    def _find(self, event: FindingMade) -> None:
+    def _find(self, event: FindingReported) -> None:
         self._findings.append(event)
         if event.issue:
             self._print_line(f"known ({event.issue}): {one_line(event)}", "yellow")

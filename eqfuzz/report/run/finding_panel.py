@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.events.run import FindingMade
+from eqfuzz.events.run import FindingReported
 from eqfuzz.oracle.compare.verdict import Evidence
 from eqfuzz.program.release import Release
 from eqfuzz.report.formatting import count, printable, value
@@ -27,7 +27,7 @@ WIDE = 110
 MAX_WIDTH = 160
 
 
-def print_finding(console: Console, event: FindingMade, out: str) -> None:
+def print_finding(console: Console, event: FindingReported, out: str) -> None:
     """The panel, and below it the two lines, unbroken so that they can be pasted."""
     finding = event.finding
     kind = str(finding.verdict.kind)
@@ -48,7 +48,7 @@ def print_finding(console: Console, event: FindingMade, out: str) -> None:
         console.print(Text(line, style="bold"), soft_wrap=True)
 
 
-def one_line(event: FindingMade) -> str:
+def one_line(event: FindingReported) -> str:
     """``wrong-result 1f2e3d4c5b seeds/a.py: rules, config on device: message``."""
     finding = event.finding
     how = " + ".join(step.rule for step in finding.derivation) or "the original"
@@ -59,7 +59,7 @@ def one_line(event: FindingMade) -> str:
     )
 
 
-def paste_lines(event: FindingMade, out: str) -> tuple[str, str]:
+def paste_lines(event: FindingReported, out: str) -> tuple[str, str]:
     """The stand-alone script and the replay, as shell commands; paths are shortened where they lie below here."""
     script = shlex.quote(f"{_short(event.folder)}/repro.py")
     return f"python {script}", f"eqfuzz replay {event.finding.id} --out {shlex.quote(_short(out))}"
@@ -70,7 +70,7 @@ def _short(path: str) -> str:
     return path if relative.startswith("..") or len(relative) > len(path) else relative
 
 
-def _body(event: FindingMade, width: int) -> list[RenderableType]:
+def _body(event: FindingReported, width: int) -> list[RenderableType]:
     finding = event.finding
     parts: list[RenderableType] = [_headline(event), Text()]
     parts += [_loud(finding), Text(printable(finding.verdict.message)), Text()]
@@ -96,7 +96,7 @@ def _body(event: FindingMade, width: int) -> list[RenderableType]:
     return parts
 
 
-def _headline(event: FindingMade) -> Table:
+def _headline(event: FindingReported) -> Table:
     finding = event.finding
     rows = _grid()
     rows.add_row("seed", Text(printable(finding.original.name)))

@@ -13,19 +13,19 @@ from rich.text import Text
 
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import RunStarted, SeedDone, SeedStarted
-from eqfuzz.mutate.counters import Tally
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.mutate.counters import RunCounters
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.formatting import count, duration, printable, rate
 from eqfuzz.report.verdict_texts import style_of
 
 CURRENT_SHOWN = 4
 
 
-class Progress:
+class RunProgress:
     """Counts events on one thread while another one draws."""
 
     def __init__(self, time_budget: float | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._tally = Tally()
+        self._tally = RunCounters()
         self._time_budget = time_budget
         self._clock = clock
         self._began = clock()
@@ -53,7 +53,7 @@ class Progress:
         """All of it on one line, for logs."""
         with self._lock:
             elapsed = self._clock() - self._began
-            verdicts = [f"{kind} {number:,}" for kind, number in self._verdicts() if kind != Kind.AGREE]
+            verdicts = [f"{kind} {number:,}" for kind, number in self._verdicts() if kind != VerdictKind.AGREE]
             parts = [
                 f"{self._done:,}/{self._seeds:,} seeds",
                 count(self._tally.variants, "variant"),
@@ -106,7 +106,7 @@ class Progress:
         return Group(*lines)
 
     def _verdicts(self) -> list[tuple[str, int]]:
-        return [(str(kind), self._tally.verdicts[kind]) for kind in Kind if self._tally.verdicts[kind]]
+        return [(str(kind), self._tally.verdicts[kind]) for kind in VerdictKind if self._tally.verdicts[kind]]
 
     def _seconds_left(self, elapsed: float) -> float | None:
         """At the pace of the seeds done so far, within the time budget; None while nothing is known."""

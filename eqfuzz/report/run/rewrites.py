@@ -17,7 +17,7 @@ from eqfuzz.events.run import SitesListed, VariantMade
 from eqfuzz.program.parsing import parse
 from eqfuzz.report.formatting import count, printable
 from eqfuzz.report.source import SourceDiff
-from eqfuzz.rewrite.derivation import Step
+from eqfuzz.rewrite.derivation import RewriteStep
 
 MOST_LINES = 6
 """Lines of a replaced text in the table of sites; the diffs and the JSON events have all of it."""
@@ -59,7 +59,7 @@ class Rewrites:
         console.print()
 
 
-def _table(sites: Sequence[Step]) -> Table:
+def _table(sites: Sequence[RewriteStep]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("line", justify="right", style="dim", no_wrap=True)
     table.add_column("rule", overflow="fold", style="magenta")

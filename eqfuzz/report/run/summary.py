@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.events.run import CellJudged, FindingMade, RuleTally, Summary
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.events.run import CellJudged, FindingReported, RuleTally, Summary
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.formatting import count, duration, printable, rate
 from eqfuzz.report.run.findings import print_findings
 from eqfuzz.report.run.invalid_seeds import reason_lines
@@ -25,7 +25,7 @@ ERRORS_SHOWN = 10
 def print_closing(
     console: Console,
     summary: Summary,
-    findings: Sequence[FindingMade],
+    findings: Sequence[FindingReported],
     notable: Sequence[CellJudged],
     findings_folder: str,
 ) -> None:
@@ -115,7 +115,7 @@ def _rules(rules: dict[str, RuleTally], judged: bool) -> Table:
         table.add_column("agree", justify="right", no_wrap=True, style="green")
         table.add_column("other verdicts", overflow="fold")
     for name, tally in rows:
-        verdicts = (f"{tally.verdicts.get(Kind.AGREE, 0):,}", _in_colour(_other(tally))) if judged else ()
+        verdicts = (f"{tally.verdicts.get(VerdictKind.AGREE, 0):,}", _in_colour(_other(tally))) if judged else ()
         table.add_row(name, f"{tally.variants:,}", *verdicts)
     return table
 
@@ -125,7 +125,7 @@ def _in_colour(verdicts: dict[str, int]) -> Text:
 
 
 def _other(tally: RuleTally) -> dict[str, int]:
-    return {kind: number for kind, number in tally.verdicts.items() if kind != Kind.AGREE}
+    return {kind: number for kind, number in tally.verdicts.items() if kind != VerdictKind.AGREE}
 
 
 def _together(tallies: Sequence[RuleTally]) -> RuleTally:
@@ -142,7 +142,7 @@ def _verdicts(verdicts: dict[str, int], meanings: bool) -> Table:
     table.add_column("count", justify="right", no_wrap=True)
     if meanings:
         table.add_column("meaning", style="dim")
-    for kind in Kind:
+    for kind in VerdictKind:
         if verdicts.get(kind):
             row = [Text(kind, style=style_of(kind)), f"{verdicts[kind]:,}"]
             table.add_row(*row, *([MEANING[kind]] if meanings else []))

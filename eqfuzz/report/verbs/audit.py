@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from eqfuzz.commands.audit import Audited
+from eqfuzz.commands.audit import FileAudit
 from eqfuzz.oracle.audit.local_audit import Suspect
 from eqfuzz.report.formatting import count, printable
 
@@ -22,7 +22,7 @@ class AuditReport:
         self._files = self._suspects = self._operators = 0
         self._skipped: Counter[str] = Counter()
 
-    def handle(self, audited: Audited) -> None:
+    def handle(self, audited: FileAudit) -> None:
         """A line for the file, then its suspects by the statements of the program."""
         self._files += 1
         suspects = audited.audit.suspects if audited.audit is not None else ()
@@ -69,7 +69,7 @@ class AuditLines:
         self._stream = stream
         self._files = self._suspects = self._operators = 0
 
-    def handle(self, audited: Audited) -> None:
+    def handle(self, audited: FileAudit) -> None:
         told = audited.audit
         self._files += 1
         self._suspects += 0 if told is None else len(told.suspects)
@@ -85,7 +85,7 @@ class AuditLines:
         print(json.dumps({"event": event, **fields}), file=self._stream, flush=True)
 
 
-def _told(audited: Audited) -> str:
+def _told(audited: FileAudit) -> str:
     if audited.ended:
         return printable(audited.ended)
     told = audited.audit

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from eqfuzz.events.configs import ConfigsSampled
 from eqfuzz.report.formatting import count, printable
-from eqfuzz.triage.locate.config_bisection import Bisected, Tried
+from eqfuzz.triage.locate.config_bisection import ConfigBisection, ConfigTrial
 
 
 def print_sampled(console: Console, sampled: ConfigsSampled) -> None:
@@ -21,14 +21,14 @@ def print_sampled(console: Console, sampled: ConfigsSampled) -> None:
         console.print(Text(printable(text), style="dim"), soft_wrap=True)
 
 
-def print_tried(console: Console, tried: Tried) -> None:
+def print_tried(console: Console, tried: ConfigTrial) -> None:
     """``✓ 3 values show it``."""
     mark, style = ("✓ ", "green") if tried.holds else ("· ", "dim")
     told = f"{count(len(tried.values), 'value')}: {tried.kind}"
     console.print(Text.assemble((mark, style), told), soft_wrap=True)
 
 
-def print_bisected(console: Console, bisected: Bisected) -> None:
+def print_bisected(console: Console, bisected: ConfigBisection) -> None:
     """A line for each value that counts, and what they do together."""
     for value in bisected.values:
         told = f"{value.module}.{value.option} = {value.value!r}"

@@ -8,29 +8,29 @@ import time
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from eqfuzz.events.run import FindingMade
+from eqfuzz.events.run import FindingReported
 from eqfuzz.report.formatting import count, duration
-from eqfuzz.report.live_display import Drawing, Drawn
+from eqfuzz.report.live_display import LiveDisplay, LiveRenderer
 from eqfuzz.report.run.finding_panel import print_finding
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reduce.finding_reducer import Tried
+from eqfuzz.triage.reduce.finding_reducer import ReductionTry
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDTH = 60
 
 
-class Curve(Drawn):
+class Curve(LiveDisplay):
     """A handler of tries, and a context manager, since it draws while it is open."""
 
     def __init__(self, console: Console) -> None:
-        self._drawing = Drawing(console, self)
+        self._drawing = LiveRenderer(console, self)
         self._lock = threading.Lock()
         self._began = time.monotonic()
         self._tries = 0
         self._phase = ""
         self._sizes: list[int] = []
 
-    def take(self, tried: Tried) -> None:
+    def take(self, tried: ReductionTry) -> None:
         """Count a try; may be called from any thread."""
         with self._lock:
             if tried.phase != self._phase:
@@ -57,7 +57,7 @@ class Curve(Drawn):
 
 def print_reduced(console: Console, finding: Finding, folder: str, out: str) -> None:
     """The smaller finding as a panel, and how much smaller it is."""
-    print_finding(console, FindingMade(0, finding, folder, known=False), out)
+    print_finding(console, FindingReported(0, finding, folder, known=False), out)
     reduced = finding.reduced
     if reduced is not None:
         told = [

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from eqfuzz.program.release import Release
 from eqfuzz.report.formatting import duration, printable
-from eqfuzz.report.live_display import Drawing, Drawn
+from eqfuzz.report.live_display import LiveDisplay, LiveRenderer
 from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING
 
 STYLES = {FIXED: "bold green", STILL_FAILING: "bold red", ERROR: "bold yellow"}
@@ -25,7 +25,7 @@ _ABOUT_WIDTH = 20
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class ReplayRow:
     """A bucket, or a finding that is in none. ``statuses`` are, by interpreter, those of its findings."""
 
     name: str
@@ -33,11 +33,11 @@ class Row:
     statuses: tuple[tuple[str, ...], ...]
 
 
-class ReplayProgress(Drawn):
+class ReplayProgress(LiveDisplay):
     """Counts scripts that have ended on one thread while another one draws; a context manager."""
 
     def __init__(self, console: Console, scripts: int) -> None:
-        self._drawing = Drawing(console, self)
+        self._drawing = LiveRenderer(console, self)
         self._began = time.monotonic()
         self._lock = threading.Lock()
         self._scripts = scripts
@@ -61,7 +61,7 @@ def column_heads(releases: Sequence[Release]) -> list[str]:
     return [name + (f" ({names[:i].count(name) + 1})" if name in names[:i] else "") for i, name in enumerate(names)]
 
 
-def print_outcomes(console: Console, heads: Sequence[str], rows: Sequence[Row]) -> None:
+def print_outcomes(console: Console, heads: Sequence[str], rows: Sequence[ReplayRow]) -> None:
     """A row for each of ``rows``, a column for each interpreter; names are never broken, however narrow it is.
 
     Where it does not fit, the columns of the interpreters break between words, and at last the lines are too long.

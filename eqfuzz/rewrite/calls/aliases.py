@@ -93,8 +93,8 @@ def shared_arity(a: str, b: str) -> tuple[int, int]:
     ours, theirs = (_positions(path) for path in (a, b))
     needed = max(_needed(path) for path in (a, b))
     for place, (mine, other) in enumerate(zip(ours, theirs, strict=False)):
-        elsewhere = any(mine & names for at, names in enumerate(theirs) if at != place)
-        elsewhere = elsewhere or any(other & names for at, names in enumerate(ours) if at != place)
+        elsewhere = any(mine & names for ctx, names in enumerate(theirs) if ctx != place)
+        elsewhere = elsewhere or any(other & names for ctx, names in enumerate(ours) if ctx != place)
         if not mine & other and (elsewhere or (mine | other) & WRAPPERS_OWN):
             return needed, place
     return needed, min(len(ours), len(theirs))

@@ -11,14 +11,14 @@ from eqfuzz.rewrite.calls.operators import (
     METHODS,
     NUMPY_NAMES,
     REQUIRED,
-    Operator,
     Parameter,
     Signature,
+    TorchOperator,
     correspondence,
     fits,
     operator_at,
 )
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.source.edit import skip
 
 
@@ -38,8 +38,8 @@ class Argument:
     def node(self) -> cst.BaseExpression:
         return self.nodes[0]
 
-    def text(self, at: Place) -> str:
-        texts = [argument_text(at, node) for node in self.nodes]
+    def text(self, ctx: RewriteContext) -> str:
+        texts = [argument_text(ctx, node) for node in self.nodes]
         if not self.packed:
             return texts[0]
         return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
@@ -53,7 +53,7 @@ class BoundCall:
     those written by keyword.
     """
 
-    operator: Operator
+    operator: TorchOperator
     signatures: tuple[Signature, ...]
     arguments: tuple[Argument, ...]
     keywords: frozenset[str]
@@ -78,14 +78,16 @@ class BoundCall:
         places = [names.index(a.name) for a in self.arguments]
         return places == sorted(places)
 
-    def reordered(self, at: Place) -> tuple[Argument, ...]:
+    def reordered(self, ctx: RewriteContext) -> tuple[Argument, ...]:
         """The arguments in the order of the parameters. Raises Skip where somebody could tell."""
         if not self.in_order:
-            demand_all_pure(at, self.arguments)
+            require_all_pure(ctx, self.arguments)
         names = [p.name for p in self.signature.parameters]
         return tuple(sorted(self.arguments, key=lambda a: names.index(a.name)))
 
-    def passed(self, at: Place, arguments: Sequence[Argument], parameters: Sequence[Parameter], own: str = "") -> str:
+    def passed(
+        self, ctx: RewriteContext, arguments: Sequence[Argument], parameters: Sequence[Parameter], own: str = ""
+    ) -> str:
         """``arguments`` as they stand between brackets, for a callee with these positional ``parameters``.
 
         By position as long as that is possible and they were written so, then by keyword. ``own`` is what the callee
@@ -98,28 +100,28 @@ class BoundCall:
             here = next(places, None) if by_position else None
             by_position = here is not None and here.name == argument.name and argument.name not in self.keywords
             name = own if own and argument.name == "input" else argument.name
-            texts.append(argument.text(at) if by_position else f"{name}={argument.text(at)}")
+            texts.append(argument.text(ctx) if by_position else f"{name}={argument.text(ctx)}")
         return ", ".join(texts)
 
 
-def demand_all_pure(at: Place, arguments: Iterable[Argument]) -> None:
+def require_all_pure(ctx: RewriteContext, arguments: Iterable[Argument]) -> None:
     for argument in arguments:
         for node in argument.nodes:
-            at.demand_pure(node)
+            ctx.require_pure(node)
 
 
-def bound_at(call: cst.Call, at: Place) -> BoundCall | None:
+def bound_at(call: cst.Call, ctx: RewriteContext) -> BoundCall | None:
     """The call of a torch operator that ``call`` is; None when it is another one. Raises Skip when it is unclear."""
-    path, receiver = at.resolved(call.func), None
+    path, receiver = ctx.resolved(call.func), None
     if path is None:
         if not isinstance(call.func, cst.Attribute):
             return None
         operator = operator_at(f"{METHODS}.{call.func.attr.value}")
         receiver = call.func.value
-        if operator is None or not is_tensor(at, receiver):
+        if operator is None or not is_tensor(ctx, receiver):
             return None
     else:
-        if cst.ensure_type(_root(call.func), cst.Name).value in at.syntax.module_names:
+        if cst.ensure_type(_root(call.func), cst.Name).value in ctx.syntax.module_names:
             return None
         operator = operator_at(path)
         if operator is None:
@@ -134,9 +136,9 @@ def bound_at(call: cst.Call, at: Place) -> BoundCall | None:
         skip("a method without a tensor")
     best: dict[bool, list[tuple[Signature, dict[str, Argument]]]] = {True: [], False: []}
     for signature in operator.signatures:
-        found = bind(signature, positional, keywords, at, bool(operator.aten), operator.is_method)
+        found = bind(signature, positional, keywords, ctx, bool(operator.aten), operator.is_method)
         if found is not None:
-            exact = [_fit(at, a) for a in found.values()]
+            exact = [_fit(ctx, a) for a in found.values()]
             if None not in exact:
                 best[all(exact)].append((signature, found))
     fitting = best[True] or best[False]
@@ -150,7 +152,7 @@ def bound_at(call: cst.Call, at: Place) -> BoundCall | None:
     return BoundCall(operator, signatures, tuple(arguments.values()), names, receiver is not None)
 
 
-def renamed_for(bound: BoundCall, target: Operator) -> BoundCall | None:
+def renamed_for(bound: BoundCall, target: TorchOperator) -> BoundCall | None:
     """The call with the parameter names of another function of the same behaviour; None where it lacks one."""
     for signature in target.signatures:
         names = correspondence(bound.signature, signature)
@@ -167,7 +169,7 @@ def bind(
     signature: Signature,
     positional: Sequence[cst.BaseExpression],
     keywords: Mapping[str, cst.BaseExpression],
-    at: Place,
+    ctx: RewriteContext,
     is_native: bool,
     is_method: bool,
 ) -> dict[str, Argument] | None:
@@ -178,7 +180,7 @@ def bind(
     found: dict[str, Argument] = {}
     rest = list(positional)
     open_list = is_method and is_native and len(parameters) == 2 and parameters[1].type == "int[]" and len(rest) > 1
-    if open_list and all(f.kind == "int" for node in rest[1:] for f in at.facts(node)):
+    if open_list and all(f.kind == "int" for node in rest[1:] for f in ctx.facts(node)):
         receiver, items = parameters
         found = {
             receiver.name: Argument(receiver, (rest[0],)),
@@ -201,33 +203,33 @@ def bind(
     return found
 
 
-def is_tensor(at: Place, node: cst.BaseExpression) -> bool:
+def is_tensor(ctx: RewriteContext, node: cst.BaseExpression) -> bool:
     """Whether ``node`` ran and was a plain tensor every time."""
-    visits = at.visits(node)
+    visits = ctx.visits(node)
     return bool(visits) and all(f.is_tensor for f in visits)
 
 
-def _fit(at: Place, argument: Argument) -> bool | None:
+def _fit(ctx: RewriteContext, argument: Argument) -> bool | None:
     """Whether the values seen have exactly the parameter's type (True), may stand for it (False), or neither."""
     kind = argument.parameter.type
     if not kind or argument.packed:
         return True
     if kind == "Tensor[]":
-        return _is_tensor_list(at, argument.node)
-    levels = {fits(kind, fact) for fact in at.facts(argument.node)}
+        return _is_tensor_list(ctx, argument.node)
+    levels = {fits(kind, fact) for fact in ctx.facts(argument.node)}
     return levels.pop() if len(levels) == 1 else None
 
 
-def _is_tensor_list(at: Place, node: cst.BaseExpression) -> bool | None:
+def _is_tensor_list(ctx: RewriteContext, node: cst.BaseExpression) -> bool | None:
     if isinstance(node, (cst.Tuple, cst.List)):
-        return all(is_tensor(at, e.value) for e in node.elements) or None
-    return all(f.kind in ("tuple", "list") and bool(f.length) for f in at.facts(node)) or None
+        return all(is_tensor(ctx, e.value) for e in node.elements) or None
+    return all(f.kind in ("tuple", "list") and bool(f.length) for f in ctx.facts(node)) or None
 
 
-def argument_text(at: Place, node: cst.BaseExpression) -> str:
+def argument_text(ctx: RewriteContext, node: cst.BaseExpression) -> str:
     """The text of an argument, in brackets only where it needs them between commas."""
     needs = isinstance(node, (cst.NamedExpr, cst.Lambda, cst.Yield, cst.GeneratorExp, cst.Tuple))
-    return f"({at.syntax.text_of(node)})" if needs else at.syntax.text_of(node)
+    return f"({ctx.syntax.text_of(node)})" if needs else ctx.syntax.text_of(node)
 
 
 def _root(node: cst.CSTNode) -> cst.CSTNode:

@@ -90,7 +90,7 @@ class Signature:
 
 
 @dataclasses.dataclass(frozen=True)
-class Operator:
+class TorchOperator:
     """What is called by one path. ``aten`` is the name of its ATen operator, ``""`` for a function in Python."""
 
     path: str
@@ -122,7 +122,7 @@ class Operator:
 
 
 @cache
-def operator_at(path: str) -> Operator | None:
+def operator_at(path: str) -> TorchOperator | None:
     """The operator that ``path`` calls; None when it is no function or method of torch with a known signature."""
     if path.startswith(f"{OVERLOADS}."):
         return _overload_at(path)
@@ -133,9 +133,9 @@ def operator_at(path: str) -> Operator | None:
     is_native = isinstance(found, (types.BuiltinFunctionType, types.MethodDescriptorType))
     if is_native:
         signatures = native_signatures(aten)
-        return Operator(path, aten, signatures) if signatures else None
+        return TorchOperator(path, aten, signatures) if signatures else None
     signature = _python_signature(found, path)
-    return Operator(path, "", (signature,)) if signature is not None else None
+    return TorchOperator(path, "", (signature,)) if signature is not None else None
 
 
 @cache
@@ -311,12 +311,12 @@ def _callable_at(path: str) -> Callable[..., Any] | None:
     return found if callable(found) and not isinstance(found, type) else None
 
 
-def _overload_at(path: str) -> Operator | None:
+def _overload_at(path: str) -> TorchOperator | None:
     name, _, overload = path.removeprefix(f"{OVERLOADS}.").partition(".")
     found = native_signatures(name)
     if overload:
         found = tuple(s for s in found if s.overload == f"{name}.{overload}")
-    return Operator(path, name, found) if found else None
+    return TorchOperator(path, name, found) if found else None
 
 
 def _signature(name: str, schema: Any, tags: Any) -> Signature | None:

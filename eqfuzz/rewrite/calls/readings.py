@@ -26,7 +26,7 @@ Value = cst.BaseExpression | tuple[cst.BaseExpression, ...]
 
 
 @dataclasses.dataclass(frozen=True)
-class Reading:
+class CallReading:
     """One way to understand a call, by the parameter names of the function that stands for all its names.
 
     ``values`` and ``parameters`` have the same keys, in order of evaluation, which is that of the parameters.
@@ -47,7 +47,7 @@ def method_path(name: str) -> str:
     return f"{METHODS}.{name}"
 
 
-def read(path: str, arguments: Sequence[cst.Arg], receiver: cst.BaseExpression | None) -> tuple[Reading, ...]:
+def read(path: str, arguments: Sequence[cst.Arg], receiver: cst.BaseExpression | None) -> tuple[CallReading, ...]:
     """The readings of a call of ``path``; ``receiver`` is what a method is called on.
 
     Judged by syntax: values that are not literals may have any type, so there may be several. None where the function
@@ -65,7 +65,7 @@ def read(path: str, arguments: Sequence[cst.Arg], receiver: cst.BaseExpression |
     return tuple(reading for reading in found if reading is not None)
 
 
-def default_of(reading: Reading, name: str) -> cst.BaseExpression | None:
+def default_of(reading: CallReading, name: str) -> cst.BaseExpression | None:
     """The default of a parameter as a literal, where it is a number or a truth value."""
     parameter = reading.target.named(name)
     default = parameter.default if parameter is not None else None
@@ -92,7 +92,7 @@ def _read(
     positional: Sequence[cst.BaseExpression],
     keywords: Mapping[str, cst.BaseExpression],
     receiver: cst.BaseExpression | None,
-) -> Reading | None:
+) -> CallReading | None:
     values = _bound(signature, positional, keywords, receiver)
     if values is None:
         return None
@@ -106,7 +106,7 @@ def _read(
     if any(not _is_default(parameters[name], values[name]) for name in own):
         return None  # the function that stands for all has no such parameter
     kept = [name for name in values if name in names]
-    return Reading(
+    return CallReading(
         target.overload,
         {names[name]: values[name] for name in kept},
         {names[name]: parameters[name] for name in kept},

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.fact import Fact
 from eqfuzz.rewrite.source.edit import Edit, edited, skip
 from eqfuzz.rewrite.source.syntax import dotted
@@ -36,69 +36,69 @@ class Closure:
         return ", ".join(self.arguments)
 
 
-def closed(expression: cst.BaseExpression, at: Place) -> Closure:
+def closed(expression: cst.BaseExpression, ctx: RewriteContext) -> Closure:
     """``expression`` closed over tensors and numbers: local variables, and attributes of them such as ``self.scale``.
 
     Raises Skip where it has side effects, opens a scope, or reads anything else of the place; and where a tensor that
     it reads is written to later, so that evaluating it again would give something else.
     """
-    at.demand_pure(expression)
+    ctx.require_pure(expression)
     names: dict[str, str] = {}
     facts: list[Sequence[Fact]] = []
     edits: list[Edit] = []
-    start, end = at.syntax.span(expression)
-    for node in _reads(expression, at):
-        text = at.text(node)
+    start, end = ctx.syntax.span(expression)
+    for node in _reads(expression, ctx):
+        text = ctx.text(node)
         if text not in names:
-            seen = at.facts(node)
+            seen = ctx.facts(node)
             for fact in seen:
                 if fact.kind not in _SIMPLE:
                     skip(f"{text} is {fact.describe()}, neither a tensor nor a number")
                 if fact.mutated:
                     skip(f"{text} is changed later")
-            names[text] = text if isinstance(node, cst.Name) else at.new_name(dotted(node).rpartition(".")[2])  # type: ignore[union-attr]
+            names[text] = text if isinstance(node, cst.Name) else ctx.new_name(dotted(node).rpartition(".")[2])  # type: ignore[union-attr]
             facts.append(seen)
-        left, right = at.syntax.span(node)
+        left, right = ctx.syntax.span(node)
         edits.append(Edit((left - start, right - start), names[text]))
     if not any(fact.is_tensor for seen in facts for fact in seen):
         skip("it reads no tensor")
-    body = edited(at.syntax.text[start:end], edits)
+    body = edited(ctx.syntax.text[start:end], edits)
     return Closure(tuple(names.values()), tuple(names), f"({body})" if "\n" in body else body, tuple(facts))
 
 
-def _reads(node: cst.CSTNode, at: Place) -> Iterator[cst.Name | cst.Attribute]:
+def _reads(node: cst.CSTNode, ctx: RewriteContext) -> Iterator[cst.Name | cst.Attribute]:
     """The names and attribute chains that depend on the place. Raises Skip for what cannot stand elsewhere."""
     match node:
         case cst.Name():
-            if node.value in at.locals:
+            if node.value in ctx.locals:
                 yield node
-            elif node.value not in at.syntax.imports and not hasattr(builtins, node.value):
+            elif node.value not in ctx.syntax.imports and not hasattr(builtins, node.value):
                 skip(f"{node.value} is neither a local variable nor imported")
             return
         case cst.Attribute():
             path = dotted(node) or ""
-            known = path and path.partition(".")[0] in at.locals and not _is_method_of_tensor(node, at)
+            known = path and path.partition(".")[0] in ctx.locals and not _is_method_of_tensor(node, ctx)
             if known:
                 yield node
             else:
-                yield from _reads(node.value, at)
+                yield from _reads(node.value, ctx)
             return
         case cst.Lambda() | cst.BaseComp() | cst.FormattedString() | cst.ConcatenatedString() | cst.StarredElement():
             skip("it holds a scope or a string of its own")
         case cst.Call():
-            if isinstance(node.func, cst.Attribute) and at.resolved(node.func) is None:
-                yield from _reads(node.func.value, at)
-            elif at.resolved(node.func) is None:
-                yield from _reads(node.func, at)
+            if isinstance(node.func, cst.Attribute) and ctx.resolved(node.func) is None:
+                yield from _reads(node.func.value, ctx)
+            elif ctx.resolved(node.func) is None:
+                yield from _reads(node.func, ctx)
             for argument in node.args:
-                yield from _reads(argument.value, at)
+                yield from _reads(argument.value, ctx)
             return
         case _:
             pass
     for child in node.children:
-        yield from _reads(child, at)
+        yield from _reads(child, ctx)
 
 
-def _is_method_of_tensor(node: cst.Attribute, at: Place) -> bool:
+def _is_method_of_tensor(node: cst.Attribute, ctx: RewriteContext) -> bool:
     """Whether the chain is ``x.shape`` of a tensor ``x``, which stays with ``x``."""
-    return isinstance(node.value, cst.Name) and node.value.value != "self" and at.facts(node.value)[0].is_tensor
+    return isinstance(node.value, cst.Name) and node.value.value != "self" and ctx.facts(node.value)[0].is_tensor

@@ -13,13 +13,13 @@ from eqfuzz.rewrite.facts.fact import Fact
 from eqfuzz.rewrite.facts.probe import Facts
 from eqfuzz.rewrite.source.edit import Edit, edited, skip
 from eqfuzz.rewrite.source.evaluation_order import held_back
-from eqfuzz.rewrite.source.names import Names, names_in
+from eqfuzz.rewrite.source.names import ScopeNames, names_in
 from eqfuzz.rewrite.source.purity import is_pure
 from eqfuzz.rewrite.source.syntax import Expression, Statement, Syntax, dotted
 from eqfuzz.rewrite.source.template import code_of, spelled
 
 
-class Place:
+class RewriteContext:
     """One expression or statement offered to a generator.
 
     Methods that ask for something that is not there raise Skip with the reason.
@@ -92,7 +92,7 @@ class Place:
         """Names bound in the enclosing functions."""
         return self.here.locals
 
-    def names(self, node: cst.CSTNode) -> Names:
+    def names(self, node: cst.CSTNode) -> ScopeNames:
         """Variables that ``node`` reads and stores."""
         return names_in(self.lines(node) if not isinstance(node, cst.BaseExpression) else f"({self.text(node)})")
 
@@ -104,7 +104,7 @@ class Place:
         """Variables that the function around reads outside ``node``, which is a statement or expression of it."""
         return self.elsewhere(node).reads
 
-    def elsewhere(self, *nodes: cst.CSTNode) -> Names:
+    def elsewhere(self, *nodes: cst.CSTNode) -> ScopeNames:
         """Variables that the function around reads and stores outside ``nodes``; parameters count as stored."""
         function = self.statement.function
         start, end = self.syntax.span(function)
@@ -114,7 +114,7 @@ class Place:
         tree = ast.parse(textwrap.dedent(indent + whole)).body[0]
         assert isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef)
         found = names_in("\n".join(ast.unparse(s) for s in tree.body))
-        return Names(found.reads, found.stores | {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)})
+        return ScopeNames(found.reads, found.stores | {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)})
 
     def new_name(self, stem: str) -> str:
         """A name that the program does not use."""
@@ -187,7 +187,7 @@ class Place:
         """Whether evaluating it once more, never, or later changes nothing."""
         return is_pure(expression)
 
-    def demand_pure(self, expression: cst.CSTNode) -> None:
+    def require_pure(self, expression: cst.CSTNode) -> None:
         if not is_pure(expression):
             skip(f"{self._short(expression)} may have side effects")
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.source.edit import skip
 from eqfuzz.rewrite.source.evaluation_order import held_back
 from eqfuzz.rewrite.source.purity import is_pure
@@ -66,15 +66,15 @@ def path_to(root: cst.CSTNode, target: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
     return ()
 
 
-def ancestors(at: Place) -> tuple[cst.CSTNode, ...]:
+def ancestors(ctx: RewriteContext) -> tuple[cst.CSTNode, ...]:
     """What is around the statement here inside its function, from the outside in."""
-    function = at.statement.function
-    return path_to(function, at.statement.node)[1:-1]
+    function = ctx.statement.function
+    return path_to(function, ctx.statement.node)[1:-1]
 
 
-def demand_ordinary(at: Place) -> None:
+def require_ordinary(ctx: RewriteContext) -> None:
     """Skip where code looks at its own frame or source, which every change of form would show to it."""
-    seen = _frame_readers(at.syntax.module)
+    seen = _frame_readers(ctx.syntax.module)
     if seen:
         skip(f"the program may look at its own variables or source ({seen[0]})")
 
@@ -91,16 +91,16 @@ def _frame_readers(module: cst.Module) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def demand_unbroken(at: Place) -> None:
+def require_unbroken(ctx: RewriteContext) -> None:
     """Skip where a graph must not break: torch traces the functions that some of its own are given as a whole."""
-    found = sorted(_TRACING & (at.syntax.names | at.syntax.attributes))
+    found = sorted(_TRACING & (ctx.syntax.names | ctx.syntax.attributes))
     if found:
         skip(f"{found[0]} may trace the code here as a whole")
 
 
-def shared_names(at: Place) -> frozenset[str]:
+def shared_names(ctx: RewriteContext) -> frozenset[str]:
     """Names that some function of the program declares ``nonlocal`` or ``global``: a call may change them."""
-    return _declared(at.syntax.module)
+    return _declared(ctx.syntax.module)
 
 
 @lru_cache(maxsize=16)
@@ -110,9 +110,9 @@ def _declared(module: cst.Module) -> frozenset[str]:
     )
 
 
-def captured(at: Place) -> frozenset[str]:
+def captured(ctx: RewriteContext) -> frozenset[str]:
     """Names that nested functions, lambdas, classes and generator expressions of the function here mention."""
-    return _mentioned_inside(at.statement.function)
+    return _mentioned_inside(ctx.statement.function)
 
 
 @lru_cache(maxsize=64)
@@ -127,28 +127,28 @@ def _mentioned_inside(function: cst.FunctionDef) -> frozenset[str]:
     )
 
 
-def in_loop(at: Place) -> bool:
+def in_loop(ctx: RewriteContext) -> bool:
     """Whether the statement here may run several times in one call."""
-    return any(isinstance(node, (cst.For, cst.While)) for node in ancestors(at))
+    return any(isinstance(node, (cst.For, cst.While)) for node in ancestors(ctx))
 
 
-def demand_no_handler(at: Place) -> None:
+def require_no_handler(ctx: RewriteContext) -> None:
     """Skip where an exception may be caught inside the function, so that half of a change would be seen."""
-    for node in ancestors(at):
+    for node in ancestors(ctx):
         if isinstance(node, (cst.Try, cst.TryStar)):
             skip("an exception may be caught here, after half of it")
         if isinstance(node, cst.With):
             for item in node.items:
-                known = at.resolved(item.item.func) if isinstance(item.item, cst.Call) else None
+                known = ctx.resolved(item.item.func) if isinstance(item.item, cst.Call) else None
                 if not (known or "").startswith(("torch.", "contextlib.nullcontext")):
                     skip("a context may catch an exception here, after half of it")
 
 
-def bound_before(at: Place) -> frozenset[str]:
+def bound_before(ctx: RewriteContext) -> frozenset[str]:
     """Variables that have a value whenever the statement here begins: parameters, and what always ran before."""
-    function = at.statement.function
+    function = ctx.statement.function
     names = {n.name.value for n in walk(function.params) if isinstance(n, cst.Param)}
-    path = path_to(function, at.statement.node)
+    path = path_to(function, ctx.statement.node)
     for parent, child in itertools.pairwise(path):
         if isinstance(parent, (cst.IndentedBlock, cst.SimpleStatementLine)):
             for earlier in parent.body:
@@ -213,7 +213,7 @@ def _unbound_somewhere(function: cst.FunctionDef) -> frozenset[str]:
     return frozenset(gone)
 
 
-def demand_same_elsewhere(node: cst.CSTNode) -> None:
+def require_same_elsewhere(node: cst.CSTNode) -> None:
     """Skip what means something else in another function: ``super()``, ``yield``, ``:=``, ``__private``, late reads."""
     reason = _different_elsewhere(node)
     if reason is not None:
@@ -238,9 +238,9 @@ def is_private(name: str) -> bool:
     return name.startswith("__") and not name.endswith("__")
 
 
-def demand_one_text(at: Place, node: cst.CSTNode) -> str:
+def require_one_text(ctx: RewriteContext, node: cst.CSTNode) -> str:
     """The text of ``node``, in brackets when it has several lines; Skip when indenting it could change a string."""
-    text = at.text(node)
+    text = ctx.text(node)
     if "\n" not in text:
         return text
     if '"""' in text or "'''" in text or "\\\n" in text:
@@ -248,20 +248,20 @@ def demand_one_text(at: Place, node: cst.CSTNode) -> str:
     return text if isinstance(node, cst.BaseExpression) and node.lpar else f"({text})"
 
 
-def given(at: Place, expression: cst.BaseExpression) -> list[str]:
+def given(ctx: RewriteContext, expression: cst.BaseExpression) -> list[str]:
     """The variables that a function must be given to compute ``expression`` in its place, in alphabetical order.
 
     Skip when it would not compute the same: reads that are not certain, names that a call may change.
     """
-    demand_ordinary(at)
-    demand_same_elsewhere(expression)
-    names = at.variables(expression)
-    changing = sorted(shared_names(at) & set(names))
+    require_ordinary(ctx)
+    require_same_elsewhere(expression)
+    names = ctx.variables(expression)
+    changing = sorted(shared_names(ctx) & set(names))
     if changing:
         skip(f"a call may change {changing[0]} in between")
     unsure = set(names) - _certain(expression)
-    if unsure or any(isinstance(n, (cst.Try, cst.TryStar)) for n in ancestors(at)):
-        missing = sorted(set(names) - bound_before(at) - _bound_between(at))
+    if unsure or any(isinstance(n, (cst.Try, cst.TryStar)) for n in ancestors(ctx)):
+        missing = sorted(set(names) - bound_before(ctx) - _bound_between(ctx))
         if missing:
             skip(f"{missing[0]} may have no value yet")
     return names
@@ -288,10 +288,10 @@ def _certain(node: cst.CSTNode) -> set[str]:
             return set().union(*(_certain(child) for child in children(node)))
 
 
-def _bound_between(at: Place) -> set[str]:
+def _bound_between(ctx: RewriteContext) -> set[str]:
     """Parameters and comprehension variables that are bound between the statement and the expression here."""
     found: set[str] = set()
-    for node in path_to(at.statement.node, at.node):
+    for node in path_to(ctx.statement.node, ctx.node):
         if isinstance(node, cst.Lambda):
             found |= {n.name.value for n in walk(node.params) if isinstance(n, cst.Param)}
         elif isinstance(node, (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)):
@@ -299,50 +299,50 @@ def _bound_between(at: Place) -> set[str]:
     return found
 
 
-def demand_same_scope(at: Place) -> None:
+def require_same_scope(ctx: RewriteContext) -> None:
     """Skip when the expression here stands in a scope of its own inside the statement."""
-    if any(isinstance(node, _SCOPES) for node in path_to(at.statement.node, at.node)[:-1]):
+    if any(isinstance(node, _SCOPES) for node in path_to(ctx.statement.node, ctx.node)[:-1]):
         skip("it stands in a scope of its own")
 
 
-def demand_first(at: Place, expression: cst.BaseExpression) -> None:
+def require_first(ctx: RewriteContext, expression: cst.BaseExpression) -> None:
     """Skip unless ``expression`` may be evaluated ahead of the statement here."""
-    demand_ordinary(at)
-    reason = held_back(expression, at.statement.node)
+    require_ordinary(ctx)
+    reason = held_back(expression, ctx.statement.node)
     if reason is not None:
         skip(reason)
     if any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in walk(expression)):
         skip("it binds a name or waits")
-    if not is_pure(expression) and shared_names(at):
+    if not is_pure(expression) and shared_names(ctx):
         skip("a call may change variables that are read before it")
-    start = at.syntax.span(expression)[0]
-    for node in own_nodes(at.statement.node):
-        if isinstance(node, cst.Call) and at.syntax.span(node)[1] <= start:
-            _demand_calm_call(at, node)
+    start = ctx.syntax.span(expression)[0]
+    for node in own_nodes(ctx.statement.node):
+        if isinstance(node, cst.Call) and ctx.syntax.span(node)[1] <= start:
+            _require_calm_call(ctx, node)
 
 
-def demand_calm(at: Place, expression: cst.BaseExpression) -> None:
+def require_calm(ctx: RewriteContext, expression: cst.BaseExpression) -> None:
     """Skip unless ``expression`` only computes: torch functions and methods on plain tensors and numbers.
 
     Stricter than purity, which goes by names alone: no object of the program's own takes part.
     """
-    at.demand_pure(expression)
+    ctx.require_pure(expression)
     for node in walk(expression):
         match node:
             case cst.Call():
-                _demand_calm_call(at, node)
+                _require_calm_call(ctx, node)
             case cst.GeneratorExp() | cst.ListComp() | cst.SetComp() | cst.DictComp() | cst.FormattedString():
                 skip("it is not followed into comprehensions and formatted strings")
             case cst.BinaryOperation() | cst.UnaryOperation() | cst.Comparison() | cst.Subscript():
                 operands = [c for c in children(node) if isinstance(c, cst.BaseExpression)]
                 for operand in operands:
-                    _demand_plain(at, operand)
+                    _require_plain(ctx, operand)
             case _:
                 pass
 
 
-def _demand_calm_call(at: Place, call: cst.Call) -> None:
-    path = at.resolved(call.func)
+def _require_calm_call(ctx: RewriteContext, call: cst.Call) -> None:
+    path = ctx.resolved(call.func)
     if path is not None:
         module = next((m for m in _HARMLESS_MODULES if path.startswith(m)), None)
         name = path.removeprefix(module or "")
@@ -351,29 +351,29 @@ def _demand_calm_call(at: Place, call: cst.Call) -> None:
     elif isinstance(call.func, cst.Attribute):
         if _may_keep_state(call.func.attr.value):
             skip(f"{call.func.attr.value} may do more than compute")
-        _demand_plain(at, call.func.value)
-    elif not isinstance(call.func, cst.Name) or call.func.value in at.locals | at.syntax.module_names:
+        _require_plain(ctx, call.func.value)
+    elif not isinstance(call.func, cst.Name) or call.func.value in ctx.locals | ctx.syntax.module_names:
         skip("what is called is the program's own")
     for argument in call.args:
         if argument.star:
             skip("starred arguments are not followed")
-        if dotted(argument.value) is None or at.resolved(argument.value) is None:
-            _demand_plain(at, argument.value)
+        if dotted(argument.value) is None or ctx.resolved(argument.value) is None:
+            _require_plain(ctx, argument.value)
 
 
 def _may_keep_state(name: str) -> bool:
     return name in _KEEPS_STATE or name.startswith(("set_", "use_", "init", "_", "get_", "is_grad")) or "rand" in name
 
 
-def _demand_plain(at: Place, expression: cst.BaseExpression) -> None:
+def _require_plain(ctx: RewriteContext, expression: cst.BaseExpression) -> None:
     """Skip unless the operand was a tensor, number, … every time: its operators are then torch's or Python's own."""
-    if isinstance(expression, (cst.Tuple, cst.List, cst.SimpleString)) or at.resolved(expression) is not None:
+    if isinstance(expression, (cst.Tuple, cst.List, cst.SimpleString)) or ctx.resolved(expression) is not None:
         return  # elements are looked at as expressions of their own
-    for fact in at.facts(expression):
+    for fact in ctx.facts(expression):
         if fact.kind not in _PLAIN_KINDS:
             skip(f"an operand is {fact.describe()}, whose operators are not known")
 
 
-def stores(at: Place, statements: Sequence[cst.CSTNode]) -> set[str]:
+def stores(ctx: RewriteContext, statements: Sequence[cst.CSTNode]) -> set[str]:
     """Variables that the statements bind."""
-    return set().union(*(at.names(s).stores for s in statements))
+    return set().union(*(ctx.names(s).stores for s in statements))

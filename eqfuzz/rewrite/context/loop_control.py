@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
-from eqfuzz.rewrite.context.data_flow import demand_one_text, demand_ordinary, own_nodes, path_to, shared_names, walk
+from eqfuzz.rewrite.context.context import RewriteContext
+from eqfuzz.rewrite.context.data_flow import own_nodes, path_to, require_one_text, require_ordinary, shared_names, walk
 from eqfuzz.rewrite.facts.fact import Fact
 from eqfuzz.rewrite.source.edit import Edit, edited, indented, skip
 from eqfuzz.rewrite.source.names import names_in
@@ -44,13 +44,13 @@ def has(node: cst.CSTNode, *kinds: type[cst.CSTNode]) -> bool:
     return any(isinstance(n, kinds) for n in own_nodes(node))
 
 
-def demand_no_jump(body: cst.CSTNode, *kinds: type[cst.CSTNode]) -> None:
+def require_no_jump(body: cst.CSTNode, *kinds: type[cst.CSTNode]) -> None:
     for jump in jumps(body):
         if not kinds or isinstance(jump, kinds):
             skip(f"the body has a {type(jump).__name__.lower()}")
 
 
-def demand_plain(node: cst.CSTNode) -> None:
+def require_plain(node: cst.CSTNode) -> None:
     """Skip what means something else inside another function, lambda or comprehension."""
     for inner in walk(node):
         if isinstance(inner, (cst.Return, cst.Yield, cst.Await, cst.Global, cst.Nonlocal, cst.NamedExpr, cst.Del)):
@@ -81,26 +81,26 @@ def terminates(body: cst.BaseSuite) -> bool:
     )
 
 
-def fresh(at: Place, stem: str) -> str:
+def fresh(ctx: RewriteContext, stem: str) -> str:
     """A new local name; Skip where the function looks at its own variables, so that it could tell."""
-    demand_ordinary(at)
-    return at.new_name(stem)
+    require_ordinary(ctx)
+    return ctx.new_name(stem)
 
 
-def simple_name(at: Place, target: cst.CSTNode) -> str:
+def simple_name(ctx: RewriteContext, target: cst.CSTNode) -> str:
     """The variable that ``target`` is, which nothing but its own function sees."""
     if not isinstance(target, cst.Name):
         skip("the target is no plain variable")
-    demand_unshared(at, [target.value])
+    require_unshared(ctx, [target.value])
     return target.value
 
 
-def demand_unshared(at: Place, names: Iterable[str]) -> None:
+def require_unshared(ctx: RewriteContext, names: Iterable[str]) -> None:
     """Skip when one of ``names`` is global or nonlocal somewhere, or seen by what this function evaluates later."""
     names = frozenset(names)
-    if shared := names & shared_names(at):
+    if shared := names & shared_names(ctx):
         skip(f"{min(shared)} is global or nonlocal")
-    if late := names & _seen_late(at.statement.function):
+    if late := names & _seen_late(ctx.statement.function):
         skip(f"a function or generator defined here may see {min(late)}")
 
 
@@ -121,30 +121,30 @@ def _seen_late(function: cst.FunctionDef) -> frozenset[str]:
     )
 
 
-def demand_unseen(at: Place, names: Iterable[str], node: cst.CSTNode) -> None:
+def require_unseen(ctx: RewriteContext, names: Iterable[str], node: cst.CSTNode) -> None:
     """Skip when the function may read one of ``names`` outside ``node``, so that what it stores there matters.
 
     The ``else`` of a loop and what it iterates count as outside, the bodies of other loops that bind the name do not.
     """
-    demand_unshared(at, names)
+    require_unshared(ctx, names)
     for name in sorted(names):
-        if name in _read_apart(at, node, name):
+        if name in _read_apart(ctx, node, name):
             skip(f"{name} is used elsewhere")
 
 
-def _read_apart(at: Place, node: cst.CSTNode, name: str) -> frozenset[str]:
+def _read_apart(ctx: RewriteContext, node: cst.CSTNode, name: str) -> frozenset[str]:
     """What is read outside ``node`` and outside other loops whose own target ``name`` is; what is deleted counts."""
-    function = at.statement.function
+    function = ctx.statement.function
     around = path_to(function, node)
     own_loops: list[cst.For] = []
     _collect_loops(function.body, name, around, own_loops)
-    reads = at.elsewhere(node, *own_loops).reads
+    reads = ctx.elsewhere(node, *own_loops).reads
     for loop in own_loops:
-        reads |= at.names(loop.iter).reads
+        reads |= ctx.names(loop.iter).reads
     if isinstance(node, cst.For):
-        reads |= at.names(node.iter).reads
+        reads |= ctx.names(node.iter).reads
     if isinstance(node, (cst.For, cst.While)) and node.orelse is not None:
-        reads |= names_in(at.block(node.orelse.body)).reads
+        reads |= names_in(ctx.block(node.orelse.body)).reads
     deleted = {n.value for d in walk(function) if isinstance(d, cst.Del) for n in walk(d) if isinstance(n, cst.Name)}
     return reads | deleted
 
@@ -205,9 +205,9 @@ def _collect_reads(node: cst.CSTNode, name: str, found: list[cst.Name]) -> None:
         _collect_reads(child, name, found)
 
 
-def with_value(at: Place, node: cst.CSTNode, name: str, text: str) -> list[Edit]:
+def with_value(ctx: RewriteContext, node: cst.CSTNode, name: str, text: str) -> list[Edit]:
     """Edits that put ``text``, an atom, wherever ``node`` reads ``name``."""
-    return [Edit(at.syntax.span(n), text) for n in reads_of(node, name)]
+    return [Edit(ctx.syntax.span(n), text) for n in reads_of(node, name)]
 
 
 def number_atom(number: int) -> str:
@@ -215,11 +215,11 @@ def number_atom(number: int) -> str:
     return f"({number})"
 
 
-def rows_of(at: Place, sequence: cst.BaseExpression) -> int:
+def rows_of(ctx: RewriteContext, sequence: cst.BaseExpression) -> int:
     """How many items the tuple or tensor in a local variable has, which indexing gives as iterating does."""
     if not isinstance(sequence, cst.Name):
         skip("what is iterated is no plain variable")
-    facts = at.facts(sequence)
+    facts = ctx.facts(sequence)
     counts = {
         f.shape[0] if f.is_tensor and f.shape else f.length if f.kind in ("tuple", "ints") else None for f in facts
     }
@@ -229,7 +229,7 @@ def rows_of(at: Place, sequence: cst.BaseExpression) -> int:
         skip(f"{sequence.value} is written to later, and its rows may be views")
     if any(f.is_tensor and not f.numel for f in facts):
         skip(f"{sequence.value} is empty")
-    demand_unshared(at, [sequence.value])
+    require_unshared(ctx, [sequence.value])
     (count,) = counts
     assert count is not None
     return count
@@ -242,66 +242,66 @@ def _items(fact: Fact) -> int | None:
     return fact.length if fact.kind == "tuple" else None
 
 
-def stores_of_body(at: Place, body: cst.BaseSuite) -> frozenset[str]:
+def stores_of_body(ctx: RewriteContext, body: cst.BaseSuite) -> frozenset[str]:
     """Variables that the statements of ``body`` store."""
-    return names_in(at.block(body)).stores
+    return names_in(ctx.block(body)).stores
 
 
-def stores_of_loop(at: Place, loop: cst.For) -> frozenset[str]:
+def stores_of_loop(ctx: RewriteContext, loop: cst.For) -> frozenset[str]:
     """Variables that a loop stores, its target included."""
-    return names_in(f"for {at.text(loop.target)} in ():\n{indented(at.block(loop.body))}").stores
+    return names_in(f"for {ctx.text(loop.target)} in ():\n{indented(ctx.block(loop.body))}").stores
 
 
-def harmless(at: Place, expression: cst.CSTNode) -> bool:
+def harmless(ctx: RewriteContext, expression: cst.CSTNode) -> bool:
     """Whether evaluating it changes nothing, with every call one of torch, math, or a method of a tensor."""
-    return is_pure(expression) and all(_is_known(at, node) for node in walk(expression) if isinstance(node, cst.Call))
+    return is_pure(expression) and all(_is_known(ctx, node) for node in walk(expression) if isinstance(node, cst.Call))
 
 
-def demand_harmless(at: Place, *expressions: cst.CSTNode) -> None:
+def require_harmless(ctx: RewriteContext, *expressions: cst.CSTNode) -> None:
     for expression in expressions:
-        if not harmless(at, expression):
-            skip(f"{' '.join(at.syntax.text_of(expression).split())[:40]} may have side effects")
+        if not harmless(ctx, expression):
+            skip(f"{' '.join(ctx.syntax.text_of(expression).split())[:40]} may have side effects")
 
 
-def _is_known(at: Place, call: cst.Call) -> bool:
+def _is_known(ctx: RewriteContext, call: cst.Call) -> bool:
     if isinstance(call.func, cst.Name) and call.func.value in ("abs", "len", "int", "float", "bool", "range", "tuple"):
-        return call.func.value not in at.locals | at.syntax.module_names | frozenset(at.syntax.imports)
-    path = at.resolved(call.func)
+        return call.func.value not in ctx.locals | ctx.syntax.module_names | frozenset(ctx.syntax.imports)
+    path = ctx.resolved(call.func)
     if path is not None:
         return path.split(".")[0] in _LIBRARIES
     if not isinstance(call.func, cst.Attribute):
         return False
-    visits = at.visits(call.func.value)
+    visits = ctx.visits(call.func.value)
     return bool(visits) and all(f.is_tensor for f in visits)
 
 
-def demand_short(text: str) -> None:
+def require_short(text: str) -> None:
     """Skip where a rewrite would make a function much longer."""
     if text.count("\n") >= _MOST_LINES:
         skip("it would become very long")
 
 
-def otherwise(loop: cst.For | cst.While, at: Place) -> str:
+def otherwise(loop: cst.For | cst.While, ctx: RewriteContext) -> str:
     """The ``else`` of a loop, as it stands."""
-    return f"\nelse:\n{indented(at.block(loop.orelse.body))}" if loop.orelse is not None else ""
+    return f"\nelse:\n{indented(ctx.block(loop.orelse.body))}" if loop.orelse is not None else ""
 
 
-def afterwards(loop: cst.For | cst.While, at: Place) -> str:
+def afterwards(loop: cst.For | cst.While, ctx: RewriteContext) -> str:
     """The ``else`` of a loop that is never broken off, as statements behind it."""
-    return f"\n{at.block(loop.orelse.body)}" if loop.orelse is not None else ""
+    return f"\n{ctx.block(loop.orelse.body)}" if loop.orelse is not None else ""
 
 
-def parent_loop(at: Place) -> cst.For | cst.While | None:
+def parent_loop(ctx: RewriteContext) -> cst.For | cst.While | None:
     """The loop whose body the statement here stands in directly."""
-    path = path_to(at.statement.function, at.statement.node)
+    path = path_to(ctx.statement.function, ctx.statement.node)
     blocks = [i for i, node in enumerate(path) if isinstance(node, cst.BaseSuite)]
     owner = path[blocks[-1] - 1] if blocks and blocks[-1] else None
     return owner if isinstance(owner, (cst.For, cst.While)) and path[blocks[-1]] is owner.body else None
 
 
-def text_with(at: Place, expression: cst.BaseExpression, edits: list[Edit]) -> str:
+def text_with(ctx: RewriteContext, expression: cst.BaseExpression, edits: list[Edit]) -> str:
     """The text of an expression with edits made inside, in brackets where it had some or has several lines."""
-    demand_one_text(at, expression)
-    start, end = at.syntax.span(expression)
-    text = edited(at.syntax.text[:end], edits)[start:]
+    require_one_text(ctx, expression)
+    start, end = ctx.syntax.span(expression)
+    text = edited(ctx.syntax.text[:end], edits)[start:]
     return f"({text})" if expression.lpar or "\n" in text else text

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import libcst as cst
 import torch
 
-from eqfuzz.rewrite.context.context import Place, constant
+from eqfuzz.rewrite.context.context import RewriteContext, constant
 from eqfuzz.rewrite.context.data_flow import walk
 from eqfuzz.rewrite.facts.fact import Fact
 from eqfuzz.rewrite.source.edit import skip
@@ -21,21 +21,21 @@ _UNARY = frozenset("sin cos tanh exp sigmoid relu abs neg".split())
 Value = torch.Tensor | int | float
 
 
-class Shadow:
+class MetaEvaluator:
     """Computes expressions over the variables that ``around`` reads, on the meta device.
 
     Only what cannot raise, whatever the values are: sums, differences, products, negation and a few functions. Where
     a gradient is needed, only sums and multiples by literals, so that a branch whose gradient is zero adds nothing.
     """
 
-    def __init__(self, at: Place, around: cst.CSTNode) -> None:
-        self.at = at
+    def __init__(self, ctx: RewriteContext, around: cst.CSTNode) -> None:
+        self.at = ctx
         self._variables: dict[str, list[Fact]] = {}
         for node in walk(around):
             if isinstance(node, cst.Name):
-                self._variables.setdefault(node.value, []).extend(at.visits(node))
+                self._variables.setdefault(node.value, []).extend(ctx.visits(node))
 
-    def demand_equal(self, first: cst.BaseExpression, second: cst.BaseExpression) -> None:
+    def require_equal(self, first: cst.BaseExpression, second: cst.BaseExpression) -> None:
         """Skip unless both give a new tensor of one dtype, shape and layout, and so does torch.where of them."""
         facts = [f for facts in self._variables.values() for f in facts if f.is_tensor]
         wanted = any(f.needs_grad for f in facts)
@@ -47,17 +47,17 @@ class Shadow:
         if isinstance(first, cst.Name) or isinstance(second, cst.Name):
             skip("a branch gives a variable itself, not a new tensor")
         for expression, shadow in ((first, a), (second, b)):
-            self._demand_seen(expression, shadow)
+            self._require_seen(expression, shadow)
         chosen = torch.where(torch.empty((), dtype=torch.bool, device="meta"), a, b)
         if len({_looks(t) for t in (a, b, chosen)}) != 1:
             skip(f"the branches give {_looks(a)} and {_looks(b)}, torch.where {_looks(chosen)}")
 
-    def demand_kept(self, expression: cst.BaseExpression, name: str) -> None:
+    def require_kept(self, expression: cst.BaseExpression, name: str) -> None:
         """Skip unless ``expression`` gives a new tensor that looks like the variable ``name`` and needs no gradient."""
         before, after = self._variable(name), self._of(expression, linear=False)
         if not isinstance(before, torch.Tensor) or not isinstance(after, torch.Tensor):
             skip(f"{name} is no tensor")
-        self._demand_seen(expression, after)
+        self._require_seen(expression, after)
         if isinstance(expression, cst.Name) or _looks(before) != _looks(after):
             skip(f"{name} looks like {_looks(before)} and becomes {_looks(after)}")
         if before.requires_grad or after.requires_grad:
@@ -68,7 +68,7 @@ class Shadow:
         names = {n.value for e in expressions for n in walk(e) if isinstance(n, cst.Name)}
         return sorted(n for n in names if any(f.is_tensor for f in self._variables.get(n, ())))
 
-    def _demand_seen(self, expression: cst.BaseExpression, shadow: torch.Tensor) -> None:
+    def _require_seen(self, expression: cst.BaseExpression, shadow: torch.Tensor) -> None:
         """Skip where the branch ran and gave something else, as under autocast."""
         for fact in self.at.visits(expression):
             if (fact.dtype, fact.shape, fact.stride) != (shadow.dtype, tuple(shadow.shape), tuple(shadow.stride())):

@@ -6,25 +6,25 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.source.edit import Edit, skip
 
 
-def called(at: Place, node: cst.CSTNode, name: str) -> list[cst.BaseExpression] | None:
+def called(ctx: RewriteContext, node: cst.CSTNode, name: str) -> list[cst.BaseExpression] | None:
     """The arguments of a call of the builtin ``name`` without keywords and stars; None for anything else."""
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Name) or node.func.value != name:
         return None
-    at.builtin(name)
+    ctx.builtin(name)
     if any(a.star or a.keyword is not None for a in node.args):
         skip(f"the arguments of {name} are not plain")
     return [a.value for a in node.args]
 
 
-def previous(at: Place) -> cst.BaseSmallStatement | None:
+def previous(ctx: RewriteContext) -> cst.BaseSmallStatement | None:
     """The simple statement right before the statement here."""
-    if not at.statement.index:
+    if not ctx.statement.index:
         return None
-    line = at.statement.block[at.statement.index - 1]
+    line = ctx.statement.block[ctx.statement.index - 1]
     return line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
 
 
@@ -60,13 +60,13 @@ def appended(statement: cst.CSTNode | None) -> tuple[str, cst.BaseExpression] | 
     )
 
 
-def other_branch(branch: cst.If, at: Place) -> str:
+def other_branch(branch: cst.If, ctx: RewriteContext) -> str:
     """The statements where the condition does not hold: those of the ``else``, or the ``elif`` as an ``if``."""
     if isinstance(branch.orelse, cst.Else):
-        return at.block(branch.orelse.body)
+        return ctx.block(branch.orelse.body)
     assert branch.orelse is not None
-    start = at.syntax.span(branch.orelse)[0]
-    return at.lines(branch.orelse, [Edit((start, start + len("elif")), "if")])
+    start = ctx.syntax.span(branch.orelse)[0]
+    return ctx.lines(branch.orelse, [Edit((start, start + len("elif")), "if")])
 
 
 def expressions_in(statement: cst.CSTNode, *kinds: type[cst.CSTNode], own: bool = False) -> Iterator[cst.CSTNode]:

@@ -6,34 +6,34 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.fact import Fact
 from eqfuzz.rewrite.facts.shape_preconditions import dense
 from eqfuzz.rewrite.source.edit import skip
 
 
-def demand_room(at: Place, operand: cst.BaseExpression, whole: cst.BaseExpression) -> None:
+def require_room(ctx: RewriteContext, operand: cst.BaseExpression, whole: cst.BaseExpression) -> None:
     """Skip unless ``whole`` always has the type, shape and strides of a copy of ``operand``."""
-    demand_plain_writes(at)
-    befores, afters = at.tensors(operand), at.tensors(whole)
+    require_plain_writes(ctx)
+    befores, afters = ctx.tensors(operand), ctx.tensors(whole)
     if len(befores) != len(afters):
         skip("the operand was not evaluated once for each evaluation of the whole")
     for before, after in zip(befores, afters, strict=True):
         if before.dtype != after.dtype or before.shape != after.shape:
             skip(f"{before.describe()} has no room for {after.describe()}")
-    demand_not_complex(afters)
+    require_not_complex(afters)
     if not all(is_dense(b) and same_strides(b, a) for b, a in zip(befores, afters, strict=True)):
         skip("the result is laid out otherwise than a copy of the operand")
 
 
-def demand_plain_writes(at: Place) -> None:
+def require_plain_writes(ctx: RewriteContext) -> None:
     """Skip where writing is not computing: autocast leaves writes alone, and a lazily negative copy stays one."""
-    told = {"autocast", "imag"} & (at.syntax.attributes | at.syntax.names)
+    told = {"autocast", "imag"} & (ctx.syntax.attributes | ctx.syntax.names)
     if told:
         skip(f"the program uses {min(told)}, which in-place forms do not follow")
 
 
-def demand_not_complex(facts: Iterable[Fact]) -> None:
+def require_not_complex(facts: Iterable[Fact]) -> None:
     if any(f.dtype is not None and f.dtype.is_complex for f in facts):
         skip("a complex tensor may be conjugated lazily, and its copy stays so")
 

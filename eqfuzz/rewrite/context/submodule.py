@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.fact import Fact
 from eqfuzz.rewrite.source.edit import skip
 from eqfuzz.rewrite.source.syntax import HOOKS, dotted
@@ -16,12 +16,12 @@ _CHANGERS = ("__getattr__", "__getattribute__", "setattr", "delattr", "add_modul
 _RESIZERS = ("append", "extend", "insert", "pop", "clear", "update")
 
 
-def called(call: cst.Call, at: Place, kinds: Collection[str]) -> Fact | None:
+def called(call: cst.Call, ctx: RewriteContext, kinds: Collection[str]) -> Fact | None:
     """The fact of the submodule that is called, when it was one of ``kinds`` every time (see ``submodule``)."""
-    return submodule(call.func, at, kinds)
+    return submodule(call.func, ctx, kinds)
 
 
-def submodule(expression: cst.BaseExpression, at: Place, kinds: Collection[str]) -> Fact | None:
+def submodule(expression: cst.BaseExpression, ctx: RewriteContext, kinds: Collection[str]) -> Fact | None:
     """The fact of ``self.name``, when it was a module of one of ``kinds``, configured alike, every time.
 
     Kinds are names of classes in torch.nn; empty for all of them. Raises Skip where calling it does more than its
@@ -29,7 +29,7 @@ def submodule(expression: cst.BaseExpression, at: Place, kinds: Collection[str])
     """
     if not (dotted(expression) or "").startswith("self."):
         return None
-    visits = at.facts(expression)
+    visits = ctx.facts(expression)
     for fact in visits:
         if not fact.origin.startswith("torch.nn.modules.") or (kinds and fact.kind not in kinds):
             return None
@@ -39,17 +39,17 @@ def submodule(expression: cst.BaseExpression, at: Place, kinds: Collection[str])
             skip(f"calling the {fact.kind} does more than its forward")
         if (fact.kind, fact.attributes, fact.length) != (first.kind, first.attributes, first.length):
             skip(f"the {first.kind} is not configured alike every time")
-    reason = _unsettled(at.syntax.module, expression)
+    reason = _unsettled(ctx.syntax.module, expression)
     if reason is not None:
         skip(reason)
     return first
 
 
-def arguments(call: cst.Call, at: Place) -> str:
+def arguments(call: cst.Call, ctx: RewriteContext) -> str:
     """The arguments of a call as text. Raises Skip unless there are some, all of them positional."""
     if not call.args or any(a.star or a.keyword is not None for a in call.args):
         skip("the module is not called with positional arguments only")
-    return ", ".join(at.text(a.value) for a in call.args)
+    return ", ".join(ctx.text(a.value) for a in call.args)
 
 
 def _unsettled(module: cst.Module, expression: cst.BaseExpression) -> str | None:
@@ -99,15 +99,15 @@ def _attributes(node: cst.CSTNode) -> Iterator[str]:
         yield from _attributes(child)
 
 
-def function_called(call: cst.Call, at: Place, table: Mapping[str, str]) -> Iterator[str]:
+def function_called(call: cst.Call, ctx: RewriteContext, table: Mapping[str, str]) -> Iterator[str]:
     """The function behind the submodule called: by its kind, text like ``relu({x}, {m}.inplace)`` of functions in
     ``torch.nn.functional``, where ``{m}`` is the submodule and ``{x}`` are its arguments."""
-    module = called(call, at, table)
+    module = called(call, ctx, table)
     if module is None:
         return
     name, _, given = table[module.kind].partition("(")
-    written = given.format(x=arguments(call, at), m=at.text(call.func))
-    yield f"{at.path(f'torch.nn.functional.{name}')}({written}"
+    written = given.format(x=arguments(call, ctx), m=ctx.text(call.func))
+    yield f"{ctx.path(f'torch.nn.functional.{name}')}({written}"
 
 
 def model(forward: str, **modules: str) -> str:

@@ -38,7 +38,7 @@ Operands = dict[str, Operand]
 
 
 @dataclasses.dataclass(frozen=True)
-class Guard:
+class Precondition:
     """A condition on every visit of a site.
 
     ``check`` returns None or the reason against; ``propose`` narrows operands for the rule's own test. A guard on
@@ -52,7 +52,9 @@ class Guard:
     allows_copies: bool = False
 
 
-def all_of(names: Sequence[str], text: str, test: Callable[[Fact], bool], propose: Callable[[Operand], None]) -> Guard:
+def all_of(
+    names: Sequence[str], text: str, test: Callable[[Fact], bool], propose: Callable[[Operand], None]
+) -> Precondition:
     """A guard that asks the same of each named operand."""
 
     def check(visit: Visit) -> str | None:
@@ -66,10 +68,10 @@ def all_of(names: Sequence[str], text: str, test: Callable[[Fact], bool], propos
             if name in operands:
                 propose(operands[name])
 
-    return Guard(f"{', '.join(names)}: {text}", check, narrow)
+    return Precondition(f"{', '.join(names)}: {text}", check, narrow)
 
 
-def _dtype_guard(names: Sequence[str], text: str, allowed: Sequence[torch.dtype]) -> Guard:
+def _dtype_guard(names: Sequence[str], text: str, allowed: Sequence[torch.dtype]) -> Precondition:
     def propose(operand: Operand) -> None:
         kept = [d for d in operand.dtypes if d in allowed]
         operand.dtypes = kept or list(allowed)
@@ -77,56 +79,56 @@ def _dtype_guard(names: Sequence[str], text: str, allowed: Sequence[torch.dtype]
     return all_of(names, text, lambda f: f.dtype in allowed, propose)
 
 
-def floating(*names: str) -> Guard:
+def floating(*names: str) -> Precondition:
     """float32, float64, bfloat16 or float16."""
     return _dtype_guard(names, "floating", FLOATS)
 
 
-def full_precision(*names: str) -> Guard:
+def full_precision(*names: str) -> Precondition:
     """float32 or float64: half types round between fused operations."""
     return _dtype_guard(names, "float32 or float64", FLOATS[:2])
 
 
-def wide(*names: str) -> Guard:
+def wide(*names: str) -> Precondition:
     """float32, float64 or bfloat16: float16 overflows at 65504, so other orders of evaluation differ."""
     return _dtype_guard(names, "float32, float64 or bfloat16", FLOATS[:3])
 
 
-def integral(*names: str) -> Guard:
+def integral(*names: str) -> Precondition:
     """An integer dtype, not bool."""
     return _dtype_guard(names, "an integer tensor", INTEGERS)
 
 
-def boolean(*names: str) -> Guard:
+def boolean(*names: str) -> Precondition:
     return _dtype_guard(names, "bool", (torch.bool,))
 
 
-def arithmetic(*names: str) -> Guard:
+def arithmetic(*names: str) -> Precondition:
     """Integer, floating or complex: anything but bool."""
     return _dtype_guard(names, "arithmetic (not bool)", (*FLOATS, *INTEGERS, *COMPLEXES))
 
 
-def real(*names: str) -> Guard:
+def real(*names: str) -> Precondition:
     """Integer or floating: ordered numbers, not bool, not complex."""
     return _dtype_guard(names, "a real number type (not bool)", (*FLOATS, *INTEGERS))
 
 
-def signed(*names: str) -> Guard:
+def signed(*names: str) -> Precondition:
     """Floating or a signed integer."""
     return _dtype_guard(names, "signed", (*FLOATS, *(d for d in INTEGERS if d is not torch.uint8)))
 
 
-def complex_(*names: str) -> Guard:
+def complex_(*names: str) -> Precondition:
     return _dtype_guard(names, "complex", COMPLEXES)
 
 
-def dtype_in(name: str, *allowed: torch.dtype) -> Guard:
+def dtype_in(name: str, *allowed: torch.dtype) -> Precondition:
     """The dtype is one of ``allowed``."""
     words = "/".join(str(d).removeprefix("torch.") for d in allowed)
     return _dtype_guard([name], words, allowed)
 
 
-def same_dtype(*names: str) -> Guard:
+def same_dtype(*names: str) -> Precondition:
     """All named operands (``result`` allowed) have one dtype."""
 
     def check(visit: Visit) -> str | None:
@@ -141,10 +143,10 @@ def same_dtype(*names: str) -> Guard:
             for operand in present:
                 operand.dtypes = [chosen]
 
-    return Guard(f"same dtype: {', '.join(names)}", check, propose)
+    return Precondition(f"same dtype: {', '.join(names)}", check, propose)
 
 
-def at_least(name: str, bound: float) -> Guard:
+def at_least(name: str, bound: float) -> Precondition:
     """No element below ``bound`` and no infinity; NaN passes."""
 
     def check(visit: Visit) -> str | None:
@@ -161,10 +163,10 @@ def at_least(name: str, bound: float) -> Guard:
         operands[name].high = max(operands[name].high, bound + 4)
         operands[name].special = False
 
-    return Guard(f"{name} ≥ {bound:g}", check, propose)
+    return Precondition(f"{name} ≥ {bound:g}", check, propose)
 
 
-def at_most(name: str, bound: float) -> Guard:
+def at_most(name: str, bound: float) -> Precondition:
     """No element above ``bound`` and no infinity; NaN passes."""
 
     def check(visit: Visit) -> str | None:
@@ -181,10 +183,10 @@ def at_most(name: str, bound: float) -> Guard:
         operands[name].low = min(operands[name].low, bound - 4)
         operands[name].special = False
 
-    return Guard(f"{name} ≤ {bound:g}", check, propose)
+    return Precondition(f"{name} ≤ {bound:g}", check, propose)
 
 
-def away_from_zero(name: str, bound: float = 1e-6) -> Guard:
+def away_from_zero(name: str, bound: float = 1e-6) -> Precondition:
     """No finite element with |element| < ``bound``."""
 
     def check(visit: Visit) -> str | None:
@@ -201,10 +203,10 @@ def away_from_zero(name: str, bound: float = 1e-6) -> Guard:
         if not any(d.is_floating_point for d in operands[name].dtypes):
             operands[name].low = 1
 
-    return Guard(f"|{name}| ≥ {bound:g}", check, propose)
+    return Precondition(f"|{name}| ≥ {bound:g}", check, propose)
 
 
-def moderate(*names: str, bound: float = 1e3) -> Guard:
+def moderate(*names: str, bound: float = 1e3) -> Precondition:
     """Finite, and no element larger than ``bound``: nothing overflows on the way."""
 
     def test(fact: Fact) -> bool:
@@ -220,7 +222,7 @@ def moderate(*names: str, bound: float = 1e3) -> Guard:
     return all_of(names, f"at most {bound:g} in size", test, propose)
 
 
-def finite(*names: str) -> Guard:
+def finite(*names: str) -> Precondition:
     """No NaN and no infinity."""
 
     def propose(operand: Operand) -> None:
@@ -229,21 +231,21 @@ def finite(*names: str) -> Guard:
     return all_of(names, "finite", lambda f: not (f.has_nan or f.has_inf), propose)
 
 
-def no_nan(*names: str) -> Guard:
+def no_nan(*names: str) -> Precondition:
     def propose(operand: Operand) -> None:
         operand.special = False
 
     return all_of(names, "free of NaN", lambda f: not f.has_nan, propose)
 
 
-def no_negative_zero(*names: str) -> Guard:
+def no_negative_zero(*names: str) -> Precondition:
     def propose(operand: Operand) -> None:
         operand.special = False
 
     return all_of(names, "free of -0.0", lambda f: not f.has_negative_zero, propose)
 
 
-def no_grad(*names: str) -> Guard:
+def no_grad(*names: str) -> Precondition:
     """No gradient is recorded for it: in-place and ``out=`` forms, rules with other gradients."""
 
     def propose(operand: Operand) -> None:
@@ -252,13 +254,13 @@ def no_grad(*names: str) -> Guard:
     return all_of(names, "free of autograd", lambda f: not f.needs_grad, propose)
 
 
-def unmutated(*names: str) -> Guard:
+def unmutated(*names: str) -> Precondition:
     """Its storage is not written to afterwards, so a copy may stand for a view and a view for a copy."""
     guard = all_of(names, "left unchanged afterwards", lambda f: not f.mutated, lambda operand: None)
     return dataclasses.replace(guard, allows_copies=True)
 
 
-def value_in(name: str, *values: object) -> Guard:
+def value_in(name: str, *values: object) -> Precondition:
     """The Python value is one of ``values``."""
 
     def check(visit: Visit) -> str | None:
@@ -267,10 +269,10 @@ def value_in(name: str, *values: object) -> Guard:
     def propose(operands: Operands, rng: random.Random) -> None:
         operands[name].value = rng.choice(values)
 
-    return Guard(f"{name} in {values!r}", check, propose)
+    return Precondition(f"{name} in {values!r}", check, propose)
 
 
-def where(text: str, test: Callable[..., bool], *names: str) -> Guard:
+def where(text: str, test: Callable[..., bool], *names: str) -> Precondition:
     """Any other condition, told as ``text``: ``test(*facts)`` over the named facts; the sampler tries till it holds."""
 
     def check(visit: Visit) -> str | None:
@@ -278,4 +280,4 @@ def where(text: str, test: Callable[..., bool], *names: str) -> Guard:
             return None
         return f"not {text}: {', '.join(visit[n].describe() for n in names)}"
 
-    return Guard(text, check)
+    return Precondition(text, check)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import torch
 
 from eqfuzz.rewrite.facts.fact import Fact
-from eqfuzz.rewrite.facts.preconditions import Guard, Operand, Operands, Visit, all_of
+from eqfuzz.rewrite.facts.preconditions import Operand, Operands, Precondition, Visit, all_of
 
 _LARGE = ((), (1030,), (37, 41), (29, 37, 31), (3, 5, 11, 13), (2, 3, 5, 7, 11))
 """Extents by rank with a thousand elements and more: both the vector loops and their tails run."""
@@ -22,7 +22,7 @@ def extents(count: int, rng: random.Random, small: Sequence[int]) -> tuple[int, 
     return tuple(rng.choice(small) for _ in range(count))
 
 
-def sizes(**patterns: str) -> Guard:
+def sizes(**patterns: str) -> Precondition:
     """Shapes by letters: ``sizes(x="n k", y="k m")``; equal letters are equal sizes, digits stand for themselves.
 
     A leading ``*`` takes any further dimensions in front.
@@ -63,14 +63,14 @@ def sizes(**patterns: str) -> Guard:
             if name in operands:
                 operands[name].shape = tuple(shape)
 
-    return Guard(text, check, propose)
+    return Precondition(text, check, propose)
 
 
 def _letters(pattern: str) -> list[str]:
     return [part for part in pattern.split() if part != "*" and not part.isdigit()]
 
 
-def same_shape(*names: str) -> Guard:
+def same_shape(*names: str) -> Precondition:
     """All named operands (``result`` allowed) have one shape: no broadcasting."""
 
     def check(visit: Visit) -> str | None:
@@ -82,10 +82,10 @@ def same_shape(*names: str) -> Guard:
         for operand in present[1:]:
             operand.shape = present[0].shape
 
-    return Guard(f"same shape: {', '.join(names)}", check, propose)
+    return Precondition(f"same shape: {', '.join(names)}", check, propose)
 
 
-def rank(name: str, *ranks: int) -> Guard:
+def rank(name: str, *ranks: int) -> Precondition:
     """The number of dimensions is one of ``ranks``."""
 
     def check(visit: Visit) -> str | None:
@@ -95,10 +95,10 @@ def rank(name: str, *ranks: int) -> Guard:
     def propose(operands: Operands, rng: random.Random) -> None:
         operands[name].shape = extents(rng.choice(ranks), rng, (1, 2, 3, 5, 8))
 
-    return Guard(f"{name}: rank {'/'.join(map(str, ranks))}", check, propose)
+    return Precondition(f"{name}: rank {'/'.join(map(str, ranks))}", check, propose)
 
 
-def at_least_rank(name: str, least: int) -> Guard:
+def at_least_rank(name: str, least: int) -> Precondition:
     """At least ``least`` dimensions."""
 
     def check(visit: Visit) -> str | None:
@@ -111,10 +111,10 @@ def at_least_rank(name: str, least: int) -> Guard:
             shape = (*shape, rng.choice((1, 2, 3, 5)))
         operands[name].shape = shape
 
-    return Guard(f"{name}: rank ≥ {least}", check, propose)
+    return Precondition(f"{name}: rank ≥ {least}", check, propose)
 
 
-def non_empty(*names: str) -> Guard:
+def non_empty(*names: str) -> Precondition:
     """At least one element."""
 
     def propose(operand: Operand) -> None:
@@ -123,7 +123,7 @@ def non_empty(*names: str) -> Guard:
     return all_of(names, "non-empty", lambda f: f.numel > 0, propose)
 
 
-def matmul_shapes(x: str, y: str, *, batch: bool = False) -> Guard:
+def matmul_shapes(x: str, y: str, *, batch: bool = False) -> Precondition:
     """2-D times 2-D (with ``batch``: 3-D times 3-D with equal batch sizes)."""
     ranks = 3 if batch else 2
 
@@ -137,10 +137,10 @@ def matmul_shapes(x: str, y: str, *, batch: bool = False) -> Guard:
         lead = (rng.choice((1, 2, 3)),) if batch else ()
         operands[x].shape, operands[y].shape = (*lead, n, k), (*lead, k, m)
 
-    return Guard(f"{x} @ {y}: {ranks}-D", check, propose)
+    return Precondition(f"{x} @ {y}: {ranks}-D", check, propose)
 
 
-def index_into(index: str, name: str, dim: int) -> Guard:
+def index_into(index: str, name: str, dim: int) -> Precondition:
     """``index`` is an int64 tensor of valid non-negative indices into dimension ``dim`` of ``name``."""
 
     def check(visit: Visit) -> str | None:
@@ -159,17 +159,17 @@ def index_into(index: str, name: str, dim: int) -> Guard:
         if -len(shape) <= dim < len(shape):
             operands[index].low, operands[index].high = 0, max(0, shape[dim] - 1)
 
-    return Guard(f"{index} indexes dimension {dim} of {name}", check, propose)
+    return Precondition(f"{index} indexes dimension {dim} of {name}", check, propose)
 
 
-def contiguous(*names: str) -> Guard:
+def contiguous(*names: str) -> Precondition:
     def propose(operand: Operand) -> None:
         operand.strided = False
 
     return all_of(names, "contiguous", lambda f: f.contiguous, propose)
 
 
-def dense(*names: str) -> Guard:
+def dense(*names: str) -> Precondition:
     """No gaps and no overlap between elements, in any order of dimensions: a pointwise copy has the same strides."""
 
     def test(fact: Fact) -> bool:
@@ -183,7 +183,7 @@ def dense(*names: str) -> Guard:
     return all_of(names, "dense", test, lambda operand: None)
 
 
-def dim_of(dim: str, name: str) -> Guard:
+def dim_of(dim: str, name: str) -> Precondition:
     """``dim`` is a valid dimension of ``name``."""
 
     def check(visit: Visit) -> str | None:
@@ -195,4 +195,4 @@ def dim_of(dim: str, name: str) -> Guard:
         ndim = len(operands[name].shape) if name in operands else 2
         operands[dim].value = rng.randrange(-ndim, ndim) if ndim else 0
 
-    return Guard(f"{dim} is a dimension of {name}", check, propose)
+    return Precondition(f"{dim} is a dimension of {name}", check, propose)

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.program import Format, Program
-from eqfuzz.rewrite.facts.preconditions import Guard
+from eqfuzz.program.program import Program, SeedFormat
+from eqfuzz.rewrite.facts.preconditions import Precondition
 from eqfuzz.rewrite.proof.equivalence import Run, Values
 from eqfuzz.rewrite.rules.library import equation_of
 from eqfuzz.rewrite.rules.rule import SORTS, Rule, RuleError
@@ -38,7 +38,7 @@ class Example:
 
     program: Program
     sorts: dict[str, str]
-    guards: tuple[Guard, ...]
+    guards: tuple[Precondition, ...]
     run: Run
     keeps_operands: bool
 
@@ -110,4 +110,4 @@ def _program(rule: Rule, text: str, entry: str) -> Program:
     construct = entry if entry == "program" else f"{entry}()"
     used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)} | {"torch"}
     imports = "".join(f"{line}\n" for name, line in _HEADER.items() if name in used)
-    return Program(f"example of {rule.name}", f"{imports}\n\n{text}", Format.EQFUZZ, entry, construct, "None")
+    return Program(f"example of {rule.name}", f"{imports}\n\n{text}", SeedFormat.EQFUZZ, entry, construct, "None")

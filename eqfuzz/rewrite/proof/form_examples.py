@@ -8,9 +8,9 @@ from functools import cache
 
 from eqfuzz.rewrite.calls.operators import (
     REQUIRED,
-    Operator,
     Parameter,
     Signature,
+    TorchOperator,
     canonical,
     functions,
     operator_at,
@@ -47,13 +47,13 @@ _BARE = frozenset({("clamp", ("x",)), ("sort", ("[x, y]",))})
 
 
 @dataclasses.dataclass(frozen=True)
-class Sample:
+class CallExample:
     """One way to call an operator with simple arguments.
 
     ``arguments`` are source texts in the order of ``names``; ``program`` is the parameter list of a program around it.
     """
 
-    operator: Operator
+    operator: TorchOperator
     signature: Signature
     names: tuple[str, ...]
     arguments: tuple[str, ...]
@@ -83,9 +83,9 @@ class Sample:
 
 
 @cache
-def samples() -> tuple[Sample, ...]:
+def samples() -> tuple[CallExample, ...]:
     """A sample of every overload whose parameters are tensors, numbers and dimensions, and that draws nothing."""
-    found: dict[tuple[str, tuple[str, ...]], Sample] = {}
+    found: dict[tuple[str, tuple[str, ...]], CallExample] = {}
     for path in functions().values():
         operator = operator_at(path)
         if operator is None or canonical(path) != path or _is_special(operator.aten):
@@ -101,29 +101,29 @@ def _is_special(aten: str) -> bool:
     return aten in _LEFT_OUT or aten.startswith(_BACKENDS) or aten.endswith("_")
 
 
-def examples(form: str, where: Callable[[Sample], bool] = lambda sample: True) -> list[str]:
+def examples(form: str, where: Callable[[CallExample], bool] = lambda sample: True) -> list[str]:
     """The programs of all samples that ``where`` admits, in one form (``function``, ``method``, ``by_keyword``)."""
     return [getattr(sample, form)() for sample in samples() if where(sample)]
 
 
-def has_method(sample: Sample) -> bool:
+def has_method(sample: CallExample) -> bool:
     """Whether there is a method, and a tensor to call it on."""
     if not sample.operator.method or "input" not in sample.names:
         return False
     return sample.arguments[sample.names.index("input")] in ("x", "y", "z")
 
 
-def has_in_place(sample: Sample) -> bool:
+def has_in_place(sample: CallExample) -> bool:
     return has_method(sample) and bool(sample.operator.in_place) and sample.signature.returns == ("Tensor",)
 
 
-def has_out(sample: Sample) -> bool:
+def has_out(sample: CallExample) -> bool:
     """Whether there is an overload with ``out``; that Python knows it is found out later, since it takes a while."""
     passed = frozenset((p.name, p.type) for p in sample.signature.parameters if p.name in sample.names)
     return sample.signature.returns == ("Tensor",) and out_arguments(sample.operator.aten, passed) is not None
 
 
-def _sample(operator: Operator, signature: Signature) -> Sample | None:
+def _sample(operator: TorchOperator, signature: Signature) -> CallExample | None:
     tensors = iter(("x", "y", "z"))
     names: list[str] = []
     arguments: list[str] = []
@@ -136,7 +136,7 @@ def _sample(operator: Operator, signature: Signature) -> Sample | None:
             return None
         names.append(parameter.name)
         arguments.append(made)
-    return Sample(operator, signature, tuple(names), tuple(arguments), tuple(sorts)) if "x" in sorts else None
+    return CallExample(operator, signature, tuple(names), tuple(arguments), tuple(sorts)) if "x" in sorts else None
 
 
 def _argument(parameter: Parameter, tensors: Iterator[str], sorts: list[str]) -> str | None:

@@ -113,7 +113,7 @@ class _Attempt:
             self.draws += len(found)
             if len(found) < draws:
                 self.problems.append(f"only {len(found)} of {draws} draws met the guards")
-            self._demand_sites(self._try(example, found), len(found))
+            self._require_sites(self._try(example, found), len(found))
             if compiled and not self.problems:
                 self._ask_dynamo(example, found, compiled)
         return Proof(self.rule, self.draws, self.rewrites, tuple(self.problems))
@@ -132,7 +132,7 @@ class _Attempt:
             if compiled and not self.problems and number % max(1, len(examples) // MANY) == 0:
                 self._ask_dynamo(example, found, 1)
             self.problems[before:] = [f"{problem}\nin {example.program.source}" for problem in self.problems[before:]]
-        self._demand_sites(made, self.draws)
+        self._require_sites(made, self.draws)
         return Proof(self.rule, self.draws, self.rewrites, tuple(self.problems))
 
     def _try(self, example: Example, found: Sequence[Values]) -> int:
@@ -157,7 +157,7 @@ class _Attempt:
                     return sited
         return sited
 
-    def _demand_sites(self, sited: int, draws: int) -> None:
+    def _require_sites(self, sited: int, draws: int) -> None:
         if self.rule.is_generator and not self.problems and sited < max(1, draws // 4):
             self.problems.append(f"makes something of its example for only {sited} of {draws} operands")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from eqfuzz.program import shipped
 
 
-class Level(IntEnum):
+class CompileStage(IntEnum):
     """Stages in order; a rule's level is the last one that can still tell both sides apart.
 
     ``NOWHERE``: Dynamo traces both sides to one graph. ``KERNEL``: the C++ kernels differ.
@@ -32,22 +32,22 @@ class Level(IntEnum):
         return self.name.lower().replace("_", "-")
 
 
-WORDS = {level.word: level for level in Level}
+WORDS = {level.word: level for level in CompileStage}
 
 WEIGHTS = {
-    Level.NOWHERE: 1.0,
-    Level.DYNAMO: 1.5,
-    Level.ATEN: 2.0,
-    Level.POST_GRAD: 2.5,
-    Level.CODE: 4.0,
-    Level.KERNEL: 5.0,
+    CompileStage.NOWHERE: 1.0,
+    CompileStage.DYNAMO: 1.5,
+    CompileStage.ATEN: 2.0,
+    CompileStage.POST_GRAD: 2.5,
+    CompileStage.CODE: 4.0,
+    CompileStage.KERNEL: 5.0,
 }
 """How much more often a strategy draws a rule that gets so far; Dynamo and the passes deserve tests too."""
 
 _UNMEASURED = 3.0
 
 
-def level_of(rule: str) -> Level | None:
+def level_of(rule: str) -> CompileStage | None:
     """The measured level of a shipped rule; None when it has not been measured."""
     return _measured().get(rule)
 
@@ -64,7 +64,7 @@ def data_file() -> Path:
 
 
 @cache
-def _measured() -> dict[str, Level]:
+def _measured() -> dict[str, CompileStage]:
     path = data_file()
     if not path.is_file():
         return {}

@@ -12,18 +12,18 @@ from pathlib import Path
 import libcst as cst
 
 from eqfuzz.rewrite.calls.operators import canonical, operator_at
-from eqfuzz.rewrite.calls.readings import Reading, Value, default_of, method_path, read
+from eqfuzz.rewrite.calls.readings import CallReading, Value, default_of, method_path, read
 from eqfuzz.rewrite.context.context import constant
 from eqfuzz.rewrite.rules.rule import Rule, RuleError
 from eqfuzz.rewrite.source.purity import is_pure
 from eqfuzz.rewrite.source.syntax import Syntax, dotted, imports_of
-from eqfuzz.rewrite.source.template import Replacement, Template, code_of
+from eqfuzz.rewrite.source.template import Replacement, ReplacementTemplate, code_of
 
 Bindings = dict[str, cst.BaseExpression]
 
 
 @dataclasses.dataclass(frozen=True)
-class Match:
+class EquationMatch:
     """A left side that fits: what each parameter is bound to, in order of evaluation."""
 
     bindings: Bindings
@@ -35,7 +35,7 @@ class Called:
 
     path: str
     receiver: cst.BaseExpression | None
-    readings: tuple[Reading, ...]
+    readings: tuple[CallReading, ...]
 
 
 class Equation:
@@ -56,9 +56,9 @@ class Equation:
             raise RuleError(f"{rule.name}: the right side stores a name; it may be one of the program's")
 
     @cached_property
-    def template(self) -> Template:
+    def template(self) -> ReplacementTemplate:
         """The right side, ready to be written."""
-        return Template(code_of(self.right), self.parameters, self.imports)
+        return ReplacementTemplate(code_of(self.right), self.parameters, self.imports)
 
     @cached_property
     def _keeps_order(self) -> bool:
@@ -86,13 +86,13 @@ class Equation:
             self._calls[call] = Called(canonical(path), receiver, readings) if path is not None else None
         return self._calls[call]
 
-    def match(self, node: cst.BaseExpression, syntax: Syntax, shadowed: frozenset[str]) -> Match | None:
+    def match(self, node: cst.BaseExpression, syntax: Syntax, shadowed: frozenset[str]) -> EquationMatch | None:
         """Bind the left side to ``node``; syntax only, facts are the guards' matter."""
         bindings: Bindings = {}
         matcher = _Matcher(self, syntax, shadowed, bindings)
-        return Match(bindings) if matcher.same(self.left, node) else None
+        return EquationMatch(bindings) if matcher.same(self.left, node) else None
 
-    def write(self, match: Match, syntax: Syntax, shadowed: frozenset[str]) -> Replacement | str:
+    def write(self, match: EquationMatch, syntax: Syntax, shadowed: frozenset[str]) -> Replacement | str:
         """The right side as text for the place of the match, or the reason why it cannot be written there."""
         if not self._keeps_order or not self.template.at_once:
             impure = [p for p in self._order if not is_pure(match.bindings[p])]
@@ -223,7 +223,7 @@ class _Matcher:
                 self.bindings.update(before)
         return False
 
-    def _same_reading(self, pattern: Reading, node: Reading) -> bool:
+    def _same_reading(self, pattern: CallReading, node: CallReading) -> bool:
         if any(name not in pattern.values and not node.is_default(name) for name in node.values):
             return False
         for name, value in pattern.values.items():

@@ -1,7 +1,7 @@
 """Generators: rules that write source text themselves, for what no equation between expressions can say.
 
 A generator is a function under the decorator ``rule`` whose first parameter is annotated with the libcst nodes that
-it wants to see and whose second is the Place. It yields every way in which it can write that node anew::
+it wants to see and whose second is the RewriteContext. It yields every way in which it can write that node anew::
 
     @rule(exact="bitwise", example='''
     def program(x, y):
@@ -9,14 +9,14 @@ it wants to see and whose second is the Place. It yields every way in which it c
             x = torch.sin(x) + y * j
         return x
     ''')
-    def unrolled(loop: cst.For, at: Place):
+    def unrolled(loop: cst.For, ctx: RewriteContext):
         \"\"\"A loop over a range of known length, turn by turn.\"\"\"
-        numbers = at.value(loop.iter, "range")
+        numbers = ctx.value(loop.iter, "range")
         ...
         yield "\\n".join(turns)
 
 What is yielded is text for the node itself (statements as lines without indentation), an Edit, or a tuple of these
-where other places change too (``at.ahead``, ``at.hoisted``, ``at.define``, ``at.replace``). ``skip("reason")`` says
+where other places change too (``ctx.ahead``, ``ctx.hoisted``, ``ctx.define``, ``ctx.replace``). ``skip("reason")`` says
 why nothing comes. Statement nodes (``cst.For``, ``cst.Assign``, ``cst.Return`` …) are offered when they stand alone on
 their line in a function of the code under test, expression nodes wherever their value may be replaced.
 """
@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.probe import Facts
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.source.edit import Edit, Skip
@@ -37,7 +37,7 @@ Written = str | Edit | tuple[str | Edit, ...]
 """What a generator yields."""
 
 
-class Generator:
+class GeneratorRule:
     """A rule that writes source text itself."""
 
     def __init__(self, rule: Rule) -> None:
@@ -47,12 +47,12 @@ class Generator:
 
     def changes(
         self, here: Expression | Statement, syntax: Syntax, facts: Facts
-    ) -> Iterator[tuple[tuple[Edit, ...], Place] | str]:
+    ) -> Iterator[tuple[tuple[Edit, ...], RewriteContext] | str]:
         """Every way to write the node here as edits, the one of the node itself first; or why there is none.
 
         Names and imports that were asked for before one change may serve the next, so they add up.
         """
-        place = Place(syntax, facts, here)
+        place = RewriteContext(syntax, facts, here)
         made = self._write(here.node, place)
         try:
             for written in made:
@@ -60,14 +60,14 @@ class Generator:
         except Skip as reason:
             yield str(reason)
 
-    def _edits(self, written: Written, place: Place) -> tuple[Edit, ...]:
+    def _edits(self, written: Written, place: RewriteContext) -> tuple[Edit, ...]:
         parts = written if isinstance(written, tuple) else (written,)
         edits = tuple(_own(part, place) if isinstance(part, str) else part for part in parts)
         own = place.here.span
         return tuple(sorted(edits, key=lambda e: (e.span != own, e.span)))
 
 
-def _own(text: str, place: Place) -> Edit:
+def _own(text: str, place: RewriteContext) -> Edit:
     """The edit that puts ``text`` where the node offered stands."""
     here = place.here
     if isinstance(here, Statement):

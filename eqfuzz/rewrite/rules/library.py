@@ -31,7 +31,7 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
     """
     rules = _rules_at(path)
     for rule in rules:
-        _demand_well_formed(rule)
+        _require_well_formed(rule)
     return rules
 
 
@@ -129,7 +129,7 @@ def _rules_of(path: Path) -> list[Rule]:
     ]
 
 
-def _demand_well_formed(rule: Rule) -> None:
+def _require_well_formed(rule: Rule) -> None:
     """What is wrong with an equation's two sides is told at load, not at the first match. Raises RuleError."""
     if rule.is_generator:
         return

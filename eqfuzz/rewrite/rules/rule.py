@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import libcst as cst
 
-from eqfuzz.rewrite.facts.preconditions import Guard
+from eqfuzz.rewrite.facts.preconditions import Precondition
 
 
 class Exactness(StrEnum):
@@ -53,7 +53,7 @@ class Rule:
     function: Callable[..., Any]
     sorts: dict[str, str]
     exact: Exactness
-    where: tuple[Guard, ...]
+    where: tuple[Precondition, ...]
     source: str
     gradients: bool
     layout: bool
@@ -83,7 +83,7 @@ class Rule:
 def rule(
     *,
     exact: str,
-    where: Sequence[Guard] = (),
+    where: Sequence[Precondition] = (),
     source: str = "reference/rules.md",
     gradients: bool = True,
     layout: bool = False,

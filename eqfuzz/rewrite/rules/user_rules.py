@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from eqfuzz.rewrite.facts.fact import Fact
-from eqfuzz.rewrite.facts.preconditions import Guard
+from eqfuzz.rewrite.facts.preconditions import Precondition
 from eqfuzz.rewrite.proof.example import examples_of
 from eqfuzz.rewrite.rules.library import load_rules, place_of, shipped_rules, shortened
 from eqfuzz.rewrite.rules.rule import Rule, RuleError
@@ -43,7 +43,7 @@ def known_rules(paths: Sequence[Path] = ()) -> tuple[Rule, ...]:
             if rule.name in rules:
                 taken = place_of(rules[rule.name])
                 raise RuleError(f"{place_of(rule)}: {rule.name} is the name of a rule already ({taken})")
-            _demand_sound_declaration(rule)
+            _require_sound_declaration(rule)
             rules[rule.name] = rule
     return tuple(sorted(rules.values(), key=lambda r: r.name))
 
@@ -54,7 +54,7 @@ def rules_for_children(paths: tuple[str, ...]) -> dict[str, Rule]:
     return {r.name: r for r in known_rules([Path(p) for p in paths])}
 
 
-def _demand_sound_declaration(rule: Rule) -> None:
+def _require_sound_declaration(rule: Rule) -> None:
     try:
         examples = examples_of(rule)
     except RuleError as error:
@@ -73,7 +73,7 @@ def _demand_sound_declaration(rule: Rule) -> None:
                     )
 
 
-class _Asked(dict[str, Fact]):
+class _FactRecorder(dict[str, Fact]):
     """Gives the same fact for every name, and remembers the names."""
 
     def __init__(self, fact: Fact) -> None:
@@ -86,9 +86,9 @@ class _Asked(dict[str, Fact]):
         return self.fact
 
 
-def _asked(guard: Guard) -> Iterator[str]:
+def _asked(guard: Precondition) -> Iterator[str]:
     for fact in _SAMPLES:
-        visit = _Asked(fact)
+        visit = _FactRecorder(fact)
         # A made-up fact may be none that the guard can take; what it makes of real ones is for the proof to see.
         with contextlib.suppress(Exception):
             guard.check(visit)

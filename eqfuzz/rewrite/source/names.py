@@ -10,7 +10,7 @@ from functools import lru_cache
 
 
 @dataclasses.dataclass(frozen=True)
-class Names:
+class ScopeNames:
     """Variables of the scope that the text stands in; those of functions and comprehensions inside it are theirs."""
 
     reads: frozenset[str]
@@ -22,10 +22,10 @@ class Names:
 
 
 @lru_cache(maxsize=4096)
-def names_in(code: str) -> Names:
+def names_in(code: str) -> ScopeNames:
     """The names in ``code``: statements or one expression, at any indentation. Raises SyntaxError."""
     reads, stores = _of(ast.parse(textwrap.dedent(code)).body)
-    return Names(frozenset(reads), frozenset(stores))
+    return ScopeNames(frozenset(reads), frozenset(stores))
 
 
 def _of(nodes: Iterable[ast.AST]) -> tuple[set[str], set[str]]:

@@ -46,7 +46,7 @@ class _Hole:
     text: str
 
 
-class Template:
+class ReplacementTemplate:
     """A right side. ``order`` lists its parameters as they are evaluated, with repeats.
 
     ``conditional`` says that some operand may not be evaluated, and ``at_once`` that every operand is evaluated

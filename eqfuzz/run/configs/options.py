@@ -44,7 +44,7 @@ class UnknownOption(ValueError):
 
 
 @dataclasses.dataclass(frozen=True)
-class Options:
+class SampledOptions:
     """The options that can be sampled, in torch's order, and the reason for each of the others."""
 
     sampled: tuple[Option, ...]
@@ -68,7 +68,7 @@ class Options:
         return tuple(known[name] for name in dict.fromkeys(only)) or self.sampled
 
 
-def options_of(modules: Sequence[str]) -> Options:
+def options_of(modules: Sequence[str]) -> SampledOptions:
     """What ``modules`` (some of ``SAMPLED_MODULES``) have."""
     sampled: list[Option] = []
     left_out: dict[Option, str] = {}
@@ -80,7 +80,7 @@ def options_of(modules: Sequence[str]) -> Options:
                 left_out[option] = reason
             else:
                 sampled.append(option)
-    return Options(tuple(sampled), left_out)
+    return SampledOptions(tuple(sampled), left_out)
 
 
 def default_of(option: Option) -> Any:

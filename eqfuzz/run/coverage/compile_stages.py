@@ -18,13 +18,13 @@ from torch.fx.node import map_arg
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.rules.compile_depth import Level
+from eqfuzz.rewrite.rules.compile_depth import CompileStage
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
 from eqfuzz.torch_internals.inductor import code_hook, compile_with_inductor
 from eqfuzz.torch_internals.operators import OpOverload
 from eqfuzz.torch_internals.options import patched
 
-Stages = dict[Level, str]
+Stages = dict[CompileStage, str]
 """A digest per stage, all of the graphs of a program together."""
 
 
@@ -32,29 +32,29 @@ class NotCompiled(Exception):
     """Dynamo or Inductor does not take the program as one graph; ``str()`` says what it says."""
 
 
-class _Done(Exception):
+class _StagesFinished(Exception):
     """Raised in place of building the generated code."""
 
 
 def stages(program: Program, call: Call) -> Stages:
     """The digest of every stage for one call. Raises NotCompiled."""
-    texts: dict[Level, list[str]] = {level: [] for level in Level if level is not Level.NOWHERE}
+    texts: dict[CompileStage, list[str]] = {level: [] for level in CompileStage if level is not CompileStage.NOWHERE}
 
-    def keep(level: Level) -> Callable[[Graph], None]:
+    def keep(level: CompileStage) -> Callable[[Graph], None]:
         return lambda graph: texts[level].append(canonical(graph))
 
     def backend(module: GraphModule, examples: list[torch.Tensor]) -> Callable[..., Any]:
-        texts[Level.DYNAMO].append(canonical(module.graph))
+        texts[CompileStage.DYNAMO].append(canonical(module.graph))
         return compile_with_inductor(module, examples)
 
     def on_code(code: str) -> None:
-        texts[Level.CODE].append(_nameless(code))
-        texts[Level.KERNEL].extend(sorted(_nameless(kernel) for kernel in _KERNEL.findall(code)))
-        raise _Done
+        texts[CompileStage.CODE].append(_nameless(code))
+        texts[CompileStage.KERNEL].extend(sorted(_nameless(kernel) for kernel in _KERNEL.findall(code)))
+        raise _StagesFinished
 
     settings = {
-        "joint_custom_pre_pass": keep(Level.ATEN),
-        "post_grad_custom_post_pass": keep(Level.POST_GRAD),
+        "joint_custom_pre_pass": keep(CompileStage.ATEN),
+        "post_grad_custom_post_pass": keep(CompileStage.POST_GRAD),
         "force_disable_caches": True,
         "compile_threads": 1,
     }
@@ -65,14 +65,14 @@ def stages(program: Program, call: Call) -> Stages:
         with patched(inductor=settings), code_hook(on_code), torch.no_grad():
             compiled(*mine.args, **mine.kwargs)
     except Exception as error:  # a refusal has many names; what matters is whether the code was reached before it
-        if not texts[Level.CODE] and not _caused_by(error, _Done):
+        if not texts[CompileStage.CODE] and not _caused_by(error, _StagesFinished):
             raise NotCompiled(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}") from error
     return {level: hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16] for level, parts in texts.items()}
 
 
-def last_difference(left: Stages, right: Stages) -> Level:
+def last_difference(left: Stages, right: Stages) -> CompileStage:
     """The last stage at which two programs differ."""
-    return max((level for level, digest in left.items() if right[level] != digest), default=Level.NOWHERE)
+    return max((level for level, digest in left.items() if right[level] != digest), default=CompileStage.NOWHERE)
 
 
 def canonical(graph: Graph) -> str:

@@ -31,7 +31,7 @@ _OF_THE_RUN = re.compile(r"cache|bench|bundler|precompile")
 _COMPILATION = ("guard_count", "shape_env_guard_count", "graph_op_count", "graph_input_count", "ir_count")
 
 
-class Signals:
+class FeatureCollector:
     """The features of what is compiled while it collects. Used once."""
 
     def __init__(self) -> None:

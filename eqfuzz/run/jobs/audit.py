@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from eqfuzz.oracle.compare.oracles import judge_compiled
-from eqfuzz.oracle.compare.verdict import FINDINGS, Kind
+from eqfuzz.oracle.compare.verdict import FINDINGS, VerdictKind
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.reference.error_bound import reference
 from eqfuzz.program.load import Loaded
@@ -53,7 +53,7 @@ def run_audit(data: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> N
     emit({"event": "stage", "stage": "reference", "seconds": 20 * data["eager_seconds"]})
     verdict = judge_compiled(eager, compiled, None)
     for samples in SAMPLES:
-        if verdict.kind not in FINDINGS and verdict.kind is not Kind.INCONCLUSIVE:
+        if verdict.kind not in FINDINGS and verdict.kind is not VerdictKind.INCONCLUSIVE:
             break
         verdict = judge_compiled(eager, compiled, reference(loaded.instance, calls, seed=seed, samples=samples))
     emit({"event": "judged", "verdict": verdict.to_json()})

@@ -18,16 +18,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.jobs.case import Case
-from eqfuzz.run.jobs.cell_judge import CellJudge, Judged, Place, Tell
-from eqfuzz.run.jobs.loaded_program import Subject
-from eqfuzz.run.jobs.stage_timer import COMPILER, Clock
+from eqfuzz.run.jobs.cell_judge import CellJudge, JudgedCell, Place, Tell
+from eqfuzz.run.jobs.loaded_program import LoadedVariant
+from eqfuzz.run.jobs.stage_timer import COMPILER, StageTimer
 from eqfuzz.run.kernels import translation_unit
-from eqfuzz.run.kernels.cache import KernelStore
+from eqfuzz.run.kernels.cache import KernelCache
 from eqfuzz.run.kernels.deferred import Built, Deferral, Kernel
-from eqfuzz.run.processes.cell_process import GRACE, Answer, Emit, Offspring
+from eqfuzz.run.processes.cell_process import GRACE, Answer, CellProcess, Emit
 from eqfuzz.run.processes.exit_reasons import DEATHS, death_in_words
 from eqfuzz.run.protocol import EXIT, Event
 from eqfuzz.torch_internals.inductor import watch_loaded_code
@@ -54,10 +54,10 @@ class CellBroken(RuntimeError):
 class _Task:
     """A cell to judge: on torch's own path where the ``fast`` one has shown something."""
 
-    subject: Subject
+    subject: LoadedVariant
     device: str
     config: Config
-    fast: Judged | None = None
+    fast: JudgedCell | None = None
 
     @property
     def stock(self) -> bool:
@@ -72,7 +72,7 @@ class _Task:
         return {"variant": self.subject.number, "device": self.device, "config": self.config.name}
 
 
-class Batches:
+class BatchedCells:
     """Judges the cells of the subjects it is given, a batch at a time.
 
     What the shared path shows, the death of a process included, is judged again on torch's stock path in a new
@@ -82,18 +82,18 @@ class Batches:
     def __init__(self, case: Case, judge: CellJudge, tell: Tell) -> None:
         self._case = case
         self._judge = judge
-        self._clock: Clock = judge.clock
+        self._clock: StageTimer = judge.clock
         self._tell = tell
         self._tasks: deque[_Task] = deque()
-        self._waiting: list[tuple[_Task, Offspring, list[Kernel]]] = []
-        self._built = KernelStore()
+        self._waiting: list[tuple[_Task, CellProcess, list[Kernel]]] = []
+        self._built = KernelCache()
         self._codes: set[tuple[tuple[str, str], tuple[str, ...]]] = set()
         self._rng = random.Random(f"{case.seed} {case.program.digest} full")
         self._dropped: set[tuple[str, str]] = set()
         self._emit = judge.clock.announce
         self.counts = {"built": 0, "reused": 0, "alone": 0, "compiler_runs": 0}
 
-    def add(self, subject: Subject, cells: Sequence[Place]) -> None:
+    def add(self, subject: LoadedVariant, cells: Sequence[Place]) -> None:
         """Take its cells in; judge what has come together when it is enough, and at once what shares no kernels.
 
         Inductor with options of its own has a process of its own all the same: an option may kill it. So has every cell
@@ -127,7 +127,7 @@ class Batches:
     def _start(self, task: _Task) -> None:
         self._clock.enter("fork", self._case.compile_seconds, **task.where)
         full = task.subject.number > 0 and self._rng.random() < FULL_SHARE
-        self._follow(task, Offspring(partial(_live, self._judge, task, full)))
+        self._follow(task, CellProcess(partial(_live, self._judge, task, full)))
 
     def _go_on(self) -> None:
         """Build what the waiting cells lack, and let each of them run to its end or to its next kernels."""
@@ -153,9 +153,9 @@ class Batches:
         found = [self._built[kernel] for kernel in wanted]
         return {"built": [dataclasses.asdict(built) if built is not None else None for built in found]}
 
-    def _follow(self, task: _Task, process: Offspring) -> None:
+    def _follow(self, task: _Task, process: CellProcess) -> None:
         """Attend to a running cell until it waits for kernels or has ended."""
-        judged: Judged | None = None
+        judged: JudgedCell | None = None
         codes: tuple[str, ...] = ()
         account: dict[str, float] = {}
         while True:
@@ -169,7 +169,7 @@ class Batches:
                     self.counts["reused"] += len(kernels)
                     process.answer(self._found(kernels))
                 case "judged":
-                    judged, codes = Judged.from_json(event["judged"]), tuple(event["codes"])
+                    judged, codes = JudgedCell.from_json(event["judged"]), tuple(event["codes"])
                     self.counts["alone"] += event["alone"]
                     account = event["account"]
                 case "lines":
@@ -180,7 +180,7 @@ class Batches:
                     self._end(task, judged, codes, event)
                     return
 
-    def _end(self, task: _Task, judged: Judged | None, codes: tuple[str, ...], ended: Event) -> None:
+    def _end(self, task: _Task, judged: JudgedCell | None, codes: tuple[str, ...], ended: Event) -> None:
         if judged is None:
             judged = self._died(task, ended)
             if judged is None:
@@ -199,13 +199,13 @@ class Batches:
             words = (
                 f"{task.fast.verdict.kind} where kernels are built together, {judged.verdict.kind} on the stock path"
             )
-            flaky = Verdict(Kind.FLAKY, f"{words}: {task.fast.verdict.message}", cause=NOT_STOCK)
+            flaky = Verdict(VerdictKind.FLAKY, f"{words}: {task.fast.verdict.message}", cause=NOT_STOCK)
             judged = dataclasses.replace(judged, verdict=flaky)
         self._tell(task.subject.number, task.device, task.config.name, judged)
-        if judged.verdict.kind is Kind.HANG and task.subject.number == 0:
+        if judged.verdict.kind is VerdictKind.HANG and task.subject.number == 0:
             self._dropped.add(task.place)  # else every variant would wait out the same limit
 
-    def _died(self, task: _Task, ended: Event) -> Judged | None:
+    def _died(self, task: _Task, ended: Event) -> JudgedCell | None:
         """What the death of a cell's process says of the cell; None where the cell is tried again."""
         if ended["reason"] in ("error", "done"):
             broken = CellBroken(f"a cell ended without a verdict: {ended['detail'] or 'it said nothing'}")
@@ -217,16 +217,16 @@ class Batches:
             self._tasks.appendleft(task)
             return None
         if ended["stage"] == "threads":
-            return Judged(Verdict(Kind.UNSUPPORTED, words), ended["seconds"])
+            return JudgedCell(Verdict(VerdictKind.UNSUPPORTED, words), ended["seconds"])
         if ended["stage"] == "speed":
-            return Judged(Verdict(Kind.INCONCLUSIVE, words), ended["seconds"])
-        return Judged(Verdict(DEATHS[ended["reason"]], words), ended["seconds"])
+            return JudgedCell(Verdict(VerdictKind.INCONCLUSIVE, words), ended["seconds"])
+        return JudgedCell(Verdict(DEATHS[ended["reason"]], words), ended["seconds"])
 
     def _build(self, kernels: Sequence[Kernel]) -> None:
         """One run of the compiler, and where it fails, one for each half: down to the kernel that it does not take."""
         seconds = self._case.compile_seconds + 5.0 * len(kernels)
         self._clock.enter("build", seconds + GRACE, variant=0)
-        process = Offspring(partial(_build, kernels, seconds))
+        process = CellProcess(partial(_build, kernels, seconds))
         try:
             event = process.listen(self._emit)
             while event["event"] != "built" and event["event"] != EXIT:
@@ -250,7 +250,7 @@ class Batches:
 
 def _live(judge: CellJudge, task: _Task, full: bool, emit: Emit, answer: Answer) -> None:
     """What the process of a cell does."""
-    judge.clock = Clock(emit)
+    judge.clock = StageTimer(emit)
     if task.fast is not None:  # what counts is torch's own path, with nothing attached
         judge.case = dataclasses.replace(judge.case, signals=False, traced=False)
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from eqfuzz.oracle.compare.checks import DEFAULT_CHECKS
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.derivation import Step
+from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.run.configs.named import GUARDS, Config
 
 
@@ -72,7 +72,7 @@ class Case:
     traced: bool = False
     transformed: str = ""
     described: int = 0
-    steps_taken: tuple[Step, ...] = ()
+    steps_taken: tuple[RewriteStep, ...] = ()
     job: Literal["run", "describe", "explain", "audit", "compare", "bisect", "same"] = "run"
 
     def steps_under(self, config: str) -> int:
@@ -97,7 +97,7 @@ class Case:
                 **lists,
                 "program": Program.from_json(data["program"]),
                 "configs": tuple(Config(**c) for c in data["configs"]),
-                "steps_taken": tuple(Step(**step) for step in data["steps_taken"]),
+                "steps_taken": tuple(RewriteStep(**step) for step in data["steps_taken"]),
                 "skip": tuple((v, d, c) for v, d, c in data["skip"]),
             }
         )

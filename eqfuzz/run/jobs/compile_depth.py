@@ -13,7 +13,7 @@ from eqfuzz.rewrite.derivation import CannotRewrite, apply, original
 from eqfuzz.rewrite.proof.equivalence import Values
 from eqfuzz.rewrite.proof.example import Example, examples_of
 from eqfuzz.rewrite.proof.proof import operands, sites_on, undisturbed
-from eqfuzz.rewrite.rules.compile_depth import Level
+from eqfuzz.rewrite.rules.compile_depth import CompileStage
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.rules.user_rules import rules_for_children
 from eqfuzz.run.coverage.compile_stages import NotCompiled, last_difference, stages
@@ -32,11 +32,11 @@ _ELEMENTS = 4
 
 
 @dataclasses.dataclass(frozen=True)
-class Survival:
+class CompileDepthResult:
     """How far a rule got, or why that could not be measured."""
 
     rule: Rule
-    level: Level | None
+    level: CompileStage | None
     reason: str = ""
 
 
@@ -48,9 +48,9 @@ def run_measurement(data: dict[str, Any], emit: Callable[[dict[str, Any]], None]
     emit({"event": "measured", "level": level, "reason": measured.reason})
 
 
-def measure(rule: Rule) -> Survival:
+def measure(rule: Rule) -> CompileDepthResult:
     """Compile both sides of the rule's examples up to the code, in this process; nothing is built or run."""
-    levels: list[Level] = []
+    levels: list[CompileStage] = []
     reasons: list[str] = []
     examples = examples_of(rule)
     with undisturbed():
@@ -61,8 +61,8 @@ def measure(rule: Rule) -> Survival:
                 except NotCompiled as error:
                     reasons.append(str(error))
     if levels:
-        return Survival(rule, max(levels))
-    return Survival(rule, None, reasons[0] if reasons else "no operands of ordinary size, or no site on them")
+        return CompileDepthResult(rule, max(levels))
+    return CompileDepthResult(rule, None, reasons[0] if reasons else "no operands of ordinary size, or no site on them")
 
 
 def _ordinary(example: Example, name: str) -> Iterator[Values]:
@@ -77,7 +77,7 @@ def _ordinary(example: Example, name: str) -> Iterator[Values]:
             return
 
 
-def _levels(rule: Rule, example: Example, values: Values) -> Iterator[Level]:
+def _levels(rule: Rule, example: Example, values: Values) -> Iterator[CompileStage]:
     sites, _ = sites_on(rule, example, values)
     if not sites:
         return

@@ -11,7 +11,7 @@ from eqfuzz.run.configs.named import Config
 from eqfuzz.run.jobs.several_threads import several_threads
 
 
-def demand_inductor(config: Config) -> None:
+def require_inductor(config: Config) -> None:
     """Raises ValueError where ``config`` compiles with something else than Inductor."""
     if config.backend != "inductor":
         raise ValueError(
@@ -20,8 +20,8 @@ def demand_inductor(config: Config) -> None:
 
 
 def audit_calls(loaded: Loaded, calls: Sequence[Call], seed: int, config: Config) -> Audit:
-    """The audit of a loaded program on the given calls. Raises ValueError like ``demand_inductor``."""
-    demand_inductor(config)
+    """The audit of a loaded program on the given calls. Raises ValueError like ``require_inductor``."""
+    require_inductor(config)
     with several_threads(config.threads), config.patched():
         return audit(
             loaded.instance,

@@ -16,7 +16,7 @@ from typing import Any
 
 from eqfuzz.oracle.calibration.baseline_oracles import own_checks
 from eqfuzz.oracle.compare.eager_judge import judge_self
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.oracle.observe.call_sequence import REFUSED, guarded, unguarded
 from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.oracle.observe.observer import has_drawn, observe
@@ -24,7 +24,7 @@ from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite import strategy
-from eqfuzz.rewrite.derivation import CannotRewrite, Step, Variant, original
+from eqfuzz.rewrite.derivation import CannotRewrite, RewriteStep, Variant, original
 from eqfuzz.rewrite.explanation import explain
 from eqfuzz.rewrite.facts.probe import Facts, Probe, take_facts
 from eqfuzz.rewrite.rederive import rederive
@@ -34,14 +34,14 @@ from eqfuzz.rewrite.site import Site
 from eqfuzz.rewrite.source.syntax import Syntax
 from eqfuzz.run.configs.named import GUARDS, OWN_RANDOM
 from eqfuzz.run.devices import observe_on
-from eqfuzz.run.jobs.batch import Batches
+from eqfuzz.run.jobs.batch import BatchedCells
 from eqfuzz.run.jobs.case import Case
-from eqfuzz.run.jobs.cell_judge import SAMPLES, CellJudge, Cells, InTurn, Judged, open_cells
+from eqfuzz.run.jobs.cell_judge import SAMPLES, CellJudge, CellRunner, JudgedCell, SequentialCells, open_cells
 from eqfuzz.run.jobs.compiled_audit import audit_calls
 from eqfuzz.run.jobs.describe import describe
-from eqfuzz.run.jobs.loaded_program import Subject
+from eqfuzz.run.jobs.loaded_program import LoadedVariant
 from eqfuzz.run.jobs.several_threads import several_threads
-from eqfuzz.run.jobs.stage_timer import Clock, Emit
+from eqfuzz.run.jobs.stage_timer import Emit, StageTimer
 from eqfuzz.run.limits import peak_mb
 from eqfuzz.torch_internals.bisector import bisected
 from eqfuzz.torch_internals.graph_passes import PASSES, change_of
@@ -65,7 +65,7 @@ class _Runner:
     def __init__(self, case: Case, emit: Emit) -> None:
         self.case = case
         self.emit = emit
-        self.clock = Clock(emit)
+        self.clock = StageTimer(emit)
         self.steps: list[Call] = []
         self.refused: list[Call] = []
 
@@ -82,12 +82,12 @@ class _Runner:
             "cells": 0 if self.case.dry_run else cells,
             "variants": [_told(v) for v in variants],
         }
-        steps = [Step.at(site) for site in sites] if self.case.list_sites else []
+        steps = [RewriteStep.at(site) for site in sites] if self.case.list_sites else []
         self.emit({"event": "rewritten", **told, "found": [dataclasses.asdict(step) for step in steps]})
 
         judge = CellJudge(self.case, self.clock, start, self.case.no_reference)
-        batches = Batches(self.case, judge, self._tell) if self.case.in_batches else None
-        taker: Cells = batches if batches is not None else InTurn(self.case, judge, self._tell)
+        batches = BatchedCells(self.case, judge, self._tell) if self.case.in_batches else None
+        taker: CellRunner = batches if batches is not None else SequentialCells(self.case, judge, self._tell)
         if not self.case.dry_run:
             self._add_original(taker, start, calls)
         for number, variant in enumerate(variants, 1):
@@ -110,20 +110,20 @@ class _Runner:
             told = explain(rule, self.case.program, syntax, facts)
             self.emit({"event": "explained", "rule": name, **dataclasses.asdict(told)})
 
-    def _start(self) -> tuple[Subject, list[Call]]:
+    def _start(self) -> tuple[LoadedVariant, list[Call]]:
         """The seed loaded and run in eager. Raises InvalidSeed where it does not work."""
         loaded, calls, first = self._accepted()
         second = observe(loaded.instance, calls)
-        _demand_valid(self.case.program, first, judge_self(first, second))
-        return Subject(0, original(self.case.program), loaded, calls, first), calls
+        _require_valid(self.case.program, first, judge_self(first, second))
+        return LoadedVariant(0, original(self.case.program), loaded, calls, first), calls
 
-    def _study(self, start: Subject, calls: Sequence[Call]) -> tuple[Syntax, Facts]:
+    def _study(self, start: LoadedVariant, calls: Sequence[Call]) -> tuple[Syntax, Facts]:
         """The seed parsed and probed. Raises InvalidSeed where it tells that it is observed."""
         self.clock.enter("probe", 2 * self.case.eager_seconds + 5, variant=0)
         syntax = Syntax(self.case.program.source)
         probe = Probe(self.case.program, syntax)
         probed = judge_self(start.eager, observe(probe.instance, calls))
-        if probed.kind is not Kind.AGREE:
+        if probed.kind is not VerdictKind.AGREE:
             raise InvalidSeed(self.case.program.name, f"behaves differently when observed: {probed.message}")
         return syntax, probe.facts()
 
@@ -142,7 +142,9 @@ class _Runner:
     def compare(self) -> None:
         """Emit the cells of the calls asked for, in this process."""
         subject = self._asked_for()
-        taker = InTurn(self.case, CellJudge(self.case, self.clock, subject, self.case.no_reference), self._tell)
+        taker = SequentialCells(
+            self.case, CellJudge(self.case, self.clock, subject, self.case.no_reference), self._tell
+        )
         taker.add(subject, open_cells(self.case, subject.number))
 
     def bisect(self) -> None:
@@ -178,13 +180,13 @@ class _Runner:
         found = own_checks(eager.calls[last], compiled.calls[last], known.calls[last] if known else None)
         self.emit({"event": "same", "found": found})
 
-    def _asked_for(self) -> Subject:
+    def _asked_for(self) -> LoadedVariant:
         """The program or the variant asked for, with the calls asked for, as its cells were called.
 
         Raises InvalidSeed where a variant cannot be made again from its steps, or does not equal the program then.
         """
         loaded, calls, eager = self._accepted()
-        start = Subject(0, original(self.case.program), loaded, calls, eager)
+        start = LoadedVariant(0, original(self.case.program), loaded, calls, eager)
         self._take_steps(start, calls, self.case.steps)
         subject = start
         if self.case.steps_taken:
@@ -196,13 +198,13 @@ class _Runner:
         elif self.case.transformed:
             program = self.case.program.with_source(self.case.transformed)
             loaded = Loaded(program)
-            subject = Subject(1, original(program), loaded, calls, observe(loaded.instance, calls))
+            subject = LoadedVariant(1, original(program), loaded, calls, observe(loaded.instance, calls))
         if subject is not start:
             self._go_on(subject)
         subject.limit(self.case.described)
         return subject
 
-    def _made_again(self, start: Subject, calls: Sequence[Call]) -> Variant:
+    def _made_again(self, start: LoadedVariant, calls: Sequence[Call]) -> Variant:
         """The variant that the steps asked for make, which is told too."""
         self.clock.enter("rewrite", 60 + len(self.case.steps_taken) * self.case.eager_seconds, variant=0)
         study = partial(_study_again, calls)
@@ -248,7 +250,7 @@ class _Runner:
         self.clock.enter("eager", self.case.eager_seconds, variant=number)
         return observe(loaded.instance, calls)
 
-    def _variants(self, subject: Subject, calls: Sequence[Call]) -> tuple[list[Site], list[Variant]]:
+    def _variants(self, subject: LoadedVariant, calls: Sequence[Call]) -> tuple[list[Site], list[Variant]]:
         """The sites of the seed, and the variants that the strategy makes."""
         case, start = self.case, subject.variant
         syntax, facts = self._study(subject, calls)
@@ -267,31 +269,33 @@ class _Runner:
 
         return sites, list(strategy.walk(start, study, rules, case.depth, case.variants, rng, case.favoured))
 
-    def _judge_variant(self, number: int, variant: Variant, judge: CellJudge, calls: Sequence[Call]) -> Subject | None:
+    def _judge_variant(
+        self, number: int, variant: Variant, judge: CellJudge, calls: Sequence[Call]
+    ) -> LoadedVariant | None:
         """The variant, told to equal the original in eager; None where that is told not to be so."""
         began = time.perf_counter()
         self.clock.enter("eager", self.case.eager_seconds, variant=number)
         try:
             loaded = Loaded(variant.program)
         except Exception as error:  # a rewrite that breaks loading is the rule's fault, and is told as such
-            verdict = Verdict(Kind.SUSPECT_RULE, f"does not load: {_words(error)}")
-            self._tell(number, "", "", Judged(verdict, time.perf_counter() - began))
+            verdict = Verdict(VerdictKind.SUSPECT_RULE, f"does not load: {_words(error)}")
+            self._tell(number, "", "", JudgedCell(verdict, time.perf_counter() - began))
             return None
-        subject = Subject(number, variant, loaded, calls, observe(loaded.instance, calls))
+        subject = LoadedVariant(number, variant, loaded, calls, observe(loaded.instance, calls))
         judged = judge.rewrite(subject, len(calls))
         self._tell(number, "", "", judged)
-        return subject if judged.verdict.kind in (Kind.AGREE, Kind.INCONCLUSIVE) else None
+        return subject if judged.verdict.kind in (VerdictKind.AGREE, VerdictKind.INCONCLUSIVE) else None
 
-    def _go_on(self, subject: Subject) -> None:
+    def _go_on(self, subject: LoadedVariant) -> None:
         """Give a variant the further calls that the original gets, as far as eager finishes them."""
         if self.steps and subject.number not in self.case.no_sequence:
             self.clock.enter("steps", 4 * self.case.eager_seconds, variant=subject.number)
             subject.go_on(self.steps)
 
-    def _add_original(self, taker: Cells, start: Subject, calls: Sequence[Call]) -> None:
+    def _add_original(self, taker: CellRunner, start: LoadedVariant, calls: Sequence[Call]) -> None:
         """Have the original's cells judged, those of ``GUARDS`` with more steps, if there are more."""
         case = self.case
-        more = Subject(0, start.variant, start.loaded, calls, start.eager)
+        more = LoadedVariant(0, start.variant, start.loaded, calls, start.eager)
         self._take_steps(start, calls, case.steps)
         cells = open_cells(case, 0)
         taker.add(start, [place for place in cells if place[1] != GUARDS])
@@ -301,7 +305,7 @@ class _Runner:
         if len(more.calls) > len(start.calls):
             taker.add(more, guards)
 
-    def _take_steps(self, start: Subject, calls: Sequence[Call], count: int) -> None:
+    def _take_steps(self, start: LoadedVariant, calls: Sequence[Call], count: int) -> None:
         """The further calls: those without a guard for every variant, ``count`` with one for the original.
 
         The original's last one is what eager refuses, if there is any: compiled code must refuse it as well.
@@ -317,7 +321,7 @@ class _Runner:
         start.go_on([*self.steps[:-1], *guarded(start.loaded, calls, count, rng), *self.steps[-1:]])
         start.end_with(self.refused)
 
-    def _tell(self, number: int, device: str, config: str, judged: Judged) -> None:
+    def _tell(self, number: int, device: str, config: str, judged: JudgedCell) -> None:
         self.emit({"event": "cell", "variant": number, "device": device, "config": config, **judged.to_json()})
 
 
@@ -334,11 +338,11 @@ def _study_again(calls: Sequence[Call], variant: Variant) -> tuple[Syntax, Facts
     return syntax, take_facts(variant.program, syntax, calls)
 
 
-def _demand_valid(program: Program, eager: Observation, repeated: Verdict) -> None:
+def _require_valid(program: Program, eager: Observation, repeated: Verdict) -> None:
     for call in eager.calls:
         if call.raised is not None:
             raise InvalidSeed(program.name, f"raises in eager: {call.raised.type}: {call.raised.message}")
-    if repeated.kind is not Kind.AGREE:
+    if repeated.kind is not VerdictKind.AGREE:
         raise InvalidSeed(program.name, repeated.message)
 
 

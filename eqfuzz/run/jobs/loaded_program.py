@@ -11,10 +11,10 @@ from eqfuzz.oracle.reference.reference import Reference
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.derivation import Variant
-from eqfuzz.run.devices import Abroad
+from eqfuzz.run.devices import DeviceObservation
 
 
-class Subject:
+class LoadedVariant:
     """A variant that is loaded, with the calls it gets, its eager observation of them and, when asked, its reference.
 
     ``calls`` begins with the seed's own input sets, on which it is compared with the original; further ones come when
@@ -31,7 +31,7 @@ class Subject:
         self.eager = eager
         self._reference: Reference | None = None
         self._samples = 0
-        self._abroad: dict[str, Abroad] = {}
+        self._abroad: dict[str, DeviceObservation] = {}
 
     def go_on(self, steps: Sequence[Call]) -> None:
         """Append the ``steps`` that eager finishes, one after the other."""
@@ -43,9 +43,11 @@ class Subject:
         if len(calls) > len(self.calls):
             self._take(calls, eager)
 
-    def anew(self) -> Subject:
+    def anew(self) -> LoadedVariant:
         """The same, observed once more in eager, and without a reference."""
-        return Subject(self.number, self.variant, self.loaded, self.calls, observe(self.loaded.instance, self.calls))
+        return LoadedVariant(
+            self.number, self.variant, self.loaded, self.calls, observe(self.loaded.instance, self.calls)
+        )
 
     def end_with(self, refused: Sequence[Call]) -> None:
         """Append the first of the ``refused`` calls at which eager raises here too."""
@@ -65,10 +67,10 @@ class Subject:
         self.calls, self.eager, self._reference, self._samples = calls, eager, None, 0
         self._abroad.clear()
 
-    def abroad(self, device: str) -> Abroad:
+    def abroad(self, device: str) -> DeviceObservation:
         """What eager does on another device; kept."""
         if device not in self._abroad:
-            self._abroad[device] = Abroad.of(self.loaded.instance, self.calls, self.eager, device)
+            self._abroad[device] = DeviceObservation.of(self.loaded.instance, self.calls, self.eager, device)
         return self._abroad[device]
 
     def has_reference(self, samples: int) -> bool:

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import torch
 
 from eqfuzz.oracle.compare.eager_judge import judge_self
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.observer import observe
-from eqfuzz.run.jobs.loaded_program import Subject
+from eqfuzz.run.jobs.loaded_program import LoadedVariant
 from eqfuzz.run.processes.cpu_affinity import unpinned
 
 EAGER_RUNS = 4
@@ -36,7 +36,7 @@ def several_threads(count: int) -> Iterator[None]:
             torch.set_num_threads(before)
 
 
-def observed_again(subject: Subject) -> tuple[Subject, str, str]:
+def observed_again(subject: LoadedVariant) -> tuple[LoadedVariant, str, str]:
     """``subject`` as eager and its reference are with the threads that there are now.
 
     Besides, why it does not run so, and why values that differ prove nothing; empty where neither is known.
@@ -48,6 +48,6 @@ def observed_again(subject: Subject) -> tuple[Subject, str, str]:
             words = f"eager raises with {count} threads: {call.raised.type}: {call.raised.message}"
             return again, words, ""
     for _ in range(EAGER_RUNS - 1):
-        if judge_self(again.eager, observe(again.loaded.instance, again.calls)).kind is not Kind.AGREE:
+        if judge_self(again.eager, observe(again.loaded.instance, again.calls)).kind is not VerdictKind.AGREE:
             return again, "", f"eager gives something else each time with {count} threads"
     return again, "", ""

@@ -15,7 +15,7 @@ COMPILER = "g++"
 """The stage that the programs started in a process count for: it starts no others."""
 
 
-class Clock:
+class StageTimer:
     """CPU seconds by stage, this process's own; what its children use counts for ``COMPILER``.
 
     ``enter`` tells the parent, who enforces the limit. ``forked`` takes the account of a child that kept its own.

@@ -17,7 +17,7 @@ from eqfuzz.run.environment import KERNELS
 from eqfuzz.run.kernels.deferred import Built, Kernel
 
 
-class KernelStore:
+class KernelCache:
     """Kernels by key; in memory alone where the environment names no folder."""
 
     def __init__(self) -> None:

@@ -46,7 +46,7 @@ def _files(folder: Path) -> dict[Path, tuple[float, int]]:
     return found
 
 
-class Pruning:
+class CacheEvictor:
     """``prune`` of one folder, asked for at any time and from any thread, done every few minutes."""
 
     def __init__(self, folder: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from eqfuzz.run.limits import Limits
-from eqfuzz.run.processes.fork_client import Process
+from eqfuzz.run.processes.fork_client import ChildHandle
 from eqfuzz.run.protocol import (
     EXIT,
     FINISHED,
@@ -27,7 +27,7 @@ from eqfuzz.run.protocol import (
     one_line,
     readable,
 )
-from eqfuzz.run.sandbox.event_validation import Screening
+from eqfuzz.run.sandbox.event_validation import EventValidator
 
 TAIL_BYTES = 4096
 
@@ -37,7 +37,7 @@ _LAST_BYTES = 2**20
 _PATIENCE_TO_EXIT = 5.0
 
 
-class Wires:
+class CasePipes:
     """What connects the parent with one case: a folder, two pipes, and two files without names.
 
     The folder (the case's working directory) goes when the wires are closed.
@@ -87,7 +87,7 @@ class Wires:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class Watch:
+class CaseMonitor:
     """Follows one case in one process to its end.
 
     ``alone``: the process ends with the case (a fork); otherwise it lives on (a worker). ``cpu_before``: CPU
@@ -96,14 +96,14 @@ class Watch:
 
     def __init__(
         self,
-        wires: Wires,
-        process: Process,
+        wires: CasePipes,
+        process: ChildHandle,
         limits: Limits,
         closing: threading.Event,
         *,
         alone: bool,
         cpu_before: float = 0.0,
-        screening: Screening | None = None,
+        screening: EventValidator | None = None,
     ) -> None:
         self._wires = wires
         self._process = process

@@ -28,7 +28,7 @@ _TO_SAY_WHERE = 0.5
 _living: set[int] = set()
 
 
-class Offspring:
+class CellProcess:
     """A fork of this process that does ``work(emit, answer)``.
 
     It stays in this process's group, so that whoever ends the one ends the other. ``close`` must be called.

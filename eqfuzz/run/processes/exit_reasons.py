@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.run.protocol import FORBIDDEN
 
-DEATHS = {"crash": Kind.PROCESS_CRASH, "hang": Kind.HANG, "output": Kind.HANG, "memory": Kind.OUT_OF_MEMORY}
+DEATHS = {
+    "crash": VerdictKind.PROCESS_CRASH,
+    "hang": VerdictKind.HANG,
+    "output": VerdictKind.HANG,
+    "memory": VerdictKind.OUT_OF_MEMORY,
+}
 """What the death of a process that runs a compiled cell counts as, by the reason that its watch gives."""
 
 _WHILE = {

@@ -19,23 +19,23 @@ from typing import IO, Any
 import eqfuzz
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.processes.process_tree import children_of, innermost_number, kill, kill_family, kill_group
-from eqfuzz.run.processes.startup import Hello
+from eqfuzz.run.processes.startup import StartupMessage
 from eqfuzz.run.protocol import Channel, RunnerFailed, ServerLost, describe_status, one_line, readable
-from eqfuzz.run.sandbox.launcher import Enclosure
+from eqfuzz.run.sandbox.launcher import Sandbox
 
 _PATIENCE_TO_FORK = 60.0
 _PATIENCE_TO_END = 4.0
 _LOG_BYTES = 2000
 
 
-class Process:
+class ChildHandle:
     """A child that a server has forked. ``status`` is None while it lives and when it is ``lost``.
 
     ``lost``: the server died first, so nobody knows how this one ended (the kernel kills it, too). ``why``: what the
     keeper of a sandbox ended it for. ``pid`` is None, too, where it was gone before anybody looked.
     """
 
-    def __init__(self, fate: int, server: Server) -> None:
+    def __init__(self, fate: int, server: ForkServerHandle) -> None:
         self.fate = fate
         self._server = server
         self.pid: int | None = None
@@ -117,7 +117,7 @@ class Process:
         os.close(self.fate)
 
 
-class Server:
+class ForkServerHandle:
     """One forking process: ``eqfuzz.run.processes.zygote`` or ``eqfuzz.run.processes.worker``. Starts at construction.
 
     With an ``enclosure`` it lives in that, and closes it. ``retired``: it forks no more, or nobody knows. Raises
@@ -127,11 +127,11 @@ class Server:
     def __init__(
         self,
         module: str,
-        hello: Hello,
+        hello: StartupMessage,
         environment: Environment,
         start_s: float,
         closing: threading.Event,
-        enclosure: Enclosure | None = None,
+        enclosure: Sandbox | None = None,
     ) -> None:
         self.enclosure = enclosure
         self._lock = threading.Lock()
@@ -201,10 +201,10 @@ class Server:
         text = one_line(tail.decode(errors="replace"), _LOG_BYTES)
         return f"{ended}: {text}" if text else ended
 
-    def fork(self, message: dict[str, Any], descriptors: list[int]) -> Process:
+    def fork(self, message: dict[str, Any], descriptors: list[int]) -> ChildHandle:
         """Have a child made that gets ``message`` and ``descriptors``. Raises ``ServerLost``."""
         fate, theirs = os.pipe()
-        process = Process(fate, self)
+        process = ChildHandle(fate, self)
         try:
             with self._lock:
                 self.channel.send(message, [theirs, *descriptors])

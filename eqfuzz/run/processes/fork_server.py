@@ -25,7 +25,7 @@ _PATIENCE_TO_BURY = 10.0
 Born = Callable[[dict[str, Any], list[int]], None]
 
 
-class Keeper(Protocol):
+class CaseSupervisor(Protocol):
     """Attends to cases that are not trusted; their process ids are those of this process's children."""
 
     def look(self, cases: Collection[int]) -> str | None:
@@ -41,7 +41,7 @@ class Keeper(Protocol):
         ...
 
 
-class Nursery:
+class ForkServer:
     """Serves one channel. A request is a packet; its first descriptor takes the child's fate, as JSON lines.
 
     The lines: ``{"pid": n}``, then ``{"status": wait status, "cpu_seconds": x, "why": the keeper's reason, "retired":
@@ -49,7 +49,7 @@ class Nursery:
     status means that this process is dead.
     """
 
-    def __init__(self, channel: Channel, born: Born, keeper: Keeper | None = None) -> None:
+    def __init__(self, channel: Channel, born: Born, keeper: CaseSupervisor | None = None) -> None:
         self._channel = channel
         self._born = born
         self._fates: dict[int, int] = {}

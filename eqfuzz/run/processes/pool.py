@@ -14,13 +14,13 @@ from typing import Any, Literal, Self
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.kernels.toolchain import furnish, keep, place
 from eqfuzz.run.limits import Limits
-from eqfuzz.run.processes.case_monitor import Watch, Wires
+from eqfuzz.run.processes.case_monitor import CaseMonitor, CasePipes
 from eqfuzz.run.processes.cpu_affinity import Cores
-from eqfuzz.run.processes.fork_client import Process, Server, await_ready
-from eqfuzz.run.processes.startup import Hello
+from eqfuzz.run.processes.fork_client import ChildHandle, ForkServerHandle, await_ready
+from eqfuzz.run.processes.startup import StartupMessage
 from eqfuzz.run.protocol import EXIT, RESTART, Channel, Event, RunnerFailed, ServerLost
-from eqfuzz.run.sandbox.event_validation import Screening
-from eqfuzz.run.sandbox.launcher import Enclosure, runs_without
+from eqfuzz.run.sandbox.event_validation import EventValidator
+from eqfuzz.run.sandbox.launcher import Sandbox, runs_without
 
 _MODULES = {"fork": "eqfuzz.run.processes.zygote", "spawn": "eqfuzz.run.processes.worker"}
 _PATIENCE_TO_SETTLE = 30.0
@@ -30,10 +30,10 @@ _log = logging.getLogger(__name__)
 class Worker:
     """A process that runs one case after another. Raises ``RunnerFailed`` or ``ServerLost`` at its start."""
 
-    def __init__(self, server: Server, start_s: float, closing: threading.Event) -> None:
+    def __init__(self, server: ForkServerHandle, start_s: float, closing: threading.Event) -> None:
         self.channel, theirs = Channel.pair()
         try:
-            self.process: Process = server.fork({}, [theirs.fileno()])
+            self.process: ChildHandle = server.fork({}, [theirs.fileno()])
         except BaseException:
             self.channel.close()
             raise
@@ -76,7 +76,7 @@ class Worker:
         """How it ended and the last that it printed, in one line."""
         return self._server.explain(self.process.status)
 
-    def send(self, wires: Wires) -> bool:
+    def send(self, wires: CasePipes) -> bool:
         """Give it a case. False when it is not there any more."""
         try:
             self.channel.send(wires.message(), wires.descriptors())
@@ -135,11 +135,11 @@ class Pool:
         self._cores = Cores(jobs)
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._server: Server | None = None
+        self._server: ForkServerHandle | None = None
         self._is_kept = True
         self._idle: list[Worker] = []
-        self._sandboxes: list[Server] = []
-        self._free_sandboxes: list[Server] = []
+        self._sandboxes: list[ForkServerHandle] = []
+        self._free_sandboxes: list[ForkServerHandle] = []
 
     def __enter__(self) -> Self:
         return self
@@ -201,7 +201,7 @@ class Pool:
         if self._is_to_be_shut_in(case):
             yield from self._run_shut_in(case)
             return
-        wires = Wires(case, self._environment.temporary_dir())
+        wires = CasePipes(case, self._environment.temporary_dir())
         with contextlib.closing(wires):
             server = self._serving()
             try:
@@ -215,23 +215,27 @@ class Pool:
                 words = self._discard(server)
                 raise ServerLost(f"{lost}: {words}") from lost
 
-    def _watch_alone(self, server: Server, wires: Wires, screening: Screening | None = None) -> Iterator[Event]:
+    def _watch_alone(
+        self, server: ForkServerHandle, wires: CasePipes, screening: EventValidator | None = None
+    ) -> Iterator[Event]:
         with self._cores.one() as core:
             process = server.fork({**wires.message(), "core": core}, wires.descriptors())
             wires.sent()
             with contextlib.closing(process):
-                watch = Watch(wires, process, self._limits, self._closing, alone=True, screening=screening)
+                watch = CaseMonitor(wires, process, self._limits, self._closing, alone=True, screening=screening)
                 yield from watch.events()
 
-    def _run_spawned(self, server: Server, wires: Wires) -> Iterator[Event]:
+    def _run_spawned(self, server: ForkServerHandle, wires: CasePipes) -> Iterator[Event]:
         worker = self._take_worker(server)
         while not worker.send(wires):
             worker.close()
             worker = self._take_worker(server)
-        watch: Watch | None = None
+        watch: CaseMonitor | None = None
         try:
             wires.sent()
-            watch = Watch(wires, worker.process, self._limits, self._closing, alone=False, cpu_before=worker.cpu_total)
+            watch = CaseMonitor(
+                wires, worker.process, self._limits, self._closing, alone=False, cpu_before=worker.cpu_total
+            )
             yield from watch.events()
         finally:
             # Whoever listens may stop at the last event, which leaves this generator where it stands.
@@ -253,8 +257,8 @@ class Pool:
         server = self._take_sandbox()
         assert server.enclosure is not None
         try:
-            with contextlib.closing(Wires(case, server.enclosure.cases())) as wires:
-                yield from self._watch_alone(server, wires, Screening(case))
+            with contextlib.closing(CasePipes(case, server.enclosure.cases())) as wires:
+                yield from self._watch_alone(server, wires, EventValidator(case))
         except ServerLost as lost:
             if self._closing.is_set():
                 raise RunnerFailed("the pool was closed while the case ran") from lost
@@ -263,7 +267,7 @@ class Pool:
         finally:
             self._give_back(server)
 
-    def _take_sandbox(self) -> Server:
+    def _take_sandbox(self) -> ForkServerHandle:
         """One that no case runs in, started if there is none. Raises NoSandbox and RunnerFailed."""
         with self._lock:
             if self._closing.is_set():
@@ -273,12 +277,12 @@ class Pool:
                 if server.alive:
                     return server
                 self._forget(server)
-        enclosure = Enclosure(self._environment, warm=self._warm)
+        enclosure = Sandbox(self._environment, warm=self._warm)
         if enclosure.single and not self._cuda and self._serving() and place() is not None:
             enclosure.close()  # a process outside has made what a sandbox can share
-            enclosure = Enclosure(self._environment, warm=self._warm)
+            enclosure = Sandbox(self._environment, warm=self._warm)
         try:
-            server = Server(
+            server = ForkServerHandle(
                 _MODULES["fork"], self._hello(), self._environment, self._limits.start_s, self._closing, enclosure
             )
         except BaseException:
@@ -291,19 +295,19 @@ class Pool:
                 raise RunnerFailed("the pool is closed")
         return server
 
-    def _give_back(self, server: Server) -> None:
+    def _give_back(self, server: ForkServerHandle) -> None:
         with self._lock:
             if server.alive and not server.closed and not server.retired and not self._closing.is_set():
                 self._free_sandboxes.append(server)
             else:
                 self._forget(server)
 
-    def _forget(self, server: Server) -> None:
+    def _forget(self, server: ForkServerHandle) -> None:
         server.close()
         if server in self._sandboxes:
             self._sandboxes.remove(server)
 
-    def _take_worker(self, server: Server) -> Worker:
+    def _take_worker(self, server: ForkServerHandle) -> Worker:
         while True:
             with self._lock:
                 worker = self._idle.pop() if self._idle else None
@@ -315,7 +319,7 @@ class Pool:
                 return worker
             worker.close()
 
-    def _serving(self) -> Server:
+    def _serving(self) -> ForkServerHandle:
         """The process that forks, started if there is none."""
         with self._lock:
             if self._closing.is_set():
@@ -325,7 +329,7 @@ class Pool:
                 self._server = None
             if self._server is None:
                 self._is_kept = not self._warm or furnish(self._environment)
-                self._server = Server(
+                self._server = ForkServerHandle(
                     _MODULES[self._runner], self._hello(), self._environment, self._limits.start_s, self._closing
                 )
                 if self._runner == "fork":
@@ -338,10 +342,10 @@ class Pool:
         if made:
             keep(self._environment)
 
-    def _hello(self) -> Hello:
+    def _hello(self) -> StartupMessage:
         preload = self._environment.preload
         temporary = self._environment.temporary_dir()
-        return Hello(
+        return StartupMessage(
             target=self._target,
             path=list(sys.path),
             folder=str(temporary),
@@ -351,7 +355,7 @@ class Pool:
             warm=self._warm,
         )
 
-    def _discard(self, server: Server) -> str:
+    def _discard(self, server: ForkServerHandle) -> str:
         """Give up a lost server and its workers, unless another thread has. Returns how it ended."""
         with self._lock:
             if self._server is server:

@@ -28,7 +28,7 @@ Target = Callable[[dict[str, Any], Callable[[Event], None]], object]
 
 
 @dataclasses.dataclass(frozen=True)
-class Hello:
+class StartupMessage:
     """What the parent tells a new process: the first packet on its channel.
 
     ``path`` is the parent's ``sys.path``; ``target`` is ``module:function``; ``memory_bytes`` is None where
@@ -46,18 +46,18 @@ class Hello:
     ward: dict[str, Any] | None = None
 
 
-def receive_hello(channel: Channel) -> Hello:
+def receive_hello(channel: Channel) -> StartupMessage:
     """Read it, and take over the parent's import path and the folder to be in. Raises ``EOFError``."""
     packet = channel.receive()
     if packet is None:
         raise EOFError("the parent is gone")
-    hello = Hello(**packet[0])
+    hello = StartupMessage(**packet[0])
     sys.path[:] = hello.path
     os.chdir(hello.folder)
     return hello
 
 
-def prepare(hello: Hello) -> Target:
+def prepare(hello: StartupMessage) -> Target:
     """Import torch and the target, run the preload; if warm, compile once. Anything may be raised."""
     import torch
 
@@ -94,9 +94,9 @@ def resolve(name: str) -> Target:
     raise TypeError(f"{name} is a {type(target).__name__}, not a function")
 
 
-def report_start(channel: Channel, hello: Hello) -> Target | None:
+def report_start(channel: Channel, hello: StartupMessage) -> Target | None:
     """``prepare``, with the outcome told to the parent. None when it failed."""
-    with ParentWatched(channel):
+    with ParentMonitor(channel):
         try:
             target = prepare(hello)
         except BaseException as error:  # whatever it is, the parent raises it as RunnerFailed
@@ -107,7 +107,7 @@ def report_start(channel: Channel, hello: Hello) -> Target | None:
     return target
 
 
-class ParentWatched:
+class ParentMonitor:
     """While inside, look twice a second whether anybody is at the other end of ``channel``; if not, kill the own group.
 
     Starting takes long enough for the parent to die meanwhile, and nobody reads the channel then. It may have died

@@ -12,9 +12,9 @@ from typing import Any
 
 from eqfuzz.run.limits import used_cpu_seconds
 from eqfuzz.run.processes.child import Request, raise_descriptor, run_request
-from eqfuzz.run.processes.fork_server import Nursery
+from eqfuzz.run.processes.fork_server import ForkServer
 from eqfuzz.run.processes.process_snapshot import Snapshot
-from eqfuzz.run.processes.startup import Hello, receive_hello, report_start
+from eqfuzz.run.processes.startup import StartupMessage, receive_hello, report_start
 from eqfuzz.run.protocol import Channel
 
 
@@ -28,11 +28,11 @@ def main(descriptor: int) -> int:
         work(Channel.of(raise_descriptor(descriptors[0])), hello)
         os._exit(0)
 
-    Nursery(channel, born).serve()
+    ForkServer(channel, born).serve()
     return 0
 
 
-def work(channel: Channel, hello: Hello) -> None:
+def work(channel: Channel, hello: StartupMessage) -> None:
     """Get ready, then run the cases that come, until the channel closes or a case leaves lasting damage.
 
     After each case the parent hears ``idle``, or ``retire`` with the reason why this process must be replaced.

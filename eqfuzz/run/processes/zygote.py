@@ -13,18 +13,18 @@ from typing import Any
 
 from eqfuzz.run.processes.child import Request, run_request
 from eqfuzz.run.processes.cpu_affinity import pin
-from eqfuzz.run.processes.fork_server import Nursery
+from eqfuzz.run.processes.fork_server import ForkServer
 from eqfuzz.run.processes.startup import receive_hello, report_start
 from eqfuzz.run.protocol import Channel
-from eqfuzz.run.sandbox.policy import Ward
-from eqfuzz.run.sandbox.supervisor import Keeper
+from eqfuzz.run.sandbox.policy import SandboxPolicy
+from eqfuzz.run.sandbox.supervisor import SandboxSupervisor
 
 
 def main(descriptor: int) -> int:
     """Get ready, then serve until the parent goes. Returns the exit code."""
     channel = Channel.of(descriptor)
     hello = receive_hello(channel)
-    keeper = Keeper(Ward(**hello.ward)) if hello.ward is not None else None
+    keeper = SandboxSupervisor(SandboxPolicy(**hello.ward)) if hello.ward is not None else None
     target = report_start(channel, hello)
     if target is None:
         return 1
@@ -41,7 +41,7 @@ def main(descriptor: int) -> int:
     gc.freeze()
     if keeper is not None:
         keeper.settle()
-    Nursery(channel, born, keeper).serve()
+    ForkServer(channel, born, keeper).serve()
     return 0
 
 

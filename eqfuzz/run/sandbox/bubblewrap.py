@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
 
-from eqfuzz.run.sandbox.mounts import View
+from eqfuzz.run.sandbox.mounts import MountView
 from eqfuzz.run.sandbox.seccomp import filter_program
 
 TEMPORARY = "/tmp"
@@ -41,7 +41,7 @@ def executable() -> str | None:
 
 def start_shut_in(
     command: Sequence[str],
-    view: View,
+    view: MountView,
     variables: Mapping[str, str],
     *,
     folder: str,
@@ -95,7 +95,7 @@ this ``/proc/sys/kernel/core_pattern`` can be written, which names a program tha
 _PROC_HIDDEN = ("kcore", "keys", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "sched_debug", "timer_list")
 
 
-def _mounts(view: View, disk_bytes: int) -> list[str]:
+def _mounts(view: MountView, disk_bytes: int) -> list[str]:
     size = ["--size", str(disk_bytes)]
     made = ["--proc", "/proc", "--dev", "/dev", *size, "--tmpfs", SHARED_MEMORY, *size, "--tmpfs", TEMPORARY]
     for name in _PROC_READ_ONLY:

@@ -23,7 +23,7 @@ _SECONDS = 30.0
 _DISK_BYTES = 2**20
 
 
-class Level(StrEnum):
+class SandboxLevel(StrEnum):
     """From the best to none at all."""
 
     BUBBLEWRAP = "bubblewrap"
@@ -32,23 +32,23 @@ class Level(StrEnum):
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class SandboxSupport:
     """The ``level`` in force, and what is missing for a better one, in words; empty where nothing is."""
 
-    level: Level
+    level: SandboxLevel
     lacks: str = ""
 
 
 @cache
-def found() -> Found:
+def found() -> SandboxSupport:
     """What works here; tried once for each process."""
     lacks = _problem_of_bubblewrap()
     if not lacks:
-        return Found(Level.BUBBLEWRAP)
+        return SandboxSupport(SandboxLevel.BUBBLEWRAP)
     more = _problem_of_landlock()
     if not more:
-        return Found(Level.LANDLOCK, lacks)
-    return Found(Level.NONE, f"{lacks}; {more}")
+        return SandboxSupport(SandboxLevel.LANDLOCK, lacks)
+    return SandboxSupport(SandboxLevel.NONE, f"{lacks}; {more}")
 
 
 _TRY = """

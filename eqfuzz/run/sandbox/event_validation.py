@@ -20,7 +20,7 @@ from pydantic import (
     field_validator,
 )
 
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.run.protocol import BadEvent, Event, one_line
 
 LINE_BYTES = 16 * 2**20
@@ -61,7 +61,7 @@ class _Evidence(_Exact):
     frames: list[Name]
 
 
-_KINDS = frozenset(map(str, Kind))
+_KINDS = frozenset(map(str, VerdictKind))
 
 
 class _Verdict(_Exact):
@@ -224,7 +224,7 @@ _SHAPES: dict[str, TypeAdapter[Any]] = {
 }
 
 
-class Screening:
+class EventValidator:
     """Checks the events of one ``case``, one after the other.
 
     ``seconds`` is what the case may take in all, ``line_bytes`` how long one event may be.

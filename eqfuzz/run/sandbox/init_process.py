@@ -16,8 +16,8 @@ import traceback
 from pathlib import Path
 from typing import NoReturn
 
-from eqfuzz.run.sandbox.policy import Ward
-from eqfuzz.run.sandbox.supervisor import Keeper
+from eqfuzz.run.sandbox.policy import SandboxPolicy
+from eqfuzz.run.sandbox.supervisor import SandboxSupervisor
 
 SAVED = "eqfuzzSAVED"
 """The environment variable that names the file that the command may write for whoever started it."""
@@ -30,7 +30,7 @@ _BROKEN = 70
 
 
 @dataclasses.dataclass(frozen=True)
-class Told:
+class CommandResult:
     """``status`` is None where the command was ended for what it used, which ``output`` says at its end."""
 
     status: int | None
@@ -40,8 +40,8 @@ class Told:
 
 def main(arguments: list[str]) -> int:
     """Run the command to its end, tell of it, and leave nothing of it."""
-    ward, command = Ward(**json.loads(arguments[0])), arguments[1:]
-    keeper = Keeper(ward)
+    ward, command = SandboxPolicy(**json.loads(arguments[0])), arguments[1:]
+    keeper = SandboxSupervisor(ward)
     folder = Path(ward.folder)
     printed, saved = folder / "printed", folder / "saved"
     with printed.open("wb") as output:
@@ -52,13 +52,13 @@ def main(arguments: list[str]) -> int:
     status, why = _wait(keeper, pid)
     keeper.end([pid])
     text = _tail(printed, OUTPUT_BYTES) + (f"\nin the sandbox: {why}" if why else "")
-    told = Told(None if why else status, text, _tail(saved, SAVED_BYTES))
+    told = CommandResult(None if why else status, text, _tail(saved, SAVED_BYTES))
     sys.stdout.write(json.dumps(dataclasses.asdict(told)) + "\n")
     sys.stdout.flush()
     return 0
 
 
-def _become(command: list[str], keeper: Keeper, ward: Ward, output: int, saved: Path) -> NoReturn:
+def _become(command: list[str], keeper: SandboxSupervisor, ward: SandboxPolicy, output: int, saved: Path) -> NoReturn:
     try:
         os.setsid()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -74,7 +74,7 @@ def _become(command: list[str], keeper: Keeper, ward: Ward, output: int, saved: 
     os._exit(_BROKEN)
 
 
-def _wait(keeper: Keeper, pid: int) -> tuple[int, str | None]:
+def _wait(keeper: SandboxSupervisor, pid: int) -> tuple[int, str | None]:
     """The exit status (negative: the signal) of the command, and why it was ended, if it was."""
     why: str | None = None
     while True:

@@ -14,47 +14,47 @@ import eqfuzz
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.kernels.toolchain import lay_out, place
 from eqfuzz.run.limits import Limits
-from eqfuzz.run.processes.startup import Hello
+from eqfuzz.run.processes.startup import StartupMessage
 from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.run.sandbox.bubblewrap import TEMPORARY, start_shut_in
-from eqfuzz.run.sandbox.detection import Level, found
-from eqfuzz.run.sandbox.mounts import USER, View, clean_variables, narrow_view
-from eqfuzz.run.sandbox.policy import DISK_BYTES, Ward
+from eqfuzz.run.sandbox.detection import SandboxLevel, found
+from eqfuzz.run.sandbox.mounts import USER, MountView, clean_variables, narrow_view
+from eqfuzz.run.sandbox.policy import DISK_BYTES, SandboxPolicy
 
 _PACKAGE = Path(eqfuzz.__file__).parents[1]
 
 
-class NoSandbox(RunnerFailed):
+class SandboxUnavailable(RunnerFailed):
     """There is no sandbox for what is not trusted; ``str()`` is one line that says what to do."""
 
 
-def demand_level() -> Level:
+def require_level() -> SandboxLevel:
     """The level in force. Raises NoSandbox where there is none."""
     known = found()
-    if known.level is Level.NONE:
-        raise NoSandbox(f"no sandbox for untrusted seeds: {known.lacks}; `--unsafe` runs them without")
+    if known.level is SandboxLevel.NONE:
+        raise SandboxUnavailable(f"no sandbox for untrusted seeds: {known.lacks}; `--unsafe` runs them without")
     return known.level
 
 
 def runs_without(environment: Environment) -> bool:
     """Whether there is no sandbox here and the user lets what is untrusted run all the same."""
-    return environment.unsafe and found().level is Level.NONE
+    return environment.unsafe and found().level is SandboxLevel.NONE
 
 
-class Enclosure:
+class Sandbox:
     """A sandbox for one process that forks cases, one at a time. ``close`` must be called.
 
     Raises NoSandbox.
     """
 
     def __init__(self, environment: Environment, *, warm: bool) -> None:
-        self._level = demand_level()
+        self._level = require_level()
         self._environment = environment
         self._toolchain = place()
         self._single = warm and self._toolchain is None
         self._folder: Path | None = None
         temporary = environment.temporary_dir()
-        if self._level is Level.LANDLOCK:
+        if self._level is SandboxLevel.LANDLOCK:
             temporary.mkdir(parents=True, exist_ok=True)
             self._folder = Path(tempfile.mkdtemp(prefix="ward-", dir=temporary))
             for name in ("own", "cases"):
@@ -75,16 +75,16 @@ class Enclosure:
     @property
     def namespaced(self) -> bool:
         """Whether processes in it have other numbers than outside."""
-        return self._level is Level.BUBBLEWRAP
+        return self._level is SandboxLevel.BUBBLEWRAP
 
     def cases(self) -> Path:
         """Where the parent makes the folder of a case."""
         return self._folder / "cases" if self._folder is not None else self._environment.temporary_dir()
 
-    def hello(self, hello: Hello) -> Hello:
+    def hello(self, hello: StartupMessage) -> StartupMessage:
         """What the process is told, from what one outside would be told."""
         read = tuple(str(path) for path in (*self._view().paths, self._own)) if self._folder is not None else ()
-        ward = Ward(
+        ward = SandboxPolicy(
             level="landlock" if self._folder is not None else "bubblewrap",
             folder=str(self.cases()) if self._folder is not None else TEMPORARY,
             read=read,
@@ -129,5 +129,5 @@ class Enclosure:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _view(self) -> View:
+    def _view(self) -> MountView:
         return narrow_view().with_paths([self._toolchain, self._environment.preload, *self._environment.shown])

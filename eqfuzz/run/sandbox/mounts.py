@@ -30,13 +30,13 @@ HOME = "/nonexistent"
 
 
 @dataclasses.dataclass(frozen=True)
-class View:
+class MountView:
     """``paths`` are folders and files to read, ``links`` symbolic links of the root (``/lib`` → ``usr/lib``)."""
 
     paths: tuple[Path, ...]
     links: tuple[tuple[str, str], ...] = ()
 
-    def with_paths(self, more: Iterable[Path | None]) -> View:
+    def with_paths(self, more: Iterable[Path | None]) -> MountView:
         """With ``more`` besides, where they are there."""
         return dataclasses.replace(self, paths=_outermost([*self.paths, *(p for p in more if p is not None)]))
 
@@ -45,7 +45,7 @@ class View:
         return any(path == shown or shown in path.parents for shown in self.paths)
 
 
-def narrow_view(python: str = sys.executable) -> View:
+def narrow_view(python: str = sys.executable) -> MountView:
     """What it takes to run ``python``, this process's own by default, with torch, eqfuzz and the C++ compiler."""
     paths = [Path(p) for p in (*_SYSTEM, *_FILES)]
     links: list[tuple[str, str]] = []
@@ -63,7 +63,7 @@ def narrow_view(python: str = sys.executable) -> View:
     compiler = shutil.which(os.environ.get("CXX", "g++"))
     if compiler is not None:
         paths += [Path(compiler), Path(compiler).resolve()]
-    return View(_outermost(paths), tuple(links))
+    return MountView(_outermost(paths), tuple(links))
 
 
 def clean_variables() -> dict[str, str]:

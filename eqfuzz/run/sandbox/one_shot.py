@@ -15,11 +15,11 @@ from eqfuzz.run.kernels.toolchain import lay_out, place
 from eqfuzz.run.limits import GIB
 from eqfuzz.run.processes.process_tree import kill_family
 from eqfuzz.run.sandbox.bubblewrap import TEMPORARY, start_shut_in
-from eqfuzz.run.sandbox.detection import Level
-from eqfuzz.run.sandbox.init_process import Told
-from eqfuzz.run.sandbox.launcher import demand_level
+from eqfuzz.run.sandbox.detection import SandboxLevel
+from eqfuzz.run.sandbox.init_process import CommandResult
+from eqfuzz.run.sandbox.launcher import require_level
 from eqfuzz.run.sandbox.mounts import USER, clean_variables, narrow_view
-from eqfuzz.run.sandbox.policy import DISK_BYTES, Ward
+from eqfuzz.run.sandbox.policy import DISK_BYTES, SandboxPolicy
 
 MEMORY_BYTES = 17 * GIB
 """A reproducer of exhausted memory allows itself 16."""
@@ -29,19 +29,19 @@ _PACKAGE = Path(eqfuzz.__file__).parents[1]
 
 def run_shut_in(
     command: Sequence[str], seconds: float, shown: Sequence[Path], variables: Mapping[str, str]
-) -> Told | None:
+) -> CommandResult | None:
     """Run ``command``, whose first word is an absolute path, for ``seconds`` of wall time at most; None: it took more.
 
     It sees the paths ``shown`` besides what every sandbox shows, and ``variables`` besides what every environment has.
     Raises NoSandbox.
     """
-    level = demand_level()
+    level = require_level()
     toolchain = place()
     with tempfile.TemporaryDirectory(prefix="eqfuzz-fresh-") as name:
-        folder = TEMPORARY if level is Level.BUBBLEWRAP else name
+        folder = TEMPORARY if level is SandboxLevel.BUBBLEWRAP else name
         view = narrow_view().with_paths([*narrow_view(command[0]).paths, toolchain, *shown])
-        ward = Ward(
-            level="bubblewrap" if level is Level.BUBBLEWRAP else "landlock",
+        ward = SandboxPolicy(
+            level="bubblewrap" if level is SandboxLevel.BUBBLEWRAP else "landlock",
             folder=folder,
             read=tuple(str(path) for path in view.paths),
             toolchain=str(toolchain or ""),
@@ -56,7 +56,7 @@ def run_shut_in(
             json.dumps(dataclasses.asdict(ward)),
             *command,
         ]
-        if level is Level.BUBBLEWRAP:
+        if level is SandboxLevel.BUBBLEWRAP:
             process = start_shut_in(
                 first,
                 view,
@@ -88,11 +88,11 @@ def run_shut_in(
     return _read(said)
 
 
-def _read(said: bytes) -> Told:
+def _read(said: bytes) -> CommandResult:
     """What the first process told; if it came to no end, what it printed instead."""
     text = said.decode(errors="replace")
     try:
-        told = Told(**json.loads(text.strip().splitlines()[-1]))
+        told = CommandResult(**json.loads(text.strip().splitlines()[-1]))
     except (IndexError, ValueError, TypeError):
-        return Told(None, f"the sandbox broke down: {text[-2000:]}", "")
+        return CommandResult(None, f"the sandbox broke down: {text[-2000:]}", "")
     return told

@@ -19,7 +19,7 @@ DESCRIPTORS = 1024
 
 
 @dataclasses.dataclass(frozen=True)
-class Ward:
+class SandboxPolicy:
     """``level`` is what shuts the case in; ``folder`` the one place that it may write, emptied after each case.
 
     Under Landlock the folder is where the parent makes one for each case, and ``read`` lists what can be read;

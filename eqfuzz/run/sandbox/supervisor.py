@@ -27,7 +27,7 @@ from eqfuzz.run.sandbox.policy import (
     FILE_BYTES,
     FILES,
     PROCESSES,
-    Ward,
+    SandboxPolicy,
 )
 
 _PR_SET_DUMPABLE = 4
@@ -35,13 +35,13 @@ _PATIENCE_TO_CLEAN = 10.0
 _MANY_PROCESSES = 4096
 
 
-class Keeper:
+class SandboxSupervisor:
     """Attends to the cases of one sandbox, of which one runs at a time.
 
     Made before torch is imported. Raises OSError where the kernel does not do what it must.
     """
 
-    def __init__(self, ward: Ward) -> None:
+    def __init__(self, ward: SandboxPolicy) -> None:
         self._ward = ward
         self._alone = ward.level == "bubblewrap"
         if self._alone and os.getpid() != 1:

@@ -8,22 +8,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
-from eqfuzz.rewrite.derivation import Step
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
+from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.jobs.case import Case
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING
-from eqfuzz.triage.confirm.reproduction import NoReproducer, Reproducing
+from eqfuzz.triage.confirm.reproduction import NoReproducer, ReproducerWriter
 from eqfuzz.triage.findings.finding import Finding, finding_id, seen_beside
 from eqfuzz.triage.findings.folder import flaky_folder, keep, read_finding, write_folder
-from eqfuzz.triage.locate.analysis import Localising
+from eqfuzz.triage.locate.analysis import FindingAnalyser
 
 
 @dataclasses.dataclass(frozen=True)
-class Confirmed:
+class ConfirmedFinding:
     """A finding and its folder; ``known`` when an earlier run had already written it."""
 
     finding: Finding
@@ -31,7 +31,7 @@ class Confirmed:
     known: bool
 
 
-class Confirming:
+class FindingConfirmer:
     """Makes findings of the cells of one ``case``, whose variants are as the case told them."""
 
     def __init__(
@@ -47,10 +47,10 @@ class Confirming:
         self._pool = pool
         self._environment = environment
         self._versions = versions
-        self._reproducing = Reproducing(pool, environment)
-        self._localising = Localising(pool)
+        self._reproducing = ReproducerWriter(pool, environment)
+        self._localising = FindingAnalyser(pool)
 
-    def confirm(self, cells: Sequence[Cell], original: Cell | None) -> Confirmed | Verdict:
+    def confirm(self, cells: Sequence[Cell], original: Cell | None) -> ConfirmedFinding | Verdict:
         """A finding whose reproducer fails in a fresh process, or the verdict that takes its place.
 
         ``cells`` show the same, ``original`` is the seed's own cell beside them.
@@ -68,24 +68,24 @@ class Confirming:
             try:
                 scripts = self._reproducing.scripts(finding)
             except NoReproducer as error:
-                return Verdict(Kind.INCONCLUSIVE, f"no stand-alone reproducer: {error}; {cell.verdict.message}")
+                return Verdict(VerdictKind.INCONCLUSIVE, f"no stand-alone reproducer: {error}; {cell.verdict.message}")
             folder = write_folder(findings, finding, scripts[0], self._environment.preload)
         outcome = self._reproducing.first_failing(finding, folder, scripts)
         if outcome.status == STILL_FAILING:
             finding = self._localising.look(finding)
             keep(folder, finding)
-            return Confirmed(finding, folder, known)
+            return ConfirmedFinding(finding, folder, known)
         (folder / "replay.txt").write_text(f"{outcome.status}\n{outcome.output}", encoding="utf-8")
         kept = flaky_folder(folder)
         ended = "does not reproduce" if outcome.status == FIXED else "cannot be confirmed"
         words = f"{ended} in a fresh process, {outcome.cause} ({kept}): {cell.verdict.message}"
-        return Verdict(Kind.FLAKY, words, cause=outcome.cause)
+        return Verdict(VerdictKind.FLAKY, words, cause=outcome.cause)
 
     def _finding(self, cell: Cell, config: Config, first: Cell | None, also: int) -> Finding:
         original = self._case.program
         told = self._variants[cell.variant - 1] if cell.variant else None
         transformed = original.with_source(told["source"]) if told else original
-        steps = tuple(Step(**step) for step in told["derivation"]) if told else ()
+        steps = tuple(RewriteStep(**step) for step in told["derivation"]) if told else ()
         settings = config.model_dump(exclude_defaults=True)
         preload = self._environment.cache_dir().name
         identifier = finding_id(original, transformed, cell.verdict, cell.device, settings, preload)

@@ -21,7 +21,7 @@ _CRASHES = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGI
 
 
 @dataclasses.dataclass(frozen=True)
-class Ended:
+class ProcessResult:
     """``status`` is the exit status, None where the time was up; ``output`` what it printed, errors included.
 
     ``saved`` is what it wrote to the file that a sandbox gives it. In a sandbox ``status`` is None, too, where it was
@@ -43,7 +43,7 @@ def run_fresh(
     seconds: float,
     environment: Mapping[str, str] | None = None,
     shut_in: Sequence[Path] | None = None,
-) -> Ended:
+) -> ProcessResult:
     """Run ``command`` for at most ``seconds`` of wall time, and no longer than this thread lives.
 
     ``environment`` is all of it. Given paths to show it, it runs ``shut_in`` a sandbox, where ``environment`` comes on
@@ -51,7 +51,7 @@ def run_fresh(
     """
     if shut_in is not None:
         told = run_shut_in(command, seconds, shut_in, environment or {})
-        return Ended(told.status, told.output, told.saved) if told is not None else Ended(None, "")
+        return ProcessResult(told.status, told.output, told.saved) if told is not None else ProcessResult(None, "")
     variables = dict(os.environ if environment is None else environment)
     with tempfile.TemporaryDirectory(prefix="eqfuzz-replay-") as cache:
         if command[0] == sys.executable:
@@ -72,10 +72,10 @@ def run_fresh(
         try:
             output, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            return Ended(None, "")
+            return ProcessResult(None, "")
         finally:
             _end(process)
-    return Ended(process.returncode, output)
+    return ProcessResult(process.returncode, output)
 
 
 def _copy_probes(cache: Path) -> None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from eqfuzz.triage.confirm.fresh_process import Ended, run_fresh
+from eqfuzz.triage.confirm.fresh_process import ProcessResult, run_fresh
 from eqfuzz.triage.findings.folder import is_untrusted
 
 FIXED, STILL_FAILING, ERROR = "FIXED", "STILL FAILING", "ERROR"
@@ -81,7 +81,7 @@ def run_script(
     return Outcome(ERROR, output, _why(ended))
 
 
-def _why(ended: Ended) -> str:
+def _why(ended: ProcessResult) -> str:
     """How a script ended that broke down."""
     assert ended.status is not None
     if ended.status < 0:

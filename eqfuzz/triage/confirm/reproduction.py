@@ -15,7 +15,7 @@ from eqfuzz.triage.confirm.finding_cases import case_about, config_of
 from eqfuzz.triage.confirm.replay import ERROR, STILL_FAILING, Outcome, replay
 from eqfuzz.triage.confirm.sandboxed_confirmation import shows_outside
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.script import Described, write_reproducer
+from eqfuzz.triage.reproducer.script import SourceDescription, write_reproducer
 from eqfuzz.triage.reproducer.short import short_reproducer
 
 
@@ -23,7 +23,7 @@ class NoReproducer(Exception):
     """What the program is given has no form as source; ``str()`` says why in one line."""
 
 
-def demand_plain(finding: Finding, described: Described) -> None:
+def require_plain(finding: Finding, described: SourceDescription) -> None:
     """Raises NoReproducer where what a sandbox told of an untrusted program has no place in a script."""
     evidence = finding.verdict.evidence
     path = evidence.path if evidence is not None else ""
@@ -45,7 +45,7 @@ _IMPORTED = ("collections", "torch", "types")
 _OUR_PATHS = frozenset({"", "printed", "warned", "random.getstate()", "repr(numpy.random.get_state())"})
 
 
-class Reproducing:
+class ReproducerWriter:
     """Writes and runs the reproducers of a run's findings."""
 
     def __init__(self, pool: Pool, environment: Environment) -> None:
@@ -57,7 +57,7 @@ class Reproducing:
         described = self._described(case_about(finding, "describe"))
         about = finding, config_of(finding), described, self._environment.preload is not None
         if finding.original.untrusted:
-            demand_plain(finding, described)
+            require_plain(finding, described)
         short = short_reproducer(*about)
         return [*([short] if short is not None else []), write_reproducer(*about)]
 
@@ -82,7 +82,7 @@ class Reproducing:
 
     def _shows_outside(self, finding: Finding) -> bool:
         described = self._described(case_about(finding, "describe"))
-        demand_plain(finding, described)
+        require_plain(finding, described)
         return shows_outside(
             finding, config_of(finding), described, self._environment.preload, self._variables(finding)
         )
@@ -98,7 +98,7 @@ class Reproducing:
         variables.pop("OMP_NUM_THREADS", None)
         return variables
 
-    def _described(self, case: Case) -> Described:
+    def _described(self, case: Case) -> SourceDescription:
         """The calls up to the finding's as source, from a child of their own."""
         told, detail = None, ""
         for event in self._pool.run(case.to_json()):
@@ -113,4 +113,4 @@ class Reproducing:
             raise NoReproducer(f"its inputs could not be read again: {detail}")
         if told["problem"]:
             raise NoReproducer(told["problem"])
-        return Described.of(told)
+        return SourceDescription.of(told)

@@ -12,7 +12,7 @@ from eqfuzz.run.processes.pool import Pool
 
 
 @dataclasses.dataclass(frozen=True)
-class Trial:
+class Rerun:
     """``shown`` has the verdicts by configuration; a process that died told of the one that it was in, and no more.
 
     ``rederived`` is the program that was judged, as the child told it, where it was made again from its derivation.
@@ -24,7 +24,7 @@ class Trial:
     error: str = ""
 
 
-def trial(pool: Pool, case: Case) -> Trial:
+def trial(pool: Pool, case: Case) -> Rerun:
     """Run a ``case`` whose job is ``compare``. Raises RunnerFailed."""
     shown: dict[str, Verdict] = {}
     stage: dict[str, Any] = {}
@@ -45,4 +45,4 @@ def trial(pool: Pool, case: Case) -> Trial:
                 error = event["detail"]
             case _:
                 pass
-    return Trial(shown, rederived, error)
+    return Rerun(shown, rederived, error)

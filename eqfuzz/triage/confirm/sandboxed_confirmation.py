@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import eqfuzz
-from eqfuzz.oracle.compare.verdict import Evidence, Kind
+from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.run.configs.named import Config
-from eqfuzz.triage.confirm.fresh_process import Ended, run_fresh
+from eqfuzz.triage.confirm.fresh_process import ProcessResult, run_fresh
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.saved_values import NotSaved, Saved, element_differs, metadata_differ, values_differ
+from eqfuzz.triage.reproducer.saved_values import NotSaved, SavedValue, element_differs, metadata_differ, values_differ
 from eqfuzz.triage.reproducer.script import (
     WATCHED,
-    Described,
+    SourceDescription,
     comparison_of,
     patience,
     write_reproducer,
@@ -31,7 +31,7 @@ _REACHED_THE_END = 42
 
 
 def shows_outside(
-    finding: Finding, config: Config, described: Described, preload: Path | None, environment: Mapping[str, str]
+    finding: Finding, config: Config, described: SourceDescription, preload: Path | None, environment: Mapping[str, str]
 ) -> bool:
     """Whether eager and compiled, each run in a sandbox of its own, part as the finding says. Raises NoSandbox."""
     with tempfile.TemporaryDirectory(prefix="eqfuzz-outside-") as name:
@@ -45,8 +45,10 @@ def shows_outside(
             seconds = patience(finding)
             ends = [_run([str(script), mode], seconds, folder, environment) for mode in ("eager", "compiled")]
             eager, compiled = (ended.status == _REACHED_THE_END for ended in ends)
-            return eager != compiled if finding.verdict.kind is Kind.EXCEPTION_MISMATCH else eager and not compiled
-        sides: list[Saved] = []
+            return (
+                eager != compiled if finding.verdict.kind is VerdictKind.EXCEPTION_MISMATCH else eager and not compiled
+            )
+        sides: list[SavedValue] = []
         for compiled in (False, True):
             script = folder / f"{'compiled' if compiled else 'eager'}.py"
             script.write_text(write_saving_script(*about, compiled=compiled), encoding="utf-8")
@@ -54,19 +56,19 @@ def shows_outside(
             if compiled and ended.crashed:
                 return True  # eager came through
             try:
-                sides.append(Saved.read(ended.saved))
+                sides.append(SavedValue.read(ended.saved))
             except NotSaved:
                 return False
     return _differ(finding, *sides)
 
 
-def _run(arguments: list[str], seconds: float, folder: Path, environment: Mapping[str, str]) -> Ended:
+def _run(arguments: list[str], seconds: float, folder: Path, environment: Mapping[str, str]) -> ProcessResult:
     variables = {**environment, "PYTHONPATH": str(Path(eqfuzz.__file__).parents[1])}
     return run_fresh([sys.executable, *arguments], seconds, variables, shut_in=[folder])
 
 
-def _differ(finding: Finding, eager: Saved, compiled: Saved) -> bool:
-    if finding.verdict.kind is Kind.COMPILER_CRASH:
+def _differ(finding: Finding, eager: SavedValue, compiled: SavedValue) -> bool:
+    if finding.verdict.kind is VerdictKind.COMPILER_CRASH:
         nothing = "'NoneType'"
         return (eager.metadata[-1] == nothing) != (compiled.metadata[-1] == nothing)
     match comparison_of(finding):

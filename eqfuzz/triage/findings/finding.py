@@ -9,13 +9,13 @@ from typing import Any
 
 from eqfuzz.oracle.compare.verdict import ABOUT_VALUES, Verdict
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.derivation import Step
+from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.triage.findings.severity import Severity, severity
 from eqfuzz.triage.findings.stage import Ablation, Blame
 
 
 @dataclasses.dataclass(frozen=True)
-class Reduced:
+class ReductionResult:
     """How far a finding was reduced: before and after. ``tries`` counts the programs that were judged for it."""
 
     rewrites: tuple[int, int]
@@ -40,7 +40,7 @@ class Finding:
     id: str
     original: Program
     transformed: Program
-    derivation: tuple[Step, ...]
+    derivation: tuple[RewriteStep, ...]
     verdict: Verdict
     device: str
     config: str
@@ -53,7 +53,7 @@ class Finding:
     blame: Blame | None = None
     unguarded: str = ""
     fingerprint: str = ""
-    reduced: Reduced | None = None
+    reduced: ReductionResult | None = None
 
     @property
     def only_transformed(self) -> bool:
@@ -101,12 +101,12 @@ class Finding:
                 **data,
                 "original": Program.from_json(data["original"]),
                 "transformed": Program.from_json(data["transformed"]),
-                "derivation": tuple(Step(**step) for step in data["derivation"]),
+                "derivation": tuple(RewriteStep(**step) for step in data["derivation"]),
                 "suspects": tuple(data.get("suspects", ())),
                 "ablation": Ablation(**data["ablation"]) if data.get("ablation") else None,
                 "blame": Blame(**data["blame"]) if data.get("blame") else None,
                 "verdict": Verdict.from_json(data["verdict"]),
-                "reduced": Reduced(**{k: _pair(v) for k, v in data["reduced"].items()})
+                "reduced": ReductionResult(**{k: _pair(v) for k, v in data["reduced"].items()})
                 if data.get("reduced")
                 else None,
             }

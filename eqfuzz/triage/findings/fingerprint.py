@@ -13,22 +13,22 @@ import contextlib
 import re
 from typing import Any
 
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.oracle.observe.normalised_messages import CALL, normalised
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.program_features import essence
 from eqfuzz.triage.findings.stage import STAGES
 
 DIFFERENCES = {
-    Kind.WRONG_RESULT: "values",
-    Kind.WRONG_GRADIENT: "values",
-    Kind.WRONG_SIDE_EFFECT: "values",
-    Kind.WRONG_METADATA: "metadata",
-    Kind.COMPILER_CRASH: "raises",
-    Kind.EXCEPTION_MISMATCH: "raises",
-    Kind.PROCESS_CRASH: "crashes",
-    Kind.HANG: "hangs",
-    Kind.OUT_OF_MEMORY: "exhausts memory",
+    VerdictKind.WRONG_RESULT: "values",
+    VerdictKind.WRONG_GRADIENT: "values",
+    VerdictKind.WRONG_SIDE_EFFECT: "values",
+    VerdictKind.WRONG_METADATA: "metadata",
+    VerdictKind.COMPILER_CRASH: "raises",
+    VerdictKind.EXCEPTION_MISMATCH: "raises",
+    VerdictKind.PROCESS_CRASH: "crashes",
+    VerdictKind.HANG: "hangs",
+    VerdictKind.OUT_OF_MEMORY: "exhausts memory",
 }
 """The kind of difference by kind of verdict: a wrong value, output or gradient, is one defect."""
 
@@ -65,7 +65,7 @@ def fingerprint(finding: Finding) -> str:
     guarded = guarded_by(finding)
     if guarded:
         return SEPARATOR.join((difference, f"guard on {guarded}"))
-    of_writes = finding.verdict.kind is Kind.WRONG_SIDE_EFFECT
+    of_writes = finding.verdict.kind is VerdictKind.WRONG_SIDE_EFFECT
     more = [] if is_exact(finding) else [", ".join(essence(finding.transformed, of_writes=of_writes))]
     return SEPARATOR.join([part for part in (difference, finding.place, *more) if part])
 

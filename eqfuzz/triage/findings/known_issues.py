@@ -12,7 +12,7 @@ from typing import Literal
 
 import pydantic
 
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.program.release import Release, checked_range
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.fingerprint import SEPARATOR
@@ -85,14 +85,14 @@ class KnownIssue(pydantic.BaseModel):
 def direction_of(finding: Finding) -> str:
     """``gradient`` where what differs is a gradient, else ``forward``."""
     path = finding.verdict.evidence.path if finding.verdict.evidence is not None else ""
-    is_gradients = finding.verdict.kind is Kind.WRONG_GRADIENT or path.startswith("gradient of ")
+    is_gradients = finding.verdict.kind is VerdictKind.WRONG_GRADIENT or path.startswith("gradient of ")
     return "gradient" if is_gradients else "forward"
 
 
 def access_of(finding: Finding) -> str:
     """``write`` where what is written is wrong, or writing is what is left of the program, else ``read``."""
     left = finding.fingerprint.split(SEPARATOR)[-1].split(", ")
-    return "write" if finding.verdict.kind is Kind.WRONG_SIDE_EFFECT or IN_PLACE in left else "read"
+    return "write" if finding.verdict.kind is VerdictKind.WRONG_SIDE_EFFECT or IN_PLACE in left else "read"
 
 
 def is_named(seed: str, name: str) -> bool:
@@ -107,7 +107,7 @@ def told(finding: Finding) -> str:
     return "\n".join(" ".join(line.split()) for line in lines)
 
 
-class _File(pydantic.BaseModel):
+class _KnownIssuesFile(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(extra="forbid")
     issue: list[KnownIssue] = []
 
@@ -150,9 +150,9 @@ def _toml(value: object) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")  # the one character that only TOML escapes
 
 
-def _read(path: Path) -> _File:
+def _read(path: Path) -> _KnownIssuesFile:
     try:
-        return _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        return _KnownIssuesFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

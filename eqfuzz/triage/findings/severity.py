@@ -6,7 +6,7 @@ import collections
 import enum
 from collections.abc import Iterable
 
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 
 
 class Severity(enum.StrEnum):
@@ -25,15 +25,15 @@ class Severity(enum.StrEnum):
 
 
 _BY_KIND = {
-    Kind.WRONG_RESULT: Severity.WRONG_VALUES,
-    Kind.WRONG_GRADIENT: Severity.WRONG_GRADIENTS_OR_EFFECTS,
-    Kind.WRONG_SIDE_EFFECT: Severity.WRONG_GRADIENTS_OR_EFFECTS,
-    Kind.EXCEPTION_MISMATCH: Severity.CRASH,
-    Kind.COMPILER_CRASH: Severity.CRASH,
-    Kind.PROCESS_CRASH: Severity.CRASH,
-    Kind.HANG: Severity.CRASH,
-    Kind.OUT_OF_MEMORY: Severity.CRASH,
-    Kind.WRONG_METADATA: Severity.METADATA,
+    VerdictKind.WRONG_RESULT: Severity.WRONG_VALUES,
+    VerdictKind.WRONG_GRADIENT: Severity.WRONG_GRADIENTS_OR_EFFECTS,
+    VerdictKind.WRONG_SIDE_EFFECT: Severity.WRONG_GRADIENTS_OR_EFFECTS,
+    VerdictKind.EXCEPTION_MISMATCH: Severity.CRASH,
+    VerdictKind.COMPILER_CRASH: Severity.CRASH,
+    VerdictKind.PROCESS_CRASH: Severity.CRASH,
+    VerdictKind.HANG: Severity.CRASH,
+    VerdictKind.OUT_OF_MEMORY: Severity.CRASH,
+    VerdictKind.WRONG_METADATA: Severity.METADATA,
 }
 
 
@@ -41,7 +41,7 @@ def severity(verdict: Verdict) -> Severity:
     """That of a finding's verdict. Raises KeyError for a verdict that is none of a finding."""
     evidence = verdict.evidence
     only_eager_raises = evidence is not None and evidence.eager is not None and evidence.compiled is None
-    if verdict.kind is Kind.EXCEPTION_MISMATCH and only_eager_raises:
+    if verdict.kind is VerdictKind.EXCEPTION_MISMATCH and only_eager_raises:
         return Severity.LOST_VALIDATION
     return _BY_KIND[verdict.kind]
 

@@ -9,18 +9,18 @@ from eqfuzz.triage.confirm.finding_cases import case_about, config_of
 from eqfuzz.triage.confirm.rerun import trial
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.stage import LADDER, Ablation
-from eqfuzz.triage.locate.fault_locator import Placing
+from eqfuzz.triage.locate.fault_locator import FaultLocator
 
 FURTHER_DRAWS = 2
 """Draws of the inputs beside the run's own on which a finding is judged again."""
 
 
-class Localising:
+class FindingAnalyser:
     """Finds out what a finding's checks ask for and is not known of it yet; each look is a child's."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._placing = Placing(pool)
+        self._placing = FaultLocator(pool)
 
     def look(self, finding: Finding) -> Finding:
         """The finding with all that is found out. Raises RunnerFailed."""

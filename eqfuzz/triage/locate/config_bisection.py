@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.configs.options import SAMPLED_MODULES, Option, default_of
 from eqfuzz.run.configs.sampling import randomly, values_of
@@ -22,7 +22,7 @@ from eqfuzz.triage.reduce.ddmin import ddmin
 
 
 @dataclasses.dataclass(frozen=True)
-class Value:
+class OptionValue:
     """One option set to one value; ``default`` is torch's."""
 
     module: str
@@ -42,22 +42,22 @@ class Attempts:
 
 
 @dataclasses.dataclass(frozen=True)
-class Tried:
+class ConfigTrial:
     """These values were tried together: ``kind`` is what they show, ``holds`` whether that is what was looked for."""
 
-    values: tuple[Value, ...]
+    values: tuple[OptionValue, ...]
     kind: str
     holds: bool
 
 
 @dataclasses.dataclass(frozen=True)
-class Bisected:
+class ConfigBisection:
     """None of ``values`` can be left out; ``of`` counts those that the search began with, ``kind`` is what is shown."""
 
     id: str
     turns: Literal["on", "off"]
     kind: str
-    values: tuple[Value, ...]
+    values: tuple[OptionValue, ...]
     of: int
 
 
@@ -65,7 +65,9 @@ class NotBisected(Exception):
     """There is no answer; ``str()`` says in one line why."""
 
 
-def bisect(finding: Finding, folder: Path, out: Path, attempts: Attempts, tell: Callable[[Tried], None]) -> Bisected:
+def bisect(
+    finding: Finding, folder: Path, out: Path, attempts: Attempts, tell: Callable[[ConfigTrial], None]
+) -> ConfigBisection:
     """The values that turn it on, of those it was found under; where stock settings show it, values that turn it off.
 
     ``folder`` is the finding's own. All is judged on torch's stock path, each subset in a process of its own. Raises
@@ -83,7 +85,9 @@ def bisect(finding: Finding, folder: Path, out: Path, attempts: Attempts, tell: 
 class _Search:
     """Judges the finding's program under sets of values."""
 
-    def __init__(self, pool: Pool, case: Case, finding: Finding, config: Config, tell: Callable[[Tried], None]) -> None:
+    def __init__(
+        self, pool: Pool, case: Case, finding: Finding, config: Config, tell: Callable[[ConfigTrial], None]
+    ) -> None:
         self.finding = finding
         self.values = tuple(_value(option, value) for option, value in values_of(config).items())
         self._pool = pool
@@ -91,44 +95,44 @@ class _Search:
         self._config = config
         self._tell = tell
 
-    def shows_it(self, values: tuple[Value, ...]) -> bool:
+    def shows_it(self, values: tuple[OptionValue, ...]) -> bool:
         """Whether they show what the finding shows."""
         return self._try(values, lambda verdict: verdict.symptom == self.finding.verdict.symptom)
 
-    def agrees(self, values: tuple[Value, ...]) -> bool:
+    def agrees(self, values: tuple[OptionValue, ...]) -> bool:
         """Whether compiled equals eager with them."""
-        return self._try(values, lambda verdict: verdict.kind is Kind.AGREE)
+        return self._try(values, lambda verdict: verdict.kind is VerdictKind.AGREE)
 
-    def _try(self, values: tuple[Value, ...], wanted: Callable[[Verdict], bool]) -> bool:
+    def _try(self, values: tuple[OptionValue, ...], wanted: Callable[[Verdict], bool]) -> bool:
         by_module: Mapping[str, dict[str, Any]] = {module: {} for module in SAMPLED_MODULES}
         for value in values:
             by_module[value.module][value.option] = value.value
         config = self._config.model_copy(update=dict(by_module))
         verdict = trial(self._pool, dataclasses.replace(self._case, configs=(config,))).shown.get(config.name)
         holds = verdict is not None and wanted(verdict)
-        self._tell(Tried(values, str(verdict.kind) if verdict is not None else "not judged", holds))
+        self._tell(ConfigTrial(values, str(verdict.kind) if verdict is not None else "not judged", holds))
         return holds
 
 
-def _on(search: _Search) -> Bisected:
+def _on(search: _Search) -> ConfigBisection:
     finding = search.finding
     if not search.values:
         raise NotBisected("stock settings do not show it any more, and it was found under no others")
     if not search.shows_it(search.values):
         raise NotBisected("the values that it was found under do not show it any more")
     left = ddmin(search.values, search.shows_it) if len(search.values) > 1 else search.values
-    return Bisected(finding.id, "on", str(finding.verdict.kind), left, len(search.values))
+    return ConfigBisection(finding.id, "on", str(finding.verdict.kind), left, len(search.values))
 
 
-def _off(search: _Search, attempts: Attempts) -> Bisected:
+def _off(search: _Search, attempts: Attempts) -> ConfigBisection:
     for config in randomly(attempts.options, attempts.count, attempts.p, attempts.seed):
         values = tuple(_value(option, value) for option, value in values_of(config).items())
         if search.agrees(values):
             left = ddmin(values, search.agrees) if len(values) > 1 else values
-            return Bisected(search.finding.id, "off", str(Kind.AGREE), left, len(values))
+            return ConfigBisection(search.finding.id, "off", str(VerdictKind.AGREE), left, len(values))
     tried = f"stock settings show it, and none of {attempts.count} random configurations agrees"
     raise NotBisected(f"{tried}; try --attempts, --p, --seed or --only")
 
 
-def _value(option: Option, value: Any) -> Value:
-    return Value(option.module, option.name, value, default_of(option))
+def _value(option: Option, value: Any) -> OptionValue:
+    return OptionValue(option.module, option.name, value, default_of(option))

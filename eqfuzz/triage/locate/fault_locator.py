@@ -5,23 +5,23 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.triage.confirm.finding_cases import case_about
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.fingerprint import fingerprint, guarded_by, is_exact
 from eqfuzz.triage.findings.stage import STAGES, Blame
 from eqfuzz.triage.locate.guard_probe import unguarded
-from eqfuzz.triage.reduce.finding_reducer import NotReduced, Reducing
+from eqfuzz.triage.reduce.finding_reducer import FindingReducer, NotReduced
 
 BISECTED = (STAGES["aot_eager_decomp_partition"], STAGES["inductor"])
 """Stages of which torch's bisector can switch off parts."""
 
-DEADLY = (Kind.PROCESS_CRASH, Kind.HANG, Kind.OUT_OF_MEMORY)
+DEADLY = (VerdictKind.PROCESS_CRASH, VerdictKind.HANG, VerdictKind.OUT_OF_MEMORY)
 REDUCING_SECONDS = 120.0
 
 
-class Placing:
+class FaultLocator:
     """Finds out as much as a fingerprint needs, and no more: what costs least first."""
 
     def __init__(self, pool: Pool) -> None:
@@ -56,7 +56,7 @@ class Placing:
 
     def _smaller(self, finding: Finding) -> Finding:
         """As small as it gets within the time; itself where it does not show again."""
-        reducing = Reducing(finding, self._pool, seconds=REDUCING_SECONDS)
+        reducing = FindingReducer(finding, self._pool, seconds=REDUCING_SECONDS)
         try:
             return reducing.smallest()
         except NotReduced:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from eqfuzz.rewrite.source.edit import Edit
 from eqfuzz.triage.reduce.size import Change, applied, reduction
 from eqfuzz.triage.reduce.slicing import swept
-from eqfuzz.triage.reduce.source_tree import Function, Parsed, fewer, loads, stores, walk
+from eqfuzz.triage.reduce.source_tree import Function, SourceTree, fewer, loads, stores, walk
 
 _LONG = 100
 """Characters of a line beyond which a variable stays one."""
@@ -17,7 +17,7 @@ _CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "ParameterLis
 
 
 @reduction
-def inline_variables(parsed: Parsed) -> Iterator[Change]:
+def inline_variables(parsed: SourceTree) -> Iterator[Change]:
     """Variables that are bound once and read once put where they are read: all that can, then one by one."""
     singles = [pair for f in parsed.functions for pair in _single_uses(parsed, f)]
     first_of_statement: dict[ast.stmt, list[Edit]] = {}
@@ -33,7 +33,7 @@ def inline_variables(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def drop_items(parsed: Parsed) -> Iterator[Change]:
+def drop_items(parsed: SourceTree) -> Iterator[Change]:
     """Fewer items of tuples, lists, dicts, sets, indices, ``nn.Sequential`` and of what ``and`` and ``or`` join."""
     for node in [*_expressions(parsed), *_given_items(parsed)]:
         match node:
@@ -65,7 +65,7 @@ def drop_items(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def replace_by_operand(parsed: Parsed) -> Iterator[Change]:
+def replace_by_operand(parsed: SourceTree) -> Iterator[Change]:
     """An operation replaced by a variable in it, or by one of its operands, the largest operations first."""
     for node in sorted(_expressions(parsed), key=_weight, reverse=True):
         if isinstance(node, (ast.Tuple, ast.List, ast.Dict, ast.Set)) or _is_layer(node):
@@ -78,7 +78,7 @@ def replace_by_operand(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def simplify_choices(parsed: Parsed) -> Iterator[Change]:
+def simplify_choices(parsed: SourceTree) -> Iterator[Change]:
     """A conditional expression replaced by a branch, a comprehension by its element or what it runs over."""
     for node in _expressions(parsed):
         match node:
@@ -100,7 +100,7 @@ def simplify_choices(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def drop_arguments(parsed: Parsed) -> Iterator[Change]:
+def drop_arguments(parsed: SourceTree) -> Iterator[Change]:
     """Arguments of calls left out: all that have a keyword, then one by one from the last."""
     for node in _expressions(parsed):
         if not isinstance(node, ast.Call) or _last_name(node.func) in _CONTAINERS:
@@ -116,7 +116,7 @@ def drop_arguments(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def replace_variables(parsed: Parsed) -> Iterator[Change]:
+def replace_variables(parsed: SourceTree) -> Iterator[Change]:
     """A variable or parameter replaced everywhere by another one that is bound before it, or by 1."""
     for function in parsed.functions:
         parameters = [a.arg for a in function.args.args if a.arg != "self"]
@@ -138,7 +138,7 @@ def replace_variables(parsed: Parsed) -> Iterator[Change]:
                 yield [parsed.put(n, "1") for n in uses[name]]
 
 
-def _expressions(parsed: Parsed) -> list[ast.expr]:
+def _expressions(parsed: SourceTree) -> list[ast.expr]:
     """Expressions of the code under test in source order, without what lies in f-strings, annotations, decorators."""
     found: list[ast.expr] = []
     seen: set[int] = set()
@@ -156,7 +156,7 @@ def _expressions(parsed: Parsed) -> list[ast.expr]:
     return found
 
 
-def _given_items(parsed: Parsed) -> list[ast.expr]:
+def _given_items(parsed: SourceTree) -> list[ast.expr]:
     """Displays in the inputs hook, but for the tuples that are positional arguments."""
     if parsed.hook is None:
         return []
@@ -164,7 +164,7 @@ def _given_items(parsed: Parsed) -> list[ast.expr]:
     return [n for n in nodes if not isinstance(parsed.parents[n], (ast.Yield, ast.Return)) or isinstance(n, ast.Dict)]
 
 
-def _free(parsed: Parsed, node: ast.AST) -> bool:
+def _free(parsed: SourceTree, node: ast.AST) -> bool:
     while node in parsed.parents:
         node = parsed.parents[node]
         if isinstance(node, ast.JoinedStr):
@@ -180,7 +180,7 @@ def _last_name(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
-def _imported_root(parsed: Parsed, node: ast.expr) -> bool:
+def _imported_root(parsed: SourceTree, node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name) and node.id in parsed.imported
@@ -190,7 +190,7 @@ def _is_layer(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
-def _is_value(parsed: Parsed, node: ast.expr) -> bool:
+def _is_value(parsed: SourceTree, node: ast.expr) -> bool:
     """Whether a node is an operand: no starred item, slice or part of a module's path."""
     if isinstance(node, (ast.Starred, ast.Slice)) or (isinstance(node, ast.Name) and node.id in ("self", "super")):
         return False
@@ -199,7 +199,7 @@ def _is_value(parsed: Parsed, node: ast.expr) -> bool:
     return not _imported_root(parsed, node)
 
 
-def _operands(parsed: Parsed, node: ast.expr) -> list[ast.expr]:
+def _operands(parsed: SourceTree, node: ast.expr) -> list[ast.expr]:
     """What an operation is computed from, the largest first."""
     found: list[ast.expr] = []
     match node:
@@ -234,18 +234,18 @@ def _is_called(node: ast.expr, value: ast.expr) -> bool:
     return isinstance(value, ast.Name) and value.id == "self" and isinstance(node, ast.Attribute)
 
 
-def _called(parsed: Parsed, node: ast.expr) -> bool:
+def _called(parsed: SourceTree, node: ast.expr) -> bool:
     """Whether the node is what a call calls."""
     parent = parsed.parents[node]
     return isinstance(parent, ast.Call) and parent.func is node
 
 
-def _is_whole(parsed: Parsed, node: ast.expr) -> bool:
+def _is_whole(parsed: SourceTree, node: ast.expr) -> bool:
     """Whether a node is the whole value of a statement."""
     return isinstance(parsed.parents[node], ast.stmt)
 
 
-def _leaf(parsed: Parsed, node: ast.expr) -> ast.expr | None:
+def _leaf(parsed: SourceTree, node: ast.expr) -> ast.expr | None:
     """The first variable in an operation of several operations."""
     if _weight(node) < 4 or not _operands(parsed, node):
         return None
@@ -259,12 +259,12 @@ def _leaf(parsed: Parsed, node: ast.expr) -> ast.expr | None:
     return min(names, key=parsed.span) if names else None
 
 
-def _is_index(parsed: Parsed, node: ast.expr) -> bool:
+def _is_index(parsed: SourceTree, node: ast.expr) -> bool:
     """An index tuple with slices in it, which is no value of its own."""
     return isinstance(node, ast.Tuple) and any(isinstance(e, ast.Slice) for e in node.elts)
 
 
-def _with_items(parsed: Parsed, node: ast.expr, items: Sequence[ast.expr]) -> Edit:
+def _with_items(parsed: SourceTree, node: ast.expr, items: Sequence[ast.expr]) -> Edit:
     """The same display with fewer items; one item of a tuple that is a whole value or index stands alone."""
     texts = [parsed.text_of(item) for item in items]
     joined = ", ".join(texts)
@@ -287,7 +287,7 @@ def _with_items(parsed: Parsed, node: ast.expr, items: Sequence[ast.expr]) -> Ed
             return Edit(parsed.span(node), f"[{joined}]")
 
 
-def _fewer_entries(parsed: Parsed, node: ast.Dict) -> Iterator[Change]:
+def _fewer_entries(parsed: SourceTree, node: ast.Dict) -> Iterator[Change]:
     for kept in fewer(len(node.keys)):
         pairs = []
         for index in kept:
@@ -297,7 +297,7 @@ def _fewer_entries(parsed: Parsed, node: ast.Dict) -> Iterator[Change]:
         yield swept(applied(parsed.program, [Edit(parsed.span(node), "{" + ", ".join(pairs) + "}")]))
 
 
-def _fewer_targets(parsed: Parsed, target: ast.expr) -> Iterator[Change]:
+def _fewer_targets(parsed: SourceTree, target: ast.expr) -> Iterator[Change]:
     """``a, b = x, y`` for less of them, by what is read."""
     statement = parsed.parents[target]
     if not isinstance(statement, ast.Assign) or not isinstance(target, (ast.Tuple, ast.List)):
@@ -321,7 +321,7 @@ def _fewer_targets(parsed: Parsed, target: ast.expr) -> Iterator[Change]:
 
 
 def _called_at_once(
-    parsed: Parsed, call: ast.Call, body: ast.expr, names: Sequence[str], given: Sequence[ast.expr]
+    parsed: SourceTree, call: ast.Call, body: ast.expr, names: Sequence[str], given: Sequence[ast.expr]
 ) -> list[Edit]:
     """A lambda's body with its arguments in it, in the place of the call."""
     bound = dict(zip(names, given, strict=False))
@@ -333,7 +333,7 @@ def _called_at_once(
     return [parsed.put(call, text)]
 
 
-def _shorter_range(parsed: Parsed, iterated: ast.expr) -> Iterator[Change]:
+def _shorter_range(parsed: SourceTree, iterated: ast.expr) -> Iterator[Change]:
     match iterated:
         case ast.Call(func=ast.Name(id="range"), args=[bound]) if parsed.text_of(bound) != "1":
             yield [parsed.put(bound, "1")]
@@ -341,21 +341,21 @@ def _shorter_range(parsed: Parsed, iterated: ast.expr) -> Iterator[Change]:
             return
 
 
-def _with_arguments(parsed: Parsed, call: ast.Call, arguments: Sequence[ast.expr | ast.keyword]) -> Edit:
+def _with_arguments(parsed: SourceTree, call: ast.Call, arguments: Sequence[ast.expr | ast.keyword]) -> Edit:
     """``call`` with only these of its arguments."""
     start = parsed.span(call.func)[1]
     opening = parsed.text.index("(", _after_brackets(parsed, start))
     return Edit((opening, parsed.span(call)[1]), f"({', '.join(parsed.text_of(a) for a in arguments)})")
 
 
-def _after_brackets(parsed: Parsed, position: int) -> int:
+def _after_brackets(parsed: SourceTree, position: int) -> int:
     """Past the closing brackets around what is called."""
     while parsed.text[position] in ") \t\n":
         position += 1
     return position
 
 
-def _single_uses(parsed: Parsed, function: Function) -> Iterator[tuple[ast.Assign, ast.Name]]:
+def _single_uses(parsed: SourceTree, function: Function) -> Iterator[tuple[ast.Assign, ast.Name]]:
     """Assignments to a variable with the one place that reads what they bind, no loop or function between."""
     for block in parsed.blocks(function):
         for index, statement in enumerate(block):
@@ -370,7 +370,9 @@ def _single_uses(parsed: Parsed, function: Function) -> Iterator[tuple[ast.Assig
                 yield statement, use
 
 
-def _only_use(parsed: Parsed, function: Function, block: Sequence[ast.stmt], index: int, name: str) -> ast.Name | None:
+def _only_use(
+    parsed: SourceTree, function: Function, block: Sequence[ast.stmt], index: int, name: str
+) -> ast.Name | None:
     same = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
     end = len(block)
     given = name in {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
@@ -393,11 +395,11 @@ def _only_use(parsed: Parsed, function: Function, block: Sequence[ast.stmt], ind
     return used[0]
 
 
-def _length(parsed: Parsed, statement: ast.stmt) -> int:
+def _length(parsed: SourceTree, statement: ast.stmt) -> int:
     text = parsed.text_of(statement)
     return max(len(line) for line in text.splitlines())
 
 
-def _inlined(parsed: Parsed, statement: ast.Assign, use: ast.Name) -> list[Edit]:
+def _inlined(parsed: SourceTree, statement: ast.Assign, use: ast.Name) -> list[Edit]:
     block = next(b for b in parsed.blocks(parsed.parents[statement]) if statement in b)
     return [*parsed.cut(block, [statement]), parsed.put(use, statement.value)]

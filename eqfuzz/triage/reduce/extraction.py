@@ -11,7 +11,7 @@ from typing import TypeGuard
 from eqfuzz.rewrite.source.edit import Edit
 from eqfuzz.triage.reduce.size import Change, applied, reduction
 from eqfuzz.triage.reduce.slicing import swept
-from eqfuzz.triage.reduce.source_tree import Function, Parsed, is_docstring, loads, stores, walk
+from eqfuzz.triage.reduce.source_tree import Function, SourceTree, is_docstring, loads, stores, walk
 
 _MOST = 40
 """Expressions that are tried, so that a large program does not spend its time here."""
@@ -22,7 +22,7 @@ _OPENS_NAMES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 @reduction
-def return_part(parsed: Parsed) -> Iterator[Change]:
+def return_part(parsed: SourceTree) -> Iterator[Change]:
     """One expression of a statement returned in place of it and of all that follows, the largest first.
 
     A variable of a comprehension or a loop around it is replaced by what that runs over.
@@ -44,7 +44,7 @@ def return_part(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def start_from_parameter(parsed: Parsed) -> Iterator[Change]:
+def start_from_parameter(parsed: SourceTree) -> Iterator[Change]:
     """A variable, an item or an attribute replaced by a parameter wherever it is read; what made it goes with it."""
     if parsed.entry is None:
         return
@@ -59,7 +59,7 @@ def start_from_parameter(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def module_as_function(parsed: Parsed) -> Iterator[Change]:
+def module_as_function(parsed: SourceTree) -> Iterator[Change]:
     """A module whose ``forward`` reads nothing of it, as a function."""
     program, forward = parsed.program, parsed.entry
     cls = parsed.parents.get(forward) if forward is not None else None
@@ -78,7 +78,7 @@ def module_as_function(parsed: Parsed) -> Iterator[Change]:
     yield swept(dataclasses.replace(program, source=source, entry=name, construct=name))
 
 
-def _is_own(parsed: Parsed, node: ast.AST) -> bool:
+def _is_own(parsed: SourceTree, node: ast.AST) -> bool:
     """Whether it is a value that is computed where it stands: not in a definition, an f-string, an annotation."""
     if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
         return False
@@ -92,7 +92,7 @@ def _is_own(parsed: Parsed, node: ast.AST) -> bool:
     return node is parsed.entry
 
 
-def _is_part(node: ast.AST, parsed: Parsed) -> TypeGuard[ast.expr]:
+def _is_part(node: ast.AST, parsed: SourceTree) -> TypeGuard[ast.expr]:
     """Whether it is a name, item or attribute that is read where it stands, and not as a part of a longer one."""
     if not isinstance(node, _PARTS) or not isinstance(node.ctx, ast.Load) or not _is_own(parsed, node):
         return False
@@ -115,7 +115,7 @@ def _is_built(node: ast.expr, function: Function) -> bool:
     return root.id in (stores(function) | {"self"}) - parameters
 
 
-def _by_what_is_run_over(parsed: Parsed, function: Function, part: ast.expr, item: str) -> str | None:
+def _by_what_is_run_over(parsed: SourceTree, function: Function, part: ast.expr, item: str) -> str | None:
     """Its text, each variable that surroundings bind in a loop replaced by the first local name that they run over.
 
     ``item`` follows that name. None where there is none.
@@ -145,7 +145,7 @@ def _by_what_is_run_over(parsed: Parsed, function: Function, part: ast.expr, ite
     return text
 
 
-def _first_name(parsed: Parsed, function: Function, iterated: ast.expr) -> str | None:
+def _first_name(parsed: SourceTree, function: Function, iterated: ast.expr) -> str | None:
     inner = {name for n in walk(iterated) if isinstance(n, ast.comprehension) for name in stores(n.target)}
     bound = stores(function) | {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
     names = [n for n in walk(iterated) if isinstance(n, ast.Name) and n.id in bound - inner - {"self"}]

@@ -12,19 +12,19 @@ from typing import Any
 from eqfuzz.oracle.compare.checks import CALLS
 from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.derivation import Step
+from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.jobs.case import Case
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.torch_internals.bisector import application
 from eqfuzz.triage.confirm.finding_cases import case_about, config_of
-from eqfuzz.triage.confirm.rerun import Trial, trial
-from eqfuzz.triage.findings.finding import Finding, Reduced, seen_beside
+from eqfuzz.triage.confirm.rerun import Rerun, trial
+from eqfuzz.triage.findings.finding import Finding, ReductionResult, seen_beside
 from eqfuzz.triage.findings.fingerprint import changed_by, is_exact
 from eqfuzz.triage.findings.program_features import statements
 from eqfuzz.triage.findings.stage import LADDER, STAGES
 from eqfuzz.triage.reduce.ddmin import ddmin
-from eqfuzz.triage.reduce.reducer import Progress, reduce_program
+from eqfuzz.triage.reduce.reducer import ReductionStep, reduce_program
 from eqfuzz.triage.reduce.statements import return_nothing
 
 GUARDS_TRIED = 12
@@ -38,7 +38,7 @@ _WITHOUT_CODE = {STAGES[backend]: backend for backend in LADDER}
 
 
 @dataclasses.dataclass(frozen=True)
-class Tried:
+class ReductionTry:
     """A smaller finding was tried: ``holds`` where it is the same. ``size`` counts what is
     left of what the phase is about."""
 
@@ -51,7 +51,7 @@ class NotReduced(Exception):
     """The finding does not show again; ``str()`` says it in one line."""
 
 
-class Reducing:
+class FindingReducer:
     """Reduces ``finding`` within ``seconds`` of wall time, ``jobs`` programs at a time; every try is a child's.
 
     What is smaller counts only if it shows the same kind of verdict and, of an exception, the same text and frames; if
@@ -67,7 +67,7 @@ class Reducing:
         *,
         seconds: float,
         jobs: int = 1,
-        tell: Callable[[Tried], None] = lambda _: None,
+        tell: Callable[[ReductionTry], None] = lambda _: None,
         answers: dict[str, bool] | None = None,
     ) -> None:
         self._finding = finding
@@ -117,8 +117,8 @@ class Reducing:
                 return self._made(self._fewest_options(own_case, taken), taken)
         return None
 
-    def _fewest_steps(self, case: Case, steps: tuple[Step, ...]) -> tuple[Step, ...]:
-        def holds(chosen: tuple[Step, ...]) -> bool:
+    def _fewest_steps(self, case: Case, steps: tuple[RewriteStep, ...]) -> tuple[RewriteStep, ...]:
+        def holds(chosen: tuple[RewriteStep, ...]) -> bool:
             return self._told("rewrites", len(chosen), self._holds(self._trial(case, chosen), case, chosen))
 
         left = ddmin(steps, holds)
@@ -126,7 +126,7 @@ class Reducing:
             raise NotReduced("its rewrites, made again one by one, do not show it")
         return left
 
-    def _smallest_program(self, case: Case, steps: tuple[Step, ...]) -> Program:
+    def _smallest_program(self, case: Case, steps: tuple[RewriteStep, ...]) -> Program:
         with ThreadPoolExecutor(self._jobs) as threads:
 
             def holds(program: Program) -> bool:
@@ -137,7 +137,7 @@ class Reducing:
                 held = list(threads.map(holds, programs))
                 return next((program for program, good in zip(programs, held, strict=True) if good), None)
 
-            def tell(progress: Progress) -> None:
+            def tell(progress: ReductionStep) -> None:
                 self._told("statements", progress.after.statements, progress.after != progress.before)
 
             return reduce_program(
@@ -158,7 +158,7 @@ class Reducing:
                 return plain
         return None
 
-    def _fewest_options(self, case: Case, steps: tuple[Step, ...]) -> Case:
+    def _fewest_options(self, case: Case, steps: tuple[RewriteStep, ...]) -> Case:
         """The case with what the configuration can do without left out, all threads but one before all."""
         if case.configs[0].threads > 1:
             single = dataclasses.replace(case, configs=(case.configs[0].with_one_thread(),))
@@ -176,7 +176,7 @@ class Reducing:
             return case
         return with_(()) if holds(()) else with_(ddmin(options, holds))
 
-    def _made(self, case: Case, steps: tuple[Step, ...]) -> Finding | None:
+    def _made(self, case: Case, steps: tuple[RewriteStep, ...]) -> Finding | None:
         shown = self._trial(case, steps)
         verdict = self._verdict(shown, case)
         if verdict is None:
@@ -194,7 +194,7 @@ class Reducing:
             old,
             original=case.program,
             transformed=transformed,
-            derivation=tuple(Step(**step) for step in shown.rederived["derivation"]) if shown.rederived else (),
+            derivation=tuple(RewriteStep(**step) for step in shown.rederived["derivation"]) if shown.rederived else (),
             verdict=verdict,
             config=config.name,
             settings=config.model_dump(exclude_defaults=True),
@@ -202,7 +202,7 @@ class Reducing:
             environment={**old.environment, **called},
         )
         first = old.reduced
-        reduced = Reduced(
+        reduced = ReductionResult(
             rewrites=(first.rewrites[0] if first else len(old.derivation), len(new.derivation)),
             statements=(first.statements[0] if first else statements(old.transformed), statements(transformed)),
             characters=(first.characters[0] if first else len(old.transformed.source), len(transformed.source)),
@@ -210,11 +210,11 @@ class Reducing:
         )
         return dataclasses.replace(new, reduced=reduced)
 
-    def _trial(self, case: Case, steps: tuple[Step, ...]) -> Trial:
+    def _trial(self, case: Case, steps: tuple[RewriteStep, ...]) -> Rerun:
         self._tries += 1
         return trial(self._pool, dataclasses.replace(case, steps_taken=steps))
 
-    def _holds(self, shown: Trial, case: Case, steps: tuple[Step, ...]) -> bool:
+    def _holds(self, shown: Rerun, case: Case, steps: tuple[RewriteStep, ...]) -> bool:
         verdict = self._verdict(shown, case)
         if verdict is None:
             return False
@@ -225,7 +225,7 @@ class Reducing:
         again = self._trial(other, steps).shown.get(without.name)
         return again is not None and _is_another(verdict, again)
 
-    def _verdict(self, shown: Trial, case: Case) -> Verdict | None:
+    def _verdict(self, shown: Rerun, case: Case) -> Verdict | None:
         """The verdict that is the finding's; None where it is another or there is none."""
         verdict, wanted = shown.shown.get(case.configs[0].name), self._finding.verdict
         if verdict is None or verdict.kind is not wanted.kind or changed_by(verdict) != changed_by(wanted):
@@ -238,7 +238,7 @@ class Reducing:
         return time.monotonic() > self._deadline
 
     def _told(self, phase: str, size: int, holds: bool) -> bool:
-        self._tell(Tried(phase, size, holds))
+        self._tell(ReductionTry(phase, size, holds))
         return holds
 
 

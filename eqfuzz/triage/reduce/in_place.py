@@ -15,17 +15,17 @@ from eqfuzz.program.formats import read_program
 from eqfuzz.run.environment import Environment
 from eqfuzz.triage.confirm.finding_cases import pool_for
 from eqfuzz.triage.confirm.replay import STILL_FAILING
-from eqfuzz.triage.confirm.reproduction import NoReproducer, Reproducing
+from eqfuzz.triage.confirm.reproduction import NoReproducer, ReproducerWriter
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.folder import preload_in, put_reduced
-from eqfuzz.triage.locate.analysis import Localising
-from eqfuzz.triage.locate.fault_locator import Placing
-from eqfuzz.triage.reduce.finding_reducer import NotReduced, Reducing, Tried
+from eqfuzz.triage.locate.analysis import FindingAnalyser
+from eqfuzz.triage.locate.fault_locator import FaultLocator
+from eqfuzz.triage.reduce.finding_reducer import FindingReducer, NotReduced, ReductionTry
 
 _RECORD = ".reduction.json"
 
 
-class Reduction:
+class InPlaceReduction:
     """Reduces the ``finding`` in ``folder``, which belongs to the run folder ``out``, and tells of every try."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Reduction:
         finding: Finding,
         folder: Path,
         out: Path,
-        tell: Callable[[Tried], None],
+        tell: Callable[[ReductionTry], None],
         *,
         seconds: float,
         jobs: int,
@@ -49,8 +49,8 @@ class Reduction:
     def run(self) -> Finding:
         """The smaller finding, written to the folder. Raises NotReduced, RunnerFailed and OSError."""
         with pool_for(self._finding, self._environment, jobs=self._jobs) as pool:
-            finding = Placing(pool).blamed(self._finding)
-            reducing = Reducing(
+            finding = FaultLocator(pool).blamed(self._finding)
+            reducing = FindingReducer(
                 finding,
                 pool,
                 seconds=self._seconds,
@@ -59,10 +59,10 @@ class Reduction:
                 answers=self._answers,
             )
             smaller = reducing.smallest()
-            suspects = Localising(pool).suspects(smaller)
-            placed = smaller if smaller.fingerprint else Placing(pool).place(smaller)
+            suspects = FindingAnalyser(pool).suspects(smaller)
+            placed = smaller if smaller.fingerprint else FaultLocator(pool).place(smaller)
             smaller = dataclasses.replace(placed, suspects=suspects)
-            reproducing = Reproducing(pool, self._environment)
+            reproducing = ReproducerWriter(pool, self._environment)
             try:
                 scripts = reproducing.scripts(smaller)
             except NoReproducer as error:
@@ -73,7 +73,7 @@ class Reduction:
         (self._folder / _RECORD).unlink(missing_ok=True)
         return smaller
 
-    def _failing(self, reproducing: Reproducing, smaller: Finding, scripts: Sequence[str]) -> str:
+    def _failing(self, reproducing: ReproducerWriter, smaller: Finding, scripts: Sequence[str]) -> str:
         with tempfile.TemporaryDirectory(prefix="eqfuzz-reduce-") as name:
             place = Path(name)
             if self._environment.preload is not None:
@@ -85,7 +85,7 @@ class Reduction:
             raise NotReduced(f"what is smaller does not reproduce in a fresh process ({outcome.status}: {last})")
         return script
 
-    def _remember(self, tried: Tried) -> None:
+    def _remember(self, tried: ReductionTry) -> None:
         new = self._folder / f"{_RECORD}.new"
         new.write_text(json.dumps(self._answers), encoding="utf-8")
         new.replace(self._folder / _RECORD)
@@ -100,7 +100,7 @@ def shows_finding(finding: Finding, folder: Path, out: Path, candidate: Path) ->
     """Whether the seed file ``candidate`` shows the same as ``finding``. Raises InvalidSeed and RunnerFailed."""
     program = read_program(candidate, str(candidate))
     with pool_for(finding, _environment(folder, out)) as pool:
-        return Reducing(finding, pool, seconds=0).shows_it(program)
+        return FindingReducer(finding, pool, seconds=0).shows_it(program)
 
 
 def write_interestingness(folder: Path) -> None:

@@ -7,18 +7,18 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 
-from eqfuzz.program.program import Format
+from eqfuzz.program.program import SeedFormat
 from eqfuzz.rewrite.source.edit import Edit
 from eqfuzz.triage.reduce.size import Change, applied, reduction
 from eqfuzz.triage.reduce.slicing import swept
-from eqfuzz.triage.reduce.source_tree import Parsed, fewer, walk
+from eqfuzz.triage.reduce.source_tree import SourceTree, fewer, walk
 
 _DRAWS = frozenset("normal uniform integers booleans special choice permutation".split())
 _DTYPES = re.compile(r"\btorch\.(float64|double|float16|half|bfloat16|int\d+|uint\d+|long|complex\d+)$")
 
 
 @reduction
-def fewer_input_sets(parsed: Parsed) -> Iterator[Change]:
+def fewer_input_sets(parsed: SourceTree) -> Iterator[Change]:
     """One input set, then fewer: of the hook's ``yield`` statements, or of the items of ``input_tensors``."""
     if parsed.hook is not None:
         yields = [
@@ -38,7 +38,7 @@ def fewer_input_sets(parsed: Parsed) -> Iterator[Change]:
                 for kept in [*([i] for i in range(len(items))), *fewer(len(items))]:
                     joined = ", ".join(parsed.text_of(items[i]) for i in kept)
                     yield [parsed.put(loop.iter, f"({joined},)" if len(kept) == 1 else f"({joined})")]
-    if parsed.program.format is Format.PTMODULE:
+    if parsed.program.format is SeedFormat.PTMODULE:
         for statement in parsed.tree.body:
             if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.List):
                 items = statement.value.elts
@@ -49,7 +49,7 @@ def fewer_input_sets(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def drop_parameters(parsed: Parsed) -> Iterator[Change]:
+def drop_parameters(parsed: SourceTree) -> Iterator[Change]:
     """Parameters of the entry that nothing reads, with what the inputs give for them: all, then one by one.
 
     Defaults that stand for a parameter, and what ``get_init_inputs`` gives to no use, go the same way.
@@ -58,7 +58,7 @@ def drop_parameters(parsed: Parsed) -> Iterator[Change]:
         names = _parameters(parsed.entry)
         unread = [n for n in names if n not in _read_in(parsed.entry)]
         for chosen in [unread, *([n] for n in unread if len(unread) > 1)]:
-            if chosen and (len(chosen) < len(names) or parsed.program.format is Format.EQFUZZ):
+            if chosen and (len(chosen) < len(names) or parsed.program.format is SeedFormat.EQFUZZ):
                 yield from _without_parameters(parsed, parsed.entry, set(chosen))
         arguments = parsed.entry.args
         by_default = list(zip(reversed(arguments.args), reversed(arguments.defaults), strict=False))
@@ -68,14 +68,14 @@ def drop_parameters(parsed: Parsed) -> Iterator[Change]:
             if uses and all(isinstance(n.ctx, ast.Load) and _editable(parsed, n) for n in uses):
                 yield [parsed.put(n, default) for n in uses]
     for function in parsed.functions:
-        if function.name == "__init__" and parsed.program.format is Format.KERNELBENCH:
+        if function.name == "__init__" and parsed.program.format is SeedFormat.KERNELBENCH:
             unread = {n for n in _parameters(function) if n not in _read_in(function)}
             if unread:
                 yield from _without_parameters(parsed, function, unread)
 
 
 @reduction
-def plainer_draws(parsed: Parsed) -> Iterator[Change]:
+def plainer_draws(parsed: SourceTree) -> Iterator[Change]:
     """Draws of ``rng`` and of ``torch`` with less to them: a normal one of lower rank, without views and keywords."""
     for call in _input_calls(parsed):
         if isinstance(call.func, ast.Attribute) and _from_rng(call):
@@ -106,7 +106,7 @@ def plainer_draws(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def inline_inputs(parsed: Parsed) -> Iterator[Change]:
+def inline_inputs(parsed: SourceTree) -> Iterator[Change]:
     """Variables of the inputs hook that are read once put where they are read; loops over one item unrolled."""
     if parsed.hook is None:
         return
@@ -138,7 +138,7 @@ def inline_inputs(parsed: Parsed) -> Iterator[Change]:
                     if isinstance(n, ast.Name) and n.id in bound and isinstance(n.ctx, ast.Load)
                 ]
                 edited = applied(parsed.program, [parsed.put(n, bound[n.id]) for n in uses])
-                again = Parsed(edited)
+                again = SourceTree(edited)
                 loop = again.hook.body[parsed.hook.body.index(statement)] if again.hook is not None else None
                 if isinstance(loop, ast.For) and (lines := again.whole_lines(loop, loop)) is not None:
                     yield applied(edited, [Edit(lines, again.moved(loop.body, again.indent(loop)))])
@@ -147,7 +147,7 @@ def inline_inputs(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def smaller_integers(parsed: Parsed) -> Iterator[Change]:
+def smaller_integers(parsed: SourceTree) -> Iterator[Change]:
     """Integers towards 2 and 1, each value everywhere at once, so that sizes that must agree still do."""
     found: dict[int, list[ast.Constant]] = {}
     for node in walk(parsed.tree):
@@ -172,7 +172,7 @@ def smaller_integers(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def simpler_literals(parsed: Parsed) -> Iterator[Change]:
+def simpler_literals(parsed: SourceTree) -> Iterator[Change]:
     """Floats towards 1.0, 0.5 and 2.0, strings towards one letter, dtypes towards float32."""
     for node in walk(parsed.tree):
         if isinstance(node, ast.Attribute) and _DTYPES.search(parsed.text_of(node)):
@@ -207,7 +207,7 @@ def _read_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 
 def _without_parameters(
-    parsed: Parsed, function: ast.FunctionDef | ast.AsyncFunctionDef, gone: set[str]
+    parsed: SourceTree, function: ast.FunctionDef | ast.AsyncFunctionDef, gone: set[str]
 ) -> Iterator[Change]:
     """A function and what is given to it without these parameters."""
     arguments = function.args
@@ -224,14 +224,14 @@ def _without_parameters(
         kept = [ast.unparse(e) for i, e in enumerate(given.elts) if i not in places]
         program = dataclasses.replace(program, inputs="(" + "".join(f"{k}, " for k in kept) + ")")
     else:
-        if program.format is Format.TORCHFUZZ and len(positional) - 1 in places:
+        if program.format is SeedFormat.TORCHFUZZ and len(positional) - 1 in places:
             program = dataclasses.replace(program, inputs="(*args,)")
         for node in _given(parsed):
             edits += _without_arguments(parsed, node, places, gone)
     yield swept(applied(program, edits))
 
 
-def _signature(parsed: Parsed, function: ast.FunctionDef | ast.AsyncFunctionDef, gone: set[str]) -> Edit:
+def _signature(parsed: SourceTree, function: ast.FunctionDef | ast.AsyncFunctionDef, gone: set[str]) -> Edit:
     """The edit that leaves parameters out of a definition."""
     arguments = function.args
     none = [None] * (len(arguments.args) - len(arguments.defaults))
@@ -251,7 +251,7 @@ def _signature(parsed: Parsed, function: ast.FunctionDef | ast.AsyncFunctionDef,
     return Edit((parsed.span(arguments.args[0])[0], max(ends)), ", ".join(shown))
 
 
-def _init_given(parsed: Parsed) -> Iterator[ast.expr]:
+def _init_given(parsed: SourceTree) -> Iterator[ast.expr]:
     for statement in parsed.tree.body:
         if getattr(statement, "name", None) == "get_init_inputs":
             for node in walk(statement):
@@ -259,7 +259,7 @@ def _init_given(parsed: Parsed) -> Iterator[ast.expr]:
                     yield node.value
 
 
-def _given(parsed: Parsed) -> Iterator[ast.expr]:
+def _given(parsed: SourceTree) -> Iterator[ast.expr]:
     """The expressions that give one input set each."""
     if parsed.hook is not None:
         for node in walk(parsed.hook):
@@ -267,13 +267,13 @@ def _given(parsed: Parsed) -> Iterator[ast.expr]:
                 yield node.value
     for statement in parsed.tree.body:
         match statement:
-            case ast.Assign(targets=[ast.Name(id="args")]) if parsed.program.format is Format.TORCHFUZZ:
+            case ast.Assign(targets=[ast.Name(id="args")]) if parsed.program.format is SeedFormat.TORCHFUZZ:
                 yield statement.value
             case _:
                 continue
 
 
-def _without_arguments(parsed: Parsed, node: ast.expr, places: set[int], gone: set[str]) -> list[Edit]:
+def _without_arguments(parsed: SourceTree, node: ast.expr, places: set[int], gone: set[str]) -> list[Edit]:
     match node:
         case ast.Tuple(elts=items):
             kept = [item for i, item in enumerate(items) if i not in places]
@@ -289,7 +289,7 @@ def _without_arguments(parsed: Parsed, node: ast.expr, places: set[int], gone: s
         case ast.BinOp(left=ast.Tuple(elts=left), op=ast.Add(), right=ast.Tuple(elts=right)):
             kept = [parsed.text_of(item) for i, item in enumerate([*left, *right]) if i not in places]
             return [Edit(parsed.span(node), f"({', '.join(kept)}{',' if len(kept) == 1 else ''})")]
-        case ast.List(elts=items) if parsed.program.format is Format.KERNELBENCH:
+        case ast.List(elts=items) if parsed.program.format is SeedFormat.KERNELBENCH:
             kept = [parsed.text_of(item) for i, item in enumerate(items) if i not in places]
             return [Edit(parsed.span(node), f"[{', '.join(kept)}]")]
         case ast.Dict(keys=keys, values=values):
@@ -305,7 +305,7 @@ def _without_arguments(parsed: Parsed, node: ast.expr, places: set[int], gone: s
             return []
 
 
-def _input_nodes(parsed: Parsed) -> Iterator[ast.expr]:
+def _input_nodes(parsed: SourceTree) -> Iterator[ast.expr]:
     """Expressions that make the inputs: in the hook, or assigned at the module level."""
     roots: list[ast.AST] = [parsed.hook] if parsed.hook is not None else []
     roots += [s for s in parsed.tree.body if isinstance(s, ast.Assign)]
@@ -315,7 +315,7 @@ def _input_nodes(parsed: Parsed) -> Iterator[ast.expr]:
                 yield node
 
 
-def _input_calls(parsed: Parsed) -> Iterator[ast.Call]:
+def _input_calls(parsed: SourceTree) -> Iterator[ast.Call]:
     yield from (n for n in _input_nodes(parsed) if isinstance(n, ast.Call))
 
 
@@ -334,12 +334,14 @@ def _sizes(call: ast.Call) -> list[ast.expr]:
     return call.args[_leading(call.func.attr) :] if isinstance(call.func, ast.Attribute) else []
 
 
-def _joined(parsed: Parsed, arguments: Sequence[ast.expr | ast.keyword], keywords: frozenset[str] = frozenset()) -> str:
+def _joined(
+    parsed: SourceTree, arguments: Sequence[ast.expr | ast.keyword], keywords: frozenset[str] = frozenset()
+) -> str:
     kept = [a for a in arguments if not isinstance(a, ast.keyword) or a.arg in keywords]
     return ", ".join(parsed.text_of(a) for a in kept)
 
 
-def _call(parsed: Parsed, call: ast.Call, arguments: Sequence[ast.expr | ast.keyword]) -> Edit:
+def _call(parsed: SourceTree, call: ast.Call, arguments: Sequence[ast.expr | ast.keyword]) -> Edit:
     joined = ", ".join(parsed.text_of(a) for a in arguments)
     return Edit(parsed.span(call), f"{parsed.text_of(call.func)}({joined})")
 
@@ -352,7 +354,7 @@ def _bound(target: ast.expr, item: ast.expr) -> dict[str, ast.expr] | None:
     return None
 
 
-def _editable(parsed: Parsed, node: ast.AST) -> bool:
+def _editable(parsed: SourceTree, node: ast.AST) -> bool:
     """Whether a constant has a place in the text of its own: none inside f-strings."""
     while node in parsed.parents:
         node = parsed.parents[node]

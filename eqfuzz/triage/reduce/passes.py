@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from eqfuzz.rewrite.source.edit import Edit, edited
 from eqfuzz.triage.reduce import expressions, extraction, inputs, statements
 from eqfuzz.triage.reduce.size import Change, Pass, Size, reduction, size
-from eqfuzz.triage.reduce.source_tree import Parsed, is_docstring
+from eqfuzz.triage.reduce.source_tree import SourceTree, is_docstring
 
 
 @reduction
-def tidy(parsed: Parsed) -> Iterator[Change]:
+def tidy(parsed: SourceTree) -> Iterator[Change]:
     """Docstrings, comments and runs of empty lines gone: what a person would not paste into a report."""
     edits: list[Edit] = []
     for block in parsed.blocks():
@@ -31,7 +31,7 @@ def tidy(parsed: Parsed) -> Iterator[Change]:
     yield parsed.program.with_source(text)
 
 
-def _without_gaps(parsed: Parsed, edits: list[Edit]) -> str:
+def _without_gaps(parsed: SourceTree, edits: list[Edit]) -> str:
     text = edited(parsed.text, edits)
     text = re.sub(r"[ \t]+\n", "\n", text)
     text = re.sub(r"\n{3,}(?=[ \t])", "\n\n", text)

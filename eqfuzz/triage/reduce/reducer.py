@@ -19,7 +19,7 @@ _Edit = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @dataclasses.dataclass(frozen=True)
-class Progress:
+class ReductionStep:
     """One step: which pass asked, how large the program was before and is now, all candidates tried so far."""
 
     name: str
@@ -36,7 +36,7 @@ def reduce_program(
     passes: Sequence[Pass] = PASSES,
     width: int = 1,
     stop: Callable[[], bool] = lambda: False,
-    tell: Callable[[Progress], None] = lambda _: None,
+    tell: Callable[[ReductionStep], None] = lambda _: None,
     answers: MutableMapping[str, bool] | None = None,
     context: str = "",
 ) -> Program:
@@ -75,7 +75,7 @@ class _Loop:
         shows_it: ShowsIt,
         width: int,
         stop: Callable[[], bool],
-        tell: Callable[[Progress], None],
+        tell: Callable[[ReductionStep], None],
         answers: MutableMapping[str, bool],
         context: str,
     ) -> None:
@@ -121,7 +121,7 @@ class _Loop:
         return self.context + digest(program)
 
     def _told(self, reduce_pass: Pass, before: Program, after: Program) -> Program:
-        self.tell(Progress(reduce_pass.__name__, size(before), size(after), self.tries, after))
+        self.tell(ReductionStep(reduce_pass.__name__, size(before), size(after), self.tries, after))
         return after
 
     def _batches(self, reduce_pass: Pass, program: Program, same: str) -> Iterator[tuple[bool, list[Program]]]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.source.edit import Edit, edited
-from eqfuzz.triage.reduce.source_tree import Function, Parsed, is_docstring, stores, walk
+from eqfuzz.triage.reduce.source_tree import Function, SourceTree, is_docstring, stores, walk
 
 Pass = Callable[[Program], Iterator[Program]]
 """Candidates that may replace a program, the boldest first; each is strictly smaller and compiles."""
@@ -84,12 +84,12 @@ def _weight(value: object) -> int:
     return len(repr(value))
 
 
-def reduction(propose: Callable[[Parsed], Iterator[Change]]) -> Pass:
+def reduction(propose: Callable[[SourceTree], Iterator[Change]]) -> Pass:
     """A pass from a function that proposes changes: only what is smaller, new and may run comes out."""
 
     @functools.wraps(propose)
     def candidates(program: Program) -> Iterator[Program]:
-        before = Parsed(program)
+        before = SourceTree(program)
         yield from worth_a_try(before, (applied(program, change) for change in propose(before)))
 
     return candidates
@@ -100,7 +100,7 @@ def applied(program: Program, change: Change) -> Program:
     return change if isinstance(change, Program) else program.with_source(edited(program.source, change))
 
 
-def worth_a_try(before: Parsed, candidates: Iterable[Program]) -> Iterator[Program]:
+def worth_a_try(before: SourceTree, candidates: Iterable[Program]) -> Iterator[Program]:
     """Those that compile, are smaller than ``before``, keep its entry and read no name that is bound nowhere."""
     limit = size_of(before.tree, before.program)
     unbound_before = _unbound(before.text, before.tree)
@@ -114,7 +114,7 @@ def worth_a_try(before: Parsed, candidates: Iterable[Program]) -> Iterator[Progr
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SyntaxWarning)
                 compile(candidate.source, candidate.name, "exec", dont_inherit=True)
-            after = Parsed(candidate)
+            after = SourceTree(candidate)
         except (SyntaxError, ValueError):
             continue
         if size_of(after.tree, candidate) >= limit or not _keeps(before, after):
@@ -123,7 +123,7 @@ def worth_a_try(before: Parsed, candidates: Iterable[Program]) -> Iterator[Progr
             yield candidate
 
 
-def _keeps(before: Parsed, after: Parsed) -> bool:
+def _keeps(before: SourceTree, after: SourceTree) -> bool:
     """Whether what the harness names is still bound, the entry returns and the hook still gives something."""
     if not (after.named & _bound_at_top(before.tree)) <= _bound_at_top(after.tree):
         return False

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.source.edit import Edit, edited
-from eqfuzz.triage.reduce.source_tree import Function, Parsed, is_docstring, loads, stores, walk
+from eqfuzz.triage.reduce.source_tree import Function, SourceTree, is_docstring, loads, stores, walk
 
 _DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -24,7 +24,7 @@ def swept(program: Program) -> Program:
     """
     for _ in range(9):
         try:
-            parsed = Parsed(program)
+            parsed = SourceTree(program)
         except (SyntaxError, ValueError):
             return program
         edits = [e for f in parsed.functions if f.name != "__init__" for e in _dead_statements(parsed, f)]
@@ -38,7 +38,7 @@ def swept(program: Program) -> Program:
     return program
 
 
-def unused_definitions(parsed: Parsed) -> list[Edit]:
+def unused_definitions(parsed: SourceTree) -> list[Edit]:
     """Edits that take out module-level statements which neither the entry nor the inputs lead to."""
     dead = unreached(parsed)
     edits = parsed.cut(parsed.tree.body, dead) if dead else []
@@ -59,7 +59,7 @@ def _import_line(statement: ast.Import | ast.ImportFrom, names: list[ast.alias])
     return ast.unparse(ast.ImportFrom(statement.module, names, statement.level))
 
 
-def unreached(parsed: Parsed) -> list[ast.stmt]:
+def unreached(parsed: SourceTree) -> list[ast.stmt]:
     """Module-level statements that bind names which nothing that is kept reads, in order."""
     wanted = set(parsed.named)
     body = parsed.tree.body
@@ -120,7 +120,7 @@ def _root(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _dead_statements(parsed: Parsed, function: Function) -> list[Edit]:
+def _dead_statements(parsed: SourceTree, function: Function) -> list[Edit]:
     """Edits that take out the statements of a function's own body that its results do not need."""
     body = function.body
     if not any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in walk(function)):
@@ -236,7 +236,7 @@ def _yields(statement: ast.stmt) -> bool:
     return any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.NamedExpr)) for n in walk(statement))
 
 
-def _unread_attributes(parsed: Parsed) -> list[Edit]:
+def _unread_attributes(parsed: SourceTree) -> list[Edit]:
     """Edits that take ``self.name = …`` and ``self.register_buffer("name", …)`` out where nothing reads the name."""
     edits: list[Edit] = []
     read = {n.attr for n in walk(parsed.tree) if isinstance(n, ast.Attribute) and _is_read(parsed, n)}
@@ -250,11 +250,11 @@ def _unread_attributes(parsed: Parsed) -> list[Edit]:
     return edits
 
 
-def _is_read(parsed: Parsed, attribute: ast.Attribute) -> bool:
+def _is_read(parsed: SourceTree, attribute: ast.Attribute) -> bool:
     return not isinstance(attribute.ctx, ast.Store) or isinstance(parsed.parents[attribute], ast.AugAssign)
 
 
-def _only_inherits(parsed: Parsed, function: Function) -> bool:
+def _only_inherits(parsed: SourceTree, function: Function) -> bool:
     """Whether an ``__init__`` without parameters does nothing but call the inherited one."""
     body = [s for s in function.body if not is_docstring(s)]
     arguments = function.args

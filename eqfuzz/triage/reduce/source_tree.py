@@ -40,7 +40,7 @@ _BINDING = {
 """How tightly an operator holds its operands together; what is not listed needs no brackets anywhere."""
 
 
-class Parsed:
+class SourceTree:
     """Parses the program's source once. Raises SyntaxError when it is not Python."""
 
     def __init__(self, program: Program) -> None:

@@ -9,11 +9,11 @@ from eqfuzz.program.program import Program
 from eqfuzz.rewrite.source.edit import Edit
 from eqfuzz.triage.reduce.size import Change, applied, reduction
 from eqfuzz.triage.reduce.slicing import returns_nothing, swept, unreached, unused_definitions
-from eqfuzz.triage.reduce.source_tree import Function, Parsed, fewer, is_docstring, loads, stores, walk
+from eqfuzz.triage.reduce.source_tree import Function, SourceTree, fewer, is_docstring, loads, stores, walk
 
 
 @reduction
-def drop_unused(parsed: Parsed) -> Iterator[Change]:
+def drop_unused(parsed: SourceTree) -> Iterator[Change]:
     """What the entry and the inputs do not lead to: dead statements with it, else the definitions alone."""
     yield swept(parsed.program)
     yield unused_definitions(parsed)
@@ -26,7 +26,7 @@ def drop_unused(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def fewer_outputs(parsed: Parsed) -> Iterator[Change]:
+def fewer_outputs(parsed: SourceTree) -> Iterator[Change]:
     """A part of what the entry returns, without the statements that only the rest needed.
 
     A returned variable that is a tuple, a list or a dict stands for its items.
@@ -41,7 +41,7 @@ def fewer_outputs(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def fewer_outputs_alone(parsed: Parsed) -> Iterator[Change]:
+def fewer_outputs_alone(parsed: SourceTree) -> Iterator[Change]:
     """A part of what the entry returns, all statements kept: where they write to what is returned."""
     for function, returned in _returns(parsed):
         outputs = _outputs(function, returned.value, flat=False)
@@ -51,7 +51,7 @@ def fewer_outputs_alone(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def return_earlier(parsed: Parsed) -> Iterator[Change]:
+def return_earlier(parsed: SourceTree) -> Iterator[Change]:
     """The value of an earlier statement returned in place of the result, halfway first."""
     if parsed.entry is None:
         return
@@ -76,7 +76,7 @@ def return_earlier(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def return_nothing(parsed: Parsed) -> Iterator[Change]:
+def return_nothing(parsed: SourceTree) -> Iterator[Change]:
     """None in place of every result: what the program writes to is left."""
     if parsed.entry is None or returns_nothing(parsed.entry):
         return
@@ -85,7 +85,7 @@ def return_nothing(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def drop_statements(parsed: Parsed) -> Iterator[Change]:
+def drop_statements(parsed: SourceTree) -> Iterator[Change]:
     """Chunks of every list of statements, halves before single ones.
 
     Where later statements read what is gone, they read what it was computed from.
@@ -103,7 +103,7 @@ def drop_statements(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def drop_top_level(parsed: Parsed) -> Iterator[Change]:
+def drop_top_level(parsed: SourceTree) -> Iterator[Change]:
     """Single statements of the module level that do something: settings, seeds, patches."""
     body = parsed.tree.body
     for statement in reversed(body):
@@ -112,7 +112,7 @@ def drop_top_level(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def simplify_control_flow(parsed: Parsed) -> Iterator[Change]:
+def simplify_control_flow(parsed: SourceTree) -> Iterator[Change]:
     """A compound statement replaced by one of its blocks: ``if`` and ``try`` by a branch, loops by one turn."""
     for block in list(parsed.blocks()):
         for statement in block:
@@ -131,7 +131,7 @@ def simplify_control_flow(parsed: Parsed) -> Iterator[Change]:
 
 
 @reduction
-def inline_helpers(parsed: Parsed) -> Iterator[Change]:
+def inline_helpers(parsed: SourceTree) -> Iterator[Change]:
     """A function of straight lines put in the place of its calls; the definition goes when nothing calls it."""
     for function in parsed.functions:
         if function is parsed.entry or function.decorator_list or not _simple_parameters(function):
@@ -151,11 +151,11 @@ def inline_helpers(parsed: Parsed) -> Iterator[Change]:
             yield swept(applied(parsed.program, edits))
 
 
-def _ordered_functions(parsed: Parsed) -> list[Function]:
+def _ordered_functions(parsed: SourceTree) -> list[Function]:
     return [*parsed.functions, *([parsed.hook] if parsed.hook is not None else [])]
 
 
-def _returns(parsed: Parsed) -> Iterator[tuple[Function, ast.Return]]:
+def _returns(parsed: SourceTree) -> Iterator[tuple[Function, ast.Return]]:
     """The returns of the code under test, those of the entry's own body first."""
     found = []
     for function in parsed.functions:
@@ -183,7 +183,7 @@ def _outputs(function: Function, value: ast.expr | None, flat: bool) -> list[ast
     return [o for item in items for o in (_outputs(function, item, flat) if flat else [item])]
 
 
-def _shown(parsed: Parsed, outputs: Sequence[ast.expr]) -> str:
+def _shown(parsed: SourceTree, outputs: Sequence[ast.expr]) -> str:
     texts = []
     for output in outputs:
         text = parsed.text_of(output)
@@ -192,7 +192,7 @@ def _shown(parsed: Parsed, outputs: Sequence[ast.expr]) -> str:
     return ", ".join(texts)
 
 
-def _returning(parsed: Parsed, returned: ast.Return, outputs: Sequence[ast.expr]) -> Program:
+def _returning(parsed: SourceTree, returned: ast.Return, outputs: Sequence[ast.expr]) -> Program:
     edit = Edit(parsed.span(returned), f"return {_shown(parsed, outputs)}")
     return swept(applied(parsed.program, [edit]))
 
@@ -229,7 +229,7 @@ def _appended(statement: ast.stmt) -> ast.expr | None:
             return None
 
 
-def _needed(parsed: Parsed, block: Sequence[ast.stmt], statement: ast.stmt) -> bool:
+def _needed(parsed: SourceTree, block: Sequence[ast.stmt], statement: ast.stmt) -> bool:
     """Whether no text without this statement can run: the end of a function, the first call of ``__init__``."""
     last = block[-1] is statement and isinstance(statement, ast.Return)
     top = isinstance(parsed.parents[block[0]], Function)
@@ -241,7 +241,7 @@ def _needed(parsed: Parsed, block: Sequence[ast.stmt], statement: ast.stmt) -> b
     )
 
 
-def _without(parsed: Parsed, block: Sequence[ast.stmt], chunk: Sequence[ast.stmt]) -> Program:
+def _without(parsed: SourceTree, block: Sequence[ast.stmt], chunk: Sequence[ast.stmt]) -> Program:
     """The program without ``chunk``; names that it bound are read as those that they were computed from."""
     edits = parsed.cut(block, chunk)
     function = parsed.function_of(chunk[0])
@@ -271,13 +271,13 @@ def _without(parsed: Parsed, block: Sequence[ast.stmt], chunk: Sequence[ast.stmt
     return swept(applied(parsed.program, edits))
 
 
-def _first_local(parsed: Parsed, function: Function, value: ast.expr) -> str | None:
+def _first_local(parsed: SourceTree, function: Function, value: ast.expr) -> str | None:
     local = stores(function) | {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
     names = [n for n in walk(value) if isinstance(n, ast.Name) and n.id in local and n.id != "self"]
     return min(names, key=lambda n: parsed.span(n)).id if names else None
 
 
-def _in_string(parsed: Parsed, node: ast.AST) -> bool:
+def _in_string(parsed: SourceTree, node: ast.AST) -> bool:
     """Inside an f-string, whose parts have no positions of their own in Python 3.11."""
     while node in parsed.parents:
         node = parsed.parents[node]
@@ -286,7 +286,7 @@ def _in_string(parsed: Parsed, node: ast.AST) -> bool:
     return False
 
 
-def _branches(parsed: Parsed, statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], list[str]]]:
+def _branches(parsed: SourceTree, statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], list[str]]]:
     """Blocks that may stand in the place of a compound statement, with the lines that go before."""
     match statement:
         case ast.If():
@@ -305,7 +305,7 @@ def _branches(parsed: Parsed, statement: ast.stmt) -> Iterator[tuple[list[ast.st
             return
 
 
-def _named_items(parsed: Parsed, statement: ast.While | ast.With) -> list[str]:
+def _named_items(parsed: SourceTree, statement: ast.While | ast.With) -> list[str]:
     if isinstance(statement, ast.While):
         return []
     return [
@@ -320,7 +320,7 @@ def _jumps(loop: ast.stmt) -> bool:
     return any(isinstance(n, (ast.Break, ast.Continue)) for n in walk(loop))
 
 
-def _first_turn(parsed: Parsed, loop: ast.For) -> list[str]:
+def _first_turn(parsed: SourceTree, loop: ast.For) -> list[str]:
     """Lines that bind a loop's variables as its first turn does."""
     if not stores(loop.target) & set().union(*(loads(s) for s in loop.body)):
         return []
@@ -342,7 +342,7 @@ def _first_turn(parsed: Parsed, loop: ast.For) -> list[str]:
     return [f"{target} = next(iter({parsed.text_of(loop.iter)}))"]
 
 
-def _one_turn(parsed: Parsed, loop: ast.For) -> Iterator[Change]:
+def _one_turn(parsed: SourceTree, loop: ast.For) -> Iterator[Change]:
     """The loop with fewer turns."""
     match loop.iter:
         case ast.Call(func=ast.Name(id="range"), args=[bound]) if parsed.text_of(bound) not in ("1", "2"):
@@ -367,7 +367,7 @@ def _calls(call: ast.Call, function: Function) -> bool:
     return isinstance(call.func, ast.Name) and call.func.id == function.name
 
 
-def _around(parsed: Parsed, node: ast.AST) -> list[ast.AST]:
+def _around(parsed: SourceTree, node: ast.AST) -> list[ast.AST]:
     found = []
     while node in parsed.parents:
         node = parsed.parents[node]
@@ -375,7 +375,7 @@ def _around(parsed: Parsed, node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def _arguments(parsed: Parsed, function: Function, call: ast.Call) -> dict[str, ast.expr] | None:
+def _arguments(parsed: SourceTree, function: Function, call: ast.Call) -> dict[str, ast.expr] | None:
     """What each parameter of a simple function is given, None where it cannot be told."""
     names = [a.arg for a in function.args.args]
     if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
@@ -386,7 +386,7 @@ def _arguments(parsed: Parsed, function: Function, call: ast.Call) -> dict[str, 
     return given if set(given) == set(names) else None
 
 
-def _folded(parsed: Parsed, function: Function, calls: Sequence[ast.Call]) -> list[Edit] | None:
+def _folded(parsed: SourceTree, function: Function, calls: Sequence[ast.Call]) -> list[Edit] | None:
     """Edits that put the returned expression in the place of every call."""
     returned = function.body[-1]
     edits: list[Edit] = []
@@ -414,7 +414,7 @@ def _folded(parsed: Parsed, function: Function, calls: Sequence[ast.Call]) -> li
     return edits
 
 
-def _expanded(parsed: Parsed, function: Function, body: Sequence[ast.stmt], call: ast.Call) -> list[Edit] | None:
+def _expanded(parsed: SourceTree, function: Function, body: Sequence[ast.stmt], call: ast.Call) -> list[Edit] | None:
     """Edits that put the statements of ``function`` before the one that calls it."""
     given = _arguments(parsed, function, call)
     statement = parsed.statement_of(call)

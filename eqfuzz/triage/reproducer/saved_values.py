@@ -63,14 +63,14 @@ class NotSaved(ValueError):
 
 
 @dataclasses.dataclass(frozen=True)
-class Saved:
+class SavedValue:
     """A value: a tensor with its metadata, or what something else printed as. One of both is None."""
 
     tensor: torch.Tensor | None
     metadata: tuple[Any, ...]
 
     @classmethod
-    def read(cls, text: str) -> Saved:
+    def read(cls, text: str) -> SavedValue:
         """From the text of the file. Raises NotSaved."""
         try:
             told = json.loads(text)
@@ -81,7 +81,7 @@ class Saved:
             raise NotSaved(f"no value was saved: {type(error).__name__}") from None
 
     @classmethod
-    def _tensor(cls, told: dict[str, Any]) -> Saved:
+    def _tensor(cls, told: dict[str, Any]) -> SavedValue:
         dtype, shape = _DTYPES[told["dtype"]], [int(size) for size in told["shape"]]
         raw = base64.b64decode(told["data"])
         if len(raw) != math.prod(shape) * dtype.itemsize:
@@ -92,14 +92,14 @@ class Saved:
         return cls(flat.reshape(shape), metadata)
 
 
-def metadata_differ(eager: Saved, compiled: Saved) -> bool:
+def metadata_differ(eager: SavedValue, compiled: SavedValue) -> bool:
     """Whether dtype, shape, strides where a size is above 1, device or ``requires_grad`` differ, or the class."""
     if eager.tensor is None and compiled.tensor is None:
         return eager.metadata[0] != compiled.metadata[0]
     return eager.metadata != compiled.metadata
 
 
-def values_differ(eager: Saved, compiled: Saved) -> bool:
+def values_differ(eager: SavedValue, compiled: SavedValue) -> bool:
     """Whether any value differs; NaN equals NaN."""
     a, b = eager.tensor, compiled.tensor
     if a is None or b is None:
@@ -107,7 +107,7 @@ def values_differ(eager: Saved, compiled: Saved) -> bool:
     return a.shape != b.shape or not bool(((a == b) | ((a != a) & (b != b))).all())
 
 
-def element_differs(eager: Saved, compiled: Saved, evidence: Evidence) -> bool:
+def element_differs(eager: SavedValue, compiled: SavedValue, evidence: Evidence) -> bool:
     """Whether the compiled value at the evidence's index is farther from its reference than is allowed.
 
     Also whether it is more than three times as far as the eager one, which may be farther than is allowed, too.

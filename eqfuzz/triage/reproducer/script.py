@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from eqfuzz.oracle.compare.observation_diff import NOTHING
-from eqfuzz.oracle.compare.verdict import Evidence, Kind
+from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.oracle.observe.leaves import STRUCTURE
 from eqfuzz.oracle.observe.readability import unreadable
 from eqfuzz.program.definitions_only import program_text
@@ -26,7 +26,7 @@ from eqfuzz.triage.reproducer.helpers import COTANGENT, SHARED, TENSORS, TEXTS, 
 COMPILE_SECONDS = 90.0
 """The wall limit of a compiled cell where a finding does not say under which it was made."""
 
-WATCHED = (Kind.PROCESS_CRASH, Kind.HANG, Kind.OUT_OF_MEMORY, Kind.EXCEPTION_MISMATCH)
+WATCHED = (VerdictKind.PROCESS_CRASH, VerdictKind.HANG, VerdictKind.OUT_OF_MEMORY, VerdictKind.EXCEPTION_MISMATCH)
 """Kinds whose script runs the program in a child: what raises with one thread may abort the process with two."""
 
 MEMORY_BYTES = 16 << 30
@@ -34,7 +34,7 @@ MEMORY_BYTES = 16 << 30
 
 
 @dataclasses.dataclass(frozen=True)
-class Described:
+class SourceDescription:
     """A program's inputs and state as Python source, made in a child: ``calls`` is a function body.
 
     ``changes`` are ``(label, before, within)`` of each call (see ``Call``), ``globals`` the names of the plain globals
@@ -50,7 +50,7 @@ class Described:
     functions: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Described:
+    def of(cls, told: Mapping[str, Any]) -> SourceDescription:
         """From the fields of a child's ``described`` event."""
         changes = tuple((label, before, within) for label, before, within in told["changes"])
         return cls(
@@ -64,12 +64,12 @@ class Described:
         return "call(model, number, args, kwargs)" if changed else "model(*args, **kwargs)"
 
 
-def write_reproducer(finding: Finding, config: Config, described: Described, preloaded: bool) -> str:
+def write_reproducer(finding: Finding, config: Config, described: SourceDescription, preloaded: bool) -> str:
     """The script's text."""
     parts = _inputs(finding, described)
     if finding.verdict.kind in WATCHED:
         parts += [TENSORS, _run(finding, described), _watch(finding, config)]
-    elif finding.verdict.kind is Kind.COMPILER_CRASH:
+    elif finding.verdict.kind is VerdictKind.COMPILER_CRASH:
         parts += [TENSORS, _run(finding, described), _raises(config)]
     else:
         parts += _compares(finding, config, described)
@@ -77,7 +77,7 @@ def write_reproducer(finding: Finding, config: Config, described: Described, pre
 
 
 def write_saving_script(
-    finding: Finding, config: Config, described: Described, preloaded: bool, *, compiled: bool
+    finding: Finding, config: Config, described: SourceDescription, preloaded: bool, *, compiled: bool
 ) -> str:
     """A script that runs one side of what the reproducer runs, eager or ``compiled``, and saves what is compared.
 
@@ -87,7 +87,7 @@ def write_saving_script(
     ours = secrets.token_hex(8)
     model = _compile_line(config).replace("torch.compile(", f"compile_{ours}(", 1) if compiled else "make_model()"
     parts = _inputs(finding, described)
-    if finding.verdict.kind is Kind.COMPILER_CRASH:
+    if finding.verdict.kind is VerdictKind.COMPILER_CRASH:
         parts += [TENSORS, _run(finding, described), _outcome(), f"save_{ours}(type(outcome({model})).__name__)"]
     else:
         parts += [*_compares(finding, config, described)[:-1], f"save_{ours}(observe({model}))"]
@@ -111,7 +111,7 @@ def comparison_of(finding: Finding) -> Comparison:
     evidence = finding.verdict.evidence or Evidence()
     leaf = _leaf(evidence)
     as_it_is = leaf.startswith(("shared(", "structure(")) or leaf.endswith((".is_leaf", ".device"))
-    if finding.verdict.kind is Kind.WRONG_METADATA and not as_it_is:
+    if finding.verdict.kind is VerdictKind.WRONG_METADATA and not as_it_is:
         return "metadata"
     if evidence.allowed and evidence.index is not None and evidence.reference is not None:
         return "element"
@@ -123,7 +123,7 @@ def _leaf(evidence: Evidence) -> str:
     return path.removeprefix("second ").removeprefix("gradient of ").removesuffix(" after the call")
 
 
-def _inputs(finding: Finding, described: Described) -> list[str]:
+def _inputs(finding: Finding, described: SourceDescription) -> list[str]:
     """What makes the calls and the model, and makes one call where more than its arguments changes."""
     program = finding.transformed
     parts = ["# Inputs: (args, kwargs) of each call, made anew each time"]
@@ -146,7 +146,7 @@ def _inputs(finding: Finding, described: Described) -> list[str]:
     return parts
 
 
-def _restoring(described: Described, build: list[str]) -> list[str]:
+def _restoring(described: SourceDescription, build: list[str]) -> list[str]:
     """Parts that note what the program may change besides; ``build`` gets the statements that put it back."""
     lines = ["# What the program may change besides: put back for each run, in place"]
     for name, names in (("GLOBALS", described.globals), ("HOLDERS", described.functions)):
@@ -166,7 +166,7 @@ def _restoring(described: Described, build: list[str]) -> list[str]:
     return [RESTORING, "\n".join(lines)]
 
 
-def _changes(described: Described) -> str:
+def _changes(described: SourceDescription) -> str:
     """``call(model, number, args, kwargs)`` for a sequence in which more than the arguments changes."""
     lines = ["def call(model, number, args, kwargs):", '    """One call, in the state that it is to be made in."""']
     if any(before for _, before, _ in described.changes):
@@ -222,10 +222,10 @@ def patience(finding: Finding) -> int:
 
 def _watch(finding: Finding, config: Config) -> str:
     """Crashes, hangs, exhausted memory and exceptions happen in a child of the script."""
-    raises = finding.verdict.kind is Kind.EXCEPTION_MISMATCH
+    raises = finding.verdict.kind is VerdictKind.EXCEPTION_MISMATCH
     stream = "PIPE" if raises else "DEVNULL"  # a program that floods its output must not flood the script's memory
     seconds = patience(finding)
-    exhausts = finding.verdict.kind is Kind.OUT_OF_MEMORY
+    exhausts = finding.verdict.kind is VerdictKind.OUT_OF_MEMORY
     limit = f"resource.setrlimit(resource.RLIMIT_AS, ({MEMORY_BYTES}, {MEMORY_BYTES}))\n" if exhausts else ""
     return f'''
 {limit}REACHED_THE_END = 42  # 0 may also come from an exit in the middle
@@ -262,7 +262,7 @@ else:
 '''
 
 
-def _compares(finding: Finding, config: Config, described: Described) -> list[str]:
+def _compares(finding: Finding, config: Config, described: SourceDescription) -> list[str]:
     evidence = finding.verdict.evidence or Evidence()
     path, leaf = evidence.path or "output", _leaf(evidence)
     comparison = comparison_of(finding)
@@ -412,7 +412,7 @@ def number(value: Any) -> str:
     return repr(value) if value == value and abs(value) != float("inf") else f'float("{value}")'
 
 
-def _run(finding: Finding, described: Described) -> str:
+def _run(finding: Finding, described: SourceDescription) -> str:
     ends = "    torch.cuda.synchronize()\n" if finding.device == "cuda" else ""
     return f'''{inspect.getsource(unreadable)}
 

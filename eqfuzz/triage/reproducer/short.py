@@ -8,30 +8,30 @@ from __future__ import annotations
 import ast
 import math
 
-from eqfuzz.oracle.compare.verdict import Evidence, Kind
+from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.program.definitions_only import program_text
 from eqfuzz.program.parsing import parse
 from eqfuzz.run.configs.named import Config
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reproducer.header import draws, opening, without_imports_of_torch
-from eqfuzz.triage.reproducer.script import Described, number
+from eqfuzz.triage.reproducer.script import SourceDescription, number
 
 _SHORT = 1500
 """Characters of inputs that a reader still takes in."""
 
 
-def short_reproducer(finding: Finding, config: Config, described: Described, preloaded: bool) -> str | None:
+def short_reproducer(finding: Finding, config: Config, described: SourceDescription, preloaded: bool) -> str | None:
     """The script's text; None where the finding is not as simple."""
     evidence = finding.verdict.evidence or Evidence()
     inputs = _inputs(described)
     program, future = without_imports_of_torch(program_text(finding.transformed))
     simple = (
-        finding.verdict.kind in (Kind.WRONG_RESULT, Kind.COMPILER_CRASH)
+        finding.verdict.kind in (VerdictKind.WRONG_RESULT, VerdictKind.COMPILER_CRASH)
         and not finding.transformed.is_module
         and evidence.call == 0
         and not draws(program)
         and not (described.globals or described.functions)
-        and (finding.verdict.kind is Kind.COMPILER_CRASH or _is_plain_element(evidence))
+        and (finding.verdict.kind is VerdictKind.COMPILER_CRASH or _is_plain_element(evidence))
     )
     if inputs is None or not simple:
         return None
@@ -70,7 +70,7 @@ def _is_plain_element(evidence: Evidence) -> bool:
     return plain and evidence.index is not None and evidence.path.startswith("output")
 
 
-def _inputs(described: Described) -> str | None:
+def _inputs(described: SourceDescription) -> str | None:
     """The body of a function that returns the arguments; None where there is more than one plain call of few values."""
     if described.packs or "remake(" in described.calls or described.state is not None or len(described.calls) > _SHORT:
         return None
@@ -87,7 +87,7 @@ def _inputs(described: Described) -> str | None:
 
 
 def _ending(finding: Finding, evidence: Evidence, eager: str, compiled: str, *, perhaps_arrays: bool) -> list[str]:
-    if finding.verdict.kind is Kind.COMPILER_CRASH:
+    if finding.verdict.kind is VerdictKind.COMPILER_CRASH:
         return [
             eager,
             'print("eager:    returns", flush=True)',

@@ -3,8 +3,8 @@ import os, sys
 import torch
 
 import eqfuzz.run.jobs.cell_judge as cells
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
-cells.CellJudge.cell = lambda self, *a: cells.Judged(Verdict(Kind.WRONG_RESULT, "BREACH"), 1.0)
+from eqfuzz.oracle.compare.verdict import VerdictKind, Verdict
+cells.CellJudge.cell = lambda self, *a: cells.JudgedCell(Verdict(VerdictKind.WRONG_RESULT, "BREACH"), 1.0)
 os.waitpid = lambda *a: (0, 0)
 
 

@@ -2,7 +2,7 @@
 
 import libcst as cst
 
-from eqfuzz.rewrite.context.context import Place
+from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.preconditions import floating
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import indented
@@ -16,16 +16,16 @@ def program(x, y):
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=LOOP)
-def last_turn_forgotten(loop: cst.For, at: Place):
+def last_turn_forgotten(loop: cst.For, ctx: RewriteContext):
     """A loop that ends one turn too early."""
-    numbers = at.value(loop.iter, "range")
-    yield f"for {at.text(loop.target)} in range({len(numbers) - 1}):\n{indented(at.block(loop.body))}"
+    numbers = ctx.value(loop.iter, "range")
+    yield f"for {ctx.text(loop.target)} in range({len(numbers) - 1}):\n{indented(ctx.block(loop.body))}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=LOOP)
-def turns_in_reverse(loop: cst.For, at: Place):
+def turns_in_reverse(loop: cst.For, ctx: RewriteContext):
     """The turns depend on each other, so their order matters."""
-    yield f"for {at.text(loop.target)} in reversed({at.text(loop.iter)}):\n{indented(at.block(loop.body))}"
+    yield f"for {ctx.text(loop.target)} in reversed({ctx.text(loop.iter)}):\n{indented(ctx.block(loop.body))}"
 
 
 @rule(
@@ -37,12 +37,12 @@ def turns_in_reverse(loop: cst.For, at: Place):
         return y + x.add_(1) * x
     """,
 )
-def evaluated_too_early(product: cst.BinaryOperation, at: Place):
+def evaluated_too_early(product: cst.BinaryOperation, ctx: RewriteContext):
     """The second operand is read before the first changes it."""
     if not isinstance(product.operator, cst.Multiply):
         return
-    name = at.new_name("t")
-    yield f"{name} * ({at.text(product.left)})", at.ahead(f"{name} = {at.text(product.right)} + 0")
+    name = ctx.new_name("t")
+    yield f"{name} * ({ctx.text(product.left)})", ctx.ahead(f"{name} = {ctx.text(product.right)} + 0")
 
 
 @rule(
@@ -55,10 +55,10 @@ def evaluated_too_early(product: cst.BinaryOperation, at: Place):
         return a, b
     """,
 )
-def dependent_statements_swapped(assign: cst.Assign, at: Place):
+def dependent_statements_swapped(assign: cst.Assign, ctx: RewriteContext):
     """A statement moved before the one that it needs, under a name that happens to exist."""
-    if at.statement.index + 1 < len(at.statement.block) and at.text(assign).startswith("a"):
-        yield f"a = x\nb = a * y\n{at.text(assign)}", at.replace(at.statement.block[at.statement.index + 1], "pass")
+    if ctx.statement.index + 1 < len(ctx.statement.block) and ctx.text(assign).startswith("a"):
+        yield f"a = x\nb = a * y\n{ctx.text(assign)}", ctx.replace(ctx.statement.block[ctx.statement.index + 1], "pass")
 
 
 @rule(
@@ -72,10 +72,10 @@ def dependent_statements_swapped(assign: cst.Assign, at: Place):
         return a
     """,
 )
-def alias_broken(call: cst.Call, at: Place):
+def alias_broken(call: cst.Call, ctx: RewriteContext):
     """A view becomes a copy, and what is written into it is lost."""
     if isinstance(call.func, cst.Attribute) and call.func.attr.value == "view":
-        yield f"{at.text(call)}.clone()"
+        yield f"{ctx.text(call)}.clone()"
 
 
 @rule(
@@ -85,9 +85,9 @@ def alias_broken(call: cst.Call, at: Place):
         return (x + y) * 2
     """,
 )
-def graph_broken(product: cst.BinaryOperation, at: Place):
+def graph_broken(product: cst.BinaryOperation, ctx: RewriteContext):
     """Dynamo cannot keep one graph, and the rule does not say so."""
-    yield at.text(product), at.ahead(f"{at.path('torch._dynamo.graph_break')}()")
+    yield ctx.text(product), ctx.ahead(f"{ctx.path('torch._dynamo.graph_break')}()")
 
 
 @rule(
@@ -97,6 +97,6 @@ def graph_broken(product: cst.BinaryOperation, at: Place):
         return x + y
     """,
 )
-def no_python(total: cst.BinaryOperation, at: Place):
+def no_python(total: cst.BinaryOperation, ctx: RewriteContext):
     """What is written is no Python."""
-    yield f"{at.text(total)} +"
+    yield f"{ctx.text(total)} +"

@@ -4,14 +4,14 @@ from pathlib import Path
 
 from eqfuzz.campaign.administration import campaign_named, description
 from eqfuzz.campaign.feedback.novelty import empty_outcome
-from eqfuzz.campaign.store.records import Item, KeptFinding
+from eqfuzz.campaign.store.records import Item, StoredFinding
 from eqfuzz.campaign.store.store import Store
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 
 
-def kept(name: str, kind: Kind) -> KeptFinding:
+def kept(name: str, kind: VerdictKind) -> StoredFinding:
     verdict = Verdict(kind, "it differs", Evidence(path="output"))
-    return KeptFinding(name, str(kind), "f", f"b{name}", "", "seed.py", 1, {"verdict": verdict.to_json()})
+    return StoredFinding(name, str(kind), "f", f"b{name}", "", "seed.py", 1, {"verdict": verdict.to_json()})
 
 
 def test_its_findings_stand_the_gravest_first(tmp_path: Path) -> None:
@@ -21,7 +21,11 @@ def test_its_findings_stand_the_gravest_first(tmp_path: Path) -> None:
         store.items.add_epoch(campaign, 1, [item])
         claim = store.items.claim(campaign, "h/1/1")
         assert claim is not None
-        found = [kept("1", Kind.WRONG_METADATA), kept("2", Kind.COMPILER_CRASH), kept("3", Kind.WRONG_RESULT)]
+        found = [
+            kept("1", VerdictKind.WRONG_METADATA),
+            kept("2", VerdictKind.COMPILER_CRASH),
+            kept("3", VerdictKind.WRONG_RESULT),
+        ]
         assert store.items.finish(claim, empty_outcome("done"), found, 3.0)
         shown = description(store, campaign_named(store, "night"))
     assert [(one["id"], one["severity"]) for one in shown["findings"]] == [

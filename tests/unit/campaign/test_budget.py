@@ -8,7 +8,7 @@ import time
 import pytest
 
 from eqfuzz.campaign.configuration import Budget
-from eqfuzz.campaign.engine.budget import Budgeting
+from eqfuzz.campaign.engine.budget import BudgetMonitor
 
 
 @dataclasses.dataclass
@@ -34,8 +34,8 @@ class Writer:
     is_silent: bool = False
 
 
-def budgeting(budget: Budget, writer: Writer | None = None, counted: Counted | None = None) -> Budgeting:
-    return Budgeting(budget, counted or Counted(), writer)
+def budgeting(budget: Budget, writer: Writer | None = None, counted: Counted | None = None) -> BudgetMonitor:
+    return BudgetMonitor(budget, counted or Counted(), writer)
 
 
 @pytest.mark.parametrize(

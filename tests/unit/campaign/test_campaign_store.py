@@ -21,7 +21,7 @@ from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.store import schema
 from eqfuzz.campaign.store.database import Database
 from eqfuzz.campaign.store.patience import with_patience
-from eqfuzz.campaign.store.records import Arm, Claim, CorpusEntry, Item, KeptFinding, Settlement
+from eqfuzz.campaign.store.records import Arm, Claim, CorpusEntry, EpochResult, Item, StoredFinding
 from eqfuzz.campaign.store.store import Store, StoreError, StoreUnavailable
 
 T = TypeVar("T")
@@ -43,8 +43,8 @@ def begun(store: Store, name: str = "night") -> int:
     return store.begin(name, 7, {"depth": 4}, {"torch": "2"}, 1.0).id
 
 
-def finding(name: str) -> KeptFinding:
-    return KeptFinding(name, "wrong-values", "f1", "b1", "", "seed0.py", 1, {"event": "finding"})
+def finding(name: str) -> StoredFinding:
+    return StoredFinding(name, "wrong-values", "f1", "b1", "", "seed0.py", 1, {"event": "finding"})
 
 
 def claimed(store: Store, campaign: int, worker: str = "h/1/1") -> Claim:
@@ -196,7 +196,7 @@ def test_an_epoch_is_settled_once_and_teaches(store: Store) -> None:
     store.items.finish(claimed(store, campaign), empty_outcome("done"), [], 1.0)
     entry = CorpusEntry("ab", "seed0.py", "cd", {"source": "s"}, ("r/a",), frozenset({2**62, 5}), 1.5)
     arm = Arm("source", "folder:s", 1.0, 2.0, 3)
-    settlement = Settlement({5: 0, 2**62: 0}, (entry,), (arm,), {"a.py": b"\x06"}, {"epoch": 1, "cells": 2})
+    settlement = EpochResult({5: 0, 2**62: 0}, (entry,), (arm,), {"a.py": b"\x06"}, {"epoch": 1, "cells": 2})
     assert store.settle(campaign, 1, settlement)
     assert not store.settle(campaign, 1, settlement)
     assert store.features(campaign) == {5, 2**62}
@@ -236,7 +236,7 @@ def test_lines_are_joined(tmp_path_factory: pytest.TempPathFactory, epochs: list
         whole: dict[str, int] = {}
         for epoch, lines in enumerate(epochs, 1):
             bitmaps = {file: bits.to_bytes(9, "little") for file, bits in lines.items()}
-            assert store.settle(campaign, epoch, Settlement({}, (), (), bitmaps, {}))
+            assert store.settle(campaign, epoch, EpochResult({}, (), (), bitmaps, {}))
             whole = {file: whole.get(file, 0) | lines.get(file, 0) for file in {*whole, *lines}}
         told = {file: int.from_bytes(bitmap, "little") for file, bitmap in store.lines(campaign).items()}
         assert told == {file: bits for file, bits in whole.items() if bits}
@@ -260,7 +260,7 @@ def test_problems_are_told(store: Store) -> None:
     store.program_file(planned[0].program).write_text("other")
     [problem] = store.problems(campaign)
     assert "is not what was stored" in problem
-    store.settle(campaign, 1, Settlement({}, (), (), {}, {}))
+    store.settle(campaign, 1, EpochResult({}, (), (), {}, {}))
     assert any("not all of their items are done" in line for line in store.problems(campaign))
 
 

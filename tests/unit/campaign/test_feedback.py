@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eqfuzz.campaign.feedback.bandit import DISCOUNT, Bandit
-from eqfuzz.campaign.feedback.novelty import Known, earned, empty_outcome, entries, smallest_cover
+from eqfuzz.campaign.feedback.novelty import ReachedFeatures, earned, empty_outcome, entries, smallest_cover
 from eqfuzz.campaign.store.records import Arm, CorpusEntry, Item
 
 
@@ -27,7 +27,7 @@ def entry(program: str, features: set[int], cost: float = 1.0) -> CorpusEntry:
 
 
 def test_a_feature_counts_for_whoever_comes_first():
-    known = Known({1}, {}, set())
+    known = ReachedFeatures({1}, {}, set())
     first = known.take(item(0), outcome(features={"0": [1, 2], "1": [2, 3]}), "cpu")
     again = known.take(item(1), outcome(features={"0": [1, 2, 3]}), "cpu")
     assert first.features == {0: {2}, 1: {3}}
@@ -35,7 +35,7 @@ def test_a_feature_counts_for_whoever_comes_first():
 
 
 def test_lines_and_buckets_count_once():
-    known = Known(set(), {"a.py": b"\x06"}, {"old"})
+    known = ReachedFeatures(set(), {"a.py": b"\x06"}, {"old"})
     told = outcome(lines={"a.py": "e", "b.py": "1"}, buckets=["old", "new"])
     found = known.take(item(), told, "cells")
     assert (found.lines, found.buckets, found.cost) == (2, 1, 3.0)
@@ -45,7 +45,7 @@ def test_lines_and_buckets_count_once():
 
 def test_the_seed_and_the_variants_that_reach_something_enter_the_corpus():
     told = outcome(features={"0": [1], "2": [2]}, rules={"1": ["x/a"], "2": ["y/b"]})
-    one = Known(set(), {}, set()).take(item(), told, "cpu")
+    one = ReachedFeatures(set(), {}, set()).take(item(), told, "cpu")
     kept = entries(one, told, {0: "digest0", 2: "ab12"})
     assert [(e.program, e.name, e.rules) for e in kept] == [
         ("digest0", "seed0.py", ()),
@@ -54,7 +54,7 @@ def test_the_seed_and_the_variants_that_reach_something_enter_the_corpus():
 
 
 def test_arms_earn_by_what_their_items_brought():
-    known = Known(set(), {}, set())
+    known = ReachedFeatures(set(), {}, set())
     rich = outcome(features={"0": [1, 2], "1": [3]}, rules={"1": ["forms/a"], "2": ["layout/b"]})
     poor = outcome(features={"0": [1]}, cpu_seconds=6.0)
     told = [rich, poor]

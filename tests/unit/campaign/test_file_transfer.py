@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eqfuzz.campaign.configuration import Configuration, from_tables
-from eqfuzz.campaign.executors.file_transfer import Luggage, pack, unpack
+from eqfuzz.campaign.executors.file_transfer import ShippedConfiguration, pack, unpack
 
 NAMES = st.text("abc._-é", min_size=1, max_size=6).filter(lambda name: name not in (".", ".."))
 FOLDERS = st.dictionaries(NAMES, st.dictionaries(NAMES, st.binary(max_size=40), min_size=1, max_size=3), max_size=3)
@@ -64,7 +64,7 @@ def test_the_user_s_files_travel_with_the_configuration(tmp_path, monkeypatch):
     (tmp_path / "fault.py").write_text("fault")
     given = {"rewriting": {"rules_from": ["rules", "fault.py"]}, "compiling": {"preload": "fault.py"}}
     configuration = from_tables(given, "test")
-    luggage = Luggage.of(configuration)
+    luggage = ShippedConfiguration.of(configuration)
     monkeypatch.chdir("/")
     there, origins = luggage.unpack(tmp_path / "node")
     rules, preload = there.rewriting.rules_from, there.compiling.preload
@@ -79,9 +79,9 @@ def test_the_user_s_files_travel_with_the_configuration(tmp_path, monkeypatch):
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(OSError):
-        Luggage.of(from_tables({"compiling": {"preload": str(tmp_path / "none.py")}}, "test"))
+        ShippedConfiguration.of(from_tables({"compiling": {"preload": str(tmp_path / "none.py")}}, "test"))
 
 
 def test_without_files_nothing_travels(tmp_path):
-    there, origins = Luggage.of(Configuration()).unpack(tmp_path)
+    there, origins = ShippedConfiguration.of(Configuration()).unpack(tmp_path)
     assert there == Configuration() and origins == {}

@@ -11,12 +11,12 @@ import pytest
 from eqfuzz.campaign.configuration import Configuration, from_tables
 from eqfuzz.campaign.engine.plan import NothingToDo, plan
 from eqfuzz.campaign.feedback.bandit import Bandit
-from eqfuzz.campaign.sources.files import Corpus, Drawn, Files, Generated
+from eqfuzz.campaign.sources.files import CorpusSeeds, DrawHistory, SeedFiles, TemplateSeeds
 from eqfuzz.campaign.store.records import Arm, CorpusEntry
-from eqfuzz.generate.dag.generate import Generator
+from eqfuzz.generate.dag.generate import ProgramGenerator
 from eqfuzz.generate.dag.template import shipped_templates
 
-NOTHING = Drawn(Counter(), frozenset())
+NOTHING = DrawHistory(Counter(), frozenset())
 
 
 def digest(text: str) -> str:
@@ -29,14 +29,14 @@ def planned(configuration: Configuration, sources, epoch=1, bandit=None, drawn=N
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Files:
+def files(tmp_path: Path) -> SeedFiles:
     for name in "abc":
         (tmp_path / f"{name}.py").write_text(f"# {name}\n")
-    return Files("folder:s", sorted(tmp_path.iterdir()))
+    return SeedFiles("folder:s", sorted(tmp_path.iterdir()))
 
 
 def test_the_same_seed_plans_the_same(files):
-    generated = Generated("fusion", Generator(shipped_templates()["fusion"]), 5)
+    generated = TemplateSeeds("fusion", ProgramGenerator(shipped_templates()["fusion"]), 5)
     one, again = (planned(Configuration(seed=5), [files, generated]) for _ in range(2))
     other = planned(Configuration(seed=6), [files, generated])
     assert one == again != other
@@ -48,18 +48,18 @@ def test_files_are_drawn_equally_often_and_invalid_ones_are_not(files, tmp_path)
     configuration = from_tables({"feedback": {"epoch": 6}}, "here")
     times = Counter(item.name for item in planned(configuration, [files]))
     assert set(times.values()) == {2}
-    drawn = Drawn(Counter(), frozenset({str(tmp_path / "b.py")}))
+    drawn = DrawHistory(Counter(), frozenset({str(tmp_path / "b.py")}))
     assert str(tmp_path / "b.py") not in {item.name for item in planned(configuration, [files], drawn=drawn)}
 
 
 def test_without_a_seed_there_is_nothing_to_do(files, tmp_path):
-    drawn = Drawn(Counter(), frozenset(str(path) for path in tmp_path.iterdir()))
+    drawn = DrawHistory(Counter(), frozenset(str(path) for path in tmp_path.iterdir()))
     with pytest.raises(NothingToDo):
         planned(Configuration(), [files], drawn=drawn)
 
 
 def test_feedback_steers_and_can_be_off(files, tmp_path):
-    poor = Files("folder:poor", sorted(tmp_path.iterdir()))
+    poor = SeedFiles("folder:poor", sorted(tmp_path.iterdir()))
     bandit = Bandit([Arm("source", "folder:poor", 0.0, 500.0, 9), Arm("source", "folder:s", 400.0, 500.0, 9)])
     steered = planned(Configuration(), [files, poor], bandit=bandit)
     assert {item.arms["source"] for item in steered} == {"folder:s"}
@@ -77,7 +77,7 @@ def test_what_is_known_of_a_program_goes_with_it(files):
 
 def test_the_corpus_gives_what_it_keeps():
     kept = [CorpusEntry(f"d{n}", f"n{n}.py", "", {}, (), frozenset({n}), 1.0) for n in range(3)]
-    source = Corpus(kept, lambda digest: f"# {digest}\n")
+    source = CorpusSeeds(kept, lambda digest: f"# {digest}\n")
     drawn = [source.draw(random.Random(n), n, NOTHING) for n in range(20)]
     assert {seedling.text for seedling in drawn if seedling} <= {"# d0\n", "# d1\n", "# d2\n"}
     assert len({seedling.name for seedling in drawn if seedling}) > 1
@@ -85,7 +85,7 @@ def test_the_corpus_gives_what_it_keeps():
 
 def test_an_original_that_hangs_is_not_run_again(files):
     met = {"# a\n": {("cpu", "inductor", "hang", "no answer")}, "# b\n": {("cpu", "inductor", "process-crash", "x")}}
-    corpus = Corpus([CorpusEntry("# a\n", "corpus/a.py", "", {}, (), frozenset({1}), 1.0)], lambda text: text)
+    corpus = CorpusSeeds([CorpusEntry("# a\n", "corpus/a.py", "", {}, (), frozenset({1}), 1.0)], lambda text: text)
     bandit = Bandit()
     items = plan(Configuration(), 1, [files, corpus], ["forms"], ["inductor"], bandit, NOTHING, lambda text: text, met)
     assert len(items) == 16

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.triage.findings.buckets import Buckets
 from eqfuzz.triage.findings.folder import keep, write_folder
 from eqfuzz.triage.findings.severity import Severity
@@ -14,11 +14,11 @@ from tests.unit.cli.test_verbs import call
 from tests.unit.triage.findings import finding_of
 
 PLAIN = finding_of()
-REWRITTEN = finding_of(Kind.COMPILER_CRASH, rules=("algebra/commute",))
+REWRITTEN = finding_of(VerdictKind.COMPILER_CRASH, rules=("algebra/commute",))
 
 
 BOTH = finding_of(
-    Kind.WRONG_GRADIENT, rules=("algebra/commute",), cells={"C(P)": "wrong-result", "C(P')": "wrong-gradient"}
+    VerdictKind.WRONG_GRADIENT, rules=("algebra/commute",), cells={"C(P)": "wrong-result", "C(P')": "wrong-gradient"}
 )
 """The original's values are wrong in another place: no find of the rewrite's."""
 
@@ -84,7 +84,9 @@ def test_no_such_run_is_one_line_and_exit_2(tmp_path):
 
 
 def test_a_stride_never_stands_above_a_wrong_number(out):
-    strides = [finding_of(Kind.WRONG_METADATA, fingerprint="metadata · Dynamo", device=f"d{n}") for n in range(3)]
+    strides = [
+        finding_of(VerdictKind.WRONG_METADATA, fingerprint="metadata · Dynamo", device=f"d{n}") for n in range(3)
+    ]
     strides = [dataclasses.replace(one, id=f"{n}aaaaaaaaa") for n, one in enumerate(strides)]
     crash = dataclasses.replace(REWRITTEN, id="3aaaaaaaaa", fingerprint="raises · KeyError")
     wrong = dataclasses.replace(PLAIN, id="4aaaaaaaaa", fingerprint="values · Inductor")

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 import eqfuzz.mutate.run as campaign
 from eqfuzz.cli.app import app
-from eqfuzz.events.run import FindingMade, InvalidReason, RunStarted, SeedDone, SeedStarted, Summary
+from eqfuzz.events.run import FindingReported, InvalidReason, RunStarted, SeedDone, SeedStarted, Summary
 from eqfuzz.mutate.settings import Settings
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
-from eqfuzz.program.program import Format, Program
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
+from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.findings.finding import Finding
 
@@ -47,12 +47,12 @@ def summary(**changed: object) -> Summary:
     return Summary(**{**given, **changed})  # type: ignore[arg-type]
 
 
-def finding_made() -> FindingMade:
-    program = Program("a.py", SOURCE, Format.EQFUZZ, "program", "program", "inputs(rng)")
-    verdict = Verdict(Kind.WRONG_RESULT, "output differs")
+def finding_made() -> FindingReported:
+    program = Program("a.py", SOURCE, SeedFormat.EQFUZZ, "program", "program", "inputs(rng)")
+    verdict = Verdict(VerdictKind.WRONG_RESULT, "output differs")
     cells = {"P": "runs", "C(P)": "wrong-result"}
     made = Finding("ab12cd34ef", program, program, (), verdict, "cpu", "inductor", {}, cells, 0, {})
-    return FindingMade(0, made, "eqfuzz-out/findings/ab12cd34ef", False)
+    return FindingReported(0, made, "eqfuzz-out/findings/ab12cd34ef", False)
 
 
 class Faked:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.program.release import this_release
 from eqfuzz.triage.findings.buckets import Buckets, bucket_id
 from eqfuzz.triage.findings.folder import write_folder
@@ -19,7 +19,7 @@ FIXED_LATER = "import os\nprint('compiled: looked at')\nraise SystemExit(os.envi
 BROKEN = "raise ValueError('its own failure')"
 
 
-def finding(id, fingerprint="", kind=Kind.WRONG_RESULT):
+def finding(id, fingerprint="", kind=VerdictKind.WRONG_RESULT):
     source = SOURCE.replace("x + 1", f"x + {int(id[2:])}")
     return finding_of(kind, id=id, fingerprint=fingerprint, source=source, environment=MADE_WITH)
 
@@ -28,7 +28,7 @@ SCRIPTS = (
     (finding("aa00000001", MINIMUM), FIXED),
     (finding("bb00000002", MAXIMUM), FAILING),
     (finding("cc00000003", MINIMUM), FIXED_LATER),
-    (finding("dd00000004", kind=Kind.COMPILER_CRASH), FAILING),
+    (finding("dd00000004", kind=VerdictKind.COMPILER_CRASH), FAILING),
 )
 
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.triage.findings.buckets import Buckets, bucket_id
 from eqfuzz.triage.findings.folder import write_folder
 from tests.unit.cli.test_verbs import call
@@ -15,8 +15,10 @@ from tests.unit.triage.findings import SOURCE, finding_of
 LEAST, MOST = "values · Inductor, lowerings: minimum", "values · Inductor, lowerings: maximum"
 FIRST = finding_of(id="aa00000001", fingerprint=LEAST, source=SOURCE.replace("x + 1", "x.amin(0)"))
 SECOND = finding_of(id="bb00000002", fingerprint=MOST, source=SOURCE.replace("x + 1", "x + 1 + 1"))
-THIRD = finding_of(Kind.HANG, id="cc00000003", fingerprint=LEAST, source=SOURCE.replace("x + 1", "x + 1 + 1 + 1"))
-LOST = finding_of(Kind.COMPILER_CRASH, id="dd00000004")
+THIRD = finding_of(
+    VerdictKind.HANG, id="cc00000003", fingerprint=LEAST, source=SOURCE.replace("x + 1", "x + 1 + 1 + 1")
+)
+LOST = finding_of(VerdictKind.COMPILER_CRASH, id="dd00000004")
 ALL = {finding.id: finding for finding in (FIRST, SECOND, THIRD, LOST)}
 FIXED, FAILING = "print('compiled: equal')", "print('compiled: differs')\nraise SystemExit(1)"
 URL = "https://github.com/pytorch/pytorch/issues/1"

@@ -6,12 +6,14 @@ import json
 import pytest
 
 from eqfuzz.commands.fuzz_configs import _circumstances
-from eqfuzz.commands.judged_configs import FILE, BadState, ConfigState, Judged
+from eqfuzz.commands.judged_configs import FILE, BadState, ConfigState, JudgedConfig
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.program.release import Release
 
 VALUES = {"inductor": {"max_fusion_size": 1, "memory_pool": "none"}, "dynamo": {"specialize_int": True}}
-JUDGED = Judged("a.py", "abc", "max_fusion_size=1,…", VALUES, {"torch": "2.13.0", "seed": 0}, "wrong-result", "differs")
+JUDGED = JudgedConfig(
+    "a.py", "abc", "max_fusion_size=1,…", VALUES, {"torch": "2.13.0", "seed": 0}, "wrong-result", "differs"
+)
 
 
 def test_values_and_verdict_come_back(tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from eqfuzz.generate.dag.catalogue.docs_page import page
 from eqfuzz.generate.dag.catalogue.operator import operators
-from eqfuzz.generate.dag.generate import Generator
+from eqfuzz.generate.dag.generate import ProgramGenerator
 from eqfuzz.generate.dag.template import shipped_templates, template_of
 from tools.fault_detection.generated import run
 
@@ -27,7 +27,7 @@ def test_an_operator_takes_at_most_twelve_lines_and_works(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(OPERATOR, encoding="utf-8")
     only, weights = ["torch.softcap", "torch.add"], {"torch.softcap": 5.0}
-    generator = Generator(shipped_templates()["default"], only=only, weights=weights, plugins=[file])
+    generator = ProgramGenerator(shipped_templates()["default"], only=only, weights=weights, plugins=[file])
     made = [generator.generate(seed) for seed in range(10)]
     assert "torch.softcap" not in operators(), "others do not see it"
     assert sum("torch.softcap" in program.operators for program in made) >= 8
@@ -39,7 +39,7 @@ def test_a_template_of_ones_own(tmp_path):
     file.write_text(TEMPLATE, encoding="utf-8")
     template = template_of(file)
     assert template.name == "attention" and template.depth == 6
-    assert not run(Generator(template).generate(0).source)
+    assert not run(ProgramGenerator(template).generate(0).source)
 
 
 def test_the_example_runs(capsys):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from eqfuzz.generate.dag.values.clamping import guard
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.input_code import LAYOUTS, PROFILES, drawn_input
-from eqfuzz.generate.dag.values.spec import COMPLEX, EVERY, FLOATS, INTEGERS, Range, Spec, Unfit, index
+from eqfuzz.generate.dag.values.spec import COMPLEX, EVERY, FLOATS, INTEGERS, Range, Spec, UnsatisfiableSpec, index
 from eqfuzz.program.inputs import Rng
 
 SIZES = st.lists(st.sampled_from([0, 1, 2, 3, 5, 8]), max_size=5).map(tuple)
@@ -50,7 +50,7 @@ def assert_is(tensor, spec, range_):
 def test_inputs_are_what_was_asked_for(spec, seed):
     try:
         drawn = drawn_input(Draw(random.Random(seed)), spec, PROFILES, LAYOUTS)
-    except Unfit:
+    except UnsatisfiableSpec:
         assume(False)
     tensor = made(drawn.text)
     assert spec.holds(drawn.range) or spec.dtype in ("bool", *COMPLEX)
@@ -113,7 +113,7 @@ def test_guards_bring_whole_numbers_into_bounds(dtype, bounds, seed):
 
 
 def test_nothing_makes_rounded_values_exact():
-    with pytest.raises(Unfit):
+    with pytest.raises(UnsatisfiableSpec):
         guard(Draw(random.Random(0)), Range(0, 1), "float32", Spec((2,), "float32").exactly())
 
 

@@ -12,15 +12,15 @@ import torch
 from eqfuzz.generate.dag.build import DRAWING
 from eqfuzz.generate.dag.catalogue.operator import operators
 from eqfuzz.generate.dag.flow import STRUCTURES
-from eqfuzz.generate.dag.generate import Generator, Mixture, NothingGenerated
+from eqfuzz.generate.dag.generate import Mixture, NothingGenerated, ProgramGenerator
 from eqfuzz.generate.dag.template import shipped_templates
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.program import Format
+from eqfuzz.program.program import SeedFormat
 from tools.fault_detection.generated import run
 
 TEMPLATES = shipped_templates()
-GENERATORS = {name: Generator(template) for name, template in TEMPLATES.items()}
+GENERATORS = {name: ProgramGenerator(template) for name, template in TEMPLATES.items()}
 MIXTURE = Mixture(GENERATORS)
 
 _SCRIPT = """
@@ -48,7 +48,7 @@ def test_every_template_gives_programs_that_run(template):
     for seed in range(12):
         program = GENERATORS[template].generate(seed)
         assert program.operators, program.source
-        assert recognise(program.source, "x").format is Format.EQFUZZ
+        assert recognise(program.source, "x").format is SeedFormat.EQFUZZ
         error = run(program.source)
         if error:
             failures.append(f"{program.source}\n{error}")
@@ -61,7 +61,7 @@ def test_every_operator_makes_programs_that_run(name):
     """Programs that begin with it, modules and gradients among them."""
     generator = next(g for g in GENERATORS.values() if name in g.names)
     template = generator.template.model_copy(update={"modules": 0.6, "nodes": 8, "outputs": 1})
-    lone = Generator(template)
+    lone = ProgramGenerator(template)
     lone.catalogue.first = lambda draw, turn: name  # type: ignore[method-assign]
     made = [lone.generate(seed) for seed in range(3)]
     assert any(name in program.operators for program in made), "it is never what is asked for"
@@ -118,7 +118,7 @@ def test_nothing_is_there_that_is_not_used():
 def test_only_the_operators_asked_for():
     only = ["torch.add", "torch.matmul", "torch.nn.functional.relu"]
     known = [name for name in only if name in operators()]
-    generator = Generator(TEMPLATES["default"], only=known)
+    generator = ProgramGenerator(TEMPLATES["default"], only=known)
     helping = {f"torch.{name}" for name in ("clamp", "tanh", "sin", "abs", "square", "sigmoid", "div", "remainder")}
     helping |= {"torch.nan_to_num"}
     helping |= {"torch.nn.functional.softplus", "torch.Tensor.contiguous", "torch.Tensor.detach"}
@@ -129,7 +129,7 @@ def test_only_the_operators_asked_for():
 def test_random_numbers_are_drawn_once_and_at_the_top():
     drawing = [name for name, one in operators().items() if one.family == DRAWING]
     assert len(drawing) == 10
-    generator = Generator(TEMPLATES["catalogue"], weights=dict.fromkeys(drawing, 50.0))
+    generator = ProgramGenerator(TEMPLATES["catalogue"], weights=dict.fromkeys(drawing, 50.0))
     programs = [generator.generate(seed) for seed in range(40)]
     used = [sum(name in drawing for name in program.operators) for program in programs]
     assert max(used) == 1 and sum(used) > 20
@@ -150,7 +150,7 @@ def test_the_catalogue_has_many_results():
 
 
 def test_weights_count():
-    heavy = Generator(TEMPLATES["default"], weights={"torch.add": 200.0})
+    heavy = ProgramGenerator(TEMPLATES["default"], weights={"torch.add": 200.0})
     plain = GENERATORS["default"]
 
     def uses(generator):
@@ -160,11 +160,11 @@ def test_weights_count():
 
 
 def test_depth_bounds_the_program():
-    deep, flat = Generator(TEMPLATES["default"], depth=20), Generator(TEMPLATES["default"], depth=2)
+    deep, flat = ProgramGenerator(TEMPLATES["default"], depth=20), ProgramGenerator(TEMPLATES["default"], depth=2)
     sizes = [sum(len(g.generate(seed).operators) for seed in range(40)) for g in (deep, flat)]
     assert sizes[0] > 1.3 * sizes[1]
 
 
 def test_an_operator_that_cannot_be_is_no_operator():
     with pytest.raises(NothingGenerated):
-        Generator(TEMPLATES["default"], only=["no such"]).generate(0)
+        ProgramGenerator(TEMPLATES["default"], only=["no such"]).generate(0)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eqfuzz.generate.dag.values.spec import Dim, Range, Spec, Unfit, index
+from eqfuzz.generate.dag.values.spec import Dim, Range, Spec, UnsatisfiableSpec, index
 
 N = Dim(5, "n")
 
@@ -26,7 +26,7 @@ N = Dim(5, "n")
     ],
 )
 def test_nobody_calculates_with_a_size_that_changes(calculation):
-    with pytest.raises(Unfit):
+    with pytest.raises(UnsatisfiableSpec):
         calculation()
 
 
@@ -39,7 +39,7 @@ def test_a_spec_says_what_it_is():
     spec = Spec((N, 3), "float32")
     assert str(spec) == "[n, 3] float32" and spec.numel == 15 and not spec.is_static
     assert spec.within(0, 1).free() == spec and spec.as_("int64").dtype == "int64"
-    with pytest.raises(Unfit):
+    with pytest.raises(UnsatisfiableSpec):
         index((2,), 0)
 
 

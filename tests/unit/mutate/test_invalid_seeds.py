@@ -12,18 +12,18 @@ import pytest
 from typer.testing import CliRunner
 
 from eqfuzz.campaign.configuration import from_tables
-from eqfuzz.campaign.engine.loop import Call, Campaigning
-from eqfuzz.campaign.executors.item_runner import Performed
+from eqfuzz.campaign.engine.loop import CampaignInvocation, CampaignLoop
+from eqfuzz.campaign.executors.item_runner import ItemResult
 from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.metrics import Statistics
-from eqfuzz.campaign.sources.files import Files
+from eqfuzz.campaign.sources.files import SeedFiles
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.cli.app import app
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import InvalidReason, SeedDone, SeedInvalid, SeedStarted
-from eqfuzz.mutate.bucketing import Sorting
-from eqfuzz.mutate.counters import Tally
+from eqfuzz.mutate.bucketing import Bucketer
+from eqfuzz.mutate.counters import RunCounters
 from eqfuzz.mutate.invalid_seeds import InvalidSeeds
 from eqfuzz.mutate.seed_run import SeedRun
 from eqfuzz.program.program import InvalidSeed
@@ -103,7 +103,7 @@ def test_a_long_reason_is_one_short_line() -> None:
 
 
 def test_the_summary_has_the_reasons_and_how_many_there_are() -> None:
-    tally = Tally()
+    tally = RunCounters()
     for index in range(4):
         tally.count(SeedStarted(index, f"{index}.py"))
         if index:
@@ -225,10 +225,10 @@ class Refusing:
 
     def perform(
         self, slot: int, item: Item, text: str, index: int, emit: Callable[[Event], None], stop: threading.Event
-    ) -> Performed:
+    ) -> ItemResult:
         if item.name in self._invalid:
-            return Performed(empty_outcome("invalid", f"{item.name}: {AUTOGRAD}"), ())
-        return Performed({**empty_outcome("done"), "cells": 1, "verdicts": {"agree": 1}}, ())
+            return ItemResult(empty_outcome("invalid", f"{item.name}: {AUTOGRAD}"), ())
+        return ItemResult({**empty_outcome("done"), "cells": 1, "verdicts": {"agree": 1}}, ())
 
     def close(self) -> None:
         pass
@@ -240,19 +240,19 @@ def test_a_campaign_tells_reasons_and_a_broken_installation(tmp_path: Path, prel
     configuration = from_tables({"seed": 1, "budget": {"cells": 40}, **changed}, "the test")
     (tmp_path / "out").mkdir()
     with Store.open(f"sqlite:///{tmp_path / 'campaigns.db'}", tmp_path / "store") as store:
-        call = Call(
+        call = CampaignInvocation(
             name="night",
             out=tmp_path / "out",
             store=store,
             executor=Refusing(SHIPPED[:3]),
             executor_name="refusing",
-            sources=[Files("folder:seeds", SHIPPED[:20])],
+            sources=[SeedFiles("folder:seeds", SHIPPED[:20])],
             families=["algebra"],
             configs=["inductor"],
             rules=1,
         )
         told: list[Event] = []
-        summary = Campaigning(configuration, call, Sorting(call.out, ()), Statistics(), told.append).run()
+        summary = CampaignLoop(configuration, call, Bucketer(call.out, ()), Statistics(), told.append).run()
     assert told[-1] is summary
     [reason] = summary.invalid_reasons
     assert (reason.reason, reason.count) == (AUTOGRAD, summary.figures["invalid"])

@@ -9,7 +9,7 @@ from typing import Any
 from eqfuzz.mutate import seed_run
 from eqfuzz.mutate.seed_run import SeedRun
 from eqfuzz.mutate.settings import Settings
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.program.formats import recognise
 from eqfuzz.run.configs.named import BUILT_IN, DEFAULT_CONFIG
 from eqfuzz.run.environment import Environment
@@ -18,11 +18,11 @@ from eqfuzz.triage.confirm.cell import Cell
 from tests.unit.children import Children
 from tests.unit.triage.findings import SOURCE
 
-AGREE = Verdict(Kind.AGREE, "it agrees")
+AGREE = Verdict(VerdictKind.AGREE, "it agrees")
 
 
 def crash(message: str) -> Verdict:
-    return Verdict(Kind.COMPILER_CRASH, message, Evidence(frames=("_inductor.graph.GraphLowering.run",)))
+    return Verdict(VerdictKind.COMPILER_CRASH, message, Evidence(frames=("_inductor.graph.GraphLowering.run",)))
 
 
 def confirmed(monkeypatch: Any, tmp_path: Path, *verdicts: Verdict) -> list[list[tuple[int, str]]]:
@@ -49,7 +49,7 @@ def groups_of(monkeypatch: Any, cells: list[tuple[int, str, Verdict]], settings:
 
         def confirm(self, cells: Any, original: Any) -> Verdict:
             groups.append(list(cells))
-            return Verdict(Kind.FLAKY, "not again")
+            return Verdict(VerdictKind.FLAKY, "not again")
 
     monkeypatch.setattr(seed_run, "Confirming", Unconfirmed)
     made = max(number for number, _, _ in cells)
@@ -82,13 +82,13 @@ def test_another_crash_of_a_variant_is_a_second_finding(monkeypatch, tmp_path):
 
 
 def test_another_leaf_of_a_variant_is_a_second_finding(monkeypatch, tmp_path):
-    wrong = [Verdict(Kind.WRONG_RESULT, "it differs", Evidence(path=f"output[{n}]")) for n in (0, 1, 0)]
+    wrong = [Verdict(VerdictKind.WRONG_RESULT, "it differs", Evidence(path=f"output[{n}]")) for n in (0, 1, 0)]
     groups = confirmed(monkeypatch, tmp_path, AGREE, *wrong)
     assert groups == [[(1, "wrong-result"), (3, "wrong-result")], [(2, "wrong-result")]]
 
 
 def test_the_gravest_of_a_seed_is_confirmed_first(monkeypatch, tmp_path):
-    kinds = Kind.WRONG_METADATA, Kind.COMPILER_CRASH, Kind.WRONG_GRADIENT, Kind.WRONG_RESULT
+    kinds = VerdictKind.WRONG_METADATA, VerdictKind.COMPILER_CRASH, VerdictKind.WRONG_GRADIENT, VerdictKind.WRONG_RESULT
     groups = confirmed(monkeypatch, tmp_path, *(Verdict(kind, "it differs", Evidence(path="x")) for kind in kinds))
     assert [kind for [(_, kind)] in groups] == [str(kind) for kind in reversed(kinds)]
 
@@ -134,7 +134,9 @@ def test_threads_are_for_the_kernels_of_the_cpu(tmp_path):
 
 
 def test_what_one_thread_shows_as_well_is_no_finding_of_several(monkeypatch, tmp_path):
-    wrong, other = (Verdict(Kind.WRONG_RESULT, "it differs", Evidence(path=path)) for path in ("output", "args[0]"))
+    wrong, other = (
+        Verdict(VerdictKind.WRONG_RESULT, "it differs", Evidence(path=path)) for path in ("output", "args[0]")
+    )
     assert grouped(monkeypatch, tmp_path, inductor=wrong, threads=wrong) == [["inductor", "inductor@2"]]
     assert grouped(monkeypatch, tmp_path, inductor=AGREE, threads=wrong) == [["inductor@2"]]
     assert grouped(monkeypatch, tmp_path, inductor=other, threads=wrong) == [["inductor"], ["inductor@2"]]

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 from eqfuzz.oracle.audit.local_audit import Audit, audit
 from eqfuzz.oracle.audit.single_operator import judge_alone
-from eqfuzz.oracle.audit.source_location import Place, place_of
+from eqfuzz.oracle.audit.source_location import SourceLocation, place_of
 from eqfuzz.program.call import Call
 from eqfuzz.torch_internals.options import without_graph_caches
 from tests.live_defects import AMIN, only_with
@@ -83,8 +83,8 @@ def test_places_are_the_innermost_that_are_not_torch():
         '  File "<seed.py>", line 3, in forward\n    return self.act(x)\n  File "<seed.py>", line 9, in act\n'
         f'    return F.elu(x)\n  File "{F.__file__}", line 1, in elu\n    result = torch._C._nn.elu(input, alpha)\n'
     )
-    assert place_of(trace) == Place("<seed.py>", 9, "act", "return F.elu(x)")
-    assert place_of("") == Place()
+    assert place_of(trace) == SourceLocation("<seed.py>", 9, "act", "return F.elu(x)")
+    assert place_of("") == SourceLocation()
 
 
 @pytest.mark.slow

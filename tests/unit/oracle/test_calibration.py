@@ -14,8 +14,8 @@ from eqfuzz.oracle.calibration.faults import (
     WHOLE_FAULTS,
     ulps_apart,
 )
-from eqfuzz.oracle.calibration.recall import JUDGE, Count, Recall, Row, judged, measure
-from eqfuzz.oracle.calibration.specimens import DTYPES, NoSubject, subject
+from eqfuzz.oracle.calibration.recall import JUDGE, Count, Recall, RecallRow, judged, measure
+from eqfuzz.oracle.calibration.specimens import DTYPES, NoSpecimen, subject
 from eqfuzz.oracle.compare.oracles import judge_compiled
 from eqfuzz.oracle.observe.observation import CallObservation
 from eqfuzz.oracle.reference.reference import LeafReference
@@ -137,9 +137,9 @@ def test_ulps_are_counted_across_zero(dtype):
 
 def test_the_judge_sees_what_is_planted_in_a_plain_program_and_is_ahead():
     found = measure(PROGRAM, 0, 3, [torch.float32])
-    row = found.rows[Row("relative error 1e-3", "float32", "outputs")]
+    row = found.rows[RecallRow("relative error 1e-3", "float32", "outputs")]
     assert row.planted == 3 and row.recall() == 1.0 and row.recall("TorchFuzz") == 0.0
-    assert found.rows[Row("wrong stride", "float32", "outputs")].recall("assert_close") == 0.0
+    assert found.rows[RecallRow("wrong stride", "float32", "outputs")].recall("assert_close") == 0.0
     assert all(row.seen[JUDGE] == row.planted for name, row in found.rows.items() if name.fault == "zeroed")
 
 
@@ -150,7 +150,7 @@ def test_a_count_says_why_the_judge_missed():
 
 
 def test_what_does_not_run_in_a_dtype_is_told():
-    with pytest.raises(NoSubject, match="no halves"):
+    with pytest.raises(NoSpecimen, match="no halves"):
         subject(HALF_DIES, torch.float16, 0)
     found = measure(HALF_DIES, 0, 1, [torch.float32, torch.float16])
     assert dict(found.subjects) == {"float32": 1} and "no-halves.py in float16" in found.left_out[0]

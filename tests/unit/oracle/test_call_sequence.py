@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from eqfuzz.oracle.compare.checks import CALLS
-from eqfuzz.oracle.observe.call_sequence import AFTERWARDS, AGAIN, INTEGERS, STEPS, Subject, guarded, unguarded
+from eqfuzz.oracle.observe.call_sequence import AFTERWARDS, AGAIN, INTEGERS, STEPS, StepTarget, guarded, unguarded
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
@@ -89,7 +89,7 @@ def test_with_steps_enough_everything_changes_that_can(loaded):
 
 
 def first(name, loaded, seed=0):
-    subject = Subject(loaded.instance(), loaded.module.__dict__)
+    subject = StepTarget(loaded.instance(), loaded.module.__dict__)
     return next(STEPS[name][1](loaded.calls(0)[0], subject, random.Random(seed)), None)
 
 
@@ -107,7 +107,7 @@ def test_strides_change_and_values_do_not(loaded):
 
 def test_containers_lose_and_gain_items():
     call = Call(({"scale": 2}, 1), {"rows": [1, 2]})
-    subject = Subject(None, {})
+    subject = StepTarget(None, {})
     (keys,) = STEPS["other-keys"][1](call, subject, random.Random(0))
     assert keys.args == ({}, 1) and call.args[0] == {"scale": 2} and keys.label == "args[0] without 'scale'"
     longer, shorter = STEPS["other-length"][1](call, subject, random.Random(0))
@@ -157,7 +157,7 @@ def program(x, y):
 def test_two_arguments_overlap_or_become_one():
     loaded = Loaded(recognise(TWO, "seed.py"))
     (call,) = loaded.calls(0)
-    subject = Subject(loaded.instance(), loaded.module.__dict__)
+    subject = StepTarget(loaded.instance(), loaded.module.__dict__)
     made = STEPS["aliasing-arguments"][1](call, subject, random.Random(0))
     overlapping, same = made
     for step in (overlapping, overlapping.copy()):
@@ -195,6 +195,6 @@ def inputs(rng):
 
 def test_autocast_is_for_what_a_module_holds_too():
     loaded = Loaded(recognise(IN_HALF, "seed.py"))
-    subject = Subject(loaded.instance(), loaded.module.__dict__)
+    subject = StepTarget(loaded.instance(), loaded.module.__dict__)
     (step,) = STEPS["under-autocast"][1](loaded.calls(0)[0], subject, random.Random(0))
     assert step.label == "under autocast"

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from eqfuzz.oracle.compare.oracles import judge_compiled
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.reference.error_bound import reference
 from eqfuzz.program.call import Call
@@ -98,7 +98,7 @@ def test_no_false_alarm(name):
     with inductor.patch(fallback_random=True):
         compiled = observe(make, calls, transform=torch.compile)
     verdict = judge_compiled(eager, compiled, known)
-    assert verdict.kind is Kind.AGREE, verdict.message
+    assert verdict.kind is VerdictKind.AGREE, verdict.message
 
 
 def test_a_planted_compiler_bug_is_found():
@@ -110,4 +110,4 @@ def test_a_planted_compiler_bug_is_found():
     with inductor.patch({"cpp.inject_log1p_bug_TESTING_ONLY": "accuracy"}):
         compiled = observe(program, calls, transform=torch.compile)
     verdict = judge_compiled(observe(program, calls), compiled, reference(program, calls))
-    assert verdict.kind is Kind.WRONG_RESULT, verdict.message
+    assert verdict.kind is VerdictKind.WRONG_RESULT, verdict.message

@@ -5,7 +5,7 @@ import torch
 from torch._dynamo.variables.misc import get_np_to_tnp_map
 
 from eqfuzz.oracle.compare.oracles import judge_compiled
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.reference.error_bound import reference
 from eqfuzz.program.call import Call
@@ -57,8 +57,8 @@ def test_a_wrong_number_that_numpy_computed_is_claimed_and_a_rounded_one_is_not(
 
         return judge_compiled(eager, observe(lambda: program, [Call((X,), {})]), known(through_numpy)).kind
 
-    assert changed(1 + 1e-4) is Kind.WRONG_RESULT
-    assert changed(1 + 1e-7) is Kind.AGREE
+    assert changed(1 + 1e-4) is VerdictKind.WRONG_RESULT
+    assert changed(1 + 1e-7) is VerdictKind.AGREE
 
 
 def test_what_is_computed_between_graphs_has_no_reference():

@@ -11,7 +11,7 @@ import torch
 from torch._inductor import exc as inductor_errors
 
 from eqfuzz.oracle.compare.eager_judge import judge_self
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.exceptions import describe, first_line
 from eqfuzz.oracle.observe.gradients import cotangent
 from eqfuzz.oracle.observe.leaves import leaves, structure
@@ -284,7 +284,7 @@ def test_each_call_draws_other_numbers_and_the_same_ones_again():
     first, second = (observe(lambda: draw, calls) for _ in range(2))
     values = [[leaf for _, leaf in call.outputs] for call in first.calls]
     assert not any(np.array_equal(one, other) for one, other in zip(*values, strict=True))
-    assert judge_self(first, second).kind is Kind.AGREE
+    assert judge_self(first, second).kind is VerdictKind.AGREE
     assert has_drawn(first) and not has_drawn(observe(lambda: torch.exp, calls))
 
 

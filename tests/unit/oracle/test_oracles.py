@@ -10,7 +10,7 @@ import torch
 from eqfuzz.oracle.compare import checks
 from eqfuzz.oracle.compare.eager_judge import judge_rewrite
 from eqfuzz.oracle.compare.oracles import ORACLES, Comparison, judge_compiled, judge_metadata, oracle
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.reference.error_bound import reference
 from eqfuzz.program.call import Call
@@ -53,18 +53,18 @@ def drawing(source):
 
 
 PAIRS = {
-    "aliasing": (lambda x: x.view(-1), lambda x: x.clone().view(-1), Kind.WRONG_METADATA),
-    "aliasing of outputs": (lambda x: [x + 1] * 2, lambda x: [x + 1, x + 1], Kind.WRONG_METADATA),
-    "aliasing at a distance": (lambda x: x[0], lambda x: x.as_strided((3,), (1,), 3) - 3, Kind.WRONG_METADATA),
-    "prints": (printing("a", "b"), printing("b", "a"), Kind.WRONG_SIDE_EFFECT),
-    "prints less": (printing("a", "b"), printing("a"), Kind.WRONG_SIDE_EFFECT),
-    "generators": (drawing("torch"), lambda x: x + 1, Kind.WRONG_SIDE_EFFECT),
-    "generators of numpy": (drawing("numpy"), lambda x: x + 1, Kind.WRONG_SIDE_EFFECT),
-    "generators of python": (drawing("random"), lambda x: x + 1, Kind.WRONG_SIDE_EFFECT),
-    "metadata": (lambda x: x + 1, lambda x: (x + 1).requires_grad_(), Kind.WRONG_METADATA),
-    "strides": (lambda x: x.t() + 1, lambda x: (x.t() + 1).contiguous(), Kind.WRONG_METADATA),
-    "side-effects": (lambda x: x.add_(1), lambda x: x + 1, Kind.WRONG_SIDE_EFFECT),
-    "results": (lambda x: x.int(), lambda x: x.int() + 1, Kind.WRONG_RESULT),
+    "aliasing": (lambda x: x.view(-1), lambda x: x.clone().view(-1), VerdictKind.WRONG_METADATA),
+    "aliasing of outputs": (lambda x: [x + 1] * 2, lambda x: [x + 1, x + 1], VerdictKind.WRONG_METADATA),
+    "aliasing at a distance": (lambda x: x[0], lambda x: x.as_strided((3,), (1,), 3) - 3, VerdictKind.WRONG_METADATA),
+    "prints": (printing("a", "b"), printing("b", "a"), VerdictKind.WRONG_SIDE_EFFECT),
+    "prints less": (printing("a", "b"), printing("a"), VerdictKind.WRONG_SIDE_EFFECT),
+    "generators": (drawing("torch"), lambda x: x + 1, VerdictKind.WRONG_SIDE_EFFECT),
+    "generators of numpy": (drawing("numpy"), lambda x: x + 1, VerdictKind.WRONG_SIDE_EFFECT),
+    "generators of python": (drawing("random"), lambda x: x + 1, VerdictKind.WRONG_SIDE_EFFECT),
+    "metadata": (lambda x: x + 1, lambda x: (x + 1).requires_grad_(), VerdictKind.WRONG_METADATA),
+    "strides": (lambda x: x.t() + 1, lambda x: (x.t() + 1).contiguous(), VerdictKind.WRONG_METADATA),
+    "side-effects": (lambda x: x.add_(1), lambda x: x + 1, VerdictKind.WRONG_SIDE_EFFECT),
+    "results": (lambda x: x.int(), lambda x: x.int() + 1, VerdictKind.WRONG_RESULT),
 }
 
 
@@ -74,14 +74,14 @@ def test_each_aspect_is_seen_and_can_be_left_out(what):
     name = next(known for known in checks.ORACLES if what.startswith(known))
     found = judged(eager, compiled, without=() if name == "aliasing" else ("aliasing",))
     assert found.kind is kind, found.message
-    assert judged(eager, eager).kind is Kind.AGREE
+    assert judged(eager, eager).kind is VerdictKind.AGREE
     left_out = judged(eager, compiled, without=(name, "aliasing"))
-    assert left_out.kind is Kind.AGREE, left_out.message
+    assert left_out.kind is VerdictKind.AGREE, left_out.message
 
 
 def test_metadata_is_judged_where_values_cannot_be():
-    assert judge_metadata(seen(lambda x: x + 1), seen(lambda x: x + 2)).kind is Kind.AGREE
-    assert judge_metadata(seen(lambda x: str(x.sum())), seen(lambda x: str(x.prod()))).kind is Kind.AGREE
+    assert judge_metadata(seen(lambda x: x + 1), seen(lambda x: x + 2)).kind is VerdictKind.AGREE
+    assert judge_metadata(seen(lambda x: str(x.sum())), seen(lambda x: str(x.prod()))).kind is VerdictKind.AGREE
     for what, eager, compiled in (
         ("dtype", lambda x: x + 1, lambda x: x.double()),
         ("shape", lambda x: x.add_(1), lambda x: x.resize_(3)),
@@ -94,7 +94,7 @@ def test_metadata_is_judged_where_values_cannot_be():
 
 def test_strides_do_not_stand_for_a_wrong_number():
     found = judged(lambda x: x.t() + 1, lambda x: (x.t() + 2).contiguous())
-    assert found.kind is Kind.WRONG_RESULT
+    assert found.kind is VerdictKind.WRONG_RESULT
     alone = judged(lambda x: x.t() + 1, lambda x: (x.t() + 1).contiguous())
     assert "stride is (1, 3) in eager and (2, 1) in compiled" in alone.message
 
@@ -107,7 +107,7 @@ def test_the_place_of_an_alias_is_an_expression():
 def test_leaves_and_non_leaves():
     w = torch.ones(3, requires_grad=True)
     found = judged(lambda x: w, lambda x: w.view_as(w), without=("aliasing",))
-    assert found.kind is Kind.WRONG_METADATA and "is_leaf" in found.message
+    assert found.kind is VerdictKind.WRONG_METADATA and "is_leaf" in found.message
 
 
 def program(body, head=""):
@@ -126,7 +126,7 @@ def test_own_warnings_count_each_time_and_others_do_not(recwarn):
     loud = program('warnings.warn("careful")\nwarnings.warn("careful")\nreturn x')
     once = program('warnings.warn("careful")\nreturn x')
     found = compared(loud, once)
-    assert found.kind is Kind.WRONG_SIDE_EFFECT and "warned line 1" in found.message
+    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT and "warned line 1" in found.message
     assert not recwarn.list
     with warnings.catch_warnings(record=True) as passed:
         warnings.simplefilter("always")
@@ -140,14 +140,14 @@ def test_what_numpy_says_of_its_arithmetic_does_not_count():
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert compared(loud, program("return x - 1")).kind is Kind.AGREE
+        assert compared(loud, program("return x - 1")).kind is VerdictKind.AGREE
 
 
 def test_globals_count():
     adds = program("global N\nN += 1\nreturn x", "N = 0")
     found = compared(adds, program("global N\nN += 2\nreturn x", "N = 0"))
-    assert found.kind is Kind.WRONG_SIDE_EFFECT and found.evidence.path == "globals()['N']"
-    assert compared(adds, adds).kind is Kind.AGREE
+    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT and found.evidence.path == "globals()['N']"
+    assert compared(adds, adds).kind is VerdictKind.AGREE
 
 
 def test_the_call_is_named():
@@ -163,7 +163,7 @@ def test_own_oracles_are_asked_too():
     def total(comparison: Comparison) -> Verdict | None:
         """Nothing may sum to 15."""
         total = comparison.compiled.calls[0].outputs[0][1].sum()
-        return Verdict(Kind.WRONG_RESULT, "it is 15") if total == 15 else None
+        return Verdict(VerdictKind.WRONG_RESULT, "it is 15") if total == 15 else None
 
     try:
         assert judged(lambda x: x + 0, lambda x: x + 0).message == "it is 15"
@@ -177,8 +177,8 @@ def test_a_rewrite_may_bring_globals_of_its_own_and_must_keep_the_others():
     first = observe((one := program("global N\nN += 1\nreturn x", "N = 0")).instance, one.calls(0))
     second = observe((two := program("global N\nN += 1\nreturn x", "N = 0\nG1 = [3]")).instance, two.calls(0))
     third = observe((three := program("global N\nN += 2\nreturn x", "N = 0")).instance, three.calls(0))
-    assert judge_rewrite(first, second, None, None, "bitwise").kind is Kind.AGREE
-    assert judge_rewrite(first, third, None, None, "bitwise").kind is Kind.SUSPECT_RULE
+    assert judge_rewrite(first, second, None, None, "bitwise").kind is VerdictKind.AGREE
+    assert judge_rewrite(first, third, None, None, "bitwise").kind is VerdictKind.SUSPECT_RULE
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_rewrite_may_bring_globals_of_its_own_and_must_keep_the_others():
 )
 def test_what_is_on_one_side_only_is_named_with_both_structures(body, less, evidence):
     found = compared(program(body, "N = []"), program(less, "N = []"))
-    assert found.kind is Kind.WRONG_SIDE_EFFECT and found.evidence is not None
+    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT and found.evidence is not None
     assert (found.evidence.path, found.evidence.eager, found.evidence.compiled) == evidence
 
 
@@ -199,7 +199,7 @@ def test_a_list_that_is_an_argument_is_compared_as_a_whole():
         rows.append(x)
 
     found = judged(appends, lambda x, rows: None, (X, [X]))
-    assert found.kind is Kind.WRONG_SIDE_EFFECT and found.evidence.path == "structure(args[1])"
+    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT and found.evidence.path == "structure(args[1])"
 
 
 def test_what_breaks_down_while_it_is_read_is_not_raised_by_the_program(monkeypatch):
@@ -218,5 +218,7 @@ def test_what_breaks_down_while_it_is_read_is_not_raised_by_the_program(monkeypa
     unread = seen(lambda x: x + 1)
     assert unread.calls[0].raised is None and unread.calls[0].unread
     found = judge_compiled(plain, unread, None)
-    assert found.kind is Kind.WRONG_METADATA and "cannot be read: RuntimeError: cannot access the" in found.message
-    assert judge_compiled(unread, unread, None).kind is Kind.AGREE
+    assert (
+        found.kind is VerdictKind.WRONG_METADATA and "cannot be read: RuntimeError: cannot access the" in found.message
+    )
+    assert judge_compiled(unread, unread, None).kind is VerdictKind.AGREE

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from eqfuzz.oracle.compare.speed import judge_speed, measure
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +65,7 @@ def test_a_slow_program_is_measured_a_few_times_only():
 
 def test_a_slower_variant_is_told_with_its_numbers():
     verdict = judged(1e-3, 2.5e-3)
-    assert verdict is not None and verdict.kind is Kind.SLOW and not verdict.is_finding
+    assert verdict is not None and verdict.kind is VerdictKind.SLOW and not verdict.is_finding
     assert "2.5 ms per call, its compiled original 1 ms: 2.5 times as long" in verdict.message
     assert verdict.evidence.reference == pytest.approx(1e-3) and verdict.evidence.compiled == pytest.approx(2.5e-3)
     assert verdict.evidence.allowed == pytest.approx(2e-3)

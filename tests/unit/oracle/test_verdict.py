@@ -4,12 +4,12 @@ import dataclasses
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 
 FRAMES = ("_inductor.lowering.pad", "_inductor.graph.GraphLowering.run")
-CRASH = Verdict(Kind.COMPILER_CRASH, "call 0: the compiler fails with KeyError: 'buf3'", Evidence(frames=FRAMES))
-WRONG = Verdict(Kind.WRONG_RESULT, "call 0: output[0] differs at [1]", Evidence(path="output[0]"))
-DIED = Verdict(Kind.PROCESS_CRASH, "killed by SIGSEGV compiled: in sum")
+CRASH = Verdict(VerdictKind.COMPILER_CRASH, "call 0: the compiler fails with KeyError: 'buf3'", Evidence(frames=FRAMES))
+WRONG = Verdict(VerdictKind.WRONG_RESULT, "call 0: output[0] differs at [1]", Evidence(path="output[0]"))
+DIED = Verdict(VerdictKind.PROCESS_CRASH, "killed by SIGSEGV compiled: in sum")
 
 
 def other(verdict, message=None, **evidence):
@@ -34,9 +34,9 @@ def test_one_symptom(one, same):
     [
         (CRASH, other(CRASH, "call 0: the compiler fails with IndexError: 'buf3'")),
         (CRASH, other(CRASH, frames=FRAMES[1:])),
-        (CRASH, dataclasses.replace(CRASH, kind=Kind.EXCEPTION_MISMATCH)),
+        (CRASH, dataclasses.replace(CRASH, kind=VerdictKind.EXCEPTION_MISMATCH)),
         (WRONG, other(WRONG, path="output[1]")),
-        (WRONG, dataclasses.replace(WRONG, kind=Kind.WRONG_GRADIENT)),
+        (WRONG, dataclasses.replace(WRONG, kind=VerdictKind.WRONG_GRADIENT)),
         (DIED, other(DIED, "killed by SIGFPE compiled: in sum")),
     ],
 )

@@ -7,7 +7,7 @@ import torch
 
 from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.program import Format, InvalidSeed, Program
+from eqfuzz.program.program import InvalidSeed, Program, SeedFormat
 
 BOOM = "raise RuntimeError('this must not run')"
 
@@ -30,7 +30,7 @@ def test_own_format_function_with_several_sets():
         """
     )
     calls = loaded.calls(0)
-    assert (program.format, program.entry, program.is_module) == (Format.EQFUZZ, "program", False)
+    assert (program.format, program.entry, program.is_module) == (SeedFormat.EQFUZZ, "program", False)
     assert [len(c.args) for c in calls] == [1, 2, 0]
     assert calls[2].kwargs["y"] == 5
     assert loaded.instance()(calls[0].args[0]).shape == (3,)
@@ -94,7 +94,7 @@ if __name__ == "__main__":
 
 def test_the_papers_format_runs_nothing_and_keeps_line_numbers():
     program, loaded = load(PTMODULE)
-    assert program.format is Format.PTMODULE and program.entry == "PMbodule"
+    assert program.format is SeedFormat.PTMODULE and program.entry == "PMbodule"
     assert len(loaded.calls(0)) == 3, "one set per tensor when forward takes one"
     original = textwrap.dedent(PTMODULE).splitlines()
     assert all(line in ("", original[i]) for i, line in enumerate(program.source.splitlines()))
@@ -129,7 +129,7 @@ def test_torchfuzz():
             {BOOM}
         """
     )
-    assert program.format is Format.TORCHFUZZ
+    assert program.format is SeedFormat.TORCHFUZZ
     assert "capture_scalar_outputs" in program.source and "compiled_program" not in program.source
     (call,) = loaded.calls(0)
     assert len(call.args) == 3 and call.args[2].requires_grad
@@ -148,7 +148,7 @@ def test_kernelbench_with_and_without_constructor_inputs():
     assert Loaded(recognise(textwrap.dedent(text), "k.py")).instance().n == 2
     with_init = textwrap.dedent(text) + "def get_init_inputs(): return [5]\n"
     program = recognise(with_init, "k.py")
-    assert program.format is Format.KERNELBENCH and Loaded(program).instance().n == 5
+    assert program.format is SeedFormat.KERNELBENCH and Loaded(program).instance().n == 5
     pair = textwrap.dedent(text) + "def get_init_inputs(): return [[], {'n': 7}]\n"
     assert Loaded(recognise(pair, "k.py")).instance().n == 7
 
@@ -170,7 +170,7 @@ def test_whitefox_without_imports_and_with_a_call_at_the_end():
         __output__ = m(x1, other)
         """
     )
-    assert program.format is Format.WHITEFOX and program.construct == "Model(6)"
+    assert program.format is SeedFormat.WHITEFOX and program.construct == "Model(6)"
     (call,) = loaded.calls(0)
     assert loaded.instance()(*call.args).shape == (2, 6)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import (
     CellJudged,
-    FindingMade,
+    FindingReported,
     InvalidReason,
     RuleTally,
     RunStarted,
@@ -15,9 +15,9 @@ from eqfuzz.events.run import (
     SeedStarted,
     Summary,
 )
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
-from eqfuzz.program.program import Format, Program
-from eqfuzz.rewrite.derivation import Step
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
+from eqfuzz.program.program import Program, SeedFormat
+from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.triage.findings.finding import Finding
 
 SOURCE = '''"""Brightness of an image after a gamma curve."""
@@ -42,8 +42,8 @@ def inputs(rng):
     yield rng.uniform(8, 16), 0.75
 '''
 
-POW = Step("operators/pow_half_is_sqrt", 13, "shaded ** 0.5", "torch.sqrt(shaded)")
-CLAMP = Step(
+POW = RewriteStep("operators/pow_half_is_sqrt", 13, "shaded ** 0.5", "torch.sqrt(shaded)")
+CLAMP = RewriteStep(
     "operators/clamp_min_is_where",
     8,
     "scaled.clamp(min=0.0)",
@@ -52,10 +52,10 @@ CLAMP = Step(
 
 
 def program(source: str = SOURCE, name: str = "seeds/handwritten/arithmetic/gamma_curve.py") -> Program:
-    return Program(name, source, Format.EQFUZZ, "program", "program", "inputs(rng)")
+    return Program(name, source, SeedFormat.EQFUZZ, "program", "program", "inputs(rng)")
 
 
-def rewritten(*steps: Step, source: str = SOURCE) -> str:
+def rewritten(*steps: RewriteStep, source: str = SOURCE) -> str:
     for step in steps:
         source = source.replace(step.before, step.after)
     return source
@@ -76,8 +76,8 @@ EVIDENCE = Evidence(
 
 
 def finding(
-    *steps: Step,
-    kind: Kind = Kind.WRONG_RESULT,
+    *steps: RewriteStep,
+    kind: VerdictKind = VerdictKind.WRONG_RESULT,
     evidence: Evidence | None = EVIDENCE,
     message: str = "output[0] differs: compiled nan, reference 4.250000123",
     also: int = 0,
@@ -100,8 +100,8 @@ def finding(
     )
 
 
-def found(made: Finding, index: int = 0, known: bool = False) -> FindingMade:
-    return FindingMade(index, made, f"eqfuzz-out/findings/{made.id}", known)
+def found(made: Finding, index: int = 0, known: bool = False) -> FindingReported:
+    return FindingReported(index, made, f"eqfuzz-out/findings/{made.id}", known)
 
 
 def started(seeds: int = 3) -> RunStarted:
@@ -119,7 +119,9 @@ def started(seeds: int = 3) -> RunStarted:
     )
 
 
-def cell(index: int, variant: int, kind: Kind = Kind.AGREE, evidence: Evidence | None = None) -> CellJudged:
+def cell(
+    index: int, variant: int, kind: VerdictKind = VerdictKind.AGREE, evidence: Evidence | None = None
+) -> CellJudged:
     rules = [POW.rule] if variant else []
     return CellJudged(
         index, f"seed{index}.py", variant, rules, "cpu", "inductor", Verdict(kind, f"it is {kind}", evidence), 0.5
@@ -182,9 +184,9 @@ def whole_run() -> list[Event]:
         SeedRewritten(2, "seed2.py", 11, 4, 5),
         cell(2, 0),
         cell(0, 0),
-        cell(0, 1, Kind.WRONG_RESULT, EVIDENCE),
+        cell(0, 1, VerdictKind.WRONG_RESULT, EVIDENCE),
         found(finding(POW), index=0),
-        cell(2, 1, Kind.FLAKY),
+        cell(2, 1, VerdictKind.FLAKY),
         found(finding(), index=2),
         done(2),
         done(0),

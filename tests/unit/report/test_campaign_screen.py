@@ -11,7 +11,7 @@ from rich.console import Console
 from eqfuzz.campaign.metrics import Statistics
 from eqfuzz.events.campaign import CampaignSummary
 from eqfuzz.events.run import InvalidReason
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.campaign.screen import CampaignReport, CampaignScreen
 
 from . import sample_events as sample
@@ -51,9 +51,11 @@ def test_invalid_programs_of_the_call_are_counted_by_reason() -> None:
 
 def test_new_findings_are_counted_by_severity_the_gravest_first() -> None:
     statistics = Statistics()
-    for number, kind in enumerate((Kind.WRONG_METADATA, Kind.HANG, Kind.WRONG_RESULT, Kind.WRONG_METADATA)):
+    for number, kind in enumerate(
+        (VerdictKind.WRONG_METADATA, VerdictKind.HANG, VerdictKind.WRONG_RESULT, VerdictKind.WRONG_METADATA)
+    ):
         statistics.count(sample.found(dataclasses.replace(sample.finding(kind=kind), id=str(number))))
-    known = dataclasses.replace(sample.found(sample.finding(kind=Kind.WRONG_GRADIENT)), issue="u")
+    known = dataclasses.replace(sample.found(sample.finding(kind=VerdictKind.WRONG_GRADIENT)), issue="u")
     statistics.count(known)
     figures = statistics.figures()
     assert list(figures["severities"].items()) == [("wrong-values", 1), ("crash", 1), ("metadata", 2)]

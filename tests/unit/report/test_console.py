@@ -12,7 +12,7 @@ from rich.console import Console
 
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import RuleTally, SeedRewritten
-from eqfuzz.oracle.compare.verdict import FINDINGS, Evidence, Kind
+from eqfuzz.oracle.compare.verdict import FINDINGS, Evidence, VerdictKind
 from eqfuzz.report.run.console import ConsoleReport
 from eqfuzz.report.verdict_texts import MEANING
 
@@ -77,11 +77,11 @@ def test_the_lines_to_paste_are_whole_lines_even_where_they_do_not_fit(width):
 
 
 def test_the_lines_to_paste_are_quoted_for_the_shell():
-    from eqfuzz.events.run import FindingMade
+    from eqfuzz.events.run import FindingReported
     from eqfuzz.report.run.finding_panel import paste_lines
 
     made = sample.finding(sample.POW)
-    script, replay = paste_lines(FindingMade(0, made, f"my out/findings/{made.id}", False), "my out")
+    script, replay = paste_lines(FindingReported(0, made, f"my out/findings/{made.id}", False), "my out")
     assert script == f"python 'my out/findings/{made.id}/repro.py'"
     assert replay == f"eqfuzz replay {made.id} --out 'my out'"
 
@@ -112,7 +112,7 @@ def test_every_kind_of_finding_renders_with_any_evidence(kind, evidence):
 
 
 def test_every_kind_has_a_meaning():
-    assert set(MEANING) == set(Kind)
+    assert set(MEANING) == set(VerdictKind)
 
 
 def test_the_closing_tables_count_rules_verdicts_and_totals():
@@ -137,7 +137,7 @@ def test_every_finding_is_listed_once_more_at_the_end():
 
 
 def test_the_gravest_findings_come_first_at_the_end():
-    kinds = Kind.WRONG_METADATA, Kind.COMPILER_CRASH, Kind.WRONG_RESULT
+    kinds = VerdictKind.WRONG_METADATA, VerdictKind.COMPILER_CRASH, VerdictKind.WRONG_RESULT
     made = [dataclasses.replace(sample.finding(kind=kind), id=f"{n}a") for n, kind in enumerate(kinds)]
     severities = {"wrong-values": 1, "crash": 1, "metadata": 1}
     verdicts = dict.fromkeys(map(str, kinds), 1)
@@ -263,10 +263,10 @@ def test_off_a_terminal_a_plain_line_tells_the_progress(monkeypatch):
 
 
 def test_the_progress_line_adds_up_and_estimates():
-    from eqfuzz.report.run.progress import Progress
+    from eqfuzz.report.run.progress import RunProgress
 
     now = [0.0]
-    progress = Progress(clock=lambda: now[0])
+    progress = RunProgress(clock=lambda: now[0])
     for event in sample.whole_run()[:-2]:
         progress.count(event)
     now[0] = 60.0
@@ -277,10 +277,10 @@ def test_the_progress_line_adds_up_and_estimates():
 
 
 def test_the_time_budget_bounds_the_estimate():
-    from eqfuzz.report.run.progress import Progress
+    from eqfuzz.report.run.progress import RunProgress
 
     now = [0.0]
-    progress = Progress(time_budget=70.0, clock=lambda: now[0])
+    progress = RunProgress(time_budget=70.0, clock=lambda: now[0])
     for event in sample.whole_run()[:-2]:
         progress.count(event)
     now[0] = 60.0

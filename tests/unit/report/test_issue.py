@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import FINDINGS, Evidence, Kind
+from eqfuzz.oracle.compare.verdict import FINDINGS, Evidence, VerdictKind
 from eqfuzz.program.release import Release
 from eqfuzz.report.issue import issue_text, title
 from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING, Outcome
 from eqfuzz.triage.findings.buckets import bucket_id
-from eqfuzz.triage.findings.finding import Reduced
+from eqfuzz.triage.findings.finding import ReductionResult
 from eqfuzz.triage.findings.stage import Ablation, Blame
 from tests.unit.triage.findings import finding_of
 
@@ -49,7 +49,7 @@ WHOLE = finding_of(
     suspects=("aten.amin.default: 3 of 1024 elements are wrong",),
     fingerprint="values · Inductor, lowerings: amin",
     environment={"torch": "2.13.0", "build": "cpu", "python": "3.11.9", "eqfuzz": "0.1.0", "draws": "3 of 3"},
-    reduced=Reduced((2, 0), (20, 1), (900, 90), 57),
+    reduced=ReductionResult((2, 0), (20, 1), (900, 90), 57),
 )
 OUTCOME = Outcome(STILL_FAILING, "eager:    4.25\ncompiled: 5.25\n")
 CHECKS = {"output[0]": {"same": True, "assert_close": False}}
@@ -145,7 +145,9 @@ FRAMES = ("_inductor.lowering.pad", "_inductor.graph.GraphLowering.run")
 
 def test_an_exception_has_its_log():
     message = "call 0: compiled raises RuntimeError: shape '[3, 4]' is invalid for input of size 7"
-    text = text_of(finding_of(Kind.COMPILER_CRASH, message=message, evidence=Evidence(frames=FRAMES), source=SOURCE))
+    text = text_of(
+        finding_of(VerdictKind.COMPILER_CRASH, message=message, evidence=Evidence(frames=FRAMES), source=SOURCE)
+    )
     log = text.split("### Error logs")[1].split("### Versions")[0]
     assert log.strip().splitlines() == ["```", message, *(f"  in {frame}" for frame in FRAMES), "```"]
     assert "shape '…' is invalid for input of size N: https://github.com/" in text
@@ -166,7 +168,7 @@ def test_every_kind_has_every_section_once(kind, known, derived):
     if known == "reduced":
         finding = dataclasses.replace(finding, reduced=WHOLE.reduced)
     text = text_of(finding, checks={} if known == "nothing" else CHECKS)
-    raises = kind in (Kind.COMPILER_CRASH, Kind.EXCEPTION_MISMATCH)
+    raises = kind in (VerdictKind.COMPILER_CRASH, VerdictKind.EXCEPTION_MISMATCH)
     sections = ["### 🐛 Describe the bug", *(["### Error logs"] if raises else []), "### Versions"]
     assert re.findall(r"^### .*$", text, re.MULTILINE) == sections
     assert text.count("```") % 2 == 0 and text.count("<!--") == text.count("-->") == 2
@@ -182,7 +184,7 @@ def test_every_kind_has_every_section_once(kind, known, derived):
         ({}, "[AOTAutograd] amin, int8, to (int8): torch.compile gives a wrong result"),
         ({"ablation": None, "config": "mine"}, "[mine] amin, int8, to (int8): torch.compile gives a wrong result"),
         ({"blame": AMIN}, "[AOTAutograd] amin (int8): torch.compile gives a wrong result"),
-        ({"kind": Kind.HANG}, "[AOTAutograd] amin, int8, to (int8): torch.compile does not end"),
+        ({"kind": VerdictKind.HANG}, "[AOTAutograd] amin, int8, to (int8): torch.compile does not end"),
         (
             {"source": "def program(x): return x\ndef inputs(rng): yield rng.normal(3)\n"},
             "[AOTAutograd] program: torch.compile gives a wrong result",
@@ -217,7 +219,7 @@ def test_titles(changed, told):
             },
             "when it is called again and train or eval has changed: a guard is missing.",
         ),
-        ({"kind": Kind.HANG, "message": "it did not end"}, "\n\nit did not end\n"),
+        ({"kind": VerdictKind.HANG, "message": "it did not end"}, "\n\nit did not end\n"),
     ],
 )
 def test_what_is_at_fault_is_told_as_closely_as_it_is_known(changed, told):
@@ -265,7 +267,7 @@ def test_a_script_without_a_docstring_stays_whole(script):
 
 
 def test_texts_of_the_program_end_no_fence_and_no_comment():
-    finding = finding_of(Kind.COMPILER_CRASH, message="raises E: a --> b", evidence=Evidence(frames=FRAMES))
+    finding = finding_of(VerdictKind.COMPILER_CRASH, message="raises E: a --> b", evidence=Evidence(frames=FRAMES))
     text = text_of(finding, Outcome(STILL_FAILING, "```\n# A heading\n```"))
     head, body = text.split("### 🐛 Describe the bug")
     assert head.count("-->") == 2

@@ -10,7 +10,7 @@ import pytest
 
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import SeedStarted
-from eqfuzz.oracle.compare.verdict import Evidence, Kind
+from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.report.machine.json_lines import JsonLines, to_line
 
 from . import sample_events as sample
@@ -87,7 +87,7 @@ def test_what_is_held_back_is_written_when_the_run_is_cut_short():
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_what_json_cannot_say_is_a_string(number):
     evidence = Evidence(path="output", index=(1, 2), compiled=number, eager=3 + 4j, allowed=0.5)
-    line = to_line(sample.cell(0, 1, Kind.WRONG_RESULT, evidence))
+    line = to_line(sample.cell(0, 1, VerdictKind.WRONG_RESULT, evidence))
     told = json.loads(line, parse_constant=refuse)["verdict"]["evidence"]
     assert told["compiled"] == str(number)
     assert told["eager"] == "(3+4j)"

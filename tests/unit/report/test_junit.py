@@ -3,8 +3,8 @@
 from xml.etree import ElementTree
 
 from eqfuzz.events.campaign import CampaignStarted, ItemEnded
-from eqfuzz.events.run import FindingMade, SeedDone, SeedInvalid
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.events.run import FindingReported, SeedDone, SeedInvalid
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.machine.junit import JUnitFile
 from tests.unit.report import sample_events as sample
 from tests.unit.triage.reproducer.test_reproducer import finding_of
@@ -22,15 +22,15 @@ def done(index, seed):
 
 
 def test_seeds_of_a_run(tmp_path):
-    finding = finding_of(Kind.WRONG_RESULT)
+    finding = finding_of(VerdictKind.WRONG_RESULT)
     suite = told(
         tmp_path / "j.xml",
         done(0, "seeds/a/good.py"),
-        FindingMade(1, finding, "out/findings/x", known=False),
+        FindingReported(1, finding, "out/findings/x", known=False),
         done(1, "seeds/b/bad.py"),
         SeedInvalid(2, "c.py", "c.py: \x1b[31mno"),
         done(2, "c.py"),
-        FindingMade(3, finding, "out/findings/y", known=False, issue="https://example.org/1"),
+        FindingReported(3, finding, "out/findings/y", known=False, issue="https://example.org/1"),
         done(3, "d.py"),
     )
     assert {name: suite.get(name) for name in ("tests", "failures", "skipped", "errors")} == {
@@ -65,7 +65,7 @@ def test_the_suite_counts_invalid_seeds_by_reason(tmp_path):
 
 def test_a_campaign_tells_its_findings_after_the_seed(tmp_path):
     started = CampaignStarted("n", 0, False, [], 1, [], [], 1, "local", True, "out", "db", {})
-    finding = FindingMade(7, finding_of(Kind.HANG), "f", known=False)
+    finding = FindingReported(7, finding_of(VerdictKind.HANG), "f", known=False)
     suite = told(tmp_path / "j.xml", started, done(7, "a.py"), finding, ItemEnded(7, "a.py", "done", "", 3, 1.0))
     [case] = suite.findall("testcase")
     assert case.find("failure") is not None and case.get("time") == "1.500"
@@ -77,8 +77,8 @@ def test_what_is_cut_off_is_no_case(tmp_path):
 
 
 def test_the_gravest_of_a_seed_comes_first(tmp_path):
-    kinds = (Kind.WRONG_METADATA, Kind.WRONG_RESULT, Kind.HANG)
-    made = [FindingMade(0, finding_of(kind), f"out/{kind}", known=False) for kind in kinds]
+    kinds = (VerdictKind.WRONG_METADATA, VerdictKind.WRONG_RESULT, VerdictKind.HANG)
+    made = [FindingReported(0, finding_of(kind), f"out/{kind}", known=False) for kind in kinds]
     suite = told(tmp_path / "j.xml", *made, done(0, "a.py"), done(1, "b.py"))
     case, clean = suite.findall("testcase")
     assert [failure.get("type") for failure in case.findall("failure")] == ["wrong-result", "hang", "wrong-metadata"]

@@ -4,12 +4,12 @@ import io
 
 from rich.console import Console
 
-from eqfuzz.events.llm import CostTold, PromptTally, RoundTold, SampleMade, WritingStarted, WritingSummary
+from eqfuzz.events.llm import AnswerJudged, CostReported, PromptTally, SampleEnded, WritingStarted, WritingSummary
 from eqfuzz.generate.llm.validation import Reason
 from eqfuzz.report.generate.llm import ENDINGS, WORDS, WritingReport, dollars
 
-GOOD = RoundTold("", "", 100, 50, 0.0003, False)
-BAD = RoundTold("syntax", "not valid Python: '(' was never closed", 100, 50, 0.0003, False)
+GOOD = AnswerJudged("", "", 100, 50, 0.0003, False)
+BAD = AnswerJudged("syntax", "not valid Python: '(' was never closed", 100, 50, 0.0003, False)
 SUMMARY = WritingSummary(
     model="m",
     count=3,
@@ -47,11 +47,11 @@ def told(*, quiet=False):
     report = WritingReport(Console(file=stream, width=160), 3, quiet=quiet)
     with report:
         report.handle(WritingStarted("m", "localhost:8000", ["loops"], 3, 0, 1.0, 0.25, "night"))
-        report.handle(SampleMade(0, "loops", "", "", "", "night/programs/a.py", 7, None, [BAD, GOOD]))
-        report.handle(SampleMade(1, "white-box", "lowering:lowering.cat", "", "", "b.py", 7, True, [GOOD]))
-        report.handle(SampleMade(2, "loops", "", "syntax", "not valid\x1b[2J", "", 0, None, [BAD, BAD, BAD]))
+        report.handle(SampleEnded(0, "loops", "", "", "", "night/programs/a.py", 7, None, [BAD, GOOD]))
+        report.handle(SampleEnded(1, "white-box", "lowering:lowering.cat", "", "", "b.py", 7, True, [GOOD]))
+        report.handle(SampleEnded(2, "loops", "", "syntax", "not valid\x1b[2J", "", 0, None, [BAD, BAD, BAD]))
         report.handle(SUMMARY)
-        report.handle(CostTold(6, 900, 0.0018, 0.6667, 3, 2, 1666.667))
+        report.handle(CostReported(6, 900, 0.0018, 0.6667, 3, 2, 1666.667))
     return stream.getvalue()
 
 

@@ -8,8 +8,8 @@ from rich.console import Console
 
 from eqfuzz.report.run.findings import Listed, print_listed
 from eqfuzz.report.verbs.reduce import Curve, print_reduced
-from eqfuzz.triage.findings.finding import Reduced
-from eqfuzz.triage.reduce.finding_reducer import Tried
+from eqfuzz.triage.findings.finding import ReductionResult
+from eqfuzz.triage.reduce.finding_reducer import ReductionTry
 from tests.unit.triage.findings import finding_of
 
 from . import sample_events as sample
@@ -27,7 +27,7 @@ def told(console):
 def test_the_curve_goes_down_with_what_holds(console):
     curve = Curve(console)
     for size, holds in ((31, True), (20, False), (16, True), (4, True)):
-        curve.take(Tried("statements", size, holds))
+        curve.take(ReductionTry("statements", size, holds))
     assert curve.line().startswith("statements: 31 → 4, 4 tries, ")
     with console.capture() as drawn:
         console.print(curve.display())
@@ -37,8 +37,8 @@ def test_the_curve_goes_down_with_what_holds(console):
 def test_each_phase_has_its_own_curve(console):
     curve = Curve(console)
     assert curve.line().startswith("calls: 0 tries, ")
-    curve.take(Tried("rewrites", 3, True))
-    curve.take(Tried("options", 0, False))
+    curve.take(ReductionTry("rewrites", 3, True))
+    curve.take(ReductionTry("options", 0, False))
     assert curve.line().startswith("options: 0 → 0, 2 tries, ")
     with console.capture() as drawn:
         console.print(curve.display())
@@ -46,7 +46,7 @@ def test_each_phase_has_its_own_curve(console):
 
 
 def test_the_smaller_finding_is_told_with_its_sizes(console):
-    smaller = dataclasses.replace(sample.finding(), reduced=Reduced((3, 0), (20, 1), (900, 60), 57))
+    smaller = dataclasses.replace(sample.finding(), reduced=ReductionResult((3, 0), (20, 1), (900, 60), 57))
     print_reduced(console, smaller, "out/findings/00aa11bb22", "out")
     assert "reduced: rewrites 3 → 0, statements 20 → 1, characters 900 → 60, 57 tries" in told(console)
     assert "from 20 statements to 1" in told(console)

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from eqfuzz.report.source import EXCERPT_LINES, Excerpt, SourceDiff, place_marks
-from eqfuzz.rewrite.derivation import Step
+from eqfuzz.rewrite.derivation import RewriteStep
 
 from .sample_events import CLAMP, POW, SOURCE, program, rewritten
 
@@ -20,7 +20,7 @@ def text_of(renderable: object, width: int = 100) -> str:
     return capture.get()
 
 
-def diff(*steps: Step, source: str = SOURCE, width: int = 100) -> str:
+def diff(*steps: RewriteStep, source: str = SOURCE, width: int = 100) -> str:
     return text_of(SourceDiff(source, rewritten(*steps, source=source), steps), width)
 
 
@@ -61,7 +61,7 @@ def test_only_the_neighbourhood_is_shown():
 
 def test_the_right_one_of_equal_expressions_is_marked():
     source = "def program(x):\n    y = x + x\n    return y * (x + x)\n"
-    step = Step("operators/add_function", 3, "x + x", "torch.add(x, x)")
+    step = RewriteStep("operators/add_function", 3, "x + x", "torch.add(x, x)")
     transformed = "def program(x):\n    y = x + x\n    return y * (torch.add(x, x))\n"
     old, new = place_marks(source, transformed, [step])
     assert [source[m.start : m.end] for m in old] == ["x + x"]
@@ -71,7 +71,7 @@ def test_the_right_one_of_equal_expressions_is_marked():
 
 def test_two_equal_rewrites_in_one_line_get_a_mark_each():
     source = "def program(x):\n    return (x + 1) * (x + 1)\n"
-    step = Step("operators/add_function", 2, "x + 1", "torch.add(x, 1)")
+    step = RewriteStep("operators/add_function", 2, "x + 1", "torch.add(x, 1)")
     transformed = source.replace("x + 1", "torch.add(x, 1)")
     old, new = place_marks(source, transformed, [step, step])
     assert len({m.start for m in old}) == 2
@@ -80,7 +80,7 @@ def test_two_equal_rewrites_in_one_line_get_a_mark_each():
 
 def test_an_added_import_is_marked_without_a_rule_and_does_not_move_the_mark():
     source = "import torch\n\n\ndef program(x):\n    return x + 1\n"
-    step = Step("operators/add_operator_module", 5, "x + 1", "operator.add(x, 1)")
+    step = RewriteStep("operators/add_operator_module", 5, "x + 1", "operator.add(x, 1)")
     transformed = "import operator\n" + source.replace("x + 1", "operator.add(x, 1)")
     _, new = place_marks(source, transformed, [step])
     assert [(transformed[m.start : m.end].strip(), m.rule) for m in new] == [
@@ -90,8 +90,8 @@ def test_an_added_import_is_marked_without_a_rule_and_does_not_move_the_mark():
 
 
 def test_a_step_that_a_later_one_wrote_over_has_no_mark_and_breaks_nothing():
-    first = Step("a/first", 13, "shaded ** 0.5", "torch.pow(shaded, 0.5)")
-    second = Step("a/second", 13, "torch.pow(shaded, 0.5)", "shaded.pow(0.5)")
+    first = RewriteStep("a/first", 13, "shaded ** 0.5", "torch.pow(shaded, 0.5)")
+    second = RewriteStep("a/second", 13, "torch.pow(shaded, 0.5)", "shaded.pow(0.5)")
     _, new = place_marks(SOURCE, SOURCE.replace(first.before, second.after), [first, second])
     assert [m.rule for m in new] == ["a/second"]
 
@@ -99,14 +99,14 @@ def test_a_step_that_a_later_one_wrote_over_has_no_mark_and_breaks_nothing():
 def test_a_rewrite_of_several_lines_is_named_once():
     source = "def program(x):\n    for i in range(2):\n        x = x + i\n    return x\n"
     before, after = "for i in range(2):\n        x = x + i", "x = x + 0\n    x = x + 1"
-    step = Step("loops/unroll", 2, before, after)
+    step = RewriteStep("loops/unroll", 2, before, after)
     shown = text_of(SourceDiff(source, source.replace(before, after), [step]))
     assert shown.count("loops/unroll") == 1
 
 
 def test_control_characters_of_a_seed_do_not_reach_the_terminal():
     source = "def program(x):\n    return x + 1  # \x1b[2J\a\n"
-    step = Step("operators/add_function", 2, "x + 1", "torch.add(x, 1)")
+    step = RewriteStep("operators/add_function", 2, "x + 1", "torch.add(x, 1)")
     shown = diff(step, source=source)
     assert "\x1b" not in shown
     assert "\a" not in shown

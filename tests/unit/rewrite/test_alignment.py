@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from eqfuzz.oracle.compare.eager_judge import judge_rewrite
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.reference.error_bound import reference
 from eqfuzz.program.formats import recognise
@@ -51,7 +51,7 @@ def test_a_copy_of_a_view_off_the_boundary_may_round_differently_later(start):
         other = Loaded(variant.program)
         copied = observe(other.instance, calls)
         verdict = judge_rewrite(plain, copied, known, reference(other.instance, calls, seed=0, samples=8), "ulp")
-        assert verdict.kind is Kind.AGREE, verdict.message
+        assert verdict.kind is VerdictKind.AGREE, verdict.message
 
 
 def test_an_aligned_view_and_whole_numbers_stay_exact():

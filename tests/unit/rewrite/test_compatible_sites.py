@@ -6,7 +6,7 @@ import pytest
 
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
-from eqfuzz.rewrite.compatible_sites import Crowd
+from eqfuzz.rewrite.compatible_sites import SiteSet
 from eqfuzz.rewrite.facts.probe import take_facts
 from eqfuzz.rewrite.rules.library import shipped_rules
 from eqfuzz.rewrite.source.syntax import Syntax
@@ -41,32 +41,32 @@ def inserting(name):
 def test_no_site_mentions_a_variable_that_another_renames(first):
     renamed = of("variables/renamed_variable", lambda site: SOURCE[slice(*site.edits[0].span)] == "a")
     pair = [renamed, inserting("a")]
-    crowd = Crowd(SOURCE)
+    crowd = SiteSet(SOURCE)
     assert [crowd.admit(pair[first]), crowd.admit(pair[1 - first])] == [True, False]
-    other = Crowd(SOURCE)
+    other = SiteSet(SOURCE)
     assert other.admit(renamed) and other.admit(inserting("b"))
 
 
 def test_no_site_mentions_a_variable_that_another_deletes():
     deleted = of("temporaries/deleted_after_last_use", lambda site: "del a" in site.text)
-    crowd = Crowd(SOURCE)
+    crowd = SiteSet(SOURCE)
     assert crowd.admit(deleted) and not crowd.admit(inserting("a"))
 
 
 def test_names_bound_inside_expressions_are_bound_once():
     binding = [site for site in SITES if "t1 :=" in site.text]
     assert len({site.span for site in binding}) > 1 and all("t1" in site.names for site in binding)
-    crowd = Crowd(SOURCE)
+    crowd = SiteSet(SOURCE)
     assert [crowd.admit(site) for site in binding].count(True) == 1
 
 
 def test_strides_do_not_change_where_another_site_reads_them():
     changing = next(site for site in SITES if site.rule.layout and "y.t()" in site.before)
     reading = next(s for s in SITES if ".view(" in s.text and not s.rule.layout and not s.clashes(changing))
-    crowd = Crowd(SOURCE)
+    crowd = SiteSet(SOURCE)
     assert crowd.admit(changing) and not crowd.admit(reading)
 
 
 def test_insertions_of_one_rule_do_not_pile_up():
-    crowd = Crowd(SOURCE)
+    crowd = SiteSet(SOURCE)
     assert crowd.admit(inserting("b")) and not crowd.admit(inserting("a"))

@@ -8,7 +8,7 @@ import torch
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.program import Format, Program
+from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.facts.probe import RECORDER, Probe, instrument, take_facts
 from eqfuzz.rewrite.source.syntax import Syntax
 
@@ -166,7 +166,7 @@ def test_facts_of_values():
 )
 def test_plain_tensors_inside_transforms_do_not_stop_the_probe(call: str):
     source = f"import torch\ndef program(x, y):\n    return torch.func.{call}\n"
-    program = Program("test", source, Format.EQFUZZ, "program", "program", "None")
+    program = Program("test", source, SeedFormat.EQFUZZ, "program", "program", "None")
     syntax = Syntax(source)
     facts = take_facts(program, syntax, [Call((torch.rand(3), torch.rand(3)), {})])
     for expression in syntax.expressions:

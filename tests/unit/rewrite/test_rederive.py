@@ -5,7 +5,7 @@ import random
 import pytest
 import torch
 
-from eqfuzz.rewrite.derivation import CannotRewrite, Step, original
+from eqfuzz.rewrite.derivation import CannotRewrite, RewriteStep, original
 from eqfuzz.rewrite.rederive import rederive
 from eqfuzz.rewrite.rules.library import shipped_rules
 from eqfuzz.rewrite.strategy import every, walk
@@ -33,8 +33,8 @@ def test_single_steps_of_what_was_rewritten_at_once_stand_alone(seed):
 @pytest.mark.parametrize(
     ("step", "told"),
     [
-        (Step("algebra/there_is_none", 1, "x", "y"), "no such rule"),
-        (Step(SITES[0].rule.name, 1, "not in the program", ""), "left to rewrite"),
+        (RewriteStep("algebra/there_is_none", 1, "x", "y"), "no such rule"),
+        (RewriteStep(SITES[0].rule.name, 1, "not in the program", ""), "left to rewrite"),
     ],
 )
 def test_a_step_without_a_place_is_told(step, told):
@@ -45,5 +45,5 @@ def test_a_step_without_a_place_is_told(step, told):
 def test_of_places_that_read_the_same_the_nearest_is_taken():
     by_rule = [s for s in SITES if sum(t.rule is s.rule and t.before == s.before for t in SITES) > 1]
     for site in by_rule[:10]:
-        step = Step.at(site)
+        step = RewriteStep.at(site)
         assert rederive(START, study, RULES, [step]).derivation == (step,)

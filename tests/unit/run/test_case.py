@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from eqfuzz.oracle.compare.oracles import judge_compiled
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.observation import CallObservation, Observation, Raised
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.reference.reference import Reference
@@ -16,7 +16,7 @@ from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.rules.library import shipped_rules
 from eqfuzz.run.configs.named import BUILT_IN, GUARDS, OWN_RANDOM
-from eqfuzz.run.devices import Abroad, on_device, to_cpu
+from eqfuzz.run.devices import DeviceObservation, on_device, to_cpu
 from eqfuzz.run.jobs.case import Case
 from eqfuzz.run.jobs.dispatch import run_case
 
@@ -216,7 +216,7 @@ def abroad(source):
     """A program on ``cpu:0``, which is the CPU, and goes every way that another device goes."""
     loaded = Loaded(recognise(textwrap.dedent(source), "seed.py"))
     calls = loaded.calls(0)
-    return Abroad.of(loaded.instance, calls, observe(loaded.instance, calls), "cpu:0")
+    return DeviceObservation.of(loaded.instance, calls, observe(loaded.instance, calls), "cpu:0")
 
 
 def test_a_case_on_another_device():
@@ -254,7 +254,7 @@ def test_a_program_that_does_not_run_there_is_unsupported(monkeypatch):
     loaded = Loaded(recognise(textwrap.dedent(source), "seed.py"))
     calls = [*loaded.calls(0), *loaded.calls(1)]
     limit = 3
-    found = Abroad.of(loaded.instance, calls, observe(loaded.instance, calls), "cpu:0")
+    found = DeviceObservation.of(loaded.instance, calls, observe(loaded.instance, calls), "cpu:0")
     assert (len(found.calls), len(found.eager.calls), found.refusal, found.doubt) == (3, 3, "", "")
 
 
@@ -282,4 +282,4 @@ def test_what_proves_nothing_on_another_device(result, doubt):
         Observation([CallObservation(outputs=[("output", torch.ones(2))])]),
         Reference([], opaque=found.doubt) if doubt else None,
     )
-    assert judged.kind is Kind.INCONCLUSIVE
+    assert judged.kind is VerdictKind.INCONCLUSIVE

@@ -8,14 +8,14 @@ import time
 import psutil
 import pytest
 
-from eqfuzz.run.processes.cell_process import GRACE, Offspring
+from eqfuzz.run.processes.cell_process import GRACE, CellProcess
 
 
 def follow(work):
     """All that is heard of a child that does ``work``, and the stages that were passed on."""
     stages = []
     before = set(psutil.Process().children())
-    process = Offspring(work)
+    process = CellProcess(work)
     try:
         heard = [process.listen(stages.append)]
         while heard[-1]["event"] != "exit":
@@ -44,7 +44,7 @@ def test_it_waits_for_an_answer_of_any_size() -> None:
         emit({"event": "asked"})
         emit({"event": "heard", "size": len(answer()["text"])})
 
-    process = Offspring(work)
+    process = CellProcess(work)
     try:
         assert process.listen(lambda event: None) == {"event": "asked"}
         process.answer({"text": "x" * 300_000})
@@ -82,7 +82,7 @@ def test_what_is_said_between_two_answers_does_not_cross_siblings() -> None:
 
         return work
 
-    processes = [Offspring(named(name)) for name in "abc"]
+    processes = [CellProcess(named(name)) for name in "abc"]
     try:
         assert [process.listen(lambda event: None)["of"] for process in processes] == ["a", "b", "c"]
         for number, process in reversed(list(enumerate(processes))):

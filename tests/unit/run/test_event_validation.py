@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eqfuzz.run.protocol import BadEvent
-from eqfuzz.run.sandbox.event_validation import EVENTS, EVENTS_OF_CELL, Screening
+from eqfuzz.run.sandbox.event_validation import EVENTS, EVENTS_OF_CELL, EventValidator
 
 CASE = {"devices": ["cpu"], "configs": [{"name": "inductor"}], "variants": 2, "compile_seconds": 90.0}
 VERDICT = {"kind": "agree", "message": "eager and compiled agree", "evidence": None}
@@ -28,7 +28,7 @@ def stage(**changed: Any) -> dict[str, Any]:
 
 
 def test_what_a_case_says_passes() -> None:
-    screening = Screening(CASE)
+    screening = EventValidator(CASE)
     evidence = {
         "call": 0,
         "path": "output[0]",
@@ -76,14 +76,14 @@ def test_what_a_case_says_passes() -> None:
     ],
 )
 def test_other_things_are_refused(event: dict[str, Any], words: str) -> None:
-    screening = Screening(CASE)
+    screening = EventValidator(CASE)
     screening.check(rewritten())
     with pytest.raises(BadEvent, match=words):
         screening.check(event)
 
 
 def test_nothing_is_told_twice() -> None:
-    screening = Screening(CASE)
+    screening = EventValidator(CASE)
     screening.check(rewritten())
     screening.check(cell())
     with pytest.raises(BadEvent, match="a cell told twice"):
@@ -94,11 +94,11 @@ def test_nothing_is_told_twice() -> None:
 
 def test_there_are_no_more_variants_than_were_asked_for() -> None:
     with pytest.raises(BadEvent, match="more variants"):
-        Screening(CASE).check(rewritten(3))
+        EventValidator(CASE).check(rewritten(3))
 
 
 def test_the_number_of_events_is_bounded() -> None:
-    screening = Screening(CASE)
+    screening = EventValidator(CASE)
     for _ in range(EVENTS + EVENTS_OF_CELL * 3):
         screening.check(stage())
     with pytest.raises(BadEvent, match="events"):
@@ -120,6 +120,6 @@ FIELDS = sorted({*cell(), *rewritten(), *stage(), "reason", "line", "found", "au
 )
 def test_whatever_comes_it_passes_or_is_refused(name: str, fields: dict[str, Any]) -> None:
     try:
-        Screening(CASE).check({**fields, "event": name})
+        EventValidator(CASE).check({**fields, "event": name})
     except BadEvent as refused:
         assert "\n" not in str(refused)

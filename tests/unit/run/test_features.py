@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eqfuzz.run.coverage.features import (
-    Signals,
+    FeatureCollector,
     compilation_sentences,
     counter_sentences,
     feature,
@@ -54,7 +54,7 @@ def test_features_are_the_same_in_every_process(tmp_path):
 def test_graphs_are_seen_as_inductor_gets_them():
     """A product alone needs no kernel of Inductor's own."""
     forget_compiled_code()
-    signals = Signals()
+    signals = FeatureCollector()
     with signals.collecting():
         torch.compile(lambda x: torch.mm(torch.mm(x, x).t(), x))(torch.ones(4, 4))
     forget_compiled_code()
@@ -73,7 +73,7 @@ def test_what_breaks_in_looking_at_a_graph_is_no_fault_of_the_compiler(monkeypat
     monkeypatch.setattr("eqfuzz.run.coverage.features.graph_sentences", broken)
     forget_compiled_code()
     compiled = []
-    with pytest.raises(KeyError, match="ours"), Signals().collecting():
+    with pytest.raises(KeyError, match="ours"), FeatureCollector().collecting():
         compiled.append(torch.compile(lambda x: torch.mm(x, x))(torch.ones(4, 4)))
     forget_compiled_code()
     assert len(compiled) == 1
@@ -180,7 +180,7 @@ def test_only_what_is_counted_meanwhile_counts():
 
     forget_compiled_code()
     counters["inductor"]["pattern_matcher_count"] = 100
-    signals = Signals()
+    signals = FeatureCollector()
     with signals.collecting():
         counters["inductor"]["pattern_matcher_count"] += 2
     forget_compiled_code()

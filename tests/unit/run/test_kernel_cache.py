@@ -3,7 +3,7 @@
 import pytest
 
 from eqfuzz.run.environment import KERNELS
-from eqfuzz.run.kernels.cache import KernelStore
+from eqfuzz.run.kernels.cache import KernelCache
 from eqfuzz.run.kernels.deferred import Built, Kernel
 
 ONE, TWO = Kernel(("float*",), "one"), Kernel(("float*",), "two")
@@ -23,8 +23,8 @@ def library(tmp_path):
 
 
 def test_what_one_case_built_another_finds(folder, library) -> None:
-    KernelStore().add([ONE, TWO], [Built(library, "kernels_0"), Built(library, "kernels_1")])
-    later = KernelStore()
+    KernelCache().add([ONE, TWO], [Built(library, "kernels_0"), Built(library, "kernels_1")])
+    later = KernelCache()
     assert ONE in later and TWO in later
     assert later[TWO] == Built(str(folder / "unit.so"), "kernels_1")
     assert (folder / "unit.so").read_bytes() == b"code"
@@ -32,40 +32,40 @@ def test_what_one_case_built_another_finds(folder, library) -> None:
 
 
 def test_what_the_compiler_refused_is_known_here_only(folder) -> None:
-    store = KernelStore()
+    store = KernelCache()
     store.refuse(ONE)
     assert ONE in store and store[ONE] is None
-    assert ONE not in KernelStore()
+    assert ONE not in KernelCache()
 
 
 def test_half_an_entry_is_none(folder) -> None:
     folder.mkdir()
     (folder / f"{ONE.key}.json").write_text('{"library": "un')
-    assert ONE not in KernelStore()
+    assert ONE not in KernelCache()
 
 
 def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path, monkeypatch, library) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(KERNELS, str(tmp_path / "file" / "kernels"))
-    store = KernelStore()
+    store = KernelCache()
     store.add([ONE], [Built(library, "kernels_0")])
     assert store[ONE] == Built(library, "kernels_0")
 
 
 def test_a_library_that_is_gone_leaves_no_entry(folder, tmp_path) -> None:
-    KernelStore().add([ONE], [Built(str(tmp_path / "gone.so"), "kernels_0")])
-    assert ONE not in KernelStore()
+    KernelCache().add([ONE], [Built(str(tmp_path / "gone.so"), "kernels_0")])
+    assert ONE not in KernelCache()
     assert list(folder.iterdir()) == []
 
 
 def test_without_a_folder_it_remembers_for_itself(monkeypatch, library) -> None:
     monkeypatch.delenv(KERNELS, raising=False)
-    store = KernelStore()
+    store = KernelCache()
     store.add([ONE], [Built(library, "kernels_0")])
-    assert ONE in store and ONE not in KernelStore()
+    assert ONE in store and ONE not in KernelCache()
 
 
 def test_an_entry_whose_library_was_removed_is_none(folder, library) -> None:
-    KernelStore().add([ONE], [Built(library, "kernels_0")])
+    KernelCache().add([ONE], [Built(library, "kernels_0")])
     (folder / "unit.so").unlink()
-    assert ONE not in KernelStore()
+    assert ONE not in KernelCache()

@@ -12,16 +12,16 @@ from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.derivation import original
 from eqfuzz.run.jobs import several_threads as module
-from eqfuzz.run.jobs.loaded_program import Subject
+from eqfuzz.run.jobs.loaded_program import LoadedVariant
 from eqfuzz.run.jobs.several_threads import EAGER_RUNS, observed_again, several_threads
 
 
-def subject_of(body: str) -> Subject:
+def subject_of(body: str) -> LoadedVariant:
     source = f"import torch\ndef program(x):\n{textwrap.indent(body, '    ')}\n"
     program = recognise(f"{source}def inputs(rng):\n    yield rng.normal(3)\n", "seed.py")
     loaded = Loaded(program)
     calls = loaded.calls(0)
-    return Subject(0, original(program), loaded, calls, observe(loaded.instance, calls))
+    return LoadedVariant(0, original(program), loaded, calls, observe(loaded.instance, calls))
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 import os
 import time
 
-from eqfuzz.run.jobs.stage_timer import COMPILER, Clock
+from eqfuzz.run.jobs.stage_timer import COMPILER, StageTimer
 
 
 def burn(seconds: float) -> None:
@@ -22,12 +22,12 @@ def fork_and_burn(seconds: float) -> None:
 
 def test_a_stage_is_announced_with_its_limit_and_place() -> None:
     told = []
-    Clock(told.append).enter("eager", 2.5, variant=3)
+    StageTimer(told.append).enter("eager", 2.5, variant=3)
     assert told == [{"event": "stage", "stage": "eager", "seconds": 2.5, "variant": 3}]
 
 
 def test_each_second_counts_once_and_for_the_stage_it_was_used_in() -> None:
-    clock = Clock(lambda event: None)
+    clock = StageTimer(lambda event: None)
     clock.enter("eager", 1)
     burn(0.02)
     with clock.within("judge"):
@@ -40,7 +40,7 @@ def test_each_second_counts_once_and_for_the_stage_it_was_used_in() -> None:
 
 
 def test_programs_that_were_started_count_for_the_compiler() -> None:
-    clock = Clock(lambda event: None)
+    clock = StageTimer(lambda event: None)
     clock.enter("compile", 1)
     fork_and_burn(0.05)
     account = clock.account()
@@ -48,7 +48,7 @@ def test_programs_that_were_started_count_for_the_compiler() -> None:
 
 
 def test_the_account_of_a_child_is_taken_over_and_the_rest_is_what_it_cost_to_make() -> None:
-    clock = Clock(lambda event: None)
+    clock = StageTimer(lambda event: None)
     clock.enter("fork", 1)
     fork_and_burn(0.1)
     clock.forked({"compile": 0.03, "judge": 0.01})

@@ -7,14 +7,14 @@ import torch
 
 from eqfuzz.program.release import this_release
 from eqfuzz.torch_internals import contract
-from eqfuzz.torch_internals.contract import CONTRACT, Missing, PrivateName, lacks, missing
+from eqfuzz.torch_internals.contract import CONTRACT, MissingName, PrivateName, lacks, missing
 
 
 @pytest.mark.parametrize("name", CONTRACT, ids=lambda name: name.dotted)
 def test_torch_has(name: PrivateName):
     what = lacks(name)
     if what and this_release().fits(name.releases):
-        pytest.fail(str(Missing(name, what)), pytrace=False)
+        pytest.fail(str(MissingName(name, what)), pytrace=False)
 
 
 @pytest.mark.parametrize("name", CONTRACT, ids=lambda name: name.dotted)

@@ -3,9 +3,9 @@
 import dataclasses
 from typing import Any
 
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.program.formats import recognise
-from eqfuzz.rewrite.derivation import Step
+from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.triage.findings.finding import Finding, finding_id
 from eqfuzz.triage.findings.stage import Ablation
 
@@ -13,7 +13,7 @@ SOURCE = "def program(x):\n    return x + 1\n\n\ndef inputs(rng):\n    yield rng
 
 
 def finding_of(
-    kind: Kind = Kind.WRONG_RESULT, rules: tuple[str, ...] = (), source: str = SOURCE, **changed: Any
+    kind: VerdictKind = VerdictKind.WRONG_RESULT, rules: tuple[str, ...] = (), source: str = SOURCE, **changed: Any
 ) -> Finding:
     """``changed`` are fields of the finding, and ``message`` and ``evidence`` of its verdict."""
     program = recognise(source, "seeds/some.py")
@@ -24,7 +24,7 @@ def finding_of(
         id=finding_id(program, program, verdict, "cpu", {"rules": rules}, "plain"),
         original=program,
         transformed=program,
-        derivation=tuple(Step(rule, 2, "x + 1", "1 + x") for rule in rules),
+        derivation=tuple(RewriteStep(rule, 2, "x + 1", "1 + x") for rule in rules),
         verdict=verdict,
         device="cpu",
         config="inductor",

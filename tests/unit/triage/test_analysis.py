@@ -7,17 +7,20 @@ from typing import Any
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.run.jobs.case import Case
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.stage import LADDER, Ablation
-from eqfuzz.triage.locate.analysis import FURTHER_DRAWS, Localising
+from eqfuzz.triage.locate.analysis import FURTHER_DRAWS, FindingAnalyser
 from eqfuzz.triage.locate.torch_accuracy import own_checks
 from tests.unit.children import Children, Told, shown
 from tests.unit.triage.findings import finding_of
 
-AGREE, WRONG = Verdict(Kind.AGREE, "it agrees"), Verdict(Kind.WRONG_RESULT, "it differs", Evidence(path="output"))
+AGREE, WRONG = (
+    Verdict(VerdictKind.AGREE, "it agrees"),
+    Verdict(VerdictKind.WRONG_RESULT, "it differs", Evidence(path="output")),
+)
 AUDITED: Told = [{"event": "audited", "suspects": ["aten.amin: off by 3"]}]
 
 
@@ -28,7 +31,7 @@ def confirmed(*checks: str, **changed: Any) -> Finding:
 
 def look(finding: Finding, **tells: Any) -> tuple[Finding, Children]:
     children = Children(tells)
-    return Localising(children).look(finding), children
+    return FindingAnalyser(children).look(finding), children
 
 
 def test_what_no_check_asks_for_is_not_looked_at():
@@ -54,7 +57,7 @@ def test_an_audit_that_dies_names_none():
     [
         {"device": "cuda"},
         {"settings": {"name": "eager", "backend": "eager"}},
-        {"kind": Kind.COMPILER_CRASH},
+        {"kind": VerdictKind.COMPILER_CRASH},
     ],
 )
 def test_what_has_no_kernels_of_its_own_to_audit_is_not_audited(changed):
@@ -75,7 +78,7 @@ def test_other_draws_are_counted_with_the_first(failing):
 
 
 def test_a_draw_that_shows_something_else_does_not_count():
-    other = Verdict(Kind.COMPILER_CRASH, "it fails")
+    other = Verdict(VerdictKind.COMPILER_CRASH, "it fails")
     looked, _ = look(confirmed("draws"), compare=shown({"inductor": other}))
     assert looked.environment["draws"] == "1 of 3"
 

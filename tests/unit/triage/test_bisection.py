@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import Kind
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.triage.findings.folder import write_folder
 from eqfuzz.triage.findings.stage import Blame
 from eqfuzz.triage.locate.bisection import NotBlamed, bisect
@@ -61,7 +61,7 @@ def test_no_end_is_told(folder, tmp_path, body, told):
 
 @pytest.mark.parametrize(
     ("kind", "way", "planted"),
-    [(Kind.WRONG_RESULT, "inside", "given"), (Kind.PROCESS_CRASH, "outside", "beside")],
+    [(VerdictKind.WRONG_RESULT, "inside", "given"), (VerdictKind.PROCESS_CRASH, "outside", "beside")],
 )
 def test_a_preload_is_executed_once(tmp_path, kind, way, planted):
     """By the bisector, once for all runs of the script; by the script where each run has its own process."""

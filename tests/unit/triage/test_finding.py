@@ -4,24 +4,24 @@ import dataclasses
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.triage.findings.finding import seen_beside
 from tests.unit.triage.findings import finding_of
 
-CRASH = Verdict(Kind.COMPILER_CRASH, "KeyError: 'buf3'", Evidence(frames=("_inductor.graph.run",)))
-WRONG = Verdict(Kind.WRONG_RESULT, "it differs", Evidence(path="output"))
+CRASH = Verdict(VerdictKind.COMPILER_CRASH, "KeyError: 'buf3'", Evidence(frames=("_inductor.graph.run",)))
+WRONG = Verdict(VerdictKind.WRONG_RESULT, "it differs", Evidence(path="output"))
 
 
 @pytest.mark.parametrize(
     ("verdict", "original", "words", "only_transformed"),
     [
         (CRASH, None, "not run", True),
-        (CRASH, Verdict(Kind.AGREE, "it agrees"), "agree", True),
+        (CRASH, Verdict(VerdictKind.AGREE, "it agrees"), "agree", True),
         (CRASH, dataclasses.replace(CRASH, message="KeyError: 'buf14'"), "compiler-crash", False),
         (CRASH, dataclasses.replace(CRASH, message="IndexError: 3"), "compiler-crash (another exception)", True),
         (CRASH, WRONG, "wrong-result", True),
         (WRONG, dataclasses.replace(WRONG, evidence=Evidence(path="output[1]")), "wrong-result", False),
-        (WRONG, dataclasses.replace(WRONG, kind=Kind.WRONG_GRADIENT), "wrong-gradient", False),
+        (WRONG, dataclasses.replace(WRONG, kind=VerdictKind.WRONG_GRADIENT), "wrong-gradient", False),
     ],
 )
 def test_whether_the_original_shows_it_too(verdict, original, words, only_transformed):

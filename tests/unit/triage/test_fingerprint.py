@@ -2,7 +2,7 @@
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import Evidence, Kind
+from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.triage.findings.fingerprint import DIFFERENCES, changed_by, fingerprint, is_exact
 from eqfuzz.triage.findings.stage import Ablation, Blame
 from tests.unit.triage.findings import SOURCE, finding_of
@@ -14,7 +14,7 @@ INDUCTOR = Ablation("wrong-result", "inductor", dict.fromkeys(("eager", "aot_eag
 
 
 def raising(message="call 0: compiled raises RuntimeError: shape '[3, 4]' is invalid", frames=FRAMES):
-    return finding_of(Kind.COMPILER_CRASH, message=message, evidence=Evidence(frames=frames))
+    return finding_of(VerdictKind.COMPILER_CRASH, message=message, evidence=Evidence(frames=frames))
 
 
 def guarded(label, **changed):
@@ -30,7 +30,7 @@ def guarded(label, **changed):
         (raising("buf12 has 0x7f00 in `a`"), raising("buf3 has 0xab… in `model.weight`")),
         (finding_of(blame=AMIN), finding_of(blame=Blame("inductor", "lowerings", 1, "amin"))),
         (finding_of(blame=AMIN), finding_of(blame=AMIN, source=SOURCE.replace("x + 1", "x.relu() * 2"))),
-        (finding_of(blame=AMIN), finding_of(Kind.WRONG_GRADIENT, blame=AMIN, ablation=INDUCTOR)),
+        (finding_of(blame=AMIN), finding_of(VerdictKind.WRONG_GRADIENT, blame=AMIN, ablation=INDUCTOR)),
         (guarded("model.rate is 0.5"), guarded("model.other is True")),
         (
             guarded("args[1]: 3 becomes 4"),
@@ -51,12 +51,12 @@ def test_equal_where_only_names_and_numbers_differ(one, other):
         (raising(), raising("call 0: compiled raises RuntimeError: sizes do not fit")),
         (finding_of(blame=AMIN), finding_of(blame=Blame("inductor", "lowerings", 3, "amax"))),
         (finding_of(blame=AMIN), finding_of(blame=Blame("inductor", "post_grad_passes", 3, "amin"))),
-        (finding_of(blame=AMIN), finding_of(Kind.WRONG_METADATA, blame=AMIN)),
+        (finding_of(blame=AMIN), finding_of(VerdictKind.WRONG_METADATA, blame=AMIN)),
         (guarded("model.rate is 0.5"), guarded("model.train(False)")),
         (guarded("args[1]: 3 becomes 4"), guarded("the same inputs again")),
         (finding_of(), finding_of(ablation=None)),
         (finding_of(), finding_of(source=SOURCE.replace("x + 1", "x.relu()"))),
-        (finding_of(Kind.HANG), finding_of(Kind.PROCESS_CRASH)),
+        (finding_of(VerdictKind.HANG), finding_of(VerdictKind.PROCESS_CRASH)),
     ],
 )
 def test_different_for_another_defect(one, other):

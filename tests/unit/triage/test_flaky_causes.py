@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from eqfuzz.events.run import CellJudged
-from eqfuzz.mutate.counters import Tally
-from eqfuzz.oracle.compare.verdict import Kind, Verdict
+from eqfuzz.mutate.counters import RunCounters
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.run.environment import Environment
 from eqfuzz.triage.confirm import reproduction
 from eqfuzz.triage.confirm.cell import Cell
-from eqfuzz.triage.confirm.confirmation import Confirming
+from eqfuzz.triage.confirm.confirmation import FindingConfirmer
 from eqfuzz.triage.confirm.finding_cases import case_about, config_of
 from eqfuzz.triage.confirm.replay import ERROR, FIXED, Outcome
 from tests.unit.children import DESCRIBED, Children
@@ -29,17 +29,17 @@ def test_a_finding_that_is_not_confirmed_says_why(monkeypatch, tmp_path, outcome
     finding = finding_of(settings={"name": "inductor"})
     cell = Cell(0, "cpu", config_of(finding).name, finding.verdict, 1.0)
     case = case_about(finding, "describe")
-    confirming = Confirming(case, [], Children({"describe": [DESCRIBED]}), Environment(tmp_path), {})
+    confirming = FindingConfirmer(case, [], Children({"describe": [DESCRIBED]}), Environment(tmp_path), {})
     verdict = confirming.confirm([cell], None)
-    assert isinstance(verdict, Verdict) and verdict.kind is Kind.FLAKY and verdict.cause == outcome.cause
+    assert isinstance(verdict, Verdict) and verdict.kind is VerdictKind.FLAKY and verdict.cause == outcome.cause
     assert f"{words}, {outcome.cause} ({tmp_path / 'flaky'}" in verdict.message
     assert Verdict.from_json(verdict.to_json()) == verdict
 
 
 def test_the_run_counts_flaky_cells_by_cause():
-    tally = Tally()
+    tally = RunCounters()
     for cause in ("its script shows no difference", "not on the stock path", "its script shows no difference"):
-        verdict = Verdict(Kind.FLAKY, "it differs", cause=cause)
+        verdict = Verdict(VerdictKind.FLAKY, "it differs", cause=cause)
         tally.count(CellJudged(0, "seed.py", 0, [], "cpu", "inductor", verdict, 1.0))
     summary = tally.summary(seed=0, interrupted=False, out_of_time=False, seconds=1.0, cpu_seconds=1.0)
     assert summary.flaky == {"its script shows no difference": 2, "not on the stock path": 1}

@@ -4,11 +4,11 @@ import dataclasses
 
 import pytest
 
-from eqfuzz.triage.findings.finding import Reduced
+from eqfuzz.triage.findings.finding import ReductionResult
 from eqfuzz.triage.findings.folder import preload_in, put_reduced, read_finding, write_folder
 from tests.unit.triage.findings import SOURCE, finding_of
 
-REDUCED = Reduced((3, 1), (20, 2), (900, 60), 57)
+REDUCED = ReductionResult((3, 1), (20, 2), (900, 60), 57)
 
 
 @pytest.fixture

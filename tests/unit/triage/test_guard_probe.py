@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
-from eqfuzz.triage.confirm.rerun import Trial
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
+from eqfuzz.triage.confirm.rerun import Rerun
 from eqfuzz.triage.findings.fingerprint import fingerprint
 from eqfuzz.triage.findings.stage import Ablation
 from eqfuzz.triage.locate import guard_probe
@@ -24,7 +24,7 @@ LABELS = {"argument": "args[1]: {} becomes {}", "attribute": "model.value is {1}
 
 def finding(label, call=2, backend="eager"):
     message = f"call {call} ({label}): output differs" if label else f"call {call}: output differs"
-    verdict = Verdict(Kind.WRONG_RESULT, message, Evidence(call=call, path="output"))
+    verdict = Verdict(VerdictKind.WRONG_RESULT, message, Evidence(call=call, path="output"))
     environment = {"checks": ("results", "guards"), "seed": 3, "steps": 2, "input_sets": 1}
     settings = {"name": "inductor"}
     given = finding_of(ablation=BY_BACKEND[backend], environment=environment, settings=settings)
@@ -45,9 +45,9 @@ def compiler(monkeypatch):
             place = "attribute" if "self.value" in source else "global" if "VALUE" in source else "argument"
             old = source.partition(" == ")[2].split()[0]
             message = f"call 1 ({LABELS[place].format(old, old * 2)}): output differs"
-            wrong = Verdict(Kind.WRONG_RESULT, message, Evidence(call=1, path="output"))
-            shown = wrong if place in self.missing else Verdict(Kind.AGREE, "it agrees")
-            return Trial({case.configs[0].name: shown})
+            wrong = Verdict(VerdictKind.WRONG_RESULT, message, Evidence(call=1, path="output"))
+            shown = wrong if place in self.missing else Verdict(VerdictKind.AGREE, "it agrees")
+            return Rerun({case.configs[0].name: shown})
 
     found = Compiler()
     monkeypatch.setattr(guard_probe, "trial", found.trial)

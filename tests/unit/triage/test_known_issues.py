@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eqfuzz.oracle.compare.verdict import Evidence, Kind
+from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.program.shipped import folder
 from eqfuzz.triage.findings.known_issues import (
     SHIPPED,
@@ -49,7 +49,7 @@ def test_a_fingerprint_is_compared_and_a_regex_looked_for(given, fits):
 
 
 def test_each_part_is_one_line_for_the_regex():
-    finding = finding_of(Kind.COMPILER_CRASH, message="one\n two", fingerprint="raises · x")
+    finding = finding_of(VerdictKind.COMPILER_CRASH, message="one\n two", fingerprint="raises · x")
     assert told(finding) == "compiler-crash: one two\nraises · x\nseed: seeds/some.py"
 
 
@@ -76,12 +76,14 @@ def test_an_entry_is_about_the_releases_of_its_range(torch, fits):
 
 
 FORWARD = finding_of(fingerprint="values · AOTAutograd · unfold")
-GRADIENT = dataclasses.replace(FORWARD, verdict=dataclasses.replace(FORWARD.verdict, kind=Kind.WRONG_GRADIENT))
+GRADIENT = dataclasses.replace(FORWARD, verdict=dataclasses.replace(FORWARD.verdict, kind=VerdictKind.WRONG_GRADIENT))
 SHAPE = finding_of(
-    Kind.WRONG_METADATA, fingerprint="metadata · AOTAutograd · unfold", evidence=Evidence(path="gradient of args[0]")
+    VerdictKind.WRONG_METADATA,
+    fingerprint="metadata · AOTAutograd · unfold",
+    evidence=Evidence(path="gradient of args[0]"),
 )
 WRITTEN = dataclasses.replace(FORWARD, fingerprint="values · AOTAutograd · in-place, unfold")
-EFFECT = finding_of(Kind.WRONG_SIDE_EFFECT, fingerprint="values · Inductor, lowerings: unfold")
+EFFECT = finding_of(VerdictKind.WRONG_SIDE_EFFECT, fingerprint="values · Inductor, lowerings: unfold")
 
 
 @pytest.mark.parametrize(

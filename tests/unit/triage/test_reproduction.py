@@ -10,9 +10,9 @@ import pytest
 from eqfuzz.run.environment import Environment
 from eqfuzz.triage.confirm import reproduction
 from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, Outcome
-from eqfuzz.triage.confirm.reproduction import NoReproducer, Reproducing, demand_plain
+from eqfuzz.triage.confirm.reproduction import NoReproducer, ReproducerWriter, require_plain
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.script import Described
+from eqfuzz.triage.reproducer.script import SourceDescription
 from tests.unit.children import CALLS, DESCRIBED, Children
 from tests.unit.triage.findings import finding_of
 
@@ -21,8 +21,8 @@ def finding() -> Finding:
     return finding_of(settings={"name": "inductor"})
 
 
-def reproducing_of(tmp_path: Path, *told: dict[str, Any]) -> Reproducing:
-    return Reproducing(Children({"describe": list(told)}), Environment(tmp_path))
+def reproducing_of(tmp_path: Path, *told: dict[str, Any]) -> ReproducerWriter:
+    return ReproducerWriter(Children({"describe": list(told)}), Environment(tmp_path))
 
 
 def test_the_last_script_is_the_one_that_misses_nothing(tmp_path):
@@ -81,19 +81,21 @@ def test_no_script_is_an_error(tmp_path):
 @pytest.mark.parametrize(
     ("described", "why"),
     [
-        (Described("import os\nreturn (os.sep,), {}", None, True), "policy"),
-        (Described("return (types.FunctionType(1, {}),), {}", None, True), "policy"),
-        (Described("return (collections._sys.modules,), {}", None, True), "policy"),
-        (Described("return (", None, True), "no Python"),
-        (Described(CALLS, "__import__('os').system('true')", True), "policy"),
-        (Described(CALLS, None, True, (("", "open('x')", ""),)), "policy"),
+        (SourceDescription("import os\nreturn (os.sep,), {}", None, True), "policy"),
+        (SourceDescription("return (types.FunctionType(1, {}),), {}", None, True), "policy"),
+        (SourceDescription("return (collections._sys.modules,), {}", None, True), "policy"),
+        (SourceDescription("return (", None, True), "no Python"),
+        (SourceDescription(CALLS, "__import__('os').system('true')", True), "policy"),
+        (SourceDescription(CALLS, None, True, (("", "open('x')", ""),)), "policy"),
     ],
 )
 def test_what_a_sandbox_tells_is_not_believed(described, why):
     with pytest.raises(NoReproducer, match=why):
-        demand_plain(finding(), described)
+        require_plain(finding(), described)
 
 
 def test_plain_calls_are(tmp_path):
-    demand_plain(finding(), Described(CALLS, None, True))
-    demand_plain(finding(), Described("return (collections.OrderedDict({'a': 1}), remake(Kind, {})), {}", None, True))
+    require_plain(finding(), SourceDescription(CALLS, None, True))
+    require_plain(
+        finding(), SourceDescription("return (collections.OrderedDict({'a': 1}), remake(Kind, {})), {}", None, True)
+    )

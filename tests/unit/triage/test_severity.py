@@ -2,12 +2,14 @@
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import FINDINGS, Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import FINDINGS, Evidence, Verdict, VerdictKind
 from eqfuzz.triage.findings.severity import Severity, counted, severity
 
-LOST = Verdict(Kind.EXCEPTION_MISMATCH, "eager raises ValueError: no", Evidence(eager="ValueError"))
-OTHER_CLASS = Verdict(Kind.EXCEPTION_MISMATCH, "other classes", Evidence(eager="ValueError", compiled="KeyError"))
-RAISED = Verdict(Kind.EXCEPTION_MISMATCH, "only compiled raises KeyError: no", Evidence(frames=("_inductor.f",)))
+LOST = Verdict(VerdictKind.EXCEPTION_MISMATCH, "eager raises ValueError: no", Evidence(eager="ValueError"))
+OTHER_CLASS = Verdict(
+    VerdictKind.EXCEPTION_MISMATCH, "other classes", Evidence(eager="ValueError", compiled="KeyError")
+)
+RAISED = Verdict(VerdictKind.EXCEPTION_MISMATCH, "only compiled raises KeyError: no", Evidence(frames=("_inductor.f",)))
 
 
 def of(kind):
@@ -22,15 +24,21 @@ def test_what_only_eager_raises_is_lost_validation(verdict, expected):
 
 
 def test_the_order():
-    graver = [of(Kind.WRONG_RESULT), of(Kind.WRONG_GRADIENT), severity(LOST), of(Kind.HANG), of(Kind.WRONG_METADATA)]
+    graver = [
+        of(VerdictKind.WRONG_RESULT),
+        of(VerdictKind.WRONG_GRADIENT),
+        severity(LOST),
+        of(VerdictKind.HANG),
+        of(VerdictKind.WRONG_METADATA),
+    ]
     assert [one.rank for one in graver] == [0, 1, 2, 3, 4] == sorted(one.rank for one in Severity)
-    assert of(Kind.WRONG_GRADIENT) is of(Kind.WRONG_SIDE_EFFECT)
-    crashes = (Kind.COMPILER_CRASH, Kind.PROCESS_CRASH, Kind.HANG, Kind.OUT_OF_MEMORY)
+    assert of(VerdictKind.WRONG_GRADIENT) is of(VerdictKind.WRONG_SIDE_EFFECT)
+    crashes = (VerdictKind.COMPILER_CRASH, VerdictKind.PROCESS_CRASH, VerdictKind.HANG, VerdictKind.OUT_OF_MEMORY)
     assert {of(kind) for kind in crashes} == {Severity.CRASH}
 
 
 def test_the_kinds_stand_in_the_same_order():
-    ranks = [of(kind).rank for kind in Kind if kind in FINDINGS]
+    ranks = [of(kind).rank for kind in VerdictKind if kind in FINDINGS]
     assert ranks == sorted(ranks) and len(ranks) == len(FINDINGS)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import FINDINGS, Kind
+from eqfuzz.oracle.compare.verdict import FINDINGS, VerdictKind
 from eqfuzz.triage.findings.stage import LADDER, Ablation, Blame
 
 WORDS = {"wrong": "wrong-result", "crash": "compiler-crash", "refused": "unsupported", "unsure": "inconclusive"}
@@ -33,7 +33,7 @@ def test_the_first_that_differs_in_whatever_way(shown, stage):
     assert ablation("inductor", shown).stage == stage
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", VerdictKind)
 def test_every_kind_of_finding_is_a_difference(kind):
     assert (ablation("inductor", f"agree {kind} agree").stage == "AOTAutograd") is (kind in FINDINGS)
 

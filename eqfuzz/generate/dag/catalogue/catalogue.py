@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from eqfuzz.generate.dag.catalogue.operator import InvalidOperators, Operator
-from eqfuzz.generate.dag.template import InvalidTemplate, Template
+from eqfuzz.generate.dag.template import InvalidTemplate, ProgramTemplate
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import Spec, Unfit
+from eqfuzz.generate.dag.values.spec import Spec, UnsatisfiableSpec
 
 _OWN = 2.0
 """From this weight on a family is what a template is about: its operators have their turn first, then by turns one that
@@ -46,14 +46,14 @@ class Catalogue:
         self,
         operators: Mapping[str, Operator],
         structures: Mapping[str, Structure],
-        template: Template,
+        template: ProgramTemplate,
         *,
         only: Iterable[str] = (),
         weights: Mapping[str, float] | None = None,
     ) -> None:
         for name in sorted(operators.keys() & structures.keys()):
             raise InvalidOperators(f"operator {name}: a structure has this name")
-        _demand_known(operators, structures, template)
+        _require_known(operators, structures, template)
         chosen = set(only) or set(template.operators)
         factors = {**template.operators, **(weights or {})}
         every: dict[str, Operator | Structure] = {**operators, **structures}
@@ -92,7 +92,7 @@ class Catalogue:
         """
         names = list(self.weights)
         if not names:
-            raise Unfit("no operators to make a program of")
+            raise UnsatisfiableSpec("no operators to make a program of")
         if turn is not None:
             return self._turns[turn % len(self._turns)]
         if draw.chance(0.5):
@@ -116,7 +116,9 @@ class Catalogue:
         return self._found[key]
 
 
-def _demand_known(operators: Mapping[str, Operator], structures: Mapping[str, Structure], template: Template) -> None:
+def _require_known(
+    operators: Mapping[str, Operator], structures: Mapping[str, Structure], template: ProgramTemplate
+) -> None:
     """Raises InvalidTemplate for a family or an operator that there is none of."""
     families = sorted({one.family for one in (*operators.values(), *structures.values())})
     for field, given, known in (

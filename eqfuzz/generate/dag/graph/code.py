@@ -12,7 +12,7 @@ from typing import Any
 from eqfuzz.generate.dag.catalogue.operator import InvalidOperators
 from eqfuzz.generate.dag.graph.graph import Assign, Compound, Effect, Expr, Function, Graph, Return, Statement, Value
 from eqfuzz.generate.dag.graph.liveness import makes, reads
-from eqfuzz.generate.dag.graph.naming import Names
+from eqfuzz.generate.dag.graph.naming import NameAllocator
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.spec import Dim
 
@@ -34,7 +34,7 @@ class _Writer:
     def __init__(self, graph: Graph, draw: Draw) -> None:
         self._graph = graph
         self._draw = draw
-        self._names = Names()
+        self._names = NameAllocator()
         self._name: dict[Value, str] = {}
         self._inlined: dict[Value, str] = {}
         self._functions: list[str] = []

@@ -33,7 +33,7 @@ _TAKEN = {
 _TAKEN |= set(dir(builtins))
 
 
-class Names:
+class NameAllocator:
     """Gives every thing a name of its own."""
 
     def __init__(self) -> None:

@@ -6,11 +6,11 @@ import dataclasses
 import math
 
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import COMPLEX, FLOATS, Range, Spec, Unfit, constant, most
+from eqfuzz.generate.dag.values.spec import COMPLEX, FLOATS, Range, Spec, UnsatisfiableSpec, constant, most
 
 
 @dataclasses.dataclass(frozen=True)
-class Guard:
+class Clamp:
     """An expression over ``{0}`` and what it gives."""
 
     operator: str
@@ -18,35 +18,35 @@ class Guard:
     range: Range
 
 
-def guard(draw: Draw, given: Range, dtype: str, spec: Spec) -> Guard:
+def guard(draw: Draw, given: Range, dtype: str, spec: Spec) -> Clamp:
     """An expression whose values are as ``spec`` says, of values in ``given``. Raises Unfit where there is none.
 
     What was made with rounding cannot be made exact, nor equal values distinct.
     """
     if spec.distinct or (spec.exact and not given.exact):
-        raise Unfit("no expression makes values exact, or distinct")
+        raise UnsatisfiableSpec("no expression makes values exact, or distinct")
     if spec.below is not None:
-        return Guard("torch.remainder", f"{{0}} % {spec.below}", Range(0, most(spec.below) - 1, exact=True))
+        return Clamp("torch.remainder", f"{{0}} % {spec.below}", Range(0, most(spec.below) - 1, exact=True))
     if dtype in COMPLEX:
-        return Guard("torch.div", "{0} / (1 + {0}.abs())", Range(-1.0, 1.0))
+        return Clamp("torch.div", "{0} / (1 + {0}.abs())", Range(-1.0, 1.0))
     if dtype in FLOATS:
         return draw.choice(_of_floats(given, spec))
     return draw.choice(_of_integers(given, spec, dtype))
 
 
-def _of_floats(given: Range, spec: Spec) -> list[Guard]:
+def _of_floats(given: Range, spec: Spec) -> list[Clamp]:
     low, high = spec.low, spec.high
     if given.wild:
         to = _inner(low, high)
         text = f"torch.nan_to_num({{0}}, nan={to}, posinf={to}, neginf={to})"
         if not math.isinf(low) or not math.isinf(high):
             text += f".clamp({_clamped(low, high)})"
-        return [Guard("torch.nan_to_num", text, given_in(given, low, high))]
-    found = [Guard("torch.clamp", f"{{0}}.clamp({_clamped(low, high)})", given_in(given, low, high))]
-    found.append(Guard("torch.clamp", f"torch.clamp({{0}}, {_clamped(low, high)})", given_in(given, low, high)))
+        return [Clamp("torch.nan_to_num", text, given_in(given, low, high))]
+    found = [Clamp("torch.clamp", f"{{0}}.clamp({_clamped(low, high)})", given_in(given, low, high))]
+    found.append(Clamp("torch.clamp", f"torch.clamp({{0}}, {_clamped(low, high)})", given_in(given, low, high)))
     if spec.exact:
         if not found[0].range.exact:
-            raise Unfit("the bounds themselves would round")
+            raise UnsatisfiableSpec("the bounds themselves would round")
         return found
     if not math.isinf(low) and not math.isinf(high):
         width, middle = round((high - low) * 0.95, 3), (high + low) / 2
@@ -56,28 +56,28 @@ def _of_floats(given: Range, spec: Spec) -> list[Guard]:
             moved = "" if middle == 0 else f" + {round(middle, 3)}"
             bent = Range(middle - half, middle + half)
             for name, text in (("torch.tanh", "torch.tanh({0})"), ("torch.sin", "torch.sin({0})")):
-                found.append(Guard(name, scaled.replace("{f}", text) + moved, bent))
+                found.append(Clamp(name, scaled.replace("{f}", text) + moved, bent))
     if low > 0:
         base = round(max(low * 1.1, 0.1), 3)
         if given.most + base <= high:
-            found.append(Guard("torch.abs", f"{{0}}.abs() + {base}", Range(base, given.most + base)))
+            found.append(Clamp("torch.abs", f"{{0}}.abs() + {base}", Range(base, given.most + base)))
         if given.most + 0.7 + base <= high:
             softplus = Range(base, max(given.high, 0) + 0.7 + base)
-            found.append(Guard("torch.nn.functional.softplus", f"F.softplus({{0}}) + {base}", softplus))
+            found.append(Clamp("torch.nn.functional.softplus", f"F.softplus({{0}}) + {base}", softplus))
         if given.most**2 + base <= high:
-            found.append(Guard("torch.square", f"{{0}} * {{0}} + {base}", Range(base, given.most**2 + base)))
+            found.append(Clamp("torch.square", f"{{0}} * {{0}} + {base}", Range(base, given.most**2 + base)))
         if base + 1 <= high:
-            found.append(Guard("torch.sigmoid", f"torch.sigmoid({{0}}) + {base}", Range(base, base + 1)))
+            found.append(Clamp("torch.sigmoid", f"torch.sigmoid({{0}}) + {base}", Range(base, base + 1)))
     return found
 
 
-def _of_integers(given: Range, spec: Spec, dtype: str) -> list[Guard]:
+def _of_integers(given: Range, spec: Spec, dtype: str) -> list[Clamp]:
     low, high = math.ceil(max(spec.low, -128)), math.floor(min(spec.high, 127))
     if low > high:
-        raise Unfit("no whole numbers in these bounds")
-    found = [Guard("torch.clamp", f"{{0}}.clamp({_clamped(low, high)})", given_in(given, low, high))]
+        raise UnsatisfiableSpec("no whole numbers in these bounds")
+    found = [Clamp("torch.clamp", f"{{0}}.clamp({_clamped(low, high)})", given_in(given, low, high))]
     if low <= 0 and high >= 2 and dtype != "bool":
-        found.append(Guard("torch.remainder", f"{{0}} % {high + 1}", Range(0, high, exact=True)))
+        found.append(Clamp("torch.remainder", f"{{0}} % {high + 1}", Range(0, high, exact=True)))
     return found
 
 

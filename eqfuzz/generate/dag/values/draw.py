@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from eqfuzz.generate.dag.values.spec import INTEGERS, Dim, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import INTEGERS, Dim, Spec, UnsatisfiableSpec
 
 T = TypeVar("T")
 
@@ -26,19 +26,19 @@ class Draw:
     def choice(self, among: Sequence[T]) -> T:
         """One of them. Raises Unfit where there is none."""
         if not among:
-            raise Unfit("nothing to choose from")
+            raise UnsatisfiableSpec("nothing to choose from")
         return among[int(self.rng.random() * len(among))]
 
     def weighted(self, weights: Mapping[T, float]) -> T:
         """One of them, more often the more it weighs. Raises Unfit where nothing weighs anything."""
         if not any(weights.values()):
-            raise Unfit("nothing to choose from")
+            raise UnsatisfiableSpec("nothing to choose from")
         return self.rng.choices(list(weights), list(weights.values()))[0]
 
     def integer(self, low: int, high: int) -> int:
         """A whole number from ``low`` to ``high``, both included. Raises Unfit where there is none."""
         if high < low:
-            raise Unfit("nothing to choose from")
+            raise UnsatisfiableSpec("nothing to choose from")
         return low + int(self.rng.random() * (int(high) - low + 1))
 
     def size(self, most: int = 17) -> int:
@@ -86,6 +86,6 @@ class Draw:
     def split(self, total: int, parts: int) -> list[int]:
         """``parts`` sizes of at least 1 that add up to ``total``. Raises Unfit where they cannot."""
         if isinstance(total, Dim) or total < parts:
-            raise Unfit("too small to be split")
+            raise UnsatisfiableSpec("too small to be split")
         cuts = sorted(self.rng.sample(range(1, total), parts - 1))
         return [b - a for a, b in zip([0, *cuts], [*cuts, total], strict=True)]

@@ -6,7 +6,7 @@ import dataclasses
 import math
 
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import BOOLEAN, FLOATS, PART, WIDE, Dim, Range, Spec, Unfit, most
+from eqfuzz.generate.dag.values.spec import BOOLEAN, FLOATS, PART, WIDE, Dim, Range, Spec, UnsatisfiableSpec, most
 
 PROFILES = {
     "normal": 6.0,
@@ -40,7 +40,7 @@ _WHOLE_NUMBERS = {"bfloat16": 256, "float16": 2048}
 
 
 @dataclasses.dataclass(frozen=True)
-class Drawn:
+class InputCode:
     """Code that draws a tensor, and what is known of it."""
 
     text: str
@@ -53,7 +53,7 @@ def literal(size: tuple[int, ...]) -> str:
     return ", ".join(str(n) for n in size)
 
 
-def drawn_input(draw: Draw, spec: Spec, profiles: dict[str, float], layouts: dict[str, float]) -> Drawn:
+def drawn_input(draw: Draw, spec: Spec, profiles: dict[str, float], layouts: dict[str, float]) -> InputCode:
     """Code that draws values as ``spec`` asks for, in some layout. Raises Unfit where there are none."""
     layout = draw.weighted({name: w for name, w in layouts.items() if _can_lie(name, spec)})
     if spec.distinct and layout == "expanded":
@@ -62,7 +62,7 @@ def drawn_input(draw: Draw, spec: Spec, profiles: dict[str, float], layouts: dic
     text, range_ = values(draw, dataclasses.replace(spec, size=size), profiles)
     if after and (" * " in text):
         text = f"({text})"
-    return Drawn(text + after, range_, layout == "contiguous")
+    return InputCode(text + after, range_, layout == "contiguous")
 
 
 def values(draw: Draw, spec: Spec, profiles: dict[str, float]) -> tuple[str, Range]:
@@ -94,7 +94,7 @@ def _floats(draw: Draw, spec: Spec, profiles: dict[str, float], size: str) -> tu
         if spec.exact or spec.dtype not in WIDE or (spec.dtype == "float32" and spec.numel > _RARELY_EQUAL):
             text, range_ = _permutation(dataclasses.replace(spec, dtype="int64", exact=True))
             if range_.high > _WHOLE_NUMBERS.get(spec.dtype, 4096):
-                raise Unfit("too many distinct values for the dtype")
+                raise UnsatisfiableSpec("too many distinct values for the dtype")
             return f"{text}.to(torch.{spec.dtype})", range_
         return _call("normal", size + dtype), Range(-5, 5, distinct=True)
     if spec.exact:
@@ -136,10 +136,10 @@ def _call(method: str, arguments: str) -> str:
 
 def _permutation(spec: Spec) -> tuple[str, Range]:
     if not spec.is_static:
-        raise Unfit("a permutation of a size that changes")
+        raise UnsatisfiableSpec("a permutation of a size that changes")
     count = spec.numel
     if spec.dtype in ("int8", "uint8") and count > 100:
-        raise Unfit("too many distinct values for the dtype")
+        raise UnsatisfiableSpec("too many distinct values for the dtype")
     text = f"rng.permutation({count})"
     if spec.rank != 1:
         text += f".reshape({literal(spec.shape)})" if spec.rank else ".reshape(())"
@@ -160,7 +160,7 @@ def _whole(spec: Spec, low: int, high: int) -> tuple[int, int]:
         high = min(high, math.floor(spec.high)) if spec.high >= low else math.floor(spec.high)
     high = max(high, low) if high >= spec.low and low <= spec.high else high
     if low > high or low < spec.low or high > spec.high:
-        raise Unfit("no whole numbers in these bounds")
+        raise UnsatisfiableSpec("no whole numbers in these bounds")
     return low, high
 
 
@@ -170,7 +170,7 @@ def _inside(low: float, high: float) -> tuple[float, float]:
         low, high = (max(low, -3.0), min(high, 3.0)) if low < 0 < high else (low, low + 8)
     inside = math.ceil(low * 100) / 100, math.floor(high * 100) / 100
     if inside[0] >= inside[1]:
-        raise Unfit("no values in these bounds")
+        raise UnsatisfiableSpec("no values in these bounds")
     return inside
 
 

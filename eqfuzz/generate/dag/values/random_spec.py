@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from eqfuzz.generate.dag.template import Template
+from eqfuzz.generate.dag.template import ProgramTemplate
 from eqfuzz.generate.dag.values.draw import LARGE, Draw
 from eqfuzz.generate.dag.values.spec import Dim, Spec
 
@@ -12,7 +12,13 @@ MOST_ELEMENTS = 4096
 
 
 def random_spec(
-    draw: Draw, template: Template, dtypes: Iterable[str], ranks: range, dims: Sequence[Dim], *, small: bool = False
+    draw: Draw,
+    template: ProgramTemplate,
+    dtypes: Iterable[str],
+    ranks: range,
+    dims: Sequence[Dim],
+    *,
+    small: bool = False,
 ) -> Spec:
     """A tensor of one of the dtypes and ranks, weighted by the template. Raises Unfit where it has none of them.
 
@@ -47,7 +53,7 @@ def random_spec(
     return Spec(tuple(size), dtype, exact=template.exact > 0 and draw.chance(template.exact))
 
 
-def changing_sizes(draw: Draw, template: Template) -> dict[str, Dim]:
+def changing_sizes(draw: Draw, template: ProgramTemplate) -> dict[str, Dim]:
     """Sizes that change, by name; none in most programs."""
     if not draw.chance(template.dynamic):
         return {}

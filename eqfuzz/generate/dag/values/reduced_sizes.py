@@ -25,7 +25,7 @@ def apart(spec: Spec) -> Spec:
 
 
 @dataclasses.dataclass(frozen=True)
-class Cut:
+class ReducedSize:
     """The size of what is reduced, and how that is written: by keywords, and by position."""
 
     size: tuple[int, ...]
@@ -48,7 +48,7 @@ def cut(
     fewest: int = 1,
     longest: int = 128,
     keep: bool = True,
-) -> Cut:
+) -> ReducedSize:
     """A size that ``out`` is left of when dimensions are reduced. Raises Unfit.
 
     ``several``: more than one dimension at once. ``full``: all of them may go unnamed. ``fewest`` and ``longest`` bound
@@ -81,11 +81,11 @@ def cut(
         room //= most(size[axis])
     reduced = tuple(size[axis] for axis in axes)
     if unnamed:
-        return Cut(tuple(size), reduced, "", "")
+        return ReducedSize(tuple(size), reduced, "", "")
     written = tuple(draw.spelled(axis, len(size)) for axis in axes)
     dim = str(written[0]) if len(written) == 1 and not (several and draw.chance(0.2)) else str(written)
     tail = ("", "", ", keepdim=False") if not keepdim else (", keepdim=True",)
-    return Cut(tuple(size), reduced, f"dim={dim}{draw.choice(tail)}", f"{dim}{', True' * keepdim}")
+    return ReducedSize(tuple(size), reduced, f"dim={dim}{draw.choice(tail)}", f"{dim}{', True' * keepdim}")
 
 
 def spellings(name: str, brief: bool = True) -> tuple[str, ...]:
@@ -111,7 +111,9 @@ def completed(needs: Needs, *inputs: Spec, values: Callable[..., Range], **param
     )
 
 
-def reducing(out: Spec, given: Cut, asked: Spec, values: Callable[[Range, int], Range], more: str = "") -> Needs:
+def reducing(
+    out: Spec, given: ReducedSize, asked: Spec, values: Callable[[Range, int], Range], more: str = ""
+) -> Needs:
     """What a reduction of one tensor needs: ``asked`` of the size that was cut, and ``more`` keywords.
 
     ``values``: the range, of the input's and of how many elements become one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import Dim, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import Dim, Spec, UnsatisfiableSpec
 
 MOST = 8192
 """Elements that an input may have."""
@@ -18,7 +18,7 @@ def listed_sizes(numbers: Sequence[object]) -> str:
 def small(spec: Spec) -> Spec:
     """The spec. Raises Unfit where it has too many elements, or dimensions."""
     if spec.numel > MOST or spec.rank > 6:
-        raise Unfit("too large")
+        raise UnsatisfiableSpec("too large")
     return spec
 
 

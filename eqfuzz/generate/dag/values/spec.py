@@ -41,15 +41,15 @@ _LARGEST = {
 _WHOLE = {"float16": 2.0**10, "bfloat16": 2.0**7, "float32": 2.0**22, "float64": 2.0**40}
 
 
-class Unfit(Exception):
+class UnsatisfiableSpec(Exception):
     """An operator cannot make what is asked of it; the builder takes another."""
 
 
 class Dim(int):
     """A size that differs between input sets, with the name that it has in the program.
 
-    Its number is that of the first set. Whoever calculates with it would bake that number in: `Unfit`. It equals no
-    number, and only the dimension of its name.
+    Its number is that of the first set. Arithmetic would bake that number in: `UnsatisfiableSpec`. It equals no number,
+    and only the dimension of its name.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Dim(int):
         return format(self.name, spec)
 
     def _refuse(self, *_: Any) -> NoReturn:
-        raise Unfit("calculates with a size that changes")
+        raise UnsatisfiableSpec("calculates with a size that changes")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse  # type: ignore[assignment]
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __truediv__ = __rtruediv__ = _refuse  # type: ignore[assignment]
@@ -203,7 +203,7 @@ class Spec:
     def shape(self) -> tuple[int, ...]:
         """The size of a tensor. Raises Unfit for a scalar."""
         if self.size is None:
-            raise Unfit("a scalar has no size")
+            raise UnsatisfiableSpec("a scalar has no size")
         return self.size
 
     @property
@@ -265,7 +265,7 @@ class Spec:
 def index(size: Sequence[int], below: int) -> Spec:
     """Whole numbers that index a dimension of size ``below``. Raises Unfit where that is empty."""
     if below == 0:
-        raise Unfit("nothing can be indexed")
+        raise UnsatisfiableSpec("nothing can be indexed")
     return Spec(tuple(size), "int64", exact=True, below=below, total=True)
 
 
@@ -277,5 +277,5 @@ def scalar(dtype: str = "float64", low: float = -math.inf, high: float = math.in
 def solid(spec: Spec) -> Spec:
     """Any values of that size, exact ones if these have to be. Raises Unfit where there are no elements."""
     if spec.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     return spec.free()

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import Dim, Spec, Unfit, most
+from eqfuzz.generate.dag.values.spec import Dim, Spec, UnsatisfiableSpec, most
 
 MOST_READ = 30_000
 """Elements of an input up to which a window is taken."""
@@ -64,7 +64,7 @@ def window(
         spare = draw.integer(0, min(stride, reach - padding) - 1) if ceil else -draw.integer(0, stride - 1)
         given = (n - 1) * stride + reach - 2 * padding - spare
         if given < 1 or n < 1:
-            raise Unfit("too small for the window")
+            raise UnsatisfiableSpec("too small for the window")
         axes.append((kernel, stride, padding, dilation, given))
     columns = [tuple(column) for column in zip(*axes, strict=True)]
     return Window(columns[0], columns[1], columns[2], columns[3], columns[4])
@@ -83,7 +83,7 @@ def transposed(draw: Draw, size: Sequence[int]) -> Window:
         if rest < 0:
             kernel, padding, rest = 1, 0, n - 1
         if rest < 0:
-            raise Unfit("empty")
+            raise UnsatisfiableSpec("empty")
         axes.append((kernel, stride, padding, dilation, rest // stride + 1, rest % stride))
     columns = [tuple(column) for column in zip(*axes, strict=True)]
     return Window(columns[0], columns[1], columns[2], columns[3], columns[4], columns[5])
@@ -117,14 +117,14 @@ def options(draw: Draw, window: Window, *names: str) -> str:
 def readable(spec: Spec) -> Spec:
     """The same. Raises Unfit where it is empty or large."""
     if not 0 < spec.numel <= MOST_READ:
-        raise Unfit("empty or large")
+        raise UnsatisfiableSpec("empty or large")
     return spec
 
 
 def static(number: int) -> int:
     """The same. Raises Unfit for a size that changes, or is 0."""
     if isinstance(number, Dim) or number == 0:
-        raise Unfit("a size that changes, or 0")
+        raise UnsatisfiableSpec("a size that changes, or 0")
     return number
 
 

@@ -11,7 +11,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from eqfuzz.generate.llm.model.question import Answer
-from eqfuzz.generate.llm.model.response_log import BadJournal, Journal
+from eqfuzz.generate.llm.model.response_log import InvalidResponseLog, ResponseLog
 
 ZERO = Decimal(0)
 
@@ -37,13 +37,13 @@ class Account:
         return self.paid + self.lost
 
 
-class Purse:
+class BudgetLedger:
     """``budget`` in dollars is for all that the journal speaks of, earlier runs included; None: no end.
 
     Attempts that an earlier run began and never settled were cut off by its death: they are lost. Raises BadJournal.
     """
 
-    def __init__(self, journal: Journal, budget: Decimal | None) -> None:
+    def __init__(self, journal: ResponseLog, budget: Decimal | None) -> None:
         self.budget = budget
         self._journal = journal
         self._lock = threading.Lock()
@@ -56,7 +56,9 @@ class Purse:
             try:
                 self._take(entry)
             except (KeyError, TypeError, ValueError, InvalidOperation):
-                raise BadJournal(f"{journal.path}:{number}: damaged: no entry of ours; choose another --out") from None
+                raise InvalidResponseLog(
+                    f"{journal.path}:{number}: damaged: no entry of ours; choose another --out"
+                ) from None
         self._lost += sum(self._aside.values(), ZERO)
         self._aside.clear()
 

@@ -14,7 +14,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any, Self
 
-from eqfuzz.generate.llm.model.budget import Purse
+from eqfuzz.generate.llm.model.budget import BudgetLedger
 from eqfuzz.generate.llm.model.endpoint import OPENAI, Endpoint
 from eqfuzz.generate.llm.model.price import Price
 from eqfuzz.generate.llm.model.question import TYPICAL_BYTES_OF_A_TOKEN, Answer, Question
@@ -43,12 +43,12 @@ class NoAnswer(Exception):
     """The server gave no usable answer, however often it was asked; ``str()`` is one line."""
 
 
-class Refused(Exception):
+class RequestRejected(Exception):
     """The server will never answer such questions (key, model, address); ``str()`` is one line."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """``timeout`` in seconds bounds one attempt as a whole; between attempts ``pause`` seconds, doubled each time, or
     what the server asks for, up to ``longest``."""
 
@@ -58,7 +58,7 @@ class Patience:
     longest: float = 60.0
 
 
-class _Again(Exception):
+class _RetryableError(Exception):
     """An attempt failed in a way that may pass. ``after``: seconds that the server asks to be left alone."""
 
     def __init__(self, words: str, *, charged: bool, after: float | None = None) -> None:
@@ -74,16 +74,16 @@ class Client:
         self,
         endpoint: Endpoint,
         price: Price,
-        purse: Purse,
+        purse: BudgetLedger,
         *,
         concurrency: int = 8,
-        patience: Patience | None = None,
+        patience: RetryPolicy | None = None,
     ) -> None:
         self.endpoint = endpoint
         self.price = price
         self.purse = purse
         self.retries = 0
-        self._patience = patience or Patience()
+        self._patience = patience or RetryPolicy()
         self._slots = asyncio.Semaphore(concurrency)
         self._settled = asyncio.Condition()
         self._not_before = 0.0
@@ -113,7 +113,7 @@ class Client:
                 await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
                 try:
                     answer = await self._attempt(question, began)
-                except _Again as again:
+                except _RetryableError as again:
                     if attempt == self._patience.attempts:
                         tries = f"{attempt} attempts" if attempt > 1 else "1 attempt"
                         raise NoAnswer(f"{again} ({tries})") from None
@@ -138,11 +138,11 @@ class Client:
             return answer
         except TimeoutError:
             why = f"no answer within {self._patience.timeout:g} s"
-            raise _Again(why, charged=True) from None
-        except _Again as again:
+            raise _RetryableError(why, charged=True) from None
+        except _RetryableError as again:
             charged, why = again.charged, str(again)
             raise
-        except Refused as refused:
+        except RequestRejected as refused:
             charged, why = False, str(refused)
             raise
         finally:
@@ -180,29 +180,31 @@ class Client:
         except openai.APIStatusError as error:
             problem = self._status(error)
         except openai.APITimeoutError:
-            problem = _Again(f"no answer within {self._patience.timeout:g} s", charged=True)
+            problem = _RetryableError(f"no answer within {self._patience.timeout:g} s", charged=True)
         except openai.APIConnectionError as error:
             cause = type(error.__cause__).__name__ if error.__cause__ is not None else "no connection"
             # A connection that was never made costs nothing.
-            problem = _Again(f"connection lost: {cause}", charged=cause not in ("ConnectError", "ConnectTimeout"))
+            problem = _RetryableError(
+                f"connection lost: {cause}", charged=cause not in ("ConnectError", "ConnectTimeout")
+            )
         except _TooLong:
-            problem = _Again(f"an answer of more than {BODY_BYTES // 2**20} MiB", charged=True)
+            problem = _RetryableError(f"an answer of more than {BODY_BYTES // 2**20} MiB", charged=True)
         except openai.OpenAIError as error:
-            problem = _Again(self._words(str(error) or type(error).__name__), charged=True)
+            problem = _RetryableError(self._words(str(error) or type(error).__name__), charged=True)
         raise problem from None
 
-    def _status(self, error: APIStatusError) -> _Again | Refused:
+    def _status(self, error: APIStatusError) -> _RetryableError | RequestRejected:
         """What a status that is not 2xx means."""
         code, message = error.status_code, self._words(str(error.message))
         told = f"HTTP {code}: {message}"
         if code == 400 and self._adapts(message):
-            return _Again(told, charged=False, after=0.0)
+            return _RetryableError(told, charged=False, after=0.0)
         if code == 429 and str(error.code) in _OUT_OF_MONEY:
-            return Refused(told)
+            return RequestRejected(told)
         if code in (408, 409, 429) or code >= 500:
             after = _retry_after(error.response.headers.get("retry-after"))
-            return _Again(told, charged=code >= 500 and code not in _FREE, after=after)
-        return Refused(told)
+            return _RetryableError(told, charged=code >= 500 and code not in _FREE, after=after)
+        return RequestRejected(told)
 
     def _adapts(self, message: str) -> bool:
         """Whether a parameter that this server does not know was changed; each is once at most, and a limit stays."""
@@ -223,11 +225,11 @@ class Client:
             text = choice["message"]["content"]
             finish = choice.get("finish_reason")
         except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
-            raise _Again("malformed response: no choices[0].message.content in JSON", charged=True) from None
+            raise _RetryableError("malformed response: no choices[0].message.content in JSON", charged=True) from None
         if text is None:
             text = ""
         if not isinstance(text, str):
-            raise _Again("malformed response: the content is no text", charged=True)
+            raise _RetryableError("malformed response: the content is no text", charged=True)
         text = self.endpoint.hide(text.encode("utf-8", "replace").decode())
         finish = self._words(finish) if isinstance(finish, str) else ""
         figures = _usage(data.get("usage"), question, text)

@@ -38,8 +38,8 @@ class Endpoint:
         """Raises BadEndpoint."""
         if not self.model.strip() or not self.model.isprintable():
             raise BadEndpoint(f"no model is called {self.model!r}")
-        _demand_address(self.base_url)
-        _demand_key(self.key)
+        _require_address(self.base_url)
+        _require_key(self.key)
 
     @property
     def host(self) -> str:
@@ -72,18 +72,18 @@ def take_key(base_url: str, variable: str | None, file: Path | None) -> str:
             raise BadEndpoint(f"{file}: cannot be read: {error.strerror}") from None
         if not key:
             raise BadEndpoint(f"{file}: holds no key")
-        _demand_key(key)
+        _require_key(key)
         return key
     own = base_url.rstrip("/") == OPENAI
     name = variable or (OPENAI_KEY if own else None)
     key = (os.environ.pop(name, "") if name is not None else "").strip()
     if not key and (variable is not None or own):
         raise BadEndpoint(f"the environment variable {name} holds no key")
-    _demand_key(key)
+    _require_key(key)
     return key
 
 
-def _demand_address(url: str) -> None:
+def _require_address(url: str) -> None:
     try:
         parts = urllib.parse.urlsplit(url)
         host = parts.hostname
@@ -96,6 +96,6 @@ def _demand_address(url: str) -> None:
         raise BadEndpoint(f"{url!r} is not an address: write http://HOST:PORT/v1 or https://…")
 
 
-def _demand_key(key: str) -> None:
+def _require_key(key: str) -> None:
     if not key.isascii() or any(c.isspace() or not c.isprintable() for c in key):
         raise BadEndpoint("the key is no single word of ASCII characters")

@@ -11,11 +11,11 @@ from types import TracebackType
 from typing import Any, Self
 
 
-class BadJournal(Exception):
+class InvalidResponseLog(Exception):
     """The file is in use, cannot be written or is damaged; ``str()`` is one line."""
 
 
-class Journal:
+class ResponseLog:
     """Append only, for one process at a time. ``entries`` are those that were there when it was opened.
 
     A last line without an end was being written when the process died: what it speaks of was not done; it is cut off.
@@ -29,12 +29,14 @@ class Journal:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._stream = path.open("a+b")
         except OSError as error:
-            raise BadJournal(f"{path}: {error.strerror}") from None
+            raise InvalidResponseLog(f"{path}: {error.strerror}") from None
         try:
             fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             self._stream.close()
-            raise BadJournal(f"{path}: another run is using it: wait for its end, or choose another --out") from None
+            raise InvalidResponseLog(
+                f"{path}: another run is using it: wait for its end, or choose another --out"
+            ) from None
         self.entries = self._read()
 
     def _read(self) -> list[dict[str, Any]]:
@@ -49,7 +51,7 @@ class Journal:
             except ValueError:
                 entry = None
             if not isinstance(entry, dict):
-                raise BadJournal(f"{self.path}:{number}: damaged: no JSON object; choose another --out")
+                raise InvalidResponseLog(f"{self.path}:{number}: damaged: no JSON object; choose another --out")
             entries.append(entry)
         return entries
 

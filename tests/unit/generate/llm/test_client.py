@@ -13,12 +13,12 @@ from decimal import Decimal
 import pytest
 from werkzeug import Response
 
-from eqfuzz.generate.llm.model.budget import Purse
-from eqfuzz.generate.llm.model.client import BudgetSpent, Client, NoAnswer, Patience, Refused, _retry_after
+from eqfuzz.generate.llm.model.budget import BudgetLedger
+from eqfuzz.generate.llm.model.client import BudgetSpent, Client, NoAnswer, RequestRejected, RetryPolicy, _retry_after
 from eqfuzz.generate.llm.model.endpoint import Endpoint
 from eqfuzz.generate.llm.model.price import OwnPrice
 from eqfuzz.generate.llm.model.question import Question
-from eqfuzz.generate.llm.model.response_log import Journal
+from eqfuzz.generate.llm.model.response_log import ResponseLog
 from tests.scripted_model import serving
 
 KEY = "sk-proj-0123456789abcdefghij"
@@ -37,10 +37,10 @@ class Asked:
     """One client on one journal, asked questions."""
 
     def __init__(self, folder, url, budget=None, timeout=5.0, attempts=3):
-        self.journal = Journal(folder / "j")
-        self.purse = Purse(self.journal, budget)
+        self.journal = ResponseLog(folder / "j")
+        self.purse = BudgetLedger(self.journal, budget)
         self.endpoint = Endpoint("model", url, KEY)
-        self.patience = Patience(timeout, attempts, 0.01, 2.0)
+        self.patience = RetryPolicy(timeout, attempts, 0.01, 2.0)
 
     def __call__(self, *questions, concurrency=4):
         async def ask():
@@ -122,14 +122,14 @@ def test_refusals_are_not_repeated_and_tell_no_key(asked, httpserver, status):
     told = json.dumps({"error": {"message": f"Incorrect API key: {KEY}; got Authorization: Bearer {KEY}"}})
     httpserver.expect_request(PATH).respond_with_response(Response(told, status, {"Location": "/elsewhere"}))
     error = asked()
-    assert isinstance(error, Refused) and KEY not in str(error) and str(status) in str(error)
+    assert isinstance(error, RequestRejected) and KEY not in str(error) and str(status) in str(error)
     assert len(httpserver.log) == 1 and asked.purse.account().dollars == 0
 
 
 def test_an_empty_account_is_a_refusal(asked, httpserver):
     told = json.dumps({"error": {"message": "quota", "code": "insufficient_quota"}})
     httpserver.expect_request(PATH).respond_with_data(told, status=429)
-    assert isinstance(asked(), Refused)
+    assert isinstance(asked(), RequestRejected)
 
 
 def test_parameters_adapt(asked, httpserver):

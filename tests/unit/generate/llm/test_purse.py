@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eqfuzz.generate.llm.model.budget import Purse
+from eqfuzz.generate.llm.model.budget import BudgetLedger
 from eqfuzz.generate.llm.model.question import Answer
-from eqfuzz.generate.llm.model.response_log import BadJournal, Journal
+from eqfuzz.generate.llm.model.response_log import InvalidResponseLog, ResponseLog
 
 
 def answer(dollars):
@@ -16,8 +16,8 @@ def answer(dollars):
 
 
 def test_a_budget_is_not_exceeded(tmp_path):
-    with Journal(tmp_path / "j") as journal:
-        purse = Purse(journal, Decimal("0.10"))
+    with ResponseLog(tmp_path / "j") as journal:
+        purse = BudgetLedger(journal, Decimal("0.10"))
         first = purse.set_aside("a", Decimal("0.06"))
         assert first is not None and purse.set_aside("b", Decimal("0.05")) is None and purse.waits()
         purse.pay(first, answer("0.02"))
@@ -28,16 +28,16 @@ def test_a_budget_is_not_exceeded(tmp_path):
 
 
 def test_a_dead_run_is_continued(tmp_path):
-    with Journal(tmp_path / "j") as journal:
-        purse = Purse(journal, None)
+    with ResponseLog(tmp_path / "j") as journal:
+        purse = BudgetLedger(journal, None)
         purse.pay(purse.set_aside("a", Decimal("0.06")), answer("0.02"))
         purse.fail(purse.set_aside("b", Decimal("0.06")), "429", charged=False)
         assert purse.set_aside("c", Decimal("0.07"))  # and then kill -9
     with (tmp_path / "j").open("a") as stream:
         stream.write('{"attempt": 4, "quest')
     for _ in range(2):
-        with Journal(tmp_path / "j") as journal:
-            again = Purse(journal, Decimal("0.10"))
+        with ResponseLog(tmp_path / "j") as journal:
+            again = BudgetLedger(journal, Decimal("0.10"))
             account = again.account()
             assert (account.paid, account.lost) == (Decimal("0.02"), Decimal("0.07"))
             assert again.answer("a").kept and again.answer("b") is None and again.answer("c") is None
@@ -45,15 +45,15 @@ def test_a_dead_run_is_continued(tmp_path):
 
 
 def test_one_run_at_a_time(tmp_path):
-    with Journal(tmp_path / "j"), pytest.raises(BadJournal, match="another run"):
-        Journal(tmp_path / "j")
+    with ResponseLog(tmp_path / "j"), pytest.raises(InvalidResponseLog, match="another run"):
+        ResponseLog(tmp_path / "j")
 
 
 @pytest.mark.parametrize("line", ["no json", "[]", '{"attempt": 1}', '{"attempt": 1, "lost": "1"}', "{}"])
 def test_damage_is_told(tmp_path, line):
     (tmp_path / "j").write_text(line + "\n")
-    with pytest.raises(BadJournal, match=r"j:1: damaged"):
-        Purse(Journal(tmp_path / "j"), None)
+    with pytest.raises(InvalidResponseLog, match=r"j:1: damaged"):
+        BudgetLedger(ResponseLog(tmp_path / "j"), None)
 
 
 @settings(max_examples=40, deadline=None)
@@ -65,8 +65,8 @@ def test_damage_is_told(tmp_path, line):
 def test_any_history(tmp_path_factory, steps):
     file = tmp_path_factory.mktemp("purse") / "j"
     budget = Decimal("1.00")
-    journal = Journal(file)
-    purse = Purse(journal, budget)
+    journal = ResponseLog(file)
+    purse = BudgetLedger(journal, budget)
     for number, (step, most, less) in enumerate(steps):
         attempt = purse.set_aside(str(number), Decimal(most) / 100)
         if attempt is not None and step == "pay":
@@ -77,7 +77,7 @@ def test_any_history(tmp_path_factory, steps):
         if step == "die":
             before = purse.account()
             journal.close()
-            journal = Journal(file)
-            purse = Purse(journal, budget)
+            journal = ResponseLog(file)
+            purse = BudgetLedger(journal, budget)
             assert purse.account().dollars == before.dollars + before.aside
     journal.close()

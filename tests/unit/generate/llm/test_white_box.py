@@ -7,7 +7,7 @@ import pytest
 from eqfuzz.generate.llm.prompt import shipped_prompts
 from eqfuzz.generate.llm.samples import Samples
 from eqfuzz.generate.llm.target_coverage import reached
-from eqfuzz.generate.llm.white_box import MOST_SOURCE, Kind, Part, parts
+from eqfuzz.generate.llm.white_box import MOST_SOURCE, CompilerPart, PartKind, parts
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
 
@@ -16,7 +16,11 @@ from .reached_programs import PLAIN, REACHING
 
 def test_many_parts_of_every_kind_are_listed():
     kinds = [part.kind for part in parts().values()]
-    assert kinds.count(Kind.PASS) > 100 and kinds.count(Kind.LOWERING) > 150 and kinds.count(Kind.TRACKER) > 150
+    assert (
+        kinds.count(PartKind.PASS) > 100
+        and kinds.count(PartKind.LOWERING) > 150
+        and kinds.count(PartKind.TRACKER) > 150
+    )
     assert all(name == part.name and name.startswith(f"{part.kind}:") for name, part in parts().items())
 
 
@@ -29,10 +33,10 @@ def test_every_part_has_a_prompt():
     for sample in samples.all:
         part = sample.part
         text = samples.messages(sample, ())[1]["content"]
-        keyword = "class" if part.kind is Kind.TRACKER else "def"
+        keyword = "class" if part.kind is PartKind.TRACKER else "def"
         assert f"{keyword} {part.label}(" in text and part.source in text and part.place in text
         assert len(part.source) <= MOST_SOURCE + 100
-        assert Part.from_json(part.to_json()) == part
+        assert CompilerPart.from_json(part.to_json()) == part
 
 
 def test_what_reached_is_shown():

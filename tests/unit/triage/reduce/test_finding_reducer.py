@@ -5,14 +5,14 @@ import random
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
-from eqfuzz.rewrite.derivation import Step
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
+from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
-from eqfuzz.triage.confirm.rerun import Trial
+from eqfuzz.triage.confirm.rerun import Rerun
 from eqfuzz.triage.findings.stage import Ablation, Blame
-from eqfuzz.triage.locate.fault_locator import Placing
+from eqfuzz.triage.locate.fault_locator import FaultLocator
 from eqfuzz.triage.reduce import finding_reducer
-from eqfuzz.triage.reduce.finding_reducer import NotReduced, Reducing
+from eqfuzz.triage.reduce.finding_reducer import FindingReducer, NotReduced
 from tests.unit.triage.findings import finding_of
 
 SOURCE = """\
@@ -38,7 +38,10 @@ INDUCTOR = Ablation("wrong-result", "inductor", dict.fromkeys(("eager", "aot_eag
 DYNAMO = Ablation("wrong-result", "inductor", {"eager": "wrong-result"})
 AOT = Ablation("wrong-result", "inductor", {"eager": "agree", "aot_eager": "wrong-result"})
 AMIN = Blame("inductor", "lowerings", 1, "amin_1")
-AGREE, WRONG = Verdict(Kind.AGREE, "it agrees"), Verdict(Kind.WRONG_RESULT, "output differs", Evidence(path="output"))
+AGREE, WRONG = (
+    Verdict(VerdictKind.AGREE, "it agrees"),
+    Verdict(VerdictKind.WRONG_RESULT, "output differs", Evidence(path="output")),
+)
 ENVIRONMENT = {"checks": ("outputs", "steps"), "seed": 3, "steps": 2, "input_sets": 2}
 
 
@@ -61,12 +64,12 @@ class Imagined:
         if case.steps_taken:
             steps = [dataclasses.asdict(step) for step in case.steps_taken]
             rederived = {"source": case.program.source + "# rewritten\n", "derivation": steps}
-        return Trial({config.name: self.shown(case, config) for config in case.configs}, rederived)
+        return Rerun({config.name: self.shown(case, config) for config in case.configs}, rederived)
 
 
 def smallest(finding, **more):
     told = []
-    reducing_ = Reducing(finding, None, tell=told.append, **{"seconds": 60.0, **more})
+    reducing_ = FindingReducer(finding, None, tell=told.append, **{"seconds": 60.0, **more})
     return reducing_.smallest(), told
 
 
@@ -109,7 +112,7 @@ def test_only_the_rewrites_that_it_takes_are_left(monkeypatch):
         return WRONG if (rules >= {"a/two", "a/four"} if rules else case.transformed) else AGREE
 
     Imagined(monkeypatch, shown)
-    steps = tuple(Step(f"a/{name}", 3, "x", "y") for name in ("one", "two", "three", "four"))
+    steps = tuple(RewriteStep(f"a/{name}", 3, "x", "y") for name in ("one", "two", "three", "four"))
     finding = big(derivation=steps, cells={"P": "runs", "C(P)": "not run", "P'": "equals P", "C(P')": "wrong-result"})
     smaller, told = smallest(finding)
     assert [step.rule for step in smaller.derivation] == ["a/two", "a/four"]
@@ -175,8 +178,8 @@ def test_what_is_left_where_it_is_cheap_may_be_too_little(monkeypatch):
     "shown",
     [
         lambda case, config: AGREE,
-        lambda case, config: Verdict(Kind.WRONG_GRADIENT, "another kind"),
-        lambda case, config: Verdict(Kind.WRONG_RESULT, "call 1 (model.train(False)): another guard"),
+        lambda case, config: Verdict(VerdictKind.WRONG_GRADIENT, "another kind"),
+        lambda case, config: Verdict(VerdictKind.WRONG_RESULT, "call 1 (model.train(False)): another guard"),
         lambda case, config: WRONG,  # without the part to blame as well
     ],
 )
@@ -188,7 +191,7 @@ def test_what_is_another_finding_does_not_count(monkeypatch, shown, finding):
 
 
 def raising(message, *frames):
-    return Verdict(Kind.COMPILER_CRASH, message, Evidence(frames=frames))
+    return Verdict(VerdictKind.COMPILER_CRASH, message, Evidence(frames=frames))
 
 
 def test_an_exception_must_be_the_same(monkeypatch):
@@ -225,7 +228,7 @@ def test_the_guilty_part_is_switched_off(monkeypatch):
 
 
 def test_guards_are_looked_for_again(monkeypatch):
-    told = Verdict(Kind.WRONG_RESULT, "call 3 (model.rate is 2.0): output differs", Evidence(call=3))
+    told = Verdict(VerdictKind.WRONG_RESULT, "call 3 (model.rate is 2.0): output differs", Evidence(call=3))
 
     def shown(case, config):
         hits = config.backend == "inductor" and "amin" in case.program.source and "guards" in case.checks
@@ -256,7 +259,7 @@ def test_out_of_time_is_the_program_as_it_is(monkeypatch):
 def test_a_candidate_of_another_reducer(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
     program = big().transformed
-    about = Reducing(big(), None, seconds=0)
+    about = FindingReducer(big(), None, seconds=0)
     assert about.shows_it(program) and not about.shows_it(program.with_source(SOURCE.replace("amin", "amax")))
 
 
@@ -269,7 +272,7 @@ class BrokenPool:
 
 def test_what_eqfuzz_cannot_judge_again_is_not_told_as_gone():
     with pytest.raises(NotReduced, match="it could not be judged again: TypeError: no such thing"):
-        Reducing(big(), BrokenPool(), seconds=60.0).smallest()
+        FindingReducer(big(), BrokenPool(), seconds=60.0).smallest()
 
 
 class Pool:
@@ -284,7 +287,7 @@ class Pool:
         return [{"event": "load"}, {"event": "bisected", "found": self.found}]
 
 
-REWRITE = Step("a/one", 3, "x", "y")
+REWRITE = RewriteStep("a/one", 3, "x", "y")
 
 
 def test_rewrites_go_once_the_program_needs_them_no_more(monkeypatch):
@@ -323,14 +326,14 @@ BISECTED = {"backend": "inductor", "subsystem": "lowerings", "bisect_number": 1,
 def test_the_bisector_places_it(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
     pool = Pool(BISECTED)
-    placed = Placing(pool).place(big())
+    placed = FaultLocator(pool).place(big())
     assert placed.fingerprint == "values · Inductor, lowerings: amin" and placed.blame == AMIN
     assert pool.jobs == ["bisect"] and placed.reduced is None
 
 
 def test_what_the_bisector_cannot_place_is_known_by_what_is_left_of_it(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
-    placed = Placing(Pool()).place(big())
+    placed = FaultLocator(Pool()).place(big())
     assert placed.fingerprint.startswith("values · Inductor · ") and "amin" in placed.fingerprint
     assert "sin," not in placed.fingerprint and "range" not in placed.fingerprint
     assert placed == dataclasses.replace(big(), fingerprint=placed.fingerprint), "it is not reduced itself"
@@ -348,11 +351,11 @@ def test_what_the_bisector_cannot_place_is_known_by_what_is_left_of_it(monkeypat
 )
 def test_what_tells_by_itself_is_not_looked_into(monkeypatch, finding, fingerprint):
     imagined, pool = Imagined(monkeypatch, wrong_where("amin")), Pool(BISECTED)
-    assert Placing(pool).place(finding).fingerprint == fingerprint
+    assert FaultLocator(pool).place(finding).fingerprint == fingerprint
     assert pool.jobs == [] and imagined.cases == []
 
 
 def test_what_does_not_show_again_is_known_by_what_it_is(monkeypatch):
     Imagined(monkeypatch, lambda case, config: AGREE)
-    placed = Placing(Pool()).place(big())
+    placed = FaultLocator(Pool()).place(big())
     assert "amin" in placed.fingerprint and "sin" in placed.fingerprint

@@ -13,16 +13,16 @@ import pytest
 from eqfuzz.program.formats import recognise
 from eqfuzz.triage.confirm import reproduction
 from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING, Outcome
-from eqfuzz.triage.findings.finding import Finding, Reduced
+from eqfuzz.triage.findings.finding import Finding, ReductionResult
 from eqfuzz.triage.findings.folder import read_finding, write_folder
 from eqfuzz.triage.reduce import in_place
-from eqfuzz.triage.reduce.finding_reducer import NotReduced, Tried
-from eqfuzz.triage.reduce.in_place import Reduction
+from eqfuzz.triage.reduce.finding_reducer import NotReduced, ReductionTry
+from eqfuzz.triage.reduce.in_place import InPlaceReduction
 from tests.unit.children import DESCRIBED, Children
 from tests.unit.triage.findings import SOURCE, finding_of
 
 SMALLER = SOURCE.replace("x + 1", "x")
-TRIED = Tried("program", 1, True)
+TRIED = ReductionTry("program", 1, True)
 
 
 class Run:
@@ -32,7 +32,7 @@ class Run:
         self.finding = finding_of(settings={"name": "inductor"}, fingerprint="values · amin")
         self.folder = write_folder(out / "findings", self.finding, "first script", None)
         self.out = out
-        self.told: list[Tried] = []
+        self.told: list[ReductionTry] = []
         self.known: list[dict[str, bool]] = []
         self.ends = ends
         run = self
@@ -48,7 +48,7 @@ class Run:
                 if run.ends is not None:
                     raise run.ends
                 program = recognise(SMALLER, "seeds/some.py")
-                reduced = Reduced((0, 0), (1, 1), (len(SOURCE), len(SMALLER)), 1)
+                reduced = ReductionResult((0, 0), (1, 1), (len(SOURCE), len(SMALLER)), 1)
                 return dataclasses.replace(self.finding, original=program, transformed=program, reduced=reduced)
 
         monkeypatch.setattr(in_place, "pool_for", lambda *_, **__: Children({"describe": [DESCRIBED]}))
@@ -56,7 +56,7 @@ class Run:
         monkeypatch.setattr(reproduction, "replay", lambda *_, **__: Outcome(status, "printed last"))
 
     def reduce(self) -> Finding:
-        return Reduction(self.finding, self.folder, self.out, self.told.append, seconds=1, jobs=1).run()
+        return InPlaceReduction(self.finding, self.folder, self.out, self.told.append, seconds=1, jobs=1).run()
 
 
 def test_the_smaller_finding_takes_the_place_of_the_first(monkeypatch, tmp_path):

@@ -13,9 +13,9 @@ from planted import Finder, guilty
 from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.program import Program
 from eqfuzz.triage.reduce.passes import PASSES
-from eqfuzz.triage.reduce.reducer import Progress, digest, reduce_program
+from eqfuzz.triage.reduce.reducer import ReductionStep, digest, reduce_program
 from eqfuzz.triage.reduce.size import size
-from eqfuzz.triage.reduce.source_tree import Parsed
+from eqfuzz.triage.reduce.source_tree import SourceTree
 
 SEEDS = Path(__file__).parents[4] / "seeds"
 SOURCE = '''\
@@ -103,7 +103,7 @@ def test_it_stops_when_told():
 
 
 def test_it_tells_how_far_it_is():
-    told: list[Progress] = []
+    told: list[ReductionStep] = []
     given = recognise(SOURCE, "example")
     small = reduce_program(given, Counting("amin"), tell=told.append)
     assert told[0].before == size(given) and told[-1].tries <= len(told)
@@ -124,7 +124,7 @@ def _reduced(path: Path) -> tuple[int, int] | None:
     if fault is None:
         return None
     finder = Finder(fault)
-    entry = Parsed(reduce_program(program, finder)).entry
+    entry = SourceTree(reduce_program(program, finder)).entry
     assert entry is not None
     return len(finder.asked), sum(isinstance(n, ast.stmt) for n in ast.walk(entry)) - 1
 

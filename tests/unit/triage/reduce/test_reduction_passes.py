@@ -11,7 +11,7 @@ from eqfuzz.program.program import Program
 from eqfuzz.triage.reduce import expressions, extraction, inputs, statements
 from eqfuzz.triage.reduce.passes import PASSES, tidy
 from eqfuzz.triage.reduce.size import Pass, size
-from eqfuzz.triage.reduce.source_tree import Parsed, fewer
+from eqfuzz.triage.reduce.source_tree import SourceTree, fewer
 
 SEEDS = sorted(Path(__file__).parents[4].joinpath("seeds").rglob("*.py"))
 TURN = "\n    x = x + i\nreturn x"
@@ -28,7 +28,7 @@ def bodies(reduce_pass: Pass, given: Program) -> list[str]:
     """What the entry's statements are in every candidate."""
     found = []
     for candidate in reduce_pass(given):
-        parsed = Parsed(candidate)
+        parsed = SourceTree(candidate)
         assert parsed.entry is not None
         body = parsed.entry.body
         lines = candidate.source.splitlines()[body[0].lineno - 1 : body[-1].end_lineno]
@@ -244,12 +244,12 @@ def test_size_counts_statements_before_anything_else():
 
 
 def check_promises(given: Program, count: int | None) -> None:
-    before, names = size(given), Parsed(given).named
+    before, names = size(given), SourceTree(given).named
     for reduce_pass in PASSES:
         for candidate in islice(reduce_pass(given), count):
             compile(candidate.source, given.name, "exec")
             assert size(candidate) < before, reduce_pass.__name__
-            after = Parsed(candidate)
+            after = SourceTree(candidate)
             assert after.entry is not None
             if reduce_pass is not extraction.module_as_function:
                 assert candidate.entry == given.entry and candidate.construct == given.construct

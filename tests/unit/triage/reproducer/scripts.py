@@ -17,7 +17,7 @@ from unittest import mock
 import torch
 
 from eqfuzz.oracle.compare.oracles import judge_compiled
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.reference.error_bound import reference
 from eqfuzz.program.call import Call
@@ -27,7 +27,7 @@ from eqfuzz.run.configs.named import Config
 from eqfuzz.run.jobs.cell_judge import SAMPLES
 from eqfuzz.run.jobs.describe import describe
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.script import Described, write_reproducer
+from eqfuzz.triage.reproducer.script import SourceDescription, write_reproducer
 from tests.unit.triage.findings import finding_of
 
 CONFIG = Config(name="inductor")
@@ -65,7 +65,7 @@ class Judged:
     """What the judge says of a program, and the script that is written of that."""
 
     finding: Finding
-    described: Described
+    described: SourceDescription
 
     @property
     def verdict(self) -> Verdict:
@@ -85,10 +85,10 @@ def judge(source: str, *, steps: tuple[Call, ...] = (), checks: tuple[str, ...] 
     verdict = judge_compiled(eager, compiled, reference(loaded.instance, calls, seed=0, samples=SAMPLES[0]), checks)
     count = verdict.evidence.call + 1 if verdict.evidence is not None else len(calls)
     finding = finding_of(verdict.kind, source=text, evidence=verdict.evidence, message=verdict.message)
-    return Judged(finding, Described.of(describe(loaded, calls[:count], "cpu")))
+    return Judged(finding, SourceDescription.of(describe(loaded, calls[:count], "cpu")))
 
 
-def about(judged: Judged, kind: Kind, evidence: Evidence) -> Judged:
+def about(judged: Judged, kind: VerdictKind, evidence: Evidence) -> Judged:
     """The same program with a verdict of one's own."""
     verdict = dataclasses.replace(judged.verdict, kind=kind, evidence=evidence)
     return dataclasses.replace(judged, finding=dataclasses.replace(judged.finding, verdict=verdict))

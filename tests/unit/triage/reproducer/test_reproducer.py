@@ -7,17 +7,17 @@ import textwrap
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import Evidence, Kind, Verdict
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.program.definitions_only import program_text
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
-from eqfuzz.rewrite.derivation import Step
+from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.jobs.describe import describe
 from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, replay
 from eqfuzz.triage.findings.finding import Finding, finding_id
 from eqfuzz.triage.findings.folder import flaky_folder, read_finding, write_folder
-from eqfuzz.triage.reproducer.script import Described, comparison_of, write_reproducer
+from eqfuzz.triage.reproducer.script import SourceDescription, comparison_of, write_reproducer
 
 pytestmark = pytest.mark.slow
 
@@ -57,7 +57,7 @@ def finding_of(kind, evidence=None, source=SOURCE, bias="0"):
         id=finding_id(program, program, verdict, "cpu", {}, "plain"),
         original=program,
         transformed=program,
-        derivation=(Step("algebra/some_rule", 12, "x *\n 1", "x"),),
+        derivation=(RewriteStep("algebra/some_rule", 12, "x *\n 1", "x"),),
         verdict=verdict,
         device="cpu",
         config="eager",
@@ -70,7 +70,7 @@ def finding_of(kind, evidence=None, source=SOURCE, bias="0"):
 
 def described(finding):
     loaded = Loaded(finding.transformed)
-    return Described.of(describe(loaded, loaded.calls(0), "cpu"))
+    return SourceDescription.of(describe(loaded, loaded.calls(0), "cpu"))
 
 
 def run(tmp_path, finding, config=EAGER):
@@ -86,9 +86,9 @@ def run(tmp_path, finding, config=EAGER):
 # whether it is being compiled stands for the bug.
 BROKEN = "(1 if torch.compiler.is_compiling() else 0)"
 PLACES = {
-    "an element": (Kind.WRONG_RESULT, Evidence(1, "output['p'].a", (69, 2), 0, 0, None, 1e-6)),
-    "an exact leaf": (Kind.WRONG_RESULT, Evidence(0, "output['p'].a", (0,), 0, 1, None, 0.0)),
-    "a gradient": (Kind.WRONG_GRADIENT, Evidence(0, "gradient of model.weight", (0,), 0, 1, None, 0.0)),
+    "an element": (VerdictKind.WRONG_RESULT, Evidence(1, "output['p'].a", (69, 2), 0, 0, None, 1e-6)),
+    "an exact leaf": (VerdictKind.WRONG_RESULT, Evidence(0, "output['p'].a", (0,), 0, 1, None, 0.0)),
+    "a gradient": (VerdictKind.WRONG_GRADIENT, Evidence(0, "gradient of model.weight", (0,), 0, 1, None, 0.0)),
 }
 
 
@@ -105,7 +105,7 @@ def test_exit_codes_follow_the_program(tmp_path, place):
         fixed = finding_of(kind, evidence)
         assert isinstance(call.kwargs["x"], torch.Tensor)
     assert run(tmp_path, fixed)[0] == 0
-    bias = f"self.weight * {BROKEN}" if kind is Kind.WRONG_GRADIENT else BROKEN
+    bias = f"self.weight * {BROKEN}" if kind is VerdictKind.WRONG_GRADIENT else BROKEN
     code, text, output = run(tmp_path, finding_of(kind, evidence, bias=bias))
     assert code == 1, output
     assert "import eqfuzz" not in text and "algebra/some_rule" in text and text.count("import torch\n") == 1
@@ -120,7 +120,7 @@ def test_arrays_are_compared_as_arrays(tmp_path, bias, status):
         def inputs(rng):
             yield torch.arange(3),
     """
-    finding = finding_of(Kind.WRONG_RESULT, Evidence(0, "output", (1,), 1, 2, None, 0.0), source, bias)
+    finding = finding_of(VerdictKind.WRONG_RESULT, Evidence(0, "output", (1,), 1, 2, None, 0.0), source, bias)
     assert run(tmp_path, finding)[0] == status
 
 
@@ -132,7 +132,7 @@ def test_a_script_says_how_many_threads_it_takes(tmp_path):
     assert code == 1 and "\ntorch.set_num_threads(3)\n" in text and "on cpu with 3 threads" in text
 
 
-@pytest.mark.parametrize("kind", [Kind.WRONG_RESULT, Kind.PROCESS_CRASH])
+@pytest.mark.parametrize("kind", [VerdictKind.WRONG_RESULT, VerdictKind.PROCESS_CRASH])
 def test_on_cuda_everything_is_there(kind):
     finding = dataclasses.replace(finding_of(kind, Evidence(0, "output['p'].a", (0,), 0, 1, None, 0.0)), device="cuda")
     text = write_reproducer(finding, EAGER, described(finding), preloaded=True)
@@ -140,14 +140,14 @@ def test_on_cuda_everything_is_there(kind):
     order = ["import torch\n", "allow_tf32 = False", "preload = pathlib", "load_state_dict", "model = model.to('cuda')"]
     places = [text.index(line) for line in order]
     assert places == sorted(places)
-    assert ("torch.cuda.synchronize()" in text) is (kind is Kind.PROCESS_CRASH)
+    assert ("torch.cuda.synchronize()" in text) is (kind is VerdictKind.PROCESS_CRASH)
 
 
 @pytest.mark.parametrize(
     ("path", "comparison"), [("output.device", "exact"), ("structure(output)", "exact"), ("output[0]", "metadata")]
 )
 def test_where_a_result_lies_is_compared_as_it_is(path, comparison):
-    assert comparison_of(finding_of(Kind.WRONG_METADATA, Evidence(0, path))) == comparison
+    assert comparison_of(finding_of(VerdictKind.WRONG_METADATA, Evidence(0, path))) == comparison
 
 
 def test_containers_inside_of_containers_are_compared(tmp_path):
@@ -158,18 +158,18 @@ def test_containers_inside_of_containers_are_compared(tmp_path):
         def inputs(rng): yield rng.normal(3)
     """
     evidence = Evidence(0, "structure(output)", eager="dict['a': list[Tensor, list[Tensor]]]")
-    code, _, output = run(tmp_path, finding_of(Kind.WRONG_METADATA, evidence, source))
+    code, _, output = run(tmp_path, finding_of(VerdictKind.WRONG_METADATA, evidence, source))
     assert code == 1 and "eager:    dict['a': list[Tensor, list[Tensor]]]\n" in output
 
 
 @pytest.mark.parametrize(
     ("kind", "path"),
     [
-        (Kind.WRONG_METADATA, "output['p'].a"),
-        pytest.param(Kind.WRONG_SIDE_EFFECT, "args[0] after the call", marks=pytest.mark.long),
-        (Kind.WRONG_SIDE_EFFECT, "model.weight"),
-        pytest.param(Kind.EXCEPTION_MISMATCH, "", marks=pytest.mark.long),
-        pytest.param(Kind.COMPILER_CRASH, "", marks=pytest.mark.long),
+        (VerdictKind.WRONG_METADATA, "output['p'].a"),
+        pytest.param(VerdictKind.WRONG_SIDE_EFFECT, "args[0] after the call", marks=pytest.mark.long),
+        (VerdictKind.WRONG_SIDE_EFFECT, "model.weight"),
+        pytest.param(VerdictKind.EXCEPTION_MISMATCH, "", marks=pytest.mark.long),
+        pytest.param(VerdictKind.COMPILER_CRASH, "", marks=pytest.mark.long),
     ],
 )
 def test_a_program_that_compiles_right_exits_0(tmp_path, kind, path):
@@ -179,12 +179,13 @@ def test_a_program_that_compiles_right_exits_0(tmp_path, kind, path):
 
 def test_exceptions_only_when_compiled_exit_1(tmp_path):
     bias = "(__import__('os').stat('/nowhere') if torch.compiler.is_compiling() else 0)"
-    code, _, output = run(tmp_path, finding_of(Kind.EXCEPTION_MISMATCH, bias=bias))
+    code, _, output = run(tmp_path, finding_of(VerdictKind.EXCEPTION_MISMATCH, bias=bias))
     assert code == 1 and "FileNotFoundError" in output
 
 
 @pytest.mark.parametrize(
-    ("kind", "status"), [(Kind.PROCESS_CRASH, 0), pytest.param(Kind.OUT_OF_MEMORY, 9, marks=pytest.mark.long)]
+    ("kind", "status"),
+    [(VerdictKind.PROCESS_CRASH, 0), pytest.param(VerdictKind.OUT_OF_MEMORY, 9, marks=pytest.mark.long)],
 )
 def test_deaths_are_watched_from_outside(tmp_path, kind, status):
     assert run(tmp_path, finding_of(kind))[0] == 0
@@ -194,13 +195,13 @@ def test_deaths_are_watched_from_outside(tmp_path, kind, status):
 
 
 def test_program_text_drops_hooks_and_docstring():
-    text = program_text(finding_of(Kind.WRONG_RESULT).transformed)
+    text = program_text(finding_of(VerdictKind.WRONG_RESULT).transformed)
     assert "def inputs" not in text and "A docstring" not in text
     assert "class Program" in text and "class Pair" in text
 
 
 def test_folders_are_written_once_and_read_back(tmp_path):
-    finding = finding_of(Kind.WRONG_RESULT, Evidence(0, "output", (1, 2), 1.0, 2.0, 1.0, 1e-6))
+    finding = finding_of(VerdictKind.WRONG_RESULT, Evidence(0, "output", (1, 2), 1.0, 2.0, 1.0, 1e-6))
     folder = write_folder(tmp_path / "findings", finding, "first", None)
     assert write_folder(tmp_path / "findings", finding, "second", None) == folder
     assert (folder / "repro.py").read_text() == "first"
@@ -247,7 +248,7 @@ def test_replay_tells_bugs_from_broken_scripts(tmp_path, text, status, cause):
 
 
 def test_ids_depend_on_what_makes_a_finding():
-    a = finding_of(Kind.WRONG_RESULT)
+    a = finding_of(VerdictKind.WRONG_RESULT)
     program, verdict = a.transformed, a.verdict
     same = finding_id(dataclasses.replace(program, name="elsewhere.py"), program, verdict, "cpu", {}, "plain")
     assert same == a.id

@@ -7,16 +7,23 @@ import torch
 
 from eqfuzz.oracle.compare.verdict import Evidence
 from eqfuzz.run.sandbox.init_process import SAVED
-from eqfuzz.triage.reproducer.saved_values import NotSaved, Saved, element_differs, metadata_differ, save, values_differ
+from eqfuzz.triage.reproducer.saved_values import (
+    NotSaved,
+    SavedValue,
+    element_differs,
+    metadata_differ,
+    save,
+    values_differ,
+)
 
 
 @pytest.fixture
 def saved(tmp_path, monkeypatch):
     monkeypatch.setenv(SAVED, str(tmp_path / "saved"))
 
-    def through(value) -> Saved:
+    def through(value) -> SavedValue:
         save(value)
-        return Saved.read((tmp_path / "saved").read_text())
+        return SavedValue.read((tmp_path / "saved").read_text())
 
     return through
 
@@ -76,4 +83,4 @@ def test_an_element_is_judged_as_the_reproducer_does(saved) -> None:
 )
 def test_anything_else_is_no_value(text: str) -> None:
     with pytest.raises(NotSaved):
-        Saved.read(text)
+        SavedValue.read(text)

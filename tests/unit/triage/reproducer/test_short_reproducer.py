@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import Evidence, Kind
+from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.program.literal import Writer
 from eqfuzz.program.load import Loaded
 from eqfuzz.run.configs.named import Config
-from eqfuzz.triage.reproducer.script import Described
+from eqfuzz.triage.reproducer.script import SourceDescription
 from eqfuzz.triage.reproducer.short import short_reproducer
 from tests.unit.triage.findings import finding_of
 
@@ -39,7 +39,7 @@ BROKEN = "(1 if torch.compiler.is_compiling() else 0)"
 RAISING = "(__import__('os').stat('/nowhere') if torch.compiler.is_compiling() else 0)"
 
 
-def simple(kind=Kind.WRONG_RESULT, evidence=ELEMENT, bias="0", source=SOURCE, **changed):
+def simple(kind=VerdictKind.WRONG_RESULT, evidence=ELEMENT, bias="0", source=SOURCE, **changed):
     return finding_of(kind, source=source.replace("BIAS", bias), evidence=evidence, **changed)
 
 
@@ -48,7 +48,7 @@ def described(finding, **changed):
     calls = loaded.calls(0)
     body = writer.calls(calls)
     changes = tuple((call.label, call.before, call.within) for call in calls)
-    return dataclasses.replace(Described(body, None, writer.packs, changes), **changed)
+    return dataclasses.replace(SourceDescription(body, None, writer.packs, changes), **changed)
 
 
 def short(finding, config=EAGER, preloaded=False, **changed):
@@ -171,8 +171,8 @@ NAN = float("nan")
         simple(evidence=None),
         *(
             simple(kind)
-            for kind in Kind
-            if simple(kind).verdict.is_finding and kind not in (Kind.WRONG_RESULT, Kind.COMPILER_CRASH)
+            for kind in VerdictKind
+            if simple(kind).verdict.is_finding and kind not in (VerdictKind.WRONG_RESULT, VerdictKind.COMPILER_CRASH)
         ),
     ],
 )
@@ -228,7 +228,7 @@ def test_it_exits_1_while_the_output_is_wrong(tmp_path, evidence):
 @pytest.mark.slow
 def test_it_exits_1_while_compiling_fails(tmp_path):
     for bias, code, told in ((RAISING, 1, "compiled: raises FileNotFoundError"), ("0", 0, "compiled: returns")):
-        text = short(simple(Kind.COMPILER_CRASH, None, bias))
+        text = short(simple(VerdictKind.COMPILER_CRASH, None, bias))
         assert text is not None
         ended, output = run(tmp_path, text)
         assert ended == code and told in output, text + output

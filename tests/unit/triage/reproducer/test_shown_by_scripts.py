@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eqfuzz.oracle.compare.checks import CALLS
-from eqfuzz.oracle.compare.verdict import Evidence, Kind
+from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.oracle.observe.call_sequence import INTEGERS, unguarded
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
@@ -30,7 +30,7 @@ def inputs(rng):
     integers = next(step for step in unguarded(loaded, [call], 0, CALLS) if step.label == INTEGERS)
     under_autocast = Call(call.args, {}, "under autocast", within="torch.autocast('cpu', dtype=torch.bfloat16)")
     judged = judge(source, steps=(under_autocast, integers))
-    assert judged.verdict.kind is Kind.WRONG_RESULT and judged.finding.verdict.evidence.call == 2, judged.verdict
+    assert judged.verdict.kind is VerdictKind.WRONG_RESULT and judged.finding.verdict.evidence.call == 2, judged.verdict
     assert run(tmp_path, judged.script).status == 1
 
 
@@ -62,7 +62,7 @@ def inputs(rng):
 def test_what_functions_hold_on_to_is_put_back_between_runs(tmp_path, extra, status):
     judged = judge(HELD.replace("EXTRA", extra))
     assert judged.verdict.is_finding == bool(status), judged.verdict
-    ended = run(tmp_path, about(judged, Kind.WRONG_RESULT, Evidence(1, "output", (0,), 1, 2)).script)
+    ended = run(tmp_path, about(judged, VerdictKind.WRONG_RESULT, Evidence(1, "output", (0,), 1, 2)).script)
     assert ended.status == status, ended.output
 
 
@@ -85,7 +85,7 @@ def inputs(rng):
 
 def test_arguments_are_of_the_types_that_the_program_was_given(tmp_path):
     judged = judge(CONTAINERS)
-    assert judged.verdict.kind is Kind.WRONG_RESULT, judged.verdict
+    assert judged.verdict.kind is VerdictKind.WRONG_RESULT, judged.verdict
     ended = run(tmp_path, judged.script)
     assert ended.status == 1 and "eager:    tensor([3, 4])" in ended.output, judged.script
 
@@ -265,7 +265,7 @@ def test_what_the_judge_sees_the_script_shows(tmp_path, what):
     assert ended.status == 0, f"{judged.script}\n{ended.output}"
 
 
-@pytest.mark.parametrize("kind", [Kind.EXCEPTION_MISMATCH, Kind.PROCESS_CRASH])
+@pytest.mark.parametrize("kind", [VerdictKind.EXCEPTION_MISMATCH, VerdictKind.PROCESS_CRASH])
 def test_scripts_that_watch_a_process_read_what_it_gives(tmp_path, kind):
     judged = judge(program(TOO_SMALL).replace("BROKEN", "torch.compiler.is_compiling()"))
     script = about(judged, kind, Evidence(0)).script

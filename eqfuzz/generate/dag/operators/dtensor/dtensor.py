@@ -10,7 +10,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import SIGNED, WIDE, Dim, Range, Spec, Unfit, solid
+from eqfuzz.generate.dag.values.spec import SIGNED, WIDE, Dim, Range, Spec, UnsatisfiableSpec, solid
 
 dtensor = partial(operator, family="dtensor")
 EXACT = (*WIDE, "int64")
@@ -30,7 +30,7 @@ def _placed(form: str, rank: int = 1) -> list[str]:
 
 def static(out: Spec) -> Spec:
     if not out.is_static:
-        raise Unfit("sizes that change")
+        raise UnsatisfiableSpec("sizes that change")
     return solid(out)
 
 
@@ -39,7 +39,7 @@ def even(out: Spec) -> tuple[int, Spec]:
     shape = solid(out).shape
     dim = next((i for i, n in enumerate(shape) if not isinstance(n, Dim) and n % 2 == 0), None)
     if dim is None:
-        raise Unfit("no even size")
+        raise UnsatisfiableSpec("no even size")
     return dim, out.of(*shape[:dim], shape[dim] // 2, *shape[dim + 1 :])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eqfuzz.generate.dag.catalogue.operator import Needs
 from eqfuzz.generate.dag.operators.dtensor.dtensor import dtensor, even, static
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, Unfit, solid
+from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, UnsatisfiableSpec, solid
 
 
 @dtensor(
@@ -84,7 +84,7 @@ def moved_shards(draw: Draw, out: Spec) -> Needs:
     """From one dimension to another: all_to_all; and from a sum to shards: reduce_scatter."""
     m, n = static(out).shape
     if m % 2:
-        raise Unfit("no halves")
+        raise UnsatisfiableSpec("no halves")
     return Needs(out.of(m // 2, 2 * n))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, SIGNED, WIDE, Range, Spec, Unfit, solid
+from eqfuzz.generate.dag.values.spec import FLOATS, SIGNED, WIDE, Range, Spec, UnsatisfiableSpec, solid
 from eqfuzz.generate.dag.values.value_bounds import bounded, longest, moderate
 
 
@@ -79,7 +79,7 @@ def rotary(draw: Draw, out: Spec) -> Needs:
     """Rotary position embedding: slices joined again, which Inductor makes one kernel of."""
     n = out.shape[-1]
     if n % 2:
-        raise Unfit("no halves")
+        raise UnsatisfiableSpec("no halves")
     angles = out.of(*out.shape[-2:]).within(-8.0, 8.0)
     return Needs(out.free(), angles, values=lambda x, a: x * Range(-2.0, 2.0), half=n // 2)
 

@@ -8,7 +8,7 @@ from typing import Any
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.operators.fusion.fusion_products import HALVES, tame
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Range, Spec, Unfit, index, solid
+from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Range, Spec, UnsatisfiableSpec, index, solid
 from eqfuzz.generate.dag.values.value_bounds import bounded
 
 _fusion = partial(operator, family="fusion")
@@ -118,7 +118,7 @@ def attention_with_padding(draw: Draw, out: Spec) -> Needs:
     """Attention with keys left out, never all: patterns 15, 17, 20 and 24."""
     q, k, v, keys, scale = _heads(draw, out)
     if keys < 2:
-        raise Unfit("a key has to stay")
+        raise UnsatisfiableSpec("a key has to stay")
     b = out.shape[0]
     params: dict[str, Any] = {"scale": scale, "b": b, "keys": keys, "dtype": out.dtype}
     return Needs(q, k, v, index((b, keys - 1), 2), values=_attended, **params)

@@ -7,7 +7,7 @@ from typing import Any
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, SIGNED, WIDE, Dim, Range, Spec, Unfit, index, solid
+from eqfuzz.generate.dag.values.spec import FLOATS, SIGNED, WIDE, Dim, Range, Spec, UnsatisfiableSpec, index, solid
 from eqfuzz.generate.dag.values.value_bounds import longest
 
 _fusion = partial(operator, family="fusion")
@@ -114,7 +114,7 @@ def slice_scatter_chain(draw: Draw, out: Spec) -> Needs:
     n = out.shape[dim]
     k = n // draw.integer(1, 2)
     if k < 1:
-        raise Unfit("no slice")
+        raise UnsatisfiableSpec("no slice")
     a = draw.integer(0, n - k)
     part = out.of(*out.shape[:dim], k, *out.shape[dim + 1 :])
     values = lambda x, y: x.over(y, y + y, x + y)  # noqa: E731

@@ -6,7 +6,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Range, Spec, Unfit, index
+from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Range, Spec, UnsatisfiableSpec, index
 from eqfuzz.generate.dag.values.value_bounds import bounded, moderate, root
 
 _fusion = partial(operator, family="fusion")
@@ -76,7 +76,7 @@ def group_norm(draw: Draw, out: Spec) -> Needs:
     groups = draw.choice([g for g in (1, 2, 3, 4) if c % g == 0])
     k = c // groups * each
     if k * int(b) < 2 or k < 2:
-        raise Unfit("nothing to normalise over")
+        raise UnsatisfiableSpec("nothing to normalise over")
     return Needs(given, values=bounded(root(k)), b=b, g=groups, k=k, size=out.shape)
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, NUMBERS, SIGNED, WIDE, Dim, Range, Spec, Unfit, solid
+from eqfuzz.generate.dag.values.spec import FLOATS, NUMBERS, SIGNED, WIDE, Dim, Range, Spec, UnsatisfiableSpec, solid
 
 _fusion = partial(operator, family="fusion")
 
@@ -68,7 +68,7 @@ def flat_elements(draw: Draw, out: Spec) -> Needs:
     length = step * n
     columns = (start + length + rows - 1) // rows
     if columns == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     return Needs(out.of(rows, columns).dense(), start=start, stop=start + length, step=step, length=length)
 
 
@@ -133,7 +133,7 @@ def unbind_stack(draw: Draw, out: Spec) -> Needs:
     """Slices stacked again: merge_unbind_stack and merge_split_squeeze in split_cat.py."""
     dim = draw.axis(out)
     if int(out.shape[dim]) > 17 or out.shape[dim] == 0:
-        raise Unfit("too many slices")
+        raise UnsatisfiableSpec("too many slices")
     values = lambda x: x.over(Range(0, 0, exact=True))  # noqa: E731
     return Needs(solid(out), values=values, dim=dim)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import EVERY, FLOATS, REAL, WIDE, Dim, Range, Spec, Unfit, stays_exact
+from eqfuzz.generate.dag.values.spec import EVERY, FLOATS, REAL, WIDE, Dim, Range, Spec, UnsatisfiableSpec, stays_exact
 
 _LONGEST = 32
 """What a size that changes is at most."""
@@ -154,14 +154,14 @@ def arange(draw: Draw, out: Spec) -> Needs:
 
 def _fits(out: Spec, most: float) -> None:
     if not stays_exact(Range(0, most, exact=True), out.dtype):
-        raise Unfit("too many numbers for the dtype")
+        raise UnsatisfiableSpec("too many numbers for the dtype")
 
 
 @_constant("torch.arange.reshaped", dtypes=REAL, rank=(2, 5), noun="positions")
 def arange_reshaped(draw: Draw, out: Spec) -> Needs:
     """Numbers from zero on, in a shape."""
     if not out.is_static:
-        raise Unfit("a number of elements that changes")
+        raise UnsatisfiableSpec("a number of elements that changes")
     _fits(out, out.numel)
     forms = ["torch.arange({count}, dtype=torch.{dtype}).reshape({size})"]
     forms += ["torch.arange({count}, dtype=torch.{dtype}).view({size})"]
@@ -214,7 +214,7 @@ for _name in ("tril", "triu"):
         """The places below or above a diagonal: both numbers, or one of them."""
         n = out.shape[-1]
         if isinstance(n, Dim) or not 1 <= n <= 36 or (out.rank == 2 and out.shape[0] != 2):
-            raise Unfit("not places")
+            raise UnsatisfiableSpec("not places")
         below = [
             (r, c, k)
             for r in range(1, 9)
@@ -234,7 +234,7 @@ for _name in ("tril", "triu"):
 def tensor(draw: Draw, out: Spec) -> Needs:
     """Numbers that are written out."""
     if not out.is_static or out.numel > 16 or (out.numel == 0 and out.rank > 1):
-        raise Unfit("too many numbers")
+        raise UnsatisfiableSpec("too many numbers")
     numbers = [_number(draw, out) for _ in range(out.numel)]
     values = numbers[0][1].over(*(said for _, said in numbers)) if numbers else _said(0, out)
 

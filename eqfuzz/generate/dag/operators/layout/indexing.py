@@ -7,7 +7,7 @@ from functools import partial
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.sizes import small, with_axis
-from eqfuzz.generate.dag.values.spec import EVERY, FLOATS, Dim, Range, Spec, Unfit, index
+from eqfuzz.generate.dag.values.spec import EVERY, FLOATS, Dim, Range, Spec, UnsatisfiableSpec, index
 
 _reads = partial(operator, dtypes=EVERY, exact=True)
 
@@ -117,7 +117,7 @@ def by_triangle(draw: Draw, out: Spec) -> Needs:
     """What is below or above the diagonal of a matrix, one after the other."""
     n = next((k for k in range(1, 20) if not isinstance(out.shape[0], Dim) and k * (k + 1) // 2 == out.shape[0]), 0)
     if not n:
-        raise Unfit("not a triangle")
+        raise UnsatisfiableSpec("not a triangle")
     name = draw.choice(("tril", "triu"))
     given = out.of(n, n + draw.integer(0, 2)) if name == "tril" else out.of(n + draw.integer(0, 2), n)
     made = f"torch.{name}_indices({given.shape[0]}, {given.shape[1]})"

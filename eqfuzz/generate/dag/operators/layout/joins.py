@@ -8,7 +8,7 @@ from eqfuzz.generate.dag.catalogue.operator import Needs
 from eqfuzz.generate.dag.operators.layout.shapes import ZERO, copy_of
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.sizes import factors, with_axis
-from eqfuzz.generate.dag.values.spec import REAL, Dim, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import REAL, Dim, Spec, UnsatisfiableSpec
 
 
 def _joined(out: Spec, axis: int, sizes: Sequence[int]) -> list[Spec]:
@@ -59,7 +59,7 @@ for _name, _axis, _least in (("hstack", 1, 1), ("vstack", 0, 2), ("dstack", 2, 3
         flat = out.rank == 2 and _name in ("vstack", "column_stack") and draw.chance(0.3)
         if (flat or (_name == "dstack" and out.rank == 3 and draw.chance(0.3))) and not isinstance(n, Dim):
             if not 1 <= n <= 4:
-                raise Unfit("too many")
+                raise UnsatisfiableSpec("too many")
             inputs = [out.of(*with_axis(out.shape, axis))] * n
         else:
             inputs = _joined(out, axis, _pieces(draw, n))
@@ -81,7 +81,7 @@ def block_diag(draw: Draw, out: Spec) -> Needs:
 def cartesian_prod(draw: Draw, out: Spec) -> Needs:
     """All pairs of the elements of two vectors."""
     if out.shape[1] != 2:
-        raise Unfit("pairs only")
+        raise UnsatisfiableSpec("pairs only")
     first, second = factors(draw, out.shape[0])
     return Needs(out.of(first), out.of(second))
 
@@ -92,6 +92,6 @@ def combinations(draw: Draw, out: Spec) -> Needs:
     again = draw.chance(0.4)
     counts = {n * (n + 1) // 2 if again else n * (n - 1) // 2: n for n in range(2, 16)}
     if out.shape[1] != 2 or isinstance(out.shape[0], Dim) or out.shape[0] not in counts:
-        raise Unfit("not a number of pairs")
+        raise UnsatisfiableSpec("not a number of pairs")
     form = "torch.combinations({0}, r=2, with_replacement=True)" if again else "torch.combinations({0})"
     return Needs(out.of(counts[out.shape[0]]), spellings=[form])

@@ -10,7 +10,7 @@ from eqfuzz.generate.dag.catalogue.operator import Needs
 from eqfuzz.generate.dag.operators.layout.shapes import ZERO, copy_of, fixed_view_of, view_of
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.sizes import small, with_axis
-from eqfuzz.generate.dag.values.spec import BOOL, REAL, Dim, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import BOOL, REAL, Dim, Spec, UnsatisfiableSpec
 
 
 @view_of(
@@ -81,7 +81,7 @@ def slices(draw: Draw, out: Spec) -> Needs:
         size.append(given)
         parts.append(part)
     if not size:
-        raise Unfit("nothing is sliced")
+        raise UnsatisfiableSpec("nothing is sliced")
     while len(parts) > 1 and parts[-1] == ":" and draw.chance(0.7):
         parts.pop()
     lead = next(i for i, part in enumerate([*parts, "end"]) if part != ":")
@@ -110,7 +110,7 @@ def _divided(draw: Draw, out: Spec, axis: int, kind: str) -> tuple[list[int], in
     n = out.shape[axis]
     count = draw.integer(2, 4)
     if isinstance(n, Dim) or n < 1:
-        raise Unfit("a part of a size that changes, or an empty one")
+        raise UnsatisfiableSpec("a part of a size that changes, or an empty one")
     if kind in ("chunk", "split", "tensor_split"):
         last = draw.integer(1, n)
         sizes = [n] * (count - 1) + [last]
@@ -190,7 +190,7 @@ def unfold(draw: Draw, out: Spec) -> Needs:
     count, size = out.shape[axis], out.shape[-1]
     step = draw.integer(1, 3)
     if count < 1 or size < 1:
-        raise Unfit("an empty window")
+        raise UnsatisfiableSpec("an empty window")
     if size == 1 and isinstance(count, Dim):
         step, n = 1, count
     elif count == 1:
@@ -226,7 +226,7 @@ def _of_square(draw: Draw, out: Spec) -> tuple[Spec, int]:
     """The diagonals of square matrices, and their number."""
     n = out.shape[-1]
     if n != out.shape[-2]:
-        raise Unfit("not square")
+        raise UnsatisfiableSpec("not square")
     offset = 0 if isinstance(n, Dim) or n < 3 else draw.choice((0, 0, 1, -1, 2))
     return out.of(*out.shape[:-2], n - abs(offset) if offset else n), offset
 
@@ -272,7 +272,7 @@ for _name in ("tril", "triu"):
 def as_strided(draw: Draw, out: Spec) -> Needs:
     """Contiguous memory with other strides, which may let elements overlap."""
     if not out.is_static or out.numel == 0:
-        raise Unfit("strides of a size that changes, or of nothing")
+        raise UnsatisfiableSpec("strides of a size that changes, or of nothing")
     strides = [0] * out.rank
     step = draw.choice((1, 1, 1, 2))
     for axis in draw.order(out.rank):
@@ -294,6 +294,6 @@ def slice_copy(draw: Draw, out: Spec) -> Needs:
     axis = draw.axis(out)
     n, start, step = out.shape[axis], draw.integer(0, 2), draw.choice((1, 2, 3))
     if n == 0:
-        raise Unfit("an empty slice")
+        raise UnsatisfiableSpec("an empty slice")
     length = start + (n - 1) * step + 1
     return Needs(small(out.of(*with_axis(out.shape, axis, length))), dim=axis, start=start, end=length, step=step)

@@ -7,7 +7,19 @@ from functools import partial
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.sizes import small, with_axis
-from eqfuzz.generate.dag.values.spec import BOOL, EVERY, FLOATS, NUMBERS, REAL, SIGNED, Dim, Range, Spec, Unfit, index
+from eqfuzz.generate.dag.values.spec import (
+    BOOL,
+    EVERY,
+    FLOATS,
+    NUMBERS,
+    REAL,
+    SIGNED,
+    Dim,
+    Range,
+    Spec,
+    UnsatisfiableSpec,
+    index,
+)
 
 _indexed = partial(operator, family="indexing")
 
@@ -166,7 +178,7 @@ def _places(draw: Draw, out: Spec, axis: int | None = None) -> tuple[int, list[i
     axis = draw.axis(out) if axis is None else axis
     n = out.shape[axis]
     if n < 1:
-        raise Unfit("no places")
+        raise UnsatisfiableSpec("no places")
     known = 3 if isinstance(n, Dim) else min(n, 12)
     return axis, draw.rng.sample(range(known), draw.integer(1, min(known, 4)))
 
@@ -304,7 +316,7 @@ def select_scatter(draw: Draw, out: Spec) -> Needs:
     axis = draw.axis(out)
     n = out.shape[axis]
     if n < 1:
-        raise Unfit("no places")
+        raise UnsatisfiableSpec("no places")
     place = draw.integer(-1, min(int(n) - 1, 2))
     return Needs(out.free(), out.of(*with_axis(out.shape, axis)), dim=axis, place=place, before=":, " * axis)
 
@@ -323,7 +335,7 @@ def diagonal_scatter(draw: Draw, out: Spec) -> Needs:
     a, b = out.shape[:2]
     if isinstance(a, Dim) or isinstance(b, Dim):
         if a != b:
-            raise Unfit("the length of the diagonal changes")
+            raise UnsatisfiableSpec("the length of the diagonal changes")
         return Needs(out.free(), out.of(*out.shape[2:], a), offset=0)
     offset = draw.integer(-1, 1)
     length = max(0, min(a, b - offset) if offset >= 0 else min(a + offset, b))

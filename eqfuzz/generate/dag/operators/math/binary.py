@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, INTEGERS, Range, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import FLOATS, INTEGERS, Range, Spec, UnsatisfiableSpec
 
 
 @operator("torch.atan2", "torch.atan2({0}, {1})", "{0}.atan2({1})", dtypes=FLOATS, inplace=["{0}.atan2_({1})"])
@@ -93,5 +93,5 @@ def dist(draw: Draw, out: Spec) -> Needs:
     size = tuple(draw.size(9) for _ in range(draw.integer(1, 3)))
     given = out.of(*size)
     if given.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     return Needs(given, given, values=lambda x, y: Range(0, (x.most + y.most) * given.numel), p=draw.choice((1, 2, 2)))

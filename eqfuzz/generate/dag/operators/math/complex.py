@@ -6,7 +6,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import COMPLEX, PART, WHOLE, WIDE, Range, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import COMPLEX, PART, WHOLE, WIDE, Range, Spec, UnsatisfiableSpec
 
 _parts = partial(operator, dtypes=WIDE, exact=True, saves=False, view=True)
 
@@ -47,7 +47,7 @@ def real_of_real(draw: Draw, out: Spec) -> Needs:
 def view_as_real(draw: Draw, out: Spec) -> Needs:
     """Both parts in a last dimension; of what is not lazily conjugated."""
     if out.shape[-1] != 2:
-        raise Unfit("two parts")
+        raise UnsatisfiableSpec("two parts")
     given = out.of(*out.shape[:-1]).as_(WHOLE[out.dtype])
     return Needs(given, spellings=["torch.view_as_real({0}.resolve_conj())"])
 
@@ -56,7 +56,7 @@ def view_as_real(draw: Draw, out: Spec) -> Needs:
 def view_as_complex(draw: Draw, out: Spec) -> Needs:
     """Pairs in a last dimension as parts of one number."""
     if out.numel == 0:
-        raise Unfit("empty tensors may have any strides")
+        raise UnsatisfiableSpec("empty tensors may have any strides")
     return Needs(Spec((*out.shape, 2), PART[out.dtype], exact=out.exact).dense())
 
 

@@ -6,7 +6,18 @@ import dataclasses
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import COMPLEX, NUMBERS, PART, WHOLE, WIDE, Dim, Range, Spec, Unfit, most
+from eqfuzz.generate.dag.values.spec import (
+    COMPLEX,
+    NUMBERS,
+    PART,
+    WHOLE,
+    WIDE,
+    Dim,
+    Range,
+    Spec,
+    UnsatisfiableSpec,
+    most,
+)
 
 
 def _moderate(spec: Spec) -> Spec:
@@ -30,7 +41,7 @@ def _axis(draw: Draw, out: Spec) -> tuple[int, int]:
     """A dimension that is not empty, and its size."""
     axis = draw.axis(out)
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     return axis, out.shape[axis]
 
 
@@ -100,7 +111,7 @@ for _name in ("fft2", "ifft2", "fftn", "ifftn"):
     def transform_of_several(draw: Draw, out: Spec, _name: str = _name) -> Needs:
         """Along two dimensions or more."""
         if out.numel == 0:
-            raise Unfit("empty")
+            raise UnsatisfiableSpec("empty")
         two = _name.endswith("2")
         axes = (out.rank - 2, out.rank - 1) if two else tuple(range(out.rank))
         dim = ""
@@ -125,7 +136,7 @@ for _name in ("rfft2", "rfftn"):
         """Of real numbers, along the last dimensions."""
         m = out.shape[-1]
         if out.numel == 0 or (_name == "rfftn" and not out.is_static):
-            raise Unfit("empty")
+            raise UnsatisfiableSpec("empty")
         n = draw.choice((2 * m - 1, 2 * m - 2)) if m > 1 else 1
         asked = _moderate(Spec((*out.shape[:-1], n), PART[out.dtype]))
         count = n * (out.numel // m if _name == "rfftn" else most(out.shape[-2]))
@@ -140,7 +151,7 @@ for _name in ("irfft2", "irfftn"):
         """Real numbers of one half of a spectrum, along the last dimensions."""
         n, m = out.shape[-1], out.shape[-2]
         if out.numel == 0 or isinstance(n, Dim) or (_name == "irfftn" and out.rank > 2):
-            raise Unfit("empty, or a size that changes")
+            raise UnsatisfiableSpec("empty, or a size that changes")
         asked = Spec((*out.shape[:-1], n // 2 + 1), WHOLE[out.dtype])
         forms = _called(_name, f"s=({m}, {n})" if n % 2 or draw.chance(0.5) else "", _scale(draw))
         return Needs(asked, values=lambda z: Range(-z.most, z.most) * _spread(n * most(m)), spellings=forms)
@@ -163,7 +174,7 @@ for _name in ("fftfreq", "rfftfreq"):
         """Those of a transform's elements."""
         n = out.shape[0]
         if out.numel == 0:
-            raise Unfit("empty")
+            raise UnsatisfiableSpec("empty")
         length = n if _name == "fftfreq" else 2 * n - draw.choice((1, 2)) if n > 1 else 1
         step = draw.choice(("", ", d=0.5", ", d=2.0"))
         dtype = f", dtype=torch.{out.dtype}" * (out.dtype != "float32")
@@ -175,12 +186,12 @@ def stft(draw: Draw, out: Spec) -> Needs:
     """Of a window that moves along a signal, or several."""
     m, frames = out.shape[-2:]
     if out.numel == 0 or isinstance(m, Dim) or isinstance(frames, Dim) or not 2 <= m <= 17:
-        raise Unfit("no such frames")
+        raise UnsatisfiableSpec("no such frames")
     width, hop = 2 * (m - 1), draw.integer(1, 4)
     part = PART[out.dtype]
     length = (frames - 1) * hop + draw.integer(0, hop - 1)
     if length == 0:
-        raise Unfit("no signal")
+        raise UnsatisfiableSpec("no signal")
     asked = Spec((*out.shape[:-2], length), part).within(-64.0, 64.0)
     window = f"torch.hann_window({width}, dtype=torch.{part})"
     form = f'torch.stft({{0}}, {width}, hop_length={hop}, window={window}, pad_mode="constant", return_complex=True)'

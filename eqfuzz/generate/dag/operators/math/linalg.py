@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Dim, Range, Spec, Unfit, most
+from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Dim, Range, Spec, UnsatisfiableSpec, most
 
 
 def _square(out: Spec) -> int:
     """The size of square matrices. Raises Unfit where they are not square, or large."""
     if out.rank < 2 or out.shape[-1] != out.shape[-2] or not 1 <= most(out.shape[-1]) <= 16:
-        raise Unfit("no small square matrix")
+        raise UnsatisfiableSpec("no small square matrix")
     return out.shape[-1]
 
 
@@ -77,12 +77,12 @@ def vander_of_vector(draw: Draw, out: Spec) -> Needs:
 def _powers(out: Spec) -> Needs:
     n = out.shape[-1]
     if isinstance(n, Dim) or n < 2 or n > 17:
-        raise Unfit("no such powers")
+        raise UnsatisfiableSpec("no such powers")
     given = (
         out.of(*out.shape[:-1]).within(-2, 2) if out.dtype == "int64" else out.of(*out.shape[:-1]).within(-1.25, 1.25)
     )
     if out.shape[-2] == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     bound = 2.0 ** (n - 1) if out.dtype == "int64" else 1.25 ** (n - 1)
     return Needs(given, values=Range(-bound, bound), n=n)
 
@@ -92,9 +92,9 @@ def cov(draw: Draw, out: Spec) -> Needs:
     """Of variables observed some times, corrected or not."""
     n = draw.integer(2, 12)
     if out.rank == 1 or (out.rank == 2 and out.shape[0] != out.shape[1]) or out.numel == 0 or out.numel > 1024:
-        raise Unfit("no square matrix")
+        raise UnsatisfiableSpec("no square matrix")
     if out.rank == 2 and most(out.shape[0]) == 1:
-        raise Unfit("one variable gives no matrix")
+        raise UnsatisfiableSpec("one variable gives no matrix")
     given = out.of(n).within(-16.0, 16.0) if out.rank == 0 else out.of(out.shape[0], n).within(-16.0, 16.0)
     forms = ("torch.cov({0})", "{0}.cov()", "torch.cov({0}, correction=0)")
     return Needs(given, values=lambda x: Range(-((x.high - x.low) ** 2), (x.high - x.low) ** 2), spellings=forms)
@@ -105,7 +105,7 @@ def corrcoef(draw: Draw, out: Spec) -> Needs:
     """Of variables whose observations differ."""
     k, n = _square(out), draw.integer(3, 12)
     if most(k) < 2:
-        raise Unfit("one variable gives no matrix")
+        raise UnsatisfiableSpec("one variable gives no matrix")
     given = dataclasses.replace(out.of(k, n), distinct=True)
     return Needs(given, values=Range(-1.01, 1.01), spellings=("torch.corrcoef({0})", "{0}.corrcoef()"))
 
@@ -155,7 +155,7 @@ def solve_triangular(draw: Draw, out: Spec) -> Needs:
     """Linear equations with a triangular matrix whose diagonal is large."""
     k, _ = _equations(draw, out)
     if most(k) > 9:
-        raise Unfit("too large")
+        raise UnsatisfiableSpec("too large")
     upper = draw.chance(0.5)
     eye = f"torch.eye({k}, dtype=torch.{out.dtype})"
     matrix = f"{{0}}.{'triu' if upper else 'tril'}() + 4 * {eye}"
@@ -168,7 +168,7 @@ def _equations(draw: Draw, out: Spec) -> tuple[int, str]:
     """How many equations there are, and the matrix. Raises Unfit for none, and for many."""
     k = out.shape[-2]
     if not 1 <= most(k) <= 16 or out.numel == 0:
-        raise Unfit("no equations, or too many")
+        raise UnsatisfiableSpec("no equations, or too many")
     return k, _definite(draw, out, "{0}", k)
 
 
@@ -193,7 +193,7 @@ for _name, _low in (("eigvalsh", 2.9), ("svdvals", 0.0)):
         """Of symmetric matrices; where two values are equal, the gradient is anybody's."""
         k = out.shape[-1]
         if isinstance(k, Dim) or not 1 <= k <= 12 or out.numel == 0:
-            raise Unfit("no small matrix")
+            raise UnsatisfiableSpec("no small matrix")
         form = f"torch.linalg.{_name}{_definite(draw, out, '{0}', k)}"
         return Needs(_matrix(out, out.shape[:-1], k), values=Range(_low, k * k + 4.1), spellings=[form])
 
@@ -210,7 +210,7 @@ def matrix_exp(draw: Draw, out: Spec) -> Needs:
     """Of small square matrices; batches that are not contiguous raise."""
     k = _square(out)
     if most(k) > 6 or out.numel == 0:
-        raise Unfit("too large")
+        raise UnsatisfiableSpec("too large")
     return Needs(out.within(-0.5, 0.5).dense(), values=Range(-21, 21))
 
 
@@ -219,6 +219,6 @@ def pinv(draw: Draw, out: Spec) -> Needs:
     """Of positive definite matrices, where it is the inverse."""
     k = _square(out)
     if isinstance(k, Dim) or out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     form = f"torch.linalg.pinv({_definite(draw, out, '{0}', k)}, hermitian={draw.chance(0.5)})"
     return Needs(_matrix(out, out.shape[:-2], k), values=Range(-0.5, 0.5), spellings=[form])

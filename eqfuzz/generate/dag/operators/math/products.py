@@ -9,7 +9,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Dim, Range, Spec, Unfit, most
+from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Dim, Range, Spec, UnsatisfiableSpec, most
 
 _linalg = partial(operator, family="linalg")
 
@@ -254,7 +254,7 @@ def einsum(draw: Draw, out: Spec) -> Needs:
             count *= most(sizes[letter])
     specs = [_sane(out.of(*(sizes[letter] for letter in one))) for one in given.split(",")]
     if any(spec.numel > _ROOM for spec in specs):
-        raise Unfit("too large")
+        raise UnsatisfiableSpec("too large")
     holes = ", ".join(f"{{{number}}}" for number in range(len(specs)))
     pattern = pattern.replace(",", ", ") if draw.chance(0.3) else pattern
     values = lambda *ranges: _summed(count, *ranges, is_complex=out.is_complex)  # noqa: E731
@@ -353,7 +353,7 @@ def multi_dot(draw: Draw, out: Spec) -> Needs:
     inner = [draw.size(9) for _ in range(draw.integer(2, 3))]
     ends = {0: ((), ()), 1: draw.choice(((out.shape, ()), ((), out.shape))), 2: (out.shape[:1], out.shape[1:])}
     if out.rank not in ends:
-        raise Unfit("no such product")
+        raise UnsatisfiableSpec("no such product")
     before, after = ends[out.rank]
     sizes = [(*before, inner[0]), *itertools.pairwise(inner), (inner[-1], *after)]
     specs = [out.of(*size).within(-8.0, 8.0) for size in sizes]

@@ -6,7 +6,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Range, Spec, Unfit, scalar
+from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Range, Spec, UnsatisfiableSpec, scalar
 from eqfuzz.generate.dag.values.value_bounds import longest
 
 _PLAIN = (*FLOATS, "int64", "int32")
@@ -65,7 +65,7 @@ def scaled(draw: Draw, out: Spec) -> Needs:
 def size_arithmetic(draw: Draw, out: Spec) -> Needs:
     """A tensor and its own sizes, which may change."""
     if out.numel == 0:
-        raise Unfit("divides by a size")
+        raise UnsatisfiableSpec("divides by a size")
     most = float(max(20, *(int(n) for n in out.shape)))
     return Needs(out.free(), values=lambda x: (x * Range(-most, most)).over(x + Range(-most, most)), k=draw.axis(out))
 
@@ -215,7 +215,7 @@ def arange(draw: Draw, out: Spec) -> Needs:
 def moved(draw: Draw, out: Spec) -> Needs:
     """Elements from a place that a number names."""
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     dim = draw.axis(out)
     params = {"dim": dim, "size": out.shape}
     return Needs(out.free(), scalar("int64", -4, 8), values=lambda x, s: x.over(x + x), n=out.shape[dim], **params)

@@ -6,7 +6,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import BOOLEAN, WIDE, Range, Spec, Unfit, scalar
+from eqfuzz.generate.dag.values.spec import BOOLEAN, WIDE, Range, Spec, UnsatisfiableSpec, scalar
 
 _number = partial(operator, family="scalars", rank=(-1, -1), grad=False, exact=True)
 
@@ -189,7 +189,7 @@ def float_mean(draw: Draw, out: Spec) -> Needs:
 def float_of_whole(draw: Draw, out: Spec) -> Needs:
     """A quotient or a root of a whole number, as scales are computed from sizes."""
     if out.exact:
-        raise Unfit("rounds")
+        raise UnsatisfiableSpec("rounds")
     return Needs(scalar("int64", 1, 16), values=lambda x: Range(-x.most - 1, x.most + 1.5))
 
 
@@ -210,7 +210,7 @@ def float_of_whole(draw: Draw, out: Spec) -> Needs:
 def float_arithmetic(draw: Draw, out: Spec) -> Needs:
     """Of two numbers."""
     if out.exact:
-        raise Unfit("may round")
+        raise UnsatisfiableSpec("may round")
     values = lambda x, y: Range(-1, 1) * Range(x.most, (x.most + 1) * (max(x.most, y.most) + 2))  # noqa: E731
     return Needs(scalar("float64", -2, 2), scalar("float64", -2, 2), values=values)
 
@@ -230,7 +230,7 @@ def float_arithmetic(draw: Draw, out: Spec) -> Needs:
 def float_function(draw: Draw, out: Spec) -> Needs:
     """A function of the math module."""
     if out.exact:
-        raise Unfit("rounds")
+        raise UnsatisfiableSpec("rounds")
     return Needs(_scalar_exactly("float64"), values=lambda x: Range(-x.most - 3, x.most + 3))
 
 

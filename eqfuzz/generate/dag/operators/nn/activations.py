@@ -6,13 +6,13 @@ import math
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, INTEGERS, Range, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import FLOATS, INTEGERS, Range, Spec, UnsatisfiableSpec
 
 
 def _some(out: Spec) -> Spec:
     """The same. Raises Unfit where it is empty."""
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     return out
 
 

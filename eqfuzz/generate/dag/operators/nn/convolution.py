@@ -6,7 +6,7 @@ import math
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, INTEGERS, WIDE, Dim, Range, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import FLOATS, INTEGERS, WIDE, Dim, Range, Spec, UnsatisfiableSpec
 from eqfuzz.generate.dag.values.windows import Window, divisor, options, readable, static, transposed, window
 
 
@@ -96,7 +96,7 @@ for _name, _rank in (("conv_transpose1d", 1), ("conv_transpose2d", 2), ("conv_tr
         each = draw.choice((1, 2)) if groups > 1 else draw.choice((1, 2, 3, 4))
         slid = transposed(draw, spatial)
         if any(over >= max(s, d) for over, s, d in zip(slid.over, slid.stride, slid.dilation, strict=True)):
-            raise Unfit("more output padding than it takes")
+            raise UnsatisfiableSpec("more output padding than it takes")
         more = options(draw, slid, "stride", "padding", "over")
         more += f", groups={groups}" if groups > 1 else ""
         more += options(draw, slid, "dilation")
@@ -129,7 +129,7 @@ def unfold(draw: Draw, out: Spec) -> Needs:
     slid = window(draw, _positions(draw, size[-1]))
     channels = static(size[-2])
     if channels % slid.count:
-        raise Unfit("no whole number of channels")
+        raise UnsatisfiableSpec("no whole number of channels")
     given = out.of(*size[:-2], channels // slid.count, *slid.given)
     more = options(draw, slid, "dilation", "padding", "stride")
     return Needs(readable(given), values=lambda x: x.over(Range(0, 0, exact=True)), kernel=slid.kernel, more=more)
@@ -161,7 +161,7 @@ def _folded(draw: Draw, size: tuple[int, int]) -> Window:
     dilation = draw.choice((1, 1, 1, 2))
     steps = [n + 2 * padding - dilation * (kernel - 1) - 1 for n in size]
     if min(steps) < 0:
-        raise Unfit("too small for the window")
+        raise UnsatisfiableSpec("too small for the window")
     given = tuple(step // stride + 1 for step in steps)
     return Window((kernel,) * 2, (stride,) * 2, (padding,) * 2, (dilation,) * 2, given)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Range, Spec, Unfit, index
+from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Range, Spec, UnsatisfiableSpec, index
 
 _SIGNS = "torch.where({{{hole}}}, 1.0, -1.0).to(torch.{{dtype}})"
 """Targets that are 1 or -1, of truth values."""
@@ -137,7 +137,7 @@ def cross_entropy_of_probabilities(draw: Draw, out: Spec) -> Needs:
 def cross_entropies(draw: Draw, out: Spec) -> Needs:
     """One for each target."""
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     count = draw.choice((2, 3, 5, 10))
     scores = out.of(out.shape[0], count, *out.shape[1:]).dense()
     values = lambda x, _: Range(0, 2 * x.most + 3, wild=x.wild)  # noqa: E731

@@ -8,7 +8,7 @@ from functools import partial
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.operators.nn.modules import DTYPES, LAYER, keywords
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, UnsatisfiableSpec
 from eqfuzz.generate.dag.values.windows import divisor, greatest, readable, static
 
 _module = partial(operator, family="modules")
@@ -44,7 +44,7 @@ def group_norm(draw: Draw, out: Spec) -> Needs:
     groups = divisor(draw, channels)
     count = greatest(out.shape[1:]) // groups
     if out.numel // groups <= 1:
-        raise Unfit("one value in each group")
+        raise UnsatisfiableSpec("one value in each group")
     return _normed(out, count, f"nn.GroupNorm({groups}, {channels}{keywords(out)})")
 
 
@@ -58,7 +58,7 @@ for _rank, _ranks in ((1, (2, 3)), (2, (4, 4)), (3, (5, 5))):
         channels = static(readable(out).shape[1])
         count = greatest(out.shape) // channels
         if count < 2:
-            raise Unfit("one value in each channel")
+            raise UnsatisfiableSpec("one value in each channel")
         more = draw.choice(
             ("", "", ", momentum=0.3", ", momentum=None", ", affine=False", ", track_running_stats=False")
         )
@@ -87,6 +87,6 @@ for _rank, _ranks in ((1, (2, 3)), (2, (3, 4))):
         size = readable(out).shape
         count = greatest(size[-_rank:])
         if count < 2:
-            raise Unfit("one value in each channel")
+            raise UnsatisfiableSpec("one value in each channel")
         more = draw.choice(("", ", affine=True", ", affine=True, track_running_stats=True"))
         return _normed(out, count, f"nn.InstanceNorm{_rank}d({static(size[-_rank - 1])}{more}{keywords(out)})")

@@ -6,7 +6,7 @@ import math
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, INTEGERS, WIDE, Dim, Range, Spec, Unfit, index
+from eqfuzz.generate.dag.values.spec import FLOATS, INTEGERS, WIDE, Dim, Range, Spec, UnsatisfiableSpec, index
 from eqfuzz.generate.dag.values.windows import (
     divisor,
     greatest,
@@ -187,7 +187,7 @@ for _name in ("GRU", "LSTM", "RNN"):
         features = draw.size(6)
         hidden = width // 2 if both else width
         if int(before[-1]) > 17:
-            raise Unfit("a long sequence")
+            raise UnsatisfiableSpec("a long sequence")
         more = f", num_layers={layers}" if layers > 1 else ""
         more += ", bidirectional=True" if both else ""
         code = f"nn.{_name}({features}, {hidden}{more}, batch_first=True{keywords(out)})"
@@ -291,7 +291,7 @@ def upsample(draw: Draw, out: Spec) -> Needs:
     """To twice the size."""
     *before, rows, columns = readable(out).shape
     if static(rows) % 2 or static(columns) % 2:
-        raise Unfit("no whole multiple")
+        raise UnsatisfiableSpec("no whole multiple")
     more = draw.choice(("", ', mode="bilinear"', ', mode="bilinear", align_corners=True', ', mode="nearest"'))
     given = out.of(*before, rows // 2, columns // 2)
     return Needs(given, layers={"layer": f"nn.Upsample(scale_factor=2{more})"})
@@ -302,7 +302,7 @@ def pixel_shuffle(draw: Draw, out: Spec) -> Needs:
     """After a convolution, as in networks that enlarge images."""
     batch, channels, rows, columns = readable(out).shape
     if static(rows) % 2 or static(columns) % 2:
-        raise Unfit("no whole multiple")
+        raise UnsatisfiableSpec("no whole multiple")
     given = out.of(batch, 4 * static(channels), rows // 2, columns // 2)
     return Needs(given, layers={"layer": "nn.PixelShuffle(2)"})
 
@@ -312,7 +312,7 @@ def convolution_block(draw: Draw, out: Spec) -> Needs:
     """Convolution, batch norm in training, and an activation."""
     batch, channels, rows, columns = readable(out).shape
     if greatest(out.shape) // static(channels) < 2:
-        raise Unfit("one value in each channel")
+        raise UnsatisfiableSpec("one value in each channel")
     before, more = draw.choice((1, 3, 4)), keywords(out)
     conv = f"nn.Conv2d({before}, {channels}, 3, padding=1{draw.choice(('', ', bias=False'))}{more})"
     active = draw.choice(("nn.ReLU()", "nn.ReLU(inplace=True)", "nn.SiLU()", "nn.Hardswish()"))

@@ -6,7 +6,7 @@ import math
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Range, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Range, Spec, UnsatisfiableSpec
 from eqfuzz.generate.dag.values.windows import divisor, greatest
 
 _EPSILONS = ("", ", eps=1e-05", ", eps=0.001", ", eps=0.1")
@@ -17,7 +17,7 @@ def _normalised(
 ) -> Needs:
     """Scaled to unit variance over ``count`` elements; ``forms`` are spellings by the number of weights taken."""
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     bound = math.sqrt(count) + 0.1
     weights = draw.choice(list(forms))
     given = [out.free().within(-16.0, 16.0), *(out.of(*channels).within(-1.0, 1.0) for _ in range(weights))]
@@ -57,7 +57,7 @@ def group_norm(draw: Draw, out: Spec) -> Needs:
     groups = divisor(draw, out.shape[1])
     count = greatest(out.shape[1:]) // groups
     if out.numel // groups <= 1:
-        raise Unfit("one value in each group")
+        raise UnsatisfiableSpec("one value in each group")
     forms = {
         0: ("F.group_norm({0}, {groups}{eps})", "F.group_norm({0}, num_groups={groups}{eps})"),
         2: ("F.group_norm({0}, {groups}, {1}, {2}{eps})", "F.group_norm({0}, {groups}, weight={1}, bias={2}{eps})"),
@@ -70,7 +70,7 @@ def group_norm(draw: Draw, out: Spec) -> Needs:
 def batch_norm(draw: Draw, out: Spec) -> Needs:
     """Not in training: with statistics that are given."""
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     channel = out.of(out.shape[1])
     given = [out.free(), channel.within(-2.0, 2.0).dense(), channel.within(0.25, 4.0).dense()]
     text = "F.batch_norm({0}, {1}.detach(), {2}.detach(){eps})"
@@ -88,7 +88,7 @@ def batch_norm_in_training(draw: Draw, out: Spec) -> Needs:
     """With the statistics of the batch, which are kept nowhere."""
     count = greatest((out.shape[0], *out.shape[2:]))
     if count <= 1:
-        raise Unfit("one value in each channel")
+        raise UnsatisfiableSpec("one value in each channel")
     forms = {
         0: ("F.batch_norm({0}, None, None, training=True{eps})",),
         2: (
@@ -104,7 +104,7 @@ def instance_norm(draw: Draw, out: Spec) -> Needs:
     """Over all but the first two dimensions."""
     count = greatest(out.shape[2:])
     if count <= 1:
-        raise Unfit("one value in each channel")
+        raise UnsatisfiableSpec("one value in each channel")
     forms = {
         0: ("F.instance_norm({0}{eps})", "F.instance_norm({0}, use_input_stats=True{eps})"),
         2: ("F.instance_norm({0}, weight={1}, bias={2}{eps})",),
@@ -123,7 +123,7 @@ def instance_norm(draw: Draw, out: Spec) -> Needs:
 def local_response_norm(draw: Draw, out: Spec) -> Needs:
     """Over neighbouring channels."""
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     more = draw.choice(("", ", alpha=0.001", ", alpha=0.1, beta=0.5", ", alpha=0.01, beta=0.75, k=2.0"))
     given = out.free().within(-16.0, 16.0)
     if out.rank == 5:
@@ -141,7 +141,7 @@ def local_response_norm(draw: Draw, out: Spec) -> Needs:
 def normalize(draw: Draw, out: Spec) -> Needs:
     """Vectors to length 1; the norm keeps away from zero, where the direction jumps."""
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     axis = draw.axis(out)
     positive = draw.chance(0.5)
     given = out.free().positive() if positive else out.free().within(-16.0, 16.0)
@@ -162,7 +162,7 @@ def normalize(draw: Draw, out: Spec) -> Needs:
 def cosine_similarity(draw: Draw, out: Spec) -> Needs:
     """Of vectors that are not zero."""
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     axis = draw.integer(0, out.rank)
     size = list(out.shape)
     size.insert(axis, draw.size(9))
@@ -188,7 +188,7 @@ def cosine_similarity(draw: Draw, out: Spec) -> Needs:
 def pairwise_distance(draw: Draw, out: Spec) -> Needs:
     """Norms of the differences of vectors, which are kept away from zero."""
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     keeps = out.rank > 1 and out.shape[-1] == 1 and draw.chance(0.7)
     before = out.shape[:-1] if keeps else out.shape
     count = draw.size(9)

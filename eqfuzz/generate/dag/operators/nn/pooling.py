@@ -6,7 +6,7 @@ import dataclasses
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import BOOL, COMPLEX, FLOATS, INTEGERS, WIDE, Dim, Range, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import BOOL, COMPLEX, FLOATS, INTEGERS, WIDE, Dim, Range, Spec, UnsatisfiableSpec
 from eqfuzz.generate.dag.values.windows import Window, one_or_all, options, readable, window
 
 _WIDE = (*WIDE, "bfloat16")
@@ -79,7 +79,7 @@ for _rank in (1, 2, 3):
         ceil = draw.chance(0.3)
         slid, given = _pooled(draw, out, _rank, ceil=ceil, padded=0.5)
         if _rank == 3 and any(given < reach for given, reach in zip(slid.given, slid.kernel, strict=True)):
-            raise Unfit("the kernel is larger than the input")
+            raise UnsatisfiableSpec("the kernel is larger than the input")
         more = _sliding(draw, slid, "padding") + (", ceil_mode=True" if ceil else "")
         more += ", count_include_pad=False" if draw.chance(0.3) else ""
         over = draw.choice((1, 3, 5)) if _rank > 1 and draw.chance(0.25) else 0
@@ -128,7 +128,7 @@ for _rank in (1, 2, 3):
             """Norms of positive values, which keep away from zero."""
             slid, given = _pooled(draw, out, _rank, padded=0.0)
             if any(slid.padding):
-                raise Unfit("takes no padding")
+                raise UnsatisfiableSpec("takes no padding")
             most = slid.count
             kernel = slid.kernel[0] if _rank == 1 else one_or_all(draw, slid.kernel)
             more = _sliding(draw, slid) if _rank == 2 or slid.stride == slid.kernel else f", stride={slid.stride[0]}"
@@ -184,7 +184,7 @@ for _mode, _of_ranks in _MODES.items():
             given = [2 * n + draw.integer(0, 1) for n in spatial]
         elif factor:
             if any(n % factor for n in spatial):
-                raise Unfit("no whole multiple")
+                raise UnsatisfiableSpec("no whole multiple")
             given = [n // int(factor) for n in spatial]
         else:
             given = [n if draw.chance(0.1) else draw.size(8) for n in spatial]
@@ -227,7 +227,7 @@ def pad(draw: Draw, out: Spec) -> Needs:
         else:
             size[-axis] -= before + after
             if size[-axis] < 1 or size[-axis] + min(before, after, 0) < 1:
-                raise Unfit("all of it is padding")
+                raise UnsatisfiableSpec("all of it is padding")
         pads += [before, after]
     value = draw.choice((0, 1)) if not out.is_float or out.exact else draw.choice((0.0, 1, -0.5, 3))
     return Needs(
@@ -254,11 +254,11 @@ for _mode in ("reflect", "replicate", "circular"):
         for axis in range(1, (out.rank - 1 if out.rank < 4 and draw.chance(0.5) else max(1, out.rank - 2)) + 1):
             before, after = draw.choice((0, 1, 2)), draw.choice((0, 1, 2))
             if isinstance(size[-axis], Dim):
-                raise Unfit("calculates with a size that changes")
+                raise UnsatisfiableSpec("calculates with a size that changes")
             size[-axis] -= before + after
             least = max(before, after) + (_mode == "reflect")
             if size[-axis] < max(1, least):
-                raise Unfit("more padding than there is")
+                raise UnsatisfiableSpec("more padding than there is")
             pads += [before, after]
         return Needs(out.of(*size), pads=tuple(pads))
 
@@ -301,7 +301,7 @@ def affine_grid(draw: Draw, out: Spec) -> Needs:
     """The places at which an image, or a volume, that is turned and moved is to be sampled."""
     dimensions = out.rank - 2
     if isinstance(out.shape[-1], Dim) or readable(out).shape[-1] != dimensions:
-        raise Unfit("no coordinates")
+        raise UnsatisfiableSpec("no coordinates")
     theta = out.of(out.shape[0], dimensions, dimensions + 1)
     to = (out.shape[0], draw.choice((1, 3)), *out.shape[1:-1])
     return Needs(theta, values=lambda x: x.over(-x).times(dimensions + 1), to=to, aligned=draw.chance(0.5))
@@ -338,5 +338,5 @@ def spatial_transformer(draw: Draw, out: Spec) -> Needs:
 def global_max_pool(draw: Draw, out: Spec) -> Needs:
     """Over all of an image."""
     if any(isinstance(n, Dim) or n != 1 for n in readable(out).shape[-2:]):
-        raise Unfit("not one pixel")
+        raise UnsatisfiableSpec("not one pixel")
     return Needs(readable(out.of(*out.shape[:-2], draw.size(9), draw.size(9))))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, UnsatisfiableSpec
 
 
 def _filled(out: Spec) -> Spec:
     if out.is_static and out.numel == 0:
-        raise Unfit("nothing to train")
+        raise UnsatisfiableSpec("nothing to train")
     return out.free().within(-4.0, 4.0)
 
 
@@ -104,7 +104,7 @@ def mapped(draw: Draw, out: Spec) -> Needs:
     """A function over the first dimension."""
     row = out.of(*out.shape[1:])
     if not out.is_static or row.numel > 256 or out.numel == 0:
-        raise Unfit("none, or too many to add up")
+        raise UnsatisfiableSpec("none, or too many to add up")
     return Needs(out.free().within(-4.0, 4.0), row.within(-4.0, 4.0), values=Range(-1100, 1100))
 
 
@@ -121,5 +121,5 @@ def jacobian(draw: Draw, out: Spec) -> Needs:
     """The derivatives of a vector by a vector."""
     rows, columns = out.shape
     if rows != columns or rows > 9 or not out.is_static:
-        raise Unfit("not square and small")
+        raise UnsatisfiableSpec("not square and small")
     return Needs(out.of(rows).within(-4.0, 4.0), values=Range(-60, 60))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eqfuzz.generate.dag.catalogue.operator import Needs
 from eqfuzz.generate.dag.operators.numpy.numpy_calls import PLAIN, arrays, numbers, numpy_call
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import BOOL, BOOLEAN, WIDE, Range, Spec, Unfit, solid
+from eqfuzz.generate.dag.values.spec import BOOL, BOOLEAN, WIDE, Range, Spec, UnsatisfiableSpec, solid
 from eqfuzz.generate.dag.values.value_bounds import longest, sum_of_products
 
 
@@ -180,7 +180,7 @@ def einsum(draw: Draw, out: Spec) -> Needs:
     n = draw.size(5)
     given = out.of(*(out.shape[i] for i in order), n)
     if out.dtype == "int32":
-        raise Unfit("NumPy may widen it")
+        raise UnsatisfiableSpec("NumPy may widen it")
     return Needs(given, values=lambda x: x.times(n), from_="".join(letters[i] for i in order) + "k", to=letters)
 
 

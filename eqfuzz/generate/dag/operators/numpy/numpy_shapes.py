@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from eqfuzz.generate.dag.catalogue.operator import Needs
 from eqfuzz.generate.dag.operators.numpy.numpy_calls import PLAIN, arrays, numpy_call
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import Dim, Range, Spec, Unfit, solid
+from eqfuzz.generate.dag.values.spec import Dim, Range, Spec, UnsatisfiableSpec, solid
 
 
 def _moved(
@@ -128,5 +128,5 @@ def take(draw: Draw, out: Spec) -> Needs:
 def triangle(draw: Draw, out: Spec) -> Needs:
     """A triangle of a matrix, zeros elsewhere."""
     if out.dtype == "bool":
-        raise Unfit("numbers only")
+        raise UnsatisfiableSpec("numbers only")
     return Needs(out.free(), values=lambda x: x.over(Range(0, 0, exact=True)), k=draw.integer(-1, 1))

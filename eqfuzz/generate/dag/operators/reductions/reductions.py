@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.reduced_sizes import apart, cut, finite, reducing, spellings
-from eqfuzz.generate.dag.values.spec import BOOL, BOOLEAN, FLOATS, WIDE, Range, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import BOOL, BOOLEAN, FLOATS, WIDE, Range, Spec, UnsatisfiableSpec
 
 
 def _summand(draw: Draw, out: Spec) -> tuple[Spec, str]:
@@ -89,7 +89,7 @@ def prod(draw: Draw, out: Spec) -> Needs:
     """Over one dimension or all, of few small numbers."""
     given = cut(draw, out, several=False, longest=9)
     if given.count > 40:
-        raise Unfit("too many factors")
+        raise UnsatisfiableSpec("too many factors")
     if out.dtype == "int64":
         bound = 3 if given.count <= 20 else 1
         return reducing(out, given, out.as_(draw.choice(("int64", "int32"))).within(-bound, bound), _product_of)

@@ -8,7 +8,7 @@ import math
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.reduced_sizes import apart, finite, parts
-from eqfuzz.generate.dag.values.spec import FLOATS, REAL, SIGNED, WIDE, Dim, Range, Spec, Unfit, index, most
+from eqfuzz.generate.dag.values.spec import FLOATS, REAL, SIGNED, WIDE, Dim, Range, Spec, UnsatisfiableSpec, index, most
 
 _LOWEST, _HIGHEST = -4.5, 4.23
 """Up to 32 even bins between these have no end that is a multiple of a sixteenth, where exact numbers lie."""
@@ -199,14 +199,14 @@ def histogram(draw: Draw, out: Spec) -> Needs:
 def _bins(out: Spec) -> int:
     """How many bins there are. Raises Unfit for none, and for many."""
     if isinstance(out.shape[0], Dim) or not 1 <= out.shape[0] <= 32:
-        raise Unfit("no such number of bins")
+        raise UnsatisfiableSpec("no such number of bins")
     return out.shape[0]
 
 
 def _counted(draw: Draw, out: Spec, longest: int) -> Spec:
     size = [draw.size() for _ in range(draw.integer(1, 2))]
     if math.prod(size) > longest:
-        raise Unfit("too many to count")
+        raise UnsatisfiableSpec("too many to count")
     return out.of(*size).exactly()
 
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.reduced_sizes import apart, parts
-from eqfuzz.generate.dag.values.spec import BOOL, BOOLEAN, FLOATS, REAL, Dim, Range, Spec, Unfit, index, least, most
+from eqfuzz.generate.dag.values.spec import (
+    BOOL,
+    BOOLEAN,
+    FLOATS,
+    REAL,
+    Dim,
+    Range,
+    Spec,
+    UnsatisfiableSpec,
+    index,
+    least,
+    most,
+)
 
 _DTYPES = ("float32", "float32", "float64", "int64", "int32")
 """What is ordered where only the places count."""
@@ -91,7 +103,7 @@ def _topk(draw: Draw, out: Spec, dtype: str, *, indices: bool, distinct: bool) -
     axis = draw.axis(out)
     dim, k = draw.spelled(axis, out.rank), out.shape[axis]
     if isinstance(k, Dim) or k == 0:
-        raise Unfit("takes a fixed number")
+        raise UnsatisfiableSpec("takes a fixed number")
     changing = [n for n in out.shape if isinstance(n, Dim) and least(n) >= k]
     n = draw.choice(changing) if changing and draw.chance(0.5) else k + draw.integer(0, 9)
     size = (*out.shape[:axis], n, *out.shape[axis + 1 :])

@@ -8,8 +8,8 @@ from functools import partial
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.reduced_sizes import Cut, apart, completed, cut, parts, reducing, spellings
-from eqfuzz.generate.dag.values.spec import BOOL, REAL, WIDE, Dim, Range, Spec, Unfit, index, least, most
+from eqfuzz.generate.dag.values.reduced_sizes import ReducedSize, apart, completed, cut, parts, reducing, spellings
+from eqfuzz.generate.dag.values.spec import BOOL, REAL, WIDE, Dim, Range, Spec, UnsatisfiableSpec, index, least, most
 
 _reduction = partial(operator, family="reductions")
 
@@ -81,7 +81,7 @@ def _order_statistic(
 def _place(draw: Draw, out: Spec, name: str) -> Needs:
     given = cut(draw, out, several=False, longest=17)
     if not given.how:
-        given = Cut(tuple(n if not isinstance(n, Dim) else 5 for n in given.size), given.reduced, "", "")
+        given = ReducedSize(tuple(n if not isinstance(n, Dim) else 5 for n in given.size), given.reduced, "", "")
     asked = Spec(given.size, draw.choice((*WIDE, "float32", "int64", "int32", "bfloat16"))).exactly()
     return Needs(asked, values=Range(0, given.count - 1, exact=True), how=given.how, brief=given.brief)
 
@@ -185,7 +185,7 @@ for _name in ("quantile", "nanquantile"):
 
 def _quantile(draw: Draw, out: Spec, name: str, asked: Spec) -> Needs:
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     share = draw.choice((0.0, 0.25, 0.5, 0.5, 0.75, 1.0, 0.3))
     kinds = ("linear", "lower", "higher", "midpoint")
     kind = draw.choice(kinds) if share != 0.3 and draw.chance(0.4) else ""

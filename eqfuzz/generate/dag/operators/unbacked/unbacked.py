@@ -6,7 +6,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import WIDE, Dim, Range, Spec, Unfit
+from eqfuzz.generate.dag.values.spec import WIDE, Dim, Range, Spec, UnsatisfiableSpec
 
 PLAIN = (*WIDE, "int64", "int32")
 SUMMED = (*WIDE, "int64")
@@ -21,7 +21,7 @@ def some_tensor(draw: Draw, out: Spec) -> Spec:
 def rows_of(draw: Draw, out: Spec) -> tuple[Spec, int]:
     """A tensor with rows of the size asked for, and how many; no row is empty."""
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     rows = draw.integer(2, 9)
     return out.of(rows, *out.shape), rows
 
@@ -55,7 +55,7 @@ def sum_of_nonzero(draw: Draw, out: Spec) -> Needs:
     """The places of what is not zero, added up: one number for each dimension."""
     rank = out.shape[0]
     if isinstance(rank, Dim) or not 1 <= rank <= 4:
-        raise Unfit("no tensor of that rank")
+        raise UnsatisfiableSpec("no tensor of that rank")
     given = Spec(tuple(draw.size(6) for _ in range(rank)), draw.choice(("bool", "int64", "float32")))
     return Needs(given.exactly(), values=Range(0, 6 * given.numel, exact=True))
 
@@ -88,7 +88,7 @@ def nonzero_static(draw: Draw, out: Spec) -> Needs:
     """The first places of what is not zero, and a number for those that are missing."""
     n, rank = out.shape
     if isinstance(n, Dim) or isinstance(rank, Dim) or not 1 <= rank <= 3:
-        raise Unfit("no tensor of that rank")
+        raise UnsatisfiableSpec("no tensor of that rank")
     given = Spec(tuple(draw.size(6) for _ in range(rank)), "bool")
     return Needs(given, values=Range(-1, 6, exact=True), n=n, fill=draw.choice((-1, 0, 5)))
 
@@ -203,7 +203,7 @@ def product_of_selected(draw: Draw, out: Spec) -> Needs:
 
     given = out.of(rows, k).within(-4, 4)
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     return Needs(given, Spec((rows,), "bool"), out.of(k, *out.shape).within(-16, 16), values=values)
 
 

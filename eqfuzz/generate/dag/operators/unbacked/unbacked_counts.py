@@ -5,7 +5,7 @@ from __future__ import annotations
 from eqfuzz.generate.dag.catalogue.operator import Needs
 from eqfuzz.generate.dag.operators.unbacked.unbacked import PLAIN, SUMMED, rows_of, some_tensor, total, unbacked
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import Range, Spec, Unfit, index
+from eqfuzz.generate.dag.values.spec import Range, Spec, UnsatisfiableSpec, index
 
 
 @unbacked(
@@ -55,7 +55,7 @@ def counts_of_unique(draw: Draw, out: Spec) -> Needs:
 def inverse_of_unique(draw: Draw, out: Spec) -> Needs:
     """The rank of each exact value among the different ones, or how often it is there."""
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     given = out.as_(draw.choice(("int64", "float32"))).exactly().within(-64, 64)
     return Needs(given.dense(), values=Range(0, 8 * out.numel + 4096, exact=True))
 
@@ -125,7 +125,7 @@ def repeated_and_cut(draw: Draw, out: Spec) -> Needs:
     """Elements as often as a tensor says, of which a known number is kept; exact values."""
     n, k = out.shape[0], draw.size(9)
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     values = lambda x, i, y: x.over(y, x + y, y + y)  # noqa: E731
     return Needs(out.of(k).exactly(), index((k,), 4), out.free(), values=values, n=n)
 
@@ -144,6 +144,6 @@ def repeated_and_cut(draw: Draw, out: Spec) -> Needs:
 def bincount(draw: Draw, out: Spec) -> Needs:
     """How often each number is there: as many counts as the greatest says, cut to a known size."""
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     k = draw.size()
     return Needs(index((k,), draw.integer(1, 12)), values=Range(0, 2 * k, exact=True), n=out.shape[0])

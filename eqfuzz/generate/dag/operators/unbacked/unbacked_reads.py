@@ -5,7 +5,7 @@ from __future__ import annotations
 from eqfuzz.generate.dag.catalogue.operator import Needs
 from eqfuzz.generate.dag.operators.unbacked.unbacked import PLAIN, SUMMED, rows_of, total, unbacked
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import Range, Spec, Unfit, index
+from eqfuzz.generate.dag.values.spec import Range, Spec, UnsatisfiableSpec, index
 
 
 @unbacked(
@@ -74,7 +74,7 @@ def read_row(draw: Draw, out: Spec) -> Needs:
 def padded_by_read(draw: Draw, out: Spec) -> Needs:
     """Padded or repeated as a tensor says, then cut or added up."""
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     return Needs(out.free(), index((), 4), values=lambda x, i: x.times(4), n=out.shape[-1], first=out.shape[0])
 
 
@@ -91,7 +91,7 @@ def padded_by_read(draw: Draw, out: Spec) -> Needs:
 def split_by_read(draw: Draw, out: Spec) -> Needs:
     """Parts whose sizes are a tensor's values, each added up."""
     if out.numel == 0:
-        raise Unfit("empty")
+        raise UnsatisfiableSpec("empty")
     count = draw.integer(1, 3)
     rows = 2 * count + 1
     return Needs(out.of(rows, *out.shape), index((count,), 3), values=total(2 * rows), rows=rows)
