@@ -83,9 +83,9 @@ def checked_files(paths: Sequence[Path]) -> Iterator[Path]:
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
         for file in files:
             name = file.relative_to(ROOT).as_posix()
-            if file.suffix in (".py", ".md", "") and file.is_file() and "__pycache__" not in name:
-                if file not in (GLOSSARY, Path(__file__)) and not name.startswith(DATA):
-                    yield file
+            is_text = file.suffix in (".py", ".md", "") and file.is_file() and "__pycache__" not in name
+            if is_text and file not in (GLOSSARY, Path(__file__)) and not name.startswith(DATA):
+                yield file
 
 
 def main(arguments: Sequence[str]) -> int:
