@@ -41,27 +41,35 @@ def audited(tmp_path_factory):
 @only_with(AMIN)
 def test_the_wrong_operator_is_named_with_its_line(audited):
     done, files, summary = audited
-    assert done.returncode == 1 and summary["event"] == "summary" and summary["files"] == 5, done.stderr
+    assert done.returncode == 1, done.stderr
+    assert summary["event"] == "summary", done.stderr
+    assert summary["files"] == 5, done.stderr
     (suspect,) = files["amin.py"]["audit"]["suspects"]
-    assert suspect["operator"] == "aten.amin.default" and suspect["place"]["text"] == "return few.amin(-1) * 2"
+    assert suspect["operator"] == "aten.amin.default"
+    assert suspect["place"]["text"] == "return few.amin(-1) * 2"
     assert suspect["found"]["wrong_elements"] > 5
 
 
 def test_a_right_program_has_no_suspect(audited):
     _, files, summary = audited
     right = files["right.py"]
-    assert right["audit"]["suspects"] == [] and right["audit"]["audited"] >= 2 and right["verdict"]["kind"] == "agree"
+    assert right["audit"]["suspects"] == []
+    assert right["audit"]["audited"] >= 2
+    assert right["verdict"]["kind"] == "agree"
     assert summary["suspects"] == len(files["amin.py"]["audit"]["suspects"])
 
 
 def test_what_cannot_be_audited_says_why(audited):
     _, files, _ = audited
-    assert files["raising.py"]["audit"] is None and files["raising.py"]["ended"] == "raises in eager: ValueError: no"
+    assert files["raising.py"]["audit"] is None
+    assert files["raising.py"]["ended"] == "raises in eager: ValueError: no"
     assert "not valid Python" in files["text.py"]["ended"]
-    assert files["dying.py"]["audit"] is None and files["dying.py"]["ended"].endswith("compiled")
+    assert files["dying.py"]["audit"] is None
+    assert files["dying.py"]["ended"].endswith("compiled")
 
 
 def test_a_file_that_is_no_seed_is_a_usage_error(tmp_path):
     done = eqfuzz("audit", write(tmp_path, "text.py", "this is no Python"))
     assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1 and "no program could be audited" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "no program could be audited" in done.stderr

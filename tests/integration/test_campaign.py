@@ -76,12 +76,17 @@ def test_a_campaign_finds_learns_and_goes_on_where_it_was(tmp_path):
     code, events, errors = run(file, "--name", "night", "--out", out, "--jobs", 1)
     assert code == 1, errors
     summary = events[-1]
-    assert summary["event"] == "summary" and summary["why"] == "cells" and summary["seed"] == 3
-    assert summary["buckets"] == 1 and summary["figures"]["cells"] >= 5
+    assert summary["event"] == "summary"
+    assert summary["why"] == "cells"
+    assert summary["seed"] == 3
+    assert summary["buckets"] == 1
+    assert summary["figures"]["cells"] >= 5
     found = {event["id"] for event in events if event["event"] == "finding"}
     assert len(found) == 1
     epochs = [event for event in events if event["event"] == "epoch"]
-    assert epochs and epochs[0]["new_features"] > 0 and epochs[0]["new_lines"] > 1000
+    assert epochs
+    assert epochs[0]["new_features"] > 0
+    assert epochs[0]["new_lines"] > 1000
     written = [json.loads(line) for line in (out / "night" / "events.ndjson").read_text().splitlines()]
     assert [event["event"] for event in written] == [event["event"] for event in events]
     assert json.loads((out / "night" / "stats.json").read_text())["cells"] == summary["figures"]["cells"]
@@ -90,11 +95,13 @@ def test_a_campaign_finds_learns_and_goes_on_where_it_was(tmp_path):
     assert code == 1, errors
     again = events[-1]
     assert events[0]["resumed"] is True
-    assert again["figures"]["cells"] >= 9 and again["buckets"] == 1
+    assert again["figures"]["cells"] >= 9
+    assert again["buckets"] == 1
     assert again["figures"]["features"] >= summary["figures"]["features"] > 0
 
     told = json.loads(eqfuzz("campaign", "show", "night", "--out", out, "--check", "--format", "json").stdout)
-    assert told["problems"] == [] and {finding["id"] for finding in told["findings"]} >= found
+    assert told["problems"] == []
+    assert {finding["id"] for finding in told["findings"]} >= found
     shrunk = json.loads(eqfuzz("corpus", "min", "night", "--out", out, "--format", "json").stdout)
     assert 1 <= shrunk["after"] <= shrunk["before"]
     exported = eqfuzz("campaign", "export", "night", tmp_path / "copy", "--out", out)
@@ -113,7 +120,8 @@ def test_seeds_that_do_not_run_end_a_campaign_with_one_line(tmp_path):
     raises = tmp_path / "seeds" / "raises.py"
     done = eqfuzz("campaign", "--file", file, "--seeds", raises, "--out", tmp_path / "out")
     assert done.returncode == 2, done.stdout
-    assert done.stderr.count("\n") == 1 and "no source gives a seed that runs" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "no source gives a seed that runs" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -132,7 +140,8 @@ def test_seeds_that_do_not_run_end_a_campaign_with_one_line(tmp_path):
 def test_bad_input_is_one_line(tmp_path, arguments, told):
     done = eqfuzz("campaign", *arguments, "--out", tmp_path / "out")
     assert done.returncode == 2, done.stdout + done.stderr
-    assert done.stderr.count("\n") == 1 and told in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert told in done.stderr
     assert "secret" not in done.stderr
 
 

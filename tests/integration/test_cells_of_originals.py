@@ -32,7 +32,8 @@ def test_numbers_of_its_own_are_judged_on_all_but_values(tmp_path):
     assert cells == {"inductor": "agree", "own-random": "wrong-metadata"}
     (finding,) = wrong.of("finding")
     script = (tmp_path / "wrong" / "findings" / finding["id"] / "repro.py").read_text()
-    assert "fallback_random = False" in script and "fallback_random = True" not in script
+    assert "fallback_random = False" in script
+    assert "fallback_random = True" not in script
 
 
 GUARDED = """

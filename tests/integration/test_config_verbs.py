@@ -65,11 +65,13 @@ def test_two_options_are_found_and_named(tmp_path):
     assert named(events, "summary")[0]["verdicts"] == {"agree": 6, "wrong-result": 1}  # stock settings and six pairs
 
     state = {told["config"]: told for told in json.loads((out / "config-state.json").read_text())["judged"]}
-    assert len(state) == 6 and state[finding["config"]]["finding"] == finding["id"]
+    assert len(state) == 6
+    assert state[finding["config"]]["finding"] == finding["id"]
     assert state[finding["config"]]["values"]["inductor"] == {"split_reductions": False, "compute_all_bounds": True}
 
     code, events, errors = config(*asked)
-    assert code == 1 and not named(events, "cell"), errors
+    assert code == 1, errors
+    assert not named(events, "cell"), errors
     told = named(events, "configs")[0]
     assert (told["cells"], told["judged"], told["known"]) == (0, 6, [finding["id"]])
 
@@ -81,7 +83,9 @@ def test_two_options_are_found_and_named(tmp_path):
     code, events, errors = config("bisect", of_three["id"], "--out", out)
     assert code == 0, errors
     summary = events[-1]
-    assert summary["event"] == "summary" and summary["turns"] == "on" and summary["of"] == 3
+    assert summary["event"] == "summary"
+    assert summary["turns"] == "on"
+    assert summary["of"] == 3
     assert summary["values"] == GUILTY
     assert {event["event"] for event in events[:-1]} == {"tried"}
     assert [e["holds"] for e in events[:-1] if e["values"] == GUILTY] == [True]
@@ -105,7 +109,8 @@ def test_what_stock_settings_show_is_theirs_and_is_turned_off(tmp_path):
     assert state.pop("permute_fusion=True")["kind"] == "agree"
     assert {told["finding"] for told in state.values()} == {finding["id"]}
     code, events, errors = config(*asked)
-    assert code == 1 and named(events, "configs")[0]["known"] == [finding["id"]], errors
+    assert code == 1, errors
+    assert named(events, "configs")[0]["known"] == [finding["id"]], errors
     assert not named(events, "cell")
     tries = ["--only", only, "--attempts", 8, "--p", 0.6]
     code, events, errors = config("bisect", finding["id"], "--out", out, *tries)
@@ -138,4 +143,5 @@ def test_a_deadly_option_costs_its_own_cell(tmp_path):
     assert shown == dict.fromkeys(["inductor", "permute_fusion=True", "dynamo.specialize_int=True"], "agree")
     (finding,) = named(events, "finding")
     code, events, errors = config("bisect", finding["id"], "--out", tmp_path / "out")
-    assert code == 0 and [value["option"] for value in events[-1]["values"]] == ["pick_loop_orders"], errors
+    assert code == 0, errors
+    assert [value["option"] for value in events[-1]["values"]] == ["pick_loop_orders"], errors

@@ -78,14 +78,18 @@ def test_a_fault_planted_in_triton_kernels_is_found_there_only(tmp_path):
         write(tmp_path, "relu.py", RELU), *BOTH, "--variants", 0, "--strategy", "none", "--preload", preload, out=out
     )
     (finding,) = run.of("finding")
-    assert run.code == 1 and finding["verdict"]["kind"] == "wrong-result" and finding["device"] == "cuda"
+    assert run.code == 1
+    assert finding["verdict"]["kind"] == "wrong-result"
+    assert finding["device"] == "cuda"
     script = Path(finding["folder"]) / "repro.py"
     alone = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=tmp_path)
-    assert alone.returncode == 1 and "cuda" in script.read_text(), alone.stdout + alone.stderr
+    assert alone.returncode == 1, alone.stdout + alone.stderr
+    assert "cuda" in script.read_text(), alone.stdout + alone.stderr
     assert finding["stage"] == "Inductor"
     (script.parent / "preload.py").unlink()
     fixed = eqfuzz("replay", finding["id"], "--out", out)
-    assert fixed.returncode == 0 and "FIXED" in fixed.stdout
+    assert fixed.returncode == 0
+    assert "FIXED" in fixed.stdout
 
 
 def test_a_lost_context_costs_its_case_only(tmp_path):
@@ -93,10 +97,13 @@ def test_a_lost_context_costs_its_case_only(tmp_path):
     with Pool(Environment(tmp_path), Limits(), runner="spawn", jobs=1, cuda=True, target=target, warm=False) as pool:
         (first, _) = pool.run({"do": "use_the_gpu"})
         (second, _) = pool.run({"do": "use_the_gpu"})
-        assert second["pid"] == first["pid"] and second["value"] == 7
+        assert second["pid"] == first["pid"]
+        assert second["value"] == 7
         list(pool.run({"do": "lose_the_gpu"}))
         (third, end) = pool.run({"do": "use_the_gpu"})
-        assert third["pid"] != first["pid"] and third["value"] == 7 and end["reason"] == "done"
+        assert third["pid"] != first["pid"]
+        assert third["value"] == 7
+        assert end["reason"] == "done"
 
 
 def test_a_reduced_finding_still_shows_there(tmp_path):
@@ -112,4 +119,5 @@ def test_a_reduced_finding_still_shows_there(tmp_path):
     reduced = eqfuzz("reduce", finding["id"], "--out", out)
     assert reduced.returncode == 0, reduced.stdout + reduced.stderr
     again = eqfuzz("replay", finding["id"], "--out", out)
-    assert again.returncode == 1 and "STILL FAILING" in again.stdout
+    assert again.returncode == 1
+    assert "STILL FAILING" in again.stdout

@@ -66,7 +66,8 @@ def softmax(run):
 def test_a_seed_has_the_same_features_each_time(run, softmax):
     """Although its kernels, and the graphs in torch's caches, are there the second time."""
     again = run(SOFTMAX)
-    assert again.features == softmax.features and len(softmax.features[0]) > 100
+    assert again.features == softmax.features
+    assert len(softmax.features[0]) > 100
     assert [cell.verdict.kind for cell in again.cells.values()] == [
         cell.verdict.kind for cell in softmax.cells.values()
     ]
@@ -88,9 +89,11 @@ def test_the_spawned_worker_shows_the_same(run, softmax):
 
 def test_other_programs_have_other_features(run, softmax):
     sums = run(ADDITIONS)
-    assert softmax.features[0] - sums.features[0] and sums.features[0] - softmax.features[0]
+    assert softmax.features[0] - sums.features[0]
+    assert sums.features[0] - softmax.features[0]
     pair = feature("pair aten.exp > aten.sum")
-    assert pair in softmax.features[0] and pair not in sums.features[0]
+    assert pair in softmax.features[0]
+    assert pair not in sums.features[0]
 
 
 def test_erased_cells_have_none(softmax):

@@ -16,6 +16,10 @@ def test_generated_programs_are_compared(tmp_path):
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode in (0, 1), done.stderr
     names = [event["event"] for event in events]
-    assert names.count("program") == 3 and names.count("generation") == 1 and names[-1] == "summary"
-    assert events[-1]["seeds"] == 3 and events[-1]["cells"] >= 3 and not events[-1]["invalid"]
+    assert names.count("program") == 3
+    assert names.count("generation") == 1
+    assert names[-1] == "summary"
+    assert events[-1]["seeds"] == 3
+    assert events[-1]["cells"] >= 3
+    assert not events[-1]["invalid"]
     assert names.index("generation") < names.index("start")

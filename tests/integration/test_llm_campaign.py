@@ -71,25 +71,32 @@ def test_it_ends_when_its_dollars_are_spent(tmp_path):
         code, events, errors = run(configured(tmp_path, model, dollars=0.012), out, "--jobs", 1)
         assert code in (0, 1), errors
         last = events[-1]
-        assert last["event"] == "summary" and last["why"] == "dollars"
+        assert last["event"] == "summary"
+        assert last["why"] == "dollars"
         figures, answers, charged = last["figures"], model.answers, model.dollars_charged
-        assert charged <= figures["dollars"] <= 0.012 and figures["queries"] == answers
+        assert charged <= figures["dollars"] <= 0.012
+        assert figures["queries"] == answers
         samples = [event for event in events if event["event"] == "sample"]
         seeds = [event for event in samples if event["file"]]
-        assert len(seeds) >= 2 and figures["samples"]["accepted"] == len(seeds) == figures["programs"]
+        assert len(seeds) >= 2
+        assert figures["samples"]["accepted"] == len(seeds) == figures["programs"]
         told = [event for event in events if event["event"] == "source"]
         assert [(event["detail"], event["ended"]) for event in told] == [("the budget is spent", True)]
         stored = [event for event in events if event["event"] == "stored"]
-        assert {event["state"] for event in stored} == {"done"} and all(event["cells"] for event in stored)
+        assert {event["state"] for event in stored} == {"done"}
+        assert all(event["cells"] for event in stored)
         for event in seeds:
             assert provenance_of(Path(event["file"]).read_text()).untrusted
 
         code, events, errors = run(configured(tmp_path, model, dollars=0.012), out, "--jobs", 1)
-        assert code in (0, 1) and events[-1]["why"] == "dollars", errors
+        assert code in (0, 1), errors
+        assert events[-1]["why"] == "dollars", errors
         assert (model.answers, model.dollars_charged) == (answers, charged)
         assert events[-1]["figures"]["programs"] == len(seeds)
     left = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
-    assert KEY.encode() not in left and b"Bearer" not in left and KEY not in errors
+    assert KEY.encode() not in left
+    assert b"Bearer" not in left
+    assert KEY not in errors
 
 
 @pytest.mark.long
@@ -109,5 +116,6 @@ def test_what_is_wrong_with_the_model_is_one_line(tmp_path):
         file = configured(tmp_path, ScriptedModel(server, []))
     file.write_text(file.read_text().replace("PLAYED_KEY", "NOT_THERE"))
     code, events, errors = run(file, tmp_path / "out")
-    assert code == 2 and not events
+    assert code == 2
+    assert not events
     assert errors.strip() == "eqfuzz: model.key_env: the environment variable NOT_THERE holds no key"

@@ -89,11 +89,14 @@ def check(tmp_path, model, events, acts, *, stubborn, estimated):
     last = events[-1]
     asked = wanted(acts)
     first = expected_first(acts)
-    assert last["event"] == "summary" and last["asked"] == asked and last["first"] == first
+    assert last["event"] == "summary"
+    assert last["asked"] == asked
+    assert last["first"] == first
     wrong = sum(first.values())
     assert last["first_valid"] == asked - wrong
     assert last["repaired"] == wrong - stubborn >= 0.9 * (wrong - stubborn)
-    assert last["failed"] == ({"syntax": stubborn} if stubborn else {}) and last["accepted"] == asked - stubborn
+    assert last["failed"] == ({"syntax": stubborn} if stubborn else {})
+    assert last["accepted"] == asked - stubborn
     assert last["valid_share"] == pytest.approx((asked - stubborn) / asked, abs=1e-4)
     assert last["queries"] == model.answers == asked + wrong + stubborn
     assert last["estimated"] == estimated
@@ -101,13 +104,16 @@ def check(tmp_path, model, events, acts, *, stubborn, estimated):
     assert last["paid"] >= model.dollars_charged - 1e-9
     assert last["retries"] == sum(model.played[kind] for kind in TRANSIENT) == sum(a.kind in TRANSIENT for a in acts)
     files = sorted((tmp_path / "out" / "programs").iterdir())
-    assert len(files) == last["accepted"] and {str(file) for file in files} == {
+    assert len(files) == last["accepted"]
+    assert {str(file) for file in files} == {
         event["file"] for event in events if event["event"] == "sample" and event["file"]
     }
     for file in files:
         text = file.read_text()
         known = provenance_of(text)
-        assert known.source == "llm" and known.details["model"] == "played" and known.details["dollars"] > 0
+        assert known.source == "llm"
+        assert known.details["model"] == "played"
+        assert known.details["dollars"] > 0
         assert recognise(text, file.name).untrusted
     assert [event["number"] for event in events if event["event"] == "sample"] == list(range(asked))
 
@@ -159,7 +165,9 @@ def test_two_hundred_answers(tmp_path):
     assert done.returncode == 0, done.stderr
     last = events[-1]
     assert last["failed"] == {"duplicate": 4, "syntax": 3}
-    assert last["asked"] == 200 and last["accepted"] == 193 and last["estimated"] == len(figures)
+    assert last["asked"] == 200
+    assert last["accepted"] == 193
+    assert last["estimated"] == len(figures)
     assert last["first"] == {
         "empty": 10,
         "format": 15,
@@ -183,8 +191,10 @@ def test_the_budget_ends_a_run_before_it_is_spent(tmp_path):
         model = ScriptedModel(server, acts)
         done, events = write(model, tmp_path, "--count", 30, "--budget", "0.009")
     last = events[-1]
-    assert done.returncode == 0 and last["why"] == "budget"
-    assert 3 <= last["accepted"] == last["asked"] < 30 and last["failed"] == {"budget": 30 - last["asked"]}
+    assert done.returncode == 0
+    assert last["why"] == "budget"
+    assert 3 <= last["accepted"] == last["asked"] < 30
+    assert last["failed"] == {"budget": 30 - last["asked"]}
     assert model.dollars_charged <= last["spent"] + 1e-9 <= 0.009
     assert model.answers == last["asked"]
 
@@ -208,20 +218,25 @@ def test_killed_and_continued(tmp_path):
         killed_at, charged = model.answers, model.dollars_charged
         journal = [json.loads(line) for line in (out / "llm-journal.jsonl").read_text().splitlines()]
         known = sum("answer" in entry for entry in journal)
-        assert 0 < known <= killed_at < 60 and killed_at - known <= 4
+        assert 0 < known <= killed_at < 60
+        assert killed_at - known <= 4
 
         done, events = write(model, out, *more)
         assert done.returncode == 0, done.stderr
         last = events[-1]
         assert last["accepted"] == last["asked"] == 40
-        assert last["kept"] == known and model.answers - killed_at == last["queries"] - known
-        assert last["spent"] >= model.dollars_charged - 1e-9 and events[0]["spent"] >= charged - 1e-9
+        assert last["kept"] == known
+        assert model.answers - killed_at == last["queries"] - known
+        assert last["spent"] >= model.dollars_charged - 1e-9
+        assert events[0]["spent"] >= charged - 1e-9
 
         before = model.answers
         files = {file: file.read_bytes() for file in (out / "programs").iterdir()}
         assert len(files) == 40
         done, again = write(model, out, *more)
-        assert model.answers == before and again[-1]["paid"] == 0 and again[-1]["kept"] == last["queries"]
+        assert model.answers == before
+        assert again[-1]["paid"] == 0
+        assert again[-1]["kept"] == last["queries"]
         assert {file: file.read_bytes() for file in (out / "programs").iterdir()} == files
         plain = [{**e, "rounds": [{**r, "kept": True} for r in e["rounds"]]} for e in events if e["event"] == "sample"]
         assert [event for event in again if event["event"] == "sample"] == plain
@@ -239,19 +254,23 @@ def test_no_key_is_left_anywhere(tmp_path):
         done, events = write(model, tmp_path / "out", "--count", 5, "--log-level", "DEBUG")
         text = done.stdout + done.stderr
         written = everything(tmp_path)
-        assert done.returncode == 0 and events[-1]["accepted"] == 5
+        assert done.returncode == 0
+        assert events[-1]["accepted"] == 5
         server.clear()
         told = {"error": {"message": f"Incorrect API key provided: {KEY}. Authorization: Bearer {KEY}"}}
         server.expect_request("/v1/chat/completions").respond_with_json(told, status=401)
         for more in (("--format", "text"), ("--format", "json")):
             done, _ = write(model, tmp_path / "other", "--log-level", "DEBUG", *more)
-            assert done.returncode == 2 and "HTTP 401" in done.stderr
+            assert done.returncode == 2
+            assert "HTTP 401" in done.stderr
             assert len([line for line in done.stderr.splitlines() if line.startswith("eqfuzz:")]) == 1
             text += done.stdout + done.stderr
         written += everything(tmp_path)
     for secret in (KEY, KEY[8:24], "Bearer", "sk-another-key"):
-        assert secret not in text and secret.encode() not in written
-    assert "authorization" not in text.lower() and b"authorization" not in written.lower()
+        assert secret not in text
+        assert secret.encode() not in written
+    assert "authorization" not in text.lower()
+    assert b"authorization" not in written.lower()
 
 
 @pytest.mark.long
@@ -263,11 +282,14 @@ def test_the_paper_in_one_command(tmp_path):
         done, events = write(model, tmp_path / "out", "--count", 2, *more)
     assert done.returncode in (0, 1), done.stderr
     system = model.requests[0]["messages"][0]["content"]
-    assert "PMbodule" in system and "provide 5 inputs" in system
+    assert "PMbodule" in system
+    assert "provide 5 inputs" in system
     written = next(event for event in events if event["event"] == "generation")
-    assert written["accepted"] == 2 and "paper" in written["prompts"]
+    assert written["accepted"] == 2
+    assert "paper" in written["prompts"]
     rewritten = [event for event in events if event["event"] == "rewritten"]
-    assert len(rewritten) == 2 and all(1 + e["variants"] == e["cells"] >= 2 for e in rewritten)
+    assert len(rewritten) == 2
+    assert all(1 + e["variants"] == e["cells"] >= 2 for e in rewritten)
     cells = [event for event in events if event["event"] == "cell"]
     assert {(cell["variant"], bool(cell["config"])) for cell in cells} >= {(0, True), (1, False), (1, True)}
     applied = {rule for cell in cells for rule in cell["rules"]}
@@ -275,8 +297,13 @@ def test_the_paper_in_one_command(tmp_path):
         r.split("/")[-1] for r in applied
     }
     cost, last = events[-2:]
-    assert cost["event"] == "cost" and last["event"] == "summary" and last["seeds"] == 2 and not last["invalid"]
-    assert cost["queries"] == 2 and cost["dollars"] == written["dollars"] > 0 and cost["valid_share"] == 1.0
+    assert cost["event"] == "cost"
+    assert last["event"] == "summary"
+    assert last["seeds"] == 2
+    assert not last["invalid"]
+    assert cost["queries"] == 2
+    assert cost["dollars"] == written["dollars"] > 0
+    assert cost["valid_share"] == 1.0
     assert cost["findings"] == last["findings"]
 
 
@@ -304,12 +331,16 @@ def test_white_box_learns_from_what_reached(tmp_path):
     samples = [event for event in events if event["event"] == "sample"]
     assert [sample["part"] for sample in samples] == [cumsum, cat] * 2
     assert [sample["reached"] for sample in samples] == [True, False] * 2, samples
-    assert events[-1]["reached"] == [cumsum] and events[-1]["parts"] == 2
+    assert events[-1]["reached"] == [cumsum]
+    assert events[-1]["parts"] == 2
     shown = [text for text in seen if "reached it" in text]
-    assert len(seen) == 4 and len(shown) == 1 and "def pointless_cumsum_replacement" in shown[0]
+    assert len(seen) == 4
+    assert len(shown) == 1
+    assert "def pointless_cumsum_replacement" in shown[0]
     assert shown[0].count("torch.cumsum(torch.ones(4, 6), 1)") == 1
     header = provenance_of(Path(samples[0]["file"]).read_text()).details
-    assert header["part"] == cumsum and header["reached"] is True
+    assert header["part"] == cumsum
+    assert header["reached"] is True
 
 
 def test_a_campaign_draws_from_a_model(tmp_path):
@@ -333,9 +364,12 @@ def test_a_campaign_draws_from_a_model(tmp_path):
             paid = source.figures()
             while source.draw(random.Random(0), 50 + model.first, nothing) is not None:
                 pass
-            assert source.trouble == "the budget is spent" and source.figures()["dollars"] <= 0.02
+            assert source.trouble == "the budget is spent"
+            assert source.figures()["dollars"] <= 0.02
         asked = model.answers
         with LlmSeeds(order) as source:
             assert [source.draw(random.Random(0), number, nothing) for number in range(3)] == drawn
-    assert model.answers == asked and paid["queries"] >= 5 and all(seed is not None for seed in drawn)
+    assert model.answers == asked
+    assert paid["queries"] >= 5
+    assert all(seed is not None for seed in drawn)
     assert all(recognise(seed.text, seed.name).untrusted for seed in drawn)

@@ -23,7 +23,8 @@ def test_every_format_runs_and_nothing_at_module_level_does(tmp_path):
     assert run.code == 0, run.errors
     files = list((SEEDS / "formats").glob("*.py"))
     assert run.summary["seeds"] == len(files) >= 6
-    assert run.summary["invalid"] == 0 and run.of("invalid") == []
+    assert run.summary["invalid"] == 0
+    assert run.of("invalid") == []
     for file in files:
         assert run.kinds(file.name) == {"agree"}, file.name
 
@@ -34,10 +35,13 @@ def test_the_int8_amin_defect_is_found_and_replayed(tmp_path):
     out = tmp_path / "out"
     run = mutate(AMIN, "--variants", 1, out=out)
     findings = run.of("finding")
-    assert run.code == 1 and findings, run.errors
+    assert run.code == 1, run.errors
+    assert findings, run.errors
     for finding in findings:
-        assert finding["verdict"]["kind"] == "wrong-result" and not finding["known"]
-        assert finding["stage"] == "Inductor" and set(finding["backends"].values()) == {"agree"}
+        assert finding["verdict"]["kind"] == "wrong-result"
+        assert not finding["known"]
+        assert finding["stage"] == "Inductor"
+        assert set(finding["backends"].values()) == {"agree"}
         folder = Path(finding["folder"])
         names = {"repro.py", "original.py", "variant.py", "derivation.json", "verdict.json", "environment.json"}
         assert names <= {p.name for p in folder.iterdir()}
@@ -48,9 +52,11 @@ def test_the_int8_amin_defect_is_found_and_replayed(tmp_path):
     assert [f["id"] for f in again.of("finding")] == [f["id"] for f in findings]
     assert all(f["known"] for f in again.of("finding"))
     replay = eqfuzz("replay", findings[0]["id"][:6], "--out", out)
-    assert replay.returncode == 1 and "STILL FAILING" in replay.stdout
+    assert replay.returncode == 1
+    assert "STILL FAILING" in replay.stdout
     blamed = eqfuzz("blame", findings[0]["id"], "--out", out)
-    assert blamed.returncode == 0 and "Inductor, lowerings: amin" in blamed.stdout, blamed.stderr
+    assert blamed.returncode == 0, blamed.stderr
+    assert "Inductor, lowerings: amin" in blamed.stdout, blamed.stderr
     assert "Inductor, lowerings: amin" in eqfuzz("show", findings[0]["id"], "--out", out).stdout
 
 
@@ -78,20 +84,23 @@ def test_inductors_own_planted_relu_bugs(tmp_path, fault, kind):
     line = f"import torch._inductor.config as c\nc.cpp.inject_relu_bug_TESTING_ONLY = {fault!r}\n"
     preload = write(tmp_path, "plant.py", line)
     run = mutate(SHIPPED_RELU, "--variants", 1, "--preload", preload, out=tmp_path / "out")
-    assert kind in run.kinds() and run.code == 1, run.errors
+    assert kind in run.kinds(), run.errors
+    assert run.code == 1, run.errors
     (finding,) = run.of("finding")
     assert finding["verdict"]["kind"] == kind
     folder = Path(finding["folder"])
     assert eqfuzz("replay", finding["id"], "--out", tmp_path / "out").returncode == 1
     (folder / "preload.py").unlink()
     fixed = eqfuzz("replay", finding["id"], "--out", tmp_path / "out")
-    assert fixed.returncode == 0 and "FIXED" in fixed.stdout
+    assert fixed.returncode == 0
+    assert "FIXED" in fixed.stdout
 
 
 @pytest.mark.long
 def test_without_a_planted_bug_the_relu_program_agrees(tmp_path):
     run = mutate(SHIPPED_RELU, "--variants", 1, out=tmp_path / "out")
-    assert run.kinds() == {"agree"} and run.code == 0
+    assert run.kinds() == {"agree"}
+    assert run.code == 0
 
 
 def without_times(events):
@@ -130,13 +139,17 @@ def test_strategies(tmp_path):
 def test_variants_are_kept_and_run_as_they_are(tmp_path):
     seed, kept = write(tmp_path, "seed.py", RELU), tmp_path / "kept"
     grown = mutate(seed, "--strategy", "all", "--variants", 2, "--dry-run", "--keep-variants", kept, out=tmp_path / "a")
-    assert grown.code == 0 and len(list(kept.glob("seed-*.py"))) == grown.summary["variants"] == 2
+    assert grown.code == 0
+    assert len(list(kept.glob("seed-*.py"))) == grown.summary["variants"] == 2
     run = mutate(kept, "--strategy", "none", "--config", "eager", "--input-sets", 1, "--steps", 0, out=tmp_path / "b")
-    assert run.code == 0 and run.summary["invalid"] == run.summary["variants"] == 0
-    assert run.summary["cells"] == 2 and run.kinds() == {"agree"}
+    assert run.code == 0
+    assert run.summary["invalid"] == run.summary["variants"] == 0
+    assert run.summary["cells"] == 2
+    assert run.kinds() == {"agree"}
 
 
 def test_dry_run_compiles_nothing(tmp_path):
     run = mutate(SEEDS / "formats", "--dry-run", "--variants", 20, out=tmp_path / "out")
-    assert run.code == 0 and run.summary["cells"] == 0
+    assert run.code == 0
+    assert run.summary["cells"] == 0
     assert run.summary["sites"] >= run.summary["variants"] > 20

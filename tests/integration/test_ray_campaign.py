@@ -165,7 +165,8 @@ def test_a_cluster_finds_what_this_machine_finds(both: tuple[Ran, Ran]) -> None:
     assert {(epoch, number) for epoch in (1, 2) for number in range(3)} <= shared
     assert {key: ray.outcomes[key] for key in shared} == {key: local.outcomes[key] for key in shared}
     found = {finding for key in shared for finding in ray.outcomes[key]["findings"]}
-    assert found and Counter(outcome["state"] for outcome in ray.outcomes.values()).keys() == {"done", "invalid"}
+    assert found
+    assert Counter(outcome["state"] for outcome in ray.outcomes.values()).keys() == {"done", "invalid"}
     for name in found:
         here, there = (run.out / "findings" / name for run in (local, ray))
         assert sorted(path.name for path in here.iterdir()) == sorted(path.name for path in there.iterdir())
@@ -176,14 +177,18 @@ def test_a_cluster_finds_what_this_machine_finds(both: tuple[Ran, Ran]) -> None:
 def test_a_killed_worker_loses_nothing(both: tuple[Ran, Ran]) -> None:
     _, ray = both
     lost = ray.of(WorkerLost)
-    assert len(lost) == 1 and "worker process has died" in lost[0].detail
+    assert len(lost) == 1
+    assert "worker process has died" in lost[0].detail
     attempts = Counter(event.index for event in ray.of(ItemStarted))
     again = [index for index, times in attempts.items() if times > 1]
-    assert len(again) == 1 and attempts[again[0]] == 2
+    assert len(again) == 1
+    assert attempts[again[0]] == 2
     ended = Counter(event.index for event in ray.of(ItemEnded))
-    assert set(ended.values()) == {1} and ended.keys() == attempts.keys()
+    assert set(ended.values()) == {1}
+    assert ended.keys() == attempts.keys()
     assert {event.state for event in ray.of(ItemEnded)} == {"done", "invalid"}
-    assert ray.problems == [] and ray.summary.errors == []
+    assert ray.problems == []
+    assert ray.summary.errors == []
 
 
 def test_nothing_of_the_cluster_stays(both: tuple[Ran, Ran]) -> None:
@@ -218,14 +223,17 @@ def test_the_code_under_test_never_runs_in_the_worker_s_process(tmp_path: Path) 
     assert f"/{os.getpid()}/" in told
     outcome = done["tells.py"].performed.outcome
     processes = re.search(r"process (\d+) of (\d+)", outcome["reason"])
-    assert outcome["state"] == "invalid" and processes is not None
-    assert int(processes[1]) != os.getpid() and int(processes[2]) in children
+    assert outcome["state"] == "invalid"
+    assert processes is not None
+    assert int(processes[1]) != os.getpid()
+    assert int(processes[2]) in children
     assert done["crashes.py"].performed.outcome["state"] == "invalid"
 
     found = done["absolute.py"]
     [event] = found.performed.findings
     assert next(e.index for e in found.events if isinstance(e, CellJudged)) == 7
-    assert event.folder == f"findings/{event.finding.id}" and f"{event.folder}/repro.py" in found.parcel
+    assert event.folder == f"findings/{event.finding.id}"
+    assert f"{event.folder}/repro.py" in found.parcel
     assert not any(str(tmp_path / "node").encode() in content for content in found.parcel.values())
     unpack(found.parcel, out)
     assert read_finding(out / event.folder) == event.finding

@@ -36,15 +36,18 @@ def test_one_rewrite_is_left_where_one_suffices(tmp_path):
     options = ["--strategy", "all", "--variants", 1, "--steps", 0, "--rules", rules]
     run = mutate(seed, *options, "--no-check", "draws", "--preload", preload, out=out)
     (finding,) = run.of("finding")
-    assert len(finding["derivation"]) > 2 and finding["stage"] == "Inductor"
+    assert len(finding["derivation"]) > 2
+    assert finding["stage"] == "Inductor"
     reduced = eqfuzz("reduce", finding["id"], "--out", out, "--time", "45", "--format", "json")
     assert reduced.returncode == 0, reduced.stderr
     *tried, summary = [json.loads(line) for line in reduced.stdout.splitlines()]
-    assert {event["event"] for event in tried} == {"tried"} and summary["id"] == finding["id"]
+    assert {event["event"] for event in tried} == {"tried"}
+    assert summary["id"] == finding["id"]
     assert [step["rule"] for step in summary["derivation"]] == ["algebra/both_where"]
     assert summary["reduced"]["statements"][1] < summary["reduced"]["statements"][0]
     shown = json.loads(eqfuzz("show", summary["id"], "--out", out, "--format", "json").stdout)
-    assert shown["verdict"]["kind"] == finding["verdict"]["kind"] and shown["cells"]["C(P)"] == "agree"
+    assert shown["verdict"]["kind"] == finding["verdict"]["kind"]
+    assert shown["cells"]["C(P)"] == "agree"
     assert shown["fingerprint"] == "values · Inductor, lowerings: where"
     assert eqfuzz("replay", finding["id"], "--out", out).returncode == 1
     folder = Path(summary["folder"])
@@ -87,5 +90,6 @@ def test_a_reduction_ends_in_the_failure_that_it_began_with(tmp_path):
     reduced = eqfuzz("reduce", finding["id"], "--out", out, "--format", "json")
     assert reduced.returncode == 0, reduced.stderr
     variant = (out / "findings" / finding["id"] / "variant.py").read_text()
-    assert guilty in variant and innocent not in variant
+    assert guilty in variant
+    assert innocent not in variant
     assert json.loads(reduced.stdout.splitlines()[-1])["reduced"]["statements"][1] <= 2

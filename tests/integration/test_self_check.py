@@ -19,7 +19,8 @@ def test_the_quick_check_passes(tmp_path):
     assert done.returncode == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert [event["passed"] for event in events] == [True] * 4
-    assert events[-1]["event"] == "summary" and events[-1]["failed"] == []
+    assert events[-1]["event"] == "summary"
+    assert events[-1]["failed"] == []
 
 
 @pytest.mark.slow
@@ -30,7 +31,8 @@ def test_a_check_without_the_fault_it_expects_fails(tmp_path, monkeypatch):
     monkeypatch.setattr(self_check, "FAULTY", self_check.DEFAULT_CONFIG)
     told = []
     summary = quick_check(told.append, tmp_path)
-    assert not summary.passed and summary.failed == ["a planted compiler fault is found"]
+    assert not summary.passed
+    assert summary.failed == ["a planted compiler fault is found"]
     assert [event.passed for event in told if isinstance(event, SelfCheckStep)] == [True, False, True]
 
 
@@ -65,7 +67,9 @@ def test_pairs_count_what_was_said():
         VerdictKind.INVALID_SEED,
     )
     pairs.add("a.py", [Verdict(kind, "said") for kind in kinds])
-    assert pairs.count == 4 and pairs.claimed == ["a.py: wrong-result: said"] and pairs.doubts == {"a.py": 1}
+    assert pairs.count == 4
+    assert pairs.claimed == ["a.py: wrong-result: said"]
+    assert pairs.doubts == {"a.py": 1}
 
 
 def test_tables_have_a_row_for_each_count():

@@ -46,11 +46,13 @@ def test_threads_come_in_forks_of_what_has_one_and_cost_nobody_else_anything(tmp
     seed = write(tmp_path, "seed.py", SEED)
     configs = "aot_eager@2,inductor@4,inductor,inductor-dynamic@3"
     run = mutate(seed, "--config", configs, "--variants", 2, "--runner", runner, out=tmp_path / "out")
-    assert run.kinds() == {"agree"} and run.code == 0, run.errors
+    assert run.kinds() == {"agree"}, run.errors
+    assert run.code == 0, run.errors
     assert len([e for e in run.of("cell") if e["config"]]) == 12
     if runner == "fast":
         sources = "".join(file.read_text() for file in (tmp_path / "out" / "cache").rglob("*.cpp"))
-        assert "num_threads(4)" in sources and "num_threads(3)" in sources
+        assert "num_threads(4)" in sources
+        assert "num_threads(3)" in sources
 
 
 def test_what_is_wrong_with_threads_only_is_found_and_its_script_says_how_many(tmp_path):
@@ -67,7 +69,8 @@ def test_what_is_wrong_with_threads_only_is_found_and_its_script_says_how_many(t
     shown = eqfuzz("show", finding["id"], "--out", out)
     assert f"{count}; with one: agree" in shown.stdout, shown.stderr
     replayed = eqfuzz("replay", finding["id"], "--out", out)
-    assert replayed.returncode == 1 and "STILL FAILING" in replayed.stdout, replayed.stderr
+    assert replayed.returncode == 1, replayed.stderr
+    assert "STILL FAILING" in replayed.stdout, replayed.stderr
 
 
 @pytest.mark.skipif(not this_release().fits(">=2.13,<2.14"), reason="right on this torch")
@@ -75,8 +78,10 @@ def test_a_gradient_that_several_threads_sum_at_once(tmp_path):
     seed = write(tmp_path, "seed.py", UNFOLDED)
     run = mutate(seed, "--config", "inductor,inductor@2", "--strategy", "none", out=tmp_path / "out")
     kinds = {e["config"]: e["verdict"]["kind"] for e in run.of("cell")}
-    assert kinds["inductor"] == "agree" and kinds["inductor@2"] in ("wrong-gradient", "process-crash"), kinds
-    assert run.code == 1 and len(run.of("finding")) == 1
+    assert kinds["inductor"] == "agree", kinds
+    assert kinds["inductor@2"] in ("wrong-gradient", "process-crash"), kinds
+    assert run.code == 1
+    assert len(run.of("finding")) == 1
 
 
 def test_correct_runs_with_several_threads_are_not_told_apart(tmp_path):
@@ -87,4 +92,5 @@ def test_correct_runs_with_several_threads_are_not_told_apart(tmp_path):
     measuring.threaded()
     for name, least in ((THREADS, 24), (THREADED, 6)):
         pairs = measuring.pairs[name]
-        assert pairs.count >= least and pairs.claimed == [], (name, pairs.count, pairs.claimed)
+        assert pairs.count >= least, (name, pairs.count, pairs.claimed)
+        assert pairs.claimed == [], (name, pairs.count, pairs.claimed)

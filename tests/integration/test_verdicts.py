@@ -90,21 +90,25 @@ def test_tampered_compilers_are_told_on(tmp_path, kind):
     run = run_tampered(tmp_path, source, body)
     assert run.kinds() == {kind}, run.errors
     if kind == "flaky":
-        assert run.code == 0 and run.summary["findings"] == 0
+        assert run.code == 0
+        assert run.summary["findings"] == 0
         assert list((tmp_path / "out" / "flaky").iterdir())
         assert run.summary["flaky"] == {"its script shows no difference": run.summary["verdicts"]["flaky"]}
         return
-    assert run.code == 1 and run.summary["findings"] == 1
+    assert run.code == 1
+    assert run.summary["findings"] == 1
     (finding,) = run.of("finding")
     assert finding["cells"]["C(P)"] == kind
     replay = eqfuzz("replay", finding["id"], "--out", tmp_path / "out")
-    assert replay.returncode == 1 and "STILL FAILING" in replay.stdout, replay.stdout + replay.stderr
+    assert replay.returncode == 1, replay.stdout + replay.stderr
+    assert "STILL FAILING" in replay.stdout, replay.stdout + replay.stderr
 
 
 @pytest.mark.long
 def test_what_is_wrong_on_the_stock_path_is_a_finding_whatever_was_wrong_where_kernels_are_built_together(tmp_path):
     run = run_tampered(tmp_path, PLAIN, ONCE_OTHERWISE.format(mark=str(tmp_path / "seen")))
-    assert run.code == 1 and run.kinds() == {"wrong-metadata"}, run.errors
+    assert run.code == 1, run.errors
+    assert run.kinds() == {"wrong-metadata"}, run.errors
 
 
 @pytest.mark.long
@@ -134,8 +138,10 @@ def test_a_rule_that_is_wrong_in_eager_is_suspected_and_no_compiler_bug_is_claim
     )
     run = mutate(seed, "--rules", "operators/add*", "--preload", preload, out=tmp_path / "out")
     suspected = [e for e in run.of("cell") if e["verdict"]["kind"] == "suspect-rule"]
-    assert suspected and all(not e["config"] for e in suspected)
-    assert run.code == 0 and run.summary["findings"] == 0
+    assert suspected
+    assert all(not e["config"] for e in suspected)
+    assert run.code == 0
+    assert run.summary["findings"] == 0
     assert run.summary["verdicts"]["suspect-rule"] == len(suspected)
 
 
@@ -152,7 +158,8 @@ def test_what_the_compiler_declines_is_counted_not_reported(tmp_path):
         """,
     )
     run = mutate(seed, "--variants", 1, "--config", "inductor-fullgraph", out=tmp_path / "out")
-    assert run.kinds() == {"unsupported"} and run.code == 0
+    assert run.kinds() == {"unsupported"}
+    assert run.code == 0
 
 
 @pytest.mark.long
@@ -165,7 +172,8 @@ def test_differences_that_rounding_alone_can_make_are_inconclusive(tmp_path):
         def inputs(rng): yield rng.normal(40)
     """
     run = run_tampered(tmp_path, source, "outputs[0] = outputs[0] + 64.0; return outputs", "--variants", 1)
-    assert run.kinds() == {"inconclusive"} and run.code == 0, [e["verdict"] for e in run.of("cell")]
+    assert run.kinds() == {"inconclusive"}, [e["verdict"] for e in run.of("cell")]
+    assert run.code == 0, [e["verdict"] for e in run.of("cell")]
 
 
 @pytest.mark.long
@@ -188,7 +196,8 @@ def test_exceptions_of_the_seed_itself_agree(tmp_path):
         """,
     )
     run = mutate(seed, "--variants", 2, out=tmp_path / "out")
-    assert run.kinds() == {"agree"} and run.code == 0
+    assert run.kinds() == {"agree"}
+    assert run.code == 0
 
 
 def test_what_a_list_that_is_an_argument_loses_is_a_finding(tmp_path):
@@ -205,5 +214,6 @@ def test_what_a_list_that_is_an_argument_loses_is_a_finding(tmp_path):
     )
     fault = Path(__file__).parents[2] / "tools" / "fault_detection" / "faults" / "list_extended_out_of_place.py"
     run = mutate(seed, "--variants", 1, "--preload", fault, out=tmp_path / "out")
-    assert run.code == 1 and run.kinds() == {"wrong-side-effect"}, [e["verdict"] for e in run.of("cell")]
+    assert run.code == 1, [e["verdict"] for e in run.of("cell")]
+    assert run.kinds() == {"wrong-side-effect"}, [e["verdict"] for e in run.of("cell")]
     assert run.of("finding")[0]["verdict"]["evidence"]["path"] == "structure(args[0])"

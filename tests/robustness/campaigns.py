@@ -159,7 +159,8 @@ class Pretending:
     def ended(self) -> dict[str, Any]:
         """What it prints: its ``figures``, and what it ``waited`` for, with "" where that was over."""
         output, errors = self.process.communicate(timeout=3000)
-        assert self.process.returncode == 0 and not errors, output + errors
+        assert self.process.returncode == 0, output + errors
+        assert not errors, output + errors
         return json.loads(output)
 
 

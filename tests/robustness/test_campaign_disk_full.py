@@ -93,7 +93,8 @@ def test_again_and_again_at_any_moment(disk: SmallDisk, undisturbed_like: Callab
         time.sleep(rng.uniform(0.1, 1.5))
     waited = running.ended()["waited"]
     assert fills > 2
-    assert "disk full" in waited and waited[-1] == "", waited
+    assert "disk full" in waited, waited
+    assert waited[-1] == "", waited
     whole = kept(out, PRETENDED)
     assert_same(whole, undisturbed_like(whole))
     assert undamaged(out, PRETENDED) == []
@@ -115,6 +116,7 @@ def test_of_a_campaign_that_compiles(tmp_path: Path, larger_disk: SmallDisk) -> 
         larger_disk.free()
     assert running.ended(1500) == 1, running.errors
     waited = [event["cause"] for event in running.events() if event["event"] == "waiting"]
-    assert "disk full" in waited and waited[-1] == "", waited
+    assert "disk full" in waited, waited
+    assert waited[-1] == "", waited
     assert_same(kept(out, "night"), kept(tmp_path / "undisturbed", "night"))
     assert undamaged(out, "night") == []

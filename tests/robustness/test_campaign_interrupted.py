@@ -45,7 +45,9 @@ def signalled(out: Path, *numbers: signal.Signals, seconds: float) -> tuple[dict
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
 def test_one_signal_finishes_what_is_in_flight(tmp_path: Path, undisturbed_like: Like, number: signal.Signals) -> None:
     summary, events = signalled(tmp_path, number, seconds=1.5)
-    assert summary["interrupted"] and summary["why"] == "interrupt" and summary["errors"] == []
+    assert summary["interrupted"]
+    assert summary["why"] == "interrupt"
+    assert summary["errors"] == []
     assert events == ["stopping", "stored", "summary"]
     Pretending(tmp_path).ended()
     goes_on = kept(tmp_path, PRETENDED)
@@ -56,7 +58,8 @@ def test_two_signals_stop_at_once(tmp_path: Path, undisturbed_like: Like) -> Non
     began = time.monotonic()
     summary, events = signalled(tmp_path, signal.SIGINT, signal.SIGINT, seconds=600)
     assert time.monotonic() - began < 600
-    assert summary["interrupted"] and summary["errors"] == []
+    assert summary["interrupted"]
+    assert summary["errors"] == []
     assert events == ["stopping", "summary"]
     Pretending(tmp_path).ended()
     goes_on = kept(tmp_path, PRETENDED)
@@ -79,7 +82,8 @@ def test_a_locked_database_is_waited_for(tmp_path: Path, undisturbed_like: Like)
     with locked(tmp_path / "campaigns.db"):
         running.wait_for("waiting", 2)
     waited = running.ended()["waited"]
-    assert waited[0] == "database locked" and waited[-1] == ""
+    assert waited[0] == "database locked"
+    assert waited[-1] == ""
     whole = kept(tmp_path, PRETENDED)
     assert_same(whole, undisturbed_like(whole))
 
@@ -125,7 +129,8 @@ def test_eqfuzz_itself(tmp_path: Path) -> None:
     assert once.ended(900) == 130, once.errors
     assert once.errors.splitlines() == ["eqfuzz: interrupted"]
     names = [event["event"] for event in once.events()]
-    assert names[-1] == "summary" and names.index("stopping") < names.index("stored") < len(names) - 1
+    assert names[-1] == "summary"
+    assert names.index("stopping") < names.index("stored") < len(names) - 1
 
     twice = Running(out, "night", "--file", file)
     assert twice.wait_for(lambda event: event["event"] == "rewritten", 1500)

@@ -114,6 +114,7 @@ def test_at_any_step_of_the_loop(tmp_path: Path, undisturbed_like: Callable[[Kep
     assert deaths >= cells // 20
     killed = kept(tmp_path, PRETENDED)
     assert_same(killed, undisturbed_like(killed))
-    assert killed.findings and killed.corpus
+    assert killed.findings
+    assert killed.corpus
     assert undamaged(tmp_path, PRETENDED) == []
     assert whole_lines(tmp_path / PRETENDED / "events.ndjson")

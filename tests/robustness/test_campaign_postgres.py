@@ -214,7 +214,8 @@ def test_the_server_may_be_away(
         time.sleep(away)
         server.start()
     waited = running.ended()["waited"]
-    assert "database gone" in waited and waited[-1] == "", waited
+    assert "database gone" in waited, waited
+    assert waited[-1] == "", waited
     assert_ended_like(tmp_path, url, undisturbed_like)
 
 

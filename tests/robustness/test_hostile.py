@@ -64,14 +64,17 @@ def test_hostile_seeds_cost_themselves_alone(hostile, tmp_path, runner):
     assert set(told) == set(INVALID)
     for name, (_, words) in INVALID.items():
         assert words in told[name], (name, told[name])
-        assert "\n" not in told[name] and name in told[name]
-    assert run.summary["invalid"] == len(INVALID) and run.summary["findings"] == 0
+        assert "\n" not in told[name]
+        assert name in told[name]
+    assert run.summary["invalid"] == len(INVALID)
+    assert run.summary["findings"] == 0
 
     alone = mutate(hostile / "a_good.py", hostile / "z_good.py", *common, out=tmp_path / "alone")
     for name in ("a_good.py", "z_good.py"):
         beside = [(e["variant"], e["config"], e["verdict"]) for e in run.of("cell", name)]
         assert beside == [(e["variant"], e["config"], e["verdict"]) for e in alone.of("cell", name)]
-        assert beside and run.kinds(name) == {"agree"}
+        assert beside
+        assert run.kinds(name) == {"agree"}
 
 
 PRELOAD = """
@@ -125,7 +128,8 @@ def test_the_same_faults_under_compilation_are_findings(tmp_path, runner, operat
         kind = FAULTS[operator]
         assert run.kinds(f"/{operator}.py") == {kind}, operator
         (finding,) = run.of("finding", f"/{operator}.py")  # the original shows it too: not one per variant
-        assert finding["verdict"]["kind"] == kind and "\n" not in finding["verdict"]["message"]
+        assert finding["verdict"]["kind"] == kind
+        assert "\n" not in finding["verdict"]["message"]
 
 
 SEED_LEVEL = {
@@ -146,4 +150,5 @@ def test_seeds_that_misbehave_only_when_compiled(tmp_path, fault):
     write(tmp_path, "bad.py", source)
     run = mutate(tmp_path / "bad.py", "--variants", 1, "--timeout", 15, out=tmp_path / "out", timeout=800)
     assert run.kinds("bad.py") == {kind}, run.errors
-    assert run.code == 1 and run.summary["findings"] == 1
+    assert run.code == 1
+    assert run.summary["findings"] == 1

@@ -249,7 +249,8 @@ def assert_equal(rule: Rule, left: Any, right: Any) -> None:
         if not isinstance(a, torch.Tensor):
             assert a == b
             continue
-        assert a.dtype is b.dtype and a.shape == b.shape
+        assert a.dtype is b.dtype
+        assert a.shape == b.shape
         if rule.exact is Exactness.BITWISE or not (a.is_floating_point() or a.is_complex()):
             assert same_bits(a, b)
         else:

@@ -16,8 +16,10 @@ functions/outlined_closure""".replace("\n", "")
 def test_a_function_is_given_the_variables_that_it_needs() -> None:
     source = "def program(x, y):\n    return x + y * 2\n"
     whole, part = variants_of(source, "functions/outlined_function")
-    assert "def part1(x, y):\n    return x + y * 2\n" in whole and "return part1(x, y)" in whole
-    assert "def part1(y):\n    return y * 2\n" in part and "return x + part1(y)" in part
+    assert "def part1(x, y):\n    return x + y * 2\n" in whole
+    assert "return part1(x, y)" in whole
+    assert "def part1(y):\n    return y * 2\n" in part
+    assert "return x + part1(y)" in part
 
 
 @pytest.mark.parametrize("rule", TAKING.split(","))
@@ -113,7 +115,8 @@ def test_a_nonlocal_store_keeps_the_target() -> None:
     (text,) = variants_of(
         "def program(x, y):\n    r = {}\n    r['a'] = x + y\n    return r\n", "functions/stored_through_nonlocal"
     )
-    assert "nonlocal result1" in text and "r['a'] = result1" in text
+    assert "nonlocal result1" in text
+    assert "r['a'] = result1" in text
     assert "neither" in reasons_in("def program(x, y):\n    r = x\n    return r\n", "functions/stored_through_nonlocal")
 
 
@@ -163,7 +166,8 @@ def test_graphs_that_torch_traces_as_a_whole_are_not_broken() -> None:
 
 def test_identity_and_builtin_names() -> None:
     (first, second) = variants_of("def program(x, y):\n    return x + y\n", "functions/passed_through_identity")
-    assert "return same1(x + y)" in first and "(lambda value: value)(x + y)" in second
+    assert "return same1(x + y)" in first
+    assert "(lambda value: value)(x + y)" in second
     source = "def program(x, y):\n    next = list = 1\n    return x + y * next\n"
     assert "means something else" in reasons_in(source, "functions/first_of_a_generator")
 

@@ -340,7 +340,9 @@ def test_multi_line_expressions() -> None:
 def test_lines_and_text_of_sites() -> None:
     source = HEADER + "def program(x, y):\n    # größer als früher → später\n    β = 'ü' and x\n    return (β + y)\n"
     (site,) = sites_in(source, "operators/add_function", X, Y)
-    assert site.line == 6 and site.before == "β + y" and site.text == "torch.add(β, y)"
+    assert site.line == 6
+    assert site.before == "β + y"
+    assert site.text == "torch.add(β, y)"
     (text,) = variants(source, "operators/add_function", X, Y)
     assert text.replace("torch.add(β, y)", "β + y") == source
 

@@ -78,11 +78,13 @@ def test_drawing_is_deterministic() -> None:
     for rule in RULES[::29]:
         (example, *_) = examples_of(rule)
         first, second = (draw(example, random.Random(11)) for _ in range(2))
-        assert first is not None and second is not None
+        assert first is not None
+        assert second is not None
         for name, value in first.items():
             other = second[name]
             if isinstance(value, torch.Tensor):
-                assert value.stride() == other.stride() and value.dtype == other.dtype
+                assert value.stride() == other.stride()
+                assert value.dtype == other.dtype
                 assert same_bits(value.detach(), other.detach())
             else:
                 assert value == other

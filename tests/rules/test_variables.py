@@ -79,7 +79,8 @@ def test_the_default_of_a_parameter_is_not_the_variable() -> None:
 def test_what_may_run_again_keeps_its_name() -> None:
     source = "def program(x, y):\n    a = x\n    for _ in range(3):\n        a = a + y\n    return a\n"
     misses = misses_in(source, "variables/rebound_variable")
-    assert "several times" in misses and "bound here first" in misses
+    assert "several times" in misses
+    assert "bound here first" in misses
 
 
 def test_an_alias_is_not_read_on_a_condition() -> None:

@@ -21,7 +21,8 @@ def test_a_script_stands_alone(script):
     text = script.read_text(encoding="utf-8")
     imported = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom)]
     assert {name.name.split(".")[0] for node in imported for name in node.names} == {"torch"}
-    assert len(text.splitlines()) <= 30 and title(script) != script.stem
+    assert len(text.splitlines()) <= 30
+    assert title(script) != script.stem
     assert "Exit status: 1 while the defect is there, 0 once it is fixed." in text
     assert f"**`{script.stem}`**" in PAGE.read_text(encoding="utf-8")
 
@@ -62,7 +63,9 @@ def test_what_is_measured_now_replaces_its_column_only(page, capsys):
     assert (now.release, now.outcomes) == (this_release(), {"lost": "still failing", "mended": "fixed"})
     assert old.date == "2026-01-01" < now.date
     text = page.read_text()
-    assert text.startswith("# Before\n") and text.endswith("\nAfter.\n") and "old\n" not in text
+    assert text.startswith("# Before\n")
+    assert text.endswith("\nAfter.\n")
+    assert "old\n" not in text
     assert f"| defect | script | 2.9.0 cpu | {this_release()} |" in text.splitlines()
     assert "| It is lost | [`lost`](defects/lost.py) | still failing | still failing |" in text.splitlines()
     assert "| It is mended | [`mended`](defects/mended.py) | not run | fixed |" in text.splitlines()
@@ -101,4 +104,5 @@ def test_a_script_that_breaks_down_is_named(page, capsys):
 )
 def test_bad_usage_is_one_line(page, capsys, arguments, line):
     assert main([*arguments, "--write"], page) == 2
-    assert capsys.readouterr().err == line and "old\n" in page.read_text()
+    assert capsys.readouterr().err == line
+    assert "old\n" in page.read_text()

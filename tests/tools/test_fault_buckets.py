@@ -15,7 +15,9 @@ def test_each_fault_is_met_by_many_seeds_and_they_come_first(fault):
     assert sorted(names) == sorted(likely_first(fault, 1))
     (pattern,) = re.findall(r'^MET_BY = r"(.+)"$', fault.read_text(), re.MULTILINE)
     meets = [re.search(pattern, (folder("seeds") / name).read_text()) is not None for name in names]
-    assert sum(meets) >= 10 and meets == sorted(meets, reverse=True) and not all(meets)
+    assert sum(meets) >= 10
+    assert meets == sorted(meets, reverse=True)
+    assert not all(meets)
 
 
 def test_seeds_that_are_through_are_remembered(tmp_path):

@@ -44,7 +44,8 @@ def test_what_was_hunted_on_another_release_is_hunted_again(tmp_path, monkeypatc
     journal = Journal(tmp_path / "hunts.jsonl")
     journal.add(Hunt(one, None, 12, 30.0, 0))
     monkeypatch.setattr("tools.fault_detection.journal.this_release", lambda: Release("2.99.0", "cpu"))
-    assert journal.hunts([one]) == [] and journal.seconds([one]) == 0
+    assert journal.hunts([one]) == []
+    assert journal.seconds([one]) == 0
 
 
 def test_without_a_file_nothing_is_kept():

@@ -60,7 +60,8 @@ def test_shipped_seeds_declare_causes_of_their_own_and_are_seeds():
 
 def test_a_declaration_is_read_from_comments(defect):
     assert (defect.name, defect.cause, defect.url) == ("flags", "any gives bool", URL)
-    assert defect.is_in(Release("2.13.0")) and not defect.is_in(Release("2.12.1"))
+    assert defect.is_in(Release("2.13.0"))
+    assert not defect.is_in(Release("2.12.1"))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,8 @@ def test_a_bad_declaration_gives_one_line(tmp_path, capsys, declaration, message
     write_seed(tmp_path, declaration)
     with pytest.raises(BadDefect) as raised:
         read_defects(tmp_path)
-    assert str(raised.value).startswith(message) and "\n" not in str(raised.value)
+    assert str(raised.value).startswith(message)
+    assert "\n" not in str(raised.value)
     assert main(["--seeds", str(tmp_path)]) == 2
     assert message in capsys.readouterr().err
 

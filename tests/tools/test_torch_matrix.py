@@ -42,9 +42,11 @@ def done():
 def test_a_run_comes_to_counts():
     result = summarise(EVENTS, "")
     assert result["invalid"] == {"raises in eager: RuntimeError: N is too many": 2}
-    assert result["cells"] == 3 and result["verdicts"] == {"agree": 1, "unsupported": 1, "wrong-result": 1}
+    assert result["cells"] == 3
+    assert result["verdicts"] == {"agree": 1, "unsupported": 1, "wrong-result": 1}
     assert result["unsupported"] == {"no kernel for N of N": 1}
-    assert result["known"] == ["(not reported) known.py"] and result["new"] == ["seeds/a/new.py: values · Inductor"]
+    assert result["known"] == ["(not reported) known.py"]
+    assert result["new"] == ["seeds/a/new.py: values · Inductor"]
 
 
 def test_a_run_that_did_not_end_is_no_row():
@@ -56,7 +58,9 @@ def test_a_run_that_did_not_end_is_no_row():
 
 def test_parts_are_added_up():
     whole = together([summarise(EVENTS, ""), summarise(EVENTS, "")])
-    assert whole["seeds"] == 6 and whole["cpu_seconds"] == 9 and whole["verdicts"]["agree"] == 2
+    assert whole["seeds"] == 6
+    assert whole["cpu_seconds"] == 9
+    assert whole["verdicts"]["agree"] == 2
     assert whole["new"] == ["seeds/a/new.py: values · Inductor"]
 
 
@@ -95,7 +99,8 @@ def test_a_sitting_goes_on_where_the_last_one_was_cut_off(tmp_path, monkeypatch,
     assert torches.main(call) == 0
     assert ran == [*list(done)[:5], *list(done)[4:]]
     (row,) = json.loads((tmp_path / "torches.json").read_text())["rows"]
-    assert row["seeds"]["seeds"] == 12 and "| 2.13.0 | cu130 |" in (tmp_path / "torches.md").read_text()
+    assert row["seeds"]["seeds"] == 12
+    assert "| 2.13.0 | cu130 |" in (tmp_path / "torches.md").read_text()
 
 
 def test_a_page_says_what_failed_and_what_was_not_tried(done):
@@ -106,8 +111,11 @@ def test_a_page_says_what_failed_and_what_was_not_tried(done):
     hidden = KnownIssue(**entry, title="hidden", seeds=("a/other.py",))
     fixed = KnownIssue(**entry, title="fixed", seeds=("a/known.py",), torch="<2.13")
     text = page([row], "not run: no device", [shown, hidden, fixed])
-    assert "| 1 of 2 |" in text and "- Does not show: hidden ((not reported))" in text.splitlines()
-    assert "| 2.13.0 | cu130 |" in text and "**no**" in text and "| 10 of 12 |" in text
+    assert "| 1 of 2 |" in text
+    assert "- Does not show: hidden ((not reported))" in text.splitlines()
+    assert "| 2.13.0 | cu130 |" in text
+    assert "**no**" in text
+    assert "| 10 of 12 |" in text
     for line in (
         "- 2 invalid: raises in eager: RuntimeError: N is too many",
         "- 1 cells unsupported: no kernel for N of N",

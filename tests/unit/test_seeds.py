@@ -153,7 +153,8 @@ def test_the_corpus_covers_dtypes_sizes_gradients_and_dynamic_shapes() -> None:
     assert large >= 5
     assert dynamic >= 20
     assert modules >= 3
-    assert empty and scalar
+    assert empty
+    assert scalar
 
 
 def test_the_known_int8_amin_defect_can_be_found() -> None:

@@ -241,7 +241,8 @@ class Hunter:
 
     def triage(self) -> Hunt:
         """What was found, reduced and replayed."""
-        assert self.hunt.fault is not None and self.folder is not None
+        assert self.hunt.fault is not None
+        assert self.folder is not None
         triaged = triage(self.hunt.fault, self._environment.out, self.folder.name)
         self.hunt = dataclasses.replace(self.hunt, triaged=triaged)
         return self.hunt

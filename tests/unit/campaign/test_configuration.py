@@ -55,7 +55,8 @@ def test_durations_may_be_words():
 def test_what_is_wrong_is_told_with_its_place(tables, told):
     with pytest.raises(InvalidConfiguration, match=r"^c\.toml: ") as raised:
         from_tables(tables, "c.toml")
-    assert told in str(raised.value) and "\n" not in str(raised.value)
+    assert told in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,9 @@ def test_a_feature_counts_for_whoever_comes_first():
     first = known.take(item(0), outcome(features={"0": [1, 2], "1": [2, 3]}), "cpu")
     again = known.take(item(1), outcome(features={"0": [1, 2, 3]}), "cpu")
     assert first.features == {0: {2}, 1: {3}}
-    assert first.worth == 2 and again.worth == 0 and not again.features
+    assert first.worth == 2
+    assert again.worth == 0
+    assert not again.features
 
 
 def test_lines_and_buckets_count_once():
@@ -39,7 +41,8 @@ def test_lines_and_buckets_count_once():
     told = outcome(lines={"a.py": "e", "b.py": "1"}, buckets=["old", "new"])
     found = known.take(item(), told, "cells")
     assert (found.lines, found.buckets, found.cost) == (2, 1, 3.0)
-    assert known.line_count() == 4 and known.bitmaps()["a.py"] == b"\x0e"
+    assert known.line_count() == 4
+    assert known.bitmaps()["a.py"] == b"\x0e"
     assert known.take(item(), told, "cells").worth == 0
 
 
@@ -84,7 +87,8 @@ def test_what_was_learnt_fades():
 def test_the_same_draws_choose_the_same():
     bandit = Bandit([Arm("source", "a", 2.0, 4.0, 5)])
     ranked = [bandit.ranked("source", ["a", "b", "c"], random.Random(7)) for _ in range(2)]
-    assert ranked[0] == ranked[1] and sorted(ranked[0]) == ["a", "b", "c"]
+    assert ranked[0] == ranked[1]
+    assert sorted(ranked[0]) == ["a", "b", "c"]
     with pytest.raises(ValueError, match="nothing to choose"):
         bandit.choose("source", [], random.Random(7))
 

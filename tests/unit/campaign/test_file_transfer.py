@@ -68,8 +68,11 @@ def test_the_user_s_files_travel_with_the_configuration(tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     there, origins = luggage.unpack(tmp_path / "node")
     rules, preload = there.rewriting.rules_from, there.compiling.preload
-    assert (rules[0] / "mine.py").read_text() == "rules" and rules[0].name == "rules"
-    assert preload is not None and preload.read_text() == "fault" and preload == rules[1]
+    assert (rules[0] / "mine.py").read_text() == "rules"
+    assert rules[0].name == "rules"
+    assert preload is not None
+    assert preload.read_text() == "fault"
+    assert preload == rules[1]
     assert origins == {str(rules[0]): str(tmp_path / "rules"), str(preload): str(tmp_path / "fault.py")}
     assert there.lasting() | {"rewriting": 0, "compiling": 0} == configuration.lasting() | {
         "rewriting": 0,
@@ -84,4 +87,5 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path):
 
 def test_without_files_nothing_travels(tmp_path):
     there, origins = ShippedConfiguration.of(Configuration()).unpack(tmp_path)
-    assert there == Configuration() and origins == {}
+    assert there == Configuration()
+    assert origins == {}

@@ -31,13 +31,15 @@ def test_what_cannot_be_used_is_named_in_one_line(tmp_path, entries, told):
     configuration = from_tables({"model": {**USABLE, **entries}}, "here")
     with pytest.raises(UsageError) as raised:
         llm_source_of(configuration, tmp_path)
-    assert str(raised.value).startswith(told) and "\n" not in str(raised.value)
+    assert str(raised.value).startswith(told)
+    assert "\n" not in str(raised.value)
 
 
 def test_it_is_named_by_its_prompts_and_says_what_it_costs(tmp_path):
     tables = {"model": {**USABLE, "prompts": ["loops", "numpy"]}, "budget": {"dollars": 0.5}}
     with llm_source_of(from_tables(tables, "here"), tmp_path) as source:
-        assert source.name == "llm:loops+numpy" and not source.is_broke
+        assert source.name == "llm:loops+numpy"
+        assert not source.is_broke
         assert source.figures() == {"queries": 0, "dollars": 0.0, "samples": {}}
         with pytest.raises(UsageError, match="another run is using it"):
             llm_source_of(from_tables(tables, "here"), tmp_path)

@@ -36,7 +36,8 @@ def test_bad_input_is_one_line_and_2(tmp_path, capfd, arguments, told):
     result = CliRunner().invoke(app, ["config", *arguments])
     errors = result.stderr + capfd.readouterr().err
     assert result.exit_code == 2, (result.exit_code, errors, result.exception)
-    assert told in errors and len(errors.strip().splitlines()) == 1, errors
+    assert told in errors, errors
+    assert len(errors.strip().splitlines()) == 1, errors
     assert not result.stdout
 
 
@@ -45,7 +46,8 @@ def test_a_broken_state_is_one_line_and_2(tmp_path):
     seed.write_text(SEED)
     (tmp_path / "config-state.json").write_text("{")
     result = CliRunner().invoke(app, ["config", "tuples", str(seed), "--out", str(tmp_path)])
-    assert result.exit_code == 2 and "config-state.json: cannot be read" in result.stderr
+    assert result.exit_code == 2
+    assert "config-state.json: cannot be read" in result.stderr
 
 
 def test_a_torch_without_a_sampler_costs_one_line(tmp_path, monkeypatch):

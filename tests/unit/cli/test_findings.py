@@ -35,7 +35,8 @@ def test_all_are_listed_with_their_place(out):
     assert result.exit_code == 1
     for finding in (PLAIN, REWRITTEN):
         assert finding.id in result.stdout
-    assert "algebra/commute" in result.stdout and "AOTAutograd" in result.stdout
+    assert "algebra/commute" in result.stdout
+    assert "AOTAutograd" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -54,19 +55,22 @@ def test_some_are_listed(out, options, left):
 
 def test_none_is_said(tmp_path):
     result = call("findings", "--out", str(tmp_path))
-    assert result.exit_code == 0 and result.stdout == "no findings\n"
+    assert result.exit_code == 0
+    assert result.stdout == "no findings\n"
 
 
 def test_what_was_blamed_later_is_shown(out):
     keep(out / "findings" / PLAIN.id, dataclasses.replace(PLAIN, blame=Blame("inductor", "lowerings", 1, "amin")))
     assert "amin" in call("findings", "--out", str(out)).stdout
     shown = call("show", PLAIN.id[:5], "--out", str(out)).stdout
-    assert "Inductor, lowerings: amin" in shown and "it differs" in shown
+    assert "Inductor, lowerings: amin" in shown
+    assert "it differs" in shown
 
 
 def test_show_as_one_object(out):
     told = json.loads(call("show", REWRITTEN.id, "--out", str(out), "--format", "json").stdout)
-    assert told["id"] == REWRITTEN.id and told["ablation"]["shown"]["eager"] == "agree"
+    assert told["id"] == REWRITTEN.id
+    assert told["ablation"]["shown"]["eager"] == "agree"
 
 
 @pytest.mark.parametrize("verb", ["show", "blame", "reduce"])
@@ -74,13 +78,15 @@ def test_what_cannot_be_read_is_one_line(out, verb):
     (out / "findings" / PLAIN.id / "repro.py").write_text("")
     (out / "findings" / PLAIN.id / "finding.json").write_text('{"id": 1')
     result = call(verb, PLAIN.id, "--out", str(out))
-    assert result.exit_code == 2 and result.stdout == ""
+    assert result.exit_code == 2
+    assert result.stdout == ""
     assert len(result.stderr.splitlines()) == 1
 
 
 def test_no_such_run_is_one_line_and_exit_2(tmp_path):
     result = call("findings", "--out", str(tmp_path / "none"))
-    assert result.exit_code == 2 and "no such folder" in result.stderr
+    assert result.exit_code == 2
+    assert "no such folder" in result.stderr
 
 
 def test_a_stride_never_stands_above_a_wrong_number(out):
@@ -96,7 +102,8 @@ def test_a_stride_never_stands_above_a_wrong_number(out):
         buckets.add(finding)
     listed = [json.loads(line) for line in call("findings", "--out", str(out), "--format", "json").stdout.splitlines()]
     ranks = [Severity(one["severity"]).rank for one in listed]
-    assert ranks == sorted(ranks) and len(listed) == 8
+    assert ranks == sorted(ranks)
+    assert len(listed) == 8
     by_kind = call("findings", "--out", str(out), "--sort", "kind").stdout
     assert by_kind.index("wrong-result") < by_kind.index("wrong-metadata")
     shown = call("show", strides[0].id, "--out", str(out), "--format", "json").stdout

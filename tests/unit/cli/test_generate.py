@@ -20,32 +20,40 @@ def events_of(result):
 
 def test_one_program_is_printed():
     result = invoke("dag", "--seed", 7)
-    assert result.exit_code == 0 and "def inputs(rng):" in result.stdout
+    assert result.exit_code == 0
+    assert "def inputs(rng):" in result.stdout
     assert result.stdout == invoke("dag", "--seed", 7).stdout != invoke("dag", "--seed", 8).stdout
     told = events_of(invoke("dag", "--seed", 7, "--format", "json"))
-    assert told[0]["source"] == result.stdout and told[0]["operators"] and told[-1]["event"] == "summary"
+    assert told[0]["source"] == result.stdout
+    assert told[0]["operators"]
+    assert told[-1]["event"] == "summary"
 
 
 def test_programs_land_in_the_folder(tmp_path):
     result = invoke("dag", "--start", 3, "--count", 5, "--template", "mixed", "--out", tmp_path)
     assert result.exit_code == 0, result.stderr
     files = sorted((tmp_path / "programs").glob("*.py"))
-    assert len(files) == 5 and not (tmp_path / "artifacts").exists()
+    assert len(files) == 5
+    assert not (tmp_path / "artifacts").exists()
     assert result.stdout.startswith("seeds 3 to 7  ·  template mixed")
-    assert "5 programs  ·  template mixed" in result.stdout and "seeds 3 to 7" in result.stdout.splitlines()[-1]
-    assert "Operators used" in result.stdout and str(tmp_path) in result.stdout.replace("\n", "")
+    assert "5 programs  ·  template mixed" in result.stdout
+    assert "seeds 3 to 7" in result.stdout.splitlines()[-1]
+    assert "Operators used" in result.stdout
+    assert str(tmp_path) in result.stdout.replace("\n", "")
 
 
 def test_events(tmp_path):
     told = events_of(invoke("dag", "--count", 3, "--out", tmp_path, "--format", "json"))
     assert [event["event"] for event in told] == ["program"] * 3 + ["summary"]
     uses = sum(len(event["operators"]) for event in told[:3])
-    assert sum(told[-1]["operators"].values()) == uses and told[-1]["programs"] == 3
+    assert sum(told[-1]["operators"].values()) == uses
+    assert told[-1]["programs"] == 3
 
 
 def test_quiet_keeps_the_totals(tmp_path):
     result = invoke("dag", "--count", 3, "--out", tmp_path, "--quiet")
-    assert len(result.stdout.strip().splitlines()) == 1 and "3 programs" in result.stdout
+    assert len(result.stdout.strip().splitlines()) == 1
+    assert "3 programs" in result.stdout
 
 
 def test_verbose_shows_the_programs(tmp_path):
@@ -100,7 +108,8 @@ def test_bad_input_is_one_line_and_2(tmp_path, capfd, arguments, told):
     result = invoke("dag", *(word.replace("FILE", str(file)) for word in arguments))
     errors = result.stderr + capfd.readouterr().err
     assert result.exit_code == 2, (result.exit_code, errors, result.exception)
-    assert told in errors and len(errors.strip().splitlines()) == 1, errors
+    assert told in errors, errors
+    assert len(errors.strip().splitlines()) == 1, errors
 
 
 @pytest.mark.parametrize(
@@ -122,14 +131,17 @@ def test_a_bad_template_is_one_line_and_2(tmp_path, text, told):
     file = tmp_path / "mine.toml"
     file.write_text(text)
     result = invoke("dag", "--template", file)
-    assert result.exit_code == 2 and told in result.stderr and len(result.stderr.strip().splitlines()) == 1
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
 
 
 def test_operators_of_ones_own_that_are_broken(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("import nothing_of_that_name\n")
     result = invoke("ops", "--operators-from", file)
-    assert result.exit_code == 2 and "mine.py: ModuleNotFoundError" in result.stderr
+    assert result.exit_code == 2
+    assert "mine.py: ModuleNotFoundError" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -146,14 +158,17 @@ def test_an_operator_that_breaks_down_is_one_line_and_2(tmp_path, spelling, need
         f"    return {needs}\n"
     )
     result = invoke("dag", "--seed", 1, "--operators-from", file, "--supported-ops", "mine")
-    assert result.exit_code == 2 and told in result.stderr and len(result.stderr.strip().splitlines()) == 1
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
 
 
 def test_operators_are_listed():
     result = invoke("ops", "--format", "json")
     entries = events_of(result)
     names = [entry["name"] for entry in entries]
-    assert len(names) == len(set(names)) >= 850 and set(names) > set(operators())
+    assert len(names) == len(set(names)) >= 850
+    assert set(names) > set(operators())
     assert all(entry["about"].endswith(".") for entry in entries if entry["spellings"] == []), (
         "structures say what they are"
     )

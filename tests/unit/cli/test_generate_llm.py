@@ -41,7 +41,8 @@ def invoke(*arguments):
 def test_bad_input_is_one_line(arguments, problem, monkeypatch, tmp_path):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     result = invoke("llm", *arguments, "--out", tmp_path)
-    assert result.exit_code == 2 and problem in result.stderr
+    assert result.exit_code == 2
+    assert problem in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
 
 
@@ -53,10 +54,13 @@ def test_a_dry_run_sends_nothing_and_needs_no_key(monkeypatch, tmp_path):
     assert result.exit_code == 0, result.stderr
     events = [json.loads(line) for line in result.stdout.splitlines()]
     assert [event["event"] for event in events] == ["prompt"] * 8 + ["summary"]
-    assert "PMbodule" in events[0]["messages"][0]["content"] and events[1]["part"]
-    assert 0 < events[-1]["dollars"] < events[-1]["at_most"] and events[-1]["prompts"] == 8
+    assert "PMbodule" in events[0]["messages"][0]["content"]
+    assert events[1]["part"]
+    assert 0 < events[-1]["dollars"] < events[-1]["at_most"]
+    assert events[-1]["prompts"] == 8
     shown = invoke("llm", "--model", "gpt-4o-mini", *more)
-    assert "nothing was sent" in shown.stdout and "You are a Python code generator" in shown.stdout
+    assert "nothing was sent" in shown.stdout
+    assert "You are a Python code generator" in shown.stdout
     assert not list(tmp_path.iterdir())
 
 
@@ -64,7 +68,8 @@ def test_lists():
     assert "white-box" in invoke("prompts").stdout
     assert json.loads(invoke("prompts", "--format", "json").stdout.splitlines()[0])["request"]
     shown = invoke("parts", "pass:post_grad.pointless*").stdout
-    assert "torch/_inductor/fx_passes/post_grad.py:" in shown and len(shown.splitlines()) == 1
+    assert "torch/_inductor/fx_passes/post_grad.py:" in shown
+    assert len(shown.splitlines()) == 1
     assert json.loads(invoke("parts", "lowering:lowering.cat", "--format", "json").stdout)["operators"] == ["aten.cat"]
 
 

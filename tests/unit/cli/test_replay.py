@@ -66,7 +66,8 @@ def break_down(out, id):
 def events(*options):
     result = call("replay", "--out", "out", "--format", "json", *options)
     *replayed, summary = [json.loads(line) for line in result.stdout.splitlines()]
-    assert {event["event"] for event in replayed} == {"replayed"} and summary["event"] == "summary"
+    assert {event["event"] for event in replayed} == {"replayed"}
+    assert summary["event"] == "summary"
     return result.exit_code, replayed, summary
 
 
@@ -123,13 +124,17 @@ def test_a_nightly_has_its_revision(out, tmp_path):
 def test_a_table_has_a_row_for_each_bucket_and_a_column_for_each_torch(out, newer, width, monkeypatch):
     monkeypatch.setenv("COLUMNS", width)
     result = call("replay", "--all", "--out", "out", "--python", sys.executable, "--python", newer)
-    assert result.exit_code == 1 and max(map(len, result.stdout.splitlines())) <= int(width)
+    assert result.exit_code == 1
+    assert max(map(len, result.stdout.splitlines())) <= int(width)
     heads, rows = table(result)
     assert heads[-1].split() == f"{this_release()} 2.16.0 cu134".split()
     assert [row.split()[0] for row in rows[:3]] == [bucket_id(MINIMUM), bucket_id(MAXIMUM), "dd00000004"]
     fixed, failing = rows[0], rows[1]
-    assert "1 of 2" in fixed and "fixed" in fixed.split("1 of 2")[1] and "values · Inductor" in fixed
-    assert failing.count("still failing") == 2 and "compiler-crash" in rows[2]
+    assert "1 of 2" in fixed
+    assert "fixed" in fixed.split("1 of 2")[1]
+    assert "values · Inductor" in fixed
+    assert failing.count("still failing") == 2
+    assert "compiler-crash" in rows[2]
     assert "1 of 2: so many of the bucket's findings still fail" in result.stdout.splitlines()
     assert "2.16.0 cu134: 2 fixed, 2 still failing" in result.stdout.splitlines()
 
@@ -138,7 +143,8 @@ def test_one_finding_with_several_interpreters_is_a_table_too(out, newer):
     result = call("replay", "cc", "--out", "out", "--python", sys.executable, "--python", newer)
     _, (row, *_) = table(result)
     assert result.exit_code == 1
-    assert row.split()[:4] == ["cc00000003", "still", "failing", "fixed"] and "wrong-result" in row
+    assert row.split()[:4] == ["cc00000003", "still", "failing", "fixed"]
+    assert "wrong-result" in row
 
 
 def test_all_are_fixed_where_every_interpreter_says_so(out, newer):
@@ -152,7 +158,8 @@ def test_a_script_that_breaks_down_outweighs_the_others(out, newer):
     result = call("replay", "--all", "--out", "out", "--python", sys.executable, "--python", newer)
     assert result.exit_code == 3
     _, rows = table(result)
-    assert "1 of 2, 1 error" in rows[0] and "0 of 2, 1 error" in rows[0]
+    assert "1 of 2, 1 error" in rows[0]
+    assert "0 of 2, 1 error" in rows[0]
     lines = result.stdout.splitlines()
     assert f"ERROR  aa00000001  {this_release()}: ValueError: its own failure" in lines
     assert "ERROR  aa00000001  2.16.0 cu134: ValueError: its own failure" in lines
@@ -229,4 +236,5 @@ def test_a_folder_with_nothing_but_a_script_is_replayed(tmp_path, newer):
     options = ["--out", str(tmp_path), "--python", newer, "--python", sys.executable]
     result = call("replay", "aaaa", *options)
     _, (row, *_) = table(result)
-    assert result.exit_code == 1 and row.split() == ["aaaa", "fixed", "still", "failing"]
+    assert result.exit_code == 1
+    assert row.split() == ["aaaa", "fixed", "still", "failing"]

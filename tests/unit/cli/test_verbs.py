@@ -247,4 +247,6 @@ def test_doctor_tells_a_temp_folder_that_cannot_be_written(monkeypatch, tmp_path
 )
 def test_what_cannot_be_audited_is_one_line_and_exit_2(arguments, told):
     result = call("audit", *arguments)
-    assert result.exit_code == 2 and told in result.stderr and len(result.stderr.splitlines()) == 1
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert len(result.stderr.splitlines()) == 1

@@ -46,7 +46,8 @@ def test_a_broken_file_is_told_in_one_line(tmp_path, text):
     (tmp_path / FILE).write_text(text)
     with pytest.raises(BadState) as caught:
         ConfigState(tmp_path)
-    assert "\n" not in str(caught.value) and FILE in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert FILE in str(caught.value)
 
 
 def test_another_build_of_torch_is_another_question(tmp_path, monkeypatch):

@@ -38,7 +38,8 @@ def test_a_template_of_ones_own(tmp_path):
     file = tmp_path / "attention.toml"
     file.write_text(TEMPLATE, encoding="utf-8")
     template = template_of(file)
-    assert template.name == "attention" and template.depth == 6
+    assert template.name == "attention"
+    assert template.depth == 6
     assert not run(ProgramGenerator(template).generate(0).source)
 
 

@@ -31,7 +31,8 @@ def made(text):
 
 
 def assert_is(tensor, spec, range_):
-    assert tuple(tensor.shape) == spec.size and tensor.dtype == getattr(torch, spec.dtype)
+    assert tuple(tensor.shape) == spec.size
+    assert tensor.dtype == getattr(torch, spec.dtype)
     values = torch.view_as_real(tensor) if tensor.is_complex() else tensor
     values = values.double().flatten()
     finite = values[values.isfinite()]
@@ -61,7 +62,8 @@ def test_inputs_are_what_was_asked_for(spec, seed):
 @given(st.integers(0, 1000), st.integers(1, 9))
 def test_indices_are_below_their_size(seed, below):
     drawn = drawn_input(Draw(random.Random(seed)), index((3, 2), below), PROFILES, LAYOUTS)
-    assert made(drawn.text).min() >= 0 and made(drawn.text).max() < below
+    assert made(drawn.text).min() >= 0
+    assert made(drawn.text).max() < below
 
 
 @given(st.integers(0, 1000), st.sampled_from(("float32", "bfloat16", "int64", "int8")))
@@ -90,8 +92,10 @@ def test_guards_bring_floats_into_bounds(bounds, dtype, given_range, seed):
     result = eval(made_guard.text.replace("{0}", "x"), {"x": x.to(getattr(torch, dtype)), "torch": torch, "F": F})
     assert result.isfinite().all()
     slack = 1e-3 + 1e-6 * abs(result).max()
-    assert result.min() >= made_guard.range.low - slack and result.max() <= made_guard.range.high + slack
-    assert spec.low - 1e-3 <= made_guard.range.low and made_guard.range.high <= spec.high + 1e-3
+    assert result.min() >= made_guard.range.low - slack
+    assert result.max() <= made_guard.range.high + slack
+    assert spec.low - 1e-3 <= made_guard.range.low
+    assert made_guard.range.high <= spec.high + 1e-3
 
 
 @pytest.mark.parametrize("bounds", [(0.05, 64.0), (-0.95, 0.95), (0.0, 1.0), (0.25, 4.0)])
@@ -109,7 +113,9 @@ def test_guards_bring_whole_numbers_into_bounds(dtype, bounds, seed):
     made_guard = guard(Draw(random.Random(seed)), Range(-100, 100, exact=True), dtype, spec)
     x = Rng(seed).integers(0 if dtype == "uint8" else -100, 101, 64).to(getattr(torch, dtype))
     result = eval(made_guard.text.replace("{0}", "x"), {"x": x, "torch": torch})
-    assert result.dtype == x.dtype and bounds[0] <= result.min() and result.max() <= bounds[1]
+    assert result.dtype == x.dtype
+    assert bounds[0] <= result.min()
+    assert result.max() <= bounds[1]
 
 
 def test_nothing_makes_rounded_values_exact():

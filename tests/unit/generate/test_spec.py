@@ -31,14 +31,22 @@ def test_nobody_calculates_with_a_size_that_changes(calculation):
 
 
 def test_a_size_that_changes_is_its_name():
-    assert f"{N}" == "n" and str((N, 3)) == "(n, 3)" and N != 5 and Dim(7, "n") == N and Dim(5, "m") != N
-    assert N > 4 and int(N) == 5
+    assert f"{N}" == "n"
+    assert str((N, 3)) == "(n, 3)"
+    assert N != 5
+    assert Dim(7, "n") == N
+    assert Dim(5, "m") != N
+    assert N > 4
+    assert int(N) == 5
 
 
 def test_a_spec_says_what_it_is():
     spec = Spec((N, 3), "float32")
-    assert str(spec) == "[n, 3] float32" and spec.numel == 15 and not spec.is_static
-    assert spec.within(0, 1).free() == spec and spec.as_("int64").dtype == "int64"
+    assert str(spec) == "[n, 3] float32"
+    assert spec.numel == 15
+    assert not spec.is_static
+    assert spec.within(0, 1).free() == spec
+    assert spec.as_("int64").dtype == "int64"
     with pytest.raises(UnsatisfiableSpec):
         index((2,), 0)
 
@@ -69,5 +77,7 @@ def test_sums_and_products_stay_in_their_intervals(a, b, c, d, s, t):
     y = second.low + t * (second.high - second.low)
     for got, range_ in ((x + y, first + second), (x - y, first - second), (x * y, first * second), (-x, -first)):
         assert range_.low - 1e-6 <= got <= range_.high + 1e-6
-    assert first.times(3).low <= 3 * x + 1e-6 and 3 * x - 1e-6 <= first.times(3).high
-    assert first.over(second).low <= min(x, y) and max(x, y) <= first.over(second).high
+    assert first.times(3).low <= 3 * x + 1e-6
+    assert 3 * x - 1e-6 <= first.times(3).high
+    assert first.over(second).low <= min(x, y)
+    assert max(x, y) <= first.over(second).high

@@ -113,7 +113,8 @@ def test_a_share_of_originals_is_compiled_for_several_threads(tmp_path):
     assert drawn == [threads_of(tmp_path, seed=seed, threaded=0.5)[1:] for seed in range(60)]
     assert {tuple(threads) for threads in drawn} == {(), (2,), (3,), (4,)}
     assert 20 < drawn.count([]) < 40
-    assert threads_of(tmp_path, threaded=0.0) == [1] and len(threads_of(tmp_path, threaded=1.0)) == 2
+    assert threads_of(tmp_path, threaded=0.0) == [1]
+    assert len(threads_of(tmp_path, threaded=1.0)) == 2
 
 
 def own_of(tmp_path: Path, **changed: Any) -> tuple[str, ...]:

@@ -38,7 +38,8 @@ def alone(func, args, compiled, **kwargs):
 def test_one_operator_is_judged_by_its_own_error():
     x = draw(40) * 1e-4
     found = alone(aten.expm1.default, (x,), [x.exp() - 1])
-    assert found.wrong is not None and found.wrong.wrong_elements > 20
+    assert found.wrong is not None
+    assert found.wrong.wrong_elements > 20
     assert abs(found.wrong.compiled - found.wrong.reference) > 100 * found.wrong.allowed
     assert alone(aten.expm1.default, (x,), [x.double().expm1().float()]).wrong is None
     assert alone(aten.sum.default, (x,), [x.flip(0).cumsum(0)[-1]]).wrong is None
@@ -48,7 +49,9 @@ def test_integers_and_moved_data_are_exact():
     x = torch.arange(40)
     assert alone(aten.mul.Tensor, (x, x), [x * x]).wrong is None
     found = alone(aten.mul.Tensor, (x, x), [x * x + (x == 7)]).wrong
-    assert found.index == (7,) and (found.eager, found.compiled) == (49, 50) and found.wrong_elements == 1
+    assert found.index == (7,)
+    assert (found.eager, found.compiled) == (49, 50)
+    assert found.wrong_elements == 1
     moved = draw(4, 5)
     assert alone(aten.flip.default, (moved, [0]), [moved.flip(0)]).wrong is None
     assert alone(aten.flip.default, (moved, [0]), [moved.flip(0) * (1 + 2e-7)]).wrong is not None
@@ -59,7 +62,8 @@ def test_each_of_several_results_is_judged():
     values, indices = x.max(1)
     assert alone(aten.max.dim, (x, 1), [values, indices]).wrong is None
     found = alone(aten.max.dim, (x, 1), [values, indices.roll(1)]).wrong
-    assert found is not None and found.part == 1
+    assert found is not None
+    assert found.part == 1
 
 
 def test_dtype_and_shape_are_judged():
@@ -95,9 +99,12 @@ def test_expm1_is_found_inside_a_division(monkeypatch):
     with without_graph_caches():  # they do not know what is replaced
         found = look(reciprocal_of_elu, (draw(64, 64),))
     (suspect,) = found.suspects
-    assert suspect.operator == "aten.expm1.default" and suspect.kind == "inference"
-    assert suspect.place.text == "small = F.elu(x)" and suspect.place.function == "reciprocal_of_elu"
-    assert "expm1" in suspect.expression and suspect.found.wrong_elements > 10
+    assert suspect.operator == "aten.expm1.default"
+    assert suspect.kind == "inference"
+    assert suspect.place.text == "small = F.elu(x)"
+    assert suspect.place.function == "reciprocal_of_elu"
+    assert "expm1" in suspect.expression
+    assert suspect.found.wrong_elements > 10
     assert Audit.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
@@ -111,7 +118,8 @@ def test_the_backward_graph_is_audited():
     with inductor_config.patch({"cpp.inject_relu_bug_TESTING_ONLY": "accuracy"}):
         found = look(squashed, (x,))
     assert {suspect.place.text for suspect in found.suspects} == {"return F.relu(x * 1.5).sin()"}
-    assert found.graphs == 2 and {s.operator for s in found.suspects} == {"aten.relu.default"}
+    assert found.graphs == 2
+    assert {s.operator for s in found.suspects} == {"aten.relu.default"}
 
 
 @pytest.mark.slow
@@ -119,7 +127,8 @@ def test_the_backward_graph_is_audited():
 def test_int8_minimum_is_found():
     found = look(lambda x: (x + 1).amin() * 2, (torch.full((64,), 5, dtype=torch.int8),))
     (suspect,) = found.suspects
-    assert suspect.operator == "aten.amin.default" and suspect.found.eager == 6
+    assert suspect.operator == "aten.amin.default"
+    assert suspect.found.eager == 6
 
 
 @pytest.mark.slow
@@ -136,8 +145,11 @@ def test_right_programs_have_no_suspect():
         return F.softmax(x @ y.t(), -1), values, indices, parts[0][y[:3] > 0], x.var(0), F.dropout(x, 0.5), n * x.sum()
 
     found = look(written, (draw(9, 5), draw(9, 5), 3), (draw(11, 5), draw(11, 5), 4), dynamic=True)
-    assert found.suspects == () and not found.raised and found.graphs >= 2
-    assert found.audited > 20 and "it draws random numbers" in found.skipped
+    assert found.suspects == ()
+    assert not found.raised
+    assert found.graphs >= 2
+    assert found.audited > 20
+    assert "it draws random numbers" in found.skipped
 
 
 @pytest.mark.slow
@@ -147,7 +159,8 @@ def test_half_types_may_keep_float32_between_operators():
 
     for dtype in (torch.float16, torch.bfloat16):
         found = look(rounded, (draw(64, 64).to(dtype), draw(64, 64, seed=1).to(dtype)))
-        assert found.suspects == () and found.audited >= 10
+        assert found.suspects == ()
+        assert found.audited >= 10
 
 
 @pytest.mark.slow
@@ -159,4 +172,7 @@ def test_activations_keep_their_strides_for_the_backward_graph():
         return torch.atan2(first.sin().sqrt(), second.cos()), torch.hypot(first, second).mean()
 
     found = look(laid_out, (draw(30, 2).abs().requires_grad_(),))
-    assert found.suspects == () and not found.raised and found.graphs == 2 and found.skipped == {}
+    assert found.suspects == ()
+    assert not found.raised
+    assert found.graphs == 2
+    assert found.skipped == {}

@@ -67,7 +67,8 @@ def elements_changed(before, after):
 def test_a_fault_of_an_element_changes_one_element_only(made, fault):
     for draw in range(5):
         planted = fault.plant(made.eager, "outputs", torch.float32, random.Random(draw))
-        assert planted is not None and planted.leaf is not None
+        assert planted is not None
+        assert planted.leaf is not None
         before, after = made.eager.calls[0], planted.observation.calls[0]
         assert elements_changed(before.outputs, after.outputs) == 1
         assert elements_changed(before.inputs_after, after.inputs_after) == 0
@@ -95,11 +96,13 @@ def test_whole_numbers_stay_whole_and_are_seen(fault):
     places = set()
     for draw in range(12):
         planted = fault.plant(made.eager, "outputs", torch.float32, random.Random(draw))
-        assert planted is not None and planted.leaf is not None
+        assert planted is not None
+        assert planted.leaf is not None
         places.add(planted.leaf[1])
         old, new = (run.calls[0].outputs[planted.leaf[1]][1] for run in (made.eager, planted.observation))
         distance = (old.double() - new.double()).abs()
-        assert distance.count_nonzero() == 1 and distance.max() in (1, 2, 3, 4)
+        assert distance.count_nonzero() == 1
+        assert distance.max() in (1, 2, 3, 4)
         assert judged(made, planted.observation).is_finding
     assert places == {0, 1}
 
@@ -138,7 +141,9 @@ def test_ulps_are_counted_across_zero(dtype):
 def test_the_judge_sees_what_is_planted_in_a_plain_program_and_is_ahead():
     found = measure(PROGRAM, 0, 3, [torch.float32])
     row = found.rows[RecallRow("relative error 1e-3", "float32", "outputs")]
-    assert row.planted == 3 and row.recall() == 1.0 and row.recall("TorchFuzz") == 0.0
+    assert row.planted == 3
+    assert row.recall() == 1.0
+    assert row.recall("TorchFuzz") == 0.0
     assert found.rows[RecallRow("wrong stride", "float32", "outputs")].recall("assert_close") == 0.0
     assert all(row.seen[JUDGE] == row.planted for name, row in found.rows.items() if name.fault == "zeroed")
 
@@ -153,7 +158,8 @@ def test_what_does_not_run_in_a_dtype_is_told():
     with pytest.raises(NoSpecimen, match="no halves"):
         subject(HALF_DIES, torch.float16, 0)
     found = measure(HALF_DIES, 0, 1, [torch.float32, torch.float16])
-    assert dict(found.subjects) == {"float32": 1} and "no-halves.py in float16" in found.left_out[0]
+    assert dict(found.subjects) == {"float32": 1}
+    assert "no-halves.py in float16" in found.left_out[0]
 
 
 def test_tables_add_up_and_travel():

@@ -49,11 +49,14 @@ def test_steps_without_guards_keep_shapes_and_types(loaded):
     steps = unguarded(loaded, calls, 0, CALLS)
     assert labels(steps) == [AGAIN, "new values", INTEGERS]
     for step in steps:
-        assert step.kwargs["x"].shape == (4, 6) and step.kwargs["x"].requires_grad and step.kwargs["k"] == 3
+        assert step.kwargs["x"].shape == (4, 6)
+        assert step.kwargs["x"].requires_grad
+        assert step.kwargs["k"] == 3
     assert torch.equal(steps[0].kwargs["x"], calls[0].kwargs["x"])
     assert not torch.equal(steps[1].kwargs["x"], calls[0].kwargs["x"])
     whole = steps[2].kwargs["x"].detach()
-    assert torch.equal(whole, whole.round()) and whole.abs().max() == 3
+    assert torch.equal(whole, whole.round())
+    assert whole.abs().max() == 3
 
 
 def test_checks_choose_the_steps(loaded):
@@ -63,7 +66,8 @@ def test_checks_choose_the_steps(loaded):
 def test_guarded_steps_are_drawn_run_in_eager_and_return_to_the_first_inputs(loaded):
     calls = loaded.calls(0)
     steps = guarded(loaded, calls, 3, random.Random(5))
-    assert len(steps) == 4 and steps[-1].label == AFTERWARDS
+    assert len(steps) == 4
+    assert steps[-1].label == AFTERWARDS
     assert len(set(labels(steps))) == 4
     assert labels(steps) == labels(guarded(loaded, calls, 3, random.Random(5)))
     assert all(call.raised is None for call in observe(loaded.instance, [*calls, *steps]).calls)
@@ -102,14 +106,17 @@ def test_sizes_change_together(loaded):
 def test_strides_change_and_values_do_not(loaded):
     step, (call,) = first("other-strides", loaded), loaded.calls(0)
     assert torch.equal(step.kwargs["x"], call.kwargs["x"])
-    assert step.kwargs["x"].stride() == (1, 4) and step.kwargs["x"].storage_offset() == 3
+    assert step.kwargs["x"].stride() == (1, 4)
+    assert step.kwargs["x"].storage_offset() == 3
 
 
 def test_containers_lose_and_gain_items():
     call = Call(({"scale": 2}, 1), {"rows": [1, 2]})
     subject = StepTarget(None, {})
     (keys,) = STEPS["other-keys"][1](call, subject, random.Random(0))
-    assert keys.args == ({}, 1) and call.args[0] == {"scale": 2} and keys.label == "args[0] without 'scale'"
+    assert keys.args == ({}, 1)
+    assert call.args[0] == {"scale": 2}
+    assert keys.label == "args[0] without 'scale'"
     longer, shorter = STEPS["other-length"][1](call, subject, random.Random(0))
     assert (longer.kwargs["rows"], shorter.kwargs["rows"]) == ([1, 2, 2], [1])
 
@@ -137,7 +144,8 @@ def test_changes_take_place(loaded):
         seen = observe(loaded.instance, [first("other-mode", loaded), step]).calls[1].outputs[0][1]
         assert not torch.equal(seen, plain), name
     silent = observe(loaded.instance, [first("without-gradients", loaded)]).calls[0]
-    assert not silent.gradients and not silent.outputs[0][1].requires_grad
+    assert not silent.gradients
+    assert not silent.outputs[0][1].requires_grad
 
 
 TWO = """
@@ -162,11 +170,13 @@ def test_two_arguments_overlap_or_become_one():
     overlapping, same = made
     for step in (overlapping, overlapping.copy()):
         x, y = step.args
-        assert torch.equal(x, call.args[0]) and torch.equal(y[2:], call.args[1][2:])
+        assert torch.equal(x, call.args[0])
+        assert torch.equal(y[2:], call.args[1][2:])
         x[2:] = 7
         assert torch.equal(y[:2], torch.full((2,), 7.0))
     copied = same.copy()
-    assert same.args[0] is same.args[1] and copied.args[0] is copied.args[1] is not same.args[0]
+    assert same.args[0] is same.args[1]
+    assert copied.args[0] is copied.args[1] is not same.args[0]
 
 
 def test_programs_that_write_to_an_argument_are_called_with_overlapping_ones_first():

@@ -37,7 +37,10 @@ def test_a_division_of_exact_numbers_is_exact(function, dtype, operands):
     args = tuple(value.to(dtype) for value in operands)
     assert judge(function, args, lambda result: None) is None
     found = judge(function, args, lambda result: result[3].add_(1))
-    assert found is not None and found.unsure == "" and found.allowed == 0 and found.wrong == 1
+    assert found is not None
+    assert found.unsure == ""
+    assert found.allowed == 0
+    assert found.wrong == 1
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -45,7 +48,9 @@ def test_a_division_of_halves_may_jump_where_its_quotient_is_whole(dtype):
     args = (torch.tensor([6.0, 7.0, 9.0], dtype=dtype), torch.tensor([1.5, 3.5, 2.25], dtype=dtype))
     assert judge(torch.floor_divide, args, lambda result: result[0].sub_(1)) is None
     found = judge(torch.floor_divide, args, lambda result: result[0].add_(1))
-    assert found is not None and found.unsure == "" and found.wrong == 1
+    assert found is not None
+    assert found.unsure == ""
+    assert found.wrong == 1
 
 
 def test_a_remainder_of_exact_numbers_does_not_jump(operands):
@@ -53,7 +58,9 @@ def test_a_remainder_of_exact_numbers_does_not_jump(operands):
     assert judge(torch.remainder, operands, lambda result: result.add_(size)) is None
     multiple = (torch.tensor([6.0, 7.5, -9.0]), torch.tensor([1.5, 2.5, 3.0]))
     found = judge(torch.remainder, multiple, lambda result: result[1].copy_(torch.tensor(2.4999998)))
-    assert found is not None and found.unsure == "" and found.wrong == 1
+    assert found is not None
+    assert found.unsure == ""
+    assert found.wrong == 1
 
 
 def nearly_whole(x):
@@ -65,7 +72,9 @@ def test_a_jump_of_a_rounded_number_goes_where_noise_goes_and_no_farther():
     assert judge(nearly_whole, x, lambda result: result[3].copy_(torch.tensor(3.0))) is None
     for wrong in (2.0, 5.0, 8.0):
         found = judge(nearly_whole, x, lambda result, wrong=wrong: result[3].copy_(torch.tensor(wrong)))
-        assert found is not None and found.unsure == "" and found.wrong == 1, wrong
+        assert found is not None, wrong
+        assert found.unsure == "", wrong
+        assert found.wrong == 1, wrong
 
 
 def test_what_is_computed_from_a_jump_is_judged_as_before():

@@ -30,4 +30,5 @@ def test_normalising_again_changes_nothing_and_leaves_no_digit(message):
     once = normalised(message)
     assert normalised(once) == once
     assert not any(character.isdecimal() for character in once)
-    assert len(once) <= 200 and len(once.splitlines()) <= 1
+    assert len(once) <= 200
+    assert len(once.splitlines()) <= 1

@@ -30,10 +30,12 @@ def known(program):
 
 def test_numbers_from_numpy_get_a_bound():
     found = known(through_numpy)
-    assert not found.opaque and not found.steered
+    assert not found.opaque
+    assert not found.steered
     eager = through_numpy(X)
     for (_, leaf), value in zip(found.calls[0].outputs, eager, strict=True):
-        assert leaf.bound is not None and float(leaf.bound.max()) < 1e-5
+        assert leaf.bound is not None
+        assert float(leaf.bound.max()) < 1e-5
         assert float((leaf.value - torch.as_tensor(value).double()).abs().max()) < 1e-5
 
 
@@ -44,7 +46,9 @@ def test_gradients_past_numpy_get_a_bound_too():
 
     found = reference(lambda: program, [Call((X.clone().requires_grad_(),), {})])
     ((_, leaf),) = found.calls[0].gradients
-    assert not found.opaque and leaf.bound is not None and float(leaf.bound.max()) < 1e-5
+    assert not found.opaque
+    assert leaf.bound is not None
+    assert float(leaf.bound.max()) < 1e-5
 
 
 def test_a_wrong_number_that_numpy_computed_is_claimed_and_a_rounded_one_is_not():

@@ -151,7 +151,8 @@ def test_state_gradients_and_requires_grad():
     assert state["model.count"] == 1
     assert not torch.equal(state["model.bn.running_mean"], torch.zeros(3))
     assert grads["gradient of args[1]"] is None
-    assert call.outputs[0][1].requires_grad and not call.outputs[1][1].requires_grad
+    assert call.outputs[0][1].requires_grad
+    assert not call.outputs[1][1].requires_grad
     out = Model()(x, unused)[0]
     expected = torch.autograd.grad(out, x, cotangent(out))[0]
     assert torch.equal(grads["gradient of args[0]"], expected)
@@ -171,12 +172,15 @@ def test_first_exception_ends_the_observation():
     seen = observe(lambda: f, [Call((torch.zeros(1),), {}), Call((torch.ones(1),), {}), Call((torch.zeros(1),), {})])
     assert len(seen.calls) == 2
     raised = seen.calls[1].raised
-    assert raised is not None and (raised.type, raised.origin, raised.by_statement) == ("KeyError", "program", True)
+    assert raised is not None
+    assert (raised.type, raised.origin, raised.by_statement) == ("KeyError", "program", True)
 
 
 def test_operator_errors_are_not_by_statement():
     raised = one(lambda x: x @ x, torch.ones(2, 3)).raised
-    assert raised is not None and raised.origin == "program" and not raised.by_statement
+    assert raised is not None
+    assert raised.origin == "program"
+    assert not raised.by_statement
 
 
 def test_errors_in_backward_are_observed():
@@ -190,7 +194,8 @@ def test_errors_in_backward_are_observed():
             raise ZeroDivisionError("in backward")
 
     call = one(lambda x: Bad.apply(x), torch.ones(1, requires_grad=True))
-    assert call.raised is not None and call.raised.type == "ZeroDivisionError"
+    assert call.raised is not None
+    assert call.raised.type == "ZeroDivisionError"
     assert len(call.outputs) == 1
 
 
@@ -262,7 +267,8 @@ def test_a_second_backward_is_declined_by_compiled_code():
     loaded = Loaded(recognise(CUBED, "seed.py"))
     compiled = observe(loaded.instance, loaded.calls(0), transform=lambda f: torch.compile(f, backend="aot_eager"))
     raised = compiled.calls[0].raised
-    assert raised is not None and raised.origin == "unsupported", raised
+    assert raised is not None, raised
+    assert raised.origin == "unsupported", raised
 
 
 def test_a_program_may_go_as_deep_however_deep_it_is_observed():
@@ -272,7 +278,8 @@ def test_a_program_may_go_as_deep_however_deep_it_is_observed():
         return observe(lambda: lambda x: sys.getrecursionlimit(), [Call((torch.ones(1),), {})]).calls[0].outputs[0][1]
 
     limit = sys.getrecursionlimit()
-    assert below(200) - below(0) == 200 and below(0) > limit
+    assert below(200) - below(0) == 200
+    assert below(0) > limit
     assert sys.getrecursionlimit() == limit
 
 
@@ -285,7 +292,8 @@ def test_each_call_draws_other_numbers_and_the_same_ones_again():
     values = [[leaf for _, leaf in call.outputs] for call in first.calls]
     assert not any(np.array_equal(one, other) for one, other in zip(*values, strict=True))
     assert judge_self(first, second).kind is VerdictKind.AGREE
-    assert has_drawn(first) and not has_drawn(observe(lambda: torch.exp, calls))
+    assert has_drawn(first)
+    assert not has_drawn(observe(lambda: torch.exp, calls))
 
 
 def test_what_eager_compiled_for_other_calls_does_not_count():
@@ -329,6 +337,9 @@ def test_modes_that_a_program_leaves_changed_last_for_its_calls_only():
 
     for _ in range(2):
         first, second = observe(lambda: program, [Call((torch.ones(2),), {})] * 2).calls
-        assert first.outputs[0][1].tolist() == [3.0, 3.0] and first.outputs[0][1].dtype is torch.float32
-        assert second.outputs[0][1].tolist() == [4.0, 4.0] and second.outputs[0][1].dtype is torch.float64
-    assert torch.is_grad_enabled() and torch.get_default_dtype() is torch.float32
+        assert first.outputs[0][1].tolist() == [3.0, 3.0]
+        assert first.outputs[0][1].dtype is torch.float32
+        assert second.outputs[0][1].tolist() == [4.0, 4.0]
+        assert second.outputs[0][1].dtype is torch.float64
+    assert torch.is_grad_enabled()
+    assert torch.get_default_dtype() is torch.float32

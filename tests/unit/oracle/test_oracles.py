@@ -101,13 +101,15 @@ def test_strides_do_not_stand_for_a_wrong_number():
 
 def test_the_place_of_an_alias_is_an_expression():
     found = judged(PAIRS["aliasing"][0], PAIRS["aliasing"][1])
-    assert found.evidence is not None and found.evidence.path == "shared(output, args[0])"
+    assert found.evidence is not None
+    assert found.evidence.path == "shared(output, args[0])"
 
 
 def test_leaves_and_non_leaves():
     w = torch.ones(3, requires_grad=True)
     found = judged(lambda x: w, lambda x: w.view_as(w), without=("aliasing",))
-    assert found.kind is VerdictKind.WRONG_METADATA and "is_leaf" in found.message
+    assert found.kind is VerdictKind.WRONG_METADATA
+    assert "is_leaf" in found.message
 
 
 def program(body, head=""):
@@ -126,12 +128,14 @@ def test_own_warnings_count_each_time_and_others_do_not(recwarn):
     loud = program('warnings.warn("careful")\nwarnings.warn("careful")\nreturn x')
     once = program('warnings.warn("careful")\nreturn x')
     found = compared(loud, once)
-    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT and "warned line 1" in found.message
+    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT
+    assert "warned line 1" in found.message
     assert not recwarn.list
     with warnings.catch_warnings(record=True) as passed:
         warnings.simplefilter("always")
         quiet = seen(lambda x: (warnings.warn("from here", stacklevel=1), x)[1])
-    assert [str(w.message) for w in passed] == ["from here"] and not quiet.calls[0].warned
+    assert [str(w.message) for w in passed] == ["from here"]
+    assert not quiet.calls[0].warned
 
 
 def test_what_numpy_says_of_its_arithmetic_does_not_count():
@@ -146,7 +150,8 @@ def test_what_numpy_says_of_its_arithmetic_does_not_count():
 def test_globals_count():
     adds = program("global N\nN += 1\nreturn x", "N = 0")
     found = compared(adds, program("global N\nN += 2\nreturn x", "N = 0"))
-    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT and found.evidence.path == "globals()['N']"
+    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT
+    assert found.evidence.path == "globals()['N']"
     assert compared(adds, adds).kind is VerdictKind.AGREE
 
 
@@ -190,7 +195,8 @@ def test_a_rewrite_may_bring_globals_of_its_own_and_must_keep_the_others():
 )
 def test_what_is_on_one_side_only_is_named_with_both_structures(body, less, evidence):
     found = compared(program(body, "N = []"), program(less, "N = []"))
-    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT and found.evidence is not None
+    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT
+    assert found.evidence is not None
     assert (found.evidence.path, found.evidence.eager, found.evidence.compiled) == evidence
 
 
@@ -199,7 +205,8 @@ def test_a_list_that_is_an_argument_is_compared_as_a_whole():
         rows.append(x)
 
     found = judged(appends, lambda x, rows: None, (X, [X]))
-    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT and found.evidence.path == "structure(args[1])"
+    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT
+    assert found.evidence.path == "structure(args[1])"
 
 
 def test_what_breaks_down_while_it_is_read_is_not_raised_by_the_program(monkeypatch):
@@ -208,7 +215,8 @@ def test_what_breaks_down_while_it_is_read_is_not_raised_by_the_program(monkeypa
             raise ValueError("no words")
 
     found = observe(lambda: lambda x: Odd(), [Call((X,), {})]).calls[0]
-    assert found.raised is None and found.outputs == [("output", "Odd whose repr raises ValueError")]
+    assert found.raised is None
+    assert found.outputs == [("output", "Odd whose repr raises ValueError")]
 
     def broken(*_):
         raise RuntimeError("cannot access the storage")
@@ -216,9 +224,9 @@ def test_what_breaks_down_while_it_is_read_is_not_raised_by_the_program(monkeypa
     plain = seen(lambda x: x + 1)
     monkeypatch.setattr("eqfuzz.oracle.observe.observer.shared_memory", broken)
     unread = seen(lambda x: x + 1)
-    assert unread.calls[0].raised is None and unread.calls[0].unread
+    assert unread.calls[0].raised is None
+    assert unread.calls[0].unread
     found = judge_compiled(plain, unread, None)
-    assert (
-        found.kind is VerdictKind.WRONG_METADATA and "cannot be read: RuntimeError: cannot access the" in found.message
-    )
+    assert found.kind is VerdictKind.WRONG_METADATA
+    assert "cannot be read: RuntimeError: cannot access the" in found.message
     assert judge_compiled(unread, unread, None).kind is VerdictKind.AGREE

@@ -133,7 +133,8 @@ def test_argmax_and_comparisons_near_a_tie_are_unstable():
     ties, compared, clear, positive = outputs(f, x)
     assert ties.unstable.float().mean() > 0.8
     assert compared.unstable.float().mean() > 0.8
-    assert clear.bound is None and positive.bound is None
+    assert clear.bound is None
+    assert positive.bound is None
 
 
 def test_jumps_are_found_although_every_sample_may_fall_on_one_side():
@@ -141,14 +142,16 @@ def test_jumps_are_found_although_every_sample_may_fall_on_one_side():
         return (x / x).floor(), torch.relu(x.exp() - x.exp() * 1), (x.exp() / x.exp()).clamp(max=1.0)
 
     floor, relu, clamp = outputs(f, draw(3000).abs() + 0.1)
-    assert not floor.exact.any() and bool(floor.unstable.all())
+    assert not floor.exact.any()
+    assert bool(floor.unstable.all())
     assert not relu.exact.any()
     assert not clamp.exact.any()
 
 
 def test_saturation_is_exact():
     (leaf,) = outputs(lambda x: (x.exp() + 5).clamp(max=1.0), draw(9))
-    assert bool(leaf.exact.all()) and bool((leaf.value == 1).all())
+    assert bool(leaf.exact.all())
+    assert bool((leaf.value == 1).all())
 
 
 def test_item_steers():
@@ -179,9 +182,13 @@ def test_item_numbers_carry_their_noise():
         return x * total, torch.tensor(total), total, total - 1.0, math.sqrt(total)
 
     scaled, lifted, plain, derived, untracked = outputs(f, draw(100))
-    assert not scaled.exact.any() and not lifted.exact.any()
-    assert plain.bound is not None and plain.bound > 0
-    assert derived.bound is not None and derived.bound > 0 and not derived.opaque
+    assert not scaled.exact.any()
+    assert not lifted.exact.any()
+    assert plain.bound is not None
+    assert plain.bound > 0
+    assert derived.bound is not None
+    assert derived.bound > 0
+    assert not derived.opaque
     assert untracked.opaque
 
 
@@ -191,7 +198,8 @@ def test_numbers_that_leave_torch_are_opaque():
 
     x = draw(4)
     (leaf,) = outputs(lambda x: x.exp().numpy(), x)
-    assert not leaf.opaque and bool((leaf.bound > 0).all())
+    assert not leaf.opaque
+    assert bool((leaf.bound > 0).all())
     assert refer(lambda x: torch.tensor(x.exp().tolist()), x).opaque
     assert not refer(whole, x).opaque
 
@@ -209,7 +217,9 @@ def test_reading_bits_is_opaque():
 def test_nan_and_inf_inputs():
     x = torch.tensor([float("nan"), float("inf"), -float("inf"), 0.0, 88.0, 89.0])
     leaf, bounded = outputs(lambda x: (x.exp(), x.nan_to_num()), x)
-    assert bool(leaf.value[0].isnan()) and leaf.value[1] == float("inf") and leaf.value[5] == float("inf")
+    assert bool(leaf.value[0].isnan())
+    assert leaf.value[1] == float("inf")
+    assert leaf.value[5] == float("inf")
     assert not leaf.unstable.any()
     assert torch.equal(bounded.value, x.nan_to_num())
 
@@ -220,7 +230,8 @@ def test_overflow_between_half_operators_may_or_may_not_happen():
     (leaf,) = outputs(lambda x: x * x / 300, half)
     assert bool(leaf.unstable.all())
     (leaf,) = outputs(lambda x: x * x / 1e30, single)
-    assert not leaf.unstable.any() and bool(leaf.value.isinf().all())
+    assert not leaf.unstable.any()
+    assert bool(leaf.value.isinf().all())
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (), (1,), (3, 0, 2)])
@@ -261,7 +272,8 @@ def test_a_rounding_to_halves_may_be_left_out(half):
 def test_cond_is_followed():
     found = refer(lambda x: torch.cond(x.sum() > -1e9, torch.sin, torch.cos, (x,)), draw(4))
     torch.testing.assert_close(found.calls[0].outputs[0][1].value, draw(4).double().sin())
-    assert not found.opaque and not found.steered
+    assert not found.opaque
+    assert not found.steered
 
 
 def test_while_loop_is_followed():
@@ -271,7 +283,8 @@ def test_while_loop_is_followed():
 
     found = refer(program, draw(4))
     torch.testing.assert_close(found.calls[0].outputs[0][1].value, draw(4).double().exp().sin().sin().sin())
-    assert not found.opaque and not found.steered
+    assert not found.opaque
+    assert not found.steered
 
 
 def test_gradients_have_bounds():
@@ -304,7 +317,8 @@ def test_probabilities_stay_between_0_and_1_under_noise(dtype):
     found = refer(lambda x: F.binary_cross_entropy((x * 3).clamp(0, 1), share, weight, reduction="none"), x)
     ((_, leaf),) = found.calls[0].outputs
     exact = F.binary_cross_entropy((x.double() * 3).clamp(0, 1), share.double(), weight.double(), reduction="none")
-    assert not found.opaque and not leaf.exact[1:3].any()
+    assert not found.opaque
+    assert not leaf.exact[1:3].any()
     assert (leaf.bound[1:3] > 0).all()
     assert torch.allclose(leaf.value, exact, rtol=1e-6)
 
@@ -338,7 +352,8 @@ def test_what_runs_on_no_rounded_number_is_opaque():
 def test_equal_seeds_give_equal_references():
     first, second = (outputs(in_place_views, draw(6, 6), draw(6, 6, seed=1)) for _ in range(2))
     for one, other in zip(first, second, strict=True):
-        assert torch.equal(one.bound, other.bound) and torch.equal(one.value, other.value)
+        assert torch.equal(one.bound, other.bound)
+        assert torch.equal(one.value, other.value)
 
 
 def test_conjugates_and_complex_views():
@@ -435,7 +450,8 @@ def test_rounded_numbers_keep_their_bound_through_sparse_forms():
     ]
     for form in forms:
         found = outputs(form, x)[0]
-        assert torch.equal(found.value, dense.value) and not found.exact.any()
+        assert torch.equal(found.value, dense.value)
+        assert not found.exact.any()
         assert 0.5 < found.bound.max() / dense.bound.max() < 2
 
 
@@ -455,7 +471,8 @@ def test_forward_derivatives_have_a_reference():
 
     x = draw(5)
     (leaf,) = outputs(slope, x)
-    assert not leaf.opaque and bool((leaf.bound > 0).all())
+    assert not leaf.opaque
+    assert bool((leaf.bound > 0).all())
     assert float((leaf.value - slope(x).double()).abs().max()) < 1e-6
 
 

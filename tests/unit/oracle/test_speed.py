@@ -43,9 +43,11 @@ def judged(first, second, slowness=lambda now: 1.0, **options):
 @pytest.mark.parametrize("seconds", [3e-7, 2e-5, 4e-3, 2.0])
 def test_the_ratio_does_not_depend_on_the_scale(seconds):
     timing, _ = timed(seconds, 3 * seconds)
-    assert timing.ratio == pytest.approx(3) and timing.steady == pytest.approx(3)
+    assert timing.ratio == pytest.approx(3)
+    assert timing.steady == pytest.approx(3)
     assert timing.noise == pytest.approx(1, abs=1e-6)
-    assert timing.first_seconds == pytest.approx(seconds) and timing.second_seconds == pytest.approx(3 * seconds)
+    assert timing.first_seconds == pytest.approx(seconds)
+    assert timing.second_seconds == pytest.approx(3 * seconds)
 
 
 def test_blocks_are_long_enough_and_interleaved():
@@ -53,27 +55,34 @@ def test_blocks_are_long_enough_and_interleaved():
     # Without the search for the size of a block: rounds of A B B A, where neighbours join.
     text = "".join(machine.calls)
     runs = [len(run) for run in text.replace("ab", "a b").replace("ba", "b a").split()][4:-1]
-    assert min(runs) >= 10 and text[-1] == "a"
-    assert {run for run in runs if run < 20} == {10} and 40 in runs
+    assert min(runs) >= 10
+    assert text[-1] == "a"
+    assert {run for run in runs if run < 20} == {10}
+    assert 40 in runs
     assert 0.3 <= machine.now < 0.5
 
 
 def test_a_slow_program_is_measured_a_few_times_only():
     timing, machine = timed(2.0, 2.0)
-    assert timing.rounds == 5 and len(machine.calls) < 30
+    assert timing.rounds == 5
+    assert len(machine.calls) < 30
 
 
 def test_a_slower_variant_is_told_with_its_numbers():
     verdict = judged(1e-3, 2.5e-3)
-    assert verdict is not None and verdict.kind is VerdictKind.SLOW and not verdict.is_finding
+    assert verdict is not None
+    assert verdict.kind is VerdictKind.SLOW
+    assert not verdict.is_finding
     assert "2.5 ms per call, its compiled original 1 ms: 2.5 times as long" in verdict.message
-    assert verdict.evidence.reference == pytest.approx(1e-3) and verdict.evidence.compiled == pytest.approx(2.5e-3)
+    assert verdict.evidence.reference == pytest.approx(1e-3)
+    assert verdict.evidence.compiled == pytest.approx(2.5e-3)
     assert verdict.evidence.allowed == pytest.approx(2e-3)
     assert Verdict.from_json(verdict.to_json()) == verdict
 
 
 def test_what_is_within_the_limit_is_not_told():
-    assert judged(1e-3, 1.9e-3) is None and judged(1e-3, 1e-4) is None
+    assert judged(1e-3, 1.9e-3) is None
+    assert judged(1e-3, 1e-4) is None
     assert judged(1e-3, 2.5e-3, limit=3.0) is None
     assert judged(1e-3, 1.9e-3, limit=1.5) is not None
 
@@ -115,7 +124,8 @@ def test_garbage_collection_rests_meanwhile():
     machine = Machine()
     one = machine.program("a", 1e-3)
     measure(lambda: (states.append(gc.isenabled()), one()), one, clock=machine.clock)
-    assert not any(states) and gc.isenabled()
+    assert not any(states)
+    assert gc.isenabled()
     gc.disable()
     try:
         measure(one, one, clock=machine.clock)

@@ -45,7 +45,8 @@ def test_own_format_takes_the_only_function_and_a_returned_tuple_is_one_set():
         """
     )
     assert program.entry == "scaled"
-    assert len(loaded.calls(0)) == 1 and len(loaded.calls(0)[0].args) == 2
+    assert len(loaded.calls(0)) == 1
+    assert len(loaded.calls(0)[0].args) == 2
 
 
 def test_own_format_module_is_the_outermost_class():
@@ -62,7 +63,8 @@ def test_own_format_module_is_the_outermost_class():
         def inputs(rng): yield rng.normal(3)
         """
     )
-    assert program.entry == "Outer" and program.is_module
+    assert program.entry == "Outer"
+    assert program.is_module
 
 
 def test_inputs_are_equal_for_equal_seeds_and_differ_otherwise():
@@ -94,11 +96,13 @@ if __name__ == "__main__":
 
 def test_the_papers_format_runs_nothing_and_keeps_line_numbers():
     program, loaded = load(PTMODULE)
-    assert program.format is SeedFormat.PTMODULE and program.entry == "PMbodule"
+    assert program.format is SeedFormat.PTMODULE
+    assert program.entry == "PMbodule"
     assert len(loaded.calls(0)) == 3, "one set per tensor when forward takes one"
     original = textwrap.dedent(PTMODULE).splitlines()
     assert all(line in ("", original[i]) for i, line in enumerate(program.source.splitlines()))
-    assert BOOM not in program.source and "torch.compile" not in program.source
+    assert BOOM not in program.source
+    assert "torch.compile" not in program.source
 
 
 def test_the_papers_format_with_one_parameter_per_tensor_is_one_set():
@@ -130,9 +134,11 @@ def test_torchfuzz():
         """
     )
     assert program.format is SeedFormat.TORCHFUZZ
-    assert "capture_scalar_outputs" in program.source and "compiled_program" not in program.source
+    assert "capture_scalar_outputs" in program.source
+    assert "compiled_program" not in program.source
     (call,) = loaded.calls(0)
-    assert len(call.args) == 3 and call.args[2].requires_grad
+    assert len(call.args) == 3
+    assert call.args[2].requires_grad
 
 
 def test_kernelbench_with_and_without_constructor_inputs():
@@ -148,7 +154,8 @@ def test_kernelbench_with_and_without_constructor_inputs():
     assert Loaded(recognise(textwrap.dedent(text), "k.py")).instance().n == 2
     with_init = textwrap.dedent(text) + "def get_init_inputs(): return [5]\n"
     program = recognise(with_init, "k.py")
-    assert program.format is SeedFormat.KERNELBENCH and Loaded(program).instance().n == 5
+    assert program.format is SeedFormat.KERNELBENCH
+    assert Loaded(program).instance().n == 5
     pair = textwrap.dedent(text) + "def get_init_inputs(): return [[], {'n': 7}]\n"
     assert Loaded(recognise(pair, "k.py")).instance().n == 7
 
@@ -170,7 +177,8 @@ def test_whitefox_without_imports_and_with_a_call_at_the_end():
         __output__ = m(x1, other)
         """
     )
-    assert program.format is SeedFormat.WHITEFOX and program.construct == "Model(6)"
+    assert program.format is SeedFormat.WHITEFOX
+    assert program.construct == "Model(6)"
     (call,) = loaded.calls(0)
     assert loaded.instance()(*call.args).shape == (2, 6)
 
@@ -195,7 +203,8 @@ def test_a_model_that_the_script_puts_into_evaluation_mode_is_tested_in_it(lines
     """
     program, loaded = load(textwrap.dedent(text) + f"{lines}\nx = torch.ones(2)\nm(x)\n")
     model = loaded.instance()
-    assert model.width == 6 and model.training is training, program.construct
+    assert model.width == 6, program.construct
+    assert model.training is training, program.construct
 
 
 def test_whitefox_inputs_named_like_forwards_parameters():
@@ -226,7 +235,8 @@ def test_what_is_missing_is_said_in_one_line(source, words):
     with pytest.raises(InvalidSeed) as caught:
         recognise(source, "seed.py")
     message = str(caught.value)
-    assert "\n" not in message and all(word in message for word in words), message
+    assert "\n" not in message, message
+    assert all(word in message for word in words), message
 
 
 def test_unreadable_files(tmp_path):

@@ -61,8 +61,10 @@ def test_special_values_and_requires_grad():
     tensor = torch.tensor([0.0, -0.0, float("nan"), float("inf"), -float("inf"), 1e-45], requires_grad=True)
     complex_ = torch.tensor([complex(1, 2), complex(0, -1.5)])
     back, other = round_trip(tensor, complex_)
-    assert back.requires_grad and torch.equal(other, complex_)
-    assert torch.equal(back.isnan(), tensor.isnan()) and torch.equal(torch.signbit(back), torch.signbit(tensor))
+    assert back.requires_grad
+    assert torch.equal(other, complex_)
+    assert torch.equal(back.isnan(), tensor.isnan())
+    assert torch.equal(torch.signbit(back), torch.signbit(tensor))
 
 
 def test_arguments_that_alias_still_do():
@@ -157,14 +159,19 @@ def test_containers_and_objects_keep_their_types_and_their_order():
         assert structure(back) == structure(value)
         pairs = zip(leaves(value, ""), leaves(back, ""), strict=True)
         assert all(a[0] == b[0] and identical(a[1], b[1], signed_zero=True) for a, b in pairs)
-    assert args[7].name == "s" and args[4].maxlen == 3 and args[2].default_factory is type(args[9])
-    assert args[9].value["again"] is args[6] and args[10] is loaded.module.__dict__["Colour"].RED
+    assert args[7].name == "s"
+    assert args[4].maxlen == 3
+    assert args[2].default_factory is type(args[9])
+    assert args[9].value["again"] is args[6]
+    assert args[10] is loaded.module.__dict__["Colour"].RED
 
 
 def test_what_is_one_object_in_two_places_is_one_again():
     tensor, rows = torch.ones(2), [1, 2]
     first, second, third, other = round_trip(tensor, tensor, [rows, {"rows": rows}], rows)
-    assert first is second and third[0] is other and third[1]["rows"] is other
+    assert first is second
+    assert third[0] is other
+    assert third[1]["rows"] is other
 
 
 def test_what_two_calls_share_is_each_calls_own():
@@ -174,7 +181,8 @@ def test_what_two_calls_share_is_each_calls_own():
     exec("def make():\n" + textwrap.indent(calls, "    "), namespace)
     (one, part), (other, _) = (args for args, _ in namespace["make"]())
     one.fill_(7)
-    assert part.tolist() == [7, 7] and other.tolist() == [0, 1, 2]
+    assert part.tolist() == [7, 7]
+    assert other.tolist() == [0, 1, 2]
 
 
 def test_what_holds_itself_has_no_source_form():

@@ -57,7 +57,8 @@ def test_containers_stay_the_same_objects():
     subject.instance()(torch.ones(2))
     subject.instance()
     assert (namespace["SEEN"], namespace["CACHE"], namespace["TABLE"]) == before
-    assert namespace["SEEN"] is namespace["TAIL"] is before[0] and "LAST" not in namespace
+    assert namespace["SEEN"] is namespace["TAIL"] is before[0]
+    assert "LAST" not in namespace
 
 
 def test_only_data_counts():
@@ -131,13 +132,16 @@ def test_what_functions_and_classes_hold_is_put_back_too():
         assert torch.equal(one.outputs[0][1], other.outputs[0][1])
     subject.instance()
     assert all(namespace[name] is value for name, value in objects.items())
-    assert namespace["ROWS"] == [1] and list(namespace["HISTORY"]) == [1, 2] and namespace["COUNTER"].total == 0
+    assert namespace["ROWS"] == [1]
+    assert list(namespace["HISTORY"]) == [1, 2]
+    assert namespace["COUNTER"].total == 0
 
 
 def test_globals_that_are_objects_of_the_program_or_deques_are_seen():
     subject = Loaded(recognise(HOLDERS, "seed.py"))
     after = dict(observe(subject.instance, subject.calls(0)).calls[0].globals_after)
-    assert after["globals()['COUNTER'].total"] == 1 and after["globals()['HISTORY'][1]"] == 1
+    assert after["globals()['COUNTER'].total"] == 1
+    assert after["globals()['HISTORY'][1]"] == 1
 
 
 GRADIENTS = """
@@ -169,5 +173,8 @@ def test_tensors_that_a_call_ties_to_a_graph_or_resizes_are_put_back():
     assert namespace["TABLE"].requires_grad
     subject.instance()
     table, row, grows, noted = (namespace[name] for name in ("TABLE", "ROW", "GROWS", "NOTED"))
-    assert not table.requires_grad and torch.equal(table, torch.zeros(2)) and torch.equal(row, torch.zeros(1))
-    assert grows.shape == (2,) and not noted.requires_grad
+    assert not table.requires_grad
+    assert torch.equal(table, torch.zeros(2))
+    assert torch.equal(row, torch.zeros(1))
+    assert grows.shape == (2,)
+    assert not noted.requires_grad

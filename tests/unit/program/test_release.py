@@ -65,7 +65,8 @@ def test_release_and_build_of_another_interpreter(tmp_path, version, more, expec
 
 def test_this_interpreter_is_read_as_another_is():
     assert this_release() == release_of(sys.executable)
-    assert this_release().release == torch.__version__.partition("+")[0] and this_release().build
+    assert this_release().release == torch.__version__.partition("+")[0]
+    assert this_release().build
 
 
 def test_torch_is_not_imported_for_it():
@@ -93,7 +94,8 @@ def test_a_folder_named_torch_where_one_works_is_not_the_torch_of_the_interprete
 def test_what_has_no_torch_is_one_line(tmp_path, script, expected):
     with pytest.raises(NoTorch) as error:
         release_of(program(tmp_path, script))
-    assert str(error.value).startswith(f"{tmp_path / 'python'}: ") and expected in str(error.value)
+    assert str(error.value).startswith(f"{tmp_path / 'python'}: ")
+    assert expected in str(error.value)
     assert "\n" not in str(error.value)
 
 

@@ -130,12 +130,14 @@ def test_the_rewriting_is_shown_where_it_takes_one():
     )
     text = text_of(finding)
     told = text.split("Only this way of writing the program is known to show it.")[1].split("### Versions")[0]
-    assert finding.original_is_right and "The same written otherwise compiles right:" in told
+    assert finding.original_is_right
+    assert "The same written otherwise compiles right:" in told
     unknown = dataclasses.replace(finding, cells={"C(P)": "not run"})
     assert "compiles right" not in text_of(unknown)
     lines = re.findall(r"```diff\n(.*)\n```", told, re.DOTALL)[0].splitlines()
     assert lines[:2] == ["--- the original", "+++ shows it"]
-    assert "-    return x.to(torch.int8).amin(0)" in lines and "+    return torch.amin(x.char(), 0)" in lines
+    assert "-    return x.to(torch.int8).amin(0)" in lines
+    assert "+    return torch.amin(x.char(), 0)" in lines
     assert "def inputs" not in told
     assert "```diff" not in text_of(WHOLE)
 
@@ -171,9 +173,14 @@ def test_every_kind_has_every_section_once(kind, known, derived):
     raises = kind in (VerdictKind.COMPILER_CRASH, VerdictKind.EXCEPTION_MISMATCH)
     sections = ["### 🐛 Describe the bug", *(["### Error logs"] if raises else []), "### Versions"]
     assert re.findall(r"^### .*$", text, re.MULTILINE) == sections
-    assert text.count("```") % 2 == 0 and text.count("<!--") == text.count("-->") == 2
-    assert "long story" not in text and "None" not in text and "{{" not in text and "\n\n\n" not in text
-    assert f"**{kind}**" in text and "github.com/pytorch/pytorch/issues?q=is%3Aissue" in text
+    assert text.count("```") % 2 == 0
+    assert text.count("<!--") == text.count("-->") == 2
+    assert "long story" not in text
+    assert "None" not in text
+    assert "{{" not in text
+    assert "\n\n\n" not in text
+    assert f"**{kind}**" in text
+    assert "github.com/pytorch/pytorch/issues?q=is%3Aissue" in text
     assert title(finding) in text.splitlines()[0]
     assert len(title(finding).splitlines()) == 1
 
@@ -271,4 +278,5 @@ def test_texts_of_the_program_end_no_fence_and_no_comment():
     text = text_of(finding, Outcome(STILL_FAILING, "```\n# A heading\n```"))
     head, body = text.split("### 🐛 Describe the bug")
     assert head.count("-->") == 2
-    assert "````\n```\n# A heading\n```\n````" in body and body.count("````") == 8
+    assert "````\n```\n# A heading\n```\n````" in body
+    assert body.count("````") == 8

@@ -41,9 +41,11 @@ def test_seeds_of_a_run(tmp_path):
     }
     good, bad, invalid, known = suite.findall("testcase")
     assert (good.get("classname"), good.get("name"), good.get("time")) == ("seeds.a", "good.py", "1.500")
-    assert bad.find("failure").get("type") == "wrong-result" and "out/findings/x" in bad.find("failure").text
+    assert bad.find("failure").get("type") == "wrong-result"
+    assert "out/findings/x" in bad.find("failure").text
     assert "\x1b" not in invalid.find("skipped").get("message")
-    assert known.find("failure") is None and "example.org" in known.find("system-out").text
+    assert known.find("failure") is None
+    assert "example.org" in known.find("system-out").text
 
 
 def test_the_suite_counts_invalid_seeds_by_reason(tmp_path):
@@ -68,7 +70,8 @@ def test_a_campaign_tells_its_findings_after_the_seed(tmp_path):
     finding = FindingReported(7, finding_of(VerdictKind.HANG), "f", known=False)
     suite = told(tmp_path / "j.xml", started, done(7, "a.py"), finding, ItemEnded(7, "a.py", "done", "", 3, 1.0))
     [case] = suite.findall("testcase")
-    assert case.find("failure") is not None and case.get("time") == "1.500"
+    assert case.find("failure") is not None
+    assert case.get("time") == "1.500"
 
 
 def test_what_is_cut_off_is_no_case(tmp_path):

@@ -69,4 +69,5 @@ def test_each_bucket_has_one_heading(console):
     lines = [line.strip() for line in told(console).splitlines()]
     assert lines[0] == "b1  values · amin  (7 findings)  known: https://u/1"
     assert [line.split()[0] for line in lines[1:]] == ["a1", "a2", "c3"]
-    assert lines[3].endswith("AOTAutograd") and not lines[1].endswith("AOTAutograd")
+    assert lines[3].endswith("AOTAutograd")
+    assert not lines[1].endswith("AOTAutograd")

@@ -22,7 +22,8 @@ def names(path: str) -> list[list[str]]:
 
 def test_a_function_has_the_overloads_of_its_operator() -> None:
     assert sorted(names("torch.sum")) == [["input", "dim", "keepdim", "dtype"], ["input", "dtype"]]
-    assert ["input", "other"] in names("torch.max") and ["input", "dim", "keepdim"] in names("torch.max")
+    assert ["input", "other"] in names("torch.max")
+    assert ["input", "dim", "keepdim"] in names("torch.max")
 
 
 def test_defaults_and_keyword_only_parameters_are_known() -> None:
@@ -30,10 +31,12 @@ def test_defaults_and_keyword_only_parameters_are_known() -> None:
     assert operator is not None
     for signature in operator.signatures:
         alpha = signature.named("alpha")
-        assert alpha is not None and alpha.default == 1
+        assert alpha is not None
+        assert alpha.default == 1
         assert alpha.keyword_only  # the schema of add.Scalar says otherwise, Python does not
     (softmax,) = operator_at("torch.softmax").signatures  # type: ignore[union-attr]
-    assert softmax.named("dim").default is REQUIRED and softmax.named("dtype").default is None  # type: ignore[union-attr]
+    assert softmax.named("dim").default is REQUIRED
+    assert softmax.named("dtype").default is None
 
 
 def test_functions_in_python_have_their_own_parameters() -> None:

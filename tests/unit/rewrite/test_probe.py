@@ -90,8 +90,10 @@ def test_hard_constructs_run_the_same_and_keep_their_lines():
     probe = Probe(program, syntax)
     plain = loaded.instance()(*calls[0].copy().args)
     seen = probe.instance()(*calls[0].copy().args)
-    assert torch.equal(plain[0].a, seen[0].a) and plain[0].b == seen[0].b
-    assert plain[3] == seen[3] and all(torch.equal(p, q) for p, q in zip(plain[2], seen[2], strict=True))
+    assert torch.equal(plain[0].a, seen[0].a)
+    assert plain[0].b == seen[0].b
+    assert plain[3] == seen[3]
+    assert all(torch.equal(p, q) for p, q in zip(plain[2], seen[2], strict=True))
     assert instrument(syntax).count("\n") == program.source.count("\n")
     facts = probe.facts()
     recorded = {syntax.text[slice(*e.span)] for e in syntax.expressions if facts.at(e.span)}
@@ -101,7 +103,9 @@ def test_hard_constructs_run_the_same_and_keep_their_lines():
 def test_code_that_makes_the_program_is_not_probed():
     _, _, syntax = build(HARD)
     texts = {syntax.text[slice(*e.span)] for e in syntax.expressions}
-    assert "2.0 * 1" not in texts and "1 + 1" not in texts and "rng.normal(4, 3)" not in texts
+    assert "2.0 * 1" not in texts
+    assert "1 + 1" not in texts
+    assert "rng.normal(4, 3)" not in texts
     assert RECORDER not in syntax.text
 
 
@@ -139,7 +143,8 @@ def test_facts_say_what_is_written_to_later():
     )
     facts = take_facts(program, syntax, loaded.calls(0))
     by_text = {syntax.text[slice(*e.span)]: facts.at(e.span)[0] for e in syntax.expressions}
-    assert by_text["x + 1"].mutated and by_text["y.view(-1)"].mutated
+    assert by_text["x + 1"].mutated
+    assert by_text["y.view(-1)"].mutated
     assert not by_text["x * 2"].mutated
 
 
@@ -156,8 +161,13 @@ def test_facts_of_values():
     facts = take_facts(program, syntax, loaded.calls(0))
     by_text = {syntax.text[slice(*e.span)]: facts.at(e.span)[0] for e in syntax.expressions}
     x = by_text["x"]
-    assert x.has_inf and x.has_negative_zero and not x.has_nan and (x.low, x.high) == (0.0, 1.0)
-    assert x.needs_grad and by_text["k"].value == 3 and by_text["x.shape[0]"].value == 3
+    assert x.has_inf
+    assert x.has_negative_zero
+    assert not x.has_nan
+    assert (x.low, x.high) == (0.0, 1.0)
+    assert x.needs_grad
+    assert by_text["k"].value == 3
+    assert by_text["x.shape[0]"].value == 3
     assert by_text["torch.log(a)"].has_inf
 
 

@@ -43,7 +43,8 @@ def run(variant):
 
 def test_each_makes_one_rewrite_per_variant_and_families_alternate():
     variants = each(original(PROGRAM), SITES, 6, random.Random(3))
-    assert len(variants) == 6 and all(len(v.derivation) == 1 for v in variants)
+    assert len(variants) == 6
+    assert all(len(v.derivation) == 1 for v in variants)
     assert len({v.families for v in variants}) == 6
     assert len({v.program.source for v in variants}) == 6
 
@@ -51,7 +52,8 @@ def test_each_makes_one_rewrite_per_variant_and_families_alternate():
 def test_limit_zero_means_all_and_nothing_comes_twice():
     variants = each(original(PROGRAM), SITES, 0, random.Random(3))
     sources = [v.program.source for v in variants]
-    assert len(sources) == len(set(sources)) > 50 and PROGRAM.source not in sources
+    assert len(sources) == len(set(sources)) > 50
+    assert PROGRAM.source not in sources
 
 
 def test_the_seed_decides():

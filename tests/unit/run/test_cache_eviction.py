@@ -22,13 +22,16 @@ def write(folder: Path, name: str, size: int, hours: float) -> Path:
 def test_the_oldest_go_until_it_fits(tmp_path):
     old, older, new = (write(tmp_path, f"a/{n}", 100, n) for n in (5, 9, 2))
     assert prune(tmp_path, limit=250) == 100
-    assert not older.exists() and old.exists() and new.exists()
+    assert not older.exists()
+    assert old.exists()
+    assert new.exists()
 
 
 def test_what_was_used_lately_stays(tmp_path):
     fresh, old = write(tmp_path, "fresh", 100, 0.5), write(tmp_path, "old", 100, 2)
     assert prune(tmp_path, limit=0) == 100
-    assert fresh.exists() and not old.exists()
+    assert fresh.exists()
+    assert not old.exists()
 
 
 def test_links_are_left_and_not_followed(tmp_path):
@@ -51,5 +54,6 @@ def test_what_is_left_fits_and_no_more_is_removed_than_needed(tmp_path_factory, 
     left = [file.stat().st_size for file in files if file.exists()]
     assert sum(left) == sum(sizes) - removed <= max(limit, 0)
     gone = sizes[len(left) :]
-    assert sum(gone) == removed and all(not file.exists() for file in files[len(left) :])
+    assert sum(gone) == removed
+    assert all(not file.exists() for file in files[len(left) :])
     assert not gone or sum(left) + gone[0] > limit

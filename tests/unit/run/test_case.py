@@ -124,16 +124,17 @@ def test_all_four_cells_are_judged():
     assert cells == expected
     assert {e["verdict"]["kind"] for e in events if e["event"] == "cell"} == {"agree"}
     stages = [e["stage"] for e in events if e["event"] == "stage"]
-    assert stages[:4] == ["load", "eager", "probe", "rewrite"] and all(
-        e["seconds"] > 0 for e in events if e["event"] == "stage"
-    )
+    assert stages[:4] == ["load", "eager", "probe", "rewrite"]
+    assert all(e["seconds"] > 0 for e in events if e["event"] == "stage")
 
 
 def test_what_is_done_is_not_done_again():
     events = run(case_of(skip=((0, "cpu", "eager"), (2, "cpu", "aot_eager")), skip_variants=(1,)))
     cells = {(e["variant"], e["config"]) for e in events if e["event"] == "cell"}
-    assert (0, "eager") not in cells and (2, "aot_eager") not in cells
-    assert not any(variant == 1 for variant, _ in cells) and (2, "eager") in cells
+    assert (0, "eager") not in cells
+    assert (2, "aot_eager") not in cells
+    assert not any(variant == 1 for variant, _ in cells)
+    assert (2, "eager") in cells
 
 
 def test_with_threads_the_original_alone_is_judged_beside_eager_with_as_many():
@@ -154,7 +155,8 @@ def test_a_dry_run_stops_before_compiling():
     events = run(case_of(dry_run=True))
     assert all(not e["config"] for e in events if e["event"] == "cell")
     (told,) = [e for e in events if e["event"] == "rewritten"]
-    assert told["cells"] == 0 and len(told["variants"]) == 3
+    assert told["cells"] == 0
+    assert len(told["variants"]) == 3
 
 
 @pytest.mark.parametrize(
@@ -168,13 +170,16 @@ def test_a_dry_run_stops_before_compiling():
 )
 def test_invalid_seeds_are_told(source, words):
     (told,) = [e for e in run(case_of(source)) if e["event"] == "invalid"]
-    assert words in told["reason"] and "\n" not in told["reason"]
+    assert words in told["reason"]
+    assert "\n" not in told["reason"]
 
 
 def test_inputs_are_described():
     events = run(case_of(job="describe"))
     (told,) = [e for e in events if e["event"] == "described"]
-    assert "return [" in told["calls"] and told["state"] is None and not told["problem"]
+    assert "return [" in told["calls"]
+    assert told["state"] is None
+    assert not told["problem"]
 
 
 @dataclasses.dataclass
@@ -194,11 +199,14 @@ def test_on_another_device_calls_are_as_they_were(device):
     transposed, pair, number = moved.args
     assert (moved.label, moved.before, moved.within, number) == ("new", "x = 1", "y", 2)
     for before, after in ((whole.t(), transposed), (whole[1:, ::2], pair.first), (whole.expand(2, 3, 4), pair.second)):
-        assert after.device.type == device and torch.equal(after.cpu(), before)
+        assert after.device.type == device
+        assert torch.equal(after.cpu(), before)
         assert (after.stride(), after.storage_offset()) == (before.stride(), before.storage_offset())
     assert moved.kwargs["k"][0].requires_grad
     transposed.fill_(-1.0)
-    assert pair.first.eq(-1).all() and pair.second.eq(-1).all() and whole.sum() == 66
+    assert pair.first.eq(-1).all()
+    assert pair.second.eq(-1).all()
+    assert whole.sum() == 66
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
@@ -206,8 +214,10 @@ def test_what_was_seen_on_another_device_comes_back(device):
     complex_one = torch.tensor([1j, 2.0], device=device)
     seen = [("output[0]", torch.ones(2, 3, device=device).t()), ("output[1]", complex_one.conj()), ("output[2]", 7)]
     back = to_cpu(Observation([CallObservation(outputs=seen)])).calls[0]
-    assert back.outputs[0][1].stride() == (1, 3) and torch.equal(back.outputs[0][1], torch.ones(3, 2))
-    assert back.outputs[1][1].tolist() == [-1j, 2.0] and back.outputs[2] == ("output[2]", 7)
+    assert back.outputs[0][1].stride() == (1, 3)
+    assert torch.equal(back.outputs[0][1], torch.ones(3, 2))
+    assert back.outputs[1][1].tolist() == [-1j, 2.0]
+    assert back.outputs[2] == ("output[2]", 7)
     assert [device in text for _, text in back.traits] == [True, True]
     assert [path for path, _ in back.traits] == ["output[0].device", "output[1].device"]
 
@@ -225,7 +235,8 @@ def test_a_case_on_another_device():
     assert {(e["device"], e["verdict"]["kind"]) for e in cells} == {("cpu", "agree"), ("cpu:0", "agree")}
     assert len(cells) == 8
     stages = [e for e in events if e["event"] == "stage" and e["stage"] == "device"]
-    assert all(e["device"] == "cpu:0" and e["config"] for e in stages) and len(stages) == 4
+    assert all(e["device"] == "cpu:0" and e["config"] for e in stages)
+    assert len(stages) == 4
 
 
 def test_a_program_that_does_not_run_there_is_unsupported(monkeypatch):
@@ -276,7 +287,9 @@ def test_what_proves_nothing_on_another_device(result, doubt):
         def inputs(rng): yield rng.normal(4)
     """
     found = abroad(source)
-    assert doubt in found.doubt and bool(doubt) == bool(found.doubt) and not found.refusal
+    assert doubt in found.doubt
+    assert bool(doubt) == bool(found.doubt)
+    assert not found.refusal
     judged = judge_compiled(
         Observation([CallObservation(outputs=[("output", torch.zeros(2))])]),
         Observation([CallObservation(outputs=[("output", torch.ones(2))])]),

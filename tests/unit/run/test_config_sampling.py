@@ -79,7 +79,8 @@ def test_combinations_are_distinct_and_spread(options):
     assert len({config.name for config in made}) == 60
     assert len({option for config in made for option in values_of(config)}) == 120
     few = options.sampled[:4]
-    assert len(tuples(few, 2, 100, 0)) == 6 and len(tuples(few, 2, 5, 0)) == 5
+    assert len(tuples(few, 2, 100, 0)) == 6
+    assert len(tuples(few, 2, 5, 0)) == 5
 
 
 def test_names_tell_the_values_and_stay_short(options):

@@ -57,9 +57,11 @@ def test_state_keeps_values_and_is_not_run_again(tmp_path):
     first.save_state(file)
     second = ConfigFuzzer(fake, lambda: pytest.fail("run again"), seed=1, default={})
     second.load_state(file)
-    assert second.results.tried() == first.results.tried() and len(first.results.tried()) == 20
+    assert second.results.tried() == first.results.tried()
+    assert len(first.results.tried()) == 20
     again = second.fuzz_n_tuple(2, max_combinations=20)
-    assert again.num_ran() == ran.num_ran() and again.lookup(tuple(TWO)) is Status.FAILED_RUN_RETURN
+    assert again.num_ran() == ran.num_ran()
+    assert again.lookup(tuple(TWO)) is Status.FAILED_RUN_RETURN
 
 
 def test_what_cannot_be_pickled_is_kept_as_text(tmp_path):
@@ -76,10 +78,13 @@ def test_what_cannot_be_pickled_is_kept_as_text(tmp_path):
     second = ConfigFuzzer(fake, raising, seed=1, default={})
     second.load_state(file)
     ((values, status),) = second.results.tried()
-    assert values["e_int"] == 2 and values["e_none"] is len and isinstance(values["e_string"], Unkept)
+    assert values["e_int"] == 2
+    assert values["e_none"] is len
+    assert isinstance(values["e_string"], Unkept)
     assert status is Status.FAILED_RUN_EAGER_EXCEPTION
     (details,) = second.detailed_results.values()
-    assert details["exception"] == "no" and details["config"]["e_int"] == 2
+    assert details["exception"] == "no"
+    assert details["config"]["e_int"] == 2
 
 
 def test_the_seed_alone_decides():
@@ -106,7 +111,8 @@ def test_nothing_stays_changed():
         assert signal.getitimer(signal.ITIMER_REAL)[0] > 50
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-    assert fake.get_config_copy() == options and random.getstate() == state
+    assert fake.get_config_copy() == options
+    assert random.getstate() == state
 
 
 def test_dynamo_has_defaults_that_let_it_compile():

@@ -20,7 +20,8 @@ def test_options_are_patched_and_put_back():
     config = Config(name="x", dynamo={"capture_scalar_outputs": True}, inductor={"max_fusion_size": 3})
     before = torch._dynamo.config.capture_scalar_outputs, torch._inductor.config.max_fusion_size
     with config.patched():
-        assert torch._dynamo.config.capture_scalar_outputs and torch._inductor.config.max_fusion_size == 3
+        assert torch._dynamo.config.capture_scalar_outputs
+        assert torch._inductor.config.max_fusion_size == 3
         assert torch._inductor.config.fallback_random
     assert (torch._dynamo.config.capture_scalar_outputs, torch._inductor.config.max_fusion_size) == before
 
@@ -30,7 +31,8 @@ def test_a_file_adds_configurations(tmp_path):
     file.write_text('[configs.small]\nbackend = "aot_eager"\ndynamic = false\n[configs.small.dynamo]\nverbose = true\n')
     known = read_configs(file)
     (config,) = choose(["small"], known)
-    assert config.arguments() == {"backend": "aot_eager", "dynamic": False} and config.dynamo == {"verbose": True}
+    assert config.arguments() == {"backend": "aot_eager", "dynamic": False}
+    assert config.dynamo == {"verbose": True}
     assert "inductor" in known
 
 
@@ -51,7 +53,9 @@ def test_bad_files_are_told_in_one_line(tmp_path, text, words):
     with pytest.raises(ValueError) as caught:
         read_configs(file)
     message = str(caught.value)
-    assert "\n" not in message and str(file) in message and all(w in message for w in words), message
+    assert "\n" not in message, message
+    assert str(file) in message, message
+    assert all(w in message for w in words), message
 
 
 def test_unknown_names_list_the_known_ones():
@@ -60,7 +64,8 @@ def test_unknown_names_list_the_known_ones():
 
 
 def test_options_of_its_own_keep_a_configuration_from_sharing_kernels():
-    assert BUILT_IN["inductor"].shares_kernels and BUILT_IN["inductor-dynamic"].shares_kernels
+    assert BUILT_IN["inductor"].shares_kernels
+    assert BUILT_IN["inductor-dynamic"].shares_kernels
     assert not BUILT_IN["aot_eager"].shares_kernels
     for own in ({"mode": "max-autotune"}, {"options": {"cpp.simdlen": 1}}, {"inductor": {"cpp.simdlen": 1}}):
         assert not Config(name="own", **own).shares_kernels
@@ -70,7 +75,8 @@ def test_a_configuration_without_a_part_of_the_compiler():
     from torch._inductor.compiler_bisector import CompilerBisector
 
     config = Config(name="no amin", without=("lowerings", "amin"))
-    assert config.arguments() == {} and not config.shares_kernels
+    assert config.arguments() == {}
+    assert not config.shares_kernels
     assert Config(**json.loads(config.model_dump_json())) == config
     with config.patched():
         assert CompilerBisector.disable_subsystem("inductor", "lowerings", lambda: "amin_3")
@@ -81,18 +87,24 @@ def test_a_configuration_without_a_part_of_the_compiler():
 
 def test_any_configuration_may_be_had_with_several_threads():
     (config,) = choose(["inductor-dynamic@3"], BUILT_IN)
-    assert config.name == "inductor-dynamic@3" and config.threads == 3
-    assert config.arguments() == {"dynamic": True} and config.inductor == {"cpp.min_chunk_size": 1}
-    assert config.shares_kernels and config.with_one_thread() == BUILT_IN["inductor-dynamic"]
+    assert config.name == "inductor-dynamic@3"
+    assert config.threads == 3
+    assert config.arguments() == {"dynamic": True}
+    assert config.inductor == {"cpp.min_chunk_size": 1}
+    assert config.shares_kernels
+    assert config.with_one_thread() == BUILT_IN["inductor-dynamic"]
     assert Config(**json.loads(config.model_dump_json())) == config
     with config.patched():
-        assert torch._inductor.config.cpp.threads == 3 and torch._inductor.config.cpp.min_chunk_size == 1
+        assert torch._inductor.config.cpp.threads == 3
+        assert torch._inductor.config.cpp.min_chunk_size == 1
     assert torch._inductor.config.cpp.threads != 3
 
 
 def test_a_backend_without_kernels_gets_no_option_of_theirs():
     (config,) = choose(["aot_eager@2"], BUILT_IN)
-    assert config.threads == 2 and config.inductor == {} and not config.shares_kernels
+    assert config.threads == 2
+    assert config.inductor == {}
+    assert not config.shares_kernels
     assert config.on("eager").threads == 2
 
 

@@ -23,4 +23,5 @@ def test_backward_runs_in_forks_of_forks():
 @pytest.mark.skipif(torch.version.cuda is None, reason="only builds with CUDA count devices that are not there")
 def test_the_check_fails_where_autograd_was_not_started_first():
     ran = run("-c", "import sys; from eqfuzz.run.processes.fork_check import check; sys.exit(0 if check() else 1)")
-    assert ran.returncode == 1 and "fork-based multiprocessing" in ran.stderr.splitlines()[-1]
+    assert ran.returncode == 1
+    assert "fork-based multiprocessing" in ran.stderr.splitlines()[-1]

@@ -25,7 +25,8 @@ def library(tmp_path):
 def test_what_one_case_built_another_finds(folder, library) -> None:
     KernelCache().add([ONE, TWO], [Built(library, "kernels_0"), Built(library, "kernels_1")])
     later = KernelCache()
-    assert ONE in later and TWO in later
+    assert ONE in later
+    assert TWO in later
     assert later[TWO] == Built(str(folder / "unit.so"), "kernels_1")
     assert (folder / "unit.so").read_bytes() == b"code"
     assert Kernel(("double*",), "one") not in later
@@ -34,7 +35,8 @@ def test_what_one_case_built_another_finds(folder, library) -> None:
 def test_what_the_compiler_refused_is_known_here_only(folder) -> None:
     store = KernelCache()
     store.refuse(ONE)
-    assert ONE in store and store[ONE] is None
+    assert ONE in store
+    assert store[ONE] is None
     assert ONE not in KernelCache()
 
 
@@ -62,7 +64,8 @@ def test_without_a_folder_it_remembers_for_itself(monkeypatch, library) -> None:
     monkeypatch.delenv(KERNELS, raising=False)
     store = KernelCache()
     store.add([ONE], [Built(library, "kernels_0")])
-    assert ONE in store and ONE not in KernelCache()
+    assert ONE in store
+    assert ONE not in KernelCache()
 
 
 def test_an_entry_whose_library_was_removed_is_none(folder, library) -> None:

@@ -45,7 +45,8 @@ def test_eager_is_observed_with_the_threads_that_there_are():
     subject = subject_of("return x * torch.get_num_threads()")
     with several_threads(2):
         again, refusal, doubt = observed_again(subject)
-    assert (refusal, doubt) == ("", "") and again.calls == subject.calls
+    assert (refusal, doubt) == ("", "")
+    assert again.calls == subject.calls
     (_, one), (_, two) = subject.eager.calls[0].outputs[0], again.eager.calls[0].outputs[0]
     assert torch.equal(two, one * 2)
     assert not again.has_reference(1)

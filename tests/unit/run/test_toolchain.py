@@ -37,7 +37,8 @@ def started(tmp_path) -> Environment:
 
 def test_the_first_run_finds_nothing(tmp_path, cache) -> None:
     assert not furnish(Environment(tmp_path / "out"))
-    assert not (tmp_path / "out").exists() and not cache.exists()
+    assert not (tmp_path / "out").exists()
+    assert not cache.exists()
 
 
 def test_a_later_run_gets_header_and_probes_and_no_graphs(started, tmp_path) -> None:
@@ -86,7 +87,8 @@ def test_only_the_combinations_used_last_stay(started, cache) -> None:
         os.utime(folder, (number, number))
     keep(started)
     left = {folder.name for folder in cache.iterdir()}
-    assert len(left) == 3 and {"toolchain-4", "toolchain-3"} < left
+    assert len(left) == 3
+    assert {"toolchain-4", "toolchain-3"} < left
 
 
 def test_a_home_that_cannot_be_written_is_left_alone(started, tmp_path, monkeypatch) -> None:

@@ -30,7 +30,9 @@ def test_graphs_on_their_way_through_inductor():
     with without_autograd_cache(), rounding_as_eager():
         assert torch.compile(lambda x: x * 3, backend=backend)(torch.tensor(2.0)) == 6
     ((targets, more),) = seen
-    assert targets == ["aten.mul.Tensor"] and more["is_inference"] and not more.get("is_backward")
+    assert targets == ["aten.mul.Tensor"]
+    assert more["is_inference"]
+    assert not more.get("is_backward")
     assert given == [list]
 
 
@@ -50,4 +52,5 @@ def test_code_is_seen_before_it_is_built_and_as_long_as_that_is_asked_for():
             pass
         compile_once()
     compile_once()
-    assert len(codes) == 1 and "async_compile" in codes[0]
+    assert len(codes) == 1
+    assert "async_compile" in codes[0]

@@ -9,7 +9,8 @@ def test_function_transforms():
     seen = []
     torch.vmap(lambda t: seen.append(is_inside_transform(t)) or t)(torch.ones(3))
     torch.func.grad(lambda t: seen.append(is_inside_transform(t)) or t.sum())(torch.ones(3))
-    assert seen == [True, True] and not is_inside_transform(torch.ones(3))
+    assert seen == [True, True]
+    assert not is_inside_transform(torch.ones(3))
 
 
 def test_modes():
@@ -18,4 +19,5 @@ def test_modes():
         assert modes_are_active()
     seen = []
     torch.func.grad(lambda t: seen.append(modes_are_active()) or t.sum())(torch.ones(3))
-    assert seen == [True] and not modes_are_active()
+    assert seen == [True]
+    assert not modes_are_active()

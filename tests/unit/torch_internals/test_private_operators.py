@@ -16,7 +16,8 @@ def test_overloads_and_their_schemas():
     ]
     assert torch.Tag.nondeterministic_seeded in tags
     assert [a.name for a in found["bernoulli.out"][0].arguments if a.is_out] == ["out"]
-    assert overloads_of("no_such_operator") == [] and overloads_of("__name__") == []
+    assert overloads_of("no_such_operator") == []
+    assert overloads_of("__name__") == []
 
 
 def test_what_is_dispatched_on_a_bool():
@@ -38,4 +39,5 @@ def test_an_overload_has_a_schema_and_a_name():
 
 def test_a_cast_copies():
     x = torch.ones(2)
-    assert cast(x, torch.float32) is not x and cast(x, torch.float16).dtype is torch.float16
+    assert cast(x, torch.float32) is not x
+    assert cast(x, torch.float16).dtype is torch.float16

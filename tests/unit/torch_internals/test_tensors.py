@@ -22,4 +22,5 @@ def test_a_negated_view_shares_memory():
     x = torch.ones(3)
     seen = negated_view(x)
     x.mul_(2)
-    assert seen.tolist() == [-2.0] * 3 and key_of_storage(seen.untyped_storage()) == storage_key(x)
+    assert seen.tolist() == [-2.0] * 3
+    assert key_of_storage(seen.untyped_storage()) == storage_key(x)

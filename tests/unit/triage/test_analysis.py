@@ -37,14 +37,16 @@ def look(finding: Finding, **tells: Any) -> tuple[Finding, Children]:
 def test_what_no_check_asks_for_is_not_looked_at():
     finding = confirmed("outputs")
     looked, children = look(finding, audit=AUDITED)
-    assert looked == finding and children.cases == []
+    assert looked == finding
+    assert children.cases == []
 
 
 def test_the_audit_names_operators():
     looked, children = look(confirmed("audit"), audit=AUDITED)
     assert looked.suspects == ("aten.amin: off by 3",)
     again, children = look(looked, audit=AUDITED)
-    assert again == looked and children.cases == []
+    assert again == looked
+    assert children.cases == []
 
 
 def test_an_audit_that_dies_names_none():
@@ -62,7 +64,8 @@ def test_an_audit_that_dies_names_none():
 )
 def test_what_has_no_kernels_of_its_own_to_audit_is_not_audited(changed):
     looked, children = look(confirmed("audit", **changed), audit=AUDITED)
-    assert looked.suspects == () and children.cases == []
+    assert looked.suspects == ()
+    assert children.cases == []
 
 
 @pytest.mark.parametrize("failing", range(FURTHER_DRAWS + 1))
@@ -74,7 +77,8 @@ def test_other_draws_are_counted_with_the_first(failing):
     assert looked.environment["draws"] == f"{1 + failing} of {1 + FURTHER_DRAWS}"
     assert [case.seed for case in children.cases] == [8, 9]
     again, children = look(looked, compare=drawn)
-    assert again == looked and children.cases == []
+    assert again == looked
+    assert children.cases == []
 
 
 def test_a_draw_that_shows_something_else_does_not_count():
@@ -94,7 +98,8 @@ def test_each_backend_below_is_asked():
 def test_below_dynamo_there_is_nothing_to_ask():
     finding = confirmed("stage", settings={"name": "eager", "backend": "eager"})
     looked, children = look(finding)
-    assert looked.ablation == Ablation("wrong-result", "eager", {}) and children.cases == []
+    assert looked.ablation == Ablation("wrong-result", "eager", {})
+    assert children.cases == []
     assert looked.ablation.stage == "Dynamo"
 
 
@@ -115,7 +120,8 @@ def test_a_place_is_found_where_none_is_known():
     finding = dataclasses.replace(finding, suspects=("aten.amin: off by 3",))
     looked, children = look(finding, bisect=[{"event": "bisected", "found": bisected}])
     assert children.jobs[0] == "bisect"
-    assert looked.blame is not None and looked.blame.detail == "amin_1"
+    assert looked.blame is not None
+    assert looked.blame.detail == "amin_1"
     assert looked.fingerprint == "values · Inductor, lowerings: amin"
     assert look(looked)[1].cases == []
 
@@ -138,5 +144,6 @@ def test_what_needs_several_threads_is_told_with_one():
     (config,) = children.cases[0].configs
     assert config == DEFAULT_CONFIG
     again, children = look(looked)
-    assert again == looked and children.cases == []
+    assert again == looked
+    assert children.cases == []
     assert look(confirmed("stage", ablation=finding.ablation))[0].about_threads == ""

@@ -82,7 +82,8 @@ def test_the_largest_comes_first(tmp_path):
 
 def test_ids_are_the_same_in_every_run():
     assert bucket_id("values · Inductor, lowerings: amin") == "b35766e3"
-    assert re.fullmatch(r"b[0-9a-f]{7}", bucket_id("")) and bucket_id("") != bucket_id(" ")
+    assert re.fullmatch(r"b[0-9a-f]{7}", bucket_id(""))
+    assert bucket_id("") != bucket_id(" ")
 
 
 def test_what_was_merged_stays_merged(tmp_path):
@@ -91,10 +92,12 @@ def test_what_was_merged_stays_merged(tmp_path):
         buckets.add(found(id, fingerprint))
     one, two, three = map(bucket_id, ("one", "two", "three"))
     buckets.merge(one, two)
-    assert buckets.all[one].members == ["1", "2"] and two not in buckets.all
+    assert buckets.all[one].members == ["1", "2"]
+    assert two not in buckets.all
     buckets.merge(three, one)
     again = Buckets(tmp_path)
-    assert again.all[three].members == ["3", "1", "2"] and list(again.all) == [three]
+    assert again.all[three].members == ["3", "1", "2"]
+    assert list(again.all) == [three]
     assert {again.of(found("9", name)) for name in ("one", "two", "three")} == {three}
     again.add(found("4", "two"))
     assert again.all[three].members == ["3", "1", "2", "4"]
@@ -118,15 +121,19 @@ def test_what_was_split_stays_split(tmp_path):
     own = buckets.split(found("2"))
     again = Buckets(tmp_path)
     assert again.of(found("2")) == own != again.of(found("1"))
-    assert again.all[own].members == ["2"] and again.all[again.of(found("1"))].members == ["1"]
-    assert again.add(found("2")) and again.all[own].count == 1
+    assert again.all[own].members == ["2"]
+    assert again.all[again.of(found("1"))].members == ["1"]
+    assert again.add(found("2"))
+    assert again.all[own].count == 1
 
 
 def test_a_bucket_that_loses_its_last_finding_is_gone(tmp_path):
     buckets = Buckets(tmp_path)
     buckets.add(found("1"))
     own = buckets.split(found("1"))
-    assert list(buckets.all) == [own] and buckets.split(found("1")) == own and list(buckets.all) == [own]
+    assert list(buckets.all) == [own]
+    assert buckets.split(found("1")) == own
+    assert list(buckets.all) == [own]
 
 
 def test_the_last_correction_counts(tmp_path):
@@ -155,5 +162,6 @@ def test_a_broken_file_is_one_clear_line(tmp_path, content):
     with pytest.raises(ValueError) as caught:
         Buckets(tmp_path)
     message = str(caught.value)
-    assert message.startswith(f"{tmp_path / 'buckets.json'}: cannot be read: ") and "\n" not in message
+    assert message.startswith(f"{tmp_path / 'buckets.json'}: cannot be read: ")
+    assert "\n" not in message
     assert (tmp_path / "buckets.json").read_bytes() == content

@@ -85,7 +85,8 @@ def test_a_person_can_read_it():
 @pytest.mark.parametrize("kind", DIFFERENCES)
 def test_every_kind_has_one_line(kind):
     told = fingerprint(finding_of(kind))
-    assert told.startswith(DIFFERENCES[kind]) and len(told.splitlines()) == 1
+    assert told.startswith(DIFFERENCES[kind])
+    assert len(told.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -122,4 +123,5 @@ def test_a_call_without_a_label_needs_no_guard():
 
 def test_exact_is_what_the_bisector_has_named():
     assert is_exact(finding_of(blame=AMIN))
-    assert not is_exact(finding_of(blame=Blame("inductor", "lowerings"))) and not is_exact(finding_of())
+    assert not is_exact(finding_of(blame=Blame("inductor", "lowerings")))
+    assert not is_exact(finding_of())

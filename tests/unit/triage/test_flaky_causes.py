@@ -31,7 +31,9 @@ def test_a_finding_that_is_not_confirmed_says_why(monkeypatch, tmp_path, outcome
     case = case_about(finding, "describe")
     confirming = FindingConfirmer(case, [], Children({"describe": [DESCRIBED]}), Environment(tmp_path), {})
     verdict = confirming.confirm([cell], None)
-    assert isinstance(verdict, Verdict) and verdict.kind is VerdictKind.FLAKY and verdict.cause == outcome.cause
+    assert isinstance(verdict, Verdict)
+    assert verdict.kind is VerdictKind.FLAKY
+    assert verdict.cause == outcome.cause
     assert f"{words}, {outcome.cause} ({tmp_path / 'flaky'}" in verdict.message
     assert Verdict.from_json(verdict.to_json()) == verdict
 

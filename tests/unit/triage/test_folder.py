@@ -27,7 +27,8 @@ def test_the_smaller_takes_the_place_and_the_first_state_stays(folder):
     for script, body in (("second", "x - 1"), ("third", "x")):
         put_reduced(folder, smaller(body), script)
         assert read_finding(folder) == smaller(body)
-        assert (folder / "repro.py").read_text() == script and f"return {body}\n" in (folder / "variant.py").read_text()
+        assert (folder / "repro.py").read_text() == script
+        assert f"return {body}\n" in (folder / "variant.py").read_text()
         unreduced = folder / "unreduced"
         assert read_finding(unreduced) == finding_of()
         assert (unreduced / "repro.py").read_text() == "first"
@@ -46,5 +47,6 @@ def test_a_copy_that_broke_off_is_made_again(folder):
     (folder / ".unreduced").mkdir()
     (folder / ".unreduced" / "half").write_text("")
     put_reduced(folder, smaller("x"), "second")
-    assert not (folder / ".unreduced").exists() and not (folder / "unreduced" / "half").exists()
+    assert not (folder / ".unreduced").exists()
+    assert not (folder / "unreduced" / "half").exists()
     assert read_finding(folder / "unreduced") == finding_of()

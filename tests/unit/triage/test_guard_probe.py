@@ -95,7 +95,8 @@ def test_what_no_guard_on_a_plain_value_is_to_blame_for_is_not_looked_into(compi
     compiler.missing = ("argument", "attribute", "global")
     if given.verdict.message.startswith("call 2 (new"):
         assert given.ablation.stage == "Inductor"
-    assert unguarded(given, None) == "" and compiler.cases == []
+    assert unguarded(given, None) == ""
+    assert compiler.cases == []
 
 
 def test_what_shows_first_with_autograd_is_tried_there(compiler):

@@ -149,7 +149,8 @@ def test_a_wrong_list_is_told_with_file_and_place(tmp_path, text, words):
     with pytest.raises(ValueError) as caught:
         read_known_issues([SHIPPED, file])
     message = str(caught.value)
-    assert message.startswith(f"{file}: ") and "\n" not in message
+    assert message.startswith(f"{file}: ")
+    assert "\n" not in message
     assert all(word in message for word in words), message
 
 
@@ -166,7 +167,8 @@ def test_the_shipped_list_is_valid():
     assert len(entries) > 10, "TorchFuzz's two and those of the shipped seeds"
     for entry in entries:
         assert entry.url.startswith("https://github.com/pytorch/pytorch/") or entry.url == "(not reported)"
-        assert entry.title and entry.added <= datetime.date.today()
+        assert entry.title
+        assert entry.added <= datetime.date.today()
         for seed in (*entry.seeds, *entry.not_seeds):
             assert (folder("seeds") / seed).is_file(), f"{seed} has moved"
 
@@ -189,7 +191,8 @@ def test_what_sets_a_shipped_entry_apart_is_not_the_list_of_seeds_that_it_leaves
     for entry, seed in left_out:
         found = [finding for finding in RECORDED if is_named(finding.original.name, seed)]
         wide = entry.model_copy(update={"not_seeds": ()})
-        assert found and not any(wide.fits(finding) for finding in found), f"{entry.title}: {seed}"
+        assert found, f"{entry.title}: {seed}"
+        assert not any(wide.fits(finding) for finding in found), f"{entry.title}: {seed}"
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ def test_the_order():
 
 def test_the_kinds_stand_in_the_same_order():
     ranks = [of(kind).rank for kind in VerdictKind if kind in FINDINGS]
-    assert ranks == sorted(ranks) and len(ranks) == len(FINDINGS)
+    assert ranks == sorted(ranks)
+    assert len(ranks) == len(FINDINGS)
 
 
 def test_counts_begin_with_the_gravest():

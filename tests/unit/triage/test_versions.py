@@ -6,8 +6,11 @@ from eqfuzz.triage.findings.versions import versions
 
 def test_a_run_records_release_and_build():
     recorded = versions()
-    assert Release.from_versions(recorded) == this_release() and recorded["build"]
-    assert list(recorded)[:3] == ["eqfuzz", "torch", "build"] and "libcst" in recorded and "python" in recorded
+    assert Release.from_versions(recorded) == this_release()
+    assert recorded["build"]
+    assert list(recorded)[:3] == ["eqfuzz", "torch", "build"]
+    assert "libcst" in recorded
+    assert "python" in recorded
 
 
 def test_a_run_with_a_nightly_records_its_revision(monkeypatch):

@@ -70,12 +70,16 @@ def test_an_answer_is_paid_once(asked, httpserver):
     ).respond_with_data(reply())
     answer = asked()
     assert (answer.text, answer.input_tokens, answer.output_tokens, answer.finish) == ("code", 100, 50, "stop")
-    assert answer.dollars == Decimal("0.0003") and not answer.kept
+    assert answer.dollars == Decimal("0.0003")
+    assert not answer.kept
     again = asked()
-    assert again.kept and again.dollars == answer.dollars
+    assert again.kept
+    assert again.dollars == answer.dollars
     assert asked.purse.account().dollars == answer.dollars
     sent = httpserver.log[0][0].get_json()
-    assert sent["max_tokens"] == 500 and sent["model"] == "model" and "temperature" not in sent
+    assert sent["max_tokens"] == 500
+    assert sent["model"] == "model"
+    assert "temperature" not in sent
 
 
 def test_429_waits_as_asked(asked, httpserver):
@@ -83,7 +87,8 @@ def test_429_waits_as_asked(asked, httpserver):
     httpserver.expect_ordered_request(PATH).respond_with_data(reply())
     began = time.monotonic()
     assert asked().text == "code"
-    assert time.monotonic() - began >= 0.4 and asked.retries == 1
+    assert time.monotonic() - began >= 0.4
+    assert asked.retries == 1
     assert asked.purse.account().lost == 0
 
 
@@ -101,14 +106,17 @@ def test_500_is_tried_again_and_may_have_cost(asked, httpserver):
 def test_malformed(asked, httpserver, body):
     httpserver.expect_request(PATH).respond_with_data(body)
     error = asked()
-    assert isinstance(error, NoAnswer) and "malformed" in str(error) and "3 attempts" in str(error)
+    assert isinstance(error, NoAnswer)
+    assert "malformed" in str(error)
+    assert "3 attempts" in str(error)
 
 
 @pytest.mark.parametrize("usage", [None, (0, 0), (-5, 10), (10**9, 10), (100, 10**9), ("100", 50), (1.5, 2), (100, 0)])
 def test_wrong_figures_cost_the_most_possible(asked, httpserver, usage):
     httpserver.expect_request(PATH).respond_with_data(reply("y" * 200, usage))
     answer = asked()
-    assert answer.estimated and answer.dollars == PRICE.dollars(QUESTION.most_input, 500)
+    assert answer.estimated
+    assert answer.dollars == PRICE.dollars(QUESTION.most_input, 500)
     assert asked.purse.account().estimated == 1
 
 
@@ -122,8 +130,11 @@ def test_refusals_are_not_repeated_and_tell_no_key(asked, httpserver, status):
     told = json.dumps({"error": {"message": f"Incorrect API key: {KEY}; got Authorization: Bearer {KEY}"}})
     httpserver.expect_request(PATH).respond_with_response(Response(told, status, {"Location": "/elsewhere"}))
     error = asked()
-    assert isinstance(error, RequestRejected) and KEY not in str(error) and str(status) in str(error)
-    assert len(httpserver.log) == 1 and asked.purse.account().dollars == 0
+    assert isinstance(error, RequestRejected)
+    assert KEY not in str(error)
+    assert str(status) in str(error)
+    assert len(httpserver.log) == 1
+    assert asked.purse.account().dollars == 0
 
 
 def test_an_empty_account_is_a_refusal(asked, httpserver):
@@ -149,7 +160,8 @@ def test_the_key_echoed_in_an_answer_is_hidden(asked, httpserver, tmp_path):
 def test_a_body_without_end_is_cut(asked, httpserver):
     httpserver.expect_request(PATH).respond_with_handler(lambda _: Response(b" " * 2**20 for _ in range(20)))
     error = asked()
-    assert isinstance(error, NoAnswer) and "MiB" in str(error)
+    assert isinstance(error, NoAnswer)
+    assert "MiB" in str(error)
 
 
 def test_stalled_and_cut_connections(tmp_path):
@@ -183,9 +195,11 @@ def test_stalled_and_cut_connections(tmp_path):
     error = asked()
     over.set()
     listener.close()
-    assert isinstance(error, NoAnswer) and "connection lost" in str(error)
+    assert isinstance(error, NoAnswer)
+    assert "connection lost" in str(error)
     account = asked.purse.account()
-    assert account.lost == 3 * PRICE.dollars(QUESTION.most_input, 500) and account.aside == 0
+    assert account.lost == 3 * PRICE.dollars(QUESTION.most_input, 500)
+    assert account.aside == 0
     whys = [json.loads(line).get("why", "") for line in (tmp_path / "j").read_text().splitlines()]
     assert sum("within 2 s" in why for why in whys) == 2
 
@@ -194,7 +208,8 @@ def test_nobody_listens(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     asked = Asked(tmp_path, f"http://127.0.0.1:{port}/v1")
-    assert isinstance(asked(), NoAnswer) and asked.purse.account().dollars == 0
+    assert isinstance(asked(), NoAnswer)
+    assert asked.purse.account().dollars == 0
 
 
 def test_the_budget_holds_beside_concurrency(tmp_path, httpserver):
@@ -204,7 +219,8 @@ def test_the_budget_holds_beside_concurrency(tmp_path, httpserver):
     questions = [Question("model", QUESTION.messages, n, 500) for n in range(20)]
     answers = asked(*questions, concurrency=8)
     good = [a for a in answers if not isinstance(a, Exception)]
-    assert len(good) >= 8 and all(isinstance(a, BudgetSpent) for a in answers if isinstance(a, Exception))
+    assert len(good) >= 8
+    assert all(isinstance(a, BudgetSpent) for a in answers if isinstance(a, Exception))
     assert len(good) == len(httpserver.log) < 20
     assert asked.purse.account().dollars == len(good) * Decimal("0.0003") <= Decimal("0.0050")
 
@@ -235,7 +251,8 @@ def test_what_is_openai_s_goes_nowhere_else(asked, httpserver, monkeypatch):
     httpserver.expect_request(PATH).respond_with_data(reply())
     assert asked().text == "code"
     headers = httpserver.log[0][0].headers
-    assert "private-" not in str(headers) and headers["Authorization"] == f"Bearer {KEY}"
+    assert "private-" not in str(headers)
+    assert headers["Authorization"] == f"Bearer {KEY}"
 
 
 def test_how_long_a_server_asks_to_be_left_alone():

@@ -12,7 +12,8 @@ LOCAL = "http://127.0.0.1:8000/v1"
 
 
 def test_the_key_is_in_no_repr():
-    assert KEY not in repr(Endpoint("m", key=KEY)) and KEY not in str(Endpoint("m", key=KEY))
+    assert KEY not in repr(Endpoint("m", key=KEY))
+    assert KEY not in str(Endpoint("m", key=KEY))
 
 
 def test_what_a_server_echoes_is_hidden():
@@ -24,7 +25,9 @@ def test_what_a_server_echoes_is_hidden():
         KEY.replace("/", "%2F").replace("+", "%2B"),
     ):
         hidden = endpoint.hide(f"before {echo} after")
-        assert HIDDEN in hidden and "abc.def" not in hidden and KEY[:12] not in hidden
+        assert HIDDEN in hidden
+        assert "abc.def" not in hidden
+        assert KEY[:12] not in hidden
     assert Endpoint("m", LOCAL, "none").hide('reduction="none"') == 'reduction="none"'
 
 

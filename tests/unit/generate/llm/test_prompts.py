@@ -107,14 +107,16 @@ def test_masks_leave_the_frame(number):
         assert line in text.split("\n")
     rest = [line for line in text.split("\n") if "<FILL" not in line]
     assert all(line in SEED.split("\n") for line in rest)
-    assert text.count("<FILL") <= 3 and text == masked(SEED, random.Random(number))
+    assert text.count("<FILL") <= 3
+    assert text == masked(SEED, random.Random(number))
 
 
 def test_parts_are_asked_for_in_rounds():
     prompt, known = shipped_prompts()["white-box"], list(parts().values())
     samples = Samples([shipped_prompts()["loops"], prompt], 18, 0, parts=known)
     asked = [sample for sample in samples.all if sample.part]
-    assert len(asked) == 9 and len({sample.part.name for sample in asked}) == 3
+    assert len(asked) == 9
+    assert len({sample.part.name for sample in asked}) == 3
     for sample in asked:
         assert sample.after is None or samples.all[sample.after].part == sample.part
     assert sum(sample.after is None for sample in asked) == 3

@@ -19,12 +19,16 @@ def test_a_budget_is_not_exceeded(tmp_path):
     with ResponseLog(tmp_path / "j") as journal:
         purse = BudgetLedger(journal, Decimal("0.10"))
         first = purse.set_aside("a", Decimal("0.06"))
-        assert first is not None and purse.set_aside("b", Decimal("0.05")) is None and purse.waits()
+        assert first is not None
+        assert purse.set_aside("b", Decimal("0.05")) is None
+        assert purse.waits()
         purse.pay(first, answer("0.02"))
         second = purse.set_aside("b", Decimal("0.08"))
-        assert second is not None and purse.set_aside("c", Decimal("0.000001")) is None
+        assert second is not None
+        assert purse.set_aside("c", Decimal("0.000001")) is None
         purse.fail(second, "cut", charged=True)
-        assert purse.account().dollars == Decimal("0.10") and not purse.waits()
+        assert purse.account().dollars == Decimal("0.10")
+        assert not purse.waits()
 
 
 def test_a_dead_run_is_continued(tmp_path):
@@ -40,7 +44,9 @@ def test_a_dead_run_is_continued(tmp_path):
             again = BudgetLedger(journal, Decimal("0.10"))
             account = again.account()
             assert (account.paid, account.lost) == (Decimal("0.02"), Decimal("0.07"))
-            assert again.answer("a").kept and again.answer("b") is None and again.answer("c") is None
+            assert again.answer("a").kept
+            assert again.answer("b") is None
+            assert again.answer("c") is None
             assert again.set_aside("d", Decimal("0.02")) is None
 
 

@@ -16,11 +16,9 @@ from .reached_programs import PLAIN, REACHING
 
 def test_many_parts_of_every_kind_are_listed():
     kinds = [part.kind for part in parts().values()]
-    assert (
-        kinds.count(PartKind.PASS) > 100
-        and kinds.count(PartKind.LOWERING) > 150
-        and kinds.count(PartKind.TRACKER) > 150
-    )
+    assert kinds.count(PartKind.PASS) > 100
+    assert kinds.count(PartKind.LOWERING) > 150
+    assert kinds.count(PartKind.TRACKER) > 150
     assert all(name == part.name and name.startswith(f"{part.kind}:") for name, part in parts().items())
 
 
@@ -34,7 +32,9 @@ def test_every_part_has_a_prompt():
         part = sample.part
         text = samples.messages(sample, ())[1]["content"]
         keyword = "class" if part.kind is PartKind.TRACKER else "def"
-        assert f"{keyword} {part.label}(" in text and part.source in text and part.place in text
+        assert f"{keyword} {part.label}(" in text
+        assert part.source in text
+        assert part.place in text
         assert len(part.source) <= MOST_SOURCE + 100
         assert CompilerPart.from_json(part.to_json()) == part
 
@@ -46,7 +46,9 @@ def test_what_reached_is_shown():
     assert [sample.after for sample in samples.all] == [None, 0, 1]
     first = samples.messages(samples.all[0], ())[1]["content"]
     second = samples.messages(samples.all[1], ["EXAMPLE {{ theme }}"])[1]["content"]
-    assert "reached it" not in first and "EXAMPLE {{ theme }}" in second and "This program reached it" in second
+    assert "reached it" not in first
+    assert "EXAMPLE {{ theme }}" in second
+    assert "This program reached it" in second
 
 
 def names_reached(text):
@@ -59,9 +61,11 @@ def names_reached(text):
 def test_reached_is_told_of_programs_written_by_hand(monkeypatch, tmp_path):
     """Each reaches its part; what the others reach besides is listed; a plain program reaches nothing."""
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
-    assert names_reached(PLAIN) == [] and sys.getprofile() is None
+    assert names_reached(PLAIN) == []
+    assert sys.getprofile() is None
     passes = [name for name in REACHING if name.startswith("pass:")]
-    assert len(passes) >= 15 and len(REACHING) >= 35
+    assert len(passes) >= 15
+    assert len(REACHING) >= 35
     besides = {}
     for name, text in REACHING.items():
         found = names_reached(text)

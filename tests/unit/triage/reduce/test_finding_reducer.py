@@ -86,22 +86,30 @@ def wrong_where(text):
 def test_the_program_is_left_with_what_shows_it(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
     smaller, told = smallest(big())
-    assert smaller.transformed.source.count("amin") == 1 and "sin()" not in smaller.transformed.source
-    assert smaller.original == smaller.transformed and smaller.verdict == WRONG
+    assert smaller.transformed.source.count("amin") == 1
+    assert "sin()" not in smaller.transformed.source
+    assert smaller.original == smaller.transformed
+    assert smaller.verdict == WRONG
     reduced = smaller.reduced
-    assert reduced is not None and reduced.rewrites == (0, 0) and reduced.tries >= len(told) > 3
-    assert reduced.statements[0] == 6 and reduced.statements[1] <= 2
+    assert reduced is not None
+    assert reduced.rewrites == (0, 0)
+    assert reduced.tries >= len(told) > 3
+    assert reduced.statements[0] == 6
+    assert reduced.statements[1] <= 2
     assert reduced.characters == (len(SOURCE), len(smaller.transformed.source))
     assert {one.phase for one in told} == {"statements"}
-    assert smaller.environment["steps"] == 0 and smaller.environment["input_sets"] == 1
+    assert smaller.environment["steps"] == 0
+    assert smaller.environment["input_sets"] == 1
 
 
 def test_reducing_again_counts_from_the_beginning(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
     once, _ = smallest(big())
     twice, _ = smallest(once)
-    assert once.reduced is not None and twice.reduced is not None
-    assert twice.reduced.statements == once.reduced.statements and twice.reduced.tries > once.reduced.tries
+    assert once.reduced is not None
+    assert twice.reduced is not None
+    assert twice.reduced.statements == once.reduced.statements
+    assert twice.reduced.tries > once.reduced.tries
 
 
 def test_only_the_rewrites_that_it_takes_are_left(monkeypatch):
@@ -116,7 +124,8 @@ def test_only_the_rewrites_that_it_takes_are_left(monkeypatch):
     finding = big(derivation=steps, cells={"P": "runs", "C(P)": "not run", "P'": "equals P", "C(P')": "wrong-result"})
     smaller, told = smallest(finding)
     assert [step.rule for step in smaller.derivation] == ["a/two", "a/four"]
-    assert smaller.reduced is not None and smaller.reduced.rewrites == (4, 2)
+    assert smaller.reduced is not None
+    assert smaller.reduced.rewrites == (4, 2)
     assert smaller.transformed.source == smaller.original.source + "# rewritten\n"
     assert smaller.cells == {"P": "runs", "C(P)": "agree", "P'": "equals P", "C(P')": "wrong-result"}
     assert told[0].phase == "rewrites"
@@ -136,7 +145,8 @@ def test_options_that_it_does_not_take_are_left_out(monkeypatch, options, left):
     finding = big(config="mine", settings={"name": "mine", **options})
     smaller, told = smallest(finding)
     assert {**smaller.settings, "name": left["name"]} == left
-    assert smaller.config == smaller.settings["name"] != "" and told[-1].phase == "options"
+    assert smaller.config == smaller.settings["name"] != ""
+    assert told[-1].phase == "options"
 
 
 @pytest.mark.parametrize(("needed", "about"), [(2, "2; with one: agree"), (1, "one is enough")])
@@ -146,8 +156,10 @@ def test_threads_that_it_does_not_take_are_left_out(monkeypatch, needed, about):
     settings = DEFAULT_CONFIG.with_threads(2).model_dump(exclude_defaults=True)
     environment = {**ENVIRONMENT, "one_thread": "agree" if needed == 2 else "wrong-result"}
     smaller, told = smallest(big(settings=settings, config="inductor@2", environment=environment))
-    assert smaller.threads == needed and smaller.about_threads == about
-    assert smaller.config == ("inductor@2" if needed == 2 else "inductor") and "inductor" not in smaller.settings
+    assert smaller.threads == needed
+    assert smaller.about_threads == about
+    assert smaller.config == ("inductor@2" if needed == 2 else "inductor")
+    assert "inductor" not in smaller.settings
     assert [(one.size, one.holds) for one in told if one.phase == "threads"] == [(1, needed == 1)]
 
 
@@ -160,7 +172,8 @@ def test_it_is_judged_where_that_is_cheap_and_confirmed_where_it_was_seen(monkey
     backends = [case.configs[0].backend for case in imagined.cases]
     assert backends.count("inductor") <= 3 < backends.count("aot_eager")
     assert backends.count("eager") > 1, "the stage before is not asked"
-    assert smaller.settings == {"name": "inductor"} and "amin" in smaller.transformed.source
+    assert smaller.settings == {"name": "inductor"}
+    assert "amin" in smaller.transformed.source
 
 
 def test_what_is_left_where_it_is_cheap_may_be_too_little(monkeypatch):
@@ -216,7 +229,8 @@ def test_an_exception_must_be_the_same(monkeypatch):
         smallest(big(verdict=verdict))
     same = raising("call 0: E: 'x' has 1", "_inductor.a", "_dynamo.b")
     smaller, _ = smallest(big(verdict=same))
-    assert "amin" in smaller.transformed.source and "helper" not in smaller.transformed.source
+    assert "amin" in smaller.transformed.source
+    assert "helper" not in smaller.transformed.source
 
 
 def test_the_guilty_part_is_switched_off(monkeypatch):
@@ -247,20 +261,23 @@ def test_what_was_answered_is_not_asked_again(monkeypatch):
     once, _ = smallest(big(), answers=answers)
     asked = len(imagined.cases)
     again, _ = smallest(big(), answers=dict(answers))
-    assert again.transformed == once.transformed and len(imagined.cases) - asked < asked / 2
+    assert again.transformed == once.transformed
+    assert len(imagined.cases) - asked < asked / 2
 
 
 def test_out_of_time_is_the_program_as_it_is(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
     smaller, _ = smallest(big(), seconds=0.0)
-    assert smaller.transformed == big().transformed and smaller.reduced is not None
+    assert smaller.transformed == big().transformed
+    assert smaller.reduced is not None
 
 
 def test_a_candidate_of_another_reducer(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
     program = big().transformed
     about = FindingReducer(big(), None, seconds=0)
-    assert about.shows_it(program) and not about.shows_it(program.with_source(SOURCE.replace("amin", "amax")))
+    assert about.shows_it(program)
+    assert not about.shows_it(program.with_source(SOURCE.replace("amin", "amax")))
 
 
 class BrokenPool:
@@ -303,10 +320,14 @@ def test_rewrites_go_once_the_program_needs_them_no_more(monkeypatch):
     Imagined(monkeypatch, shown)
     cells = {"P": "runs", "C(P)": "agree", "P'": "equals P", "C(P')": "wrong-result"}
     small, _ = smallest(big(derivation=(REWRITE,), cells=cells))
-    assert small.derivation == () and small.reduced.rewrites == (1, 0) and not small.only_transformed
-    assert small.cells == {"P": "runs", "C(P)": "wrong-result"} and not small.original_is_right
+    assert small.derivation == ()
+    assert small.reduced.rewrites == (1, 0)
+    assert not small.only_transformed
+    assert small.cells == {"P": "runs", "C(P)": "wrong-result"}
+    assert not small.original_is_right
     again, _ = smallest(small)
-    assert again.transformed.source == small.transformed.source and "sin" not in small.transformed.source
+    assert again.transformed.source == small.transformed.source
+    assert "sin" not in small.transformed.source
 
 
 def test_rewrites_stay_where_the_program_without_them_shows_only_on_a_cheaper_backend(monkeypatch):
@@ -317,7 +338,8 @@ def test_rewrites_stay_where_the_program_without_them_shows_only_on_a_cheaper_ba
 
     Imagined(monkeypatch, shown)
     small, _ = smallest(big(derivation=(REWRITE,), ablation=AOT))
-    assert [step.rule for step in small.derivation] == ["a/one"] and "sin" not in small.transformed.source
+    assert [step.rule for step in small.derivation] == ["a/one"]
+    assert "sin" not in small.transformed.source
 
 
 BISECTED = {"backend": "inductor", "subsystem": "lowerings", "bisect_number": 1, "debug_info": "amin_1"}
@@ -327,15 +349,19 @@ def test_the_bisector_places_it(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
     pool = Pool(BISECTED)
     placed = FaultLocator(pool).place(big())
-    assert placed.fingerprint == "values · Inductor, lowerings: amin" and placed.blame == AMIN
-    assert pool.jobs == ["bisect"] and placed.reduced is None
+    assert placed.fingerprint == "values · Inductor, lowerings: amin"
+    assert placed.blame == AMIN
+    assert pool.jobs == ["bisect"]
+    assert placed.reduced is None
 
 
 def test_what_the_bisector_cannot_place_is_known_by_what_is_left_of_it(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
     placed = FaultLocator(Pool()).place(big())
-    assert placed.fingerprint.startswith("values · Inductor · ") and "amin" in placed.fingerprint
-    assert "sin," not in placed.fingerprint and "range" not in placed.fingerprint
+    assert placed.fingerprint.startswith("values · Inductor · ")
+    assert "amin" in placed.fingerprint
+    assert "sin," not in placed.fingerprint
+    assert "range" not in placed.fingerprint
     assert placed == dataclasses.replace(big(), fingerprint=placed.fingerprint), "it is not reduced itself"
 
 
@@ -352,10 +378,12 @@ def test_what_the_bisector_cannot_place_is_known_by_what_is_left_of_it(monkeypat
 def test_what_tells_by_itself_is_not_looked_into(monkeypatch, finding, fingerprint):
     imagined, pool = Imagined(monkeypatch, wrong_where("amin")), Pool(BISECTED)
     assert FaultLocator(pool).place(finding).fingerprint == fingerprint
-    assert pool.jobs == [] and imagined.cases == []
+    assert pool.jobs == []
+    assert imagined.cases == []
 
 
 def test_what_does_not_show_again_is_known_by_what_it_is(monkeypatch):
     Imagined(monkeypatch, lambda case, config: AGREE)
     placed = FaultLocator(Pool()).place(big())
-    assert "amin" in placed.fingerprint and "sin" in placed.fingerprint
+    assert "amin" in placed.fingerprint
+    assert "sin" in placed.fingerprint

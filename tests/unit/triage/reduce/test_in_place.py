@@ -62,7 +62,8 @@ class Run:
 def test_the_smaller_finding_takes_the_place_of_the_first(monkeypatch, tmp_path):
     run = Run(monkeypatch, tmp_path, STILL_FAILING)
     smaller = run.reduce()
-    assert smaller.transformed.source == SMALLER and run.told == [TRIED]
+    assert smaller.transformed.source == SMALLER
+    assert run.told == [TRIED]
     assert read_finding(run.folder).transformed.source == SMALLER
     assert (run.folder / "variant.py").read_text() == SMALLER
     assert "return x" in (run.folder / "repro.py").read_text()
@@ -95,4 +96,5 @@ def test_interestingness_names_the_finding_and_the_run(tmp_path):
     folder.mkdir(parents=True)
     in_place.write_interestingness(folder)
     script = (folder / "is_interesting").read_text()
-    assert f"reduce ab12 --out {tmp_path / 'out'}" in script and '--candidate "${1:-variant.py}"' in script
+    assert f"reduce ab12 --out {tmp_path / 'out'}" in script
+    assert '--candidate "${1:-variant.py}"' in script

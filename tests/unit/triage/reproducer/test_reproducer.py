@@ -108,7 +108,9 @@ def test_exit_codes_follow_the_program(tmp_path, place):
     bias = f"self.weight * {BROKEN}" if kind is VerdictKind.WRONG_GRADIENT else BROKEN
     code, text, output = run(tmp_path, finding_of(kind, evidence, bias=bias))
     assert code == 1, output
-    assert "import eqfuzz" not in text and "algebra/some_rule" in text and text.count("import torch\n") == 1
+    assert "import eqfuzz" not in text
+    assert "algebra/some_rule" in text
+    assert text.count("import torch\n") == 1
 
 
 @pytest.mark.parametrize(("bias", "status"), [(BROKEN, 1), ("0", 0)])
@@ -129,7 +131,9 @@ def test_a_script_says_how_many_threads_it_takes(tmp_path):
     kind, evidence = PLACES["an exact leaf"]
     assert run(tmp_path, finding_of(kind, evidence, bias=broken))[0] == 0
     code, text, _ = run(tmp_path, finding_of(kind, evidence, bias=broken), EAGER.with_threads(3))
-    assert code == 1 and "\ntorch.set_num_threads(3)\n" in text and "on cpu with 3 threads" in text
+    assert code == 1
+    assert "\ntorch.set_num_threads(3)\n" in text
+    assert "on cpu with 3 threads" in text
 
 
 @pytest.mark.parametrize("kind", [VerdictKind.WRONG_RESULT, VerdictKind.PROCESS_CRASH])
@@ -159,7 +163,8 @@ def test_containers_inside_of_containers_are_compared(tmp_path):
     """
     evidence = Evidence(0, "structure(output)", eager="dict['a': list[Tensor, list[Tensor]]]")
     code, _, output = run(tmp_path, finding_of(VerdictKind.WRONG_METADATA, evidence, source))
-    assert code == 1 and "eager:    dict['a': list[Tensor, list[Tensor]]]\n" in output
+    assert code == 1
+    assert "eager:    dict['a': list[Tensor, list[Tensor]]]\n" in output
 
 
 @pytest.mark.parametrize(
@@ -180,7 +185,8 @@ def test_a_program_that_compiles_right_exits_0(tmp_path, kind, path):
 def test_exceptions_only_when_compiled_exit_1(tmp_path):
     bias = "(__import__('os').stat('/nowhere') if torch.compiler.is_compiling() else 0)"
     code, _, output = run(tmp_path, finding_of(VerdictKind.EXCEPTION_MISMATCH, bias=bias))
-    assert code == 1 and "FileNotFoundError" in output
+    assert code == 1
+    assert "FileNotFoundError" in output
 
 
 @pytest.mark.parametrize(
@@ -191,13 +197,16 @@ def test_deaths_are_watched_from_outside(tmp_path, kind, status):
     assert run(tmp_path, finding_of(kind))[0] == 0
     dying = f"(__import__('os')._exit({status}) if torch.compiler.is_compiling() else 0)"
     code, _, output = run(tmp_path, finding_of(kind, bias=dying))
-    assert code == 1 and f"exits early with status {status}" in output
+    assert code == 1
+    assert f"exits early with status {status}" in output
 
 
 def test_program_text_drops_hooks_and_docstring():
     text = program_text(finding_of(VerdictKind.WRONG_RESULT).transformed)
-    assert "def inputs" not in text and "A docstring" not in text
-    assert "class Program" in text and "class Pair" in text
+    assert "def inputs" not in text
+    assert "A docstring" not in text
+    assert "class Program" in text
+    assert "class Pair" in text
 
 
 def test_folders_are_written_once_and_read_back(tmp_path):
@@ -258,7 +267,8 @@ def test_ids_depend_on_what_makes_a_finding():
         finding_id(program, program, verdict, "cpu", {}, "0123456789ab"),
         finding_id(program, program.with_source("x"), verdict, "cpu", {}, "plain"),
     }
-    assert len(others) == 4 and a.id not in others
+    assert len(others) == 4
+    assert a.id not in others
 
 
 def test_program_text_keeps_what_sets_up_a_process_group():

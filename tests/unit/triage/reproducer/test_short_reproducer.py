@@ -106,7 +106,8 @@ def inputs():
 )
 def test_what_is_compared_follows_the_evidence(evidence, lines):
     text = short(simple(evidence=evidence))
-    assert text is not None and ast.parse(text)
+    assert text is not None
+    assert ast.parse(text)
     assert all(line in text for line in lines), text
 
 
@@ -133,9 +134,12 @@ def inputs(rng):
 def test_options_are_set_and_a_preload_is_looked_for():
     config = Config(name="x", dynamic=True, inductor={"max_fusion_size": 3}, dynamo={"verbose": True})
     text = short(simple(), config, preloaded=True)
-    assert text is not None and ast.parse(text)
-    assert "torch.compile(program, dynamic=True)" in text and "torch._inductor.config.max_fusion_size = 3" in text
-    assert 'with_name("preload.py")' in text and "import pathlib" in text
+    assert text is not None
+    assert ast.parse(text)
+    assert "torch.compile(program, dynamic=True)" in text
+    assert "torch._inductor.config.max_fusion_size = 3" in text
+    assert 'with_name("preload.py")' in text
+    assert "import pathlib" in text
 
 
 MODULE = """
@@ -203,8 +207,10 @@ def test_arguments_that_share_memory_still_do():
         "yield torch.tensor([[0.5, -1.25, 3.0]]), 2", "b = torch.arange(6.0)\n    yield b[:4], b[2:]"
     )
     text = short(simple(source=source))
-    assert text is not None and ast.parse(text)
-    assert "def inputs():\n    base0 = " in text and text.count("base0.as_strided(") == 2
+    assert text is not None
+    assert ast.parse(text)
+    assert "def inputs():\n    base0 = " in text
+    assert text.count("base0.as_strided(") == 2
 
 
 @pytest.mark.slow
@@ -222,7 +228,8 @@ def test_it_exits_1_while_the_output_is_wrong(tmp_path, evidence):
         text = short(simple(evidence=evidence, bias=bias))
         assert text is not None
         ended, output = run(tmp_path, text)
-        assert ended == code and "compiled:" in output, text + output
+        assert ended == code, text + output
+        assert "compiled:" in output, text + output
 
 
 @pytest.mark.slow
@@ -231,7 +238,8 @@ def test_it_exits_1_while_compiling_fails(tmp_path):
         text = short(simple(VerdictKind.COMPILER_CRASH, None, bias))
         assert text is not None
         ended, output = run(tmp_path, text)
-        assert ended == code and told in output, text + output
+        assert ended == code, text + output
+        assert told in output, text + output
 
 
 @pytest.mark.slow
@@ -239,7 +247,8 @@ def test_it_runs_under_its_preload(tmp_path):
     plant = "import torch\ntorch.compile = lambda f, **_: lambda *a: [t + 1 for t in f(*a)]\n"
     (tmp_path / "preload.py").write_text(plant)
     text = short(simple(), preloaded=True)
-    assert text is not None and run(tmp_path, text)[0] == 1
+    assert text is not None
+    assert run(tmp_path, text)[0] == 1
     (tmp_path / "preload.py").unlink()
     assert run(tmp_path, text)[0] == 0
 

@@ -30,7 +30,8 @@ def inputs(rng):
     integers = next(step for step in unguarded(loaded, [call], 0, CALLS) if step.label == INTEGERS)
     under_autocast = Call(call.args, {}, "under autocast", within="torch.autocast('cpu', dtype=torch.bfloat16)")
     judged = judge(source, steps=(under_autocast, integers))
-    assert judged.verdict.kind is VerdictKind.WRONG_RESULT and judged.finding.verdict.evidence.call == 2, judged.verdict
+    assert judged.verdict.kind is VerdictKind.WRONG_RESULT, judged.verdict
+    assert judged.finding.verdict.evidence.call == 2, judged.verdict
     assert run(tmp_path, judged.script).status == 1
 
 
@@ -87,7 +88,8 @@ def test_arguments_are_of_the_types_that_the_program_was_given(tmp_path):
     judged = judge(CONTAINERS)
     assert judged.verdict.kind is VerdictKind.WRONG_RESULT, judged.verdict
     ended = run(tmp_path, judged.script)
-    assert ended.status == 1 and "eager:    tensor([3, 4])" in ended.output, judged.script
+    assert ended.status == 1, judged.script
+    assert "eager:    tensor([3, 4])" in ended.output, judged.script
 
 
 BEGINNING = """
