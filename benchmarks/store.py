@@ -13,7 +13,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,13 @@ from rich.console import Console
 from rich.table import Table
 
 from eqfuzz.campaign.feedback.novelty import empty_outcome
-from eqfuzz.campaign.store.patience import with_patience
 from eqfuzz.campaign.store.records import Item
+from eqfuzz.campaign.store.retries import StoreRetrier
 from eqfuzz.campaign.store.store import Store
 
 EPOCH = 200
 FEATURES = 400
-"""New features of an item: 5 kB of JSON, which half an hour's first 114 items had on average; later ones have fewer."""
+"""New features of an item: 5 kB of JSON, as the first 114 items of a half-hour campaign had; later items have fewer."""
 LINE_BYTES = 3200
 CELLS = 5
 """Compiled cells of an item: the seed and four variants, one configuration."""
@@ -43,9 +42,9 @@ def main() -> int:
         file = Path(place) / "campaigns.db"
         with Store.open(arguments.db or f"sqlite:///{file}", Path(place) / "store") as store:
             campaign = store.begin(f"benchmark {time.time()}", 0, {}, {}, time.time()).id
-            began, cpu_before = time.monotonic(), time.process_time()
+            start, cpu_before = time.monotonic(), time.process_time()
             done = _work(store, campaign, arguments.threads, arguments.seconds)
-            seconds, cpu = time.monotonic() - began, time.process_time() - cpu_before
+            seconds, cpu = time.monotonic() - start, time.process_time() - cpu_before
             where = store.place
             problems = store.problems(campaign)
         size = sum(path.stat().st_size for path in Path(place).glob("campaigns.db*"))
@@ -60,10 +59,11 @@ def main() -> int:
 
 
 def _work(store: Store, campaign: int, threads: int, seconds: float) -> int:
-    """Items that were claimed and finished."""
+    """The number of items that ``threads`` claimed and finished in ``seconds``."""
     until = time.monotonic() + seconds
     counts = [0] * threads
     planning = threading.Lock()
+    retry = StoreRetrier(lambda *_: None, threading.Event())
     epochs = 0
     digest = store.put_program("def program(x):\n    return x\n")
 
@@ -74,16 +74,16 @@ def _work(store: Store, campaign: int, threads: int, seconds: float) -> int:
             options = {"seed": 1234567890, "favoured": ["layout", "shapes"], "configs": ["inductor"], "traced": False}
             arms = {"source": "folder:seeds", "config": "inductor"}
             items = [Item(epochs, n, digest, f"seeds/handwritten/{n}.py", arms, options) for n in range(EPOCH)]
-            _patiently(lambda: store.items.add_epoch(campaign, epochs, items))
+            retry(store.items.add_epoch, campaign, epochs, items)
 
     def serve(number: int) -> None:
         outcome = _outcome(number)
         while time.monotonic() < until:
-            claim = _patiently(lambda: store.items.claim(campaign, f"host/{number}/0"))
+            claim = retry(store.items.claim, campaign, f"host/{number}/0")
             if claim is None:
                 plan()
                 continue
-            assert _patiently(lambda claim=claim: store.items.finish(claim, outcome, [], time.time()))
+            assert retry(store.items.finish, claim, outcome, [], time.time())
             counts[number] += 1
 
     plan()
@@ -100,12 +100,8 @@ def _outcome(number: int) -> dict[str, Any]:
     features = {str(variant): [rng.getrandbits(32) for _ in range(FEATURES // CELLS)] for variant in range(CELLS)}
     lines = {"_inductor/lowering.py": f"{rng.getrandbits(4 * LINE_BYTES):x}"}
     rules = {str(variant): ["layout/as_strided", "shapes/flip"] for variant in range(1, CELLS)}
-    told = {"cells": CELLS, "variants": CELLS - 1, "verdicts": {"agree": CELLS}}
-    return {**empty_outcome("done"), **told, "features": features, "lines": lines, "rules": rules}
-
-
-def _patiently(operation: Callable[[], Any]) -> Any:
-    return with_patience(operation, lambda *_: None, threading.Event(), random.Random(threading.get_ident()))
+    counters = {"cells": CELLS, "variants": CELLS - 1, "verdicts": {"agree": CELLS}}
+    return {**empty_outcome("done"), **counters, "features": features, "lines": lines, "rules": rules}
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from eqfuzz.campaign.executors.item_runner import ItemInterrupted, ItemResult
 from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.metrics import Statistics
 from eqfuzz.campaign.sources.files import SeedFiles
-from eqfuzz.campaign.store import database, patience
+from eqfuzz.campaign.store import database, retries
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.events.campaign import CampaignBlocked
@@ -252,7 +252,7 @@ def main() -> None:
         given.out.absolute(), given.name, given.cells, given.db, given.slots, given.seconds, given.slow_from
     )
     if given.patience is not None:
-        campaign.ROOM_SECONDS = patience.MOST_SECONDS = database._BUSY_SECONDS = given.patience
+        campaign.ROOM_SECONDS = retries.MOST_SECONDS = database._BUSY_SECONDS = given.patience
     if given.deaths is None:
         causes: list[str] = []
         figures = pretended.run(causes=causes).statistics.figures()

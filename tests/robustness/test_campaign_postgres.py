@@ -18,8 +18,8 @@ import pytest
 
 from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.store.database import Database
-from eqfuzz.campaign.store.patience import with_patience
 from eqfuzz.campaign.store.records import Claim, EpochResult, Item, StoredFinding
+from eqfuzz.campaign.store.retries import StoreRetrier
 from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.run.processes.process_tree import children_of
 from tests.robustness.campaigns import (
@@ -95,6 +95,7 @@ class Claiming:
         self.worker = f"here/{number}/1"
         self.rng = random.Random(number)
         self.trouble: list[str] = []
+        self.retry = StoreRetrier(self.take_error, threading.Event())
 
     def run(self) -> tuple[list[int], list[str]]:
         """The cases done, and what the database was not able to do at once."""
@@ -102,18 +103,18 @@ class Claiming:
         left = list(self.campaigns)
         while left:
             campaign = self.rng.choice(left)
-            claim = self.patiently(lambda campaign=campaign: self.store.items.claim(campaign, self.worker))
+            claim = self.retry(self.store.items.claim, campaign, self.worker)
             if claim is None:
                 if self.go_on(campaign):
                     left.remove(campaign)
                 continue
             ids = self.rng.sample(range(20), 3)
             found = [StoredFinding(f"f{n}", "wrong-result", "f", "b", "", "s.py", claim.item.epoch, {}) for n in ids]
-            assert self.patiently(lambda claim=claim, found=found: self.finish(claim, found))
+            assert self.retry(self.finish, claim, found)
             done.append(claim.case)
             if self.rng.random() < 0.02:
-                self.patiently(lambda: self.store.items.beat(self.worker, "here", os.getpid(), time.time()))
-                self.patiently(lambda: self.store.items.abandoned(time.time(), 3600.0))
+                self.retry(self.store.items.beat, self.worker, "here", os.getpid(), time.time())
+                self.retry(self.store.items.abandoned, time.time(), 3600.0)
         return done, self.trouble
 
     def finish(self, claim: Claim, found: list[StoredFinding]) -> bool:
@@ -125,19 +126,16 @@ class Claiming:
         if found.settled < found.planned and self.store.items.outcomes(campaign, found.settled + 1) is not None:
             features = dict.fromkeys(self.rng.sample(range(10**6), 50), 0)
             settlement = EpochResult(features, (), (), {"a.py": b"\x01"}, {})
-            self.patiently(lambda: self.store.settle(campaign, found.settled + 1, settlement))
+            self.retry(self.store.settle, campaign, found.settled + 1, settlement)
         elif found.planned < self.epochs:
             epoch = found.planned + 1
             planned = [Item(epoch, n, "d", f"s{n}.py", {}, {}) for n in range(self.size)]
-            self.patiently(lambda: self.store.items.add_epoch(campaign, epoch, planned))
+            self.retry(self.store.items.add_epoch, campaign, epoch, planned)
         return found.settled == self.epochs
 
-    def patiently(self, operation: Any) -> Any:
-        def tell(error: StoreError | None, seconds: float) -> None:
-            if error is not None:
-                self.trouble.append(str(error))
-
-        return with_patience(operation, tell, threading.Event(), self.rng)
+    def take_error(self, error: StoreError | None, seconds: float) -> None:
+        if error is not None:
+            self.trouble.append(str(error))
 
 
 def test_processes_that_share_no_folder_share_programs(url: str, tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from eqfuzz.campaign.engine.plan import NothingToDo
 from eqfuzz.campaign.executors.item_runner import without_known
 from eqfuzz.campaign.metrics import Statistics
 from eqfuzz.campaign.sources.files import SeedSource
-from eqfuzz.campaign.store.patience import Retrier
 from eqfuzz.campaign.store.records import Json, StoredFinding
+from eqfuzz.campaign.store.retries import StoreRetrier
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.events.event import Handler
 
@@ -27,14 +27,14 @@ class EpochScheduler:
         configuration: Configuration,
         store: Store,
         statistics: Statistics,
-        patiently: Retrier,
+        retry: StoreRetrier,
         emit: Handler,
     ) -> None:
         self._name = name
         self._configuration = configuration
         self._store = store
         self._statistics = statistics
-        self._patiently = patiently
+        self._retry = retry
         self._emit = emit
         self._lock = threading.Lock()
         self._knowing = threading.Lock()
@@ -46,7 +46,7 @@ class EpochScheduler:
         """Read what the store knows."""
         self._campaign_id = campaign_id
         self._read()
-        self._statistics.begin(*self._patiently(self._figures_kept))
+        self._statistics.begin(*self._retry(self._figures_kept))
 
     @property
     def _known(self) -> CampaignKnowledge:
@@ -54,7 +54,7 @@ class EpochScheduler:
         return self._learnt
 
     def _read(self) -> None:
-        self._learnt = self._patiently(lambda: CampaignKnowledge.read(self._store, self._name))
+        self._learnt = self._retry(CampaignKnowledge.read, self._store, self._name)
 
     def _figures_kept(self) -> tuple[list[Json], list[Json], list[StoredFinding]]:
         """The curve, what came of items of epochs that are not settled yet, and the findings, as the store has them."""
@@ -103,10 +103,8 @@ class EpochScheduler:
 
     def _plan(self, sources: Sequence[SeedSource], families: Sequence[str], configs: Sequence[str]) -> None:
         learnt, store = self._known, self._store
-        items = self._patiently(
-            lambda: learnt.next_items(self._configuration, sources, families, configs, store),
-        )
-        if self._patiently(lambda: store.items.add_epoch(self._campaign_id, learnt.planned + 1, items)):
+        items = self._retry(learnt.next_items, self._configuration, sources, families, configs, store)
+        if self._retry(store.items.add_epoch, self._campaign_id, learnt.planned + 1, items):
             learnt.take_plan(items)
         else:
             self._read()
@@ -115,17 +113,17 @@ class EpochScheduler:
         """Whether the next epoch could be settled."""
         learnt, store = self._known, self._store
         epoch = learnt.settled + 1
-        outcomes = self._patiently(lambda: store.items.outcomes(self._campaign_id, epoch))
+        outcomes = self._retry(store.items.outcomes, self._campaign_id, epoch)
         if outcomes is None:
             return False
-        campaign = self._patiently(lambda: store.campaign(self._name))
+        campaign = self._retry(store.campaign, self._name)
         assert campaign is not None
         seconds = self._statistics.total_seconds
         with self._knowing:
             settlement, event = learnt.settle(store, campaign, self._configuration, outcomes, seconds)
-        if self._patiently(lambda: store.settle(self._campaign_id, epoch, settlement)):
+        if self._retry(store.settle, self._campaign_id, epoch, settlement):
             self._emit(event)
         else:  # somebody else was first, so there are others that do items, and these count too
             self._read()
-            self._statistics.take_over(*self._patiently(self._figures_kept))
+            self._statistics.take_over(*self._retry(self._figures_kept))
         return True

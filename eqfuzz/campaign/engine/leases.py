@@ -9,8 +9,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eqfuzz.campaign.store.patience import Retrier
 from eqfuzz.campaign.store.records import Claim, StoredFinding
+from eqfuzz.campaign.store.retries import StoreRetrier
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.campaign.worker_id import is_gone, worker_name
 
@@ -22,10 +22,10 @@ LOST_AFTER = 90.0
 class Leases:
     """The items of a campaign that this process works at; any thread may ask."""
 
-    def __init__(self, store: Store, patiently: Retrier) -> None:
+    def __init__(self, store: Store, retry: StoreRetrier) -> None:
         self.worker = worker_name()
         self._items = store.items
-        self._patiently = patiently
+        self._retry = retry
         self._claiming = threading.Lock()
         self._held: set[int] = set()
         self._campaign = 0
@@ -34,11 +34,11 @@ class Leases:
         """Announce this worker to ``campaign`` and take back what the dead hold."""
         self._campaign = campaign
         # Told before anything is claimed: what a worker holds that nobody has ever heard of is never taken back.
-        self._patiently(self._tell_alive)
-        self._patiently(lambda: self._items.abandoned(time.time(), LOST_AFTER))
-        for holder in self._patiently(lambda: self._items.holders(campaign)):
+        self._retry(self._tell_alive)
+        self._retry(self._items.abandoned, time.time(), LOST_AFTER)
+        for holder in self._retry(self._items.holders, campaign):
             if is_gone(holder):
-                self._patiently(lambda holder=holder: self._items.hand_back(holder))
+                self._retry(self._items.hand_back, holder)
 
     def take(self) -> Claim | None:
         """The next item, where there is one.
@@ -56,21 +56,21 @@ class Leases:
             return self._items.claim(self._campaign, self.worker)
 
         with self._claiming:
-            taken = self._patiently(claim)
+            taken = self._retry(claim)
             if taken is not None:
                 self._held.add(taken.case)
         return taken
 
     def finish(self, claim: Claim, outcome: Mapping[str, Any], findings: Sequence[StoredFinding]) -> bool:
         """Store what came of ``claim``, in one transaction; False where somebody else has it by now."""
-        is_stored = self._patiently(lambda: self._items.finish(claim, outcome, findings, time.time()))
+        is_stored = self._retry(self._items.finish, claim, outcome, findings, time.time())
         self._held.discard(claim.case)
         return is_stored
 
     def give_up(self, claim: Claim) -> None:
         """Another worker may have ``claim``: this one has lost what worked at it."""
         self._held.discard(claim.case)
-        self._patiently(lambda: self._items.give_up(claim))
+        self._retry(self._items.give_up, claim)
 
     def hand_back(self) -> None:
         """Hand back all that is held. Raises StoreError, at once."""
@@ -83,10 +83,10 @@ class Leases:
         """
         before = time.monotonic()
         while not over.wait(BEAT_SECONDS):
-            self._patiently(self._tell_alive)
+            self._retry(self._tell_alive)
             now = time.monotonic()
             if now - before < LOST_AFTER / 2:
-                self._patiently(lambda: self._items.abandoned(time.time(), LOST_AFTER))
+                self._retry(self._items.abandoned, time.time(), LOST_AFTER)
             before = now
 
     def _tell_alive(self) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import random
 import shutil
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from eqfuzz.campaign.configuration import Configuration, completed, differences
 from eqfuzz.campaign.engine.budget import BudgetMonitor
@@ -25,8 +24,8 @@ from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.metrics import Statistics
 from eqfuzz.campaign.sources.files import CampaignEnding, SeedSource
 from eqfuzz.campaign.store.database import told_of_file
-from eqfuzz.campaign.store.patience import with_patience
 from eqfuzz.campaign.store.records import Claim, StoredFinding
+from eqfuzz.campaign.store.retries import StoreRetrier
 from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.errors import UsageError
 from eqfuzz.events.campaign import (
@@ -56,8 +55,6 @@ LOOKING_SECONDS = 0.2
 """Wall seconds after which a signal is heeded."""
 
 STOPPING_SECONDS = 30.0
-
-_T = TypeVar("_T")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,9 +102,10 @@ class CampaignLoop:
         self._errors: list[str] = []
         self._new_here: list[str] = []
         self._invalid = InvalidSeeds()
-        self._claims = Leases(call.store, self._patiently)
+        self._retry = StoreRetrier(self._report_unavailable, self._stop)
+        self._claims = Leases(call.store, self._retry)
         self._budgeting = BudgetMonitor(configuration.budget, statistics, call.writer)
-        self._learning = EpochScheduler(call.name, configuration, call.store, statistics, self._patiently, self._emit)
+        self._learning = EpochScheduler(call.name, configuration, call.store, statistics, self._retry, self._emit)
 
     def run(self) -> CampaignSummary:
         """The last event, which has been handed to the handler as all before. Raises UsageError and RunnerFailed."""
@@ -152,9 +150,7 @@ class CampaignLoop:
     def _begin(self) -> None:
         call, configuration = self.call, self.configuration
         settings = configuration.lasting()
-        found = self._patiently(
-            lambda: call.store.begin(call.name, configuration.seed, settings, versions(), time.time())
-        )
+        found = self._retry(call.store.begin, call.name, configuration.seed, settings, versions(), time.time())
         other = differences(completed(found.settings), settings)
         if other:
             raise UsageError(
@@ -235,7 +231,7 @@ class CampaignLoop:
             told = empty_outcome("lost", f"cost its worker {ATTEMPTS} times")
             self._store(claim, ItemResult(told, ()))
             return
-        text = self._patiently(lambda: self.call.store.program(item.program))
+        text = self._retry(self.call.store.program, item.program)
         without_room = False
         while self._has_room(failed=without_room):
             try:
@@ -261,14 +257,12 @@ class CampaignLoop:
         """Sort the findings, then store everything in one transaction."""
         outcome = self._learning.new_of(performed.outcome)
         store = self.call.store
-        told = [self._patiently(lambda event=event: self._sorted(event)) for event in performed.findings]
+        told = [self._retry(self._sorted, event) for event in performed.findings]
         kept = [_kept(event, claim.item.epoch) for event in told]
         outcome["buckets"] = sorted({f.bucket for f in kept if not f.issue})
         outcome["findings"] = [finding.id for finding in kept]
         texts = dict(outcome["texts"])
-        outcome["texts"] = {
-            variant: self._patiently(lambda text=text: store.put_program(text)) for variant, text in texts.items()
-        }
+        outcome["texts"] = {variant: self._retry(store.put_program, text) for variant, text in texts.items()}
         is_stored = self._claims.finish(claim, outcome, kept)
         if not is_stored:
             return  # somebody else has it by now
@@ -360,14 +354,9 @@ class CampaignLoop:
             self._emit(CampaignBlocked("", "", 0.0))
         return True
 
-    def _patiently(self, operation: Callable[[], _T]) -> _T:
-        """What ``operation`` on the store returns, tried again for as long as its trouble may pass."""
-
-        def tell(error: StoreError | None, seconds: float) -> None:
-            cause = getattr(error, "cause", "") if error is not None else ""
-            self._emit(CampaignBlocked(cause, str(error or ""), seconds))
-
-        return with_patience(operation, tell, self._stop, random.Random(threading.get_ident()))
+    def _report_unavailable(self, error: StoreError | None, seconds: float) -> None:
+        cause = getattr(error, "cause", "") if error is not None else ""
+        self._emit(CampaignBlocked(cause, str(error or ""), seconds))
 
     def _emit(self, event: Event) -> None:
         with self._emitting:

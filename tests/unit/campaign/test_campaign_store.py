@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import random
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -20,11 +18,9 @@ from hypothesis import strategies as st
 from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.store import schema
 from eqfuzz.campaign.store.database import Database
-from eqfuzz.campaign.store.patience import with_patience
 from eqfuzz.campaign.store.records import Arm, Claim, CorpusEntry, EpochResult, Item, StoredFinding
+from eqfuzz.campaign.store.retries import StoreRetrier
 from eqfuzz.campaign.store.store import Store, StoreError, StoreUnavailable
-
-T = TypeVar("T")
 
 
 @pytest.fixture
@@ -89,14 +85,13 @@ def test_threads_never_claim_the_same_item(store: Store) -> None:
     campaign = begun(store)
     store.items.add_epoch(campaign, 1, items(store, 1, 120))
 
-    def patiently(operation: Callable[[], T]) -> T:
-        return with_patience(operation, lambda error, seconds: None, threading.Event(), random.Random(0))
+    retry = StoreRetrier(lambda error, seconds: None, threading.Event())
 
     def claim_all(worker: int) -> list[int]:
         cases: list[int] = []
-        while (claim := patiently(lambda: store.items.claim(campaign, f"h/{worker}/1"))) is not None:
+        while (claim := retry(store.items.claim, campaign, f"h/{worker}/1")) is not None:
             cases.append(claim.case)
-            assert patiently(lambda: store.items.finish(claim, empty_outcome("done"), [], 1.0))
+            assert retry(store.items.finish, claim, empty_outcome("done"), [], 1.0)
         return cases
 
     with ThreadPoolExecutor(4) as pool:
@@ -274,20 +269,20 @@ def test_a_locked_database_is_waited_for(tmp_path: Path, monkeypatch: pytest.Mon
         with pytest.raises(StoreUnavailable) as raised:
             store.items.claim(campaign, "h/1/1")
         assert raised.value.cause == "database locked"
-        told: list[str] = []
+        reports: list[str] = []
 
-        def tell(error: StoreError | None, seconds: float) -> None:
-            told.append(str(error))
+        def report(error: StoreError | None, seconds: float) -> None:
+            reports.append(str(error))
             if error is not None:
                 other.rollback()
 
-        claim = with_patience(lambda: store.items.claim(campaign, "h/1/1"), tell, threading.Event(), random.Random(0))
+        claim = StoreRetrier(report, threading.Event())(store.items.claim, campaign, "h/1/1")
         assert claim is not None
-        assert ["locked" in line for line in told] == [True, False]
+        assert ["locked" in line for line in reports] == [True, False]
         other.close()
 
 
-def test_patience_ends_when_everything_stops() -> None:
+def test_stopping_ends_retries() -> None:
     stop = threading.Event()
     stop.set()
 
@@ -295,7 +290,7 @@ def test_patience_ends_when_everything_stops() -> None:
         raise StoreUnavailable("disk full", "x")
 
     with pytest.raises(StoreUnavailable):
-        with_patience(fail, lambda error, seconds: None, stop, random.Random(0))
+        StoreRetrier(lambda error, seconds: None, stop)(fail)
 
 
 def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
