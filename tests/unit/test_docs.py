@@ -1,0 +1,82 @@
+"""Every link, path and module that the documentation names exists."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+BASES = [ROOT, ROOT / "eqfuzz", ROOT / "docs", ROOT / "seeds", ROOT / "seeds" / "handwritten"]
+"""Folders that paths are named from."""
+
+HISTORY = ROOT / "CHANGELOG.md"
+"""Names files as they were."""
+
+
+def ids(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def without_blocks(text: str) -> str:
+    return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    """The anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", without_blocks(page.read_text(encoding="utf-8")), re.MULTILINE)
+    return frozenset(re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_links_lead_to_files_and_headings(page):
+    text = without_blocks(page.read_text(encoding="utf-8"))
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        name, _, anchor = target.partition("#")
+        if ":" in name:
+            continue
+        file = page.parent / name if name else page
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(target)
+    assert broken == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != HISTORY], ids=ids)
+def test_pages_name_files_and_modules_that_exist(page):
+    assert missing_names(without_blocks(page.read_text(encoding="utf-8")), "`", page.parent) == []
+
+
+def missing_names(text: str, quote: str, folder: Path) -> list[str]:
+    """Paths and dotted names of this project between ``quote`` that lead nowhere from ``folder`` or ``BASES``."""
+    quoted = set(re.findall(rf"(?<!`){quote}([^`\s]+){quote}(?!`)", text))
+    plain = set(re.findall(r"(?<![\w/.`-])(?<!\]\()[\w-]+(?:/[\w-]+)+\.md\b", text))
+    names = sorted(quoted | plain)
+    return [name for name in names if not (_is_there(name, folder) if "/" in name else _is_defined(name))]
+
+
+def _is_there(name: str, folder: Path) -> bool:
+    """Whether a path exists, or does not begin with a folder that is in one of ``BASES``."""
+    if not re.fullmatch(r"[\w./-]+", name):
+        return True
+    first, *rest = name.split("/")
+    bases = [base for base in BASES if rest and (base / first).is_dir()]
+    is_file = re.search(r"\.(py|md|toml|json|jsonl)$", name) or name.endswith("/")
+    return not bases or not is_file or any((base / name).exists() for base in [*bases, folder])
+
+
+def _is_defined(name: str) -> bool:
+    """Whether a dotted name of eqfuzz or tools is a module, or occurs in the module that it names."""
+    if not re.fullmatch(r"(eqfuzz|tools|benchmarks)(\.\w+)+", name):
+        return True
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        path = ROOT.joinpath(*parts[:count])
+        if path.is_dir() and count == len(parts):
+            return True
+        if path.with_suffix(".py").exists():
+            text = path.with_suffix(".py").read_text(encoding="utf-8")
+            return all(re.search(rf"\b{part}\b", text) for part in parts[count:])
+    return name == "eqfuzz.toml"
