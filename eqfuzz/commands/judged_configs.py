@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from pathlib import Path
 from typing import Any
 
+from eqfuzz.atomic_file import write_atomically
 from eqfuzz.oracle.compare.verdict import FINDINGS, VerdictKind
 
 FILE = "config-state.json"
@@ -66,7 +66,5 @@ class ConfigState:
 
     def _write(self) -> None:
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        new = self.file.with_name(f".{FILE}.{os.getpid()}")
         whole = {"judged": [dataclasses.asdict(judged) for judged in self._judged.values()]}
-        new.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
-        new.replace(self.file)
+        write_atomically(self.file, json.dumps(whole, indent=1) + "\n")

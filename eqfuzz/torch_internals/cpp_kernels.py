@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import types
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from torch._inductor.async_compile import AsyncCompile
 from torch._inductor.codecache import CppPythonBindingsCodeCache
 from torch._inductor.cpp_builder import CppBuilder
 
+from eqfuzz.atomic_file import replacement_of
 from eqfuzz.torch_internals.options import config_module, values_of
 
 Function = Callable[..., Any]
@@ -94,18 +94,16 @@ def put_builds_in_place_whole() -> None:
     def build_whole(self: CppBuilder) -> Any:
         # Until 2.7 torch writes the command from the target alone; 2.6 returns it, too.
         target, output = self._target_file, getattr(self, "_output", None)
-        making = f"{target}.{os.getpid()}"
-        self._target_file = making
-        if output is not None:
-            self._output = output.replace(target, making)
         try:
-            result: Any = build(self)
-            Path(making).replace(target)
+            with replacement_of(Path(target)) as file:
+                self._target_file = str(file)
+                if output is not None:
+                    self._output = output.replace(target, str(file))
+                result: Any = build(self)
         finally:
             self._target_file = target
             if output is not None:
                 self._output = output
-            Path(making).unlink(missing_ok=True)
         return (result[0], target) if result is not None else None
 
     CppBuilder.build = build_whole  # type: ignore[method-assign]

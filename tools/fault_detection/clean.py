@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 import eqfuzz
+from eqfuzz.atomic_file import write_atomically
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.release import this_release
 from tools.fault_detection.corpus import Entry
@@ -72,9 +73,7 @@ class CleanRun:
             "lines": told({place: self._masked(files) for place, files in record.lines.items()}),
             "costs": [[numbers[path], cost] for path, cost in record.costs.items()],
         }
-        part = self._file.with_name(f"{self._file.name}.part")
-        part.write_bytes(gzip.compress(json.dumps(kept).encode()))
-        part.replace(self._file)
+        write_atomically(self._file, gzip.compress(json.dumps(kept).encode()))
 
     def _place(self, at: tuple[str, int]) -> Place:
         phase, number = at

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from eqfuzz.atomic_file import new_folder
 from eqfuzz.campaign.configuration import Configuration
 
 Parcel = Mapping[str, bytes]
@@ -41,17 +40,10 @@ def unpack(parcel: Parcel, base: Path) -> None:
 
 def _put(target: Path, files: Mapping[Path, bytes]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    making = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        making.chmod(0o755)
+    with new_folder(target) as folder:
         for path, content in files.items():
-            (making / path).parent.mkdir(parents=True, exist_ok=True)
-            (making / path).write_bytes(content)
-        making.rename(target)
-    except OSError:
-        shutil.rmtree(making, ignore_errors=True)
-        if not target.exists():  # else somebody else wrote the same first
-            raise
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(content)
 
 
 def _renamed(path: Path, renamed: Mapping[str, str]) -> bytes:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 
+from eqfuzz.atomic_file import write_atomically
 from eqfuzz.campaign.store.database import StoreError, told_of_file
 
 _DIGEST_BYTES = 16
@@ -26,7 +25,7 @@ class ProgramFiles:
         try:
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
-                _write(path, data)
+                write_atomically(path, data, durable=True)
         except OSError as error:
             raise told_of_file(error, path) from None
         return digest
@@ -48,16 +47,3 @@ class ProgramFiles:
 
 def _digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
-
-
-def _write(path: Path, data: bytes) -> None:
-    descriptor, making = tempfile.mkstemp(prefix=".", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(making).replace(path)
-    except BaseException:
-        Path(making).unlink()
-        raise

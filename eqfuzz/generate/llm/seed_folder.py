@@ -6,6 +6,7 @@ import hashlib
 import re
 from pathlib import Path
 
+from eqfuzz.atomic_file import write_atomically
 from eqfuzz.events.llm import AnswerJudged, SampleEnded
 from eqfuzz.generate.llm.extraction import normalised
 from eqfuzz.generate.llm.model.endpoint import Endpoint
@@ -58,9 +59,7 @@ class SeedFolder:
         slug = re.sub(r"[^A-Za-z0-9]+", "-", Path(sample.prompt.name).stem).strip("-").lower() or "prompt"
         file = self._path / f"llm-{slug}-{digest}.py"
         self._path.mkdir(parents=True, exist_ok=True)
-        unfinished = file.with_suffix(".unfinished")
-        unfinished.write_text(header.header() + made.code, encoding="utf-8")
-        unfinished.replace(file)
+        write_atomically(file, header.header() + made.code)
         self._here.add(digest)
         return file
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -10,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any, TextIO
 
+from eqfuzz.atomic_file import write_atomically
 from eqfuzz.events.event import Event
 from eqfuzz.report.machine.json_lines import to_line
 
@@ -81,13 +83,9 @@ class StatsFile:
                 self._write()
 
     def _write(self) -> None:
-        new = self._path.with_name(f".{self._path.name}")
-        told = {"updated": round(time.time(), 1), **self._figures()}
-        try:
-            new.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
-            new.replace(self._path)
-        except OSError:
-            new.unlink(missing_ok=True)  # a full disk: the next one is as good
+        figures = {"updated": round(time.time(), 1), **self._figures()}
+        with contextlib.suppress(OSError):  # a full disk: the next one is as good
+            write_atomically(self._path, json.dumps(figures, indent=2) + "\n")
 
 
 def _cut_to_last_line(path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from xml.etree import ElementTree
 
+from eqfuzz.atomic_file import replacement_of
 from eqfuzz.events.campaign import CampaignStarted, CampaignSummary, ItemEnded
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import FindingReported, InvalidReason, SeedDone, SeedInvalid, Summary
@@ -90,12 +91,8 @@ class JUnitFile:
         root = ElementTree.Element("testsuites")
         root.append(suite)
         ElementTree.indent(root)
-        making = self._path.with_name(f".{self._path.name}")
-        try:
-            ElementTree.ElementTree(root).write(making, encoding="utf-8", xml_declaration=True)
-            making.replace(self._path)
-        finally:
-            making.unlink(missing_ok=True)
+        with replacement_of(self._path) as file:
+            ElementTree.ElementTree(root).write(file, encoding="utf-8", xml_declaration=True)
 
     def _add(self, seed: str, seconds: float, children: list[_Child]) -> None:
         path = PurePath(seed)

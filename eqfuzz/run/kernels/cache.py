@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from eqfuzz.atomic_file import replacement_of, write_atomically
 from eqfuzz.run.environment import KERNELS
 from eqfuzz.run.kernels.deferred import Built, Kernel
 
@@ -53,29 +53,10 @@ class KernelCache:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             library = Path(built[0].path)
-            with _Replacement(self._folder / library.name) as new:
-                shutil.copyfile(library, new)
+            with replacement_of(self._folder / library.name) as file:
+                shutil.copyfile(library, file)
             for kernel, where in zip(kernels, built, strict=True):
-                with _Replacement(self._folder / f"{kernel.key}.json") as new:
-                    new.write_text(json.dumps({"library": library.name, "name": where.name}), encoding="utf-8")
+                entry = {"library": library.name, "name": where.name}
+                write_atomically(self._folder / f"{kernel.key}.json", json.dumps(entry))
         except OSError:  # a full disk, say: the case goes on with what it has in memory
             return
-
-
-class _Replacement:
-    """A file that takes the place of ``path`` whole, or not at all."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")
-        os.close(handle)
-        self._new = Path(name)
-
-    def __enter__(self) -> Path:
-        return self._new
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            self._new.replace(self._path)
-        else:
-            self._new.unlink(missing_ok=True)

@@ -14,9 +14,9 @@ import importlib.metadata
 import os
 import platform
 import shutil
-import tempfile
 from pathlib import Path
 
+from eqfuzz.atomic_file import new_folder
 from eqfuzz.run.environment import Environment
 from eqfuzz.torch_internals.caches import HEADERS, headers_below
 
@@ -79,18 +79,14 @@ def keep(environment: Environment) -> None:
         return
     with contextlib.suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix="new-", dir=kept.parent))
-        try:
+        with new_folder(kept) as folder:
             if headers.is_dir():
-                shutil.copytree(headers, made / HEADERS)
+                shutil.copytree(headers, folder / HEADERS)
             else:  # torch 2.6 makes none
-                (made / HEADERS).mkdir()
+                (folder / HEADERS).mkdir()
             for file in probes:
-                (made / "cache" / file.parent.name).mkdir(parents=True, exist_ok=True)
-                shutil.copy2(file, made / "cache" / file.parent.name)
-            made.rename(kept)
-        finally:
-            shutil.rmtree(made, ignore_errors=True)
+                (folder / "cache" / file.parent.name).mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, folder / "cache" / file.parent.name)
         _prune(kept.parent)
 
 

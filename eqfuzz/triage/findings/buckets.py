@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pydantic
 
+from eqfuzz.atomic_file import write_atomically
 from eqfuzz.triage.findings.finding import Finding
 
 KEPT = 5
@@ -122,9 +123,7 @@ class Buckets:
             raise ValueError(f"{self._file}: cannot be read: {' '.join(str(error).split())[:200]}") from None
 
     def _write(self) -> None:
-        new = self._file.with_name(f".{_FILE}")
-        new.write_text(json.dumps(self._state.model_dump(), indent=2) + "\n", encoding="utf-8")
-        new.replace(self._file)
+        write_atomically(self._file, json.dumps(self._state.model_dump(), indent=2) + "\n")
 
 
 def bucket_id(fingerprint: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from pathlib import Path
 
+from eqfuzz.atomic_file import new_folder, write_atomically
 from eqfuzz.triage.findings.finding import Finding
 
 _RECORDS = ("derivation", "verdict", "environment")
@@ -20,19 +20,10 @@ def write_folder(findings: Path, finding: Finding, reproducer: str, preload: Pat
     if target.exists():
         return target
     findings.mkdir(parents=True, exist_ok=True)
-    making = Path(tempfile.mkdtemp(prefix=f".{finding.id}-", dir=findings))
-    try:
-        making.chmod(0o755)
-        _write(making, finding, reproducer)
+    with new_folder(target) as folder:
+        _write(folder, finding, reproducer)
         if preload is not None:
-            shutil.copyfile(preload, making / "preload.py")
-        try:
-            making.rename(target)
-        except OSError:
-            if not target.exists():  # else another run wrote the same finding first
-                raise
-    finally:
-        shutil.rmtree(making, ignore_errors=True)  # it is not there any more, unless something went wrong
+            shutil.copyfile(preload, folder / "preload.py")
     return target
 
 
@@ -40,13 +31,10 @@ def put_reduced(folder: Path, finding: Finding, reproducer: str) -> None:
     """Put the reduced ``finding`` in the place of what ``folder`` holds; what the run saw stays in ``unreduced/``."""
     first = folder / _UNREDUCED
     if not first.exists():
-        making = folder / f".{_UNREDUCED}"
-        shutil.rmtree(making, ignore_errors=True)
-        making.mkdir()
-        for name in (*_TEXTS, "finding.json", "preload.py"):
-            if (folder / name).exists():
-                shutil.copyfile(folder / name, making / name)
-        making.rename(first)
+        with new_folder(first) as copy:
+            for name in (*_TEXTS, "finding.json", "preload.py"):
+                if (folder / name).exists():
+                    shutil.copyfile(folder / name, copy / name)
     (folder / "issue.md").unlink(missing_ok=True)  # it is about the larger program
     _write(folder, finding, reproducer)
 
@@ -62,9 +50,7 @@ def _write(folder: Path, finding: Finding, reproducer: str) -> None:
 
 def keep(folder: Path, finding: Finding) -> None:
     """Write down what has become known of it since its folder was made: ``finding.json`` takes the place of the old."""
-    new = folder / ".finding.json"
-    new.write_text(json.dumps(finding.to_json(), indent=2) + "\n", encoding="utf-8")
-    new.replace(folder / "finding.json")
+    write_atomically(folder / "finding.json", json.dumps(finding.to_json(), indent=2) + "\n")
 
 
 def read_finding(folder: Path) -> Finding:

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from eqfuzz.atomic_file import write_atomically
 from eqfuzz.program.formats import read_program
 from eqfuzz.run.environment import Environment
 from eqfuzz.triage.confirm.finding_cases import pool_for
@@ -86,9 +87,7 @@ class InPlaceReduction:
         return script
 
     def _remember(self, tried: ReductionTry) -> None:
-        new = self._folder / f"{_RECORD}.new"
-        new.write_text(json.dumps(self._answers), encoding="utf-8")
-        new.replace(self._folder / _RECORD)
+        write_atomically(self._folder / _RECORD, json.dumps(self._answers))
         self._tell(tried)
 
     def _read_answers(self) -> dict[str, bool]:

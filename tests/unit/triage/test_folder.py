@@ -1,6 +1,7 @@
 """A finding's folder once it is reduced: what the run saw stays beside it."""
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
@@ -43,10 +44,14 @@ def test_the_preload_lies_beside_both_scripts(folder):
     assert (folder / "unreduced" / "preload.py").read_text() == "# a preload"
 
 
-def test_a_copy_that_broke_off_is_made_again(folder):
-    (folder / ".unreduced").mkdir()
-    (folder / ".unreduced" / "half").write_text("")
+def test_interrupted_copy_is_made_again(folder, monkeypatch):
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "rename", interrupt)
+        put_reduced(folder, smaller("x"), "second")
+    assert not (folder / "unreduced").exists()
     put_reduced(folder, smaller("x"), "second")
-    assert not (folder / ".unreduced").exists()
-    assert not (folder / "unreduced" / "half").exists()
     assert read_finding(folder / "unreduced") == finding_of()
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt

@@ -52,7 +52,7 @@ class Run:
                 return dataclasses.replace(self.finding, original=program, transformed=program, reduced=reduced)
 
         monkeypatch.setattr(in_place, "pool_for", lambda *_, **__: Children({"describe": [DESCRIBED]}))
-        monkeypatch.setattr(in_place, "Reducing", Shrinking)
+        monkeypatch.setattr(in_place, "FindingReducer", Shrinking)
         monkeypatch.setattr(reproduction, "replay", lambda *_, **__: Outcome(status, "printed last"))
 
     def reduce(self) -> Finding:
