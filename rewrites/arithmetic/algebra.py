@@ -6,7 +6,6 @@ import torch
 
 from eqfuzz.rewrite.facts.preconditions import (
     FLOATS,
-    arithmetic,
     at_least,
     away_from_zero,
     dtype_in,
@@ -26,6 +25,7 @@ from eqfuzz.rewrite.facts.preconditions import (
 )
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, dense, same_shape
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Number
 
 
 @rule(exact="bitwise", where=[real("x", "y"), contiguous("x", "y")])
@@ -74,7 +74,7 @@ def negated_difference(x, y):
 @rule(exact="bitwise", where=[real("x"), dense("x"), unmutated("x")])
 def double_negation(x):
     """``x`` is ``-(-x)``."""
-    return x, -(-x)
+    return x, -(-x)  # noqa: B002
 
 
 @rule(exact="bitwise", where=[real("x"), dense("x"), unmutated("x")])
@@ -159,19 +159,19 @@ def negation_multiplies(x):
     exact="bitwise",
     where=[floating("x", "y"), same_dtype("x", "y"), moderate("x", "y"), value_in("k", 2, 4, 8), contiguous("x", "y")],
 )
-def distribute_power_of_two(x, y, k: "Number"):
+def distribute_power_of_two(x, y, k: Number):
     """``(x + y) * k`` is ``x * k + y * k`` exactly when k is a power of two and nothing overflows."""
     return (x + y) * k, x * k + y * k
 
 
 @rule(exact="bitwise", where=[floating("x"), value_in("k", 2, 4, 8, 16, 0.5, 0.25)])
-def division_by_power_of_two(x, k: "Number"):
+def division_by_power_of_two(x, k: Number):
     """``x / k`` is ``x * (1 / k)`` exactly when k is a power of two."""
     return x / k, x * (1 / k)
 
 
 @rule(exact="ulp", where=[wide("x"), moderate("x", bound=1e6), moderate("k"), away_from_zero("k", 1e-3)])
-def division_by_number(x, k: "Number"):
+def division_by_number(x, k: Number):
     """``x / k`` is ``x * (1 / k)``."""
     return x / k, x * (1 / k)
 
@@ -254,7 +254,7 @@ def fused_product_sum(x, y, z):
     exact="ulp",
     where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y"), moderate("k", bound=100), contiguous("x", "y")],
 )
-def scaled_addition(x, k: "Number", y):
+def scaled_addition(x, k: Number, y):
     """``x + k * y`` is an addition with ``alpha=k``."""
     return x + k * y, torch.add(x, y, alpha=k)
 
@@ -263,7 +263,7 @@ def scaled_addition(x, k: "Number", y):
     exact="ulp",
     where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y"), moderate("k", bound=100), contiguous("x", "y")],
 )
-def scaled_subtraction(x, k: "Number", y):
+def scaled_subtraction(x, k: Number, y):
     """``x - k * y`` is a subtraction with ``alpha=k``."""
     return x - k * y, torch.sub(x, y, alpha=k)
 
@@ -368,7 +368,7 @@ def fraction(x):
 
 
 @rule(exact="bitwise", where=[dtype_in("x", *FLOATS, torch.int64, torch.int32), same_dtype("x", "result")])
-def clamp_in_two(x, k: "Number", j: "Number"):
+def clamp_in_two(x, k: Number, j: Number):
     """``clamp(x, k, j)`` raises to k first and then cuts at j, also when k > j; not where a bound promotes."""
     return torch.clamp(x, k, j), torch.clamp_max(torch.clamp_min(x, k), j)
 
@@ -378,7 +378,7 @@ def clamp_in_two(x, k: "Number", j: "Number"):
     where=[floating("x"), where("k ≤ j", lambda k, j: k.value <= j.value, "k", "j")],
     gradients=False,
 )
-def clamp_is_hardtanh(x, k: "Number", j: "Number"):
+def clamp_is_hardtanh(x, k: Number, j: Number):
     """``clamp(x, k, j)`` is ``hardtanh`` between the same bounds, except for the gradient at them."""
     return torch.clamp(x, k, j), torch.nn.functional.hardtanh(x, k, j)
 

@@ -24,6 +24,7 @@ from eqfuzz.rewrite.facts.preconditions import (
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, dim_of, non_empty, same_shape
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int, Number, Operand
 
 
 @rule(exact="bitwise", where=[contiguous("x", "y")])
@@ -45,19 +46,19 @@ def at_least_flips(x, y):
 
 
 @rule(exact="bitwise", where=[no_nan("x", "y")], both_ways=True)
-def greater_is_not_at_most(x, y: "Operand"):
+def greater_is_not_at_most(x, y: Operand):
     """``x > y`` is ``~(x <= y)`` without NaN."""
     return x > y, ~(x <= y)
 
 
 @rule(exact="bitwise", where=[no_nan("x", "y")], both_ways=True)
-def less_is_not_at_least(x, y: "Operand"):
+def less_is_not_at_least(x, y: Operand):
     """``x < y`` is ``~(x >= y)`` without NaN."""
     return x < y, ~(x >= y)
 
 
 @rule(exact="bitwise", both_ways=True)
-def unequal_is_not_equal(x, y: "Operand"):
+def unequal_is_not_equal(x, y: Operand):
     """``x != y`` is ``~(x == y)``, also for NaN."""
     return x != y, ~(x == y)
 
@@ -252,7 +253,7 @@ def where_is_lerp(c, x, y):
     ],
     both_ways=True,
 )
-def masked_fill_is_where(c, x, k: "Number"):
+def masked_fill_is_where(c, x, k: Number):
     """``x.masked_fill(c, k)`` is ``where(c, k, x)``."""
     return torch.masked_fill(x, c, k), torch.where(c, k, x)
 
@@ -291,13 +292,13 @@ def all_is_no_exception(x):
 
 
 @rule(exact="bitwise", where=[boolean("x"), at_least_rank("x", 1), non_empty("x"), dim_of("d", "x")])
-def all_is_minimum(x, d: "Int"):
+def all_is_minimum(x, d: Int):
     """``x.all(d)`` of a bool tensor is the smallest of its bytes."""
     return torch.all(x, dim=d), x.to(torch.uint8).amin(dim=d).to(torch.bool)
 
 
 @rule(exact="bitwise", where=[boolean("x"), at_least_rank("x", 1), non_empty("x"), dim_of("d", "x")])
-def any_is_maximum(x, d: "Int"):
+def any_is_maximum(x, d: Int):
     """``x.any(d)`` of a bool tensor is the largest of its bytes."""
     return torch.any(x, dim=d), x.to(torch.uint8).amax(dim=d).to(torch.bool)
 

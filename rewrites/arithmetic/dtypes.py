@@ -19,6 +19,7 @@ from eqfuzz.rewrite.facts.preconditions import (
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, dense, dim_of, rank
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int, Number
 
 SMALL = where("within ±2**53", lambda x: x.low is None or (x.low > -(2**53) and x.high < 2**53), "x")
 PLAIN = where("free of autograd", lambda x: not x.requires_grad, "x")
@@ -94,25 +95,25 @@ def promotion_of_mask(x, y):
 
 
 @rule(exact="bitwise", where=[full_precision("x"), moderate("k", bound=1e6)])
-def add_number_as_tensor(x, k: "Number"):
+def add_number_as_tensor(x, k: Number):
     """``x + k`` with a 0-d tensor; half types keep a number's extra digits, a tensor's not."""
     return x + k, x + torch.tensor(k, dtype=x.dtype, device=x.device)
 
 
 @rule(exact="bitwise", where=[full_precision("x"), moderate("k", bound=1e6)])
-def mul_number_as_tensor(x, k: "Number"):
+def mul_number_as_tensor(x, k: Number):
     """``x * k`` with a 0-d tensor."""
     return x * k, x * torch.tensor(k, dtype=x.dtype, device=x.device)
 
 
 @rule(exact="bitwise", where=[full_precision("x"), moderate("k", bound=1e6), dense("x")])
-def add_number_in_full(x, k: "Number"):
+def add_number_in_full(x, k: Number):
     """``x + k`` with a full tensor."""
     return x + k, x + torch.full_like(x, k)
 
 
 @rule(exact="bitwise", where=[full_precision("x"), moderate("k", bound=1e6), dense("x")])
-def mul_number_in_full(x, k: "Number"):
+def mul_number_in_full(x, k: Number):
     """``x * k`` with a full tensor."""
     return x * k, x * torch.full_like(x, k)
 
@@ -131,7 +132,7 @@ def sum_all_in_long(x):
         dim_of("d", "x"),
     ],
 )
-def sum_in_long(x, d: "Int"):
+def sum_in_long(x, d: Int):
     """The sum of small integers along a dimension is taken in int64 anyway."""
     return torch.sum(x, dim=d), torch.sum(x.to(torch.int64), dim=d)
 

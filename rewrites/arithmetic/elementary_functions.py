@@ -20,6 +20,7 @@ from eqfuzz.rewrite.facts.preconditions import (
 )
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, dense
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Number
 
 POSITIVE = [wide("x"), at_least("x", 1e-2), moderate("x", bound=1e4)]
 SMALL = [wide("x"), moderate("x", bound=20)]
@@ -58,7 +59,7 @@ def power_of_minus_one(x):
         where("an exponent up to 5", lambda k: abs(k.value) <= 5, "k"),
     ],
 )
-def power_in_double(x, k: "Number"):
+def power_in_double(x, k: Number):
     """``x ** k`` is ``float_power`` in float64, rounded once."""
     return x**k, torch.float_power(x, k).to(x.dtype)
 
@@ -239,7 +240,7 @@ def complementary_error_function(x):
     where=[where("free of rounding", lambda k: k.value >= 0 and math.sqrt(k.value) == k.value**0.5, "k")],
     both_ways=True,
 )
-def root_of_number(k: "Number"):
+def root_of_number(k: Number):
     """``math.sqrt(k)`` is ``k ** 0.5`` where the power is rounded like the root."""
     return math.sqrt(k), k**0.5
 

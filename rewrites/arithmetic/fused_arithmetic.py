@@ -18,6 +18,7 @@ from eqfuzz.rewrite.facts.preconditions import (
 )
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, dense
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int, Number, Operand
 
 THREE = [wide("x", "y", "z"), same_dtype("x", "y", "z"), moderate("x", "y", "z", bound=100), contiguous("x", "y", "z")]
 
@@ -44,7 +45,7 @@ def common_integer_factor_on_the_right(x, y, z):
     ],
     both_ways=True,
 )
-def integer_distribution_of_number(x, y, k: "Int"):
+def integer_distribution_of_number(x, y, k: Int):
     """``x * (y + k)`` is ``x * y + x * k``: integers wrap."""
     return x * (y + k), x * y + x * k
 
@@ -59,7 +60,7 @@ def negated_float_difference(x, y):
 
 
 @rule(exact="ulp", where=[*THREE, moderate("k", bound=100)], both_ways=True)
-def scaled_product_sum(x, k: "Number", y, z):
+def scaled_product_sum(x, k: Number, y, z):
     """``x + k * y * z`` is ``addcmul`` with a value."""
     return x + k * y * z, torch.addcmul(x, y, z, value=k)
 
@@ -69,7 +70,7 @@ def scaled_product_sum(x, k: "Number", y, z):
     where=[*THREE, away_from_zero("z", 1e-2), moderate("k", bound=100)],
     both_ways=True,
 )
-def scaled_quotient_sum(x, k: "Number", y, z):
+def scaled_quotient_sum(x, k: Number, y, z):
     """``x + k * y / z`` is ``addcdiv`` with a value."""
     return x + k * y / z, torch.addcdiv(x, y, z, value=k)
 
@@ -83,7 +84,7 @@ def scaled_quotient_sum(x, k: "Number", y, z):
     ],
     gradients=False,
 )
-def clamp_by_full_bounds(x, k: "Number", j: "Number"):
+def clamp_by_full_bounds(x, k: Number, j: Number):
     """``clamp(x, k, j)`` is a minimum of a maximum, except for the gradient at the bounds."""
     return torch.clamp(x, k, j), torch.minimum(torch.maximum(x, torch.full_like(x, k)), torch.full_like(x, j))
 
@@ -150,7 +151,7 @@ def times_own_quotient(x):
     exact="bitwise",
     where=[integral("x"), where("a shift within the width", lambda k: 0 <= k.value <= 6, "k")],
 )
-def shift_is_product(x, k: "Int"):
+def shift_is_product(x, k: Int):
     """``x << k`` is ``x * 2 ** k``: integers wrap."""
     return x << k, x * 2**k
 
@@ -162,30 +163,30 @@ def difference_by_alias(x, y):
 
 
 @rule(exact="bitwise")
-def product_by_alias(x, y: "Operand"):
+def product_by_alias(x, y: Operand):
     """``x * y`` is ``torch.multiply(x, y)``."""
     return x * y, torch.multiply(x, y)
 
 
 @rule(exact="bitwise")
-def quotient_by_alias(x, y: "Operand"):
+def quotient_by_alias(x, y: Operand):
     """``x / y`` is ``torch.true_divide(x, y)``."""
     return x / y, torch.true_divide(x, y)
 
 
 @rule(exact="bitwise")
-def add_method(x, y: "Operand"):
+def add_method(x, y: Operand):
     """``x + y`` is the method ``x.add(y)``."""
     return x + y, x.add(y)
 
 
 @rule(exact="bitwise")
-def add_reflected(x, k: "Number"):
+def add_reflected(x, k: Number):
     """``x + k`` is what Python calls for ``k + x``."""
     return x + k, x.__radd__(k)
 
 
 @rule(exact="bitwise")
-def power_method(x, k: "Number"):
+def power_method(x, k: Number):
     """``x ** k`` is the method ``x.pow(k)``."""
     return x**k, x.pow(k)

@@ -17,6 +17,7 @@ from eqfuzz.rewrite.facts.preconditions import (
 )
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, matmul_shapes, non_empty, rank, sizes
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int, Number
 
 PRODUCT = [wide("x", "y"), same_dtype("x", "y"), matmul_shapes("x", "y"), non_empty("x", "y"), moderate("x", "y")]
 BATCHED = [
@@ -151,7 +152,7 @@ def matmul_distributes(x, y, z):
 
 
 @rule(exact="real", where=[*PRODUCT, moderate("k")])
-def matmul_of_scaled(k: "Number", x, y):
+def matmul_of_scaled(k: Number, x, y):
     """``(k * x) @ y`` is ``k * (x @ y)``."""
     return (k * x) @ y, k * (x @ y)
 
@@ -303,13 +304,13 @@ def convolution_bias_outside(x, w, b):
     exact="real",
     where=[*BIASED, at_least("k", 0)],
 )
-def convolution_padded_before(x, w, b, k: "Int"):
+def convolution_padded_before(x, w, b, k: Int):
     """Zero padding of a convolution may be done first."""
     return F.conv2d(x, w, b, padding=k), F.conv2d(F.pad(x, (k, k, k, k)), w, b)
 
 
 @rule(exact="bitwise", where=[floating("x"), rank("x", 4), non_empty("x")])
-def max_pool_with_depth(x, k: "Int"):
+def max_pool_with_depth(x, k: Int):
     """A 2-D max pool is a 3-D one of depth one."""
     return F.max_pool2d(x, k), F.max_pool3d(x.unsqueeze(2), (1, k, k)).squeeze(2)
 
@@ -319,7 +320,7 @@ def max_pool_with_depth(x, k: "Int"):
     where=[floating("x"), rank("x", 4), non_empty("x"), no_nan("x"), no_negative_zero("x")],
     gradients=False,
 )
-def max_pool_by_windows(x, k: "Int"):
+def max_pool_by_windows(x, k: Int):
     """A max pool is the maximum over windows; ties send the gradient elsewhere."""
     return F.max_pool2d(x, k), x.unfold(2, k, k).unfold(3, k, k).amax((-2, -1))
 

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from eqfuzz.rewrite.facts.preconditions import arithmetic, moderate, same_dtype, where, wide
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, matmul_shapes, non_empty, sizes
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Number
 
 PRODUCT = [wide("x", "y"), same_dtype("x", "y"), matmul_shapes("x", "y"), non_empty("x", "y"), moderate("x", "y")]
 THREE = [wide("x", "y", "z"), same_dtype("x", "y", "z"), moderate("x", "y", "z", bound=30)]
@@ -27,7 +28,7 @@ def matmul_by_columns(x, y):
         moderate("b", "a", bound=100),
     ],
 )
-def weighted_addmm(x, y, z, b: "Number", a: "Number"):
+def weighted_addmm(x, y, z, b: Number, a: Number):
     """``addmm`` with weights for both terms."""
     return torch.addmm(x, y, z, beta=b, alpha=a), b * x + a * (y @ z)
 
@@ -42,7 +43,7 @@ def weighted_addmm(x, y, z, b: "Number", a: "Number"):
         moderate("b", "a", bound=100),
     ],
 )
-def weighted_sum_is_addmm(b: "Number", x, a: "Number", y, z):
+def weighted_sum_is_addmm(b: Number, x, a: Number, y, z):
     """A weighted sum with a matrix product is ``addmm``."""
     return b * x + a * (y @ z), torch.addmm(x, y, z, beta=b, alpha=a)
 

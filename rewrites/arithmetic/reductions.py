@@ -17,6 +17,7 @@ from eqfuzz.rewrite.facts.preconditions import (
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, dim_of, non_empty, rank, sizes
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int
 
 REDUCIBLE = [wide("x"), at_least_rank("x", 1), non_empty("x"), moderate("x"), dim_of("d", "x")]
 INTEGERS = [integral("x"), at_least_rank("x", 1), dim_of("d", "x")]
@@ -41,37 +42,37 @@ def sum_all_flat(x):
 
 
 @rule(exact="real", where=REDUCIBLE)
-def sum_backwards(x, d: "Int"):
+def sum_backwards(x, d: Int):
     """``x.sum(d)`` added from the other end."""
     return torch.sum(x, dim=d), torch.sum(x.flip(d), dim=d)
 
 
 @rule(exact="bitwise", where=INTEGERS)
-def integer_sum_backwards(x, d: "Int"):
+def integer_sum_backwards(x, d: Int):
     """``x.sum(d)`` of integers added from the other end."""
     return torch.sum(x, dim=d), torch.sum(x.flip(d), dim=d)
 
 
 @rule(exact="real", where=REDUCIBLE)
-def sum_is_last_of_cumsum(x, d: "Int"):
+def sum_is_last_of_cumsum(x, d: Int):
     """``x.sum(d)`` is the last of the running sums."""
     return torch.sum(x, dim=d), torch.cumsum(x, dim=d).select(d, -1).clone()
 
 
 @rule(exact="bitwise", where=[*INTEGERS, non_empty("x")], layout=True)
-def integer_sum_is_last_of_cumsum(x, d: "Int"):
+def integer_sum_is_last_of_cumsum(x, d: Int):
     """``x.sum(d)`` of integers is the last of the running sums."""
     return torch.sum(x, dim=d), torch.cumsum(x, dim=d).select(d, -1)
 
 
 @rule(exact="real", where=REDUCIBLE, layout=True)
-def sum_is_product_with_ones(x, d: "Int"):
+def sum_is_product_with_ones(x, d: Int):
     """``x.sum(d)`` is a matrix product with a vector of ones."""
     return torch.sum(x, dim=d), torch.movedim(x, d, -1) @ x.new_ones(x.shape[d])
 
 
 @rule(exact="real", where=[*REDUCIBLE, rank("x", 2), dim_of("d", "x")])
-def sum_by_einsum(x, d: "Int"):
+def sum_by_einsum(x, d: Int):
     """``x.sum(d)`` of a matrix as an einsum of its rows moved to the front."""
     return torch.sum(x, dim=d), torch.einsum("ij->i", torch.movedim(x, d, 1))
 
@@ -80,43 +81,43 @@ def sum_by_einsum(x, d: "Int"):
     exact="real",
     where=[*REDUCIBLE, where("two or more in d", lambda x, d: x.shape[d.value] > 1, "x", "d"), contiguous("x")],
 )
-def sum_in_halves(x, d: "Int"):
+def sum_in_halves(x, d: Int):
     """``x.sum(d)`` is the sum of its first element and of the rest."""
     return torch.sum(x, dim=d), torch.select(x, d, 0) + torch.sum(x.narrow(d, 1, x.shape[d] - 1), dim=d)
 
 
 @rule(exact="bitwise", where=[*REDUCIBLE, contiguous("x")])
-def sum_of_doubles(x, d: "Int"):
+def sum_of_doubles(x, d: Int):
     """``x.sum(d)`` is half the sum of the doubled elements: a power of two scales every rounding alike."""
     return torch.sum(x, dim=d), torch.sum(x * 2, dim=d) / 2
 
 
 @rule(exact="bitwise", where=[at_least_rank("x", 1), dim_of("d", "x")], both_ways=True)
-def sum_keepdim(x, d: "Int"):
+def sum_keepdim(x, d: Int):
     """``x.sum(d, keepdim=True)`` is ``x.sum(d).unsqueeze(d)``."""
     return torch.sum(x, dim=d, keepdim=True), torch.unsqueeze(torch.sum(x, dim=d), d)
 
 
 @rule(exact="bitwise", where=[at_least_rank("x", 1), dim_of("d", "x")], both_ways=True)
-def mean_keepdim(x, d: "Int"):
+def mean_keepdim(x, d: Int):
     """``x.mean(d, keepdim=True)`` is ``x.mean(d).unsqueeze(d)``."""
     return torch.mean(x, dim=d, keepdim=True), torch.unsqueeze(torch.mean(x, dim=d), d)
 
 
 @rule(exact="bitwise", where=[at_least_rank("x", 1), dim_of("d", "x")], both_ways=True)
-def amax_keepdim(x, d: "Int"):
+def amax_keepdim(x, d: Int):
     """``x.amax(d, keepdim=True)`` is ``x.amax(d).unsqueeze(d)``."""
     return torch.amax(x, dim=d, keepdim=True), torch.unsqueeze(torch.amax(x, dim=d), d)
 
 
 @rule(exact="ulp", where=REDUCIBLE, both_ways=True)
-def mean_is_sum_over_count(x, d: "Int"):
+def mean_is_sum_over_count(x, d: Int):
     """``x.mean(d)`` is ``x.sum(d) / x.shape[d]``."""
     return torch.mean(x, dim=d), torch.sum(x, dim=d) / x.shape[d]
 
 
 @rule(exact="ulp", where=REDUCIBLE)
-def mean_keepdim_is_sum_over_count(x, d: "Int"):
+def mean_keepdim_is_sum_over_count(x, d: Int):
     """``x.mean(d, keepdim=True)`` is the sum over the count."""
     return torch.mean(x, dim=d, keepdim=True), torch.sum(x, dim=d, keepdim=True) / x.shape[d]
 
@@ -131,19 +132,19 @@ SPREAD = [*REDUCIBLE, where("two or more in d", lambda x, d: x.shape[d.value] > 
 
 
 @rule(exact="real", where=SPREAD)
-def variance_by_definition(x, d: "Int"):
+def variance_by_definition(x, d: Int):
     """``x.var(d)`` is the sum of squared deviations over n - 1."""
     return torch.var(x, dim=d), torch.sum((x - torch.mean(x, dim=d, keepdim=True)) ** 2, dim=d) / (x.shape[d] - 1)
 
 
 @rule(exact="ulp", where=[*SPREAD, away_from_zero("result", 1e-2)])
-def deviation_is_root_of_variance(x, d: "Int"):
+def deviation_is_root_of_variance(x, d: Int):
     """``x.std(d)`` is ``x.var(d).sqrt()``."""
     return torch.std(x, dim=d), torch.sqrt(torch.var(x, dim=d))
 
 
 @rule(exact="real", where=[*REDUCIBLE, away_from_zero("result", 1e-2)])
-def norm_by_definition(x, d: "Int"):
+def norm_by_definition(x, d: Int):
     """The Euclidean norm is the root of the sum of squares."""
     return torch.linalg.vector_norm(x, dim=d), torch.sqrt(torch.sum(x * x, dim=d))
 
@@ -154,25 +155,25 @@ def norm_by_definition(x, d: "Int"):
     gradients=False,
     both_ways=True,
 )
-def amax_is_max_values(x, d: "Int"):
+def amax_is_max_values(x, d: Int):
     """``x.amax(d)`` is ``x.max(d).values``; their gradients at ties differ."""
     return torch.amax(x, dim=d), torch.max(x, dim=d).values
 
 
 @rule(exact="bitwise", where=[floating("x"), at_least_rank("x", 1), dim_of("d", "x"), no_negative_zero("x")])
-def amax_is_negated_amin(x, d: "Int"):
+def amax_is_negated_amin(x, d: Int):
     """``x.amax(d)`` is ``-(-x).amin(d)``."""
     return torch.amax(x, dim=d), -torch.amin(-x, dim=d)
 
 
 @rule(exact="bitwise", where=[floating("x"), at_least_rank("x", 1), dim_of("d", "x"), no_negative_zero("x")])
-def amin_is_negated_amax(x, d: "Int"):
+def amin_is_negated_amax(x, d: Int):
     """``x.amin(d)`` is ``-(-x).amax(d)``."""
     return torch.amin(x, dim=d), -torch.amax(-x, dim=d)
 
 
 @rule(exact="bitwise", where=INTEGERS)
-def integer_amax_of_complement(x, d: "Int"):
+def integer_amax_of_complement(x, d: Int):
     """``x.amax(d)`` of integers is ``~(~x).amin(d)``."""
     return torch.amax(x, dim=d), ~torch.amin(~x, dim=d)
 
@@ -183,7 +184,7 @@ def integer_amax_of_complement(x, d: "Int"):
     gradients=False,
     layout=True,
 )
-def amax_is_last_of_sort(x, d: "Int"):
+def amax_is_last_of_sort(x, d: Int):
     """``x.amax(d)`` is the last of the sorted elements."""
     return torch.amax(x, dim=d), x.sort(dim=d).values.select(d, -1)
 
@@ -193,7 +194,7 @@ def amax_is_last_of_sort(x, d: "Int"):
     where=[real("x"), at_least_rank("x", 1), dim_of("d", "x"), non_empty("x"), no_negative_zero("x")],
     gradients=False,
 )
-def amax_is_topk(x, d: "Int"):
+def amax_is_topk(x, d: Int):
     """``x.amax(d)`` is the first of the one largest."""
     return torch.amax(x, dim=d), x.topk(1, dim=d).values.squeeze(d)
 
@@ -203,7 +204,7 @@ def amax_is_topk(x, d: "Int"):
     where=[real("x"), at_least_rank("x", 1), dim_of("d", "x"), non_empty("x"), no_negative_zero("x")],
     gradients=False,
 )
-def amax_at_argmax(x, d: "Int"):
+def amax_at_argmax(x, d: Int):
     """``x.amax(d)`` is what stands at ``x.argmax(d)``."""
     return torch.amax(x, dim=d), x.gather(d, x.argmax(dim=d, keepdim=True)).squeeze(d)
 
@@ -215,13 +216,13 @@ def max_all_is_amax(x):
 
 
 @rule(exact="real", where=[*REDUCIBLE, moderate("x", bound=20)])
-def logsumexp_by_definition(x, d: "Int"):
+def logsumexp_by_definition(x, d: Int):
     """``logsumexp`` is the logarithm of the sum of exponentials where those do not overflow."""
     return torch.logsumexp(x, dim=d), torch.log(torch.sum(torch.exp(x), dim=d))
 
 
 @rule(exact="real", where=REDUCIBLE)
-def logsumexp_shifted(x, d: "Int"):
+def logsumexp_shifted(x, d: Int):
     """``logsumexp`` with the maximum taken out."""
     return (
         torch.logsumexp(x, dim=d),
@@ -230,13 +231,13 @@ def logsumexp_shifted(x, d: "Int"):
 
 
 @rule(exact="real", where=REDUCIBLE)
-def cumsum_from_the_end(x, d: "Int"):
+def cumsum_from_the_end(x, d: Int):
     """A running sum is the total less the running sum from the other end, plus the element itself."""
     return torch.cumsum(x, dim=d), torch.sum(x, dim=d, keepdim=True) - x.flip(d).cumsum(d).flip(d) + x
 
 
 @rule(exact="bitwise", where=INTEGERS, layout=True)
-def integer_cumsum_from_the_end(x, d: "Int"):
+def integer_cumsum_from_the_end(x, d: Int):
     """The same of integers, which add in int64."""
     return torch.cumsum(x, dim=d), torch.sum(x, dim=d, keepdim=True) - x.flip(d).cumsum(d).flip(d) + x
 
@@ -250,7 +251,7 @@ def integer_cumsum_from_the_end(x, d: "Int"):
         where("one or more in d", lambda x, d: x.shape[d.value] > 0, "x", "d"),
     ],
 )
-def difference_of_slices(x, d: "Int"):
+def difference_of_slices(x, d: Int):
     """``torch.diff(x, dim=d)`` is a slice less its neighbour."""
     return torch.diff(x, dim=d), x.narrow(d, 1, x.shape[d] - 1) - x.narrow(d, 0, x.shape[d] - 1)
 
@@ -260,13 +261,13 @@ def difference_of_slices(x, d: "Int"):
     where=[real("x"), at_least_rank("x", 1), dim_of("d", "x"), no_negative_zero("x")],
     layout=True,
 )
-def sort_by_argsort(x, d: "Int"):
+def sort_by_argsort(x, d: Int):
     """Sorted values are gathered at the sorting indices."""
     return x.sort(dim=d).values, x.gather(d, x.argsort(dim=d))
 
 
 @rule(exact="bitwise", where=[at_least_rank("x", 1), dim_of("d", "x")], both_ways=True)
-def count_is_sum_of_mask(x, d: "Int"):
+def count_is_sum_of_mask(x, d: Int):
     """``count_nonzero(x, d)`` is ``(x != 0).sum(d)``."""
     return torch.count_nonzero(x, dim=d), torch.sum(x != 0, dim=d)
 
@@ -292,6 +293,6 @@ def row_products_by_einsum(x, y):
 
 
 @rule(exact="bitwise", where=[arithmetic("x"), at_least_rank("x", 1), dim_of("d", "x")])
-def sum_by_dims(x, d: "Int"):
+def sum_by_dims(x, d: Int):
     """``x.sum(d)`` with the dimension in a tuple."""
     return torch.sum(x, dim=d), torch.sum(x, dim=(d,))

@@ -19,6 +19,7 @@ from eqfuzz.rewrite.facts.preconditions import (
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, dim_of, non_empty, rank
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int
 
 REDUCIBLE = [wide("x"), at_least_rank("x", 1), non_empty("x"), moderate("x"), dim_of("d", "x")]
 ORDERED = [real("x"), at_least_rank("x", 1), dim_of("d", "x"), non_empty("x"), no_nan("x"), no_negative_zero("x")]
@@ -35,43 +36,43 @@ def running_sum_is_triangular_product(x):
 
 
 @rule(exact="real", where=[*REDUCIBLE, FEW, contiguous("x")])
-def running_sum_by_accumulation(x, d: "Int"):
+def running_sum_by_accumulation(x, d: Int):
     """``x.cumsum(d)`` adds one slice after the other and keeps every partial sum."""
     return torch.cumsum(x, dim=d), torch.stack(tuple(itertools.accumulate(x.unbind(d))), d)
 
 
 @rule(exact="real", where=[*REDUCIBLE, FEW, at_least("x", 0.1), moderate("x", bound=5)])
-def running_product_by_logarithms(x, d: "Int"):
+def running_product_by_logarithms(x, d: Int):
     """``x.cumprod(d)`` of positive elements is the exponential of a running sum of logarithms."""
     return torch.cumprod(x, dim=d), torch.exp(torch.cumsum(torch.log(x), dim=d))
 
 
 @rule(exact="bitwise", where=[*ORDERED, FEW, contiguous("x")], gradients=False)
-def running_maximum_by_accumulation(x, d: "Int"):
+def running_maximum_by_accumulation(x, d: Int):
     """``x.cummax(d).values`` keeps every partial maximum; ties send the gradient elsewhere."""
     return x.cummax(d).values, torch.stack(tuple(itertools.accumulate(x.unbind(d), torch.maximum)), d)
 
 
 @rule(exact="bitwise", where=[*ORDERED, FEW, contiguous("x")], gradients=False)
-def greatest_by_maximum(x, d: "Int"):
+def greatest_by_maximum(x, d: Int):
     """``x.amax(d)`` is the maximum of one slice after the other; ties share the gradient otherwise."""
     return torch.amax(x, dim=d), functools.reduce(torch.maximum, x.unbind(d))
 
 
 @rule(exact="bitwise", where=[real("x"), at_least_rank("x", 1), dim_of("d", "x"), no_negative_zero("x")], layout=True)
-def sorted_by_argsort(x, d: "Int"):
+def sorted_by_argsort(x, d: Int):
     """``x.sort(d).values`` is gathered at the sorting indices."""
     return x.sort(d).values, x.gather(d, x.argsort(d))
 
 
 @rule(exact="bitwise", where=ORDERED, gradients=False, layout=True)
-def descending_is_flipped(x, d: "Int"):
+def descending_is_flipped(x, d: Int):
     """``x.sort(d, descending=True)`` is the ascending order from the other end; equal elements change places."""
     return x.sort(d, descending=True).values, x.sort(d).values.flip(d)
 
 
 @rule(exact="bitwise", where=[*ORDERED, contiguous("x")], gradients=False)
-def median_of_sorted(x, d: "Int"):
+def median_of_sorted(x, d: Int):
     """``x.median(d).values`` is the lower middle of the sorted elements.
 
     Not of an expanded tensor: there eager's median on the CPU (torch 2.13) reads memory that is not the tensor's.
@@ -90,19 +91,19 @@ def row_maximum_is_pool(x):
 
 
 @rule(exact="bitwise", where=[*ORDERED], both_ways=True)
-def greatest_of_aminmax(x, d: "Int"):
+def greatest_of_aminmax(x, d: Int):
     """``torch.aminmax(x, dim=d).max`` is ``x.amax(d)``."""
     return torch.aminmax(x, dim=d).max, torch.amax(x, dim=d)
 
 
 @rule(exact="bitwise", where=[*ORDERED], both_ways=True)
-def smallest_of_aminmax(x, d: "Int"):
+def smallest_of_aminmax(x, d: Int):
     """``torch.aminmax(x, dim=d).min`` is ``x.amin(d)``."""
     return torch.aminmax(x, dim=d).min, torch.amin(x, dim=d)
 
 
 @rule(exact="bitwise", where=ORDERED)
-def position_of_maximum_by_comparison(x, d: "Int"):
+def position_of_maximum_by_comparison(x, d: Int):
     """``x.argmax(d)`` is where the first element equals the maximum."""
     return torch.argmax(x, dim=d), (x == x.amax(d, keepdim=True)).to(torch.int64).argmax(d)
 
@@ -112,6 +113,6 @@ def position_of_maximum_by_comparison(x, d: "Int"):
     where=[floating("x"), at_least_rank("x", 1), dim_of("d", "x"), non_empty("x"), no_nan("x"), unmutated("x")],
     both_ways=True,
 )
-def position_of_minimum_by_negation(x, d: "Int"):
+def position_of_minimum_by_negation(x, d: Int):
     """``x.argmin(d)`` is ``(-x).argmax(d)``."""
     return torch.argmin(x, dim=d), torch.argmax(-x, dim=d)

@@ -268,4 +268,4 @@ def binary_in_lists_of_one(node: cst.BinaryOperation, ctx: RewriteContext):
     if any(f.dtype is torch.bool or f.kind == "bool" or (f.dtype is not None and f.dtype.is_complex) for f in sides):
         skip("the foreach form is for real numbers")
     left, right = argument_text(ctx, node.left), argument_text(ctx, node.right)
-    yield f"{ctx.path(f'torch._foreach_{name}')}([{left}], {f'[{right}]' if is_tensor(at, node.right) else right})[0]"
+    yield f"{ctx.path(f'torch._foreach_{name}')}([{left}], {f'[{right}]' if is_tensor(ctx, node.right) else right})[0]"

@@ -17,6 +17,7 @@ from eqfuzz.rewrite.facts.preconditions import (
 )
 from eqfuzz.rewrite.facts.shape_preconditions import same_shape
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Number, Operand
 
 PAPER = "Jin & Wan 2025, §3.1"
 
@@ -25,25 +26,25 @@ NO_BOOL = where("no bool: Dynamo does not shift by one", lambda y: y.dtype is no
 
 
 @rule(exact="bitwise", source=PAPER, both_ways=True)
-def add_function(x, y: "Operand"):
+def add_function(x, y: Operand):
     """``x + y`` is ``torch.add(x, y)``."""
     return x + y, torch.add(x, y)
 
 
 @rule(exact="bitwise", source=PAPER, both_ways=True)
-def sub_function(x, y: "Operand"):
+def sub_function(x, y: Operand):
     """``x - y`` is ``torch.sub(x, y)``."""
     return x - y, torch.sub(x, y)
 
 
 @rule(exact="bitwise", source=PAPER, both_ways=True)
-def mul_function(x, y: "Operand"):
+def mul_function(x, y: Operand):
     """``x * y`` is ``torch.mul(x, y)``."""
     return x * y, torch.mul(x, y)
 
 
 @rule(exact="bitwise", source=PAPER, both_ways=True)
-def div_function(x, y: "Operand"):
+def div_function(x, y: Operand):
     """``x / y`` is ``torch.div(x, y)``."""
     return x / y, torch.div(x, y)
 
@@ -61,7 +62,7 @@ def pow_half_is_sqrt(x):
 
 
 @rule(exact="bitwise", source=PAPER, both_ways=True)
-def pow_function(x, y: "Operand"):
+def pow_function(x, y: Operand):
     """``x ** y`` is ``torch.pow(x, y)``."""
     return x**y, torch.pow(x, y)
 
@@ -85,115 +86,115 @@ def invert_function(x):
 
 
 @rule(exact="bitwise", source=PAPER, both_ways=True)
-def gt_function(x, y: "Operand"):
+def gt_function(x, y: Operand):
     """``x > y`` is ``torch.gt(x, y)`` where x is a tensor."""
     return x > y, torch.gt(x, y)
 
 
 @rule(exact="bitwise", source=PAPER, both_ways=True)
-def ge_function(x, y: "Operand"):
+def ge_function(x, y: Operand):
     """``x >= y`` is ``torch.ge(x, y)``."""
     return x >= y, torch.ge(x, y)
 
 
 @rule(exact="bitwise", source=PAPER, both_ways=True)
-def lt_function(x, y: "Operand"):
+def lt_function(x, y: Operand):
     """``x < y`` is ``torch.lt(x, y)``."""
     return x < y, torch.lt(x, y)
 
 
 @rule(exact="bitwise", source=PAPER, both_ways=True)
-def le_function(x, y: "Operand"):
+def le_function(x, y: Operand):
     """``x <= y`` is ``torch.le(x, y)``."""
     return x <= y, torch.le(x, y)
 
 
 @rule(exact="bitwise", source=PAPER, both_ways=True)
-def eq_function(x, y: "Operand"):
+def eq_function(x, y: Operand):
     """``x == y`` is ``torch.eq(x, y)``."""
     return x == y, torch.eq(x, y)
 
 
 @rule(exact="bitwise", source=PAPER, both_ways=True)
-def ne_function(x, y: "Operand"):
+def ne_function(x, y: Operand):
     """``x != y`` is ``torch.ne(x, y)``."""
     return x != y, torch.ne(x, y)
 
 
 @rule(exact="bitwise")
-def number_add(k: "Number", x):
+def number_add(k: Number, x):
     """``k + x`` is ``torch.add(x, k)``."""
     return k + x, torch.add(x, k)
 
 
 @rule(exact="bitwise")
-def number_sub(k: "Number", x):
+def number_sub(k: Number, x):
     """``k - x`` is ``torch.rsub(x, k)``."""
     return k - x, torch.rsub(x, k)
 
 
 @rule(exact="bitwise")
-def number_mul(k: "Number", x):
+def number_mul(k: Number, x):
     """``k * x`` is ``torch.mul(x, k)``."""
     return k * x, torch.mul(x, k)
 
 
 @rule(exact="bitwise")
-def number_div(k: "Number", x):
+def number_div(k: Number, x):
     """``k / x`` is eager's own ``torch.reciprocal(x) * k``."""
     return k / x, torch.reciprocal(x) * k
 
 
 @rule(exact="bitwise")
-def number_pow(k: "Number", x):
+def number_pow(k: Number, x):
     """``k ** x`` is ``torch.pow(k, x)``."""
     return k**x, torch.pow(k, x)
 
 
 @rule(exact="bitwise", both_ways=True)
-def remainder_function(x, y: "Operand"):
+def remainder_function(x, y: Operand):
     """``x % y`` is ``torch.remainder(x, y)``."""
     return x % y, torch.remainder(x, y)
 
 
 @rule(exact="bitwise", both_ways=True)
-def floor_divide_function(x, y: "Operand"):
+def floor_divide_function(x, y: Operand):
     """``x // y`` is ``torch.floor_divide(x, y)``."""
     return x // y, torch.floor_divide(x, y)
 
 
 @rule(exact="bitwise")
-def floor_divide_mode(x, y: "Operand"):
+def floor_divide_mode(x, y: Operand):
     """``x // y`` is a division that rounds down."""
     return x // y, torch.div(x, y, rounding_mode="floor")
 
 
 @rule(exact="bitwise", both_ways=True)
-def and_function(x, y: "Operand"):
+def and_function(x, y: Operand):
     """``x & y`` is ``torch.bitwise_and(x, y)``."""
     return x & y, torch.bitwise_and(x, y)
 
 
 @rule(exact="bitwise", both_ways=True)
-def or_function(x, y: "Operand"):
+def or_function(x, y: Operand):
     """``x | y`` is ``torch.bitwise_or(x, y)``."""
     return x | y, torch.bitwise_or(x, y)
 
 
 @rule(exact="bitwise", both_ways=True)
-def xor_function(x, y: "Operand"):
+def xor_function(x, y: Operand):
     """``x ^ y`` is ``torch.bitwise_xor(x, y)``."""
     return x ^ y, torch.bitwise_xor(x, y)
 
 
 @rule(exact="bitwise", where=[integral("x"), at_least("y", 0), NO_BOOL], both_ways=True)
-def shift_left_function(x, y: "Operand"):
+def shift_left_function(x, y: Operand):
     """``x << y`` is ``torch.bitwise_left_shift(x, y)``."""
     return x << y, torch.bitwise_left_shift(x, y)
 
 
 @rule(exact="bitwise", where=[integral("x"), at_least("y", 0), NO_BOOL], both_ways=True)
-def shift_right_function(x, y: "Operand"):
+def shift_right_function(x, y: Operand):
     """``x >> y`` is ``torch.bitwise_right_shift(x, y)``."""
     return x >> y, torch.bitwise_right_shift(x, y)
 
@@ -205,13 +206,13 @@ def abs_function(x):
 
 
 @rule(exact="bitwise")
-def add_operator_module(x, y: "Operand"):
+def add_operator_module(x, y: Operand):
     """``x + y`` is ``operator.add(x, y)``."""
     return x + y, operator.add(x, y)
 
 
 @rule(exact="bitwise")
-def mul_operator_module(x, y: "Operand"):
+def mul_operator_module(x, y: Operand):
     """``x * y`` is ``operator.mul(x, y)``."""
     return x * y, operator.mul(x, y)
 
@@ -229,13 +230,13 @@ def add_out(x, y):
 
 
 @rule(exact="bitwise", where=[same_dtype("x", "result"), same_shape("x", "result")], layout=True)
-def add_in_place(x, y: "Operand"):
+def add_in_place(x, y: Operand):
     """``x + y`` adds into a copy of ``x`` when that has room and type for the result."""
     return x + y, x.clone().add_(y)
 
 
 @rule(exact="bitwise", where=[real("x"), same_dtype("x", "result"), same_shape("x", "result")], layout=True)
-def mul_in_place(x, y: "Operand"):
+def mul_in_place(x, y: Operand):
     """``x * y`` multiplies into a copy of ``x``."""
     return x * y, x.clone().mul_(y)
 
@@ -271,7 +272,7 @@ def tanh_overload(x):
 
 
 @rule(exact="bitwise", where=[real("x")])
-def add_foreach(x, k: "Number"):
+def add_foreach(x, k: Number):
     """``x + k`` is the foreach addition of a list of one, as optimisers write it."""
     return x + k, torch._foreach_add([x], k)[0]
 

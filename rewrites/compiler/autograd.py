@@ -229,7 +229,7 @@ def gradient_hook(assign: cst.Assign, ctx: RewriteContext):
     name = needs_gradient(assign, ctx)
     for grad in ("grad", "grad.clone()"):
         hook = f"if {name}.requires_grad:\n    {name}.register_hook(lambda grad: {grad})"
-        yield f"{ctx.lines(at.statement.node)}\n{hook}"
+        yield f"{ctx.lines(ctx.statement.node)}\n{hook}"
 
 
 @rule(
@@ -247,7 +247,7 @@ def gradient_retained(assign: cst.Assign, ctx: RewriteContext):
     name = needs_gradient(assign, ctx)
     if {"grad", "retains_grad"} & ctx.syntax.attributes:
         skip("the program looks at gradients that were kept")
-    yield f"{ctx.lines(at.statement.node)}\nif {name}.requires_grad:\n    {name}.retain_grad()"
+    yield f"{ctx.lines(ctx.statement.node)}\nif {name}.requires_grad:\n    {name}.retain_grad()"
 
 
 def needs_gradient(assign: cst.Assign, ctx: RewriteContext) -> str:

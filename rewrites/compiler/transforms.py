@@ -8,14 +8,11 @@ import torch.nn.functional as F
 
 from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.preconditions import (
-    away_from_zero,
     floating,
     full_precision,
     moderate,
     no_negative_zero,
-    real,
     same_dtype,
-    where,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import (
     at_least_rank,

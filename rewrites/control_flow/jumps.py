@@ -3,26 +3,15 @@
 import libcst as cst
 
 from eqfuzz.rewrite.context.context import RewriteContext
-from eqfuzz.rewrite.context.data_flow import bound_before, require_no_handler, require_one_text, walk
+from eqfuzz.rewrite.context.data_flow import require_one_text, walk
 from eqfuzz.rewrite.context.loop_control import (
-    afterwards,
     fresh,
-    has,
     jumps,
-    otherwise,
     parent_loop,
-    reads_of,
-    require_harmless,
     require_no_jump,
-    require_plain,
     require_unseen,
-    require_unshared,
-    rows_of,
-    simple_name,
-    stores_of_body,
-    stores_of_loop,
 )
-from eqfuzz.rewrite.context.patterns import appended, assigned, called, only_statement, previous
+from eqfuzz.rewrite.context.patterns import only_statement
 from eqfuzz.rewrite.facts.preconditions import floating
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import Edit, indented, skip

@@ -7,25 +7,19 @@ from eqfuzz.rewrite.context.data_flow import bound_before, require_no_handler, r
 from eqfuzz.rewrite.context.loop_control import (
     afterwards,
     fresh,
-    has,
-    jumps,
     otherwise,
-    parent_loop,
-    reads_of,
     require_harmless,
     require_no_jump,
     require_plain,
     require_unseen,
     require_unshared,
-    rows_of,
     simple_name,
     stores_of_body,
-    stores_of_loop,
 )
-from eqfuzz.rewrite.context.patterns import appended, assigned, called, only_statement, previous
+from eqfuzz.rewrite.context.patterns import assigned, called, only_statement
 from eqfuzz.rewrite.facts.preconditions import floating
 from eqfuzz.rewrite.rules.rule import rule
-from eqfuzz.rewrite.source.edit import Edit, indented, skip
+from eqfuzz.rewrite.source.edit import indented, skip
 
 KNOWN_ITERABLES = frozenset("range tuple list ints tensor dict_items dict_keys dict_values".split())
 

@@ -19,7 +19,6 @@ from eqfuzz.rewrite.context.loop_control import (
     require_unshared,
     simple_name,
     stores_of_body,
-    stores_of_loop,
     with_value,
 )
 from eqfuzz.rewrite.facts.preconditions import floating

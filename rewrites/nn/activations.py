@@ -28,6 +28,7 @@ from eqfuzz.rewrite.facts.shape_preconditions import (
     sizes,
 )
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int, Ints, Number
 
 ALONG = [wide("x"), at_least_rank("x", 1), non_empty("x"), contiguous("x"), moderate("x"), dim_of("d", "x")]
 
@@ -81,7 +82,7 @@ def relu6_is_hardtanh(x):
 
 
 @rule(exact="bitwise", where=[dtype_in("x", torch.float32, torch.float64), moderate("k")])
-def leaky_relu_is_where(x, k: "Number"):
+def leaky_relu_is_where(x, k: Number):
     """``leaky_relu(x, k)`` is ``where(x > 0, x, x * k)``."""
     return F.leaky_relu(x, k), torch.where(x > 0, x, x * k)
 
@@ -147,43 +148,43 @@ def hardswish_by_definition(x):
 
 
 @rule(exact="real", where=ALONG)
-def softmax_by_logsumexp(x, d: "Int"):
+def softmax_by_logsumexp(x, d: Int):
     """``softmax(x, d)`` is ``exp(x - logsumexp(x))``."""
     return torch.softmax(x, dim=d), torch.exp(x - torch.logsumexp(x, dim=d, keepdim=True))
 
 
 @rule(exact="real", where=[*ALONG, moderate("x", bound=20)])
-def softmax_by_definition(x, d: "Int"):
+def softmax_by_definition(x, d: Int):
     """``softmax(x, d)`` is ``exp(x)`` over its sum."""
     return torch.softmax(x, dim=d), torch.exp(x) / torch.sum(torch.exp(x), dim=d, keepdim=True)
 
 
 @rule(exact="real", where=ALONG)
-def softmax_of_shifted(x, d: "Int"):
+def softmax_of_shifted(x, d: Int):
     """``softmax(x, d)`` does not change when the maximum is taken away."""
     return torch.softmax(x, dim=d), torch.softmax(x - torch.amax(x, dim=d, keepdim=True), dim=d)
 
 
 @rule(exact="real", where=ALONG, layout=True)
-def softmax_along_last(x, d: "Int"):
+def softmax_along_last(x, d: Int):
     """``softmax(x, d)`` with the dimension moved to the end and back."""
     return torch.softmax(x, dim=d), torch.softmax(x.transpose(d, -1), dim=-1).transpose(d, -1)
 
 
 @rule(exact="real", where=ALONG)
-def log_softmax_by_logsumexp(x, d: "Int"):
+def log_softmax_by_logsumexp(x, d: Int):
     """``log_softmax(x, d)`` is ``x - logsumexp(x)``."""
     return torch.log_softmax(x, dim=d), x - torch.logsumexp(x, dim=d, keepdim=True)
 
 
 @rule(exact="real", where=[*ALONG, moderate("x", bound=10)])
-def log_softmax_is_log_of_softmax(x, d: "Int"):
+def log_softmax_is_log_of_softmax(x, d: Int):
     """``log_softmax(x, d)`` is ``log(softmax(x, d))`` where that does not underflow."""
     return torch.log_softmax(x, dim=d), torch.log(torch.softmax(x, dim=d))
 
 
 @rule(exact="bitwise", where=[floating("x"), at_least_rank("x", 1), dim_of("d", "x")])
-def softmin_is_softmax(x, d: "Int"):
+def softmin_is_softmax(x, d: Int):
     """``softmin(x, d)`` is ``softmax(-x, d)``."""
     return F.softmin(x, dim=d), torch.softmax(-x, dim=d)
 
@@ -202,7 +203,7 @@ def softmin_is_softmax(x, d: "Int"):
     ],
     gradients=False,
 )
-def layer_norm_by_definition(x, s: "Ints", w, b):
+def layer_norm_by_definition(x, s: Ints, w, b):
     """A layer norm over the last dimension; the gradients are ill-conditioned where a row hardly varies."""
     return (
         F.layer_norm(x, s, w, b),
@@ -211,7 +212,7 @@ def layer_norm_by_definition(x, s: "Ints", w, b):
 
 
 @rule(exact="real", where=[*ALONG, away_from_zero("x", 1e-2)])
-def normalize_by_definition(x, d: "Int"):
+def normalize_by_definition(x, d: Int):
     """``normalize(x, dim=d)`` divides by the norm."""
     return F.normalize(x, dim=d), x / torch.linalg.vector_norm(x, dim=d, keepdim=True).clamp_min(1e-12)
 
@@ -287,19 +288,19 @@ def attention_with_scaled_query(q, k, v):
     ],
     gradients=False,
 )
-def leaky_relu_is_maximum(x, k: "Number"):
+def leaky_relu_is_maximum(x, k: Number):
     """``leaky_relu(x, k)`` is ``maximum(x, k * x)`` for slopes below one; at 0 the gradient is between the two."""
     return F.leaky_relu(x, k), torch.maximum(x, k * x)
 
 
 @rule(exact="bitwise", where=[dtype_in("x", torch.float32, torch.float64), at_least_rank("x", 2), moderate("k")])
-def prelu_is_leaky_relu(x, k: "Number"):
+def prelu_is_leaky_relu(x, k: Number):
     """``prelu`` with one constant weight is ``leaky_relu``."""
     return F.prelu(x, torch.full((1,), k, dtype=x.dtype)), F.leaky_relu(x, k)
 
 
 @rule(exact="bitwise", where=[dtype_in("x", torch.float32, torch.float64), at_least_rank("x", 2), moderate("k")])
-def leaky_relu_is_prelu(x, k: "Number"):
+def leaky_relu_is_prelu(x, k: Number):
     """``leaky_relu(x, k)`` is ``prelu`` with one constant weight."""
     return F.leaky_relu(x, k), F.prelu(x, torch.full((1,), k, dtype=x.dtype, device=x.device))
 
@@ -315,7 +316,7 @@ def selu_is_scaled_elu(x):
     where=[wide("x"), moderate("x", bound=20), where("between 0.1 and 10", lambda k: 0.1 <= k.value <= 10, "k")],
     gradients=False,
 )
-def celu_by_definition(x, k: "Number"):
+def celu_by_definition(x, k: Number):
     """``celu(x, k)`` by two clamps; ``exp - 1`` cancels near zero, where the clamps have kinks."""
     return F.celu(x, k), torch.clamp(x, min=0) + torch.clamp(k * (torch.exp(x / k) - 1), max=0)
 
@@ -339,13 +340,13 @@ def softplus_is_logaddexp(x):
     exact="ulp",
     where=[dtype_in("x", torch.float32, torch.float64), no_nan("x"), where("k ≥ 0", lambda k: k.value >= 0, "k")],
 )
-def softshrink_by_definition(x, k: "Number"):
+def softshrink_by_definition(x, k: Number):
     """``softshrink(x, k)`` moves everything towards zero by k, save that eager keeps the sign of what becomes zero."""
     return F.softshrink(x, k), torch.where(x > k, x - k, torch.where(x < -k, x + k, 0.0))
 
 
 @rule(exact="bitwise", where=[dtype_in("x", torch.float32, torch.float64), no_nan("x"), moderate("k", "j")])
-def threshold_by_definition(x, k: "Number", j: "Number"):
+def threshold_by_definition(x, k: Number, j: Number):
     """``threshold(x, k, j)`` keeps what is above k and puts j for the rest."""
     return F.threshold(x, k, j), torch.where(x > k, x, j)
 
@@ -361,7 +362,7 @@ def threshold_by_definition(x, k: "Number", j: "Number"):
         where("an even size", lambda x, d: x.shape[d.value] % 2 == 0, "x", "d"),
     ],
 )
-def gated_linear_unit(x, d: "Int"):
+def gated_linear_unit(x, d: Int):
     """``glu(x, d)`` is the first half times the sigmoid of the second."""
     return (
         F.glu(x, d),
@@ -382,7 +383,7 @@ def dropout_of_nothing(x):
 
 
 @rule(exact="real", where=ALONG)
-def softmax_of_shifted_exponentials(x, d: "Int"):
+def softmax_of_shifted_exponentials(x, d: Int):
     """``softmax(x, d)`` is the exponential of what is below the maximum, over its sum."""
     return (
         torch.softmax(x, dim=d),

@@ -17,6 +17,7 @@ from eqfuzz.rewrite.facts.preconditions import (
 )
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, non_empty, rank, sizes
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int
 from eqfuzz.rewrite.source.edit import skip
 
 TAME = [wide("x", "w"), same_dtype("x", "w"), non_empty("x", "w"), moderate("x", "w", bound=30)]
@@ -75,7 +76,7 @@ def windows_in(padding, bias):
         windows_in("k", "b"),
     ],
 )
-def convolution_by_unfolding(x, w, b, k: "Int"):
+def convolution_by_unfolding(x, w, b, k: Int):
     """A convolution is a product of the weight with the columns that ``unfold`` makes."""
     return (
         F.conv2d(x, w, b, padding=k),
@@ -92,7 +93,7 @@ def same_padding_of_three(x, w):
 
 
 @rule(exact="real", where=[*TAME, grouped("g")])
-def convolution_by_groups(x, w, g: "Int"):
+def convolution_by_groups(x, w, g: Int):
     """A grouped convolution is one for every group of channels."""
     return (
         F.conv2d(x, w, groups=g),
@@ -124,7 +125,7 @@ def pointwise_convolution_by_einsum(x, w):
 
 
 @rule(exact="real", where=[*CONVOLUTION, spaced("k")])
-def strided_convolution_is_sliced(x, w, k: "Int"):
+def strided_convolution_is_sliced(x, w, k: Int):
     """A strided convolution keeps every k-th pixel of the dense one."""
     return F.conv2d(x, w, stride=k), F.conv2d(x, w)[:, :, ::k, ::k].contiguous()
 
@@ -155,7 +156,7 @@ POOLED = [
 
 
 @rule(exact="real", where=[wide("x"), moderate("x", bound=100), *POOLED])
-def average_pool_is_convolution(x, k: "Int"):
+def average_pool_is_convolution(x, k: Int):
     """An average pool is a convolution of every channel with equal weights."""
     return (
         F.avg_pool2d(x, k),
@@ -164,7 +165,7 @@ def average_pool_is_convolution(x, k: "Int"):
 
 
 @rule(exact="real", where=[wide("x"), moderate("x", bound=100), *POOLED, contiguous("x")])
-def average_pool_by_windows(x, k: "Int"):
+def average_pool_by_windows(x, k: Int):
     """An average pool is the mean over windows."""
     return F.avg_pool2d(x, k), x.unfold(2, k, k).unfold(3, k, k).mean((-2, -1))
 
@@ -180,7 +181,7 @@ def average_pool_by_windows(x, k: "Int"):
     ],
     gradients=False,
 )
-def max_pool_by_reshape(x, k: "Int"):
+def max_pool_by_reshape(x, k: Int):
     """A max pool that divides the plane is a maximum over tiles; ties send the gradient elsewhere."""
     return (
         F.max_pool2d(x, k),

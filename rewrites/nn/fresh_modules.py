@@ -7,6 +7,7 @@ from torch import nn
 from eqfuzz.rewrite.facts.preconditions import at_least, at_most, floating, full_precision, real, same_dtype, where
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, dim_of, rank, same_shape, sizes
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Float, Int
 
 
 @rule(exact="bitwise")
@@ -64,7 +65,7 @@ def softplus(x):
 
 
 @rule(exact="bitwise", where=[floating("x")])
-def leaky_relu(x, slope: "Float"):
+def leaky_relu(x, slope: Float):
     """``leaky_relu`` as a module with its slope."""
     return F.leaky_relu(x, slope), nn.LeakyReLU(slope)(x)
 
@@ -118,49 +119,49 @@ def tanh_shrink(x):
 
 
 @rule(exact="bitwise", where=[floating("x"), dim_of("d", "x")])
-def softmax(x, d: "Int"):
+def softmax(x, d: Int):
     """``softmax`` as a module."""
     return torch.softmax(x, d), nn.Softmax(d)(x)
 
 
 @rule(exact="bitwise", where=[floating("x"), dim_of("d", "x")])
-def log_softmax(x, d: "Int"):
+def log_softmax(x, d: Int):
     """``log_softmax`` as a module."""
     return torch.log_softmax(x, d), nn.LogSoftmax(d)(x)
 
 
 @rule(exact="bitwise", where=[floating("x"), dim_of("d", "x")])
-def glu(x, d: "Int"):
+def glu(x, d: Int):
     """``glu`` as a module."""
     return F.glu(x, d), nn.GLU(d)(x)
 
 
 @rule(exact="bitwise", where=[sizes(x="* a b c"), at_least("k", 0), at_most("k", 2)])
-def flatten_from(x, k: "Int"):
+def flatten_from(x, k: Int):
     """Flattened from a dimension to the last, as a module."""
     return torch.flatten(x, k), nn.Flatten(k)(x)
 
 
 @rule(exact="bitwise", where=[floating("x"), sizes(x="n c 8 8"), at_least("k", 1), at_most("k", 4)])
-def max_pool(x, k: "Int"):
+def max_pool(x, k: Int):
     """A maximum over windows as a module."""
     return F.max_pool2d(x, k), nn.MaxPool2d(k)(x)
 
 
 @rule(exact="bitwise", where=[full_precision("x"), sizes(x="n c 8 8"), at_least("k", 1), at_most("k", 4)])
-def average_pool(x, k: "Int"):
+def average_pool(x, k: Int):
     """A mean over windows as a module."""
     return F.avg_pool2d(x, k), nn.AvgPool2d(k)(x)
 
 
 @rule(exact="bitwise", where=[full_precision("x"), sizes(x="n c 8 8"), at_least("k", 1), at_most("k", 4)])
-def adaptive_average_pool(x, k: "Int"):
+def adaptive_average_pool(x, k: Int):
     """A mean over a number of windows as a module."""
     return F.adaptive_avg_pool2d(x, k), nn.AdaptiveAvgPool2d(k)(x)
 
 
 @rule(exact="bitwise", where=[sizes(x="n 8 h w"), where("k is 1 or 2", lambda k: k.value in (1, 2), "k")])
-def pixel_shuffle(x, k: "Int"):
+def pixel_shuffle(x, k: Int):
     """Channels to pixels as a module."""
     return F.pixel_shuffle(x, k), nn.PixelShuffle(k)(x)
 
@@ -190,6 +191,6 @@ def cross_entropy_of_shares(x, y):
 
 
 @rule(exact="bitwise", where=[full_precision("x"), at_least_rank("x", 1)])
-def layer_norm(x, n: "Int"):
+def layer_norm(x, n: Int):
     """A norm over the last dimension as a module without parameters."""
     return F.layer_norm(x, (n,)), nn.LayerNorm(n, elementwise_affine=False)(x)

@@ -23,6 +23,7 @@ from eqfuzz.rewrite.facts.shape_preconditions import (
     sizes,
 )
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int
 
 LOSS = [wide("x", "y"), same_dtype("x", "y"), same_shape("x", "y"), non_empty("x"), moderate("x", "y", bound=100)]
 LOGITS = [
@@ -78,7 +79,7 @@ def cross_entropy_with_probabilities(x, i):
         moderate("x", "y", bound=10),
     ],
 )
-def divergence_of_softmax(x, y, d: "Int"):
+def divergence_of_softmax(x, y, d: Int):
     """The divergence of two softmaxes weighs the difference of their logarithms."""
     return (
         F.kl_div(torch.log_softmax(x, dim=d), torch.softmax(y, dim=d), reduction="sum"),
@@ -87,6 +88,6 @@ def divergence_of_softmax(x, y, d: "Int"):
 
 
 @rule(exact="bitwise", where=[floating("x"), at_least_rank("x", 1), dim_of("d", "x")])
-def softmin_is_softmax_of_negation(x, d: "Int"):
+def softmin_is_softmax_of_negation(x, d: Int):
     """``softmin(x, d)`` is ``softmax(-x, d)``."""
     return F.softmin(x, d), torch.softmax(-x, d)

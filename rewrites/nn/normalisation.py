@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from eqfuzz.rewrite.facts.preconditions import at_least, at_most, away_from_zero, moderate, same_dtype, where, wide
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, dim_of, non_empty, same_shape, sizes
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Float, Int, Ints
 
 ONE_DIM = where("one dimension", lambda s: len(s.value) == 1, "s")
 
@@ -23,7 +24,7 @@ ONE_DIM = where("one dimension", lambda s: len(s.value) == 1, "s")
     ],
     gradients=False,
 )
-def layer_norm_is_group_norm(x, s: "Ints"):
+def layer_norm_is_group_norm(x, s: Ints):
     """A layer norm is a group norm of rows that are one channel; its gradients are ill-conditioned."""
     return F.layer_norm(x, s), F.group_norm(x.reshape(-1, 1, *s), 1).reshape(x.shape)
 
@@ -43,7 +44,7 @@ def layer_norm_is_group_norm(x, s: "Ints"):
     ],
     gradients=False,
 )
-def root_mean_square_norm(x, s: "Ints", w, e: "Float"):
+def root_mean_square_norm(x, s: Ints, w, e: Float):
     """``rms_norm`` divides by the root of the mean square; its gradients are ill-conditioned near zero."""
     return F.rms_norm(x, s, w, e), x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + e) * w.reshape(s)
 
@@ -120,6 +121,6 @@ def instance_norm_is_group_norm(x):
         away_from_zero("y", 1e-2),
     ],
 )
-def cosine_of_normalised(x, y, d: "Int"):
+def cosine_of_normalised(x, y, d: Int):
     """Cosine similarity is the product of normalised vectors."""
     return F.cosine_similarity(x, y, d), (F.normalize(x, dim=d) * F.normalize(y, dim=d)).sum(d)

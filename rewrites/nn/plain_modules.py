@@ -4,9 +4,9 @@ import libcst as cst
 import torch
 
 from eqfuzz.rewrite.context.context import RewriteContext
-from eqfuzz.rewrite.context.submodule import arguments, called, function_called, model, submodule
-from eqfuzz.rewrite.facts.preconditions import at_least, at_most, dtype_in, moderate
-from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, sizes
+from eqfuzz.rewrite.context.submodule import called, function_called, model
+from eqfuzz.rewrite.facts.preconditions import dtype_in
+from eqfuzz.rewrite.facts.shape_preconditions import sizes
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import skip
 

@@ -6,7 +6,6 @@ import libcst as cst
 
 from eqfuzz.rewrite.context.context import RewriteContext, constant
 from eqfuzz.rewrite.context.data_flow import (
-    bound_before,
     captured,
     given,
     own_nodes,

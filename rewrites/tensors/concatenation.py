@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from eqfuzz.rewrite.facts.preconditions import arithmetic, finite, floating, no_negative_zero, real, same_dtype, where
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, non_empty, rank, same_shape, sizes
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int
 
 
 @rule(
@@ -65,7 +66,7 @@ def cat_is_repeat(x):
         where("several rows, several times", lambda x, k: x.shape[0] > 1 and k.value > 1, "x", "k"),
     ],
 )
-def rows_interleaved_by_expansion(x, k: "Int"):
+def rows_interleaved_by_expansion(x, k: Int):
     """``repeat_interleave`` of rows expands each of them and flattens."""
     return (
         torch.repeat_interleave(x, k, dim=0),
@@ -88,7 +89,7 @@ def diagonal_matrix_by_identity(x):
         where("within the row", lambda x, a, b: 0 < a.value < x.shape[-1] and 0 < b.value < x.shape[-1], "x", "a", "b"),
     ],
 )
-def reflection_is_cat_of_flipped(x, a: "Int", b: "Int"):
+def reflection_is_cat_of_flipped(x, a: Int, b: Int):
     """Reflecting padding puts flipped pieces at both ends."""
     return (
         F.pad(x, (a, b), mode="reflect"),
@@ -106,7 +107,7 @@ def reflection_is_cat_of_flipped(x, a: "Int", b: "Int"):
         where("a factor of 2 to 4", lambda k: k.value in (2, 3, 4), "k"),
     ],
 )
-def nearest_is_repeated(x, k: "Int"):
+def nearest_is_repeated(x, k: Int):
     """Interpolation to the nearest by a whole factor repeats every pixel."""
     return (
         F.interpolate(x, scale_factor=k, mode="nearest"),

@@ -9,6 +9,7 @@ from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.preconditions import floating, where
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, non_empty, rank, sizes
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int
 from eqfuzz.rewrite.source.edit import Edit, edited, skip
 from eqfuzz.rewrite.source.evaluation_order import held_back
 
@@ -41,31 +42,31 @@ def rows_by_len(x):
 
 
 @rule(exact="bitwise")
-def any_size_by_method(x, k: "Int"):
+def any_size_by_method(x, k: Int):
     """Any size by the method."""
     return x.shape[k], x.size(k)
 
 
 @rule(exact="bitwise")
-def any_size_by_shape(x, k: "Int"):
+def any_size_by_shape(x, k: Int):
     """Any size by the shape."""
     return x.size(k), x.shape[k]
 
 
 @rule(exact="bitwise")
-def any_size_summed(x, k: "Int"):
+def any_size_summed(x, k: Int):
     """A size with one added and taken away."""
     return x.shape[k], x.shape[k] + 1 - 1
 
 
 @rule(exact="bitwise")
-def any_size_doubled(x, k: "Int"):
+def any_size_doubled(x, k: Int):
     """A size doubled and halved."""
     return x.shape[k], x.shape[k] * 2 // 2
 
 
 @rule(exact="bitwise")
-def any_size_as_number(x, k: "Int"):
+def any_size_as_number(x, k: Int):
     """A size made a Python number."""
     return x.shape[k], int(x.shape[k])
 
@@ -119,31 +120,31 @@ def flat_size_computed(x):
 
 
 @rule(exact="bitwise", where=[*COUNT, rank("x", 2)])
-def flat_size_from_shape(x, n: "Int"):
+def flat_size_from_shape(x, n: Int):
     """A flat size that is a number as the product of both sizes."""
     return x.reshape(n), x.reshape(x.shape[0] * x.shape[1])
 
 
 @rule(exact="bitwise", where=[floating("x"), *COUNT])
-def count_from_tensor(x, n: "Int"):
+def count_from_tensor(x, n: Int):
     """A sum over a number that is the number of elements."""
     return x.sum() / n, x.sum() / x.numel()
 
 
 @rule(exact="bitwise", where=[where("n is the first size", _is_rows, "x", "n")])
-def first_rows_from_shape(x, n: "Int"):
+def first_rows_from_shape(x, n: Int):
     """A slice that ends at a number that is the first size."""
     return x[:n], x[: x.size(0)]
 
 
 @rule(exact="bitwise", where=[where("n is the last size", _is_columns, "x", "n")])
-def first_columns_from_shape(x, n: "Int"):
+def first_columns_from_shape(x, n: Int):
     """A slice of columns that ends at a number that is the last size."""
     return x[..., :n], x[..., : x.shape[-1]]
 
 
 @rule(exact="bitwise", where=[where("n is the last size", _is_columns, "x", "n")])
-def range_from_shape(x, n: "Int"):
+def range_from_shape(x, n: Int):
     """A range over a number that is the last size."""
     return x + torch.arange(n), x + torch.arange(x.shape[-1])
 

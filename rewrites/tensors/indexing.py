@@ -28,6 +28,7 @@ from eqfuzz.rewrite.facts.shape_preconditions import (
     sizes,
 )
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int
 
 WITHIN = where("0 ≤ a ≤ b ≤ size", lambda x, a, b: 0 <= a.value <= b.value <= x.shape[0], "x", "a", "b")
 WITHIN_SECOND = where("0 ≤ a ≤ b ≤ size", lambda x, a, b: 0 <= a.value <= b.value <= x.shape[1], "x", "a", "b")
@@ -36,19 +37,19 @@ IN_ROW = index_into("i", "x", 1)
 
 
 @rule(exact="bitwise", where=[at_least_rank("x", 1)], both_ways=True)
-def row_is_select(x, k: "Int"):
+def row_is_select(x, k: Int):
     """``x[k]`` is ``x.select(0, k)``."""
     return x[k], torch.select(x, 0, k)
 
 
 @rule(exact="bitwise", where=[at_least_rank("x", 2)], both_ways=True)
-def column_is_select(x, k: "Int"):
+def column_is_select(x, k: Int):
     """``x[:, k]`` is ``x.select(1, k)``."""
     return x[:, k], torch.select(x, 1, k)
 
 
 @rule(exact="bitwise", where=[at_least_rank("x", 1)], both_ways=True)
-def last_index_is_select(x, k: "Int"):
+def last_index_is_select(x, k: Int):
     """``x[..., k]`` is ``x.select(-1, k)``."""
     return x[..., k], torch.select(x, -1, k)
 
@@ -60,7 +61,7 @@ def negative_index(x):
 
 
 @rule(exact="bitwise", where=[at_least_rank("x", 1), WITHIN])
-def slice_is_narrow(x, a: "Int", b: "Int"):
+def slice_is_narrow(x, a: Int, b: Int):
     """``x[a:b]`` is ``x.narrow(0, a, b - a)``."""
     return x[a:b], x.narrow(0, a, b - a)
 
@@ -68,7 +69,7 @@ def slice_is_narrow(x, a: "Int", b: "Int"):
 @rule(
     exact="bitwise", where=[at_least_rank("x", 1), where("in range", lambda x, b: 0 <= b.value <= x.shape[0], "x", "b")]
 )
-def head_is_narrow(x, b: "Int"):
+def head_is_narrow(x, b: Int):
     """``x[:b]`` is ``x.narrow(0, 0, b)``."""
     return x[:b], x.narrow(0, 0, b)
 
@@ -76,13 +77,13 @@ def head_is_narrow(x, b: "Int"):
 @rule(
     exact="bitwise", where=[at_least_rank("x", 1), where("in range", lambda x, a: 0 <= a.value <= x.shape[0], "x", "a")]
 )
-def tail_is_narrow(x, a: "Int"):
+def tail_is_narrow(x, a: Int):
     """``x[a:]`` is ``x.narrow(0, a, x.shape[0] - a)``."""
     return x[a:], x.narrow(0, a, x.shape[0] - a)
 
 
 @rule(exact="bitwise", where=[at_least_rank("x", 2), WITHIN_SECOND])
-def column_slice_is_narrow(x, a: "Int", b: "Int"):
+def column_slice_is_narrow(x, a: Int, b: Int):
     """``x[:, a:b]`` is ``x.narrow(1, a, b - a)``."""
     return x[:, a:b], x.narrow(1, a, b - a)
 
@@ -90,7 +91,7 @@ def column_slice_is_narrow(x, a: "Int", b: "Int"):
 @rule(
     exact="bitwise", where=[at_least_rank("x", 2), where("in range", lambda x, a: 0 <= a.value <= x.shape[1], "x", "a")]
 )
-def column_tail_is_narrow(x, a: "Int"):
+def column_tail_is_narrow(x, a: Int):
     """``x[:, a:]`` is ``x.narrow(1, a, x.shape[1] - a)``."""
     return x[:, a:], x.narrow(1, a, x.shape[1] - a)
 
@@ -98,13 +99,13 @@ def column_tail_is_narrow(x, a: "Int"):
 @rule(
     exact="bitwise", where=[at_least_rank("x", 2), where("in range", lambda x, b: 0 <= b.value <= x.shape[1], "x", "b")]
 )
-def column_head_is_narrow(x, b: "Int"):
+def column_head_is_narrow(x, b: Int):
     """``x[:, :b]`` is ``x.narrow(1, 0, b)``."""
     return x[:, :b], x.narrow(1, 0, b)
 
 
 @rule(exact="bitwise", where=[at_least_rank("x", 1), WITHIN, contiguous("x"), unmutated("x", "result")])
-def slice_is_index(x, a: "Int", b: "Int"):
+def slice_is_index(x, a: Int, b: Int):
     """``x[a:b]`` selects the indices from a to b; a copy."""
     return x[a:b], x.index_select(0, torch.arange(a, b, device=x.device))
 
@@ -114,7 +115,7 @@ def slice_is_index(x, a: "Int", b: "Int"):
     where=[at_least_rank("x", 2), WITHIN_SECOND, contiguous("x"), unmutated("x", "result")],
     layout=True,
 )
-def column_slice_is_index(x, a: "Int", b: "Int"):
+def column_slice_is_index(x, a: Int, b: Int):
     """``x[:, a:b]`` selects the columns from a to b; a copy without gaps."""
     return x[:, a:b], x.index_select(1, torch.arange(a, b, device=x.device))
 
@@ -124,7 +125,7 @@ def column_slice_is_index(x, a: "Int", b: "Int"):
     where=[at_least_rank("x", 1), at_least("k", 1), unmutated("x", "result")],
     layout=True,
 )
-def step_is_index(x, k: "Int"):
+def step_is_index(x, k: Int):
     """``x[::k]`` selects every k-th index; a copy without gaps."""
     return x[::k], x.index_select(0, torch.arange(0, x.shape[0], k, device=x.device))
 
@@ -222,7 +223,7 @@ def diagonal_is_index(x):
 
 
 @rule(exact="bitwise", where=[dtype_in("i", torch.int64), at_least("i", 0), where("n > 0", lambda n: n.value > 0, "n")])
-def one_hot_is_comparison(i, n: "Int"):
+def one_hot_is_comparison(i, n: Int):
     """One-hot rows compare the index with every class."""
     return F.one_hot(i, n), (i.unsqueeze(-1) == torch.arange(n, device=i.device)).to(torch.int64)
 
@@ -271,6 +272,6 @@ def integer_index_add_is_index_put(x, i, y):
     exact="bitwise",
     where=[at_least_rank("x", 1), dim_of("d", "x"), rank("i", 1), index_into("i", "x", 0), contiguous("x")],
 )
-def index_select_by_gather(x, d: "Int", i):
+def index_select_by_gather(x, d: Int, i):
     """``index_select`` is the transposed ``index_select`` of the first dimension, made contiguous."""
     return torch.index_select(x, d, i), x.transpose(0, d).index_select(0, i).transpose(0, d).contiguous()

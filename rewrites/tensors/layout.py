@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from eqfuzz.rewrite.facts.preconditions import at_least, full_precision, moderate, no_grad, real, unmutated, where, wide
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, dense, non_empty, rank, sizes
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int
 
 MATRIX = [rank("x", 2), unmutated("x")]
 
@@ -75,7 +76,7 @@ def expanded_in_full(x, y):
 
 
 @rule(exact="bitwise", where=[unmutated("result"), at_least_rank("x", 2)], layout=True)
-def transpose_in_full(x, a: "Int", b: "Int"):
+def transpose_in_full(x, a: Int, b: Int):
     """A transpose with its elements moved."""
     return torch.transpose(x, a, b), torch.transpose(x, a, b).contiguous()
 
@@ -243,13 +244,13 @@ def cloned_in_full(x):
 
 
 @rule(exact="bitwise", where=[at_least("n", 1), at_least("m", 1), unmutated("result")], layout=True)
-def ones_stored_once(n: "Int", m: "Int"):
+def ones_stored_once(n: Int, m: Int):
     """A matrix of ones that is one element."""
     return torch.ones(n, m), torch.ones(()).expand(n, m)
 
 
 @rule(exact="bitwise", where=[at_least("n", 1), at_least("m", 1), unmutated("result")], layout=True)
-def zeros_stored_once(n: "Int", m: "Int"):
+def zeros_stored_once(n: Int, m: Int):
     """A matrix of zeros that is one element."""
     return torch.zeros(n, m), torch.zeros(()).expand(n, m)
 

@@ -16,6 +16,7 @@ from eqfuzz.rewrite.facts.shape_preconditions import (
     same_shape,
 )
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int
 
 KNOWN = (torch.float32, torch.float64, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 """Dtypes that NumPy has too and adds in the same way."""
@@ -73,7 +74,7 @@ def sine_in_numpy(x):
         contiguous("x"),
     ],
 )
-def sum_in_numpy(x, d: "Int"):
+def sum_in_numpy(x, d: Int):
     """``x.sum(d)`` added by NumPy, pairwise."""
     return torch.sum(x, dim=d), torch.from_numpy(np.sum(x.numpy(), axis=d))
 
@@ -135,7 +136,7 @@ def transpose_copied_in_numpy(x):
     exact="bitwise",
     where=[dtype_in("x", *KNOWN), *PAIR, at_least_rank("x", 1), same_shape("x", "y"), dim_of("d", "x")],
 )
-def cat_in_numpy(x, y, d: "Int"):
+def cat_in_numpy(x, y, d: Int):
     """``cat((x, y), d)`` concatenated by NumPy."""
     return torch.cat((x, y), dim=d), torch.from_numpy(np.concatenate([x.numpy(), y.numpy()], axis=d))
 

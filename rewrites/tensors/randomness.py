@@ -8,6 +8,7 @@ from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.preconditions import at_least, at_most, dtype_in, floating, full_precision, unmutated, where
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, non_empty
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Float, Int
 from eqfuzz.rewrite.source.edit import indented, skip
 from eqfuzz.rewrite.source.purity import is_pure
 
@@ -15,49 +16,49 @@ SIZES = [at_least("n", 1), at_least("m", 1), at_most("n", 40), at_most("m", 40)]
 
 
 @rule(exact="bitwise", where=SIZES)
-def rand_in_one_row(n: "Int", m: "Int"):
+def rand_in_one_row(n: Int, m: Int):
     """A matrix of random numbers drawn as a vector."""
     return torch.rand(n, m), torch.rand(n * m).view(n, m)
 
 
 @rule(exact="bitwise", where=SIZES)
-def rand_from_a_tuple(n: "Int", m: "Int"):
+def rand_from_a_tuple(n: Int, m: Int):
     """Random numbers of a shape given as a tuple."""
     return torch.rand(n, m), torch.rand((n, m))
 
 
 @rule(exact="bitwise", where=SIZES)
-def rand_in_place(n: "Int", m: "Int"):
+def rand_in_place(n: Int, m: Int):
     """Random numbers written into new memory."""
     return torch.rand(n, m), torch.empty(n, m).uniform_()
 
 
 @rule(exact="bitwise", where=SIZES)
-def rand_out(n: "Int", m: "Int"):
+def rand_out(n: Int, m: Int):
     """Random numbers written into an ``out`` tensor."""
     return torch.rand(n, m), torch.rand(n, m, out=torch.empty(n, m))
 
 
 @rule(exact="bitwise", where=SIZES)
-def randn_in_one_row(n: "Int", m: "Int"):
+def randn_in_one_row(n: Int, m: Int):
     """A matrix of normal random numbers drawn as a vector."""
     return torch.randn(n, m), torch.randn(n * m).view(n, m)
 
 
 @rule(exact="bitwise", where=SIZES)
-def randn_in_place(n: "Int", m: "Int"):
+def randn_in_place(n: Int, m: Int):
     """Normal random numbers written into new memory."""
     return torch.randn(n, m), torch.empty(n, m).normal_()
 
 
 @rule(exact="bitwise", where=SIZES)
-def randn_as_normal(n: "Int", m: "Int"):
+def randn_as_normal(n: Int, m: Int):
     """Normal random numbers with mean and deviation named."""
     return torch.randn(n, m), torch.normal(0.0, 1.0, (n, m))
 
 
 @rule(exact="bitwise", where=[at_least("n", 1)])
-def rand_like_of_zeros(n: "Int"):
+def rand_like_of_zeros(n: Int):
     """Random numbers like those of a tensor of that shape."""
     return torch.rand(n), torch.rand_like(torch.zeros(n))
 
@@ -102,7 +103,7 @@ def bernoulli_in_place(x):
 
 
 @rule(exact="bitwise", where=[at_least("n", 1), at_most("n", 50)])
-def permutation_on_the_device(n: "Int"):
+def permutation_on_the_device(n: Int):
     """A permutation with its type and device named."""
     return torch.randperm(n), torch.randperm(n, dtype=torch.int64, device="cpu")
 
@@ -111,13 +112,13 @@ def permutation_on_the_device(n: "Int"):
     exact="ulp",
     where=[full_precision("x"), contiguous("x"), non_empty("x"), where("0 < p < 1", lambda p: 0 < p.value < 1, "p")],
 )
-def dropout_by_mask(x, p: "Float"):
+def dropout_by_mask(x, p: Float):
     """Dropout as a product with a mask of coin flips."""
     return F.dropout(x, p), x * torch.empty_like(x).bernoulli_(1 - p) / (1 - p)
 
 
 @rule(exact="bitwise", where=[floating("x")])
-def dropout_off(x, p: "Float"):
+def dropout_off(x, p: Float):
     """Dropout that is switched off gives its operand on."""
     return F.dropout(x, p, training=False), x
 

@@ -19,6 +19,7 @@ from eqfuzz.rewrite.facts.preconditions import (
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, index_into, non_empty, rank, sizes
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int
 
 
 def square_of(name, size):
@@ -37,13 +38,13 @@ def square_of(name, size):
 
 
 @rule(exact="bitwise", where=[rank("x", 3)], both_ways=True)
-def ellipsis_is_two_slices(x, k: "Int"):
+def ellipsis_is_two_slices(x, k: Int):
     """``x[..., k]`` of three dimensions is ``x[:, :, k]``."""
     return x[..., k], x[:, :, k]
 
 
 @rule(exact="bitwise", where=[rank("x", 2), at_least("k", 1), contiguous("x"), unmutated("x", "result")], layout=True)
-def stepped_columns_are_indexed(x, k: "Int"):
+def stepped_columns_are_indexed(x, k: Int):
     """``x[:, ::k]`` selects every k-th column; a copy without gaps."""
     return x[:, ::k], x[:, torch.arange(0, x.shape[1], k, device=x.device)]
 
@@ -133,7 +134,7 @@ def integer_scatter_add_is_reduce(x, i, y):
         where("a row of x", lambda x, k: 0 <= k.value < x.shape[0], "x", "k"),
     ],
 )
-def row_put_between(x, y, k: "Int"):
+def row_put_between(x, y, k: Int):
     """``select_scatter(x, y, 0, k)`` puts ``y`` between the rows before and behind."""
     return torch.select_scatter(x, y, 0, k), torch.cat((x[:k], y[None], x[k + 1 :]), 0)
 
@@ -147,7 +148,7 @@ def row_put_between(x, y, k: "Int"):
         where("n > 0", lambda n: n.value > 0, "n"),
     ],
 )
-def one_hot_by_scatter(i, n: "Int"):
+def one_hot_by_scatter(i, n: Int):
     """One-hot rows scatter ones into zeros."""
     return (
         F.one_hot(i, n),
@@ -156,7 +157,7 @@ def one_hot_by_scatter(i, n: "Int"):
 
 
 @rule(exact="bitwise", where=[square_of("x", "n")], breaks_graph=True)
-def upper_triangle_by_mask(x, n: "Int"):
+def upper_triangle_by_mask(x, n: Int):
     """The elements at ``triu_indices`` are those under a triangular mask."""
     return (
         x[torch.triu_indices(n, n)[0], torch.triu_indices(n, n)[1]],

@@ -17,18 +17,19 @@ from eqfuzz.rewrite.facts.preconditions import (
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, rank, same_shape
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Number, Operand
 
 ON_CPU = where("on the CPU", lambda x: x.device == "cpu", "x")
 
 
 @rule(exact="bitwise", where=[no_nan("x", "y")], both_ways=True)
-def at_least_is_not_less(x, y: "Operand"):
+def at_least_is_not_less(x, y: Operand):
     """``x >= y`` is ``~(x < y)`` without NaN."""
     return x >= y, ~(x < y)
 
 
 @rule(exact="bitwise", where=[no_nan("x", "y")], both_ways=True)
-def at_most_is_not_greater(x, y: "Operand"):
+def at_most_is_not_greater(x, y: Operand):
     """``x <= y`` is ``~(x > y)`` without NaN."""
     return x <= y, ~(x > y)
 
@@ -37,7 +38,7 @@ def at_most_is_not_greater(x, y: "Operand"):
     exact="bitwise",
     where=[boolean("c"), floating("x"), same_shape("c", "x"), contiguous("c", "x"), moderate("k")],
 )
-def where_of_full_is_masked_fill(c, x, k: "Number"):
+def where_of_full_is_masked_fill(c, x, k: Number):
     """``where(c, full_like(x, k), x)`` fills ``x`` with ``k``."""
     return torch.where(c, torch.full_like(x, k), x), x.masked_fill(c, k)
 
@@ -46,7 +47,7 @@ def where_of_full_is_masked_fill(c, x, k: "Number"):
     exact="bitwise",
     where=[boolean("c"), floating("x"), same_shape("c", "x"), contiguous("c", "x"), moderate("k")],
 )
-def masked_fill_is_where_of_full(c, x, k: "Number"):
+def masked_fill_is_where_of_full(c, x, k: Number):
     """``x.masked_fill(c, k)`` chooses from a full tensor."""
     return x.masked_fill(c, k), torch.where(c, torch.full_like(x, k), x)
 

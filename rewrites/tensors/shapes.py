@@ -27,6 +27,7 @@ from eqfuzz.rewrite.facts.shape_preconditions import (
     same_shape,
 )
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int
 
 
 def fills(name, *dims):
@@ -74,31 +75,31 @@ def reshape_to_line(x):
 
 
 @rule(exact="bitwise", where=[fills("x", "n", "m")])
-def view_two_is_reshape(x, n: "Int", m: "Int"):
+def view_two_is_reshape(x, n: Int, m: Int):
     """``x.view(n, m)`` is ``x.reshape(n, m)``."""
     return x.view(n, m), x.reshape(n, m)
 
 
 @rule(exact="bitwise", where=[fills("x", "n", "m", "k")])
-def view_three_is_reshape(x, n: "Int", m: "Int", k: "Int"):
+def view_three_is_reshape(x, n: Int, m: Int, k: Int):
     """``x.view(n, m, k)`` is ``x.reshape(n, m, k)``."""
     return x.view(n, m, k), x.reshape(n, m, k)
 
 
 @rule(exact="bitwise", where=[fills("x", "n", "m"), contiguous("x")])
-def reshape_two_is_view(x, n: "Int", m: "Int"):
+def reshape_two_is_view(x, n: Int, m: Int):
     """``x.reshape(n, m)`` is a view of the contiguous ``x``."""
     return x.reshape(n, m), x.contiguous().view(n, m)
 
 
 @rule(exact="bitwise", where=[fills("x", "n", "m", "k"), contiguous("x")])
-def reshape_three_is_view(x, n: "Int", m: "Int", k: "Int"):
+def reshape_three_is_view(x, n: Int, m: Int, k: Int):
     """``x.reshape(n, m, k)`` is a view of the contiguous ``x``."""
     return x.reshape(n, m, k), x.contiguous().view(n, m, k)
 
 
 @rule(exact="bitwise", where=[fills("x", "n", "m"), contiguous("x")])
-def reshape_by_line(x, n: "Int", m: "Int"):
+def reshape_by_line(x, n: Int, m: Int):
     """``x.reshape(n, m)`` by way of one dimension."""
     return x.reshape(n, m), x.reshape(-1).reshape(n, m)
 
@@ -140,7 +141,7 @@ def unsqueeze_last_is_none(x):
 
 
 @rule(exact="bitwise", where=[at_least_rank("x", 1), dim_of("d", "x"), in_dim("size 1 in d", lambda n: n == 1)])
-def squeeze_is_select(x, d: "Int"):
+def squeeze_is_select(x, d: Int):
     """``x.squeeze(d)`` of a dimension of size 1 is ``x.select(d, 0)``."""
     return torch.squeeze(x, d), x.select(d, 0)
 
@@ -164,7 +165,7 @@ def last_two_transpose_is_attribute(x):
 
 
 @rule(exact="bitwise", where=[at_least_rank("x", 1), dim_of("a", "x"), dim_of("b", "x")], both_ways=True)
-def transpose_is_swapaxes(x, a: "Int", b: "Int"):
+def transpose_is_swapaxes(x, a: Int, b: Int):
     """``x.transpose(a, b)`` is ``x.swapaxes(a, b)``, and the order of the two does not matter."""
     return torch.transpose(x, a, b), torch.swapaxes(x, b, a)
 
@@ -254,13 +255,13 @@ def pad_and_narrow(x):
 
 
 @rule(exact="bitwise", where=[same_shape("x", "y"), contiguous("x", "y"), dim_of("d", "result")])
-def stack_is_cat(x, y, d: "Int"):
+def stack_is_cat(x, y, d: Int):
     """``stack((x, y), d)`` concatenates along a new dimension."""
     return torch.stack((x, y), dim=d), torch.cat((x.unsqueeze(d), y.unsqueeze(d)), dim=d)
 
 
 @rule(exact="bitwise", where=[at_least_rank("x", 1), same_shape("x", "y"), contiguous("x", "y"), dim_of("d", "x")])
-def cat_is_reversed_cat(x, y, d: "Int"):
+def cat_is_reversed_cat(x, y, d: Int):
     """``cat((x, y), d)`` is the reverse of both reversed."""
     return torch.cat((x, y), dim=d), torch.cat((y.flip(d), x.flip(d)), dim=d).flip(d)
 
@@ -269,7 +270,7 @@ def cat_is_reversed_cat(x, y, d: "Int"):
     exact="bitwise",
     where=[at_least_rank("x", 2), same_shape("x", "y"), same_dtype("x", "y"), contiguous("x", "y"), dim_of("d", "x")],
 )
-def cat_is_transposed_cat(x, y, d: "Int"):
+def cat_is_transposed_cat(x, y, d: Int):
     """``cat((x, y), d)`` along the first dimension of transposes, made contiguous."""
     return (
         torch.cat((x, y), dim=d),
@@ -290,7 +291,7 @@ def cat_is_hstack(x, y):
 
 
 @rule(exact="bitwise", where=[at_least_rank("x", 1), dim_of("d", "x"), contiguous("x")])
-def flip_is_index(x, d: "Int"):
+def flip_is_index(x, d: Int):
     """``x.flip(d)`` selects the indices from the last to the first."""
     return x.flip(d), x.index_select(d, torch.arange(x.shape[d] - 1, -1, -1, device=x.device))
 
@@ -304,7 +305,7 @@ def flip_is_index(x, d: "Int"):
         where("a true shift", lambda x, k, d: x.shape[d.value] > 0 and k.value % x.shape[d.value], "x", "k", "d"),
     ],
 )
-def roll_is_cat(x, k: "Int", d: "Int"):
+def roll_is_cat(x, k: Int, d: Int):
     """``roll(x, k, d)`` puts the tail in front."""
     return (
         torch.roll(x, shifts=k, dims=d),
@@ -313,7 +314,7 @@ def roll_is_cat(x, k: "Int", d: "Int"):
 
 
 @rule(exact="bitwise", where=[rank("x", 1, 2)], both_ways=True)
-def repeat_is_tile(x, n: "Int", m: "Int"):
+def repeat_is_tile(x, n: Int, m: Int):
     """``x.repeat(n, m)`` is ``tile(x, (n, m))``."""
     return x.repeat(n, m), torch.tile(x, (n, m))
 
@@ -345,7 +346,7 @@ def mul_broadcast_explicitly(x, y):
         where("not negative", lambda k: k.value >= 0, "k"),
     ],
 )
-def repeat_interleave_is_index(x, k: "Int", d: "Int"):
+def repeat_interleave_is_index(x, k: Int, d: Int):
     """``repeat_interleave`` selects each index k times."""
     return (
         torch.repeat_interleave(x, k, dim=d),
@@ -361,7 +362,7 @@ def repeat_interleave_is_index(x, k: "Int", d: "Int"):
         where("no negative padding", lambda a, b: a.value >= 0 and b.value >= 0, "a", "b"),
     ],
 )
-def pad_is_cat(x, a: "Int", b: "Int"):
+def pad_is_cat(x, a: Int, b: Int):
     """Padding the last dimension with zeros concatenates zeros."""
     return (
         F.pad(x, (a, b)),

@@ -15,6 +15,7 @@ from eqfuzz.rewrite.facts.preconditions import (
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, extents, non_empty, rank, same_shape
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int, Ints
 
 
 @rule(exact="bitwise", where=[contiguous("x")])
@@ -38,7 +39,7 @@ def _columns(name, n, m):
 
 
 @rule(exact="bitwise", where=[rank("x", 2), _columns("x", "n", "m")], both_ways=True)
-def unflatten_is_reshape(x, n: "Int", m: "Int"):
+def unflatten_is_reshape(x, n: Int, m: Int):
     """``x.unflatten(1, (n, m))`` of a matrix is a reshape."""
     return x.unflatten(1, (n, m)), x.reshape(x.shape[0], n, m)
 
@@ -89,7 +90,7 @@ def permute_of_batch_by_movedim(x):
     ],
     both_ways=True,
 )
-def tanh_of_reshaped(x, n: "Int", m: "Int"):
+def tanh_of_reshaped(x, n: Int, m: Int):
     """``tanh(x).reshape(n, m)`` is ``tanh(x.reshape(n, m))``; vector and tail elements may round differently."""
     return torch.tanh(x).reshape(n, m), torch.tanh(x.reshape(n, m))
 
@@ -99,7 +100,7 @@ def tanh_of_reshaped(x, n: "Int", m: "Int"):
     where=[rank("x", 1), unmutated("result"), where("a positive number of rows", lambda n: n.value > 0, "n")],
     layout=True,
 )
-def repeated_rows_are_expanded(x, n: "Int"):
+def repeated_rows_are_expanded(x, n: Int):
     """``x.repeat(n, 1)`` of a line is a view with every row in the same place."""
     return x.repeat(n, 1), x.expand(n, x.shape[0])
 
@@ -109,13 +110,13 @@ def repeated_rows_are_expanded(x, n: "Int"):
     where=[rank("x", 1), unmutated("x", "result"), where("a positive number of rows", lambda n: n.value > 0, "n")],
     layout=True,
 )
-def expanded_rows_are_repeated(x, n: "Int"):
+def expanded_rows_are_repeated(x, n: Int):
     """``x.expand(n, -1)`` of a line stores every row."""
     return x.expand(n, -1), x.repeat(n, 1)
 
 
 @rule(exact="bitwise", both_ways=True)
-def broadcast_to_is_expand(x, s: "Ints"):
+def broadcast_to_is_expand(x, s: Ints):
     """``broadcast_to(x, s)`` is ``x.expand(s)``."""
     return torch.broadcast_to(x, s), x.expand(s)
 
@@ -157,7 +158,7 @@ def grid_is_expanded_row(x, y):
 
 
 @rule(exact="bitwise", where=[rank("x", 2), contiguous("x"), at_least("k", 1)], breaks_graph=True)
-def stepped_columns_as_strided(x, k: "Int"):
+def stepped_columns_as_strided(x, k: Int):
     """``x[:, ::k]`` is a view by its strides; Dynamo cannot know the offset."""
     return (
         x[:, ::k],
@@ -174,7 +175,7 @@ def stepped_columns_as_strided(x, k: "Int"):
     ],
     layout=True,
 )
-def windows_are_stacked_slices(x, k: "Int"):
+def windows_are_stacked_slices(x, k: Int):
     """``x.unfold(0, k, 1)`` of a line is the stack of its windows."""
     return x.unfold(0, k, 1), (lambda t, n: torch.stack([t[j : j + n] for j in range(t.shape[0] - n + 1)]))(x, k)
 
@@ -189,7 +190,7 @@ def windows_are_stacked_slices(x, k: "Int"):
         where("k * k divides the channels", lambda x, k: k.value > 1 and x.shape[1] % k.value**2 == 0, "x", "k"),
     ],
 )
-def pixel_shuffle_by_permute(x, k: "Int"):
+def pixel_shuffle_by_permute(x, k: Int):
     """``pixel_shuffle`` moves groups of channels into the plane."""
     return (
         F.pixel_shuffle(x, k),

@@ -132,7 +132,8 @@ def print_page(console: Console, rule: Rule, made: Demonstration | str) -> None:
     for number, tag in enumerate(tags_of(rule)):
         rows.add_row("" if number else "tags", Text.assemble((tag, "bold"), f"  {TAGS[tag]}"))
     rows.add_row("survives to", Text(survival_of(rule) or "not measured"))
-    rows.add_row("source", Text(printable(rule.source)))
+    if rule.source:
+        rows.add_row("source", Text(printable(rule.source)))
     rows.add_row("declared in", Text(place_of(rule)))
     console.print(Padding(rows, (0, 0, 1, 2)))
     console.print(Text("  example", style="bold"))

@@ -15,7 +15,8 @@ from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.facts.preconditions import Precondition
 from eqfuzz.rewrite.proof.equivalence import Run, Values
 from eqfuzz.rewrite.rules.library import equation_of
-from eqfuzz.rewrite.rules.rule import SORTS, Rule, RuleError
+from eqfuzz.rewrite.rules.rule import Rule, RuleError
+from eqfuzz.rewrite.rules.sorts import SORTS
 from eqfuzz.rewrite.source.syntax import Syntax
 from eqfuzz.rewrite.source.template import code_of
 
@@ -31,7 +32,7 @@ _HEADER = {
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Example:
-    """A program whose parameters are described by sorts (see ``rule.SORTS``) and guards.
+    """A program whose parameters are described by sorts (see ``sorts.SORTS``) and guards.
 
     ``run`` computes its result on operands by parameter name; ``keeps_operands`` says that it cannot change them.
     """

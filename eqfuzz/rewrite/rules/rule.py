@@ -14,6 +14,7 @@ from typing import Any, get_args
 import libcst as cst
 
 from eqfuzz.rewrite.facts.preconditions import Precondition
+from eqfuzz.rewrite.rules.sorts import SORTS, sort_named_by
 
 
 class Exactness(StrEnum):
@@ -27,10 +28,6 @@ class Exactness(StrEnum):
         """The class of one rewrite after another: the weaker of the two."""
         order = list(Exactness)
         return max(self, other, key=order.index)
-
-
-SORTS = ("Tensor", "Number", "Operand", "Int", "Float", "Bool", "Ints", "Dtype", "Any")
-"""What a parameter of a rule may bind: a plain tensor (the default), an int or float, a tensor or number, …"""
 
 
 class RuleError(Exception):
@@ -84,7 +81,7 @@ def rule(
     *,
     exact: str,
     where: Sequence[Precondition] = (),
-    source: str = "reference/rules.md",
+    source: str = "",
     gradients: bool = True,
     layout: bool = False,
     breaks_graph: bool = False,
@@ -94,8 +91,8 @@ def rule(
     """Declare the decorated function a rule.
 
     An equation returns ``left, right``, and left may be rewritten to right. Its parameters stand for operands;
-    annotate one with a sort (``k: Number``, see SORTS) when it is not a tensor. ``both_ways`` also rewrites right to
-    left.
+    annotate one with a sort (``k: Number``, see ``sorts``) when it is not a tensor. ``both_ways`` also rewrites right
+    to left.
 
     A generator's first parameter is annotated with libcst nodes, and ``example`` gives one or more programs that it is
     proved on: each defines ``program`` or a module ``Model``, whose parameters are annotated like those of an equation.
@@ -150,8 +147,7 @@ def _nodes(function: Callable[..., Any], place: str) -> tuple[type[cst.CSTNode],
 def _sort(parameter: inspect.Parameter) -> str:
     if parameter.annotation is parameter.empty:
         return "Tensor"
-    annotation = parameter.annotation
-    sort = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+    sort = sort_named_by(parameter.annotation)
     if sort not in SORTS:
         raise RuleError(f"parameter {parameter.name}: unknown sort {sort!r}; one of {', '.join(SORTS)}")
     return sort

@@ -5,10 +5,11 @@ import torch
 from eqfuzz.rewrite.facts.preconditions import boolean, floating, no_nan, real, same_dtype
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, dim_of, non_empty
 from eqfuzz.rewrite.rules.rule import rule
+from eqfuzz.rewrite.rules.sorts import Int, Operand
 
 
 @rule(exact="bitwise", where=[real("x", "y")])
-def flipped_operands(x, y: "Operand"):
+def flipped_operands(x, y: Operand):
     """Subtraction does not commute."""
     return x - y, y - x
 
@@ -26,7 +27,7 @@ def bool_promoted(x):
 
 
 @rule(exact="bitwise", where=[real("x"), at_least_rank("x", 1), dim_of("d", "x")])
-def wrong_dimension(x, d: "Int"):
+def wrong_dimension(x, d: Int):
     """The sum over another dimension."""
     return torch.sum(x, dim=d, keepdim=True), torch.sum(x, dim=-1, keepdim=True)
 
