@@ -1,9 +1,10 @@
-"""B: algebraic identities: signs, units, powers of two, reassociation, fused forms."""
+"""Algebraic identities: signs, units, powers of two, reassociation, fused forms."""
 
 import math
 
 import torch
 
+from eqfuzz.rewrite.facts.composite_preconditions import copyable, elementwise
 from eqfuzz.rewrite.facts.preconditions import (
     FLOATS,
     at_least,
@@ -18,12 +19,11 @@ from eqfuzz.rewrite.facts.preconditions import (
     real,
     same_dtype,
     signed,
-    unmutated,
     value_in,
-    where,
+    when,
     wide,
 )
-from eqfuzz.rewrite.facts.shape_preconditions import contiguous, dense, same_shape
+from eqfuzz.rewrite.facts.shape_preconditions import contiguous, same_shape
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Number
 
@@ -39,7 +39,7 @@ def add_commutes(x, y):
     where=[
         real("x", "y"),
         contiguous("x", "y"),
-        where("of one dtype where one is 0-d", lambda x, y: x.dtype == y.dtype or min(x.ndim, y.ndim) > 0, "x", "y"),
+        when("of one dtype where one is 0-d", lambda x, y: x.dtype == y.dtype or min(x.ndim, y.ndim) > 0, "x", "y"),
     ],
 )
 def mul_commutes(x, y):
@@ -71,43 +71,43 @@ def negated_difference(x, y):
     return -(x - y), y - x
 
 
-@rule(exact="bitwise", where=[real("x"), dense("x"), unmutated("x")])
+@rule(exact="bitwise", where=[real("x"), copyable("x")])
 def double_negation(x):
     """``x`` is ``-(-x)``."""
     return x, -(-x)  # noqa: B002
 
 
-@rule(exact="bitwise", where=[real("x"), dense("x"), unmutated("x")])
+@rule(exact="bitwise", where=[real("x"), copyable("x")])
 def times_one(x):
     """``x`` is ``x * 1``; a Python int keeps the dtype of any number type but bool."""
     return x, x * 1
 
 
-@rule(exact="bitwise", where=[real("x"), no_negative_zero("x"), dense("x"), unmutated("x")])
+@rule(exact="bitwise", where=[real("x"), no_negative_zero("x"), copyable("x")])
 def plus_zero(x):
     """``x`` is ``x + 0``, save that -0.0 becomes 0.0."""
     return x, x + 0
 
 
-@rule(exact="bitwise", where=[real("x"), dense("x"), unmutated("x")])
+@rule(exact="bitwise", where=[real("x"), copyable("x")])
 def minus_zero(x):
     """``x`` is ``x - 0``, at -0.0 too."""
     return x, x - 0
 
 
-@rule(exact="bitwise", where=[floating("x"), dense("x"), unmutated("x")])
+@rule(exact="bitwise", where=[floating("x"), copyable("x")])
 def over_one(x):
     """``x`` is ``x / 1.0``."""
     return x, x / 1.0
 
 
-@rule(exact="bitwise", where=[real("x"), dense("x"), unmutated("x")])
+@rule(exact="bitwise", where=[real("x"), copyable("x")])
 def power_one(x):
     """``x`` is ``x ** 1``."""
     return x, x**1
 
 
-@rule(exact="bitwise", where=[real("x"), dense("x"), unmutated("x")])
+@rule(exact="bitwise", where=[real("x"), copyable("x")])
 def both_where(x):
     """``x`` is ``x`` wherever a mask of ones holds."""
     return x, torch.where(torch.ones_like(x, dtype=torch.bool), x, 0)
@@ -178,7 +178,7 @@ def division_by_number(x, k: Number):
 
 @rule(
     exact="ulp",
-    where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y"), away_from_zero("y", 1e-3), contiguous("x", "y")],
+    where=[elementwise("x", "y"), away_from_zero("y", 1e-3)],
 )
 def division_by_reciprocal(x, y):
     """``x / y`` is ``x * torch.reciprocal(y)``."""
@@ -193,7 +193,7 @@ def reciprocal_root(x):
 
 @rule(
     exact="ulp",
-    where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y", bound=20), contiguous("x", "y")],
+    where=[elementwise("x", "y", bound=20)],
     both_ways=True,
 )
 def product_of_exponentials(x, y):
@@ -209,14 +209,7 @@ def exponential_of_negation(x):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "y"),
-        same_dtype("x", "y"),
-        at_least("x", 1e-2),
-        at_least("y", 1e-2),
-        moderate("x", "y"),
-        contiguous("x", "y"),
-    ],
+    where=[elementwise("x", "y"), at_least("x", 1e-2), at_least("y", 1e-2)],
 )
 def logarithm_of_product(x, y):
     """``log(x * y)`` is ``log(x) + log(y)``; near 1 the sum cancels."""
@@ -243,7 +236,7 @@ def tanh_by_sigmoid(x):
 
 @rule(
     exact="ulp",
-    where=[wide("x", "y", "z"), same_dtype("x", "y", "z"), moderate("x", "y", "z"), contiguous("x", "y", "z")],
+    where=[elementwise("x", "y", "z")],
 )
 def fused_product_sum(x, y, z):
     """``x + y * z`` is ``torch.addcmul(x, y, z)``."""
@@ -252,7 +245,7 @@ def fused_product_sum(x, y, z):
 
 @rule(
     exact="ulp",
-    where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y"), moderate("k", bound=100), contiguous("x", "y")],
+    where=[elementwise("x", "y"), moderate("k", bound=100)],
 )
 def scaled_addition(x, k: Number, y):
     """``x + k * y`` is an addition with ``alpha=k``."""
@@ -261,7 +254,7 @@ def scaled_addition(x, k: Number, y):
 
 @rule(
     exact="ulp",
-    where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y"), moderate("k", bound=100), contiguous("x", "y")],
+    where=[elementwise("x", "y"), moderate("k", bound=100)],
 )
 def scaled_subtraction(x, k: Number, y):
     """``x - k * y`` is a subtraction with ``alpha=k``."""
@@ -270,13 +263,7 @@ def scaled_subtraction(x, k: Number, y):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "y", "z"),
-        same_dtype("x", "y", "z"),
-        same_shape("x", "y", "z"),
-        moderate("x", "y", "z"),
-        contiguous("x", "y", "z"),
-    ],
+    where=[elementwise("x", "y", "z"), same_shape("x", "y", "z")],
 )
 def interpolation(x, y, z):
     """``x + y * (z - x)`` is ``torch.lerp(x, z, y)``."""
@@ -285,7 +272,7 @@ def interpolation(x, y, z):
 
 @rule(
     exact="real",
-    where=[wide("x", "y", "z"), same_dtype("x", "y", "z"), moderate("x", "y", "z"), contiguous("x", "y", "z")],
+    where=[elementwise("x", "y", "z")],
 )
 def addition_associates(x, y, z):
     """``(x + y) + z`` is ``x + (y + z)``."""
@@ -300,12 +287,7 @@ def integer_addition_associates(x, y, z):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "y", "z"),
-        same_dtype("x", "y", "z"),
-        moderate("x", "y", "z", bound=100),
-        contiguous("x", "y", "z"),
-    ],
+    where=[elementwise("x", "y", "z", bound=100)],
 )
 def multiplication_associates(x, y, z):
     """``(x * y) * z`` is ``x * (y * z)``."""
@@ -314,12 +296,7 @@ def multiplication_associates(x, y, z):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "y", "z"),
-        same_dtype("x", "y", "z"),
-        moderate("x", "y", "z", bound=100),
-        contiguous("x", "y", "z"),
-    ],
+    where=[elementwise("x", "y", "z", bound=100)],
     both_ways=True,
 )
 def distribution(x, y, z):
@@ -337,7 +314,7 @@ def integer_distribution(x, y, z):
     return x * (y + z), x * y + x * z
 
 
-@rule(exact="ulp", where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y"), contiguous("x", "y")])
+@rule(exact="ulp", where=[elementwise("x", "y")])
 def hypotenuse(x, y):
     """``sqrt(x ** 2 + y ** 2)`` is ``torch.hypot(x, y)``."""
     return torch.sqrt(x**2 + y**2), torch.hypot(x, y)
@@ -375,7 +352,7 @@ def clamp_in_two(x, k: Number, j: Number):
 
 @rule(
     exact="bitwise",
-    where=[floating("x"), where("k ≤ j", lambda k, j: k.value <= j.value, "k", "j")],
+    where=[floating("x"), when("k ≤ j", lambda k, j: k.value <= j.value, "k", "j")],
     gradients=False,
 )
 def clamp_is_hardtanh(x, k: Number, j: Number):

@@ -1,4 +1,4 @@
-"""C: comparison, logic and selection."""
+"""Comparison, logic and selection."""
 
 import math
 
@@ -19,7 +19,7 @@ from eqfuzz.rewrite.facts.preconditions import (
     real,
     same_dtype,
     signed,
-    where,
+    when,
     wide,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, dim_of, non_empty, same_shape
@@ -249,7 +249,7 @@ def where_is_lerp(c, x, y):
         wide("x"),
         same_shape("x", "result"),
         contiguous("c", "x"),
-        where("infinite or below 1e30", lambda k: abs(k.value) <= 1e30 or math.isinf(k.value), "k"),
+        when("infinite or below 1e30", lambda k: abs(k.value) <= 1e30 or math.isinf(k.value), "k"),
     ],
     both_ways=True,
 )

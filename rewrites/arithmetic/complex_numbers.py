@@ -1,4 +1,4 @@
-"""J: complex numbers by their parts, conjugates, Fourier transforms."""
+"""Complex numbers by their parts, conjugates, Fourier transforms."""
 
 import math
 
@@ -13,7 +13,7 @@ from eqfuzz.rewrite.facts.preconditions import (
     moderate,
     same_dtype,
     unmutated,
-    where,
+    when,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, non_empty, same_shape, sizes
 from eqfuzz.rewrite.rules.rule import rule
@@ -21,7 +21,7 @@ from eqfuzz.rewrite.rules.rule import rule
 
 def tame(*names):
     """No infinity and no NaN in complex operands, whose size facts do not know."""
-    return where("finite", lambda *facts: not any(f.has_nan or f.has_inf for f in facts), *names)
+    return when("finite", lambda *facts: not any(f.has_nan or f.has_inf for f in facts), *names)
 
 
 @rule(exact="real", where=[complex_("x", "y"), same_dtype("x", "y"), tame("x", "y", "result"), contiguous("x", "y")])
@@ -211,7 +211,7 @@ def transform_and_back(x):
         at_least_rank("x", 1),
         non_empty("x"),
         tame("x", "result"),
-        where("at most 64 points", lambda x: x.shape[-1] <= 64, "x"),
+        when("at most 64 points", lambda x: x.shape[-1] <= 64, "x"),
         contiguous("x"),
     ],
 )

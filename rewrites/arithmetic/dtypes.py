@@ -1,7 +1,8 @@
-"""I: conversions that lose nothing, promotion written out, wrapped integers."""
+"""Conversions that lose nothing, promotion written out, wrapped integers."""
 
 import torch
 
+from eqfuzz.rewrite.facts.composite_preconditions import copyable
 from eqfuzz.rewrite.facts.preconditions import (
     FLOATS,
     boolean,
@@ -14,30 +15,30 @@ from eqfuzz.rewrite.facts.preconditions import (
     real,
     same_dtype,
     unmutated,
-    where,
+    when,
     wide,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, dense, dim_of, rank
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Int, Number
 
-SMALL = where("within ±2**53", lambda x: x.low is None or (x.low > -(2**53) and x.high < 2**53), "x")
-PLAIN = where("free of autograd", lambda x: not x.requires_grad, "x")
+SMALL = when("within ±2**53", lambda x: x.low is None or (x.low > -(2**53) and x.high < 2**53), "x")
+PLAIN = when("free of autograd", lambda x: not x.requires_grad, "x")
 
 
-@rule(exact="bitwise", where=[boolean("x"), dense("x"), unmutated("x")])
+@rule(exact="bitwise", where=[boolean("x"), copyable("x")])
 def bool_by_integer(x):
     """A bool is what comes back from int64."""
     return x, x.to(torch.int64).to(torch.bool)
 
 
-@rule(exact="bitwise", where=[boolean("x"), dense("x"), unmutated("x")])
+@rule(exact="bitwise", where=[boolean("x"), copyable("x")])
 def bool_by_float(x):
     """A bool is what comes back from float32."""
     return x, x.to(torch.float32) != 0
 
 
-@rule(exact="bitwise", where=[integral("x"), SMALL, dense("x"), unmutated("x")])
+@rule(exact="bitwise", where=[integral("x"), SMALL, copyable("x")])
 def integer_by_double(x):
     """An integer below 2 ** 53 comes back from float64."""
     return x, x.to(torch.float64).to(x.dtype)
@@ -45,20 +46,20 @@ def integer_by_double(x):
 
 @rule(
     exact="bitwise",
-    where=[dtype_in("x", torch.int32, torch.int16, torch.int8, torch.uint8), dense("x"), unmutated("x")],
+    where=[dtype_in("x", torch.int32, torch.int16, torch.int8, torch.uint8), copyable("x")],
 )
 def integer_by_long(x):
     """A small integer comes back from int64."""
     return x, x.to(torch.int64).to(x.dtype)
 
 
-@rule(exact="bitwise", where=[dtype_in("x", *FLOATS), dense("x"), unmutated("x")])
+@rule(exact="bitwise", where=[dtype_in("x", *FLOATS), copyable("x")])
 def float_by_double(x):
     """A float comes back from float64; of float64 both conversions return ``x`` itself."""
     return x, x.to(torch.float64).to(x.dtype)
 
 
-@rule(exact="bitwise", where=[dtype_in("x", torch.bfloat16, torch.float16), dense("x"), unmutated("x")])
+@rule(exact="bitwise", where=[dtype_in("x", torch.bfloat16, torch.float16), copyable("x")])
 def half_by_float(x):
     """A half type comes back from float32."""
     return x, x.to(torch.float32).to(x.dtype)
@@ -242,7 +243,7 @@ def add_of_own_type(x, y):
         same_dtype("x", "y"),
         rank("y", 0),
         at_least_rank("x", 1),
-        where("free of autograd", lambda y: not y.needs_grad, "y"),
+        when("free of autograd", lambda y: not y.needs_grad, "y"),
     ],
     breaks_graph=True,
 )

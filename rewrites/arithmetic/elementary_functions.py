@@ -1,9 +1,10 @@
-"""B: exponentials, logarithms, powers and trigonometric functions by one another."""
+"""Exponentials, logarithms, powers and trigonometric functions by one another."""
 
 import math
 
 import torch
 
+from eqfuzz.rewrite.facts.composite_preconditions import elementwise
 from eqfuzz.rewrite.facts.preconditions import (
     at_least,
     at_most,
@@ -14,8 +15,7 @@ from eqfuzz.rewrite.facts.preconditions import (
     no_grad,
     no_negative_zero,
     real,
-    same_dtype,
-    where,
+    when,
     wide,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, dense
@@ -56,7 +56,7 @@ def power_of_minus_one(x):
         wide("x"),
         away_from_zero("x", 1e-2),
         moderate("x", bound=50),
-        where("an exponent up to 5", lambda k: abs(k.value) <= 5, "k"),
+        when("an exponent up to 5", lambda k: abs(k.value) <= 5, "k"),
     ],
 )
 def power_in_double(x, k: Number):
@@ -90,14 +90,7 @@ def logarithm_of_one_more(x):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "y"),
-        same_dtype("x", "y"),
-        at_least("x", 1e-2),
-        at_least("y", 1e-2),
-        moderate("x", "y"),
-        contiguous("x", "y"),
-    ],
+    where=[elementwise("x", "y"), at_least("x", 1e-2), at_least("y", 1e-2)],
 )
 def logarithm_of_quotient(x, y):
     """``log(x / y)`` is ``log(x) - log(y)``; near 1 the difference cancels."""
@@ -178,13 +171,7 @@ def absolute_by_sign(x):
 
 @rule(
     exact="ulp",
-    where=[
-        wide("x", "y"),
-        same_dtype("x", "y"),
-        moderate("x", "y"),
-        contiguous("x", "y"),
-        away_from_zero("result", 1e-3),
-    ],
+    where=[elementwise("x", "y"), away_from_zero("result", 1e-3)],
     both_ways=True,
 )
 def hypotenuse_by_products(x, y):
@@ -194,13 +181,7 @@ def hypotenuse_by_products(x, y):
 
 @rule(
     exact="ulp",
-    where=[
-        wide("x", "y"),
-        same_dtype("x", "y"),
-        moderate("x", "y"),
-        at_least("y", 1e-3),
-        contiguous("x", "y"),
-    ],
+    where=[elementwise("x", "y"), at_least("y", 1e-3)],
 )
 def product_with_logarithm(x, y):
     """``xlogy(x, y)`` is ``x * log(y)`` for positive ``y``, save the sign of zero."""
@@ -221,7 +202,7 @@ def log_odds(x):
 
 @rule(
     exact="real",
-    where=[wide("x", "y"), same_dtype("x", "y"), moderate("x", "y", bound=20), contiguous("x", "y")],
+    where=[elementwise("x", "y", bound=20)],
     both_ways=True,
 )
 def logarithm_of_two_exponentials(x, y):
@@ -237,7 +218,7 @@ def complementary_error_function(x):
 
 @rule(
     exact="bitwise",
-    where=[where("free of rounding", lambda k: k.value >= 0 and math.sqrt(k.value) == k.value**0.5, "k")],
+    where=[when("free of rounding", lambda k: k.value >= 0 and math.sqrt(k.value) == k.value**0.5, "k")],
     both_ways=True,
 )
 def root_of_number(k: Number):

@@ -1,7 +1,8 @@
-"""B: sums of products and their fused forms, arithmetic that undoes itself, remainders."""
+"""Sums of products and their fused forms, arithmetic that undoes itself, remainders."""
 
 import torch
 
+from eqfuzz.rewrite.facts.composite_preconditions import copyable, elementwise
 from eqfuzz.rewrite.facts.preconditions import (
     at_least,
     away_from_zero,
@@ -12,15 +13,13 @@ from eqfuzz.rewrite.facts.preconditions import (
     moderate,
     no_negative_zero,
     same_dtype,
-    unmutated,
-    where,
-    wide,
+    when,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, dense
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Int, Number, Operand
 
-THREE = [wide("x", "y", "z"), same_dtype("x", "y", "z"), moderate("x", "y", "z", bound=100), contiguous("x", "y", "z")]
+THREE = [elementwise("x", "y", "z", bound=100)]
 
 
 @rule(exact="real", where=THREE)
@@ -41,7 +40,7 @@ def common_integer_factor_on_the_right(x, y, z):
         integral("x", "y"),
         same_dtype("x", "y"),
         contiguous("x", "y"),
-        where("a small number", lambda k: 0 <= k.value < 100, "k"),
+        when("a small number", lambda k: 0 <= k.value < 100, "k"),
     ],
     both_ways=True,
 )
@@ -79,7 +78,7 @@ def scaled_quotient_sum(x, k: Number, y, z):
     exact="bitwise",
     where=[
         full_precision("x"),
-        where("ordered bounds that are not zero", lambda k, j: k.value <= j.value and k.value and j.value, "k", "j"),
+        when("ordered bounds that are not zero", lambda k, j: k.value <= j.value and k.value and j.value, "k", "j"),
         dense("x"),
     ],
     gradients=False,
@@ -130,7 +129,7 @@ def integer_remainder_towards_zero(x, y):
 
 @rule(
     exact="bitwise",
-    where=[floating("x"), finite("x"), no_negative_zero("x"), dense("x"), unmutated("x")],
+    where=[floating("x"), finite("x"), no_negative_zero("x"), copyable("x")],
 )
 def plus_own_difference(x):
     """``x`` is ``x + (x - x)``: a zero that no compiler may assume, for infinities give NaN."""
@@ -139,7 +138,7 @@ def plus_own_difference(x):
 
 @rule(
     exact="bitwise",
-    where=[floating("x"), moderate("x"), away_from_zero("x", 1e-3), dense("x"), unmutated("x")],
+    where=[floating("x"), moderate("x"), away_from_zero("x", 1e-3), copyable("x")],
     gradients=False,
 )
 def times_own_quotient(x):
@@ -149,7 +148,7 @@ def times_own_quotient(x):
 
 @rule(
     exact="bitwise",
-    where=[integral("x"), where("a shift within the width", lambda k: 0 <= k.value <= 6, "k")],
+    where=[integral("x"), when("a shift within the width", lambda k: 0 <= k.value <= 6, "k")],
 )
 def shift_is_product(x, k: Int):
     """``x << k`` is ``x * 2 ** k``: integers wrap."""

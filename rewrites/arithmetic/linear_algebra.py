@@ -1,8 +1,9 @@
-"""G: matrix products, einsum, linear layers, convolution and pooling."""
+"""Matrix products, einsum, linear layers, convolution and pooling."""
 
 import torch
 import torch.nn.functional as F
 
+from eqfuzz.rewrite.facts.composite_preconditions import reassociable
 from eqfuzz.rewrite.facts.preconditions import (
     arithmetic,
     at_least,
@@ -12,22 +13,16 @@ from eqfuzz.rewrite.facts.preconditions import (
     no_negative_zero,
     same_dtype,
     unmutated,
-    where,
+    when,
     wide,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, matmul_shapes, non_empty, rank, sizes
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Int, Number
 
-PRODUCT = [wide("x", "y"), same_dtype("x", "y"), matmul_shapes("x", "y"), non_empty("x", "y"), moderate("x", "y")]
-BATCHED = [
-    wide("x", "y"),
-    same_dtype("x", "y"),
-    matmul_shapes("x", "y", batch=True),
-    non_empty("x", "y"),
-    moderate("x", "y"),
-]
-DEEP = where("two or more terms", lambda x: x.shape[-1] > 1, "x")
+PRODUCT = [reassociable("x", "y"), matmul_shapes("x", "y"), non_empty("x", "y")]
+BATCHED = [reassociable("x", "y"), matmul_shapes("x", "y", batch=True), non_empty("x", "y")]
+DEEP = when("two or more terms", lambda x: x.shape[-1] > 1, "x")
 
 
 @rule(exact="bitwise", where=[matmul_shapes("x", "y")], both_ways=True)
@@ -66,7 +61,7 @@ def matmul_in_batch_of_one(x, y):
     return x @ y, torch.bmm(x.unsqueeze(0), y.unsqueeze(0)).squeeze(0)
 
 
-@rule(exact="real", where=[*PRODUCT, where("small", lambda x, y: x.numel * y.shape[1] <= 20000, "x", "y")])
+@rule(exact="real", where=[*PRODUCT, when("small", lambda x, y: x.numel * y.shape[1] <= 20000, "x", "y")])
 def matmul_is_sum_of_products(x, y):
     """``x @ y`` multiplies and adds by hand."""
     return x @ y, (x.unsqueeze(2) * y.unsqueeze(0)).sum(1)
@@ -114,7 +109,7 @@ def batched_matmul_transposed(x, y):
     return x @ y, (y.mT @ x.mT).mT
 
 
-@rule(exact="real", where=[*BATCHED, where("at most 16 in the batch", lambda x: x.shape[0] <= 16, "x")])
+@rule(exact="real", where=[*BATCHED, when("at most 16 in the batch", lambda x: x.shape[0] <= 16, "x")])
 def batched_matmul_by_loop(x, y):
     """``x @ y`` of batches, one matrix after the other."""
     return x @ y, torch.stack([a @ b for a, b in zip(x, y, strict=True)])
@@ -122,13 +117,7 @@ def batched_matmul_by_loop(x, y):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "y", "z"),
-        same_dtype("x", "y", "z"),
-        sizes(x="n k", y="k m", z="m p"),
-        non_empty("x", "y", "z"),
-        moderate("x", "y", "z", bound=30),
-    ],
+    where=[reassociable("x", "y", "z", bound=30), sizes(x="n k", y="k m", z="m p"), non_empty("x", "y", "z")],
 )
 def matmul_associates(x, y, z):
     """``(x @ y) @ z`` is ``x @ (y @ z)``."""
@@ -137,13 +126,7 @@ def matmul_associates(x, y, z):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "y", "z"),
-        same_dtype("x", "y", "z"),
-        sizes(x="n k", y="k m", z="k m"),
-        non_empty("x", "y"),
-        moderate("x", "y", "z", bound=30),
-    ],
+    where=[reassociable("x", "y", "z", bound=30), sizes(x="n k", y="k m", z="k m"), non_empty("x", "y")],
     both_ways=True,
 )
 def matmul_distributes(x, y, z):
@@ -159,7 +142,7 @@ def matmul_of_scaled(k: Number, x, y):
 
 @rule(
     exact="real",
-    where=[wide("x", "y"), same_dtype("x", "y"), sizes(x="n k", y="k"), non_empty("x", "y"), moderate("x", "y")],
+    where=[reassociable("x", "y"), sizes(x="n k", y="k"), non_empty("x", "y")],
 )
 def matrix_vector_by_column(x, y):
     """``x @ y`` with a vector is a product with a matrix of one column."""
@@ -168,7 +151,7 @@ def matrix_vector_by_column(x, y):
 
 @rule(
     exact="real",
-    where=[wide("x", "w"), same_dtype("x", "w"), sizes(x="* k", w="m k"), non_empty("x", "w"), moderate("x", "w")],
+    where=[reassociable("x", "w"), sizes(x="* k", w="m k"), non_empty("x", "w")],
 )
 def linear_is_matmul(x, w):
     """A linear layer without bias is a product with the transposed weight."""
@@ -177,13 +160,7 @@ def linear_is_matmul(x, w):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "w", "b"),
-        same_dtype("x", "w", "b"),
-        sizes(x="* k", w="m k", b="m"),
-        non_empty("x", "w"),
-        moderate("x", "w", "b"),
-    ],
+    where=[reassociable("x", "w", "b"), sizes(x="* k", w="m k", b="m"), non_empty("x", "w")],
 )
 def linear_is_matmul_and_bias(x, w, b):
     """A linear layer is a product with the transposed weight plus the bias."""
@@ -192,13 +169,7 @@ def linear_is_matmul_and_bias(x, w, b):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "w", "b"),
-        same_dtype("x", "w", "b"),
-        sizes(x="n k", w="m k", b="m"),
-        non_empty("x", "w"),
-        moderate("x", "w", "b"),
-    ],
+    where=[reassociable("x", "w", "b"), sizes(x="n k", w="m k", b="m"), non_empty("x", "w")],
     both_ways=True,
 )
 def linear_is_addmm(x, w, b):
@@ -208,13 +179,7 @@ def linear_is_addmm(x, w, b):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "w", "b"),
-        same_dtype("x", "w", "b"),
-        sizes(x="n k", w="m k", b="m"),
-        non_empty("x", "w"),
-        moderate("x", "w", "b"),
-    ],
+    where=[reassociable("x", "w", "b"), sizes(x="n k", w="m k", b="m"), non_empty("x", "w")],
 )
 def linear_is_convolution(x, w, b):
     """A linear layer is a convolution of length one."""
@@ -223,13 +188,7 @@ def linear_is_convolution(x, w, b):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "y", "z"),
-        same_dtype("x", "y", "z"),
-        sizes(x="n m", y="n k", z="k m"),
-        non_empty("y", "z"),
-        moderate("x", "y", "z"),
-    ],
+    where=[reassociable("x", "y", "z"), sizes(x="n m", y="n k", z="k m"), non_empty("y", "z")],
     both_ways=True,
     layout=True,
 )
@@ -240,13 +199,7 @@ def product_sum_is_addmm(x, y, z):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "y", "z"),
-        same_dtype("x", "y", "z"),
-        sizes(x="b n m", y="b n k", z="b k m"),
-        non_empty("y", "z"),
-        moderate("x", "y", "z"),
-    ],
+    where=[reassociable("x", "y", "z"), sizes(x="b n m", y="b n k", z="b k m"), non_empty("y", "z")],
     both_ways=True,
     layout=True,
 )
@@ -261,22 +214,10 @@ def outer_is_broadcast(x, y):
     return torch.outer(x, y), torch.unsqueeze(x, 1) * torch.unsqueeze(y, 0)
 
 
-CONVOLUTION = [
-    wide("x", "w"),
-    same_dtype("x", "w"),
-    sizes(x="n c h v", w="o c p q"),
-    non_empty("x", "w"),
-    moderate("x", "w", bound=30),
-]
+CONVOLUTION = [reassociable("x", "w", bound=30), sizes(x="n c h v", w="o c p q"), non_empty("x", "w")]
 
 
-BIASED = [
-    wide("x", "w", "b"),
-    same_dtype("x", "w", "b"),
-    sizes(x="n c h v", w="o c p q", b="o"),
-    non_empty("x", "w"),
-    moderate("x", "w", "b", bound=30),
-]
+BIASED = [reassociable("x", "w", "b", bound=30), sizes(x="n c h v", w="o c p q", b="o"), non_empty("x", "w")]
 
 
 @rule(exact="real", where=CONVOLUTION)

@@ -1,4 +1,4 @@
-"""D: sums, means, variances, norms and distances in other words."""
+"""Sums, means, variances, norms and distances in other words."""
 
 import functools
 import operator
@@ -6,6 +6,7 @@ import operator
 import torch
 import torch.nn.functional as F
 
+from eqfuzz.rewrite.facts.composite_preconditions import elementwise
 from eqfuzz.rewrite.facts.preconditions import (
     at_least,
     away_from_zero,
@@ -13,8 +14,7 @@ from eqfuzz.rewrite.facts.preconditions import (
     floating,
     integral,
     moderate,
-    same_dtype,
-    where,
+    when,
     wide,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, dim_of, non_empty, rank, sizes
@@ -22,9 +22,9 @@ from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Int
 
 REDUCIBLE = [wide("x"), at_least_rank("x", 1), non_empty("x"), moderate("x"), dim_of("d", "x")]
-FEW = where("2 to 16 in d", lambda x, d: 2 <= x.shape[d.value] <= 16, "x", "d")
+FEW = when("2 to 16 in d", lambda x, d: 2 <= x.shape[d.value] <= 16, "x", "d")
 MATRIX = [wide("x"), rank("x", 2), non_empty("x"), moderate("x")]
-TWO = [wide("x", "y"), same_dtype("x", "y"), moderate("x", "y", bound=100), contiguous("x", "y")]
+TWO = [elementwise("x", "y", bound=100)]
 
 
 @rule(exact="real", where=[*MATRIX, contiguous("x")])
@@ -59,7 +59,7 @@ def row_sums_of_transpose(x):
 
 @rule(
     exact="real",
-    where=[*REDUCIBLE, where("the last dimension", lambda x, d: d.value in (-1, x.ndim - 1), "x", "d")],
+    where=[*REDUCIBLE, when("the last dimension", lambda x, d: d.value in (-1, x.ndim - 1), "x", "d")],
 )
 def sum_of_padded(x, d: Int):
     """``x.sum(d)`` along the last dimension, with three zeros behind."""
@@ -72,7 +72,7 @@ def sum_of_padded(x, d: Int):
         integral("x"),
         at_least_rank("x", 1),
         dim_of("d", "x"),
-        where("two or more in d", lambda x, d: x.shape[d.value] > 1, "x", "d"),
+        when("two or more in d", lambda x, d: x.shape[d.value] > 1, "x", "d"),
     ],
 )
 def integer_sum_in_halves(x, d: Int):
@@ -103,7 +103,7 @@ def biased_variance_by_squares(x, d: Int):
 
 @rule(
     exact="ulp",
-    where=[*REDUCIBLE, where("2 or more in d", lambda x, d: x.shape[d.value] > 1, "x", "d")],
+    where=[*REDUCIBLE, when("2 or more in d", lambda x, d: x.shape[d.value] > 1, "x", "d")],
     both_ways=True,
 )
 def variance_without_mean(x, d: Int):
@@ -115,7 +115,7 @@ def variance_without_mean(x, d: Int):
     exact="ulp",
     where=[
         *REDUCIBLE,
-        where("2 or more in d", lambda x, d: x.shape[d.value] > 1, "x", "d"),
+        when("2 or more in d", lambda x, d: x.shape[d.value] > 1, "x", "d"),
         away_from_zero("result", 1e-2),
     ],
 )
@@ -169,7 +169,7 @@ def distances_by_definition(x, y):
         rank("i", 1),
         non_empty("i"),
         at_least("i", 0),
-        where("int64 below n", lambda i, n: str(i.dtype) == "torch.int64" and i.high < n.value, "i", "n"),
+        when("int64 below n", lambda i, n: str(i.dtype) == "torch.int64" and i.high < n.value, "i", "n"),
     ],
 )
 def counts_by_one_hot(i, n: Int):

@@ -1,18 +1,19 @@
-"""G: matrix products in blocks and sums, layers with parameters, products of more than two."""
+"""Matrix products in blocks and sums, layers with parameters, products of more than two."""
 
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.rewrite.facts.preconditions import arithmetic, moderate, same_dtype, where, wide
+from eqfuzz.rewrite.facts.composite_preconditions import reassociable
+from eqfuzz.rewrite.facts.preconditions import arithmetic, moderate, same_dtype, when, wide
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, matmul_shapes, non_empty, sizes
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Number
 
-PRODUCT = [wide("x", "y"), same_dtype("x", "y"), matmul_shapes("x", "y"), non_empty("x", "y"), moderate("x", "y")]
-THREE = [wide("x", "y", "z"), same_dtype("x", "y", "z"), moderate("x", "y", "z", bound=30)]
+PRODUCT = [reassociable("x", "y"), matmul_shapes("x", "y"), non_empty("x", "y")]
+THREE = [reassociable("x", "y", "z", bound=30)]
 
 
-@rule(exact="real", where=[*PRODUCT, where("2 or more columns", lambda y: y.shape[1] > 1, "y")])
+@rule(exact="real", where=[*PRODUCT, when("2 or more columns", lambda y: y.shape[1] > 1, "y")])
 def matmul_by_columns(x, y):
     """``x @ y`` for the first column and for the others."""
     return x @ y, torch.cat((x @ y[:, :1], x @ y[:, 1:]), 1)
@@ -74,13 +75,7 @@ def kronecker_product_by_broadcast(x, y):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "y", "w"),
-        same_dtype("x", "y", "w"),
-        sizes(x="n k", y="n m", w="o k m"),
-        non_empty("x", "y", "w"),
-        moderate("x", "y", "w", bound=30),
-    ],
+    where=[reassociable("x", "y", "w", bound=30), sizes(x="n k", y="n m", w="o k m"), non_empty("x", "y", "w")],
 )
 def bilinear_by_einsum(x, y, w):
     """A bilinear layer without bias as an einsum."""
@@ -105,7 +100,7 @@ def matmul_distributes_on_the_left(x, y, z):
     return (x + y) @ z, x @ z + y @ z
 
 
-@rule(exact="real", where=[*PRODUCT, where("small", lambda x, y: x.numel * y.shape[1] <= 20000, "x", "y")])
+@rule(exact="real", where=[*PRODUCT, when("small", lambda x, y: x.numel * y.shape[1] <= 20000, "x", "y")])
 def matmul_by_outer_products(x, y):
     """``x @ y`` is the sum of the outer products of columns and rows."""
     return x @ y, torch.sum(x.t().unsqueeze(2) * y.unsqueeze(1), dim=0)

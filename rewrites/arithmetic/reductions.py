@@ -1,7 +1,8 @@
-"""D: reductions, scans and sorting."""
+"""Reductions, scans and sorting."""
 
 import torch
 
+from eqfuzz.rewrite.facts.composite_preconditions import reassociable
 from eqfuzz.rewrite.facts.preconditions import (
     arithmetic,
     away_from_zero,
@@ -11,8 +12,7 @@ from eqfuzz.rewrite.facts.preconditions import (
     no_nan,
     no_negative_zero,
     real,
-    same_dtype,
-    where,
+    when,
     wide,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, dim_of, non_empty, rank, sizes
@@ -79,7 +79,7 @@ def sum_by_einsum(x, d: Int):
 
 @rule(
     exact="real",
-    where=[*REDUCIBLE, where("two or more in d", lambda x, d: x.shape[d.value] > 1, "x", "d"), contiguous("x")],
+    where=[*REDUCIBLE, when("two or more in d", lambda x, d: x.shape[d.value] > 1, "x", "d"), contiguous("x")],
 )
 def sum_in_halves(x, d: Int):
     """``x.sum(d)`` is the sum of its first element and of the rest."""
@@ -128,7 +128,7 @@ def mean_all_is_sum_over_count(x):
     return torch.mean(x), torch.sum(x) / x.numel()
 
 
-SPREAD = [*REDUCIBLE, where("two or more in d", lambda x, d: x.shape[d.value] > 1, "x", "d")]
+SPREAD = [*REDUCIBLE, when("two or more in d", lambda x, d: x.shape[d.value] > 1, "x", "d")]
 
 
 @rule(exact="real", where=SPREAD)
@@ -248,7 +248,7 @@ def integer_cumsum_from_the_end(x, d: Int):
         real("x"),
         at_least_rank("x", 1),
         dim_of("d", "x"),
-        where("one or more in d", lambda x, d: x.shape[d.value] > 0, "x", "d"),
+        when("one or more in d", lambda x, d: x.shape[d.value] > 0, "x", "d"),
     ],
 )
 def difference_of_slices(x, d: Int):
@@ -278,15 +278,13 @@ def trace_of_diagonal(x):
     return torch.trace(x), torch.sum(x.diagonal())
 
 
-@rule(exact="real", where=[wide("x", "y"), same_dtype("x", "y"), sizes(x="n", y="n"), moderate("x", "y", bound=100)])
+@rule(exact="real", where=[reassociable("x", "y", bound=100), sizes(x="n", y="n")])
 def dot_is_sum_of_products(x, y):
     """``dot(x, y)`` is ``(x * y).sum()``."""
     return torch.dot(x, y), torch.sum(x * y)
 
 
-@rule(
-    exact="real", where=[wide("x", "y"), same_dtype("x", "y"), sizes(x="n m", y="n m"), moderate("x", "y", bound=100)]
-)
+@rule(exact="real", where=[reassociable("x", "y", bound=100), sizes(x="n m", y="n m")])
 def row_products_by_einsum(x, y):
     """``(x * y).sum(1)`` of matrices is a dot product of rows."""
     return torch.sum(x * y, dim=1), torch.einsum("ij,ij->i", x, y)

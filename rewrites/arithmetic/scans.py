@@ -1,4 +1,4 @@
-"""D: running sums, products and maxima; sorting and what sorting tells."""
+"""Running sums, products and maxima; sorting and what sorting tells."""
 
 import functools
 import itertools
@@ -14,7 +14,7 @@ from eqfuzz.rewrite.facts.preconditions import (
     no_negative_zero,
     real,
     unmutated,
-    where,
+    when,
     wide,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, dim_of, non_empty, rank
@@ -23,7 +23,7 @@ from eqfuzz.rewrite.rules.sorts import Int
 
 REDUCIBLE = [wide("x"), at_least_rank("x", 1), non_empty("x"), moderate("x"), dim_of("d", "x")]
 ORDERED = [real("x"), at_least_rank("x", 1), dim_of("d", "x"), non_empty("x"), no_nan("x"), no_negative_zero("x")]
-FEW = where("2 to 16 in d", lambda x, d: 2 <= x.shape[d.value] <= 16, "x", "d")
+FEW = when("2 to 16 in d", lambda x, d: 2 <= x.shape[d.value] <= 16, "x", "d")
 
 
 @rule(exact="real", where=[wide("x"), rank("x", 2), non_empty("x"), moderate("x"), contiguous("x")])

@@ -1,4 +1,4 @@
-"""A: one call in its several forms: function, method, overload, keywords, defaults, other names, in place, ``out=``."""
+"""One call in its several forms: function, method, overload, keywords, defaults, other names, in place, ``out=``."""
 
 import math
 import random

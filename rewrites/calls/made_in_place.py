@@ -1,4 +1,4 @@
-"""M: containers of modules that are made where they are called."""
+"""Containers of modules that are made where they are called."""
 
 import libcst as cst
 import torch

@@ -1,4 +1,4 @@
-"""A: operators of Python as calls: the function, the dunder method, the module ``operator``, and chains of them."""
+"""Operators of Python as calls: the function, the dunder method, the module ``operator``, and chains of them."""
 
 import libcst as cst
 import torch

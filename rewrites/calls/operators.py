@@ -1,4 +1,4 @@
-"""A: one operation in its several spellings: operator, function, method, in-place, ``out=``."""
+"""One operation in its several spellings: operator, function, method, in-place, ``out=``."""
 
 import operator
 
@@ -13,7 +13,7 @@ from eqfuzz.rewrite.facts.preconditions import (
     no_negative_zero,
     real,
     same_dtype,
-    where,
+    when,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import same_shape
 from eqfuzz.rewrite.rules.rule import rule
@@ -22,7 +22,7 @@ from eqfuzz.rewrite.rules.sorts import Number, Operand
 PAPER = "Jin & Wan 2025, §3.1"
 
 
-NO_BOOL = where("no bool: Dynamo does not shift by one", lambda y: y.dtype is not torch.bool, "y")
+NO_BOOL = when("no bool: Dynamo does not shift by one", lambda y: y.dtype is not torch.bool, "y")
 
 
 @rule(exact="bitwise", source=PAPER, both_ways=True)
@@ -73,7 +73,7 @@ def neg_function(x):
     return -x, torch.neg(x)
 
 
-@rule(exact="bitwise", source=PAPER, breaks_graph=True, where=[where("a single element", lambda x: x.numel == 1, "x")])
+@rule(exact="bitwise", source=PAPER, breaks_graph=True, where=[when("a single element", lambda x: x.numel == 1, "x")])
 def not_function(x):
     """``not x`` on one element is its ``logical_not`` as a Python bool; Dynamo breaks the graph at either."""
     return not x, bool(torch.logical_not(x))

@@ -1,4 +1,4 @@
-"""M: the same values with another autograd graph: checkpoints, functions written by hand, hooks, detached parts."""
+"""The same values with another autograd graph: checkpoints, functions written by hand, hooks, detached parts."""
 
 import libcst as cst
 import torch

@@ -1,4 +1,4 @@
-"""N: what the compiler cannot see through: opaque operators, functions disabled or traced before, graph breaks."""
+"""What the compiler cannot see through: opaque operators, functions disabled or traced before, graph breaks."""
 
 import types
 
@@ -7,8 +7,9 @@ import torch
 
 from eqfuzz.rewrite.context.closure import Closure, closed
 from eqfuzz.rewrite.context.context import RewriteContext
+from eqfuzz.rewrite.facts.composite_preconditions import copyable
 from eqfuzz.rewrite.facts.preconditions import floating, moderate, no_grad, same_dtype, unmutated
-from eqfuzz.rewrite.facts.shape_preconditions import dense, same_shape
+from eqfuzz.rewrite.facts.shape_preconditions import same_shape
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import skip
 
@@ -149,7 +150,7 @@ def opaque_binary(operation: cst.BinaryOperation, ctx: RewriteContext):
     yield f"{operator}({ctx.text(operation.left)}, {ctx.text(operation.right)})", definition
 
 
-@rule(exact="bitwise", where=[dense("x"), unmutated("x")], example="def program(x):\n    y = x * 2\n    return y + 1\n")
+@rule(exact="bitwise", where=[copyable("x")], example="def program(x):\n    y = x * 2\n    return y + 1\n")
 def opaque_copy(value: cst.Name | cst.BinaryOperation, ctx: RewriteContext):
     """A tensor copied by a custom operator."""
     if ctx.here.identity:

@@ -1,4 +1,4 @@
-"""M: function transforms of torch.func: vmap in place of batches, derivatives in place of their formulas."""
+"""Function transforms of torch.func: vmap in place of batches, derivatives in place of their formulas."""
 
 import functools
 

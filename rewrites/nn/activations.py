@@ -1,10 +1,11 @@
-"""H: activations, normalisation, attention, losses."""
+"""Activations, normalisation, attention, losses."""
 
 import math
 
 import torch
 import torch.nn.functional as F
 
+from eqfuzz.rewrite.facts.composite_preconditions import reassociable
 from eqfuzz.rewrite.facts.preconditions import (
     away_from_zero,
     dtype_in,
@@ -14,8 +15,7 @@ from eqfuzz.rewrite.facts.preconditions import (
     no_nan,
     no_negative_zero,
     real,
-    same_dtype,
-    where,
+    when,
     wide,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import (
@@ -192,14 +192,12 @@ def softmin_is_softmax(x, d: Int):
 @rule(
     exact="real",
     where=[
-        wide("x", "w", "b"),
-        same_dtype("x", "w", "b"),
+        reassociable("x", "w", "b", bound=30),
         sizes(x="* k", w="k", b="k"),
         non_empty("x"),
-        moderate("x", "w", "b", bound=30),
         contiguous("x"),
-        where("one dimension", lambda s: len(s.value) == 1, "s"),
-        where("spread", lambda x: x.shape[-1] > 1, "x"),
+        when("one dimension", lambda s: len(s.value) == 1, "s"),
+        when("spread", lambda x: x.shape[-1] > 1, "x"),
     ],
     gradients=False,
 )
@@ -217,7 +215,7 @@ def normalize_by_definition(x, d: Int):
     return F.normalize(x, dim=d), x / torch.linalg.vector_norm(x, dim=d, keepdim=True).clamp_min(1e-12)
 
 
-LOSS = [wide("x", "y"), same_dtype("x", "y"), same_shape("x", "y"), non_empty("x"), moderate("x", "y", bound=100)]
+LOSS = [reassociable("x", "y", bound=100), same_shape("x", "y"), non_empty("x")]
 
 
 @rule(exact="real", where=LOSS)
@@ -252,13 +250,7 @@ def cross_entropy_by_gather(x, i):
     return F.cross_entropy(x, i), -torch.mean(torch.log_softmax(x, dim=1).gather(1, i.unsqueeze(1)))
 
 
-ATTENTION = [
-    wide("q", "k", "v"),
-    same_dtype("q", "k", "v"),
-    sizes(q="b l e", k="b s e", v="b s f"),
-    non_empty("q", "k", "v"),
-    moderate("q", "k", "v", bound=10),
-]
+ATTENTION = [reassociable("q", "k", "v", bound=10), sizes(q="b l e", k="b s e", v="b s f"), non_empty("q", "k", "v")]
 
 
 @rule(exact="real", where=ATTENTION)
@@ -284,7 +276,7 @@ def attention_with_scaled_query(q, k, v):
     where=[
         dtype_in("x", torch.float32, torch.float64),
         no_negative_zero("x"),
-        where("between 0 and 1", lambda k: 0 < k.value < 1, "k"),
+        when("between 0 and 1", lambda k: 0 < k.value < 1, "k"),
     ],
     gradients=False,
 )
@@ -313,7 +305,7 @@ def selu_is_scaled_elu(x):
 
 @rule(
     exact="real",
-    where=[wide("x"), moderate("x", bound=20), where("between 0.1 and 10", lambda k: 0.1 <= k.value <= 10, "k")],
+    where=[wide("x"), moderate("x", bound=20), when("between 0.1 and 10", lambda k: 0.1 <= k.value <= 10, "k")],
     gradients=False,
 )
 def celu_by_definition(x, k: Number):
@@ -338,7 +330,7 @@ def softplus_is_logaddexp(x):
 
 @rule(
     exact="ulp",
-    where=[dtype_in("x", torch.float32, torch.float64), no_nan("x"), where("k ≥ 0", lambda k: k.value >= 0, "k")],
+    where=[dtype_in("x", torch.float32, torch.float64), no_nan("x"), when("k ≥ 0", lambda k: k.value >= 0, "k")],
 )
 def softshrink_by_definition(x, k: Number):
     """``softshrink(x, k)`` moves everything towards zero by k, save that eager keeps the sign of what becomes zero."""
@@ -359,7 +351,7 @@ def threshold_by_definition(x, k: Number, j: Number):
         dim_of("d", "x"),
         non_empty("x"),
         moderate("x", bound=100),
-        where("an even size", lambda x, d: x.shape[d.value] % 2 == 0, "x", "d"),
+        when("an even size", lambda x, d: x.shape[d.value] % 2 == 0, "x", "d"),
     ],
 )
 def gated_linear_unit(x, d: Int):

@@ -1,21 +1,14 @@
-"""H: attention with its options written otherwise: causal masks, scales, dropout that is off."""
+"""Attention with its options written otherwise: causal masks, scales, dropout that is off."""
 
 import libcst as cst
 
 from eqfuzz.rewrite.context.context import RewriteContext
-from eqfuzz.rewrite.facts.preconditions import moderate, same_dtype, wide
-from eqfuzz.rewrite.facts.shape_preconditions import contiguous, non_empty, sizes
+from eqfuzz.rewrite.facts.composite_preconditions import elementwise
+from eqfuzz.rewrite.facts.shape_preconditions import non_empty, sizes
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import skip
 
-ATTENTION = [
-    wide("q", "k", "v"),
-    same_dtype("q", "k", "v"),
-    sizes(q="b l e", k="b s e", v="b s f"),
-    non_empty("q", "k", "v"),
-    moderate("q", "k", "v", bound=10),
-    contiguous("q", "k", "v"),
-]
+ATTENTION = [elementwise("q", "k", "v", bound=10), sizes(q="b l e", k="b s e", v="b s f"), non_empty("q", "k", "v")]
 PATH = "torch.nn.functional.scaled_dot_product_attention"
 
 

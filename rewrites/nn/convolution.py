@@ -1,10 +1,11 @@
-"""G: convolution and pooling by windows, by parts, by other sizes."""
+"""Convolution and pooling by windows, by parts, by other sizes."""
 
 import libcst as cst
 import torch
 import torch.nn.functional as F
 
 from eqfuzz.rewrite.context.context import RewriteContext
+from eqfuzz.rewrite.facts.composite_preconditions import reassociable
 from eqfuzz.rewrite.facts.preconditions import (
     Precondition,
     floating,
@@ -12,7 +13,7 @@ from eqfuzz.rewrite.facts.preconditions import (
     no_nan,
     no_negative_zero,
     same_dtype,
-    where,
+    when,
     wide,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, non_empty, rank, sizes
@@ -20,14 +21,14 @@ from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Int
 from eqfuzz.rewrite.source.edit import skip
 
-TAME = [wide("x", "w"), same_dtype("x", "w"), non_empty("x", "w"), moderate("x", "w", bound=30)]
+TAME = [reassociable("x", "w", bound=30), non_empty("x", "w")]
 CONVOLUTION = [*TAME, sizes(x="n c h v", w="o c p q")]
-SMALL_KERNEL = where("at most 8 channels", lambda x: x.shape[1] <= 8, "x")
+SMALL_KERNEL = when("at most 8 channels", lambda x: x.shape[1] <= 8, "x")
 
 
 def spaced(step):
     """``step`` is 2 or 3."""
-    return where("2 or 3", lambda k: k.value in (2, 3), step)
+    return when("2 or 3", lambda k: k.value in (2, 3), step)
 
 
 def grouped(groups):
@@ -142,7 +143,7 @@ def transposed_convolution_is_convolution(x, w):
     )
 
 
-@rule(exact="real", where=[*CONVOLUTION, where("at most 8 images", lambda x: x.shape[0] <= 8, "x")])
+@rule(exact="real", where=[*CONVOLUTION, when("at most 8 images", lambda x: x.shape[0] <= 8, "x")])
 def convolution_by_images(x, w):
     """A convolution of one image after the other."""
     return F.conv2d(x, w), (lambda t, u: torch.cat([F.conv2d(s[None], u) for s in t]))(x, w)
@@ -151,7 +152,7 @@ def convolution_by_images(x, w):
 POOLED = [
     rank("x", 4),
     non_empty("x"),
-    where("a window within", lambda x, k: 1 <= k.value <= min(x.shape[2:]), "x", "k"),
+    when("a window within", lambda x, k: 1 <= k.value <= min(x.shape[2:]), "x", "k"),
 ]
 
 
@@ -177,7 +178,7 @@ def average_pool_by_windows(x, k: Int):
         *POOLED,
         no_nan("x"),
         no_negative_zero("x"),
-        where("k divides the plane", lambda x, k: x.shape[2] % k.value == 0 == x.shape[3] % k.value, "x", "k"),
+        when("k divides the plane", lambda x, k: x.shape[2] % k.value == 0 == x.shape[3] % k.value, "x", "k"),
     ],
     gradients=False,
 )

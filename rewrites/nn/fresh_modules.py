@@ -1,10 +1,10 @@
-"""M: functions as modules without parameters, made where they are called."""
+"""Functions as modules without parameters, made where they are called."""
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from eqfuzz.rewrite.facts.preconditions import at_least, at_most, floating, full_precision, real, same_dtype, where
+from eqfuzz.rewrite.facts.preconditions import at_least, at_most, floating, full_precision, real, same_dtype, when
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, dim_of, rank, same_shape, sizes
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Float, Int
@@ -160,7 +160,7 @@ def adaptive_average_pool(x, k: Int):
     return F.adaptive_avg_pool2d(x, k), nn.AdaptiveAvgPool2d(k)(x)
 
 
-@rule(exact="bitwise", where=[sizes(x="n 8 h w"), where("k is 1 or 2", lambda k: k.value in (1, 2), "k")])
+@rule(exact="bitwise", where=[sizes(x="n 8 h w"), when("k is 1 or 2", lambda k: k.value in (1, 2), "k")])
 def pixel_shuffle(x, k: Int):
     """Channels to pixels as a module."""
     return F.pixel_shuffle(x, k), nn.PixelShuffle(k)(x)

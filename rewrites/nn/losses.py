@@ -1,8 +1,9 @@
-"""H: losses by their definitions and by one another."""
+"""Losses by their definitions and by one another."""
 
 import torch
 import torch.nn.functional as F
 
+from eqfuzz.rewrite.facts.composite_preconditions import reassociable
 from eqfuzz.rewrite.facts.preconditions import (
     at_least,
     at_most,
@@ -25,7 +26,7 @@ from eqfuzz.rewrite.facts.shape_preconditions import (
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Int
 
-LOSS = [wide("x", "y"), same_dtype("x", "y"), same_shape("x", "y"), non_empty("x"), moderate("x", "y", bound=100)]
+LOSS = [reassociable("x", "y", bound=100), same_shape("x", "y"), non_empty("x")]
 LOGITS = [
     wide("x", "y"),
     same_dtype("x", "y"),
@@ -70,14 +71,7 @@ def cross_entropy_with_probabilities(x, i):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "y"),
-        same_dtype("x", "y"),
-        same_shape("x", "y"),
-        non_empty("x"),
-        dim_of("d", "x"),
-        moderate("x", "y", bound=10),
-    ],
+    where=[reassociable("x", "y", bound=10), same_shape("x", "y"), non_empty("x"), dim_of("d", "x")],
 )
 def divergence_of_softmax(x, y, d: Int):
     """The divergence of two softmaxes weighs the difference of their logarithms."""

@@ -1,4 +1,4 @@
-"""M: the function behind a module called with its parameters, and back."""
+"""The function behind a module called with its parameters, and back."""
 
 import libcst as cst
 import torch

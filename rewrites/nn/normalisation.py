@@ -1,14 +1,15 @@
-"""H: normalisation layers by their definitions and by one another."""
+"""Normalisation layers by their definitions and by one another."""
 
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.rewrite.facts.preconditions import at_least, at_most, away_from_zero, moderate, same_dtype, where, wide
+from eqfuzz.rewrite.facts.composite_preconditions import reassociable
+from eqfuzz.rewrite.facts.preconditions import at_least, at_most, away_from_zero, moderate, same_dtype, when, wide
 from eqfuzz.rewrite.facts.shape_preconditions import contiguous, dim_of, non_empty, same_shape, sizes
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Float, Int, Ints
 
-ONE_DIM = where("one dimension", lambda s: len(s.value) == 1, "s")
+ONE_DIM = when("one dimension", lambda s: len(s.value) == 1, "s")
 
 
 @rule(
@@ -20,7 +21,7 @@ ONE_DIM = where("one dimension", lambda s: len(s.value) == 1, "s")
         moderate("x", bound=30),
         contiguous("x"),
         ONE_DIM,
-        where("several elements a row", lambda x: x.shape[-1] > 1, "x"),
+        when("several elements a row", lambda x: x.shape[-1] > 1, "x"),
     ],
     gradients=False,
 )
@@ -32,11 +33,9 @@ def layer_norm_is_group_norm(x, s: Ints):
 @rule(
     exact="real",
     where=[
-        wide("x", "w"),
-        same_dtype("x", "w"),
+        reassociable("x", "w", bound=30),
         sizes(x="* k", w="k"),
         non_empty("x"),
-        moderate("x", "w", bound=30),
         contiguous("x"),
         ONE_DIM,
         at_least("e", 1e-6),
@@ -99,7 +98,7 @@ def batch_norm_folded_into_convolution(x, w, m, v):
         non_empty("x"),
         moderate("x", bound=30),
         contiguous("x"),
-        where("several pixels", lambda x: x.shape[2] * x.shape[3] > 1, "x"),
+        when("several pixels", lambda x: x.shape[2] * x.shape[3] > 1, "x"),
     ],
     gradients=False,
 )
@@ -111,12 +110,10 @@ def instance_norm_is_group_norm(x):
 @rule(
     exact="real",
     where=[
-        wide("x", "y"),
-        same_dtype("x", "y"),
+        reassociable("x", "y", bound=100),
         same_shape("x", "y"),
         dim_of("d", "x"),
         non_empty("x"),
-        moderate("x", "y", bound=100),
         away_from_zero("x", 1e-2),
         away_from_zero("y", 1e-2),
     ],

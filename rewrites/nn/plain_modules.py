@@ -1,4 +1,4 @@
-"""M: the function behind a module that has no parameters."""
+"""The function behind a module that has no parameters."""
 
 import libcst as cst
 import torch

@@ -1,4 +1,4 @@
-"""M: containers of modules taken apart, and other ways to call a module."""
+"""Containers of modules taken apart, and other ways to call a module."""
 
 import libcst as cst
 import torch

@@ -1,4 +1,4 @@
-"""L: comprehensions over two tensors side by side, taken by number."""
+"""Comprehensions over two tensors side by side, taken by number."""
 
 import libcst as cst
 

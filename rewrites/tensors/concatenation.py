@@ -1,9 +1,9 @@
-"""E: concatenation, repetition and padding in other words."""
+"""Concatenation, repetition and padding in other words."""
 
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.rewrite.facts.preconditions import arithmetic, finite, floating, no_negative_zero, real, same_dtype, where
+from eqfuzz.rewrite.facts.preconditions import arithmetic, finite, floating, no_negative_zero, real, same_dtype, when
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, non_empty, rank, same_shape, sizes
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Int
@@ -63,7 +63,7 @@ def cat_is_repeat(x):
         rank("x", 2),
         contiguous("x"),
         non_empty("x"),
-        where("several rows, several times", lambda x, k: x.shape[0] > 1 and k.value > 1, "x", "k"),
+        when("several rows, several times", lambda x, k: x.shape[0] > 1 and k.value > 1, "x", "k"),
     ],
 )
 def rows_interleaved_by_expansion(x, k: Int):
@@ -86,7 +86,7 @@ def diagonal_matrix_by_identity(x):
         floating("x"),
         rank("x", 2, 3),
         contiguous("x"),
-        where("within the row", lambda x, a, b: 0 < a.value < x.shape[-1] and 0 < b.value < x.shape[-1], "x", "a", "b"),
+        when("within the row", lambda x, a, b: 0 < a.value < x.shape[-1] and 0 < b.value < x.shape[-1], "x", "a", "b"),
     ],
 )
 def reflection_is_cat_of_flipped(x, a: Int, b: Int):
@@ -104,7 +104,7 @@ def reflection_is_cat_of_flipped(x, a: Int, b: Int):
         rank("x", 4),
         non_empty("x"),
         contiguous("x"),
-        where("a factor of 2 to 4", lambda k: k.value in (2, 3, 4), "k"),
+        when("a factor of 2 to 4", lambda k: k.value in (2, 3, 4), "k"),
     ],
 )
 def nearest_is_repeated(x, k: Int):

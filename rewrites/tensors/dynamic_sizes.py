@@ -1,4 +1,4 @@
-"""N: sizes computed from shapes: numbers that a compiler with dynamic shapes keeps as symbols."""
+"""Sizes computed from shapes: numbers that a compiler with dynamic shapes keeps as symbols."""
 
 import math
 
@@ -6,7 +6,7 @@ import libcst as cst
 import torch
 
 from eqfuzz.rewrite.context.context import RewriteContext
-from eqfuzz.rewrite.facts.preconditions import floating, where
+from eqfuzz.rewrite.facts.preconditions import floating, when
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, non_empty, rank, sizes
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Int
@@ -26,7 +26,7 @@ def _is_columns(x, n) -> bool:
     return x.ndim > 0 and x.shape[-1] == n.value
 
 
-COUNT = [where("n is the number of elements", _is_count, "x", "n")]
+COUNT = [when("n is the number of elements", _is_count, "x", "n")]
 
 
 @rule(exact="bitwise", where=[rank("x", 2)])
@@ -131,19 +131,19 @@ def count_from_tensor(x, n: Int):
     return x.sum() / n, x.sum() / x.numel()
 
 
-@rule(exact="bitwise", where=[where("n is the first size", _is_rows, "x", "n")])
+@rule(exact="bitwise", where=[when("n is the first size", _is_rows, "x", "n")])
 def first_rows_from_shape(x, n: Int):
     """A slice that ends at a number that is the first size."""
     return x[:n], x[: x.size(0)]
 
 
-@rule(exact="bitwise", where=[where("n is the last size", _is_columns, "x", "n")])
+@rule(exact="bitwise", where=[when("n is the last size", _is_columns, "x", "n")])
 def first_columns_from_shape(x, n: Int):
     """A slice of columns that ends at a number that is the last size."""
     return x[..., :n], x[..., : x.shape[-1]]
 
 
-@rule(exact="bitwise", where=[where("n is the last size", _is_columns, "x", "n")])
+@rule(exact="bitwise", where=[when("n is the last size", _is_columns, "x", "n")])
 def range_from_shape(x, n: Int):
     """A range over a number that is the last size."""
     return x + torch.arange(n), x + torch.arange(x.shape[-1])

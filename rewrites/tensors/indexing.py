@@ -1,8 +1,9 @@
-"""F: indexing, slicing, gathering, embedding."""
+"""Indexing, slicing, gathering, embedding."""
 
 import torch
 import torch.nn.functional as F
 
+from eqfuzz.rewrite.facts.composite_preconditions import reassociable
 from eqfuzz.rewrite.facts.preconditions import (
     at_least,
     boolean,
@@ -14,7 +15,7 @@ from eqfuzz.rewrite.facts.preconditions import (
     no_negative_zero,
     same_dtype,
     unmutated,
-    where,
+    when,
     wide,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import (
@@ -30,8 +31,8 @@ from eqfuzz.rewrite.facts.shape_preconditions import (
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Int
 
-WITHIN = where("0 ≤ a ≤ b ≤ size", lambda x, a, b: 0 <= a.value <= b.value <= x.shape[0], "x", "a", "b")
-WITHIN_SECOND = where("0 ≤ a ≤ b ≤ size", lambda x, a, b: 0 <= a.value <= b.value <= x.shape[1], "x", "a", "b")
+WITHIN = when("0 ≤ a ≤ b ≤ size", lambda x, a, b: 0 <= a.value <= b.value <= x.shape[0], "x", "a", "b")
+WITHIN_SECOND = when("0 ≤ a ≤ b ≤ size", lambda x, a, b: 0 <= a.value <= b.value <= x.shape[1], "x", "a", "b")
 
 IN_ROW = index_into("i", "x", 1)
 
@@ -67,7 +68,7 @@ def slice_is_narrow(x, a: Int, b: Int):
 
 
 @rule(
-    exact="bitwise", where=[at_least_rank("x", 1), where("in range", lambda x, b: 0 <= b.value <= x.shape[0], "x", "b")]
+    exact="bitwise", where=[at_least_rank("x", 1), when("in range", lambda x, b: 0 <= b.value <= x.shape[0], "x", "b")]
 )
 def head_is_narrow(x, b: Int):
     """``x[:b]`` is ``x.narrow(0, 0, b)``."""
@@ -75,7 +76,7 @@ def head_is_narrow(x, b: Int):
 
 
 @rule(
-    exact="bitwise", where=[at_least_rank("x", 1), where("in range", lambda x, a: 0 <= a.value <= x.shape[0], "x", "a")]
+    exact="bitwise", where=[at_least_rank("x", 1), when("in range", lambda x, a: 0 <= a.value <= x.shape[0], "x", "a")]
 )
 def tail_is_narrow(x, a: Int):
     """``x[a:]`` is ``x.narrow(0, a, x.shape[0] - a)``."""
@@ -89,7 +90,7 @@ def column_slice_is_narrow(x, a: Int, b: Int):
 
 
 @rule(
-    exact="bitwise", where=[at_least_rank("x", 2), where("in range", lambda x, a: 0 <= a.value <= x.shape[1], "x", "a")]
+    exact="bitwise", where=[at_least_rank("x", 2), when("in range", lambda x, a: 0 <= a.value <= x.shape[1], "x", "a")]
 )
 def column_tail_is_narrow(x, a: Int):
     """``x[:, a:]`` is ``x.narrow(1, a, x.shape[1] - a)``."""
@@ -97,7 +98,7 @@ def column_tail_is_narrow(x, a: Int):
 
 
 @rule(
-    exact="bitwise", where=[at_least_rank("x", 2), where("in range", lambda x, b: 0 <= b.value <= x.shape[1], "x", "b")]
+    exact="bitwise", where=[at_least_rank("x", 2), when("in range", lambda x, b: 0 <= b.value <= x.shape[1], "x", "b")]
 )
 def column_head_is_narrow(x, b: Int):
     """``x[:, :b]`` is ``x.narrow(1, 0, b)``."""
@@ -181,7 +182,7 @@ def index_is_embedding(x, i):
         no_negative_zero("x"),
         index_into("i", "x", 0),
         contiguous("x", "i"),
-        where("some index", lambda i: i.numel > 0, "i"),
+        when("some index", lambda i: i.numel > 0, "i"),
     ],
 )
 def embedding_is_one_hot_product(x, i):
@@ -222,7 +223,7 @@ def diagonal_is_index(x):
     )
 
 
-@rule(exact="bitwise", where=[dtype_in("i", torch.int64), at_least("i", 0), where("n > 0", lambda n: n.value > 0, "n")])
+@rule(exact="bitwise", where=[dtype_in("i", torch.int64), at_least("i", 0), when("n > 0", lambda n: n.value > 0, "n")])
 def one_hot_is_comparison(i, n: Int):
     """One-hot rows compare the index with every class."""
     return F.one_hot(i, n), (i.unsqueeze(-1) == torch.arange(n, device=i.device)).to(torch.int64)
@@ -239,14 +240,7 @@ def take_is_index(x, i):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "y"),
-        same_dtype("x", "y"),
-        sizes(x="n m", i="k", y="k m"),
-        index_into("i", "x", 0),
-        moderate("x", "y"),
-        contiguous("x"),
-    ],
+    where=[reassociable("x", "y"), sizes(x="n m", i="k", y="k m"), index_into("i", "x", 0), contiguous("x")],
 )
 def index_add_is_index_put(x, i, y):
     """``index_add`` accumulates like ``index_put``; equal indices may add in another order."""

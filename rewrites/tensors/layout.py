@@ -1,9 +1,9 @@
-"""N: the same values in another memory layout: strides, offsets, copies."""
+"""The same values in another memory layout: strides, offsets, copies."""
 
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.rewrite.facts.preconditions import at_least, full_precision, moderate, no_grad, real, unmutated, where, wide
+from eqfuzz.rewrite.facts.preconditions import at_least, full_precision, moderate, no_grad, real, unmutated, when, wide
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, dense, non_empty, rank, sizes
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Int
@@ -49,7 +49,7 @@ def every_other(x):
 
 @rule(
     exact="bitwise",
-    where=[unmutated("x"), where("not contiguous", lambda x: not x.contiguous, "x")],
+    where=[unmutated("x"), when("not contiguous", lambda x: not x.contiguous, "x")],
     layout=True,
 )
 def made_contiguous(x):
@@ -207,7 +207,7 @@ def moved_and_back(x):
     return x, x.movedim(0, -1).movedim(-1, 0)
 
 
-@rule(exact="bitwise", where=[unmutated("x"), at_least_rank("x", 1), where("not 1", lambda x: x.shape[-1] != 1, "x")])
+@rule(exact="bitwise", where=[unmutated("x"), at_least_rank("x", 1), when("not 1", lambda x: x.shape[-1] != 1, "x")])
 def split_and_flattened(x):
     """The last dimension seen as two, and as one."""
     return x, x.unflatten(-1, (x.shape[-1], 1)).flatten(-2)
@@ -237,7 +237,7 @@ def cloned_in_its_format(x):
     return x, x.clone(memory_format=torch.preserve_format)
 
 
-@rule(exact="bitwise", where=[unmutated("x"), where("not contiguous", lambda x: not x.contiguous, "x")], layout=True)
+@rule(exact="bitwise", where=[unmutated("x"), when("not contiguous", lambda x: not x.contiguous, "x")], layout=True)
 def cloned_in_full(x):
     """A strided tensor copied into row-major order by its copy."""
     return x, x.clone(memory_format=torch.contiguous_format)
@@ -268,7 +268,7 @@ def _one_value(x) -> bool:
 
 @rule(
     exact="bitwise",
-    where=[at_least_rank("x", 1), non_empty("x"), no_grad("x"), unmutated("x"), where("constant", _one_value, "x")],
+    where=[at_least_rank("x", 1), non_empty("x"), no_grad("x"), unmutated("x"), when("constant", _one_value, "x")],
     layout=True,
 )
 def constant_stored_once(x):

@@ -1,11 +1,11 @@
-"""K: the same computation by way of NumPy, which Dynamo traces back into torch, and of Python numbers."""
+"""The same computation by way of NumPy, which Dynamo traces back into torch, and of Python numbers."""
 
 import math
 
 import numpy as np
 import torch
 
-from eqfuzz.rewrite.facts.preconditions import boolean, dtype_in, moderate, no_grad, same_dtype, unmutated, where
+from eqfuzz.rewrite.facts.preconditions import boolean, dtype_in, moderate, no_grad, same_dtype, unmutated, when
 from eqfuzz.rewrite.facts.shape_preconditions import (
     at_least_rank,
     contiguous,
@@ -26,12 +26,12 @@ def shared(*names):
     """On the CPU and free of autograd, also of autograd switched off, so that memory can be handed over."""
     return [
         no_grad(*names),
-        where("without a gradient", lambda *facts: not any(f.requires_grad for f in facts), *names),
-        where("on the CPU", lambda *facts: all(f.device == "cpu" for f in facts), *names),
+        when("without a gradient", lambda *facts: not any(f.requires_grad for f in facts), *names),
+        when("on the CPU", lambda *facts: all(f.device == "cpu" for f in facts), *names),
     ]
 
 
-IN_DIMENSIONS = where("1 or more dimensions", lambda result: result.ndim > 0, "result")
+IN_DIMENSIONS = when("1 or more dimensions", lambda result: result.ndim > 0, "result")
 PAIR = [*shared("x", "y"), same_dtype("x", "y"), contiguous("x", "y")]
 
 
@@ -164,7 +164,7 @@ def rows_stacked_in_loop(x):
     where=[
         *shared("x"),
         dtype_in("x", *KNOWN, torch.bool, torch.bfloat16),
-        where("1 to 256 elements", lambda x: 1 <= x.numel <= 256, "x"),
+        when("1 to 256 elements", lambda x: 1 <= x.numel <= 256, "x"),
         contiguous("x"),
         unmutated("x"),
     ],

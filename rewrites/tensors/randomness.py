@@ -1,11 +1,11 @@
-"""N: the same random numbers drawn in other words; the stream and the generator's state after it stay the same."""
+"""The same random numbers drawn in other words; the stream and the generator's state after it stay the same."""
 
 import libcst as cst
 import torch
 import torch.nn.functional as F
 
 from eqfuzz.rewrite.context.context import RewriteContext
-from eqfuzz.rewrite.facts.preconditions import at_least, at_most, dtype_in, floating, full_precision, unmutated, where
+from eqfuzz.rewrite.facts.preconditions import at_least, at_most, dtype_in, floating, full_precision, unmutated, when
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, non_empty
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Float, Int
@@ -94,7 +94,7 @@ def randn_like_in_place(x):
         at_least("x", 0),
         at_most("x", 1),
         contiguous("x"),
-        where("no NaN", lambda x: not x.has_nan, "x"),
+        when("no NaN", lambda x: not x.has_nan, "x"),
     ],
 )
 def bernoulli_in_place(x):
@@ -110,7 +110,7 @@ def permutation_on_the_device(n: Int):
 
 @rule(
     exact="ulp",
-    where=[full_precision("x"), contiguous("x"), non_empty("x"), where("0 < p < 1", lambda p: 0 < p.value < 1, "p")],
+    where=[full_precision("x"), contiguous("x"), non_empty("x"), when("0 < p < 1", lambda p: 0 < p.value < 1, "p")],
 )
 def dropout_by_mask(x, p: Float):
     """Dropout as a product with a mask of coin flips."""

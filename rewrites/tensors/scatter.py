@@ -1,8 +1,9 @@
-"""F: scattering, one-hot rows and stepped indices."""
+"""Scattering, one-hot rows and stepped indices."""
 
 import torch
 import torch.nn.functional as F
 
+from eqfuzz.rewrite.facts.composite_preconditions import elementwise
 from eqfuzz.rewrite.facts.preconditions import (
     Precondition,
     at_least,
@@ -14,7 +15,7 @@ from eqfuzz.rewrite.facts.preconditions import (
     no_negative_zero,
     same_dtype,
     unmutated,
-    where,
+    when,
     wide,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, index_into, non_empty, rank, sizes
@@ -84,15 +85,7 @@ def bag_is_sum_of_rows(i, x):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "y"),
-        same_dtype("x", "y"),
-        sizes(x="n m", i="k", y="k m"),
-        non_empty("x", "i", "y"),
-        index_into("i", "x", 0),
-        moderate("x", "y"),
-        contiguous("x", "y"),
-    ],
+    where=[elementwise("x", "y"), sizes(x="n m", i="k", y="k m"), non_empty("x", "i", "y"), index_into("i", "x", 0)],
 )
 def index_add_is_one_hot_product(x, i, y):
     """``index_add`` of rows multiplies by the transposed one-hot matrix."""
@@ -101,13 +94,7 @@ def index_add_is_one_hot_product(x, i, y):
 
 @rule(
     exact="real",
-    where=[
-        wide("x", "y"),
-        same_dtype("x", "y"),
-        moderate("x", "y"),
-        contiguous("x", "y"),
-        dtype_in("i", torch.int64),
-    ],
+    where=[elementwise("x", "y"), dtype_in("i", torch.int64)],
     both_ways=True,
 )
 def scatter_add_is_reduce(x, i, y):
@@ -131,7 +118,7 @@ def integer_scatter_add_is_reduce(x, i, y):
         same_dtype("x", "y"),
         sizes(x="n m", y="m"),
         contiguous("x", "y"),
-        where("a row of x", lambda x, k: 0 <= k.value < x.shape[0], "x", "k"),
+        when("a row of x", lambda x, k: 0 <= k.value < x.shape[0], "x", "k"),
     ],
 )
 def row_put_between(x, y, k: Int):
@@ -145,7 +132,7 @@ def row_put_between(x, y, k: Int):
         dtype_in("i", torch.int64),
         at_least_rank("i", 1),
         at_least("i", 0),
-        where("n > 0", lambda n: n.value > 0, "n"),
+        when("n > 0", lambda n: n.value > 0, "n"),
     ],
 )
 def one_hot_by_scatter(i, n: Int):

@@ -1,4 +1,4 @@
-"""C: selection by masks, and predicates by their definitions."""
+"""Selection by masks, and predicates by their definitions."""
 
 import torch
 
@@ -13,13 +13,13 @@ from eqfuzz.rewrite.facts.preconditions import (
     real,
     same_dtype,
     unmutated,
-    where,
+    when,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, rank, same_shape
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.rules.sorts import Number, Operand
 
-ON_CPU = where("on the CPU", lambda x: x.device == "cpu", "x")
+ON_CPU = when("on the CPU", lambda x: x.device == "cpu", "x")
 
 
 @rule(exact="bitwise", where=[no_nan("x", "y")], both_ways=True)

@@ -1,4 +1,4 @@
-"""E: reshape, permute, view, concatenate, split, repeat."""
+"""Reshape, permute, view, concatenate, split, repeat."""
 
 import math
 
@@ -13,7 +13,7 @@ from eqfuzz.rewrite.facts.preconditions import (
     real,
     same_dtype,
     unmutated,
-    where,
+    when,
     wide,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import (
@@ -53,7 +53,7 @@ def fills(name, *dims):
 
 def in_dim(text, test):
     """A condition on the size of dimension ``d`` of ``x``."""
-    return where(text, lambda x, d: test(x.shape[d.value]), "x", "d")
+    return when(text, lambda x, d: test(x.shape[d.value]), "x", "d")
 
 
 @rule(exact="bitwise", both_ways=True)
@@ -228,7 +228,7 @@ def chunk_and_cat(x):
         non_empty("x"),
         contiguous("x"),
         unmutated("x"),
-        where("at most 64 in front", lambda x: x.shape[0] <= 64, "x"),
+        when("at most 64 in front", lambda x: x.shape[0] <= 64, "x"),
     ],
 )
 def unbind_and_stack(x):
@@ -302,7 +302,7 @@ def flip_is_index(x, d: Int):
         at_least_rank("x", 1),
         dim_of("d", "x"),
         contiguous("x"),
-        where("a true shift", lambda x, k, d: x.shape[d.value] > 0 and k.value % x.shape[d.value], "x", "k", "d"),
+        when("a true shift", lambda x, k, d: x.shape[d.value] > 0 and k.value % x.shape[d.value], "x", "k", "d"),
     ],
 )
 def roll_is_cat(x, k: Int, d: Int):
@@ -343,7 +343,7 @@ def mul_broadcast_explicitly(x, y):
         at_least_rank("x", 1),
         dim_of("d", "x"),
         contiguous("x"),
-        where("not negative", lambda k: k.value >= 0, "k"),
+        when("not negative", lambda k: k.value >= 0, "k"),
     ],
 )
 def repeat_interleave_is_index(x, k: Int, d: Int):
@@ -359,7 +359,7 @@ def repeat_interleave_is_index(x, k: Int, d: Int):
     where=[
         at_least_rank("x", 1),
         contiguous("x"),
-        where("no negative padding", lambda a, b: a.value >= 0 and b.value >= 0, "a", "b"),
+        when("no negative padding", lambda a, b: a.value >= 0 and b.value >= 0, "a", "b"),
     ],
 )
 def pad_is_cat(x, a: Int, b: Int):

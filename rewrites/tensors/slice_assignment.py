@@ -1,4 +1,4 @@
-"""F: values put into place: index assignments and in-place methods for expressions, and for one another."""
+"""Values put into place: index assignments and in-place methods for expressions, and for one another."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ import libcst as cst
 
 from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.facts.fact import Fact
-from eqfuzz.rewrite.facts.preconditions import boolean, floating, same_dtype, where
+from eqfuzz.rewrite.facts.preconditions import boolean, floating, same_dtype, when
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, index_into, rank, same_shape, sizes
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import Edit, skip
@@ -223,7 +223,7 @@ def fill_by_assignment(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=[floating("x"), at_least_rank("x", 1), contiguous("x"), where("a row", lambda x: x.shape[0] > 0, "x")],
+    where=[floating("x"), at_least_rank("x", 1), contiguous("x"), when("a row", lambda x: x.shape[0] > 0, "x")],
     example="""
     def program(x):
         return torch.cat([x[:1] + 1, x[1:]])

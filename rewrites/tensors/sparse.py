@@ -1,4 +1,4 @@
-"""N: the same values by way of sparse storage. Dynamo does not take sparse tensors, so graphs break."""
+"""The same values by way of sparse storage. Dynamo does not take sparse tensors, so graphs break."""
 
 import torch
 

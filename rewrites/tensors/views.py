@@ -1,4 +1,4 @@
-"""E: views in other words: reshape, permute, expand, broadcast, windows."""
+"""Views in other words: reshape, permute, expand, broadcast, windows."""
 
 import torch
 import torch.nn.functional as F
@@ -10,7 +10,7 @@ from eqfuzz.rewrite.facts.preconditions import (
     moderate,
     same_dtype,
     unmutated,
-    where,
+    when,
     wide,
 )
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, contiguous, extents, non_empty, rank, same_shape
@@ -80,7 +80,7 @@ def permute_of_batch_by_movedim(x):
         wide("x"),
         contiguous("x"),
         moderate("x", bound=20),
-        where(
+        when(
             "a shape of all elements",
             lambda x, n, m: n.value > 0 < m.value and n.value * m.value == x.numel,
             "x",
@@ -97,7 +97,7 @@ def tanh_of_reshaped(x, n: Int, m: Int):
 
 @rule(
     exact="bitwise",
-    where=[rank("x", 1), unmutated("result"), where("a positive number of rows", lambda n: n.value > 0, "n")],
+    where=[rank("x", 1), unmutated("result"), when("a positive number of rows", lambda n: n.value > 0, "n")],
     layout=True,
 )
 def repeated_rows_are_expanded(x, n: Int):
@@ -107,7 +107,7 @@ def repeated_rows_are_expanded(x, n: Int):
 
 @rule(
     exact="bitwise",
-    where=[rank("x", 1), unmutated("x", "result"), where("a positive number of rows", lambda n: n.value > 0, "n")],
+    where=[rank("x", 1), unmutated("x", "result"), when("a positive number of rows", lambda n: n.value > 0, "n")],
     layout=True,
 )
 def expanded_rows_are_repeated(x, n: Int):
@@ -170,7 +170,7 @@ def stepped_columns_as_strided(x, k: Int):
     exact="bitwise",
     where=[
         rank("x", 1),
-        where("a window within", lambda x, k: 1 <= k.value <= x.shape[0], "x", "k"),
+        when("a window within", lambda x, k: 1 <= k.value <= x.shape[0], "x", "k"),
         unmutated("x", "result"),
     ],
     layout=True,
@@ -187,7 +187,7 @@ def windows_are_stacked_slices(x, k: Int):
         non_empty("x"),
         contiguous("x"),
         unmutated("x", "result"),
-        where("k * k divides the channels", lambda x, k: k.value > 1 and x.shape[1] % k.value**2 == 0, "x", "k"),
+        when("k * k divides the channels", lambda x, k: k.value > 1 and x.shape[1] % k.value**2 == 0, "x", "k"),
     ],
 )
 def pixel_shuffle_by_permute(x, k: Int):

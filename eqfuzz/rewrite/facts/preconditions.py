@@ -272,8 +272,11 @@ def value_in(name: str, *values: object) -> Precondition:
     return Precondition(f"{name} in {values!r}", check, propose)
 
 
-def where(text: str, test: Callable[..., bool], *names: str) -> Precondition:
-    """Any other condition, told as ``text``: ``test(*facts)`` over the named facts; the sampler tries till it holds."""
+def when(text: str, test: Callable[..., bool], *names: str) -> Precondition:
+    """Any other condition, described by ``text``: ``test`` is called with the facts of the named operands.
+
+    It proposes nothing: the sampler draws operands until ``test`` returns true.
+    """
 
     def check(visit: Visit) -> str | None:
         if test(*(visit[n] for n in names)):
@@ -281,3 +284,7 @@ def where(text: str, test: Callable[..., bool], *names: str) -> Precondition:
         return f"not {text}: {', '.join(visit[n].describe() for n in names)}"
 
     return Precondition(text, check)
+
+
+where = when
+"""The former name of ``when``, for rule files written before it was renamed."""

@@ -80,7 +80,7 @@ class Rule:
 def rule(
     *,
     exact: str,
-    where: Sequence[Precondition] = (),
+    where: Sequence[Precondition | Sequence[Precondition]] = (),
     source: str = "",
     gradients: bool = True,
     layout: bool = False,
@@ -109,7 +109,7 @@ def rule(
             function=function,
             sorts={} if nodes else sorts_of(function),
             exact=Exactness(exact),
-            where=tuple(where),
+            where=tuple(p for part in where for p in ((part,) if isinstance(part, Precondition) else part)),
             source=source,
             gradients=gradients,
             layout=layout,
