@@ -5,7 +5,7 @@ A parameter without an annotation binds a plain tensor. Examples of generators, 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, get_args, get_origin
 
 import torch
 
@@ -31,6 +31,6 @@ def sort_named_by(annotation: object) -> str:
     """The name that an annotation gives: that of a sort above, a string, or a class's."""
     if isinstance(annotation, str):
         return annotation
-    if isinstance(annotation, type(Number)):
+    if get_origin(annotation) is Annotated:
         return str(get_args(annotation)[1])
     return getattr(annotation, "__name__", str(annotation))
