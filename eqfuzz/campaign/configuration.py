@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,6 +11,8 @@ import pydantic
 from pydantic import Field
 
 from eqfuzz.campaign.durations import seconds
+from eqfuzz.program.suggestions import did_you_mean
+from eqfuzz.program.toml_values import toml_value
 
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
@@ -202,27 +203,13 @@ def _entries(table: type[_Table]) -> Iterable[str]:
             continue
         choices = _choices(field.annotation)
         yield f"# {field.description}" + (f" ({', '.join(choices)})" if choices else "")
-        yield f"# {name} = {_toml(field.default)}"
+        yield f"# {name} = {'...' if field.default is None else toml_value(field.default)}"
 
 
 def _choices(annotation: Any) -> list[str]:
     if getattr(annotation, "__origin__", None) is Literal:
         return [str(value) for value in get_args(annotation)]
     return []
-
-
-def _toml(value: Any) -> str:
-    match value:
-        case None:
-            return "..."
-        case bool():
-            return str(value).lower()
-        case str():
-            return f'"{value}"'
-        case tuple():
-            return f"[{', '.join(_toml(inner) for inner in value)}]"
-        case _:
-            return str(value)
 
 
 _TIMES = (
@@ -252,9 +239,7 @@ def _explained(error: Mapping[str, Any]) -> str:
     where = ".".join(location)
     if error["type"] == "extra_forbidden":
         known = _known(location[:-1])
-        close = difflib.get_close_matches(location[-1], known, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        return f"{where}: unknown key; {hint}known: {', '.join(known)}"
+        return f"{where}: unknown key{did_you_mean(location[-1], known)}; known: {', '.join(known)}"
     return f"{where}: {error['msg'][:1].lower()}{error['msg'][1:]}, not {error['input']!r}"
 
 

@@ -13,11 +13,12 @@ run as such (``unknown``): it runs in the sandbox.
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import tomllib
 from collections.abc import Mapping
 from types import MappingProxyType
+
+from eqfuzz.program.toml_values import toml_value
 
 LLM = "llm"
 UNKNOWN = "unknown"
@@ -45,7 +46,8 @@ class Provenance:
     def header(self) -> str:
         """The block of comments, with a newline at its end."""
         fields = {"source": self.source, **self.details}
-        return "".join(["# /// eqfuzz\n", *(f"# {key} = {_toml(value)}\n" for key, value in fields.items()), "# ///\n"])
+        lines = (f"# {key} = {toml_value(value)}\n" for key, value in fields.items())
+        return "".join(["# /// eqfuzz\n", *lines, "# ///\n"])
 
 
 def provenance_of(text: str) -> Provenance | None:
@@ -62,8 +64,3 @@ def provenance_of(text: str) -> Provenance | None:
     if not isinstance(source, str):
         raise InvalidProvenance('the block `# /// eqfuzz` does not say `source = "..."`')
     return Provenance(source, fields)
-
-
-def _toml(value: str | int | float | bool) -> str:
-    """A TOML value on one line; JSON's strings, numbers and booleans are TOML's, but for DEL."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,12 +1,25 @@
-"""What somebody may have meant."""
+"""Did-you-mean suggestions for names that do not exist."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable
+
+CUTOFF = 0.5
+"""How similar a suggested name is at least, from 0 to 1 (equal)."""
 
 
-def did_you_mean(name: str, known: Sequence[str]) -> str:
+def similar(name: str, known: Iterable[str], *, limit: int, cutoff: float = CUTOFF) -> list[str]:
+    """Up to ``limit`` of the ``known`` names, the most similar first."""
+    return difflib.get_close_matches(name, list(known), n=limit, cutoff=cutoff)
+
+
+def closest(name: str, known: Iterable[str], *, cutoff: float = CUTOFF) -> str | None:
+    """The most similar of the ``known`` names, None where none is similar enough."""
+    return next(iter(similar(name, known, limit=1, cutoff=cutoff)), None)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``, did you mean 'x'?`` or nothing."""
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f", did you mean {close[0]!r}?" if close else ""
+    suggestion = closest(name, known)
+    return f", did you mean {suggestion!r}?" if suggestion else ""

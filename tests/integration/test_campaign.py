@@ -149,4 +149,4 @@ def test_a_misspelt_key_is_told(tmp_path):
     (tmp_path / "c.toml").write_text("[budget]\ncels = 3\n")
     done = eqfuzz("campaign", "--file", tmp_path / "c.toml", "--out", tmp_path / "out")
     assert done.returncode == 2
-    assert "budget.cels: unknown key; did you mean 'cells'?" in done.stderr
+    assert "budget.cels: unknown key, did you mean 'cells'?" in done.stderr

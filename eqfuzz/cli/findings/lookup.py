@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ import typer
 
 from eqfuzz.cli.exit_codes import USAGE, complain
 from eqfuzz.cli.options import OutputFormat
+from eqfuzz.program.suggestions import similar
 
 if TYPE_CHECKING:
     from eqfuzz.program.release import Release
@@ -58,7 +58,7 @@ def folder_of(id: str, out: Path) -> Path:
     elif not known:
         complain(f"no findings in {findings}; give the run's folder with --out")
     else:
-        close = difflib.get_close_matches(id, known, n=3, cutoff=0.3) or known[:3]
+        close = similar(id, known, limit=3, cutoff=0.3) or known[:3]
         complain(f"no finding {id!r} in {findings}; close: {', '.join(close)}")
     raise typer.Exit(USAGE)
 

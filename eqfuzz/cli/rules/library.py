@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +11,7 @@ import typer.core
 
 from eqfuzz.cli.exit_codes import USAGE, complain
 from eqfuzz.cli.options import OutputFormat
+from eqfuzz.program.suggestions import closest
 
 if TYPE_CHECKING:
     from eqfuzz.rewrite.rules.rule import Rule
@@ -28,7 +28,7 @@ class ListUnlessNamed(typer.core.TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         known = (*self.commands, "-h", "--help")
-        mistyped = len(args) > 1 and difflib.get_close_matches(args[0], self.commands, cutoff=0.7)
+        mistyped = len(args) > 1 and closest(args[0], self.commands, cutoff=0.7)
         if not args or (args[0] not in known and not mistyped):
             args = ["list", *args]
         return super().parse_args(ctx, args)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import hashlib
 import sys
@@ -13,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from eqfuzz.program import shipped
+from eqfuzz.program.suggestions import closest
 from eqfuzz.rewrite.rules.equation import Equation
 from eqfuzz.rewrite.rules.rule import Rule, RuleError
 
@@ -92,18 +92,14 @@ def _hint(glob: str, rules: Sequence[Rule], *, families_too: bool = True) -> str
     family, slash, rest = glob.partition("/")
     close: str | None = None
     if slash and family not in families:
-        corrected = f"{_closest(family, families, 0.6)}/{rest}"
+        corrected = f"{closest(family, families, cutoff=0.6)}/{rest}"
         close = corrected if any(fnmatch.fnmatchcase(r.name, corrected) for r in rules) else None
     if slash and close is None:
-        close = _closest(glob, [r.name for r in rules if r.family == family] or [r.name for r in rules], 0.4)
+        close = closest(glob, [r.name for r in rules if r.family == family] or [r.name for r in rules], cutoff=0.4)
     elif not slash:
         whole = {_bare(r): r.name for r in reversed(rules)} | ({f: f for f in families} if families_too else {})
-        close = whole.get(_closest(glob, list(whole), 0.5) or "")
+        close = whole.get(closest(glob, whole) or "")
     return f"; did you mean {close!r}?" if close else ""
-
-
-def _closest(word: str, known: Sequence[str], cutoff: float) -> str | None:
-    return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=cutoff)), None)
 
 
 def _rules_at(path: Path) -> tuple[Rule, ...]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import difflib
 import json
 import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from eqfuzz.program.suggestions import did_you_mean
 from eqfuzz.run.configs.excluded_options import why_left_out
 from eqfuzz.run.configs.fuzzer import MODULE_DEFAULTS, SamplingMethod, set_random
 from eqfuzz.torch_internals.options import MODULES, config_module, entries_of, fields_of
@@ -62,8 +62,7 @@ class SampledOptions:
             if name in left_out:
                 raise UnknownOption(f"{name} is not sampled: {left_out[name]}")
             if name not in known:
-                close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-                hint = f", did you mean {close[0]!r}?" if close else ""
+                hint = did_you_mean(name, known)
                 raise UnknownOption(f"no option {name!r}{hint} (Dynamo's are written dynamo.NAME)")
         return tuple(known[name] for name in dict.fromkeys(only)) or self.sampled
 

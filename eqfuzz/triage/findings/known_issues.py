@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -14,6 +13,7 @@ import pydantic
 
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.program.release import Release, checked_range
+from eqfuzz.program.toml_values import toml_value
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.fingerprint import SEPARATOR
 from eqfuzz.triage.findings.program_features import IN_PLACE
@@ -132,22 +132,11 @@ def append(path: Path, issue: KnownIssue) -> None:
     if path.exists():
         _read(path)
     given = issue.model_dump(exclude_defaults=True)
-    lines = ["", "[[issue]]", *(f"{name} = {_toml(value)}" for name, value in given.items())]
+    lines = ["", "[[issue]]", *(f"{name} = {toml_value(value)}" for name, value in given.items())]
     text = "\n".join(lines) + "\n"
     text.encode()  # raises ValueError before there is a file
     with path.open("a", encoding="utf-8") as file:
         file.write(text)
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, datetime.date):
-        return value.isoformat()
-    if isinstance(value, tuple):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    text = str(value)
-    if "'" not in text and text.isprintable():
-        return f"'{text}'"
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")  # the one character that only TOML escapes
 
 
 def _read(path: Path) -> _KnownIssuesFile:

@@ -44,8 +44,8 @@ def test_durations_may_be_words():
 @pytest.mark.parametrize(
     ("tables", "told"),
     [
-        ({"budgte": {}}, "budgte: unknown key; did you mean 'budget'?"),
-        ({"budget": {"cels": 3}}, "budget.cels: unknown key; did you mean 'cells'?"),
+        ({"budgte": {}}, "budgte: unknown key, did you mean 'budget'?"),
+        ({"budget": {"cels": 3}}, "budget.cels: unknown key, did you mean 'cells'?"),
         ({"budget": {"cells": 0}}, "budget.cells:"),
         ({"budget": {"time": "soon"}}, "budget.time:"),
         ({"rewriting": {"strategy": "wild"}}, "rewriting.strategy:"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import itertools
 import random
 from collections import Counter
@@ -13,6 +12,7 @@ from eqfuzz.generate.dag.catalogue.operator import InvalidOperators, Operator
 from eqfuzz.generate.dag.template import InvalidTemplate, ProgramTemplate
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.spec import Spec, UnsatisfiableSpec
+from eqfuzz.program.suggestions import did_you_mean
 
 _OWN = 2.0
 """From this weight on a family is what a template is about: its operators have their turn first, then by turns one that
@@ -127,6 +127,5 @@ def _require_known(
     ):
         for name in given:
             if name not in known:
-                close = difflib.get_close_matches(name, known, n=1)
-                hint = f", did you mean {close[0]!r}?" if close else ""
+                hint = did_you_mean(name, known)
                 raise InvalidTemplate(f"template {template.name}: {field}: there is no {name!r}{hint}")
