@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pydantic
+from filelock import FileLock
 
 from eqfuzz.atomic_file import write_atomically
 from eqfuzz.triage.findings.finding import Finding
@@ -105,10 +105,9 @@ class Buckets:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
-        """What other processes have written is there, they wait, and what changes is written; see ``flock(2)``."""
+        """Read the state anew, let the block change it, and write it, while other processes wait."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
-        with self._file.with_name(f".{_FILE}.lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with FileLock(self._file.with_name(f".{_FILE}.lock")):
             self._state = self._read()
             yield
             self._write()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import threading
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+import filelock
 
 
 class InvalidResponseLog(Exception):
@@ -19,25 +20,29 @@ class ResponseLog:
     """Append only, for one process at a time. ``entries`` are those that were there when it was opened.
 
     A last line without an end was being written when the process died: what it speaks of was not done; it is cut off.
-    Raises BadJournal.
+    Raises InvalidResponseLog.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
+        self._in_use = filelock.FileLock(path.with_name(f".{path.name}.lock"), blocking=False, thread_local=False)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            self._in_use.acquire()
             self._stream = path.open("a+b")
-        except OSError as error:
-            raise InvalidResponseLog(f"{path}: {error.strerror}") from None
-        try:
-            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._stream.close()
+        except filelock.Timeout:
             raise InvalidResponseLog(
                 f"{path}: another run is using it: wait for its end, or choose another --out"
             ) from None
-        self.entries = self._read()
+        except OSError as error:
+            self._in_use.release()
+            raise InvalidResponseLog(f"{path}: {error.strerror}") from None
+        try:
+            self.entries = self._read()
+        except InvalidResponseLog:
+            self.close()
+            raise
 
     def _read(self) -> list[dict[str, Any]]:
         self._stream.seek(0)
@@ -65,6 +70,7 @@ class ResponseLog:
 
     def close(self) -> None:
         self._stream.close()
+        self._in_use.release()
 
     def __enter__(self) -> Self:
         return self
