@@ -1,4 +1,4 @@
-"""Python source into a syntax tree, from several threads."""
+"""Thread-safe parsing of Python source; the only module that calls ``ast.parse``."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import ast
 import threading
 
 _LOCK = threading.Lock()
+# In Python 3.11 concurrent calls share one count of the recursion depth; one of them ends in a SystemError
+# (python/cpython#106905).
 
 
 def parse(source: str) -> ast.Module:
-    """``ast.parse``, one at a time: in Python 3.11 threads disturb each other there.
-
-    They share one count of the recursion depth, and one of them ends in a SystemError (python/cpython#106905).
-    Raises what ``ast.parse`` raises.
-    """
+    """Like ``ast.parse``. Raises SyntaxError, and ValueError for null bytes."""
     with _LOCK:
         return ast.parse(source)
+
+
+def parse_expression(source: str) -> ast.expr:
+    """The expression that ``source`` consists of. Raises SyntaxError, and ValueError for null bytes."""
+    with _LOCK:
+        return ast.parse(source, mode="eval").body

@@ -17,6 +17,8 @@ from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from eqfuzz.program.parsing import parse
+
 SECONDS = 60.0
 """How long another interpreter may take to start, wall time."""
 
@@ -125,7 +127,7 @@ def _parse(text: str) -> Release:
     """What the text of a ``version.py`` says. Raises ValueError where it is none."""
     values: dict[str, Any] = {}
     try:
-        body = ast.parse(text).body
+        body = parse(text).body
     except SyntaxError:
         raise ValueError("it is no Python") from None
     for node in body:

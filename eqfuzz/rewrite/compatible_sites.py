@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from eqfuzz.program.parsing import parse
 from eqfuzz.rewrite.site import DRAWN_IN_PLACE, GRADIENT_READERS, STRIDE_READERS, Site
 
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -65,7 +66,7 @@ def _words(text: str) -> set[str]:
 
 def _variables(source: str) -> set[str]:
     """Names that the program binds somewhere."""
-    nodes = list(ast.walk(ast.parse(source)))
+    nodes = list(ast.walk(parse(source)))
     stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return stored | {n.arg for n in nodes if isinstance(n, ast.arg)}
 

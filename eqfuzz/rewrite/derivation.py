@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 
+from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.rules.rule import Exactness
 from eqfuzz.rewrite.site import Site
@@ -45,7 +46,7 @@ class Variant:
     @cached_property
     def text_digest(self) -> str:
         """Names the program whatever its layout: brackets, line breaks and comments do not count."""
-        return hashlib.sha256(ast.dump(ast.parse(self.program.source)).encode()).hexdigest()
+        return hashlib.sha256(ast.dump(parse(self.program.source)).encode()).hexdigest()
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -82,7 +83,7 @@ def apply(variant: Variant, sites: Sequence[Site]) -> Variant:
 def _with_imports(text: str, imports: Sequence[str]) -> str:
     """``text`` with import lines put behind its docstring and ``__future__`` imports."""
     line = 0
-    for statement in ast.parse(text).body:
+    for statement in parse(text).body:
         is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
         if not (is_docstring or is_future):

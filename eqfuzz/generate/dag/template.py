@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import runpy
 import tomllib
 from pathlib import Path
@@ -11,6 +10,7 @@ import pydantic
 
 from eqfuzz.generate.dag.values.input_code import LAYOUTS, PROFILES
 from eqfuzz.generate.dag.values.spec import EVERY
+from eqfuzz.program.parsing import parse
 
 SHIPPED = Path(__file__).parent / "templates"
 
@@ -88,7 +88,7 @@ class ProgramTemplate(pydantic.BaseModel):
     @classmethod
     def _is_python(cls, lines: tuple[str, ...]) -> tuple[str, ...]:
         try:
-            ast.parse("\n".join(lines))
+            parse("\n".join(lines))
         except SyntaxError as error:
             raise ValueError(f"not valid Python: {error.msg}, line {error.lineno}") from None
         return lines

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from eqfuzz.program.parsing import parse
 from eqfuzz.torch_internals.source_tree import GRAPH_PASSES, LOWERINGS, TEMPLATES, TRACKERS, torch_folder
 
 MOST_SOURCE = 9000
@@ -204,7 +205,7 @@ def _extent(path: Path, node: ast.FunctionDef | ast.ClassDef) -> tuple[str, int,
 
 
 def _parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    return parse(path.read_text(encoding="utf-8"))
 
 
 def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import libcst as cst
 
+from eqfuzz.program.parsing import parse
 from eqfuzz.rewrite.facts.fact import Fact
 from eqfuzz.rewrite.facts.probe import Facts
 from eqfuzz.rewrite.source.edit import Edit, edited, skip
@@ -111,7 +112,7 @@ class RewriteContext:
         fillers = [Edit(self.syntax.span(n), "None" if isinstance(n, cst.BaseExpression) else "pass") for n in nodes]
         whole = edited(self.syntax.text[:end], fillers)[start:]
         indent = self.syntax.text[self.syntax.text.rfind("\n", 0, start) + 1 : start]
-        tree = ast.parse(textwrap.dedent(indent + whole)).body[0]
+        tree = parse(textwrap.dedent(indent + whole)).body[0]
         assert isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef)
         found = names_in("\n".join(ast.unparse(s) for s in tree.body))
         return ScopeNames(found.reads, found.stores | {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)})
@@ -230,7 +231,7 @@ class RewriteContext:
 def _dumped(code: str) -> list[str] | None:
     """The statements of ``code`` (those of its one ``if``) without their positions; None when it is no Python."""
     try:
-        body = ast.parse(code).body
+        body = parse(code).body
     except SyntaxError:
         return None
     statements = body[0].body if code.startswith("if 1:") and isinstance(body[0], ast.If) else body

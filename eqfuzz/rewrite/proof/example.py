@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from eqfuzz.program.load import Loaded
+from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.facts.preconditions import Precondition
 from eqfuzz.rewrite.proof.equivalence import Run, Values
@@ -84,7 +85,7 @@ def running(program: Program) -> Run:
 
 
 def _parsed(rule: Rule, text: str) -> Example:
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parse(text)):
         if isinstance(node, ast.FunctionDef) and node.name in ("program", "forward"):
             sorts = {a.arg: _sort(rule, a.annotation) for a in node.args.args if a.arg != "self"}
             entry = "program" if node.name == "program" else "Model"
@@ -109,6 +110,6 @@ def _sort(rule: Rule, annotation: ast.expr | None) -> str:
 
 def _program(rule: Rule, text: str, entry: str) -> Program:
     construct = entry if entry == "program" else f"{entry}()"
-    used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)} | {"torch"}
+    used = {node.id for node in ast.walk(parse(text)) if isinstance(node, ast.Name)} | {"torch"}
     imports = "".join(f"{line}\n" for name, line in _HEADER.items() if name in used)
     return Program(f"example of {rule.name}", f"{imports}\n\n{text}", SeedFormat.EQFUZZ, entry, construct, "None")

@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Iterable
 from functools import lru_cache
 
+from eqfuzz.program.parsing import parse
+
 
 @dataclasses.dataclass(frozen=True)
 class ScopeNames:
@@ -24,7 +26,7 @@ class ScopeNames:
 @lru_cache(maxsize=4096)
 def names_in(code: str) -> ScopeNames:
     """The names in ``code``: statements or one expression, at any indentation. Raises SyntaxError."""
-    reads, stores = _of(ast.parse(textwrap.dedent(code)).body)
+    reads, stores = _of(parse(textwrap.dedent(code)).body)
     return ScopeNames(frozenset(reads), frozenset(stores))
 
 

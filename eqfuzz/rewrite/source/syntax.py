@@ -10,6 +10,8 @@ from functools import lru_cache
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
+from eqfuzz.program.parsing import parse
+
 HOOKS = frozenset({"inputs", "get_inputs", "get_init_inputs", "__init__", "__post_init__"})
 """Functions that are not the code under test: they make the program or its inputs."""
 
@@ -108,7 +110,7 @@ class Syntax:
 def imports_of(source: str) -> dict[str, str]:
     """Module-level imported names of a source text, each with the dotted path that it stands for."""
     found: dict[str, str] = {}
-    for statement in ast.parse(source).body:
+    for statement in parse(source).body:
         if isinstance(statement, ast.Import):
             for alias in statement.names:
                 root = alias.name.partition(".")[0]

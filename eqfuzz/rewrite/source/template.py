@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 
 import libcst as cst
 
+from eqfuzz.program.parsing import parse_expression
 from eqfuzz.rewrite.source.names import names_in
 from eqfuzz.rewrite.source.purity import is_pure
 from eqfuzz.rewrite.source.syntax import Syntax
@@ -55,9 +56,9 @@ class ReplacementTemplate:
     """
 
     def __init__(self, code: str, parameters: Collection[str], imports: Mapping[str, str]) -> None:
-        body = ast.parse(f"({code.strip()})", mode="eval").body
+        body = parse_expression(f"({code.strip()})")
         text = ast.unparse(body)  # one line, no needless brackets; tuples keep theirs
-        tree = ast.parse(text, mode="eval").body
+        tree = parse_expression(text)
         self._parameters = frozenset(parameters)
         self._imports = dict(imports)
         self._holes: list[tuple[int, int, _Hole]] = []

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from eqfuzz.program.parsing import parse
 from eqfuzz.triage.confirm.fresh_process import ProcessResult, run_fresh
 from eqfuzz.triage.findings.folder import is_untrusted
 
@@ -107,7 +108,7 @@ def _broke_down(script: Path, output: str) -> bool:
     lines = {int(line) for line in re.findall(_LEFT_AT.format(name=re.escape(script.name)), output)}
     held = {
         line
-        for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
+        for node in ast.walk(parse(script.read_text(encoding="utf-8")))
         if isinstance(node, ast.Try) and node.handlers
         for line in range(node.lineno, (node.body[-1].end_lineno or node.lineno) + 1)
     }

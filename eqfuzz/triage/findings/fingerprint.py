@@ -15,6 +15,7 @@ from typing import Any
 
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.oracle.observe.normalised_messages import CALL, normalised
+from eqfuzz.program.parsing import parse_expression
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.program_features import essence
 from eqfuzz.triage.findings.stage import STAGES
@@ -98,10 +99,14 @@ def changed_by(verdict: Verdict) -> str:
 def changed_to(verdict: Verdict) -> Any:
     """The plain value that the call put in place of another, None where it put none that can be read."""
     text = re.split(r" becomes | is ", _label(verdict), maxsplit=1)[-1]
-    for read in (ast.literal_eval, float):
+    for read in (_literal, float):
         with contextlib.suppress(ValueError, SyntaxError):
             return read(text)
     return None
+
+
+def _literal(text: str) -> Any:
+    return ast.literal_eval(parse_expression(text.lstrip(" \t")))
 
 
 def _label(verdict: Verdict) -> str:

@@ -7,6 +7,7 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 
+from eqfuzz.program.parsing import parse_expression
 from eqfuzz.program.program import SeedFormat
 from eqfuzz.rewrite.source.edit import Edit
 from eqfuzz.triage.reduce.size import Change, applied, reduction
@@ -217,7 +218,7 @@ def _without_parameters(
     edits = [_signature(parsed, function, gone)]
     positional = [a.arg for a in arguments.args if a.arg != "self"]
     places = {i for i, name in enumerate(positional) if name in gone}
-    given = ast.parse(program.inputs, mode="eval").body
+    given = parse_expression(program.inputs)
     if function is not parsed.entry:
         edits += [e for node in _init_given(parsed) for e in _without_arguments(parsed, node, places, gone)]
     elif isinstance(given, ast.Tuple) and not any(isinstance(e, ast.Starred) for e in given.elts):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 
-from eqfuzz.program.parsing import parse
+from eqfuzz.program.parsing import parse, parse_expression
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.source.edit import Edit
 from eqfuzz.rewrite.source.syntax import Span
@@ -59,7 +59,7 @@ class SourceTree:
     @cached_property
     def named(self) -> frozenset[str]:
         """Names that the harness asks the module for: they must stay."""
-        expressions = ast.parse(f"({self.program.construct}, {self.program.inputs})")
+        expressions = parse(f"({self.program.construct}, {self.program.inputs})")
         names = {n.id for n in walk(expressions) if isinstance(n, ast.Name)} - {"rng"}
         return frozenset({self.program.entry, *names})
 
@@ -72,7 +72,7 @@ class SourceTree:
     @cached_property
     def hook(self) -> Function | None:
         """The function that makes the inputs, where there is one."""
-        called = {n.id for n in walk(ast.parse(self.program.inputs)) if isinstance(n, ast.Name)}
+        called = {n.id for n in walk(parse(self.program.inputs)) if isinstance(n, ast.Name)}
         return next((s for s in self.tree.body if isinstance(s, Function) and s.name in called), None)
 
     @cached_property
@@ -196,7 +196,7 @@ class SourceTree:
 
     def put(self, old: ast.expr, new: ast.expr | str) -> Edit:
         """The edit that puts ``new`` where ``old`` stands, with brackets only where they are needed."""
-        node = ast.parse(new, mode="eval").body if isinstance(new, str) else new
+        node = parse_expression(new) if isinstance(new, str) else new
         text = new if isinstance(new, str) else self.text_of(new)
         start, end = self.span(old)
         if isinstance(old, ast.GeneratorExp):  # its span takes in the brackets of the call that it is alone in
@@ -255,7 +255,7 @@ class SourceTree:
 
 def _stands_alone(text: str) -> bool:
     try:
-        ast.parse(text, mode="eval")
+        parse_expression(text)
     except SyntaxError:
         return False
     return True

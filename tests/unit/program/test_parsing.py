@@ -1,12 +1,13 @@
 """Parsing from many threads at once."""
 
+import ast
 import gc
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from eqfuzz.program.parsing import parse
+from eqfuzz.program.parsing import parse, parse_expression
 
 
 @pytest.fixture
@@ -29,3 +30,13 @@ def test_threads_do_not_disturb_each_other(switching) -> None:
     with ThreadPoolExecutor(4) as pool:
         trees = list(pool.map(parse, [source] * 40))
     assert len(trees) == 40
+
+
+def test_expression_is_parsed_without_its_module():
+    assert isinstance(parse_expression("f(x)"), ast.Call)
+
+
+@pytest.mark.parametrize("source", ["x = 1", "", "f("])
+def test_source_that_is_no_expression_is_refused(source):
+    with pytest.raises(SyntaxError):
+        parse_expression(source)

@@ -15,6 +15,7 @@ from eqfuzz.generate.dag.graph.liveness import makes, reads
 from eqfuzz.generate.dag.graph.naming import NameAllocator
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.spec import Dim
+from eqfuzz.program.parsing import parse
 
 _LONGEST = 92
 """Characters of a statement up to which an expression is written into it."""
@@ -255,9 +256,9 @@ def _is_fixed(value: Value) -> bool:
 def _plain(text: str) -> str:
     """Without parentheses that say nothing."""
     if text.startswith(("for ", "if ", "while ", "with ", "elif ")):
-        head = ast.unparse(ast.parse(text + ": pass"))
+        head = ast.unparse(parse(text + ": pass"))
         return head.splitlines()[0].removesuffix(":")
-    return ast.unparse(ast.parse(text))
+    return ast.unparse(parse(text))
 
 
 def _line(text: str, before: str = "", note: str = "") -> list[str]:
