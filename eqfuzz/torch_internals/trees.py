@@ -1,5 +1,13 @@
-"""Nested containers as torch sees them: the leaves of lists, tuples, dictionaries and what has been registered."""
+"""Nested containers as torch sees them: the leaves of lists, tuples, dictionaries and registered types."""
 
+from typing import Any
+
+import torch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_map_only
 
-__all__ = ["tree_flatten", "tree_leaves", "tree_map", "tree_map_only"]
+__all__ = ["tensors_in", "tree_flatten", "tree_leaves", "tree_map", "tree_map_only"]
+
+
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    """The tensors in nested containers, in order, repeats included."""
+    return [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]

@@ -1,4 +1,4 @@
-"""Every intermediate of compiled graphs made visible: Inductor is given graphs that return all that they compute."""
+"""Recording of all intermediates of compiled graphs: Inductor compiles graphs that return every value they compute."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eqfuzz.torch_internals.operators import OpOverload, schema_of
 from eqfuzz.torch_internals.trees import tree_map_only
 
 MAX_RUNS = 4
-"""How many runs of one graph are kept: a loop may run it a thousand times."""
+"""How many runs of one graph are recorded: a loop may run it a thousand times."""
 
 AS_STRIDED = torch.ops.aten.as_strided.default
 
@@ -29,9 +29,9 @@ class Ref:
 
 @dataclasses.dataclass(frozen=True)
 class GraphNode:
-    """One node of a graph. ``op`` is the fx word for its kind; ``args`` and ``kwargs`` have a ``Ref`` for each node.
+    """One node of a graph. ``op`` is as in fx; ``args`` and ``kwargs`` have a ``Ref`` for each node.
 
-    ``trace`` is the stack trace of the program's statement that it came from; "" where torch does not know.
+    ``trace`` is the stack trace of the program's statement that it stems from; "" if torch has none.
     """
 
     name: str
@@ -48,10 +48,10 @@ class GraphNode:
 
 @dataclasses.dataclass(frozen=True)
 class GraphRun:
-    """What one run of a compiled graph was given and what came out.
+    """One run of a compiled graph.
 
-    ``inputs`` are in the order of the placeholders, as they were before; ``after`` are those that the graph writes to,
-    by name, as they were afterwards. ``values`` are the intermediates by name.
+    ``inputs`` are those before the run, in the order of the placeholders; ``after`` are those that the graph writes to,
+    after the run, by name. ``values`` are the intermediates by name.
     """
 
     inputs: list[Any]
@@ -71,9 +71,9 @@ class RecordedGraph:
 
 
 class GraphRecorder:
-    """Wraps the compilation of single graphs; ``without`` are the numbers of graphs that are left as they are.
+    """Wraps the compilation of single graphs; graphs whose numbers are in ``without`` are not changed.
 
-    Where the compilation of a changed graph fails, its number is in ``failed``.
+    ``failed`` is the number of the changed graph whose compilation failed; None if none did.
     """
 
     def __init__(self, without: Sequence[int] = ()) -> None:
@@ -115,7 +115,7 @@ def _steps(graph: GraphModule) -> tuple[tuple[GraphNode, ...], dict[str, Any]]:
 
 
 def _expose(graph: GraphModule) -> tuple[int, list[str]]:
-    """Append every intermediate tensor to the outputs; how many there were before, and the names of the new ones."""
+    """Append every intermediate tensor to the outputs. Returns the number of outputs before and the new ones' names."""
     output = next(iter(reversed(graph.graph.nodes)))
     (returned,) = output.args
     added = [node for node in graph.graph.nodes if _is_intermediate(node)]
@@ -125,7 +125,7 @@ def _expose(graph: GraphModule) -> tuple[int, list[str]]:
 
 
 def _is_intermediate(node: Node) -> bool:
-    """A new dense tensor: views are as good as what they look into, and what is written in place is an input."""
+    """Whether the node computes a new dense tensor. Views are recomputed, and tensors written in place are inputs."""
     value = node.meta.get("val")
     if node.op != "call_function" or not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
         return False
@@ -133,9 +133,9 @@ def _is_intermediate(node: Node) -> bool:
 
 
 def returns_operand(func: OpOverload) -> bool:
-    """Whether a result shares memory with an operand: a view, or the operand itself, written to.
+    """Whether a result shares memory with an operand: a view, or the operand itself after a write.
 
-    Not ``as_strided``: Inductor may lay its operand out in another way, so that its value is taken as it comes.
+    False for ``as_strided``: Inductor may choose another layout for its operand, so its value is recorded.
     """
     return func is not AS_STRIDED and any(value.alias_info is not None for value in schema_of(func).returns)
 
@@ -150,7 +150,7 @@ def written_operand(step: GraphNode) -> str | None:
 def _recording(
     compiled: Callable[..., Any], recorded: RecordedGraph, count: int, exposed: list[str]
 ) -> Callable[..., Any]:
-    """``compiled`` in its old form, which keeps what the added outputs say."""
+    """``compiled`` with its original outputs, which records the added ones."""
     placeholders = [step.name for step in recorded.steps if step.op == "placeholder"]
     written = {name for step in recorded.steps if (name := written_operand(step)) is not None}
 
@@ -158,16 +158,16 @@ def _recording(
         if len(recorded.runs) >= MAX_RUNS:
             return tuple(compiled(inputs)[:count])
         targets = {name: value for name, value in zip(placeholders, inputs, strict=True) if name in written}
-        before = [_kept(value) for value in inputs]
+        before = [_copied(value) for value in inputs]
         outputs = list(compiled(inputs))
-        after = {name: _kept(value) for name, value in targets.items()}
-        values = {name: _kept(value) for name, value in zip(exposed, outputs[count:], strict=True)}
+        after = {name: _copied(value) for name, value in targets.items()}
+        values = {name: _copied(value) for name, value in zip(exposed, outputs[count:], strict=True)}
         recorded.runs.append(GraphRun(before, after, values))
         return tuple(outputs[:count])
 
     return takes_one_list(run)
 
 
-def _kept(value: Any) -> Any:
-    kept = snapshot(value)
-    return kept.detach().cpu() if isinstance(kept, torch.Tensor) else kept
+def _copied(value: Any) -> Any:
+    copy = snapshot(value)
+    return copy.detach().cpu() if isinstance(copy, torch.Tensor) else copy

@@ -1,9 +1,9 @@
-"""The local audit: each operator of the compiled graphs judged alone, on what the compiled run itself gave it.
+"""Local audit: each operator of the compiled graphs judged in isolation, on its operands in the compiled run.
 
-Nothing amplifies or hides an error there, so that a wrong kernel is seen where the program's output looks right, and
-a wrong output is traced to the operator that made it. Returning every intermediate changes what Inductor fuses: a
-program that is wrong may have no suspect, and a suspect may be right in the unmodified program. What goes wrong before
-there is an ATen graph (Dynamo, autograd, decompositions, passes over the joint graph) has no suspect either.
+Nothing amplifies or hides an error there, so a wrong kernel is detected even if the program's output looks right, and a
+wrong output is traced to the operator that computed it. Returning every intermediate changes what Inductor fuses: a
+wrong program may have no suspect, and a suspect may be right in the unmodified program. Errors made before there is an
+ATen graph (in Dynamo, autograd, decompositions, passes over the joint graph) have no suspect either.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from eqfuzz.oracle.audit.intermediates import (
     returns_operand,
     written_operand,
 )
-from eqfuzz.oracle.audit.single_operator import Disagreement, SingleOperatorResult, judge_alone
-from eqfuzz.oracle.audit.source_location import SourceLocation, place_of
+from eqfuzz.oracle.audit.single_operator import Disagreement, SingleOperatorResult, judge_operator
+from eqfuzz.oracle.audit.source_location import SourceLocation, location_in
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.reference.rounding_model import HALVES
 from eqfuzz.program.call import Call
@@ -40,15 +40,16 @@ from eqfuzz.torch_internals.trees import tree_leaves, tree_map
 
 _CLONE = torch.ops.aten.clone.default
 _MAX_FAILURES = 8
+"""How many graphs may fail to compile with their intermediates as outputs before the audit continues without them."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Suspect:
-    """An operator whose compiled value is wrong for the operands that the compiled run gave it.
+    """An operator whose compiled value is wrong for its operands in the compiled run.
 
     ``graph`` is its number in the order of compilation, ``kind`` ``forward``, ``backward`` or ``inference``. ``place``
-    is the program's statement that it came from. ``expression`` shows it with its operands. ``half`` says that numbers
-    of half precision go in or come out.
+    is the program's statement that it stems from. ``expression`` has its operands written out. ``half``: an operand or
+    result has a half-precision dtype.
     """
 
     operator: str
@@ -58,24 +59,27 @@ class Suspect:
     node: str
     place: SourceLocation
     half: bool
-    found: Disagreement
+    disagreement: Disagreement
 
     def in_words(self) -> str:
-        """One line: the operator, the statement it came from, what is wrong."""
-        where = f"line {self.place.line} `{self.place.text}`" if self.place.line else "a line that torch does not know"
-        return f"{self.operator} of {where}: {self.found.message}"
+        """One line: the operator, its statement, the wrong value."""
+        where = f"line {self.place.line} `{self.place.text}`" if self.place.line else "an unknown line"
+        return f"{self.operator} at {where}: {self.disagreement.message}"
 
     def to_json(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        plain = {name: value for name, value in vars(self).items() if name != "disagreement"}
+        return {**plain, "place": dataclasses.asdict(self.place), "found": self.disagreement.to_json()}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Suspect:
-        return cls(**{**data, "place": SourceLocation(**data["place"]), "found": Disagreement.from_json(data["found"])})
+        plain = {name: value for name, value in data.items() if name != "found"}
+        plain["place"] = SourceLocation(**data["place"])
+        return cls(**plain, disagreement=Disagreement.from_json(data["found"]))
 
 
 @dataclasses.dataclass(frozen=True)
 class Audit:
-    """What an audit found. ``audited`` counts operators judged, ``skipped`` those that were not, by the reason."""
+    """The result of an audit. ``audited`` counts the operators judged, ``skipped`` those that were not, by reason."""
 
     suspects: tuple[Suspect, ...]
     graphs: int
@@ -84,7 +88,7 @@ class Audit:
     raised: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        return {**vars(self), "suspects": [suspect.to_json() for suspect in self.suspects]}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Audit:
@@ -103,23 +107,23 @@ def audit(
 ) -> Audit:
     """Compile with Inductor, call on every input set, gradients included, and judge each operator of each graph.
 
-    The keyword arguments are those of ``torch.compile``. What a half-precision operator is suspected of counts only if
-    it is wrong, too, when Inductor rounds between fused operators. Raises only what ``make_callable`` raises.
+    The keyword arguments are those of ``torch.compile``. A half-precision suspect counts only if it is also wrong when
+    Inductor rounds between fused operators. Raises only what ``make_callable`` raises.
     """
 
-    def look() -> Audit:
-        return _look(make_callable, calls, mode, options or {}, dynamic, fullgraph, seed)
+    def run() -> Audit:
+        return _audit_once(make_callable, calls, mode, options or {}, dynamic, fullgraph, seed)
 
-    found = look()
-    if not any(suspect.half for suspect in found.suspects):
-        return found
+    first = run()
+    if not any(suspect.half for suspect in first.suspects):
+        return first
     with rounding_as_eager():
-        again = {(suspect.graph, suspect.node) for suspect in look().suspects}
-    kept = [s for s in found.suspects if not s.half or (s.graph, s.node) in again]
-    return dataclasses.replace(found, suspects=tuple(kept))
+        again = {(suspect.graph, suspect.node) for suspect in run().suspects}
+    suspects = [suspect for suspect in first.suspects if not suspect.half or (suspect.graph, suspect.node) in again]
+    return dataclasses.replace(first, suspects=tuple(suspects))
 
 
-def _look(
+def _audit_once(
     make_callable: Callable[[], Any],
     calls: Sequence[Call],
     mode: str | None,
@@ -152,12 +156,12 @@ def _look(
         suspects += judged.suspects.values()
         audited += len(judged.judged)
         skipped.update(reason for name, reason in judged.unjudged.items() if name not in judged.judged)
-    words = "" if raised is None else f"{raised.type}: {raised.message}"
-    return Audit(tuple(suspects), len(recorder.graphs) + len(without), audited, dict(+skipped), words)
+    message = "" if raised is None else f"{raised.type}: {raised.message}"
+    return Audit(tuple(suspects), len(recorder.graphs) + len(without), audited, dict(+skipped), message)
 
 
 class _GraphAudit:
-    """One graph's operators judged over the runs of it that were kept; the first run that shows an error counts."""
+    """The operators of one graph, judged in each recorded run until one of them is wrong."""
 
     def __init__(self, graph: RecordedGraph, seed: int) -> None:
         self.graph = graph
@@ -172,10 +176,10 @@ class _GraphAudit:
 
     def _judge_run(self, run: GraphRun) -> None:
         values: dict[str, Any] = {**self.graph.constants, **run.values}
-        given = iter(run.inputs)
+        inputs = iter(run.inputs)
         for step in self.graph.steps:
             if step.op == "placeholder":
-                values[step.name] = next(given)
+                values[step.name] = next(inputs)
             elif step.op == "call_function" and step.name not in self.suspects:
                 self._judge_step(step, run, values)
 
@@ -185,40 +189,40 @@ class _GraphAudit:
             return
         if any(ref.name not in values for ref in _refs(step)):
             if step.is_operator:
-                self.unjudged[step.name] = "an operand is not known"
+                self.unjudged[step.name] = "an operand is unknown"
             return
         args, kwargs = _filled(step, values)
         if not step.is_operator:
-            # Arithmetic on sizes, or one of several results that is no tensor.
+            # Arithmetic on sizes, or the selection of one of several results.
             if step.name not in values:
                 values[step.name] = step.target(*args, **kwargs)
             return
         written = written_operand(step)
         if written is not None and written in run.after:
             source = args[1].to(values[written].dtype).expand(values[written].shape)
-            result = judge_alone(_CLONE, (source,), {}, {0: run.after[written]}, self.seed)
-            self._take(step, result, values)
+            result = judge_operator(_CLONE, (source,), {}, {0: run.after[written]}, self.seed)
+            self._record(step, result, values)
         elif step.target is AS_STRIDED:
             self.unjudged[step.name] = "its meaning depends on the strides of its operand"
         elif not returns_operand(step.target):
-            result = judge_alone(step.target, args, kwargs, self._compiled(step, values), self.seed)
+            result = judge_operator(step.target, args, kwargs, self._compiled(step, values), self.seed)
             values.setdefault(step.name, result.value)
             if schema_of(step.target).returns:
-                self._take(step, result, values)
+                self._record(step, result, values)
         elif schema_of(step.target).is_mutable:
             self.unjudged[step.name] = "it writes to its operand"
         else:
-            # Inductor may have laid out the operand so that no view of this shape exists: the numbers are the same.
+            # Inductor may have chosen a layout of which no view of this shape exists: the numbers are equal.
             view = torch.ops.aten.reshape.default if step.target is torch.ops.aten.view.default else step.target
             values[step.name] = view(*args, **kwargs)
 
-    def _take(self, step: GraphNode, result: SingleOperatorResult, values: dict[str, Any]) -> None:
+    def _record(self, step: GraphNode, result: SingleOperatorResult, values: dict[str, Any]) -> None:
         if result.unjudged:
             self.unjudged[step.name] = result.unjudged
             return
         self.judged.add(step.name)
         if result.wrong is not None:
-            place = place_of(step.trace)
+            place = location_in(step.trace)
             self.suspects[step.name] = Suspect(
                 str(step.target),
                 self._expression(step, 3),
@@ -231,8 +235,8 @@ class _GraphAudit:
             )
 
     def _is_half(self, step: GraphNode, values: dict[str, Any]) -> bool:
-        near = [values[ref.name] for ref in _refs(step)] + list(self._compiled(step, values).values())
-        return any(isinstance(value, torch.Tensor) and value.dtype in HALVES for value in near)
+        values_near = [values[ref.name] for ref in _refs(step)] + list(self._compiled(step, values).values())
+        return any(isinstance(value, torch.Tensor) and value.dtype in HALVES for value in values_near)
 
     def _compiled(self, step: GraphNode, values: dict[str, Any]) -> dict[int, torch.Tensor]:
         if step.name in values:
@@ -240,18 +244,18 @@ class _GraphAudit:
         return {part: values[name] for part, name in self._parts.get(step.name, {}).items() if name in values}
 
     def _expression(self, step: GraphNode, depth: int) -> str:
-        """The operator with its operands written out, views and all, ``depth`` calls deep."""
+        """The operator with its operands written out, views included, ``depth`` calls deep."""
 
-        def shown(value: Any) -> str:
+        def written(value: Any) -> str:
             if isinstance(value, Ref):
                 inner = self._steps[value.name]
                 return self._expression(inner, depth - 1) if inner.op == "call_function" and depth > 1 else inner.name
             if isinstance(value, (list, tuple)):
-                return f"[{', '.join(map(shown, value))}]"
+                return f"[{', '.join(map(written, value))}]"
             return str(value)
 
-        operands = [shown(value) for value in step.args]
-        operands += [f"{key}={shown(value)}" for key, value in step.kwargs.items()]
+        operands = [written(value) for value in step.args]
+        operands += [f"{key}={written(value)}" for key, value in step.kwargs.items()]
         name = str(step.target).removeprefix("aten.") if step.is_operator else getattr(step.target, "__name__", "")
         return f"{name.removesuffix('.default')}({', '.join(operands)})"
 
@@ -265,7 +269,7 @@ def _filled(step: GraphNode, values: dict[str, Any]) -> tuple[tuple[Any, ...], d
 
 
 def _parts(steps: Sequence[GraphNode]) -> dict[str, dict[int, str]]:
-    """For each operator with several results: the step that takes out which of them."""
+    """For each operator with several results: the position of a result to the step that selects it."""
     parts: dict[str, dict[int, str]] = {}
     for step in steps:
         if step.target is operator.getitem and isinstance(step.args[0], Ref) and isinstance(step.args[1], int):

@@ -1,4 +1,4 @@
-"""What torch leaves open on a GPU: which of several writes to one place comes last, and the order of equal numbers."""
+"""Operators whose result is not specified on a GPU: several writes to one element, and the order of equal numbers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _ORDERING = frozenset({"sort", "argsort", "topk", "kthvalue", "median", "nanmedi
 
 
 def left_open(make_callable: Callable[[], Any], calls: Sequence[Call]) -> str:
-    """The first operator, run on the CPU, whose result a GPU may choose; empty where there is none."""
+    """The first operator of a run on the CPU whose result a GPU may choose; empty if there is none."""
 
-    def watched(target: Callable[..., Any]) -> Callable[..., Any]:
+    def observed(target: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
             with mode:
                 return target(*args, **kwargs)
@@ -27,8 +27,8 @@ def left_open(make_callable: Callable[[], Any], calls: Sequence[Call]) -> str:
         return run
 
     mode = _NondeterminismMode()
-    observe(make_callable, calls, transform=watched)
-    return mode.found
+    observe(make_callable, calls, transform=observed)
+    return mode.operator
 
 
 class _NondeterminismMode(TorchDispatchMode):
@@ -36,19 +36,19 @@ class _NondeterminismMode(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found = ""
+        self.operator = ""
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        if not self.found and isinstance(func, OpOverload):
+        if not self.operator and isinstance(func, OpOverload):
             name = base_name(func)
             bound = dict(zip((argument.name for argument in schema_of(func).arguments), args, strict=False)) | kwargs
             if _writes_twice(name, bound):
-                self.found = f"{name} writes to one place more than once"
+                self.operator = f"{name} writes to one element more than once"
             elif name in _ORDERING and not bound.get("stable") and _has_ties(bound["self"], bound.get("dim", -1)):
-                self.found = f"{name} orders equal numbers"
+                self.operator = f"{name} orders equal numbers"
         return func(*args, **kwargs)
 
 
@@ -72,7 +72,7 @@ def _writes_twice(name: str, bound: dict[str, Any]) -> bool:
 
 
 def _is_repeated(indices: Sequence[torch.Tensor]) -> bool:
-    """Whether the places that the indices name together are not all different. A mask names each once."""
+    """Whether the indices together select an element more than once. A mask selects each once."""
     if not indices or any(index.dtype in (torch.bool, torch.uint8) for index in indices):
         return False
     places = torch.stack([index.flatten() for index in torch.broadcast_tensors(*indices)])
@@ -80,7 +80,7 @@ def _is_repeated(indices: Sequence[torch.Tensor]) -> bool:
 
 
 def _has_ties(values: torch.Tensor, dim: int | None) -> bool:
-    """Whether two elements along ``dim`` (None: of all) are equal."""
+    """Whether two elements along ``dim`` (None: of the flattened tensor) are equal."""
     line = values.detach().flatten() if dim is None or not values.dim() else values.detach().movedim(dim, -1)
     ordered = torch.sort(line, dim=-1, stable=True).values
     return bool((ordered[..., 1:] == ordered[..., :-1]).any())

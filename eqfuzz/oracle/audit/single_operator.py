@@ -1,4 +1,4 @@
-"""One ATen operator judged alone: what a compiled run made of its operands, against eager and the reference."""
+"""One ATen operator judged in isolation: its compiled results for given operands, against eager and the reference."""
 
 from __future__ import annotations
 
@@ -8,23 +8,28 @@ from typing import Any
 
 import torch
 
-from eqfuzz.oracle.compare.leaf_comparison import Difference, against_reference, identical, metadata_difference
+from eqfuzz.oracle.compare.leaf_comparison import Difference, against_reference
+from eqfuzz.oracle.compare.leaf_metadata import metadata_difference
+from eqfuzz.oracle.compare.leaf_values import identical
+from eqfuzz.oracle.compare.observation_diff import evidence_of
+from eqfuzz.oracle.compare.oracles import NAMES
+from eqfuzz.oracle.compare.verdict import Evidence
 from eqfuzz.oracle.reference.error_bound import reference
 from eqfuzz.oracle.reference.rounding_model import base_name
+from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.program.call import Call
 from eqfuzz.torch_internals.operators import OpOverload, cast
 from eqfuzz.torch_internals.trees import tree_leaves
 
-SAMPLES = (8, 32)
-"""Noisy runs behind a bound: few settle nearly all operators, many come before a claim."""
+_STORED = ("index", "eager", "compiled", "reference", "allowed", "wrong_elements", "elements")
+"""The fields of ``evidence`` that are stored; the others do not apply to one operator."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Disagreement:
-    """A compiled value that is wrong, at its worst element.
+    """A wrong compiled result of an operator.
 
-    ``part`` is which of several results. Values are Python scalars or strings; ``allowed`` is the largest
-    |compiled − reference| that would have been accepted. ``index`` is None, and only ``message`` says something, where
+    ``part`` is its position among several results. ``evidence`` has the numbers of the worst element; it has none where
     dtype or shape are wrong.
     """
 
@@ -32,30 +37,37 @@ class Disagreement:
     dtype: str
     shape: tuple[int, ...]
     part: int = 0
-    index: tuple[int, ...] | None = None
-    eager: Any = None
-    compiled: Any = None
-    reference: Any = None
-    allowed: float | None = None
-    wrong_elements: int = 0
-    elements: int = 0
+    evidence: Evidence = dataclasses.field(default_factory=Evidence)
+
+    def to_json(self) -> dict[str, Any]:
+        numbers = {name: getattr(self.evidence, name) for name in _STORED}
+        return {"message": self.message, "dtype": self.dtype, "shape": self.shape, "part": self.part, **numbers}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Disagreement:
-        index = data["index"]
-        return cls(**{**data, "shape": tuple(data["shape"]), "index": None if index is None else tuple(index)})
+        numbers = {name: data[name] for name in _STORED}
+        numbers["index"] = None if numbers["index"] is None else tuple(numbers["index"])
+        return cls(data["message"], data["dtype"], tuple(data["shape"]), data["part"], Evidence(**numbers))
 
 
 @dataclasses.dataclass(frozen=True)
 class SingleOperatorResult:
-    """What came of it: what the operator gives in eager, what is wrong, or why nothing can be said."""
+    """``value`` is what the operator gives in eager. ``unjudged`` is the reason why nothing can be decided."""
 
     value: Any = None
     wrong: Disagreement | None = None
     unjudged: str = ""
 
 
-def judge_alone(
+@dataclasses.dataclass(frozen=True)
+class _Pair:
+    """One result of the operator in eager and compiled."""
+
+    eager: Any
+    compiled: torch.Tensor
+
+
+def judge_operator(
     func: OpOverload, args: tuple, kwargs: dict[str, Any], compiled: Mapping[int, torch.Tensor], seed: int
 ) -> SingleOperatorResult:
     """Judge the ``compiled`` results, by their position among the results, for these operands."""
@@ -64,77 +76,86 @@ def judge_alone(
     if base_name(func).startswith(("empty", "new_empty")):
         return SingleOperatorResult(unjudged="its memory is not initialised")
 
-    def alone(*args: Any, **kwargs: Any) -> Any:
+    def isolated(*args: Any, **kwargs: Any) -> Any:
         return _in_aten(func)(*args, **kwargs)
 
     call = Call(args, kwargs)
     try:
         with torch.no_grad():
             copy = call.copy()
-            value = alone(*copy.args, **copy.kwargs)
+            value = isolated(*copy.args, **copy.kwargs)
     except Exception as error:
-        # Inductor knows forms of operators that no eager kernel has; which ones is what the count of reasons tells.
-        return SingleOperatorResult(unjudged=f"{func} fails alone in eager: {type(error).__name__}")
-    eager = tree_leaves(value)
-    if not any(isinstance(leaf, torch.Tensor) for leaf in eager):
+        # Inductor has forms of operators that no eager kernel has. The count of reasons shows which.
+        return SingleOperatorResult(unjudged=f"{func} raises {type(error).__name__} when run in isolation in eager")
+    results = tree_leaves(value)
+    if not any(isinstance(leaf, torch.Tensor) for leaf in results):
         return SingleOperatorResult(value)
-    known = {part: (eager[part], result) for part, result in compiled.items() if part < len(eager)}
-    if not known:
+    pairs = {part: _Pair(results[part], result) for part, result in compiled.items() if part < len(results)}
+    if not pairs:
         return SingleOperatorResult(value, unjudged="its result is not used")
-    return _judged(alone, call, value, known, seed)
+    wrong = _wrong_metadata(pairs)
+    if wrong is not None:
+        return SingleOperatorResult(value, wrong)
+    wrong, unjudged = _wrong_values(isolated, call, pairs, seed)
+    return SingleOperatorResult(value, wrong, unjudged)
 
 
-def _judged(
-    alone: Callable[..., Any], call: Call, value: Any, known: dict[int, tuple[Any, torch.Tensor]], seed: int
-) -> SingleOperatorResult:
-    for part, (eager, compiled) in known.items():
-        message = metadata_difference(eager, compiled, strict=False)
+def _wrong_metadata(pairs: Mapping[int, _Pair]) -> Disagreement | None:
+    for part, pair in pairs.items():
+        message = metadata_difference(pair.eager, pair.compiled, NAMES, strict=False)
         if message:
-            message = message.replace("the first", "eager").replace("the second", "compiled")
-            return SingleOperatorResult(value, Disagreement(message, str(compiled.dtype), tuple(compiled.shape), part))
-    differing = {part: pair for part, pair in known.items() if not identical(*pair, signed_zero=False)}
-    unsure = ""
-    for samples in SAMPLES if differing else ():
-        (measured,) = (found := reference(lambda: alone, [call], seed=seed, samples=samples)).calls
-        if measured.raised is not None or len(measured.outputs) <= max(differing):
-            return SingleOperatorResult(value, unjudged="it has no reference")
-        reason = found.steered or found.opaque
-        differences = {
-            part: against_reference(*pair, measured.outputs[part][1], reason) for part, pair in differing.items()
-        }
-        wrong = {part: found for part, found in differences.items() if found is not None and not found.unsure}
-        unsure = next((found.unsure for found in differences.values() if found is not None and found.unsure), "")
+            return Disagreement(message, str(pair.compiled.dtype), tuple(pair.compiled.shape), part)
+    return None
+
+
+def _wrong_values(
+    isolated: Callable[..., Any], call: Call, pairs: Mapping[int, _Pair], seed: int
+) -> tuple[Disagreement | None, str]:
+    """The first wrong result, or the reason why the reference cannot decide."""
+    differing = {
+        part: pair for part, pair in pairs.items() if not identical(pair.eager, pair.compiled, signed_zero=False)
+    }
+    wrong: dict[int, Difference] = {}
+    inconclusive = ""
+    for samples in THRESHOLDS.samples:
+        if not differing:
+            return None, ""
+        differences = _differences(isolated, call, differing, seed, samples)
+        if differences is None:
+            return None, "it has no reference"
+        wrong = {part: difference for part, difference in differences.items() if not difference.inconclusive}
+        inconclusive = next((one.inconclusive for one in differences.values() if one.inconclusive), "")
         if not wrong:
-            differing = {part: differing[part] for part, found in differences.items() if found is not None}
-            if not differing:
-                return SingleOperatorResult(value)
-        elif samples == SAMPLES[-1]:
-            part, difference = next(iter(wrong.items()))
-            return SingleOperatorResult(value, _disagreement(part, difference, differing[part][1]))
-    return SingleOperatorResult(value, unjudged=f"undecided: {unsure}" if unsure else "")
+            differing = {part: differing[part] for part in differences}
+    if wrong:
+        part, difference = next(iter(wrong.items()))
+        return _disagreement(part, difference, differing[part].compiled), ""
+    return None, f"undecided: {inconclusive}" if inconclusive else ""
 
 
-def _disagreement(part: int, found: Difference, compiled: torch.Tensor) -> Disagreement:
-    beyond = "" if found.allowed is None else f", allowed {found.allowed:.3g} from it"
-    target = "" if found.reference is None else f", the reference is {found.reference!r}{beyond}"
-    message = f"compiled gives {found.second!r}, eager {found.first!r}{target}"
-    return Disagreement(
-        message,
-        str(compiled.dtype),
-        tuple(compiled.shape),
-        part,
-        found.index,
-        found.first,
-        found.second,
-        found.reference,
-        found.allowed,
-        found.wrong,
-        found.elements,
-    )
+def _differences(
+    isolated: Callable[..., Any], call: Call, pairs: Mapping[int, _Pair], seed: int, samples: int
+) -> dict[int, Difference] | None:
+    """How each pair differs by a reference of ``samples`` noisy runs, without those that agree; None without one."""
+    operator_reference = reference(lambda: isolated, [call], seed=seed, samples=samples)
+    (reference_call,) = operator_reference.calls
+    if reference_call.raised is not None or len(reference_call.outputs) <= max(pairs):
+        return None
+    reason = operator_reference.data_dependent or operator_reference.unknown
+    differences = {
+        part: against_reference(pair.eager, pair.compiled, reference_call.outputs[part][1], reason)
+        for part, pair in pairs.items()
+    }
+    return {part: difference for part, difference in differences.items() if difference is not None}
+
+
+def _disagreement(part: int, difference: Difference, compiled: torch.Tensor) -> Disagreement:
+    evidence = evidence_of(difference)
+    return Disagreement(difference.describe(NAMES), str(compiled.dtype), tuple(compiled.shape), part, evidence)
 
 
 def _in_aten(func: OpOverload) -> Callable[..., Any]:
-    """The ATen operator that a primitive of the compiler stands for, whose arithmetic is known."""
+    """The ATen operator equivalent to a primitive of the compiler, whose arithmetic is known; others as they are."""
     if func is torch.ops.prims.convert_element_type.default:
         return cast
     return func

@@ -1,4 +1,4 @@
-"""The statement of a program that a node of a compiled graph came from, read from the stack trace that torch keeps."""
+"""The statement of a program that a node of a compiled graph stems from, read from the node's stack trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TORCH = str(Path(torch.__file__).parent)
 
 @dataclasses.dataclass(frozen=True)
 class SourceLocation:
-    """``text`` is the source line. Empty, with line 0, where torch does not know."""
+    """``text`` is the source line. All empty, with line 0, if torch has no stack trace."""
 
     file: str = ""
     line: int = 0
@@ -22,9 +22,9 @@ class SourceLocation:
     text: str = ""
 
 
-def place_of(trace: str) -> SourceLocation:
-    """The innermost frame of ``trace`` that is not torch's own."""
-    found = SourceLocation()
+def location_in(trace: str) -> SourceLocation:
+    """The innermost frame of ``trace`` outside of torch."""
+    location = SourceLocation()
     lines = trace.splitlines()
     for number, line in enumerate(lines):
         frame = _FRAME.match(line)
@@ -32,5 +32,5 @@ def place_of(trace: str) -> SourceLocation:
             continue
         following = lines[number + 1] if number + 1 < len(lines) else ""
         text = "" if _FRAME.match(following) else following.strip()
-        found = SourceLocation(frame["file"], int(frame["line"]), frame["function"], text)
-    return found
+        location = SourceLocation(frame["file"], int(frame["line"]), frame["function"], text)
+    return location

@@ -14,14 +14,13 @@ from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.oracle.observe.observer import Transform, observe
 from eqfuzz.oracle.reference.error_bound import reference
 from eqfuzz.oracle.reference.reference import Reference
+from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.torch_internals.trees import tree_map
 
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
-SAMPLES = (8, 32)
-"""Noisy runs behind a bound, few before many, as in every case that eqfuzz runs."""
 
 
 class NoSpecimen(Exception):
@@ -30,7 +29,7 @@ class NoSpecimen(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Specimen:
-    """One program in one dtype: its first input set, observed in eager, and its references for ``SAMPLES``.
+    """One program in one dtype: its first input set, observed in eager, and its references for ``THRESHOLDS.samples``.
 
     ``other`` is the second run, a correct one that rounds in its own way: compiled, or eager's own where nothing was
     compiled.
@@ -71,7 +70,7 @@ def subject(program: Program, dtype: torch.dtype, seed: int, transform: Transfor
             repeated = judge_self(eager, observe(make, calls))
             reason = "" if repeated.kind is VerdictKind.AGREE else repeated.message
         if not reason:
-            known = tuple(reference(make, calls, seed=seed, samples=samples) for samples in SAMPLES)
+            known = tuple(reference(make, calls, seed=seed, samples=samples) for samples in THRESHOLDS.samples)
             narrow = known[0].narrowest
             if narrow is not None and torch.finfo(narrow).eps > torch.finfo(dtype).eps:
                 raise NoSpecimen(f"computes in {str(narrow).removeprefix('torch.')}")

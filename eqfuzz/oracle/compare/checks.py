@@ -1,4 +1,4 @@
-"""The names of everything that can be checked, and which of it is checked by default. Light: the CLI reads it."""
+"""The names of all checks, and those that run by default. Imports nothing, since the CLI reads it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ ORACLES = (
     "generators",
     "strides",
 )
-"""Aspects in which a compiled run may not differ from the eager one (``eqfuzz.oracle.compare.oracles``)."""
+"""Aspects in which compiled and eager run are compared (``eqfuzz.oracle.compare.oracles``)."""
 
 CALLS = ("repeat", "values", "integers", "guards")
 """Further calls of the compiled function (``eqfuzz.oracle.observe.call_sequence``)."""
 
 AFTERWARDS = ("audit", "draws", "stage", "place")
-"""What a confirmed finding is looked at with: its operators alone (``eqfuzz.oracle.audit.local_audit``), with other
-inputs, on other backends (``eqfuzz.triage.findings.stage``), with parts of the compiler switched off
+"""Analyses of a confirmed finding: each operator in isolation (``eqfuzz.oracle.audit.local_audit``), other inputs,
+other backends (``eqfuzz.triage.findings.stage``), parts of the compiler disabled
 (``eqfuzz.triage.findings.fingerprint``)."""
 
 EXTRA = ("speed",)
-"""What costs too much to be checked unasked: steady slowness."""
+"""Checks that cost too much to run by default: steady slowness."""
 
 CHECKS = (*ORACLES, *CALLS, *AFTERWARDS, *EXTRA)
 DEFAULT_CHECKS = (*ORACLES, *CALLS, *AFTERWARDS)

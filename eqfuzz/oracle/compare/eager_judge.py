@@ -1,4 +1,4 @@
-"""The judge of eager runs: an original against its rewrite, and a program against itself."""
+"""Comparison of eager runs: an original with its rewrite, and a program with itself."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from eqfuzz.oracle.compare.leaf_comparison import (
     Difference,
     against_reference,
     between_two,
-    identical,
     zero_sign_difference,
 )
+from eqfuzz.oracle.compare.leaf_values import identical
 from eqfuzz.oracle.compare.oracles import no_reference
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.oracle.observe.observation import VALUES, Observation
@@ -31,10 +31,10 @@ def judge_rewrite(
     *,
     gradients: bool = True,
 ) -> Verdict:
-    """An original against its rewrite, both in eager: unequal means a wrong rule (or a wrong eager kernel).
+    """Compare an original with its rewrite, both in eager: a difference means a wrong rule (or a wrong eager kernel).
 
-    ``exactness`` is ``bitwise``, ``ulp`` or ``real``; ``gradients`` says that the rules promise equal gradients, else
-    these are not compared. Raises ValueError for another exactness.
+    ``exactness`` is ``bitwise``, ``ulp`` or ``real``. ``gradients``: the rules keep gradients; otherwise these are not
+    compared. Raises ValueError for another exactness.
     """
     if exactness not in {"bitwise", "ulp", "real"}:
         raise ValueError(f"unknown exactness {exactness!r}: expected 'bitwise', 'ulp' or 'real'")
@@ -57,9 +57,7 @@ def judge_rewrite(
         if exactness == "bitwise" and group != "gradients":
             if identical(first, second, signed_zero=True):
                 return None
-            # Only to find the place: with no reference every difference is reported at its worst element.
-            found = against_reference(first, second, None, "")
-            return found or zero_sign_difference(first, second)
+            return _exact_difference(first, second)
         return between_two(first, second, None if reason else left, None if reason else right, reason)
 
     references = reference_p, reference_q
@@ -68,25 +66,25 @@ def judge_rewrite(
 
 
 def _without_new_globals(original: Observation, rewrite: Observation) -> Observation:
-    """The rewrite's observation without globals that only it has: a rewrite may keep a constant or a counter there."""
+    """The rewrite's observation without globals that only it has: a rewrite may add a constant or a counter."""
     names = {_GLOBAL.sub(r"\1", path) for call in original.calls for path, _ in call.structures}
 
-    def known(path: str) -> bool:
+    def is_shared(path: str) -> bool:
         return not _GLOBAL.match(path) or _GLOBAL.sub(r"\1", path) in names
 
-    kept = [
+    calls = [
         dataclasses.replace(
             call,
-            globals_after=[(path, leaf) for path, leaf in call.globals_after if known(path)],
-            structures=[(path, built) for path, built in call.structures if known(path)],
+            globals_after=[(path, leaf) for path, leaf in call.globals_after if is_shared(path)],
+            structures=[(path, structure) for path, structure in call.structures if is_shared(path)],
         )
         for call in rewrite.calls
     ]
-    return dataclasses.replace(rewrite, calls=kept)
+    return dataclasses.replace(rewrite, calls=calls)
 
 
 def judge_self(first: Observation, second: Observation) -> Verdict:
-    """Two eager runs of one program, which must not differ in a single bit."""
+    """Compare two eager runs of one program, which must be equal bit for bit."""
     names = ("one run", "another run")
     for number, (one, other) in enumerate(observation_diff.padded(first, second)):
         raised = [None if call is None or call.raised is None else call.raised.type for call in (one, other)]
@@ -102,8 +100,11 @@ def judge_self(first: Observation, second: Observation) -> Verdict:
 
 
 def _bit_for_bit(group: str, first: Any, second: Any, left: Any, right: Any) -> Difference | None:
-    if identical(first, second, signed_zero=True):
-        return None
+    return None if identical(first, second, signed_zero=True) else _exact_difference(first, second)
+
+
+def _exact_difference(first: Any, second: Any) -> Difference:
+    """The worst element of two values that are not identical."""
     return against_reference(first, second, None, "") or zero_sign_difference(first, second)
 
 
@@ -117,10 +118,10 @@ def _side_by_side(
     *,
     strict: bool,
 ) -> Verdict:
-    """Types and printed lines first, then the values of every group; a doubt only where nothing is wrong."""
+    """Compare types and printed lines, then the values of every group; inconclusive only where nothing is wrong."""
     verdict = observation_diff.unread_difference(first, second, kind, names)
     verdict = verdict or observation_diff.structure_difference(first, second, kind, names)
-    verdict = verdict or observation_diff.left_otherwise(first, second, kind, names)
+    verdict = verdict or observation_diff.side_effect_structure_difference(first, second, kind, names)
     for group in VALUES:
         verdict = verdict or observation_diff.paths_difference(first, second, group, kind, names)
         verdict = verdict or observation_diff.metadata_verdict(
@@ -131,17 +132,17 @@ def _side_by_side(
     verdict = verdict or _printed(first, second, kind, names)
     if verdict is not None:
         return verdict
-    unsure: Verdict | None = None
+    inconclusive: Verdict | None = None
     for group in VALUES:
         verdict = observation_diff.values_verdict(first, second, references, group, kind, compare, names)
         if verdict is not None and verdict.kind is not VerdictKind.INCONCLUSIVE:
             return verdict
-        unsure = unsure or verdict
-    return unsure or Verdict(VerdictKind.AGREE, f"{names[0]} and {names[1]} agree")
+        inconclusive = inconclusive or verdict
+    return inconclusive or Verdict(VerdictKind.AGREE, f"{names[0]} and {names[1]} agree")
 
 
 def _printed(
     first: Observation, second: Observation, kind: VerdictKind, names: observation_diff.Names
 ) -> Verdict | None:
-    found = observation_diff.lines_difference(first, second, "printed", names)
-    return None if found is None else Verdict(kind, found.message, found.evidence)
+    verdict = observation_diff.lines_difference(first, second, "printed", names)
+    return None if verdict is None else Verdict(kind, verdict.message, verdict.evidence)

@@ -1,4 +1,7 @@
-"""Two values of one leaf: the same, wrong, or beyond what the reference can decide, with the worst element."""
+"""Comparison of two values of one leaf: they agree, differ, or the reference cannot decide; with the worst element.
+
+The numbers that decide are in ``eqfuzz.oracle.thresholds``.
+"""
 
 from __future__ import annotations
 
@@ -9,29 +12,28 @@ from typing import Any
 import numpy as np
 import torch
 
-from eqfuzz.oracle.observe.leaves import is_tensor_like
-from eqfuzz.oracle.observe.readability import Unreadable
+from eqfuzz.oracle.compare.leaf_values import (
+    as_tensor,
+    distance_between,
+    equal_elements,
+    identical,
+    plain,
+    widened,
+)
 from eqfuzz.oracle.reference.reference import LeafReference, classes
 from eqfuzz.oracle.reference.rounding_model import HALVES
+from eqfuzz.oracle.thresholds import THRESHOLDS
 
-_TOO_UNSTABLE = 0.2
-_TIMES_EAGER = 3.0
-FACTOR = 4.0
-"""c: how many measured bounds away from the reference is wrong."""
-_ALONE = 2.0
-_ALONE_IN_HALVES = 1.3
-_MORE_IN_FEW = 1.0
-_CROWD = 8
-_TIMES_OTHERS = 2.0
-_UNHEARD = 8.0
-_SMOOTH = 0.1
+OTHER_PATH = "the reference run gives another type or shape than the eager run"
 
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """How two leaves part. ``unsure`` says in words why the reference cannot decide; empty means really wrong.
+    """How two values of one leaf differ, at the worst element.
 
-    ``allowed`` is the largest distance from the reference (or between the two) that would have passed at ``index``.
+    ``first`` and ``second`` are its values, as Python scalars or strings. ``allowed`` is the largest distance from
+    ``reference`` (or between the two) that would have been accepted at ``index``. ``wrong`` and ``unstable`` count
+    elements. ``inconclusive`` is the reason why the reference cannot decide; empty where the difference is an error.
     """
 
     index: tuple[int, ...] | None
@@ -42,362 +44,294 @@ class Difference:
     wrong: int = 1
     elements: int = 1
     unstable: int = 0
-    unsure: str = ""
+    inconclusive: str = ""
+
+    def describe(self, names: tuple[str, str]) -> str:
+        """The values in one line; ``names`` are those of the two sides."""
+        values = f"{names[0]} gives {_short(self.first)} and {names[1]} gives {_short(self.second)}"
+        if self.inconclusive:
+            return f"{values}, but {self.inconclusive}"
+        if self.reference is not None:
+            values += f"; reference {_short(self.reference)}, allowed distance {self.allowed or 0.0:.3g}"
+        return f"{values}; {self.wrong} of {self.elements} elements are wrong"
 
 
-def metadata_difference(first: Any, second: Any, *, strict: bool) -> str:
-    """What differs besides values, in words; "" when nothing. ``strict`` adds requires_grad; strides are apart."""
-    if not (isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)):
-        return _loose_metadata(first, second)
-    for name in ("dtype", "shape", "device"):
-        left, right = getattr(first, name), getattr(second, name)
-        if left != right:
-            return f"{name} is {_plain(left)} in the first and {_plain(right)} in the second"
-    if not strict:
-        return ""
-    if first.requires_grad != second.requires_grad:
-        return f"requires_grad is {first.requires_grad} in the first and {second.requires_grad} in the second"
-    return ""
+@dataclasses.dataclass
+class _Elements:
+    """What is known of each element; tensors of the leaf's shape.
 
+    ``allowed`` is the largest distance from the reference that is accepted, ``equal`` marks the elements in which the
+    two values agree. No element is both ``wrong`` and ``unstable``.
+    """
 
-def strides_difference(first: Any, second: Any) -> str:
-    """How the strides of two tensors of one shape differ, in words; "" where they do not, or are of no consequence."""
-    if not (isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)):
-        return ""
-    if first.numel() and _strides(first) != _strides(second):
-        return f"stride is {first.stride()} in the first and {second.stride()} in the second"
-    return ""
-
-
-def identical(first: Any, second: Any, *, signed_zero: bool) -> bool:
-    """Equal in every element; NaN equals NaN whatever its payload. Shapes and dtypes must agree."""
-    if is_tensor_like(first) and is_tensor_like(second):
-        left, right = as_tensor(first), as_tensor(second)
-        if left is None or right is None:
-            return bool(np.array_equal(np.asarray(first), np.asarray(second)))
-        if left.dtype != right.dtype or left.shape != right.shape:
-            return False
-        return bool(_equal_elements(left, right, signed_zero=signed_zero).all())
-    if is_tensor_like(first) or is_tensor_like(second):
-        return _unused(first, second)
-    if _is_number(first) and _is_number(second):
-        left, right = torch.tensor(first), torch.tensor(second)
-        return left.dtype == right.dtype and bool(_equal_elements(left, right, signed_zero=signed_zero).all())
-    return type(first) is type(second) and bool(first == second)
+    equal: torch.Tensor
+    wrong: torch.Tensor
+    unstable: torch.Tensor
+    allowed: torch.Tensor
 
 
 def against_reference(eager: Any, compiled: Any, reference: LeafReference | None, reason: str) -> Difference | None:
-    """Judge ``compiled`` by the measured bound; None when it agrees. ``reason`` says why there is no reference.
+    """Compare ``compiled`` with the measured error bound of ``reference``; None where it agrees.
 
-    Metadata must have been found equal. Equal to eager is right at once; else an element is wrong when it lies beyond
-    c·T from the reference and more than three times farther from it than eager.
+    Metadata must be equal. An element that equals eager's is right. ``reason`` says why there is no reference.
     """
     if identical(eager, compiled, signed_zero=False):
         return None
     first, second = as_tensor(eager), as_tensor(compiled)
     if first is None or second is None:
-        return Difference(None, _plain(eager), _plain(compiled), allowed=0.0)
-    same = _equal_elements(first, second, signed_zero=False)
-    why = reason or ("" if reference is None else reference.opaque)
+        return Difference(None, plain(eager), plain(compiled), allowed=0.0)
+    equal = equal_elements(first, second, signed_zero=False)
+    why = reason or ("" if reference is None else reference.unknown)
     target = None if reference is None else as_tensor(reference.value)
     if reference is not None and not why and (target is None or target.shape != first.shape):
-        why = "the reference took another path than the eager run"
+        why = OTHER_PATH
     if why or reference is None or target is None:
-        return _first_difference(first, second, same, why)
+        return _without_reference(first, second, equal, why)
     if reference.bound is None:
         target = target.to(first.dtype)
-        right = _equal_elements(second, target, signed_zero=False)
-        trusted = _equal_elements(first, target, signed_zero=False)
-        zeros = torch.zeros(first.shape, dtype=torch.float64)
-        return _summed(first, second, target, zeros, ~same & ~right & trusted, ~same & ~trusted, same)
-    wrong, unstable, allowed = _judge_elements(first, second, same, target, reference)
-    parted = _parted(first, reference)
-    if bool(parted.any()):
-        # Autograd has formulas of its own for what is watched: there eager itself is what compiled code must give.
-        target = torch.where(parted, first.to(target.dtype), target)
-        allowed = torch.where(parted, torch.maximum(allowed, _half_of_the_digits(first)), allowed)
-        wrong |= parted & ~same & (distance_between(second, target) > allowed)
-    return _summed(first, second, target, allowed, wrong, unstable, same)
+        return _worst_difference(first, second, target, _exact_elements(first, second, equal, target))
+    elements = _bounded_elements(first, second, equal, target, reference)
+    target = _hold_to_eager(first, second, target, reference, elements)
+    return _worst_difference(first, second, target, elements)
 
 
 def between_two(
     first: Any, second: Any, left: LeafReference | None, right: LeafReference | None, reason: str
 ) -> Difference | None:
-    """Judge two eager runs of equal programs: each may lie c·T from its own reference."""
+    """Compare two eager runs of equal programs, each of which may deviate from its own reference."""
     if identical(first, second, signed_zero=False):
         return None
     one, other = as_tensor(first), as_tensor(second)
     if one is None or other is None:
-        return Difference(None, _plain(first), _plain(second), allowed=0.0)
-    same = _equal_elements(one, other, signed_zero=False)
+        return Difference(None, plain(first), plain(second), allowed=0.0)
+    equal = equal_elements(one, other, signed_zero=False)
     why = reason
     for reference in (left, right):
-        why = why or ("no reference" if reference is None else reference.opaque)
+        why = why or ("there is no reference" if reference is None else reference.unknown)
         if not why and reference is not None and getattr(as_tensor(reference.value), "shape", None) != one.shape:
-            why = "the reference took another path than the eager run"
+            why = OTHER_PATH
     if why or left is None or right is None:
-        return _first_difference(one, other, same, why or "no reference")
+        return _without_reference(one, other, equal, why or "there is no reference")
     zeros = torch.zeros(one.shape, dtype=torch.float64)
     bounds = [zeros if reference.bound is None else reference.bound for reference in (left, right)]
     unstable = torch.zeros(one.shape, dtype=torch.bool)
     for reference in (left, right):
         if reference.unstable is not None:
             unstable |= reference.unstable
-    allowed = _factor_of_two_eager_runs(one.dtype) * (bounds[0] + bounds[1])
-    distance = distance_between(one, other)
-    wrong = ~same & ~unstable & ~(distance <= allowed)
-    return _summed(one, other, one, allowed, wrong, unstable, same)
+    factor = THRESHOLDS.eager_pair_factor_half if one.dtype in HALVES else THRESHOLDS.bound_factor
+    allowed = factor * (bounds[0] + bounds[1])
+    wrong = ~equal & ~unstable & ~(distance_between(one, other) <= allowed)
+    return _worst_difference(one, other, one, _Elements(equal, wrong, unstable, allowed))
 
 
 def zero_sign_difference(first: Any, second: Any) -> Difference:
-    """The place where two leaves that are equal in value have zeros of different sign."""
+    """The element in which two leaves of equal values have zeros of different sign."""
     one, other = as_tensor(first), as_tensor(second)
     if one is None or other is None:
-        return Difference(None, _plain(first), _plain(second), allowed=0.0)
-    differs = ~_equal_elements(one, other, signed_zero=True)
+        return Difference(None, plain(first), plain(second), allowed=0.0)
+    differs = ~equal_elements(one, other, signed_zero=True)
     zeros = torch.zeros(one.shape, dtype=torch.float64)
-    where = _worst(one, other, zeros, differs)
-    found = _at(one, other, one, zeros, where, int(differs.sum()), 0, "")
-    return dataclasses.replace(found, reference=None)
+    index = _worst_index(one, other, zeros, differs)
+    difference = _difference_at(index, one, other, one, zeros, int(differs.sum()), 0, "")
+    return dataclasses.replace(difference, reference=None)
 
 
-def _parted(eager: torch.Tensor, reference: LeafReference) -> torch.Tensor:
-    """Elements of which half of the digits differ between eager and the run that was measured; rounding is less."""
-    rerun = reference.rerun
-    nowhere = torch.zeros(eager.shape, dtype=torch.bool)
-    is_inexact = eager.is_floating_point() or eager.is_complex()
-    if rerun is None or rerun.shape != eager.shape or rerun.dtype != eager.dtype or not is_inexact:
-        return nowhere
-    assert reference.bound is not None and reference.unstable is not None
-    finite = torch.isfinite(eager) & torch.isfinite(rerun) & ~reference.unstable
-    far = distance_between(eager, rerun) > torch.maximum(FACTOR * reference.bound, _half_of_the_digits(eager))
-    return finite & far
+def _exact_elements(
+    eager: torch.Tensor, compiled: torch.Tensor, equal: torch.Tensor, target: torch.Tensor
+) -> _Elements:
+    """Of a leaf that no rounding reached: right is the reference's value, where eager has it too."""
+    compiled_is_right = equal_elements(compiled, target, signed_zero=False)
+    eager_is_right = equal_elements(eager, target, signed_zero=False)
+    wrong = ~equal & ~compiled_is_right & eager_is_right
+    zeros = torch.zeros(eager.shape, dtype=torch.float64)
+    return _Elements(equal, wrong, ~equal & ~eager_is_right, zeros)
 
 
-def _half_of_the_digits(values: torch.Tensor) -> torch.Tensor:
-    """The distance at which the largest of the values has lost half of its digits."""
-    size = values.detach().abs().double()
-    largest = size.masked_fill(~torch.isfinite(size), 0.0).max()
-    return torch.full(values.shape, float(largest) * math.sqrt(torch.finfo(values.dtype).eps), dtype=torch.float64)
-
-
-def _judge_elements(
-    eager: torch.Tensor, compiled: torch.Tensor, same: torch.Tensor, target: torch.Tensor, reference: LeafReference
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    assert reference.bound is not None and reference.exact is not None
-    assert reference.unstable is not None
-    exact, unstable = reference.exact, reference.unstable
-    right = _equal_elements(_wide(compiled), _wide(target), signed_zero=False)
-    trusted = _equal_elements(_wide(eager), _wide(target), signed_zero=False)
-    # Where eager itself misses an exact value the noise model has failed: nothing can be said there.
-    unstable = unstable | (exact & ~same & ~right & ~trusted)
-    wrong_exact = exact & ~same & ~right & trusted & ~unstable
-    allowed = (FACTOR * reference.bound).masked_fill(exact, 0.0)
+def _bounded_elements(
+    eager: torch.Tensor, compiled: torch.Tensor, equal: torch.Tensor, target: torch.Tensor, reference: LeafReference
+) -> _Elements:
+    """Of a leaf with an error bound. Elements that no rounding reached are compared exactly."""
+    assert reference.bound is not None and reference.exact is not None and reference.unstable is not None
+    exact, bound = reference.exact, reference.bound
+    compiled_is_right = equal_elements(widened(compiled), widened(target), signed_zero=False)
+    eager_is_right = equal_elements(widened(eager), widened(target), signed_zero=False)
+    # Where eager itself misses an exact value the noise model has failed: nothing can be decided there.
+    unstable = reference.unstable | (exact & ~equal & ~compiled_is_right & ~eager_is_right)
+    wrong_exact = exact & ~equal & ~compiled_is_right & eager_is_right & ~unstable
+    allowed = (THRESHOLDS.bound_factor * bound).masked_fill(exact, 0.0)
     if not (eager.dtype.is_floating_point or eager.dtype.is_complex):
-        return wrong_exact, unstable, allowed
-    of_eager, of_compiled, of_target = (classes(_wide(value)) for value in (eager, compiled, target))
-    finite = (of_eager == 0) & (of_compiled == 0) & (of_target == 0) & ~exact
-    far, near = distance_between(compiled, target), distance_between(eager, target)
-    farther = finite & (far > _TIMES_EAGER * near)
-    steady = ~unstable
-    beyond = farther & (far > allowed)
-    least = _ALONE_IN_HALVES if eager.dtype in HALVES else _ALONE
-    alone, times = _alone(far, near, reference.bound, finite & steady, least)
-    alone &= farther
-    allowed = torch.where(alone, torch.minimum(allowed, times * reference.bound), allowed)
-    class_wrong = ~exact & (of_compiled != of_target) & (of_eager == of_target)
-    # Noise can flip the element, but what came out is like nothing that any noisy run gave.
-    smooth = reference.bound < _SMOOTH * distance_between(target, torch.zeros_like(target))
-    room = torch.where(smooth, _UNHEARD, 2 * _UNHEARD) * reference.bound
-    assert reference.heard is not None
-    novel = ~exact & ((reference.heard >> of_compiled) % 2 == 0) & ((reference.heard >> of_eager) % 2 == 1)
-    unheard = unstable & (novel | (farther & (far > room)))
-    wrong = wrong_exact | (~same & ((steady & (beyond | alone | class_wrong)) | unheard))
-    unstable = unstable | ((of_eager != of_target) & (of_compiled != of_eager) & (of_compiled != of_target))
-    unstable = unstable & ~unheard
-    if reference.whole is not None:
-        wrong, unstable = _judge_jumps(eager, compiled, same, reference, wrong, unstable)
-    return wrong & ~unstable, unstable, allowed
+        return _Elements(equal, wrong_exact, unstable, allowed)
+
+    eager_class, compiled_class, target_class = (classes(widened(value)) for value in (eager, compiled, target))
+    finite = (eager_class == 0) & (compiled_class == 0) & (target_class == 0) & ~exact
+    distance, eager_distance = distance_between(compiled, target), distance_between(eager, target)
+    less_accurate = finite & (distance > THRESHOLDS.eager_ratio * eager_distance)
+    stable = ~unstable
+
+    beyond_bound = less_accurate & (distance > allowed)
+    outlier, least = _outlier(distance, eager_distance, bound, finite & stable, half=eager.dtype in HALVES)
+    outlier &= less_accurate
+    allowed = torch.where(outlier, torch.minimum(allowed, least * bound), allowed)
+    other_class = ~exact & (compiled_class != target_class) & (eager_class == target_class)
+    wrong_stable = stable & (beyond_bound | outlier | other_class)
+
+    # Rounding can change an unstable element, but not to a class or as far as no noisy run did.
+    assert reference.observed_classes is not None
+    is_smooth = bound < THRESHOLDS.smooth_ratio * distance_between(target, torch.zeros_like(target))
+    reach = torch.where(is_smooth, THRESHOLDS.unstable_bound, THRESHOLDS.unstable_bound_large) * bound
+    unobserved_class = (
+        ~exact
+        & ~_is_observed(compiled_class, reference.observed_classes)
+        & _is_observed(eager_class, reference.observed_classes)
+    )
+    wrong_unstable = unstable & (unobserved_class | (less_accurate & (distance > reach)))
+
+    wrong = wrong_exact | (~equal & (wrong_stable | wrong_unstable))
+    all_classes_differ = (
+        (eager_class != target_class) & (compiled_class != eager_class) & (compiled_class != target_class)
+    )
+    unstable = (unstable | all_classes_differ) & ~wrong_unstable
+    elements = _Elements(equal, wrong, unstable, allowed)
+    if reference.jumped is not None:
+        _bound_jumps(eager, compiled, reference, elements)
+    elements.wrong = elements.wrong & ~elements.unstable
+    return elements
 
 
-def _judge_jumps(
-    eager: torch.Tensor,
-    compiled: torch.Tensor,
-    same: torch.Tensor,
-    reference: LeafReference,
-    wrong: torch.Tensor,
-    unstable: torch.Tensor,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Numbers that jumped: right is what lies between two that noisy runs gave, by no factor more."""
-    assert reference.whole is not None and reference.least is not None and reference.most is not None
-    given, came = _wide(eager), _wide(compiled)
-    trusted = reference.whole & (reference.least <= given) & (given <= reference.most)
-    beyond = trusted & ~same & ~((reference.least <= came) & (came <= reference.most))
-    return torch.where(trusted, beyond, wrong), torch.where(trusted, reference.whole & ~beyond, unstable)
+def _is_observed(element_class: torch.Tensor, observed_classes: torch.Tensor) -> torch.Tensor:
+    """Whether some noisy run gave the class (bit 2**class of ``observed_classes``)."""
+    return (observed_classes >> element_class) % 2 == 1
 
 
-def _alone(
-    far: torch.Tensor, near: torch.Tensor, bound: torch.Tensor, judged: torch.Tensor, least: float
+def _bound_jumps(eager: torch.Tensor, compiled: torch.Tensor, reference: LeafReference, elements: _Elements) -> None:
+    """Decide elements that came out of a jump: they must lie between the results of the noisy runs, as eager's do."""
+    assert reference.jumped is not None and reference.lowest is not None and reference.highest is not None
+    lowest, highest = reference.lowest, reference.highest
+
+    def is_between(value: torch.Tensor) -> torch.Tensor:
+        return (lowest <= value) & (value <= highest)
+
+    decided = reference.jumped & is_between(widened(eager))
+    beyond = decided & ~elements.equal & ~is_between(widened(compiled))
+    elements.wrong = torch.where(decided, beyond, elements.wrong)
+    elements.unstable = torch.where(decided, reference.jumped & ~beyond, elements.unstable)
+
+
+def _outlier(
+    distance: torch.Tensor, eager_distance: torch.Tensor, bound: torch.Tensor, judged: torch.Tensor, *, half: bool
 ) -> tuple[torch.Tensor, float]:
-    """The one element that strays from the reference, measured by its bound, much farther than any other of the leaf.
+    """A mask of the one outlier, if there is one, and the distance, in units of ``bound``, beyond which it is one.
 
-    c leaves room for implementations that round worse than the model says; they do so in more elements than one. The
-    fewer others there are, the more room is left; compiled halves stray least, since fused code keeps a wider type
-    between operators. With it comes how many bounds away the element could have been.
+    The error bound leaves room for implementations that round worse than the model; those do so in more elements than
+    one. The fewer other elements there are, the more room is left.
     """
-    found = torch.zeros(judged.numel(), dtype=torch.bool)
+    mask = torch.zeros(judged.numel(), dtype=torch.bool)
     judged = judged & (bound > 0)
     count = int(judged.sum())
     if not count:
-        return found.view(judged.shape), 0.0
-    highest, places = torch.where(judged, far / bound, 0.0).reshape(-1).topk(min(2, far.numel()))
-    usual = float(torch.where(judged, near / bound, 0.0).max())
-    usual = max([usual, *highest[1:].tolist()])
-    times = max(least if count >= _CROWD else least + _MORE_IN_FEW, _TIMES_OTHERS * usual)
-    found[places[0]] = bool(highest[0] > times)
-    return found.view(judged.shape), times
+        return mask.view(judged.shape), 0.0
+    largest, places = torch.where(judged, distance / bound, 0.0).reshape(-1).topk(min(2, distance.numel()))
+    of_eager = float(torch.where(judged, eager_distance / bound, 0.0).max())
+    of_others = max([of_eager, *largest[1:].tolist()])
+    least = max(THRESHOLDS.least_outlier(count, half=half), THRESHOLDS.outlier_ratio * of_others)
+    mask[places[0]] = bool(largest[0] > least)
+    return mask.view(judged.shape), least
 
 
-def _summed(
-    first: torch.Tensor,
-    second: torch.Tensor,
+def _hold_to_eager(
+    eager: torch.Tensor,
+    compiled: torch.Tensor,
     target: torch.Tensor,
-    allowed: torch.Tensor,
-    wrong: torch.Tensor,
-    unstable: torch.Tensor,
-    same: torch.Tensor,
+    reference: LeafReference,
+    elements: _Elements,
+) -> torch.Tensor:
+    """Compare with eager itself where the reference run computed something else; the target of each element.
+
+    Autograd uses other formulas under a dispatch mode (the backward of a complex ``pinv``). Where the reference run, in
+    the program's own dtype, differs from eager by half of the digits, its values say nothing about compiled code.
+    """
+    rerun = reference.rerun
+    is_inexact = eager.is_floating_point() or eager.is_complex()
+    if rerun is None or rerun.shape != eager.shape or rerun.dtype != eager.dtype or not is_inexact:
+        return target
+    assert reference.bound is not None and reference.unstable is not None
+    half_of_the_digits = _largest(eager) * math.sqrt(torch.finfo(eager.dtype).eps)
+    finite = torch.isfinite(eager) & torch.isfinite(rerun) & ~reference.unstable
+    explained = (THRESHOLDS.bound_factor * reference.bound).clamp(min=half_of_the_digits)
+    other_formula = finite & (distance_between(eager, rerun) > explained)
+    if not bool(other_formula.any()):
+        return target
+    target = torch.where(other_formula, eager.to(target.dtype), target)
+    room = elements.allowed.clamp(min=half_of_the_digits)
+    elements.allowed = torch.where(other_formula, room, elements.allowed)
+    elements.wrong |= other_formula & ~elements.equal & (distance_between(compiled, target) > elements.allowed)
+    return target
+
+
+def _largest(values: torch.Tensor) -> float:
+    """The largest finite magnitude."""
+    size = values.detach().abs().double()
+    return float(size.masked_fill(~torch.isfinite(size), 0.0).max())
+
+
+def _worst_difference(
+    first: torch.Tensor, second: torch.Tensor, target: torch.Tensor, elements: _Elements
 ) -> Difference | None:
-    """One difference out of the element masks: the element farthest beyond what is allowed."""
+    """The element farthest beyond what is allowed; None where no element is wrong and few are unstable."""
     total = max(first.numel(), 1)
-    loose = int(unstable.sum())
+    wrong, unstable = int(elements.wrong.sum()), int(elements.unstable.sum())
     # A difference within the bound is what the noise predicts, however large the bound is beside the value.
-    suspicious = unstable & ~same & ~((distance_between(target, second) <= allowed) & (classes(_wide(second)) == 0))
-    if loose > _TOO_UNSTABLE * total and bool(suspicious.any()):
-        where = _worst(first, second, allowed, suspicious)
-        why = f"{loose} of {total} elements can be flipped by rounding alone"
-        return _at(first, second, target, allowed, where, int(wrong.sum()), loose, why)
-    if not bool(wrong.any()):
+    within = (distance_between(target, second) <= elements.allowed) & (classes(widened(second)) == 0)
+    suspicious = elements.unstable & ~elements.equal & ~within
+    if unstable > THRESHOLDS.unstable_share * total and bool(suspicious.any()):
+        index = _worst_index(first, second, elements.allowed, suspicious)
+        why = f"{unstable} of {total} elements are unstable: rounding alone can change them"
+        return _difference_at(index, first, second, target, elements.allowed, wrong, unstable, why)
+    if not wrong:
         return None
-    return _at(first, second, target, allowed, _worst(target, second, allowed, wrong), int(wrong.sum()), loose, "")
+    index = _worst_index(target, second, elements.allowed, elements.wrong)
+    return _difference_at(index, first, second, target, elements.allowed, wrong, unstable, "")
 
 
-def _worst(first: torch.Tensor, second: torch.Tensor, allowed: torch.Tensor, among: torch.Tensor) -> tuple[int, ...]:
+def _without_reference(first: torch.Tensor, second: torch.Tensor, equal: torch.Tensor, why: str) -> Difference:
+    """The largest difference between the two; inconclusive if ``why`` says so."""
+    zeros = torch.zeros(first.shape, dtype=torch.float64)
+    index = _worst_index(first, second, zeros, ~equal)
+    difference = _difference_at(index, first, second, first, zeros, int((~equal).sum()), 0, why)
+    return dataclasses.replace(difference, reference=None, allowed=None)
+
+
+def _worst_index(
+    first: torch.Tensor, second: torch.Tensor, allowed: torch.Tensor, among: torch.Tensor
+) -> tuple[int, ...]:
     distance = distance_between(first, second).nan_to_num(float("inf"), float("inf"), float("inf"))
     score = (distance - allowed).masked_fill(~among, float("-inf"))
     flat = int(score.reshape(-1).argmax())
     return tuple(int(part) for part in np.unravel_index(flat, tuple(first.shape))) if first.dim() else ()
 
 
-def _at(
+def _difference_at(
+    index: tuple[int, ...],
     first: torch.Tensor,
     second: torch.Tensor,
     target: torch.Tensor,
     allowed: torch.Tensor,
-    where: tuple[int, ...],
     wrong: int,
     unstable: int,
-    unsure: str,
+    why: str,
 ) -> Difference:
     return Difference(
-        index=where,
-        first=_plain(first[where].item()),
-        second=_plain(second[where].item()),
-        reference=_plain(target[where].item()),
-        allowed=float(allowed[where]),
+        index=index,
+        first=plain(first[index].item()),
+        second=plain(second[index].item()),
+        reference=plain(target[index].item()),
+        allowed=float(allowed[index]),
         wrong=wrong,
         elements=first.numel(),
         unstable=unstable,
-        unsure=unsure,
+        inconclusive=why,
     )
 
 
-def _first_difference(first: torch.Tensor, second: torch.Tensor, same: torch.Tensor, why: str) -> Difference:
-    zeros = torch.zeros(first.shape, dtype=torch.float64)
-    where = _worst(first, second, zeros, ~same)
-    count = int((~same).sum())
-    found = _at(first, second, first, zeros, where, count, 0, why)
-    return dataclasses.replace(found, reference=None, allowed=None)
-
-
-def _equal_elements(first: torch.Tensor, second: torch.Tensor, *, signed_zero: bool) -> torch.Tensor:
-    if first.is_complex():
-        parts = _equal_elements(torch.view_as_real(first), torch.view_as_real(second), signed_zero=signed_zero)
-        return parts.all(-1)
-    first, second = _comparable(first), _comparable(second)
-    equal = first == second
-    if not first.is_floating_point():
-        return equal
-    if signed_zero:
-        equal = equal & (torch.signbit(first) == torch.signbit(second))
-    return equal | (torch.isnan(first) & torch.isnan(second))
-
-
-def _comparable(value: torch.Tensor) -> torch.Tensor:
-    """Comparison kernels do not exist for 8-bit floats; float32 holds them exactly."""
-    return value.to(torch.float32) if value.is_floating_point() and value.element_size() == 1 else value
-
-
-def _wide(value: torch.Tensor) -> torch.Tensor:
-    if value.is_complex():
-        return value.to(torch.complex128)
-    return value.to(torch.float64) if value.is_floating_point() else value
-
-
-def distance_between(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    if first.is_complex() or second.is_complex():
-        return (first.to(torch.complex128) - second.to(torch.complex128)).abs()
-    return (first.to(torch.float64) - second.to(torch.float64)).abs()
-
-
-def _factor_of_two_eager_runs(dtype: torch.dtype) -> float:
-    return 8.0 if dtype in HALVES else FACTOR
-
-
-def _strides(value: torch.Tensor) -> list[int]:
-    return [stride for size, stride in zip(value.shape, value.stride(), strict=True) if size > 1]
-
-
-def _loose_metadata(first: Any, second: Any) -> str:
-    if _unused(first, second) or (isinstance(first, Unreadable) and isinstance(second, Unreadable)):
-        return ""
-    left, right = _kind(first), _kind(second)
-    return "" if left == right else f"type is {left} in the first and {right} in the second"
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"ndarray of {value.dtype} with shape {value.shape}"
-    if isinstance(value, Unreadable):
-        return f"unreadable ({value.why})"
-    return type(value).__name__
-
-
-def _unused(first: Any, second: Any) -> bool:
-    """No gradient and a gradient of zeros say the same."""
-    if first is None and isinstance(second, torch.Tensor):
-        return not bool(second.count_nonzero())
-    if second is None and isinstance(first, torch.Tensor):
-        return not bool(first.count_nonzero())
-    return False
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (float, complex)) and not isinstance(value, np.generic)
-
-
-def as_tensor(value: Any) -> torch.Tensor | None:
-    """The leaf as a detached CPU tensor; None for what is not numeric."""
-    if isinstance(value, torch.Tensor):
-        return value.detach().cpu()
-    if isinstance(value, np.generic):
-        value = np.asarray(value)
-    if isinstance(value, np.ndarray):
-        return (
-            torch.from_numpy(np.ascontiguousarray(value).reshape(value.shape)) if value.dtype.kind in "biufc" else None
-        )
-    return torch.tensor(value, dtype=torch.float64) if isinstance(value, float) else None
-
-
-def _plain(value: Any) -> Any:
-    """A Python scalar or string, as evidence needs."""
-    return value if isinstance(value, (bool, int, float, str, type(None))) else str(value)
+def _short(value: Any) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)[:80]

@@ -1,4 +1,4 @@
-"""Going through two observations side by side: calls, groups of leaves, leaves; the first difference as a verdict."""
+"""Two observations compared call by call and leaf by leaf; the first difference as a verdict."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from eqfuzz.oracle.compare.leaf_comparison import Difference, metadata_difference, strides_difference
+from eqfuzz.oracle.compare.leaf_comparison import Difference
+from eqfuzz.oracle.compare.leaf_metadata import metadata_difference, strides_difference
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.oracle.observe.observation import CallObservation, Observation
 from eqfuzz.oracle.reference.reference import LeafReference, Reference
 
 Names = tuple[str, str]
-"""What the two sides are called in messages: ``("eager", "compiled")``."""
+"""The names of the two sides in messages, such as ``("eager", "compiled")``."""
 
 NOTHING = "nothing"
-"""How something is built that is not there."""
+"""The structure of a value that does not exist on one side."""
+
+_LINES = {"printed": "printed line", "warned": "warning"}
 
 Compare = Callable[[str, Any, Any, LeafReference | None, LeafReference | None], Difference | None]
-"""Compares two values of one leaf: its group, both values, what the two references know."""
+"""Compares two values of one leaf. Arguments: its group, both values, the leaf's reference in both references."""
 
 
 def padded(first: Observation, second: Observation) -> Iterator[tuple[CallObservation | None, CallObservation | None]]:
@@ -29,9 +32,9 @@ def padded(first: Observation, second: Observation) -> Iterator[tuple[CallObserv
 
 
 def finished(first: Observation, second: Observation) -> Iterator[tuple[int, CallObservation, CallObservation]]:
-    """Calls that both sides finished and that could be read.
+    """Calls that both sides completed and whose results could be read, with their numbers.
 
-    One that raised is left out: how far each came before it is not promised.
+    Calls that raised are left out: what a program does before an exception is not specified.
     """
     for number, (one, other) in enumerate(zip(first.calls, second.calls, strict=False)):
         if one.raised is None and other.raised is None and not (one.unread or other.unread):
@@ -44,83 +47,86 @@ def call_name(number: int, call: CallObservation | None) -> str:
 
 
 def unread_difference(first: Observation, second: Observation, kind: VerdictKind, names: Names) -> Verdict | None:
-    """The first call whose results only one side can be asked for."""
+    """The first call whose results can be read on one side only."""
     for number, (one, other) in enumerate(zip(first.calls, second.calls, strict=False)):
         if one.raised is None and other.raised is None and bool(one.unread) != bool(other.unread):
             name, why = (names[0], one.unread) if one.unread else (names[1], other.unread)
-            message = f"{call_name(number, one)}: what {name} leaves cannot be read: {why}"
+            message = f"{call_name(number, one)}: the results of {name} cannot be read: {why}"
             return Verdict(kind, message, Evidence(call=number, path="output"))
     return None
 
 
 def structure_difference(first: Observation, second: Observation, kind: VerdictKind, names: Names) -> Verdict | None:
-    """The first call whose returned containers or leaves are of other types, lengths or keys, or in another order."""
+    """The first call whose returned containers or leaves differ in types, lengths, keys or their order."""
     for number, one, other in finished(first, second):
         if one.structure != other.structure:
             message = f"{names[0]} returns {one.structure} and {names[1]} returns {other.structure}"
-            return _built_otherwise(number, one, "output", (one.structure, other.structure), kind, message)
+            return _structure_verdict(number, one, "output", (one.structure, other.structure), kind, message)
     return None
 
 
-def left_otherwise(first: Observation, second: Observation, kind: VerdictKind, names: Names) -> Verdict | None:
-    """The same of what a call leaves behind in arguments, attributes and globals; some may be on one side only."""
+def side_effect_structure_difference(
+    first: Observation, second: Observation, kind: VerdictKind, names: Names
+) -> Verdict | None:
+    """The same for arguments, attributes and globals after a call; some may exist on one side only."""
     for number, one, other in finished(first, second):
         left, right = dict(one.structures), dict(other.structures)
         for path in {**left, **right}:
-            built = left.get(path, NOTHING), right.get(path, NOTHING)
-            if built[0] != built[1]:
-                message = f"{path}: {names[0]} leaves {built[0]} behind and {names[1]} leaves {built[1]}"
-                return _built_otherwise(number, one, path, built, kind, message)
+            pair = left.get(path, NOTHING), right.get(path, NOTHING)
+            if pair[0] != pair[1]:
+                message = f"{path}: after the call it is {pair[0]} in {names[0]} and {pair[1]} in {names[1]}"
+                return _structure_verdict(number, one, path, pair, kind, message)
     return None
 
 
-def _built_otherwise(
-    number: int, call: CallObservation, path: str, built: tuple[str, str], kind: VerdictKind, message: str
+def _structure_verdict(
+    number: int, call: CallObservation, path: str, pair: tuple[str, str], kind: VerdictKind, message: str
 ) -> Verdict:
-    evidence = Evidence(call=number, path=f"structure({path})", eager=built[0], compiled=built[1])
+    evidence = Evidence(call=number, path=f"structure({path})", eager=pair[0], compiled=pair[1])
     return Verdict(kind, f"{call_name(number, call)}: {message}", evidence)
 
 
 def paths_difference(
     first: Observation, second: Observation, group: str, kind: VerdictKind, names: Names
 ) -> Verdict | None:
-    """The first call after which ``group`` holds other paths on the two sides."""
+    """The first call after which ``group`` has different paths on the two sides."""
     for number, one, other in finished(first, second):
         paths = [[path for path, _ in getattr(call, group)] for call in (one, other)]
         if paths[0] != paths[1]:
-            odd = sorted(set(paths[0]) ^ set(paths[1]))[:3] or paths[0][:3]
-            message = f"{names[0]} and {names[1]} do not leave the same things behind: {', '.join(odd)}"
-            return Verdict(kind, f"{call_name(number, one)}: {message}", Evidence(call=number, path=odd[0]))
+            unmatched = sorted(set(paths[0]) ^ set(paths[1]))[:3] or paths[0][:3]
+            message = f"{call_name(number, one)}: {_unmatched_in_words(unmatched, paths, names)}"
+            return Verdict(kind, message, Evidence(call=number, path=unmatched[0]))
     return None
+
+
+def _unmatched_in_words(unmatched: list[str], paths: list[list[str]], names: Names) -> str:
+    only = [[path for path in unmatched if path in own and path not in other] for own, other in (paths, paths[::-1])]
+    words = [f"only {name} has {', '.join(missing)}" for name, missing in zip(names, only, strict=True) if missing]
+    return "; ".join(words) or f"{names[0]} and {names[1]} have {', '.join(unmatched)} in another order"
 
 
 def metadata_verdict(
     first: Observation, second: Observation, group: str, kind: VerdictKind, names: Names, *, strict: bool
 ) -> Verdict | None:
     """The first leaf of ``group`` whose dtype, shape, device or type differs; ``strict`` adds ``requires_grad``."""
-    return _in_words(first, second, group, kind, names, partial(metadata_difference, strict=strict))
+    differ = partial(metadata_difference, names=names, strict=strict)
+    return _metadata_verdict(first, second, group, kind, differ)
 
 
 def strides_verdict(
     first: Observation, second: Observation, group: str, kind: VerdictKind, names: Names
 ) -> Verdict | None:
-    """The first leaf of ``group`` whose strides differ; all other metadata must have been found equal."""
-    return _in_words(first, second, group, kind, names, strides_difference)
+    """The first leaf of ``group`` whose strides differ; all other metadata must be equal."""
+    return _metadata_verdict(first, second, group, kind, partial(strides_difference, names=names))
 
 
-def _in_words(
-    first: Observation,
-    second: Observation,
-    group: str,
-    kind: VerdictKind,
-    names: Names,
-    differ: Callable[[Any, Any], str],
+def _metadata_verdict(
+    first: Observation, second: Observation, group: str, kind: VerdictKind, differ: Callable[[Any, Any], str]
 ) -> Verdict | None:
     for number, one, other in finished(first, second):
         for (path, left), (_, right) in zip(getattr(one, group), getattr(other, group), strict=True):
             words = differ(left, right)
             if words:
-                words = words.replace("the first", names[0]).replace("the second", names[1])
                 message = f"{call_name(number, one)}: {path}: {words}"
                 return Verdict(kind, message, Evidence(call=number, path=path))
     return None
@@ -135,74 +141,68 @@ def values_verdict(
     compare: Compare,
     names: Names,
 ) -> Verdict | None:
-    """The first leaf of ``group`` that ``compare`` finds wrong, else the first it is unsure of, else None."""
-    unsure: Verdict | None = None
+    """The first leaf of ``group`` that ``compare`` finds wrong, else the first inconclusive one, else None."""
+    inconclusive: Verdict | None = None
     for number, one, other in finished(first, second):
-        known = [_leaf_references(reference, number, group) for reference in references]
+        leaf_references = [_leaf_references(reference, number, group) for reference in references]
         for (path, before), (_, after) in zip(getattr(one, group), getattr(other, group), strict=True):
-            found = compare(group, before, after, known[0].get(path), known[1].get(path))
-            if found is None:
+            difference = compare(group, before, after, *(known.get(path) for known in leaf_references))
+            if difference is None:
                 continue
-            verdict = _verdict(found, kind, number, one, path, names)
-            if not found.unsure:
+            verdict = _values_verdict(difference, kind, number, one, path, names)
+            if not difference.inconclusive:
                 return verdict
-            unsure = unsure or verdict
-    return unsure
+            inconclusive = inconclusive or verdict
+    return inconclusive
 
 
 def lines_difference(first: Observation, second: Observation, group: str, names: Names) -> Verdict | None:
-    """The first line of text that differs in ``group``, printed lines or warnings."""
+    """The first line of text in ``group`` (printed lines or warnings) that differs."""
     for number, one, other in finished(first, second):
         left, right = getattr(one, group), getattr(other, group)
         if left != right:
             return Verdict(
                 VerdictKind.WRONG_SIDE_EFFECT,
-                f"{call_name(number, one)}: {group} line {_first_odd(left, right)}: "
-                f"{_quoted(left, right, names[0])} and {_quoted(right, left, names[1])}",
+                f"{call_name(number, one)}: {_LINES[group]} {_first_unequal(left, right)} is "
+                f"{_quoted(left, right)} in {names[0]} and {_quoted(right, left)} in {names[1]}",
                 Evidence(call=number, path=group, eager="\n".join(left)[:500], compiled="\n".join(right)[:500]),
             )
     return None
 
 
-def _first_odd(left: Sequence[str], right: Sequence[str]) -> int:
+def _first_unequal(left: Sequence[str], right: Sequence[str]) -> int:
     pairs = enumerate(zip(left, right, strict=False))
     return next((number for number, (a, b) in pairs if a != b), min(len(left), len(right)))
 
 
-def _quoted(lines: Sequence[str], others: Sequence[str], name: str) -> str:
-    place = _first_odd(lines, others)
-    return f"{name} has {lines[place][:80]!r}" if place < len(lines) else f"{name} has none"
+def _quoted(lines: Sequence[str], others: Sequence[str]) -> str:
+    place = _first_unequal(lines, others)
+    return repr(lines[place][:80]) if place < len(lines) else "missing"
 
 
-def _verdict(
-    found: Difference, kind: VerdictKind, number: int, call: CallObservation, path: str, names: Names
+def _values_verdict(
+    difference: Difference, kind: VerdictKind, number: int, call: CallObservation, path: str, names: Names
 ) -> Verdict:
-    evidence = Evidence(
-        call=number,
+    element = f"{path}{list(difference.index)}" if difference.index else path
+    message = f"{call_name(number, call)}: {element}: {difference.describe(names)}"
+    kind = VerdictKind.INCONCLUSIVE if difference.inconclusive else kind
+    return Verdict(kind, message, evidence_of(difference, number, path))
+
+
+def evidence_of(difference: Difference, call: int = 0, path: str = "") -> Evidence:
+    """The numbers of a difference in the leaf ``path`` of a call."""
+    return Evidence(
+        call=call,
         path=path,
-        index=found.index,
-        eager=found.first,
-        compiled=found.second,
-        reference=found.reference,
-        allowed=found.allowed,
-        wrong_elements=found.wrong,
-        elements=found.elements,
-        unstable_elements=found.unstable,
+        index=difference.index,
+        eager=difference.first,
+        compiled=difference.second,
+        reference=difference.reference,
+        allowed=difference.allowed,
+        wrong_elements=difference.wrong,
+        elements=difference.elements,
+        unstable_elements=difference.unstable,
     )
-    where = call_name(number, call)
-    place = f"{path}{list(found.index)}" if found.index else path
-    values = f"{names[0]} gives {_short(found.first)} and {names[1]} gives {_short(found.second)}"
-    if found.unsure:
-        return Verdict(VerdictKind.INCONCLUSIVE, f"{where}: {place}: {values}, but {found.unsure}", evidence)
-    tail = ""
-    if found.reference is not None:
-        tail = f"; reference {_short(found.reference)}, allowed distance {found.allowed or 0.0:.3g}"
-    count = f"; {found.wrong} of {found.elements} elements are wrong"
-    return Verdict(kind, f"{where}: {place}: {values}{tail}{count}", evidence)
-
-
-def _short(value: Any) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)[:80]
 
 
 def _leaf_references(reference: Reference | None, number: int, group: str) -> dict[str, LeafReference]:

@@ -1,7 +1,7 @@
-"""The oracles: what may not differ between a program's eager and its compiled run, one function for each aspect.
+"""The oracles, which compare a program's eager and compiled run, one function for each aspect.
 
-An oracle looks at a ``Comparison`` and answers with a verdict, or None where all is well. They are asked in the order
-of the table, gravest difference first. ``@oracle("name")`` adds one, from a ``--preload`` file too.
+An oracle takes a ``Comparison`` and returns a verdict, or None where both runs agree. Oracles run in the order of their
+registration, from the gravest difference to the least. ``@oracle("name")`` adds one, from a ``--preload`` file too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NAMES = ("eager", "compiled")
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """The two observations of one program, and what its reference knows (None: not computed, or not asked for yet)."""
+    """Two observations of one program and its reference; None before the reference is computed, or without one."""
 
     eager: Observation
     compiled: Observation
@@ -31,11 +31,11 @@ class Comparison:
 
 Oracle = Callable[[Comparison], Verdict | None]
 ORACLES: dict[str, Oracle] = {}
-"""Name to oracle, in the order they are asked."""
+"""Name to oracle, in the order in which they run."""
 
 
 def oracle(name: str) -> Callable[[Oracle], Oracle]:
-    """Register the decorated function. Raises ValueError for a name that is taken."""
+    """Register the decorated function. Raises ValueError for a name that is registered already."""
 
     def register(function: Oracle) -> Oracle:
         if name in ORACLES:
@@ -49,24 +49,24 @@ def oracle(name: str) -> Callable[[Oracle], Oracle]:
 def judge_compiled(
     eager: Observation, compiled: Observation, reference: Reference | None, checks: Collection[str] | None = None
 ) -> Verdict:
-    """What the oracles say: the first defect, else the first doubt, else agreement.
+    """The first verdict that is conclusive, else the first inconclusive one, else agreement.
 
-    Of the built-in ones those named in ``checks`` are asked (None: all), of others every one.
+    Of the built-in oracles those named in ``checks`` run (None: all of them), of others every one.
     """
     comparison = Comparison(eager, compiled, reference)
-    unsure: Verdict | None = None
-    for name, ask in ORACLES.items():
+    inconclusive: Verdict | None = None
+    for name, compare in ORACLES.items():
         if checks is not None and name in BUILT_IN and name not in checks:
             continue
-        verdict = ask(comparison)
+        verdict = compare(comparison)
         if verdict is not None and verdict.kind is not VerdictKind.INCONCLUSIVE:
             return verdict
-        unsure = unsure or verdict
-    return unsure or Verdict(VerdictKind.AGREE, f"{NAMES[0]} and {NAMES[1]} agree")
+        inconclusive = inconclusive or verdict
+    return inconclusive or Verdict(VerdictKind.AGREE, f"{NAMES[0]} and {NAMES[1]} agree")
 
 
 def judge_metadata(eager: Observation, compiled: Observation) -> Verdict:
-    """What can be said of two runs that draw other random numbers: everything but values."""
+    """Compare two runs that draw different random numbers: everything but values."""
     comparison = Comparison(eager, compiled, None)
     verdict = exceptions(comparison) or metadata(comparison)
     for group in ("inputs_after", "state_after", "globals_after", "gradients"):
@@ -77,23 +77,23 @@ def judge_metadata(eager: Observation, compiled: Observation) -> Verdict:
             or observation_diff.metadata_verdict(*sides, strict=False)
         )
     verdict = verdict or aliasing(comparison) or strides(comparison)
-    return verdict or Verdict(VerdictKind.AGREE, f"{NAMES[0]} and {NAMES[1]} agree but for values")
+    return verdict or Verdict(VerdictKind.AGREE, f"{NAMES[0]} and {NAMES[1]} agree, values aside")
 
 
 @oracle("exceptions")
 def exceptions(comparison: Comparison) -> Verdict | None:
-    """Both raise or neither does; classes must agree for what the program's own statements raise."""
+    """Both raise or neither does; the exceptions of the program's own ``raise`` statements have the same class."""
     for number, (first, second) in enumerate(observation_diff.padded(comparison.eager, comparison.compiled)):
         before = None if first is None else first.raised
         after = None if second is None else second.raised
         where = observation_diff.call_name(number, first or second)
         if after is not None and before is None:
-            return _raises(after, number, where)
+            return _only_compiled_raises(after, number, where)
         if before is not None and after is None:
             message = f"{where}: eager raises {before.type}: {before.message}; compiled raises nothing"
             return Verdict(VerdictKind.EXCEPTION_MISMATCH, message, Evidence(call=number, eager=before.type))
         if before is not None and after is not None and before.by_statement:
-            verdict = _classes(before, after, number, where)
+            verdict = _class_verdict(before, after, number, where)
             if verdict is not None:
                 return verdict
     return None
@@ -101,7 +101,7 @@ def exceptions(comparison: Comparison) -> Verdict | None:
 
 @oracle("metadata")
 def metadata(comparison: Comparison) -> Verdict | None:
-    """What is returned: containers, dtypes, shapes, devices, ``requires_grad`` and ``is_leaf``."""
+    """Containers, dtypes, shapes, devices, ``requires_grad`` and ``is_leaf`` of returned values."""
     sides = comparison.eager, comparison.compiled
     kind = VerdictKind.WRONG_METADATA
     return (
@@ -121,19 +121,19 @@ def results(comparison: Comparison) -> Verdict | None:
 
 @oracle("side-effects")
 def side_effects(comparison: Comparison) -> Verdict | None:
-    """What is left in arguments, parameters, buffers, attributes and globals."""
-    verdict = observation_diff.left_otherwise(
+    """Arguments, parameters, buffers, attributes and globals after the call."""
+    verdict = observation_diff.side_effect_structure_difference(
         comparison.eager, comparison.compiled, VerdictKind.WRONG_SIDE_EFFECT, NAMES
     )
     if verdict is not None:
         return verdict
-    unsure = None
+    inconclusive = None
     for group in ("inputs_after", "state_after", "globals_after"):
         verdict = _values(comparison, group, VerdictKind.WRONG_SIDE_EFFECT)
         if verdict is not None and verdict.kind is not VerdictKind.INCONCLUSIVE:
             return verdict
-        unsure = unsure or verdict
-    return unsure
+        inconclusive = inconclusive or verdict
+    return inconclusive
 
 
 @oracle("aliasing")
@@ -156,7 +156,7 @@ def prints(comparison: Comparison) -> Verdict | None:
 
 @oracle("warnings")
 def warned(comparison: Comparison) -> Verdict | None:
-    """The warnings that the program's own statements give."""
+    """Warnings of the program's own statements."""
     return observation_diff.lines_difference(comparison.eager, comparison.compiled, "warned", NAMES)
 
 
@@ -168,7 +168,7 @@ def generators(comparison: Comparison) -> Verdict | None:
 
 @oracle("strides")
 def strides(comparison: Comparison) -> Verdict | None:
-    """The strides of what is returned, where a size is above 1: last, so that they never stand for a wrong number."""
+    """Strides of returned tensors in dimensions larger than 1; last, so that they never hide a wrong number."""
     return observation_diff.strides_verdict(
         comparison.eager, comparison.compiled, "outputs", VerdictKind.WRONG_METADATA, NAMES
     )
@@ -179,7 +179,7 @@ def _values(comparison: Comparison, group: str, kind: VerdictKind) -> Verdict | 
     reason = no_reference(comparison.reference)
 
     def compare(_: str, first: Any, second: Any, known: LeafReference | None, __: Any) -> Difference | None:
-        why = reason or ("" if known is not None else "the reference run did not come this far")
+        why = reason or ("" if known is not None else "the reference run ended before this call")
         return against_reference(first, second, known, why)
 
     return (
@@ -190,7 +190,7 @@ def _values(comparison: Comparison, group: str, kind: VerdictKind) -> Verdict | 
 
 
 def _equal(comparison: Comparison, group: str, kind: VerdictKind) -> Verdict | None:
-    """Text and truth values, compared as they are."""
+    """Exact comparison of text and truth values."""
     sides = comparison.eager, comparison.compiled
 
     def compare(_: str, first: Any, second: Any, *__: Any) -> Difference | None:
@@ -202,16 +202,16 @@ def _equal(comparison: Comparison, group: str, kind: VerdictKind) -> Verdict | N
 
 
 def no_reference(reference: Reference | None) -> str:
-    """Why a reference cannot decide anything; empty where it can."""
+    """The reason why a reference cannot decide anything; empty where it can."""
     if reference is None:
         return "there is no reference"
-    return reference.steered or reference.opaque
+    return reference.data_dependent or reference.unknown
 
 
-def _classes(before: Raised, after: Raised, number: int, where: str) -> Verdict | None:
-    """The seed's own ``raise``: its class is part of what the program means."""
+def _class_verdict(before: Raised, after: Raised, number: int, where: str) -> Verdict | None:
+    """Compare exceptions of the seed's own ``raise`` statements, whose class is part of the program's meaning."""
     if after.origin != "program" or after.out_of_memory:
-        return _raises(after, number, where)
+        return _only_compiled_raises(after, number, where)
     if before.type == after.type:
         return None
     message = f"{where}: eager raises {before.type} and compiled raises {after.type}: {after.message}"
@@ -219,9 +219,9 @@ def _classes(before: Raised, after: Raised, number: int, where: str) -> Verdict 
     return Verdict(VerdictKind.EXCEPTION_MISMATCH, message, evidence)
 
 
-def _raises(after: Raised, number: int, where: str) -> Verdict:
-    """Only the compiled program raises."""
-    return Verdict(_kind_of(after), f"{where}: {_compiled_only(after)}", Evidence(call=number, frames=after.frames))
+def _only_compiled_raises(after: Raised, number: int, where: str) -> Verdict:
+    """The verdict where only the compiled program raises."""
+    return Verdict(_kind_of(after), f"{where}: {_raised_in_words(after)}", Evidence(call=number, frames=after.frames))
 
 
 def _kind_of(raised: Raised) -> VerdictKind:
@@ -231,6 +231,6 @@ def _kind_of(raised: Raised) -> VerdictKind:
     return kinds.get(raised.origin, VerdictKind.EXCEPTION_MISMATCH)
 
 
-def _compiled_only(raised: Raised) -> str:
+def _raised_in_words(raised: Raised) -> str:
     where = {"unsupported": "the compiler refuses with", "compiler": "the compiler fails with"}
     return f"{where.get(raised.origin, 'only compiled raises')} {raised.type}: {raised.message}"

@@ -1,4 +1,4 @@
-"""Steady slowness: two compiled programs that compute the same, timed against each other and against themselves."""
+"""Steady slowness: two equivalent compiled programs, timed against each other and each against itself."""
 
 from __future__ import annotations
 
@@ -11,24 +11,34 @@ import time
 from collections.abc import Callable, Iterator
 
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
+from eqfuzz.oracle.thresholds import THRESHOLDS
 
 Clock = Callable[[], float]
 
-RATIO = 2.0
-"""How much slower a variant may be than its original."""
-
 _BLOCK_SECONDS = 2e-3
+"""A callable is repeated until a block takes this long: far above the clock's resolution."""
+
 _SECONDS = 0.3
+"""For one measurement of two callables."""
+
 _LEAST_ROUNDS = 5
+"""However slow the callables are: with fewer rounds three out of four say little."""
+
 _MOST_CALLS = 1 << 20
+"""Calls in one block, for callables that take no time on the clock given."""
+
+_REMEASURED = 3
+"""Times as long as the first measurement, before a variant is reported as slow."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Timing:
-    """Seconds per call of two callables (medians), and how they compare.
+    """Median seconds per call of two callables, and their ratio.
 
-    ``ratio`` is the median over the rounds of second ÷ first, ``steady`` what at least three rounds out of four exceed.
-    ``noise`` is the factor by which the first differed from itself within a round in all but one round out of ten.
+    Attributes:
+        ratio: The median over the rounds of second ÷ first.
+        steady: The ratio that at least three rounds out of four exceed.
+        noise: The factor by which the first differs from itself within a round, at most, in nine rounds out of ten.
     """
 
     first_seconds: float
@@ -39,7 +49,7 @@ class Timing:
     rounds: int
 
     def is_slow(self, limit: float) -> bool:
-        """Whether the second is steadily slower than ``limit`` times the first, and than noise can explain."""
+        """Whether the second is steadily slower than ``limit`` times the first, and than noise explains."""
         return self.steady > max(limit, self.noise)
 
 
@@ -50,10 +60,10 @@ def measure(
     seconds: float = _SECONDS,
     clock: Clock = time.perf_counter,
 ) -> Timing:
-    """Time both for about ``seconds`` in all, in rounds of first, second, second, first.
+    """Time both for about ``seconds`` in total, in rounds of first, second, second, first.
 
-    So drift of the machine's speed cancels. A callable is repeated until one block takes 2 ms. Garbage is collected
-    before and not during. Raises what the callables raise.
+    The order cancels drift of the machine's speed. Garbage is collected before, not during. Raises what the callables
+    raise.
     """
     with _no_garbage_collection():
         calls = [_calls_per_block(function, clock) for function in (first, second)]
@@ -79,25 +89,25 @@ def judge_speed(
     original: Callable[[], object],
     variant: Callable[[], object],
     *,
-    limit: float = RATIO,
+    limit: float = THRESHOLDS.slow_ratio,
     seconds: float = _SECONDS,
     clock: Clock = time.perf_counter,
 ) -> Verdict | None:
-    """A verdict where the compiled ``variant`` is steadily slower than ``limit`` times its compiled ``original``.
+    """A verdict if the compiled ``variant`` is steadily slower than ``limit`` times its compiled ``original``.
 
-    Both are called without arguments, and have been called before: nothing is left to compile. What looks slow is
-    measured again, three times as long, and the second measurement is the one that is told.
+    Both are called without arguments and must be compiled already. A variant that looks slow is measured again, three
+    times as long; the verdict has the numbers of the second measurement.
     """
     if not measure(original, variant, seconds=seconds, clock=clock).is_slow(limit):
         return None
-    timing = measure(original, variant, seconds=3 * seconds, clock=clock)
+    timing = measure(original, variant, seconds=_REMEASURED * seconds, clock=clock)
     if not timing.is_slow(limit):
         return None
     message = (
-        f"the compiled variant takes {_plain(timing.second_seconds)} per call, its compiled original "
-        f"{_plain(timing.first_seconds)}: {timing.ratio:.1f} times as long, {timing.steady:.1f} times or more in three "
-        f"rounds out of four of {timing.rounds}; {limit:g} times is allowed, the original differs from itself by a "
-        f"factor of {timing.noise:.2f}"
+        f"the compiled variant takes {_plain(timing.second_seconds)} per call and its compiled original "
+        f"{_plain(timing.first_seconds)}: {timing.ratio:.1f} times as long, at least {timing.steady:.1f} times in "
+        f"three quarters of {timing.rounds} rounds; {limit:g} times is allowed, and the original differs from itself "
+        f"by a factor of {timing.noise:.2f}"
     )
     evidence = Evidence(
         path="seconds per call",
@@ -111,8 +121,8 @@ def judge_speed(
 def _calls_per_block(function: Callable[[], object], clock: Clock) -> int:
     function()
     calls = 1
-    while (taken := calls * _block(function, calls, clock)) < _BLOCK_SECONDS and calls < _MOST_CALLS:
-        calls *= 2 if taken <= 0 else min(max(2, math.ceil(_BLOCK_SECONDS / taken)), 64)
+    while (elapsed := calls * _block(function, calls, clock)) < _BLOCK_SECONDS and calls < _MOST_CALLS:
+        calls *= 2 if elapsed <= 0 else min(max(2, math.ceil(_BLOCK_SECONDS / elapsed)), 64)
     return calls
 
 

@@ -1,4 +1,4 @@
-"""What the judge says, with the numbers that it said it from."""
+"""Verdicts: the outcome of a comparison, with the numbers behind it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eqfuzz.oracle.observe.normalised_messages import normalised
 
 
 class VerdictKind(StrEnum):
-    """The kinds of verdict. Those in ``FINDINGS`` are reported as bugs once confirmed, and stand the gravest first."""
+    """The kinds of verdict. Those in ``FINDINGS`` are reported as bugs once confirmed. The gravest are first."""
 
     AGREE = "agree"
     WRONG_RESULT = "wrong-result"
@@ -31,7 +31,7 @@ class VerdictKind(StrEnum):
 
 
 ABOUT_VALUES = (VerdictKind.WRONG_RESULT, VerdictKind.WRONG_GRADIENT, VerdictKind.WRONG_SIDE_EFFECT)
-"""Kinds of one difference, which may show first in any of these places."""
+"""Kinds of a wrong value, which one defect can cause in any of these places."""
 
 RAISING = (VerdictKind.EXCEPTION_MISMATCH, VerdictKind.COMPILER_CRASH)
 """Kinds that are about an exception."""
@@ -53,13 +53,13 @@ FINDINGS = frozenset(
 
 @dataclasses.dataclass(frozen=True)
 class Evidence:
-    """The worst place found and the numbers there.
+    """The worst element of a difference and its numbers.
 
     ``call`` counts input sets from 0; ``path`` is the Python expression of the leaf (``output[0]['a']``,
-    ``gradient of args[1]``, ``model.net[0].running_mean``), or ``structure(args[0])`` where that is built differently
-    and the values are both structures; ``index`` is the element in it.
+    ``gradient of args[1]``, ``model.net[0].running_mean``), or ``structure(args[0])`` where its structure differs;
+    the values are then both structures; ``index`` is the element in it.
     Values are Python scalars or strings, so that evidence travels as JSON. ``allowed`` is the largest
-    |compiled − reference| that would have been accepted (0.0 where equality was demanded). ``frames`` are the
+    |compiled − reference| that would have been accepted (0.0 where equality is required). ``frames`` are the
     functions of torch that an exception came from, the innermost first.
     """
 
@@ -78,9 +78,9 @@ class Evidence:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """One comparison's outcome; ``message`` is one plain line for people.
+    """One comparison's outcome; ``message`` is one line.
 
-    ``cause`` says of a flaky one, in words that are the same for all of one cause, why it is no finding.
+    ``cause`` is the reason why a flaky one is no finding, in the same words for all of one cause.
     """
 
     kind: VerdictKind
@@ -102,13 +102,13 @@ class Verdict:
 
     @property
     def exception(self) -> str:
-        """Equal for exceptions of one cause: the text without names and numbers, the innermost functions of torch."""
+        """Equal for exceptions of one cause: the message without names and numbers, and torch's innermost functions."""
         frames = self.evidence.frames if self.evidence is not None else ()
         return " · ".join([normalised(self.message), *([" < ".join(frames)] if frames else [])])
 
     @property
     def symptom(self) -> tuple[str, str]:
-        """Equal for verdicts that show the same thing: the kind, and the exception, the leaf or the first words."""
+        """Equal for verdicts of one difference: the kind, and the exception, the leaf or the message's first words."""
         if self.raises:
             return str(self.kind), self.exception
         place = self.evidence.path if self.evidence is not None else self.message.split(":")[0]

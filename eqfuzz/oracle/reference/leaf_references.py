@@ -1,4 +1,4 @@
-"""References of leaves: what a shadowed run knows of a value that a program returns or leaves behind."""
+"""References of leaves, made from the state of a shadowed run."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from eqfuzz.oracle.shadow.known_memory import KnownMemory
 from eqfuzz.oracle.shadow.shadow_storage import Shadows, is_inexact
 from eqfuzz.oracle.shadow.sparse import SparseRows
 from eqfuzz.oracle.shadow.tracked_float import TrackedFloat
+from eqfuzz.oracle.thresholds import THRESHOLDS
 
 
 class ShadowState(Protocol):
-    """What the shadowed run keeps: rows by storage, sparse tensor and Python number, and every storage it has seen.
+    """The state of a shadowed run: rows by storage, sparse tensor and Python number, and all storages seen.
 
-    ``exported`` says that numbers went to numpy, ``captures`` that only what Dynamo captured was shadowed.
+    ``exported``: numbers went to numpy. ``captures``: only what Dynamo captured was shadowed.
     """
 
     shadows: Shadows
@@ -29,8 +30,8 @@ class ShadowState(Protocol):
     noise: Noise
     exported: bool
     captures: bool
-    known: KnownMemory
-    taken: ExtractedFloats
+    memory: KnownMemory
+    extracted: ExtractedFloats
 
     def noisy(self, value: torch.Tensor) -> bool: ...
 
@@ -42,55 +43,59 @@ def leaf_of(run: ShadowState, value: Any) -> LeafReference:
         if dense is not None:
             return _of_rows(run, dense, value.dtype)
         if run.shadows.reinterprets(value):
-            return LeafReference(snapshot(value), opaque="rounded numbers are read as another dtype")
+            return LeafReference(snapshot(value), unknown="rounded numbers are read as another dtype")
         rows = run.shadows.view(value)
         assert rows is not None
-        measured = _of_rows(run, rows.detach(), value.dtype, jumped=run.shadows.jumped(value))
-        return dataclasses.replace(measured, rerun=snapshot(value))
+        reference = _of_rows(run, rows.detach(), value.dtype, jumped=run.shadows.jumped(value))
+        return dataclasses.replace(reference, rerun=snapshot(value))
     if isinstance(value, np.ndarray) and (run.exported or run.captures):
         return _of_array(run, value)
-    if run.captures and _came_from_nowhere(run, value):
-        return LeafReference(snapshot(value), opaque="computed outside of what Dynamo captures")
+    if run.captures and _is_outside_of_graphs(run, value):
+        return LeafReference(
+            snapshot(value), unknown="the value is computed outside of the graphs that Dynamo captures"
+        )
     if isinstance(value, TrackedFloat):
         return _of_rows(run, torch.tensor(value.rows, dtype=torch.float64), torch.float64)
-    if isinstance(value, (float, np.floating)) and run.taken.spread:
-        rows = run.taken.rows(float(value))
+    if isinstance(value, (float, np.floating)) and run.extracted.relative_error:
+        rows = run.extracted.rows(float(value))
         if rows is None:
-            return LeafReference(value, opaque="a Python number computed from rounded tensor values")
+            return LeafReference(value, unknown="the value is a Python number computed from rounded tensor values")
         return _of_rows(run, rows, torch.float64)
     return LeafReference(snapshot(value))
 
 
-def _holds_array(run: ShadowState, value: np.ndarray) -> bool:
-    """Whether a captured graph made the array, so that what has no rows is exact."""
+def _is_array_of_graph(run: ShadowState, value: np.ndarray) -> bool:
+    """Whether a captured graph made the array, so that it is exact if it has no rows."""
     address = value.__array_interface__["data"][0]
-    return run.known.holds(address)
+    return run.memory.holds(address)
 
 
-def _came_from_nowhere(run: ShadowState, value: Any) -> bool:
+def _is_outside_of_graphs(run: ShadowState, value: Any) -> bool:
     if isinstance(value, torch.Tensor):
-        return is_inexact(value) and not run.known.knows(value)
+        return is_inexact(value) and not run.memory.knows(value)
     return isinstance(value, np.floating)
 
 
 def _of_rows(run: ShadowState, rows: torch.Tensor, dtype: torch.dtype, *, jumped: bool = False) -> LeafReference:
-    held = rows.clone(memory_format=torch.contiguous_format).resolve_conj()
+    copy = rows.clone(memory_format=torch.contiguous_format).resolve_conj()
     if dtype.is_floating_point or dtype.is_complex:
-        held = run.noise.overflow(held, dtype, everywhere=True)
-    return leaf_reference(held, dtype, jumped=jumped)
+        copy = run.noise.overflow(copy, dtype, everywhere=True)
+    return leaf_reference(copy, dtype, jumped=jumped)
 
 
 def _of_array(run: ShadowState, value: np.ndarray) -> LeafReference:
-    unknown = LeafReference(value.copy(), opaque="an array computed by numpy from rounded tensor values")
+    unknown = LeafReference(
+        value.copy(), unknown="the value is an array that numpy computes from rounded tensor values"
+    )
     if value.dtype.kind not in "biufc":
         return unknown
     rows = run.shadows.of_array(value)
     if rows is None:
-        exact = value.size == 0 or (run.captures and _holds_array(run, value))
+        exact = value.size == 0 or (run.captures and _is_array_of_graph(run, value))
         return LeafReference(value.copy()) if exact else unknown
     real = torch.from_numpy(value.copy())
-    found = _of_rows(run, rows, real.dtype)
-    assert found.bound is not None
-    near = (real.to(found.value.dtype) - found.value).abs() <= 1e3 * found.bound
-    # numpy may have written into the memory it shares with the tensor: then the rows are out of date.
-    return found if bool((near | ~torch.isfinite(found.value)).all()) else unknown
+    reference = _of_rows(run, rows, real.dtype)
+    assert reference.bound is not None
+    near = (real.to(reference.value.dtype) - reference.value).abs() <= THRESHOLDS.numpy_bound * reference.bound
+    # numpy may have written into the memory that it shares with the tensor: then the rows are out of date.
+    return reference if bool((near | ~torch.isfinite(reference.value)).all()) else unknown

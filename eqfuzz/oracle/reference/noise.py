@@ -1,4 +1,4 @@
-"""Seeded noise: what turns a float64 shadow into one of many legal roundings of it."""
+"""Seeded noise that turns float64 shadows into legal roundings of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _POOL = 1 << 17
 
 @functools.lru_cache(maxsize=4)
 def _pool(seed: int) -> torch.Tensor:
-    """Uniform numbers in [-1, 1], drawn once: slices of it cost nothing, fresh draws would dominate small programs."""
+    """Uniform numbers in [-1, 1], drawn once: slices of it are free, fresh draws would dominate small programs."""
     generator = torch.Generator().manual_seed(seed)
     return torch.rand(_POOL, generator=generator, dtype=torch.float64).mul_(2).sub_(1)
 
@@ -37,16 +37,18 @@ class Noise:
         fresh = torch.Generator().manual_seed(self._offsets.getrandbits(48))
         return torch.rand(shape, generator=fresh, dtype=torch.float64).mul_(2).sub_(1)
 
-    def operand(self, rows: torch.Tensor, dtype: torch.dtype, relative: float, *, given: bool = False) -> torch.Tensor:
+    def operand(
+        self, rows: torch.Tensor, dtype: torch.dtype, relative: float, *, keep_zeros: bool = False
+    ) -> torch.Tensor:
         """A copy of ``rows`` (row 0 clean, rows 1…K noisy) with each noisy part multiplied by ``1 + relative·ξ``.
 
-        Zeros that are ``given``, not computed, stay: no rounding makes another number of them.
+        ``keep_zeros`` is for operands that were not computed: rounding does not change zeros among them.
         """
         out = rows.clone(memory_format=torch.contiguous_format)
         noisy = _parts(out[1:])
         noisy.mul_(torch.add(1.0, self.take(tuple(noisy.shape)), alpha=relative))
         least = self.take(tuple(noisy.shape))
-        if given and bool((_parts(out[0]) == 0).any()):
+        if keep_zeros and bool((_parts(out[0]) == 0).any()):
             least = least.masked_fill(noisy == 0, 0.0)
         noisy.add_(least, alpha=smallest(component(dtype)))
         return out
@@ -56,7 +58,7 @@ class Noise:
     ) -> torch.Tensor:
         """``rows`` with the noise of one rounding, in place; ``absolute`` adds an error relative to that magnitude.
 
-        A complex result errs relative to its modulus, since its parts come from one another.
+        The error of a complex result is relative to its modulus, since its parts are computed from each other.
         """
         noisy = rows[1:]
         if rows.is_complex():
@@ -74,22 +76,22 @@ class Noise:
         return rows
 
     def narrow(self, rows: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        """``rows`` after a conversion to ``dtype``: numbers that it can hold stay, others are rounded either way."""
+        """``rows`` after a conversion to ``dtype``, in place: representable numbers stay, others are rounded."""
         real = component(dtype)
         noisy = _parts(rows[1:])
         rounded = noisy.to(real).to(torch.float64)
         inexact = (rounded != noisy) & noisy.isfinite()
         if bool(inexact.any()):
             eps = torch.finfo(real).eps
-            shaken = noisy * torch.add(1.0, self.take(tuple(noisy.shape)), alpha=eps / 2)
-            shaken.add_(self.take(tuple(noisy.shape)), alpha=smallest(real))
-            noisy.copy_(torch.where(inexact, shaken, noisy))
+            rounded_either_way = noisy * torch.add(1.0, self.take(tuple(noisy.shape)), alpha=eps / 2)
+            rounded_either_way.add_(self.take(tuple(noisy.shape)), alpha=smallest(real))
+            noisy.copy_(torch.where(inexact, rounded_either_way, noisy))
         return rows
 
     def overflow(self, rows: torch.Tensor, dtype: torch.dtype, *, everywhere: bool) -> torch.Tensor:
-        """Numbers beyond ``dtype``'s range become infinite, in place: in every row, or in the odd ones only.
+        """Numbers beyond ``dtype``'s range become infinite, in place: in every row, or in the odd rows only.
 
-        Fused half-precision code may keep a wider range between operators, so there both outcomes are legal.
+        Fused half-precision code may keep a wider range between operators, so both results are legal there.
         """
         real = component(dtype)
         if real is torch.float64:
@@ -104,5 +106,5 @@ class Noise:
 
 
 def _parts(values: torch.Tensor) -> torch.Tensor:
-    """A real view of the parts."""
+    """A view of complex numbers as their real and imaginary parts; real numbers as they are."""
     return torch.view_as_real(values) if values.is_complex() else values

@@ -1,4 +1,4 @@
-"""The reference of a program that computes in numpy: measured on the torch operators that Dynamo reads numpy as."""
+"""References of programs that compute in numpy, measured on the torch operators to which Dynamo translates numpy."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 import torch
 
-from eqfuzz.oracle.compare.leaf_comparison import FACTOR, as_tensor, distance_between, identical
+from eqfuzz.oracle.compare.leaf_values import as_tensor, distance_between, identical
 from eqfuzz.oracle.observe.observation import VALUES, CallObservation
 from eqfuzz.oracle.observe.observer import Keep, Scope, execute, observe
 from eqfuzz.oracle.reference.reference import LeafReference
+from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.program.call import Call
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
@@ -22,13 +23,13 @@ def captured_calls(
     *,
     seed: int,
     inside: Scope,
-    known: Callable[[Any], None],
+    declare_exact: Callable[[Any], None],
     keep: Keep,
 ) -> list[CallObservation] | None:
-    """The program's calls with every leaf passed through ``keep``, captured graphs being run within ``inside(args)``.
+    """The program's calls with every leaf passed through ``keep``; captured graphs run in the context ``inside(args)``.
 
-    ``known`` gets the tensors that the program is given. None where Dynamo does not capture the program, or where eager
-    is farther from what was captured than rounding explains: then numpy is not what Dynamo takes it for.
+    ``declare_exact`` gets the tensors passed to the program. None where Dynamo does not capture the program, or where
+    eager differs from the captured graphs by more than rounding: then Dynamo's translation of numpy is not equivalent.
     """
 
     def backend(graph: Callable[..., Any], _: Any) -> Callable[..., Any]:
@@ -39,19 +40,19 @@ def captured_calls(
         return run
 
     @contextlib.contextmanager
-    def scope(given: Any) -> Iterator[None]:
-        known(given)
+    def scope(inputs: Any) -> Iterator[None]:
+        declare_exact(inputs)
         yield
 
     @contextlib.contextmanager
-    def backward_scope(given: Any) -> Iterator[None]:
-        known(given)
-        with inside(given):
+    def backward_scope(inputs: Any) -> Iterator[None]:
+        declare_exact(inputs)
+        with inside(inputs):
             yield
 
     forget_compiled_code()
     try:
-        found = execute(
+        captured = execute(
             make_callable,
             calls,
             transform=lambda target: torch.compile(target, backend=backend),
@@ -63,27 +64,27 @@ def captured_calls(
     finally:
         forget_compiled_code()
     eager = observe(make_callable, calls, seed=seed)
-    if len(found.calls) != len(eager.calls) or any(call.raised is not None for call in found.calls):
+    if len(captured.calls) != len(eager.calls) or any(call.raised is not None for call in captured.calls):
         return None
-    for captured, plain in zip(found.calls, eager.calls, strict=True):
+    for captured_call, eager_call in zip(captured.calls, eager.calls, strict=True):
         for group in VALUES:
-            leaves, values = getattr(captured, group), getattr(plain, group)
+            leaves, values = getattr(captured_call, group), getattr(eager_call, group)
             if [path for path, _ in leaves] != [path for path, _ in values]:
                 return None
             if not all(_explains(leaf, value) for (_, leaf), (_, value) in zip(leaves, values, strict=True)):
                 return None
-    return found.calls
+    return captured.calls
 
 
 def _explains(leaf: LeafReference, value: Any) -> bool:
-    """Whether rounding alone can lead from the reference to what eager gave."""
-    if leaf.opaque:
+    """Whether rounding explains the distance of eager's value from the reference."""
+    if leaf.unknown:
         return False
     if leaf.bound is None or leaf.unstable is None:
         return identical(leaf.value, value, signed_zero=False)
     real, target = as_tensor(value), as_tensor(leaf.value)
     if real is None or target is None or real.shape != target.shape:
         return False
-    near = distance_between(real, target) <= FACTOR * leaf.bound
+    near = distance_between(real, target) <= THRESHOLDS.bound_factor * leaf.bound
     same_class = real.isfinite() == target.isfinite() if real.is_floating_point() else near
     return bool((near | leaf.unstable | (same_class & ~real.isfinite())).all())

@@ -1,4 +1,4 @@
-"""The reference: what a program should give, element by element, and how far legal rounding may lead away from it."""
+"""The reference of a program: the right value of each element, and the error bound that legal rounding explains."""
 
 from __future__ import annotations
 
@@ -8,85 +8,91 @@ from typing import Any
 import torch
 
 from eqfuzz.oracle.observe.observation import CallObservation
-from eqfuzz.oracle.reference.rounding_model import smallest
-
-_UNSTABLE = 1e-2
-_UNSTABLE_FLOOR = 100
-_UNSTABLE_EPS = 8
-_SLACK = {torch.float16: 0.25, torch.bfloat16: 0.25}
-"""In epsilons, what T has beyond the noise: kernels of halves compute in float32 and round once."""
+from eqfuzz.oracle.reference.rounding_model import HALVES, smallest
+from eqfuzz.oracle.thresholds import THRESHOLDS
 
 
 @dataclasses.dataclass(frozen=True)
 class LeafReference:
-    """One leaf's reference.
+    """One leaf's reference. Tensors have the leaf's shape.
 
-    ``value`` is the clean result (float64, complex128, or the exact integers; a Python value as it is). ``bound`` is T,
-    float64 of the same shape. ``exact`` marks elements that no float arithmetic reached, ``unstable`` those that noise
-    alone can flip, and ``heard`` has bit 2**c set where some run gave class c (``classes``). All four are None for a
-    leaf that is exact throughout. ``whole`` marks elements that came out of a jump such as ``floor``: they lie between
-    ``least`` and ``most``. ``rerun`` is what the program gave in its own dtype while it was measured. ``opaque`` says
-    why nothing is known.
+    Attributes:
+        value: The clean result (float64, complex128, or the exact integers; a Python value as it is).
+        bound: The error bound T, in float64. It and the next three are None for a leaf that is exact throughout.
+        exact: The elements that no float arithmetic reached.
+        unstable: The elements that noise alone can change much.
+        observed_classes: Bit 2**c is set where some run gave class c (``classes``).
+        jumped: The elements that came out of a jump such as ``floor`` and are not exact; None where there are none.
+        lowest: The least result of all runs, for ``jumped`` elements.
+        highest: The greatest result of all runs, for ``jumped`` elements.
+        rerun: What the program gave in its own dtype while it was measured.
+        unknown: The reason why nothing is known of the leaf; empty otherwise.
     """
 
     value: Any
     bound: torch.Tensor | None = None
     exact: torch.Tensor | None = None
     unstable: torch.Tensor | None = None
-    heard: torch.Tensor | None = None
-    whole: torch.Tensor | None = None
-    least: torch.Tensor | None = None
-    most: torch.Tensor | None = None
+    observed_classes: torch.Tensor | None = None
+    jumped: torch.Tensor | None = None
+    lowest: torch.Tensor | None = None
+    highest: torch.Tensor | None = None
     rerun: torch.Tensor | None = None
-    opaque: str = ""
+    unknown: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
     """The references of all leaves, in the order of an observation of the same program.
 
-    ``steered`` (empty when not) says where noise could change control flow, a shape or an index count; ``opaque`` where
-    rounded numbers left torch. Either makes every difference inconclusive. ``opaque_ops`` counts operators that had no
-    float64 form; ``narrowest`` is the least precise float dtype that was computed in. ``raised`` calls carry no leaves.
+    Attributes:
+        calls: One per call; leaves are ``LeafReference``. A call that raised has none.
+        data_dependent: Where rounding could change control flow or a shape; empty where it cannot. Otherwise every
+            difference is inconclusive.
+        unknown: Where rounded numbers could not be followed; empty where they were. Otherwise every difference is
+            inconclusive.
+        unshadowed_operators: How many operators had no float64 form.
+        narrowest: The least precise float dtype that was computed in.
     """
 
     calls: list[CallObservation]
-    steered: str = ""
-    opaque: str = ""
-    opaque_ops: int = 0
+    data_dependent: str = ""
+    unknown: str = ""
+    unshadowed_operators: int = 0
     narrowest: torch.dtype | None = None
 
 
 def leaf_reference(rows: torch.Tensor, dtype: torch.dtype, *, jumped: bool = False) -> LeafReference:
-    """The reference from ``rows``, shape (samples + 1, *leaf shape), of a leaf whose real dtype is ``dtype``.
+    """The reference of a leaf of dtype ``dtype`` from ``rows``, shape (samples + 1, *leaf shape); row 0 is clean.
 
-    ``jumped``: it came out of an operator such as ``floor``.
+    ``jumped``: it is the result of an operator such as ``floor``.
     """
     clean = rows[0].clone()
     agree = ((rows[1:] == rows[:1]) | ((rows[1:] != rows[1:]) & (rows[:1] != rows[:1]))).all(0)
     if not dtype.is_floating_point and not dtype.is_complex:
-        heard = torch.ones(clean.shape, dtype=torch.int8)
-        return LeafReference(clean, torch.zeros(clean.shape, dtype=torch.float64), agree, ~agree, heard)
+        finite_only = torch.ones(clean.shape, dtype=torch.int8)
+        return LeafReference(clean, torch.zeros(clean.shape, dtype=torch.float64), agree, ~agree, finite_only)
     info = torch.finfo(dtype)
     finite = torch.isfinite(rows)
     size = clean.abs()
     deviation = (rows[1:] - rows[:1]).abs()
     bound = deviation.masked_fill(~(finite[1:] & finite[:1]), 0.0).amax(0)
-    bound = bound + torch.where(finite[0], _SLACK.get(dtype, 1.0) * info.eps * size, 0.0)
-    of_rows = classes(rows)
-    same_class = (of_rows[1:] == of_rows[:1]).all(0)
-    heard = torch.stack([(of_rows == number).any(0) * 2**number for number in range(4)]).sum(0)
-    relative = max(_UNSTABLE, _UNSTABLE_EPS * info.eps)
-    wild = bound > relative * size + _UNSTABLE_FLOOR * smallest(dtype)
-    found = LeafReference(clean, bound, agree, (~agree) & (wild | ~same_class), heard)
-    whole = ~agree & finite.all(0)
-    if not jumped or dtype.is_complex or not bool(whole.any()):
-        return found
-    return dataclasses.replace(found, whole=whole, least=rows.amin(0), most=rows.amax(0))
+    slack = THRESHOLDS.bound_slack(half=dtype in HALVES)
+    bound = bound + torch.where(finite[0], slack * info.eps * size, 0.0)
+    row_classes = classes(rows)
+    same_class = (row_classes[1:] == row_classes[:1]).all(0)
+    observed_classes = torch.stack([(row_classes == number).any(0) * 2**number for number in range(4)]).sum(0)
+    relative = max(THRESHOLDS.unstable_relative, THRESHOLDS.unstable_epsilons * info.eps)
+    much = bound > relative * size + THRESHOLDS.unstable_floor * smallest(dtype)
+    reference = LeafReference(clean, bound, agree, (~agree) & (much | ~same_class), observed_classes)
+    finite_jump = ~agree & finite.all(0)
+    if not jumped or dtype.is_complex or not bool(finite_jump.any()):
+        return reference
+    return dataclasses.replace(reference, jumped=finite_jump, lowest=rows.amin(0), highest=rows.amax(0))
 
 
 def classes(values: torch.Tensor) -> torch.Tensor:
-    """0 finite, 1 +inf, 2 -inf, 3 NaN; a complex number is 0 or, any part not being finite, 3."""
+    """The class of each element: 0 finite, 1 +inf, 2 -inf, 3 NaN. Complex: 0 if both parts are finite, else 3."""
     if not values.is_floating_point() and not values.is_complex():
         return torch.zeros(values.shape, dtype=torch.int8)
     if values.is_complex():

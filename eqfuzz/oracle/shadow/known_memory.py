@@ -1,4 +1,4 @@
-"""The memory that a shadowed program has been seen to use; what else turns up was made outside of torch's operators."""
+"""Storages that a shadowed program has used. Any other storage was made outside of torch's operators."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from eqfuzz.oracle.shadow.shadow_storage import has_storage, storage_key
 
 
 class KnownMemory:
-    """Storages by their key. They are held, so that no other can have a key again."""
+    """Storages by their key. They are kept alive, so that no key is used again."""
 
     def __init__(self) -> None:
         self._storages: dict[int, torch.UntypedStorage] = {}
 
     def remember(self, value: torch.Tensor) -> None:
-        """Its storage is known from now on."""
+        """Add its storage."""
         if has_storage(value):
             self._storages[storage_key(value)] = value.untyped_storage()
 
     def knows(self, value: torch.Tensor) -> bool:
-        """Whether its storage is known; also where it has none."""
+        """Whether its storage is known, or it has none."""
         return not has_storage(value) or storage_key(value) in self._storages
 
     def knows_all(self, values: Iterable[torch.Tensor]) -> bool:
@@ -32,7 +32,7 @@ class KnownMemory:
         return any(s.data_ptr() <= address < s.data_ptr() + s.nbytes() for s in self._storages.values())
 
     def owner(self, value: torch.Tensor) -> torch.UntypedStorage | None:
-        """The known storage in whose memory ``value``'s lies."""
+        """The known storage whose memory includes that of ``value``; None if there is none."""
         storage = value.untyped_storage()
         if value.device.type != "cpu" or not storage.nbytes():
             return None

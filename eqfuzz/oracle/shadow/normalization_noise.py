@@ -59,11 +59,11 @@ def _affine(
     normal: _Rows,
     weight: torch.Tensor | None,
     bias: torch.Tensor | None,
-    spread: Callable[[_Rows, _Rows], _Rows],
+    broadcast: Callable[[_Rows, _Rows], _Rows],
 ) -> _Rows:
     if weight is not None:
-        normal = normal * spread(operation.rows[id(weight)], normal)
-    return normal if bias is None else normal + spread(operation.rows[id(bias)], normal)
+        normal = normal * broadcast(operation.rows[id(weight)], normal)
+    return normal if bias is None else normal + broadcast(operation.rows[id(bias)], normal)
 
 
 def _norm_backward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
@@ -74,16 +74,16 @@ def _norm_backward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | 
     gradient, source = rows[id(args[0])], rows[id(args[1])]
     mean, inverse = (rows[id(args[place])] for place in _STATISTICS[operation.name])
     if operation.name == "native_layer_norm_backward":
-        weight, spread, dims = args[5], _trailing, tuple(range(-len(args[2]), 0))
+        weight, broadcast, dims = args[5], _trailing, tuple(range(-len(args[2]), 0))
     elif operation.name == "native_group_norm_backward":
-        weight, spread, dims = args[4], _per_channel, (-1,)
+        weight, broadcast, dims = args[4], _per_channel, (-1,)
     else:
         if not args[7]:
             return None
-        weight, spread, dims = args[2], _per_channel, (1, *range(3, source.dim()))
+        weight, broadcast, dims = args[2], _per_channel, (1, *range(3, source.dim()))
         mean, inverse = _per_channel(mean, source), _per_channel(inverse, source)
     if weight is not None:
-        gradient = gradient * spread(rows[id(weight)], gradient)
+        gradient = gradient * broadcast(rows[id(weight)], gradient)
     shape = source.shape
     if operation.name == "native_group_norm_backward":
         gradient, source = gradient.reshape(*mean.shape, -1), source.reshape(*mean.shape, -1)

@@ -1,4 +1,4 @@
-"""The dispatch mode under which a program runs once for real, with clean and noisy float64 shadows beside it."""
+"""Shadow mode: runs a program in its real dtypes, with clean and noisy float64 copies of its numbers."""
 
 from __future__ import annotations
 
@@ -31,24 +31,32 @@ from eqfuzz.oracle.shadow import shadow_operation
 from eqfuzz.oracle.shadow.extracted_scalars import ExtractedFloats
 from eqfuzz.oracle.shadow.known_memory import KnownMemory
 from eqfuzz.oracle.shadow.normalization_noise import with_own_statistics
-from eqfuzz.oracle.shadow.shadow_operation import ShadowOperation
+from eqfuzz.oracle.shadow.shadow_operation import OperatorCall, ShadowOperation
 from eqfuzz.oracle.shadow.shadow_storage import Shadows, has_storage, is_inexact, shadow_dtype, storage_key
-from eqfuzz.oracle.shadow.sparse import SparseRows, asks_for_structure, keeps_numbers
+from eqfuzz.oracle.shadow.sparse import SparseRows, is_conversion, reads_structure
 from eqfuzz.oracle.shadow.torch_escapes import TorchEscapes, plain_control_flow
 from eqfuzz.torch_internals.modes import TorchDispatchMode
 from eqfuzz.torch_internals.operators import OpOverload, schema_of
 from eqfuzz.torch_internals.tensors import is_zero_tensor
-from eqfuzz.torch_internals.trees import tree_map_only
+from eqfuzz.torch_internals.trees import tensors_in, tree_map_only
 
-_BATCH_NORMS = {"native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"}
+_STORAGE_CHANGES = {"set", "resize", "resize_as"}
+"""Operators that give a tensor another storage or size."""
 
 
 class ShadowMode(TorchDispatchMode):
-    """Shadows every operator that runs ``inside``: it runs in its real dtype, and on one clean and ``samples`` noisy
-    float64 copies of its operands.
+    """Shadows every operator that runs in ``inside()``: in its real dtype, and on float64 copies of its operands.
 
-    What is not known is told: ``opaque`` why numbers were lost sight of, ``steered`` what rounding may turn,
-    ``narrowest`` the coarsest dtype met. ``seed`` decides the noise; ``captures`` is for graphs that Dynamo captured.
+    Of these one is clean and ``samples`` are noisy; ``seed`` decides the noise. ``captures`` is for graphs that Dynamo
+    captured.
+
+    Attributes:
+        data_dependent: The first reason why rounding could change control flow or a shape; empty if there is none.
+        unknown: The first reason why rounded numbers could not be followed; empty if there is none.
+        unshadowed_operators: How many operators had no float64 form.
+        narrowest: The least precise float dtype computed in.
+        exported: Numbers went to numpy.
+        paused: Operators are not shadowed.
     """
 
     # Without this torch refuses higher-order operators under any mode.
@@ -59,48 +67,52 @@ class ShadowMode(TorchDispatchMode):
         self.shadows = Shadows(samples)
         self.sparse = SparseRows()
         self.noise = Noise(seed)
-        self.steered = ""
-        self.opaque = ""
-        self.opaque_ops = 0
+        self.data_dependent = ""
+        self.unknown = ""
+        self.unshadowed_operators = 0
         self.narrowest: torch.dtype | None = None
         self.exported = False
         self.captures = captures
         self.paused = False
-        self.known = KnownMemory()
-        self.taken = ExtractedFloats(self._steer)
+        self.memory = KnownMemory()
+        self.extracted = ExtractedFloats(self._depend_on_data)
 
     @contextlib.contextmanager
-    def scope(self, given: Any) -> Iterator[None]:
-        """Where the program's own code runs; the tensors ``given`` to it are known to be exact."""
-        self.given(given)
+    def scope(self, inputs: Any) -> Iterator[None]:
+        """The context in which the program's own code runs; the tensors in ``inputs`` are exact."""
+        self.declare_exact(inputs)
         with self.inside():
             yield
 
-    def given(self, values: Any) -> None:
-        """Every tensor in ``values`` is known to be exact."""
-        for value in shadow_operation.tensors(values):
-            self.known.remember(value)
+    def declare_exact(self, values: Any) -> None:
+        """Every tensor in ``values`` is exact."""
+        for value in tensors_in(values):
+            self.memory.remember(value)
 
     @contextlib.contextmanager
     def inside(self) -> Iterator[None]:
-        """Where operators are shadowed."""
+        """The context in which operators are shadowed."""
         with plain_control_flow(), TorchEscapes(self), self:
             yield
 
     @contextlib.contextmanager
     def captured(self, args: Any) -> Iterator[None]:
-        """Where a graph that Dynamo captured runs on ``args``; numbers made between graphs come from nowhere known."""
-        if not self.known.knows_all(shadow_operation.tensors(args)):
-            self.opaque = self.opaque or "numbers are computed outside of what Dynamo captures"
+        """The context in which a captured graph runs on ``args``; numbers computed between graphs are unknown."""
+        if not self.memory.knows_all(tensors_in(args)):
+            self.lose_track("numbers are computed outside of the graphs that Dynamo captures")
         with self.inside():
             yield
 
-    def measured(self, number: Any) -> Any:
-        """What ``item`` gave, with its rows if it is a rounded float."""
-        return self.taken.measured(number)
+    def tracked(self, number: Any) -> Any:
+        """The result of ``item``, with its rows if it is a rounded float."""
+        return self.extracted.tracked(number)
 
-    def _steer(self, reason: str) -> None:
-        self.steered = self.steered or reason
+    def lose_track(self, reason: str) -> None:
+        """Rounded numbers cannot be followed from here on."""
+        self.unknown = self.unknown or reason
+
+    def _depend_on_data(self, reason: str) -> None:
+        self.data_dependent = self.data_dependent or reason
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -109,78 +121,80 @@ class ShadowMode(TorchDispatchMode):
         if self.paused:
             return func(*args, **kwargs)
         if not isinstance(func, OpOverload):
-            return self._higher_order(func, args, kwargs)
-        name = base_name(func)
-        found = shadow_operation.tensors((args, kwargs))
-        if self.exported and not self.known.knows_all(found):
-            self.opaque = self.opaque or f"numbers that went through numpy come back into {name}"
-        for value in found:
-            self._meet(value)
-        written = shadow_operation.written(func, args, kwargs)
-        if name in _BATCH_NORMS and args[5]:
-            # The schema does not admit it, but training mode writes the running statistics.
-            written = [value for value in args[3:5] if value is not None]
-        if any(value.layout is not torch.strided for value in found) or "_to_sparse" in name:
-            return self._compute_sparse(name, func, args, kwargs, found, written)
-        if written:
-            return self._mutate(name, func, args, kwargs, found, written)
-        return self._compute(name, func, args, kwargs, found)
+            return self._run_higher_order(func, args, kwargs)
+        call = OperatorCall.of(base_name(func), func, args, kwargs)
+        if self.exported and not self.memory.knows_all(call.operands):
+            self.lose_track(f"{call.name} reads numbers that went through numpy")
+        for value in call.operands:
+            self._register(value)
+        if any(value.layout is not torch.strided for value in call.operands) or "_to_sparse" in call.name:
+            return self._run_sparse(call)
+        return self._run_in_place(call) if call.written else self._run_functional(call)
 
-    def _compute(self, name: str, func: Any, args: tuple, kwargs: dict, found: list[torch.Tensor]) -> Any:
-        real, drew = shadow_operation.run_real(func, args, kwargs)
-        outputs = shadow_operation.tensors(real)
-        inside = {storage_key(value) for value in found if has_storage(value)}
-        fresh = [value for value in outputs if has_storage(value) and storage_key(value) not in inside]
-        for value in fresh:
-            self.known.remember(value)
-        noisy = any(self.noisy(value) for value in found)
+    def _run_functional(self, call: OperatorCall) -> Any:
+        """Run an operator that writes to none of its operands."""
+        real, has_drawn = call.run()
+        outputs = tensors_in(real)
+        fresh = self._fresh_outputs(call, outputs)
+        noisy = any(self.noisy(value) for value in call.operands)
         if not outputs:
             if noisy:
-                self._leave_torch(name, func, args, kwargs, found, real)
+                self._extract(call, real)
             return real
-        spread = self.taken.spread_among((args, kwargs))
-        if name == "lift_fresh" and self.taken.spread:
-            # torch.tensor(number), the number having come out of a rounded tensor
-            self._store(outputs[0], self._spread(self._real_rows(outputs[0]), outputs[0], self.taken.spread))
-            return real
-        if not fresh or name in FRESH:
-            if spread and name in FRESH:
-                for value in fresh:
-                    self._store(value, self._spread(self._real_rows(value), value, spread))
-            return real
-        if drew:
-            if noisy and any(value.is_floating_point() for value in fresh) and not name.startswith("bernoulli"):
-                self.opaque = self.opaque or f"{name} draws numbers that depend on rounded ones"
-            return real
-        exact = is_exact(name, func, args, kwargs) or gives_whole_here(name, kwargs, outputs)
-        if not (exact or noisy or spread):
-            exact = is_exact_here(name, func, args, kwargs, outputs)
-        rounded = not exact or rounds_to_half(found, fresh)
-        if not (noisy or spread or (rounded and any(is_inexact(value) for value in fresh))):
-            return real
-        operation = self._operation(name, func, args, kwargs, found, [], outputs, exact, spread)
+        error = self.extracted.relative_error_among((call.args, call.kwargs))
+        if call.name == "lift_fresh" and self.extracted.relative_error:
+            # torch.tensor(number), where the number was extracted from a rounded tensor
+            self._store_perturbed(outputs[0], self.extracted.relative_error)
+        elif call.name in FRESH:
+            for value in fresh if error else ():
+                self._store_perturbed(value, error)
+        elif fresh and has_drawn:
+            if noisy and any(value.is_floating_point() for value in fresh) and not call.name.startswith("bernoulli"):
+                self.lose_track(f"{call.name} draws random numbers that depend on rounded ones")
+        elif fresh:
+            self._shadow_functional(call, outputs, fresh, error, noisy=noisy)
+        return real
+
+    def _fresh_outputs(self, call: OperatorCall, outputs: list[torch.Tensor]) -> list[torch.Tensor]:
+        """The outputs that share no storage with an operand; their memory is known from now on."""
+        operand_keys = {storage_key(value) for value in call.operands if has_storage(value)}
+        fresh = [value for value in outputs if has_storage(value) and storage_key(value) not in operand_keys]
+        for value in fresh:
+            self.memory.remember(value)
+        return fresh
+
+    def _shadow_functional(
+        self, call: OperatorCall, outputs: list[torch.Tensor], fresh: list[torch.Tensor], error: float, *, noisy: bool
+    ) -> None:
+        """Store the rows of ``fresh`` outputs, unless they are exact."""
+        exact = is_exact(call.name, call.func, call.args, call.kwargs)
+        exact = exact or gives_whole_here(call.name, call.kwargs, outputs)
+        if not (exact or noisy or error):
+            exact = is_exact_here(call.name, call.func, call.args, call.kwargs, outputs)
+        rounds = not exact or rounds_to_half(call.operands, fresh)
+        if not (noisy or error or (rounds and any(is_inexact(value) for value in fresh))):
+            return
+        operation = self._operation(call, outputs, error, exact=exact)
         results = self._shadow_results(operation, outputs)
         for value, rows in zip(outputs, results, strict=True):
             if any(value is other for other in fresh):
-                self._store(value, rows, jumped=is_jump(name, kwargs))
-        return real
+                self._store(value, rows, jumped=is_jump(call.name, call.kwargs))
 
-    def _compute_sparse(
-        self, name: str, func: Any, args: tuple, kwargs: dict, found: list[torch.Tensor], written: list[torch.Tensor]
-    ) -> Any:
-        real = func(*args, **kwargs)
-        outputs = shadow_operation.tensors(real)
+    def _run_sparse(self, call: OperatorCall) -> Any:
+        """Run an operator on sparse tensors: rows follow conversions, anything else loses track of them."""
+        real = call.func(*call.args, **call.kwargs)
+        outputs = tensors_in(real)
         for value in outputs:
-            self.known.remember(value)
-        noisy = next((value for value in found if self.noisy(value)), None)
-        if not (written or keeps_numbers(name)) and any(is_inexact(value) for value in outputs):
-            self.opaque = self.opaque or f"{name} computes with sparse tensors"
-        if noisy is None or asks_for_structure(name):
+            self.memory.remember(value)
+        noisy = next((value for value in call.operands if self.noisy(value)), None)
+        if not (call.written or is_conversion(call.name)) and any(is_inexact(value) for value in outputs):
+            self.lose_track(f"{call.name} computes with sparse tensors")
+        if noisy is None or reads_structure(call.name):
             return real
-        source = self.sparse.of(noisy)
-        rows = source if source is not None else self.shadows.view(noisy)
-        if rows is None or written or not keeps_numbers(name):
-            self.opaque = self.opaque or f"{name} computes with rounded numbers in a sparse tensor"
+        sparse_rows = self.sparse.of(noisy)
+        rows = sparse_rows if sparse_rows is not None else self.shadows.view(noisy)
+        if rows is None or call.written or not is_conversion(call.name):
+            self.lose_track(f"{call.name} computes with rounded numbers in a sparse tensor")
             return real
         for value in outputs:
             if value.layout is torch.strided:
@@ -189,123 +203,125 @@ class ShadowMode(TorchDispatchMode):
                 self.sparse.keep(value, rows.detach().clone())
         return real
 
-    def _mutate(
-        self, name: str, func: Any, args: tuple, kwargs: dict, found: list[torch.Tensor], written: list[torch.Tensor]
-    ) -> Any:
-        if torch.Tag.inplace_view in func.tags or name in {"set", "resize", "resize_as"}:
-            real = func(*args, **kwargs)
-            for value in shadow_operation.tensors(real):
-                self.known.remember(value)
+    def _run_in_place(self, call: OperatorCall) -> Any:
+        """Run an operator that writes to operands."""
+        if torch.Tag.inplace_view in call.func.tags or call.name in _STORAGE_CHANGES:
+            real = call.func(*call.args, **call.kwargs)
+            for value in tensors_in(real):
+                self.memory.remember(value)
             return real
-        noisy = any(self.noisy(value) for value in found)
-        exact = is_exact(name, func, args, kwargs)
-        spread = self.taken.spread_among((args, kwargs))
-        if is_whole(name, kwargs) or not (exact or noisy or spread or name == "div"):
-            copies = tree_map_only(torch.Tensor, torch.clone, (args, kwargs))
-            if is_whole(name, kwargs):
-                exact = gives_whole_here(name, kwargs, shadow_operation.tensors(func(*copies[0], **copies[1])))
-            else:
-                exact = is_exact_here(name, func, copies[0], copies[1], written)
-        fresh_possible = len(schema_of(func).returns) > len(written) or name in _BATCH_NORMS
-        reaches_floats = fresh_possible or any(is_inexact(value) for value in written)
-        operation = None
-        random = torch.Tag.nondeterministic_seeded in func.tags
-        if not random and (noisy or spread or (not exact and reaches_floats)):
-            for value in written:
-                self._ensure(value)
-            operation = self._operation(name, func, args, kwargs, found, written, written, exact, spread)
-        real, drew = shadow_operation.run_real(func, args, kwargs)
-        for value in written:
-            self.known.remember(value)
+        # Before the operator runs for real, since it overwrites what the shadows are made from.
+        operation = None if call.is_random else self._operation_in_place(call)
+        real, has_drawn = call.run()
+        for value in call.written:
+            self.memory.remember(value)
         if operation is None:
-            if drew or random:
-                self._random_write(name, found, written)
+            if has_drawn or call.is_random:
+                self._overwrite_randomly(call)
             return real
-        keys = {storage_key(value) for value in written}
-        # Written operands are also returned; what is new beside them comes back too (batch norm's statistics).
-        outputs = [value for value in shadow_operation.tensors(real) if storage_key(value) not in keys]
+        keys = {storage_key(value) for value in call.written}
+        # Written operands are also returned, beside new tensors (the statistics of a batch norm).
+        outputs = [value for value in tensors_in(real) if storage_key(value) not in keys]
         results = self._shadow_results(operation, outputs)
         for value, rows in zip(outputs, results, strict=True):
-            self.known.remember(value)
+            self.memory.remember(value)
             self._store(value, rows)
-        for value in written:
+        for value in call.written:
             self._write_back(value, operation)
         return real
 
-    def _random_write(self, name: str, found: list[torch.Tensor], written: list[torch.Tensor]) -> None:
-        sources = [value for value in found if not any(value is target for target in written)]
-        if name != "bernoulli" and any(self.noisy(value) for value in sources):
-            self.opaque = self.opaque or f"{name} draws numbers that depend on rounded ones"
-        for value in written:
+    def _operation_in_place(self, call: OperatorCall) -> ShadowOperation | None:
+        """The operation on shadows of an operator that writes to operands; None where all its results are exact."""
+        noisy = any(self.noisy(value) for value in call.operands)
+        error = self.extracted.relative_error_among((call.args, call.kwargs))
+        exact = self._is_exact_in_place(call, may_be_noisy=bool(noisy or error))
+        has_fresh_results = len(schema_of(call.func).returns) > len(call.written) or call.is_batch_norm
+        gives_floats = has_fresh_results or any(is_inexact(value) for value in call.written)
+        if not (noisy or error or (not exact and gives_floats)):
+            return None
+        for value in call.written:
+            self._ensure_shadow(value)
+        return self._operation(call, call.written, error, exact=exact)
+
+    def _is_exact_in_place(self, call: OperatorCall, *, may_be_noisy: bool) -> bool:
+        exact = is_exact(call.name, call.func, call.args, call.kwargs)
+        whole = is_whole(call.name, call.kwargs)
+        if not whole and (exact or may_be_noisy or call.name == "div"):
+            return exact
+        args, kwargs = tree_map_only(torch.Tensor, torch.clone, (call.args, call.kwargs))
+        if whole:
+            return gives_whole_here(call.name, call.kwargs, tensors_in(call.func(*args, **kwargs)))
+        return is_exact_here(call.name, call.func, args, kwargs, call.written)
+
+    def _overwrite_randomly(self, call: OperatorCall) -> None:
+        sources = [value for value in call.operands if not any(value is target for target in call.written)]
+        if call.name != "bernoulli" and any(self.noisy(value) for value in sources):
+            self.lose_track(f"{call.name} draws random numbers that depend on rounded ones")
+        for value in call.written:
             self.shadows.refresh(value)
 
     def _operation(
-        self,
-        name: str,
-        func: Any,
-        args: tuple,
-        kwargs: dict,
-        found: list[torch.Tensor],
-        written: list[torch.Tensor],
-        outputs: list[torch.Tensor],
-        exact: bool,
-        spread: float,
+        self, call: OperatorCall, outputs: list[torch.Tensor], error: float, *, exact: bool
     ) -> ShadowOperation:
-        """Collect the rows of every operand, with an inexact operator's noise on them."""
-        terms = 1 if exact else terms_added(name, func, args, found, outputs)
-        operation = ShadowOperation(name, func, args, kwargs, self.shadows.rows, exact, terms, spread)
-        for value in found:
-            if id(value) in operation.rows:
-                continue
-            if self.shadows.holds(value) and self.shadows.reinterprets(value):
-                self.opaque = self.opaque or f"{name} reads rounded numbers as another dtype"
-            seen = self.shadows.view(value) if has_storage(value) else None
-            rows = seen.detach() if seen is not None else self._real_rows(value)
-            if is_inexact(value) and not exact and name not in REMAINDERS:
-                relative = operand_noise(name, component(value.dtype), terms) + spread
-                operation.plain[id(value)] = rows
-                rows = self.noise.operand(rows, value.dtype, relative, given=seen is None)
-                if name in BETWEEN_0_AND_1 and any(value is share for share in args[:2]):
-                    rows.clamp_(0.0, 1.0)
-            elif written:
-                rows = rows.clone(memory_format=torch.contiguous_format)
-            operation.rows[id(value)] = rows
-            operation.noisy.update({id(value)} if seen is not None or not exact else ())
-        operation.written = written
+        """The operation on shadows, with the rows of every operand."""
+        terms = 1 if exact else terms_added(call.name, call.func, call.args, call.operands, outputs)
+        operation = ShadowOperation(
+            **vars(call), count=self.shadows.rows, exact=exact, terms=terms, relative_error=error
+        )
+        for value in call.operands:
+            if id(value) not in operation.rows:
+                self._add_operand(operation, value)
         return operation
 
+    def _add_operand(self, operation: ShadowOperation, value: torch.Tensor) -> None:
+        """Add the rows of one operand, with an inexact operator's noise on them."""
+        if self.shadows.holds(value) and self.shadows.reinterprets(value):
+            self.lose_track(f"{operation.name} reads rounded numbers as another dtype")
+        shadow = self.shadows.view(value) if has_storage(value) else None
+        rows = shadow.detach() if shadow is not None else self._real_rows(value)
+        if is_inexact(value) and not operation.exact and operation.name not in REMAINDERS:
+            relative = operand_noise(operation.name, component(value.dtype), operation.terms)
+            relative += operation.relative_error
+            rows = self.noise.operand(rows, value.dtype, relative, keep_zeros=shadow is None)
+            if operation.name in BETWEEN_0_AND_1 and any(value is share for share in operation.args[:2]):
+                rows.clamp_(0.0, 1.0)
+        elif operation.written:
+            rows = rows.clone(memory_format=torch.contiguous_format)
+        operation.rows[id(value)] = rows
+        if shadow is not None or not operation.exact:
+            operation.noisy.add(id(value))
+
     def _shadow_results(self, operation: ShadowOperation, outputs: list[torch.Tensor]) -> list[torch.Tensor]:
-        """Rows for every output; the real numbers where the operator has no float64 form or another shape comes out."""
-        before = None
-        hides = may_hide_noise(operation.name, operation.args, operation.kwargs, [*outputs, *operation.written])
-        if hides and operation.noisy and operation.written:
-            before = operation.copy_rows()
+        """Rows for every output; its real numbers where the operator has no float64 form or gives another shape."""
+        hides = bool(operation.noisy) and may_hide_noise(
+            operation.name, operation.args, operation.kwargs, [*outputs, *operation.written]
+        )
+        before = operation.copy_rows() if hides and operation.written else None
         attempt = shadow_operation.attempt(operation, outputs)
         if attempt is None:
-            self.opaque_ops += 1
+            self.unshadowed_operators += 1
             # Its real numbers in every row would look exact.
-            self.opaque = self.opaque or f"{operation.name} runs on none of the numbers that rounding may give it"
+            self.lose_track(f"{operation.name} fails on all values that its operands may have under other rounding")
             attempt = [self._real_rows(value) for value in outputs]
             operation.failed = True
-        results = []
-        for value, rows in zip(outputs, attempt, strict=True):
-            if rows is None or tuple(rows.shape[1:]) != tuple(value.shape):
-                if rows is not None and torch.Tag.dynamic_output_shape not in operation.func.tags:
-                    # Another kernel's by-product (embedding_bag's offsets): its shape owes nothing to the numbers.
-                    results.append(self._real_rows(value))
-                    continue
-                self.steered = self.steered or f"the shape of {operation.name}'s result may change with rounding"
-                results.append(self._real_rows(value))
-                continue
-            results.append(rows)
+        results = [self._shaped_rows(operation, value, rows) for value, rows in zip(outputs, attempt, strict=True)]
         if not operation.failed:
             results = with_own_statistics(operation, results)
-        if hides and operation.noisy and not operation.failed:
-            shadow_operation.push_to_edges(operation, before, results, outputs, self.noise)
-        return [self._finish(operation, value, rows) for value, rows in zip(outputs, results, strict=True)]
+            if hides:
+                shadow_operation.push_to_edges(operation, before, results, outputs, self.noise)
+        return [self._round_result(operation, value, rows) for value, rows in zip(outputs, results, strict=True)]
 
-    def _finish(self, operation: ShadowOperation, value: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        """One rounding of a result to its real dtype."""
+    def _shaped_rows(self, operation: ShadowOperation, value: torch.Tensor, rows: torch.Tensor | None) -> torch.Tensor:
+        """``rows`` if they have the shape of ``value``, else its real numbers."""
+        if rows is not None and tuple(rows.shape[1:]) == tuple(value.shape):
+            return rows
+        # A by-product of another kernel (the offsets of embedding_bag) has a shape that depends on no number.
+        if rows is None or torch.Tag.dynamic_output_shape in operation.func.tags:
+            self._depend_on_data(f"rounding could change the shape of a result of {operation.name}")
+        return self._real_rows(value)
+
+    def _round_result(self, operation: ShadowOperation, value: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        """``rows`` with one rounding to the dtype of ``value``."""
         if not is_inexact(value):
             return rows.to(value.dtype)
         rows = rows.to(shadow_dtype(value.dtype))
@@ -316,47 +332,45 @@ class ShadowMode(TorchDispatchMode):
             self.narrowest = component(dtype)
         if operation.failed or operation.exact:
             rows = self.noise.narrow(rows, dtype) if operation.narrows(value) or operation.failed else rows
-            if operation.spread:
-                rows = self._spread(rows, value, operation.spread)
+            if operation.relative_error:
+                rows = self._perturbed(rows, value, operation.relative_error)
         else:
-            relative = relative_noise(operation.name, component(value.dtype), operation.terms) + operation.spread
+            relative = relative_noise(operation.name, component(dtype), operation.terms) + operation.relative_error
             magnitude = absolute_noise(operation.name, operation.first_floats())
             if isinstance(magnitude, torch.Tensor) and magnitude.shape != rows.shape:
                 magnitude = None
             rows = self.noise.result(rows, dtype, relative, magnitude)
-        return self.noise.overflow(rows, dtype, everywhere=component(value.dtype) not in HALVES)
+        return self.noise.overflow(rows, dtype, everywhere=component(dtype) not in HALVES)
 
     def _write_back(self, value: torch.Tensor, operation: ShadowOperation) -> None:
-        """Put what an in-place operator did to its copies into the shadow."""
-        seen = self.shadows.written(value)
-        if seen is None:
+        """Copy the rows of an operand that an in-place operator wrote to into its shadow."""
+        shadow = self.shadows.view_to_write(value)
+        if shadow is None:
             return
         if operation.failed:
-            seen.copy_(value)
+            shadow.copy_(value)
             return
         rows = operation.rows[id(value)]
         if tuple(rows.shape[1:]) != tuple(value.shape):
-            rows = rows.reshape(seen.shape) if rows.numel() == seen.numel() else self._real_rows(value)
-        seen.copy_(self._finish(operation, value, rows))
+            rows = rows.reshape(shadow.shape) if rows.numel() == shadow.numel() else self._real_rows(value)
+        shadow.copy_(self._round_result(operation, value, rows))
 
-    def _leave_torch(
-        self, name: str, func: Any, args: tuple, kwargs: dict, found: list[torch.Tensor], real: Any
-    ) -> None:
-        """A tensor's value becomes a Python value: control flow may hang on it."""
-        operation = self._operation(name, func, args, kwargs, found, [], [], True, 0.0)
-        values = shadow_operation.python_results(operation)
-        if values is None:
-            self.opaque = self.opaque or f"{name} takes rounded numbers out of torch"
-        elif isinstance(real, (bool, int, str)) or real is None:
+    def _extract(self, call: OperatorCall, real: Any) -> None:
+        """A number of a rounded tensor becomes a Python value, on which control flow may depend."""
+        values = shadow_operation.python_results(self._operation(call, [], 0.0, exact=True))
+        if values is not None and isinstance(real, float):
+            self.extracted.add(real, values)
+        elif values is not None and (real is None or isinstance(real, (bool, int, str))):
             if any(value != real for value in values):
-                self.steered = self.steered or f"{name} gives {real} here and another value under legal rounding"
-        elif isinstance(real, float):
-            self.taken.take(real, values)
+                self._depend_on_data(f"{call.name} gives {real} here and could give another value under other rounding")
         else:
-            self.opaque = self.opaque or f"{name} takes rounded numbers out of torch"
+            self.lose_track(f"{call.name} takes rounded numbers out of torch")
 
-    def _spread(self, rows: torch.Tensor, value: torch.Tensor, spread: float) -> torch.Tensor:
-        return self.noise.operand(rows, value.dtype, spread) if is_inexact(value) else rows
+    def _perturbed(self, rows: torch.Tensor, value: torch.Tensor, error: float) -> torch.Tensor:
+        return self.noise.operand(rows, value.dtype, error) if is_inexact(value) else rows
+
+    def _store_perturbed(self, value: torch.Tensor, error: float) -> None:
+        self._store(value, self._perturbed(self._real_rows(value), value, error))
 
     def _store(self, value: torch.Tensor, rows: torch.Tensor, *, jumped: bool = False) -> None:
         if not is_inexact(value) and bool((rows == value).all()):
@@ -364,10 +378,10 @@ class ShadowMode(TorchDispatchMode):
             return
         self.shadows.store(value, rows, jumped=jumped)
 
-    def _ensure(self, value: torch.Tensor) -> None:
+    def _ensure_shadow(self, value: torch.Tensor) -> None:
         """A shadow of ``value``'s storage in ``value``'s dtype, made from the real numbers if there is none."""
         if self.shadows.reinterprets(value):
-            self.opaque = self.opaque or "rounded numbers are overwritten through another dtype"
+            self.lose_track("rounded numbers are overwritten through another dtype")
             self.shadows.forget(value)
         if not self.shadows.holds(value):
             self.shadows.adopt(value)
@@ -375,34 +389,36 @@ class ShadowMode(TorchDispatchMode):
     def _real_rows(self, value: torch.Tensor) -> torch.Tensor:
         """The real numbers in every row (expanded: copy before writing)."""
         with torch.no_grad():
-            plain = torch.zeros(value.shape, dtype=value.dtype) if is_zero_tensor(value) else value.detach()
-            plain = plain if plain.layout is torch.strided else plain.to_dense()
-            return plain.to("cpu", shadow_dtype(value.dtype), copy=True).expand(self.shadows.rows, *plain.shape)
+            dense = torch.zeros(value.shape, dtype=value.dtype) if is_zero_tensor(value) else value.detach()
+            dense = dense if dense.layout is torch.strided else dense.to_dense()
+            return dense.to("cpu", shadow_dtype(value.dtype), copy=True).expand(self.shadows.rows, *dense.shape)
 
     def noisy(self, value: torch.Tensor) -> bool:
-        self._meet(value)
+        """Whether ``value`` holds rounded numbers."""
+        self._register(value)
         return self.sparse.of(value) is not None or (has_storage(value) and self.shadows.holds(value))
 
-    def _meet(self, value: torch.Tensor) -> None:
-        """Remember ``value``; one that was made outside of torch's operators may look into memory that is known."""
-        if self.known.knows(value):
+    def _register(self, value: torch.Tensor) -> None:
+        """Remember the storage of ``value``; one made outside of torch's operators may be part of a known storage."""
+        if self.memory.knows(value):
             return
-        owner = self.known.owner(value)
+        owner = self.memory.owner(value)
         if owner is not None:
             whole = torch.empty(0, dtype=value.dtype).set_(owner)
             if not self.shadows.holds(whole):
                 self.shadows.adopt(whole)
             if not self.shadows.share(value, owner):
-                self.opaque = self.opaque or "rounded numbers are read as another dtype"
-        self.known.remember(value)
+                self.lose_track("rounded numbers are read as another dtype")
+        self.memory.remember(value)
 
-    def _higher_order(self, func: Any, args: tuple, kwargs: dict) -> Any:
-        if any(self.noisy(value) for value in shadow_operation.tensors((args, kwargs))):
-            self.opaque = self.opaque or f"the higher-order operator {func} hides what it computes"
+    def _run_higher_order(self, func: Any, args: tuple, kwargs: dict) -> Any:
+        reason = f"the higher-order operator {func} hides what it computes"
+        if any(self.noisy(value) for value in tensors_in((args, kwargs))):
+            self.lose_track(reason)
         real = func(*args, **kwargs)
-        self.opaque_ops += 1
-        for value in shadow_operation.tensors(real):
-            self.known.remember(value)
+        self.unshadowed_operators += 1
+        for value in tensors_in(real):
+            self.memory.remember(value)
             if has_storage(value) and is_inexact(value) and not self.noisy(value):
-                self.opaque = self.opaque or f"the higher-order operator {func} hides what it computes"
+                self.lose_track(reason)
         return real

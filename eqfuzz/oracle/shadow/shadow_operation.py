@@ -1,4 +1,4 @@
-"""One operator on shadows: its operands' rows, running it once per row or for all rows at once."""
+"""One operator on shadows: the rows of its operands, and running it on all rows at once or row by row."""
 
 from __future__ import annotations
 
@@ -13,37 +13,71 @@ import torch
 from eqfuzz.oracle.reference.noise import Noise
 from eqfuzz.oracle.reference.rounding_model import RANKING, is_jump, opmath
 from eqfuzz.oracle.shadow.shadow_storage import shadow_dtype
+from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.torch_internals.operators import schema_of
+from eqfuzz.torch_internals.trees import tensors_in
 
 _ELEMENTWISE_MOVES = {"copy", "_to_copy", "clone", "zero", "fill"}
 _COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge"}
-_EDGE = 2.0
-_HIDDEN = 4.0
-_EDGE_OF_JUMPS = 4.0
-"""For results that may lie between what the rows give and nowhere else: as many bounds as a smooth result gets."""
+_BATCH_NORMS = {"native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"}
 
 
 @dataclasses.dataclass
-class ShadowOperation:
-    """An operator about to run on shadows.
+class OperatorCall:
+    """An operator as the program calls it.
 
-    ``rows`` maps ``id(operand)`` to its rows, shape (count, *operand.shape): with the operator's own noise where it is
-    inexact, and copies where the operator writes. ``noisy`` names the operands that are not exact; ``failed`` is set
-    when no float64 form ran. ``spread`` is the relative noise of Python numbers that came out of rounded tensors.
+    ``operands`` are the tensors among its arguments, in order, repeats included; ``written`` those that it writes to.
     """
 
     name: str
     func: Any
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    operands: list[torch.Tensor]
+    written: list[torch.Tensor]
+
+    @classmethod
+    def of(cls, name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OperatorCall:
+        return cls(name, func, args, kwargs, tensors_in((args, kwargs)), _written(name, func, args, kwargs))
+
+    @property
+    def is_batch_norm(self) -> bool:
+        return self.name in _BATCH_NORMS
+
+    @property
+    def is_random(self) -> bool:
+        return torch.Tag.nondeterministic_seeded in self.func.tags
+
+    def run(self) -> tuple[Any, bool]:
+        """The real result, and whether random numbers were drawn for it."""
+        if not self.is_random:
+            return self.func(*self.args, **self.kwargs), False
+        before = torch.random.get_rng_state()
+        real = self.func(*self.args, **self.kwargs)
+        return real, not torch.equal(before, torch.random.get_rng_state())
+
+
+@dataclasses.dataclass
+class ShadowOperation(OperatorCall):
+    """An operator about to run on shadows.
+
+    Attributes:
+        count: How many rows there are.
+        exact: The operator does not round.
+        terms: How many numbers one element of its result is accumulated from.
+        relative_error: The relative error of extracted Python floats among its arguments.
+        rows: The rows of each operand by ``id(operand)``, shape (count, *operand.shape): with the operator's own noise
+            where it is inexact, and copies where the operator writes.
+        noisy: The ids of the operands that are not exact.
+        failed: No float64 form of the operator ran.
+    """
+
     count: int
     exact: bool
     terms: int
-    spread: float
+    relative_error: float
     rows: dict[int, torch.Tensor] = dataclasses.field(default_factory=dict)
-    plain: dict[int, torch.Tensor] = dataclasses.field(default_factory=dict)
     noisy: set[int] = dataclasses.field(default_factory=set)
-    written: list[torch.Tensor] = dataclasses.field(default_factory=list)
     failed: bool = False
 
     def copy_rows(self) -> dict[int, torch.Tensor]:
@@ -51,14 +85,13 @@ class ShadowOperation:
 
     def first_floats(self) -> torch.Tensor | None:
         """The rows of the first float operand."""
-        floats = (value for value in tensors((self.args, self.kwargs)) if value.is_floating_point())
-        first = next(floats, None)
+        first = next((value for value in self.operands if value.is_floating_point()), None)
         return None if first is None else self.rows[id(first)]
 
     def narrows(self, result: torch.Tensor) -> bool:
-        """Whether ``result``'s dtype may not hold an operand's numbers."""
+        """Whether the dtype of ``result`` cannot represent all numbers of an operand."""
         eps = torch.finfo(result.dtype).eps
-        for value in tensors((self.args, self.kwargs)):
+        for value in self.operands:
             if value.is_floating_point() or value.is_complex():
                 if torch.finfo(value.dtype).eps < eps:
                     return True
@@ -67,49 +100,26 @@ class ShadowOperation:
         return False
 
 
-def tensors(value: Any) -> list[torch.Tensor]:
-    """The tensors in nested lists, tuples and dicts, in order, repeats included."""
-    found: list[torch.Tensor] = []
-    _collect(value, found)
-    return found
-
-
-def _collect(value: Any, found: list[torch.Tensor]) -> None:
-    if isinstance(value, torch.Tensor):
-        found.append(value)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _collect(item, found)
-    elif isinstance(value, dict):
-        for item in value.values():
-            _collect(item, found)
-
-
-def written(func: Any, args: tuple, kwargs: dict[str, Any]) -> list[torch.Tensor]:
-    """The tensors that the operator's schema says it writes to."""
+def _written(name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
+    """The tensors that the operator writes to."""
+    if name in _BATCH_NORMS and args[5]:
+        # The schema does not say so, but training mode writes the running statistics.
+        return [value for value in args[3:5] if value is not None]
     if not schema_of(func).is_mutable:
         return []
-    found: list[torch.Tensor] = []
-    for position, argument in enumerate(schema_of(func).arguments):
-        if argument.alias_info is None or not argument.alias_info.is_write:
-            continue
-        _collect(args[position] if position < len(args) else kwargs.get(argument.name), found)
-    return found
-
-
-def has_python_float(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return any(has_python_float(item) for item in value)
-    if isinstance(value, dict):
-        return any(has_python_float(item) for item in value.values())
-    return isinstance(value, float)
+    return [
+        tensor
+        for position, argument in enumerate(schema_of(func).arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+        for tensor in tensors_in(args[position] if position < len(args) else kwargs.get(argument.name))
+    ]
 
 
 def attempt(operation: ShadowOperation, outputs: list[torch.Tensor]) -> list[torch.Tensor | None] | None:
-    """Rows of each of ``outputs`` (None where the rows have different shapes); None when no form of the operator runs.
+    """Run the operator on its rows. Returns the rows of each of ``outputs``, or None if no form of the operator runs.
 
-    Tried in turn: all rows at once, row by row in float64, row by row rounded to the real dtype (custom and quantised
-    operators). Written operands are changed in ``operation.rows``.
+    An output whose rows differ in shape is None. Tried in this order: all rows at once, row by row in float64, row by
+    row rounded to the real dtype (custom and quantised operators). Written operands change in ``operation.rows``.
     """
     saved = {id(value): operation.rows[id(value)].clone() for value in operation.written}
     ways = [_row_by_row, _row_by_row_rounded]
@@ -119,7 +129,7 @@ def attempt(operation: ShadowOperation, outputs: list[torch.Tensor]) -> list[tor
         try:
             results = way(operation)
         except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError, AssertionError):
-            # Many kernels have no float64 form or refuse an extra dimension; the next way, or the count, says so.
+            # Many kernels have no float64 form or refuse an extra dimension. Where all ways fail the caller counts it.
             operation.rows.update({key: rows.clone() for key, rows in saved.items()})
             continue
         return _aligned(results, outputs, operation)
@@ -127,7 +137,7 @@ def attempt(operation: ShadowOperation, outputs: list[torch.Tensor]) -> list[tor
 
 
 def python_results(operation: ShadowOperation) -> list[Any] | None:
-    """The Python value of an operator such as ``item`` for each row; None when the rows do not run."""
+    """The Python value of an operator such as ``item`` for each row; None if it does not run on all of them."""
     try:
         return [_call(operation, row) for row in range(operation.count)]
     except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError):
@@ -141,44 +151,56 @@ def push_to_edges(
     outputs: list[torch.Tensor],
     noise: Noise,
 ) -> None:
-    """Bring out noise that a jump, a kink or a choice has hidden by luck.
+    """Bring out noise that a jump, a kink or a choice hides by chance.
 
-    Eight samples on one side of a kink look exact one time in 256. So the operator runs twice more with its operands
-    pushed to both edges of their spread; where that changes what the samples agree on, samples 1 and 2 take it.
+    All 8 samples may lie on one side of a kink, and then look exact. So the operator runs twice more, with its operands
+    moved both ways by a multiple of their largest deviation. Where that changes the result more than the samples do,
+    samples 1 and 2 are replaced.
     """
-    operands = before or operation.rows
     jumps = is_jump(operation.name, operation.kwargs)
+    edges = _edge_rows(operation, before or operation.rows, noise, jumps=jumps)
+    if edges is None:
+        return
+    moved = dataclasses.replace(operation, count=3, rows=edges)
+    moved_results = attempt(moved, outputs)
+    if moved_results is None:
+        return
+    tied = _always_equal(operation, before or operation.rows)
+    for position, edge in enumerate(moved_results):
+        if edge is not None and edge.shape[1:] == results[position].shape[1:]:
+            if tied is not None:
+                edge[1:] = torch.where(tied, results[position][1:3], edge[1:])
+            results[position] = _with_edges(results[position], edge, 1.0 if jumps else THRESHOLDS.hidden_ratio)
+    for value in operation.written:
+        operation.rows[id(value)] = _with_edges(
+            operation.rows[id(value)], moved.rows[id(value)], THRESHOLDS.hidden_ratio
+        )
+
+
+def _edge_rows(
+    operation: ShadowOperation, operands: dict[int, torch.Tensor], noise: Noise, *, jumps: bool
+) -> dict[int, torch.Tensor] | None:
+    """Three rows of each operand: clean, moved up, moved down. None where no operand has noise."""
+    reach = THRESHOLDS.jump_reach if jumps else THRESHOLDS.kink_reach
     edges: dict[int, torch.Tensor] = {}
-    moved = False
+    has_noise = False
     sign = 1.0
-    for value in _distinct(tensors((operation.args, operation.kwargs))):
+    for value in _distinct(operation.operands):
         rows = operands[id(value)]
         if not (rows.is_floating_point() or rows.is_complex()):
             edges[id(value)] = rows[:3].clone()
             continue
-        spread = (rows[1:] - rows[:1]).abs().amax(0).nan_to_num_(0.0, 0.0, 0.0) * (_EDGE_OF_JUMPS if jumps else _EDGE)
-        moved = moved or bool((spread > 0).any())
-        step = spread * (noise.take(tuple(spread.shape)).sign() if operation.name in RANKING else sign)
+        deviation = (rows[1:] - rows[:1]).abs().amax(0).nan_to_num_(0.0, 0.0, 0.0) * reach
+        has_noise = has_noise or bool((deviation > 0).any())
+        is_ranking = operation.name in RANKING
+        step = deviation * (noise.take(tuple(deviation.shape)).sign() if is_ranking else sign)
         edges[id(value)] = torch.stack([rows[0], rows[0] + step, rows[0] - step])
         sign = -sign
-    if not moved or operation.count < 3:
-        return
-    pushed = dataclasses.replace(operation, count=3, rows=edges)
-    found = attempt(pushed, outputs)
-    if found is None:
-        return
-    tied = _always_equal(operation, operands)
-    for position, edge in enumerate(found):
-        if edge is not None and edge.shape[1:] == results[position].shape[1:]:
-            if tied is not None:
-                edge[1:] = torch.where(tied, results[position][1:3], edge[1:])
-            results[position] = _with_edges(results[position], edge, 1.0 if jumps else _HIDDEN)
-    for value in operation.written:
-        operation.rows[id(value)] = _with_edges(operation.rows[id(value)], pushed.rows[id(value)], _HIDDEN)
+    return edges if has_noise and operation.count >= 3 else None
 
 
 def _always_equal(operation: ShadowOperation, operands: dict[int, torch.Tensor]) -> torch.Tensor | None:
-    """Where a comparison's operands are one number, however it is rounded: a maximum and the element that it is."""
+    """Where both operands of a comparison are equal in every row, as a maximum and the element that it is."""
     pair = operation.args[:2]
     if operation.name not in _COMPARISONS or not all(isinstance(value, torch.Tensor) for value in pair):
         return None
@@ -189,52 +211,51 @@ def _always_equal(operation: ShadowOperation, operands: dict[int, torch.Tensor])
     return (first == second).all(0)
 
 
-def _with_edges(rows: torch.Tensor, edge: torch.Tensor, hidden: float) -> torch.Tensor:
-    """``rows`` with two taken from ``edge`` where that is more than ``hidden`` times as far from the clean one."""
+def _with_edges(rows: torch.Tensor, edge: torch.Tensor, ratio: float) -> torch.Tensor:
+    """``rows`` with two taken from ``edge`` where that is more than ``ratio`` times as far from the clean one."""
     if rows.shape[1:] != edge.shape[1:]:
         return rows
     if rows.is_floating_point() or rows.is_complex():
-        plain_deviation = (rows[1:] - rows[:1]).abs().amax(0)
-        chosen = (edge[1:] - rows[:1]).abs().amax(0) > hidden * plain_deviation
+        deviation = (rows[1:] - rows[:1]).abs().amax(0)
+        chosen = (edge[1:] - rows[:1]).abs().amax(0) > ratio * deviation
     else:
         chosen = (rows[1:] == rows[:1]).all(0) & (edge[1:] != rows[:1]).any(0)
     if not bool(chosen.any()):
         return rows
-    taken = rows.clone()
-    taken[1:3] = torch.where(chosen, edge[1:].to(rows.dtype), rows[1:3])
-    return taken
+    replaced = rows.clone()
+    replaced[1:3] = torch.where(chosen, edge[1:].to(rows.dtype), rows[1:3])
+    return replaced
 
 
 def _aligned(results: list[Any], outputs: list[torch.Tensor], operation: ShadowOperation) -> list[torch.Tensor | None]:
-    """Results of new tensors; written operands, which come back first and as themselves, are left out."""
+    """The results that are new tensors: written operands are returned before them, as themselves."""
     skip = len(results) - len(outputs)
     return results[skip:] if skip > 0 else [*results, *([None] * -skip)]
 
 
 def _can_batch(operation: ShadowOperation) -> bool:
-    """Whether rows can be a leading dimension: pointwise, no lists, and no dtype promotion that a dimension decides."""
+    """Whether rows can be a leading dimension: pointwise, no lists, no type promotion that depends on dimensions."""
     if torch.Tag.pointwise not in operation.func.tags and operation.name not in _ELEMENTWISE_MOVES:
         return False
     if operation.kwargs.get("out") is not None or operation.name == "equal":
         return False
-    whole = [value for value in (*operation.args, *operation.kwargs.values()) if isinstance(value, torch.Tensor)]
-    if len(whole) != len(tensors((operation.args, operation.kwargs))):
+    direct = [value for value in (*operation.args, *operation.kwargs.values()) if isinstance(value, torch.Tensor)]
+    if len(direct) != len(operation.operands):
         return False
-    integers = [value for value in whole if not value.is_floating_point() and not value.is_complex()]
+    integers = [value for value in direct if not value.is_floating_point() and not value.is_complex()]
     return len({value.dtype for value in integers if value.dtype is not torch.bool}) <= 1
 
 
 def _all_rows(operation: ShadowOperation) -> list[Any]:
-    found = tensors((operation.args, operation.kwargs))
-    depth = max(value.dim() for value in found)
+    depth = max(value.dim() for value in operation.operands)
     replacements = {}
-    for value in found:
+    for value in operation.operands:
         rows = operation.rows[id(value)]
         padding = depth - value.dim()
         replacements[id(value)] = rows.reshape(operation.count, *([1] * padding), *value.shape) if padding else rows
     args, kwargs = _substitute(operation, replacements, rounded=False)
     kwargs.pop("memory_format", None)
-    return tensors(operation.func(*args, **kwargs))
+    return tensors_in(operation.func(*args, **kwargs))
 
 
 def _row_by_row(operation: ShadowOperation) -> list[Any]:
@@ -254,7 +275,7 @@ def _stacked(operation: ShadowOperation, *, rounded: bool) -> list[Any]:
         for value in fresh_outs:
             replaced[id(value)] = torch.empty(0, dtype=value.dtype if rounded else shadow_dtype(value.dtype))
         result = _call_with(operation, replaced, rounded=rounded)
-        collected.append(tensors(result))
+        collected.append(tensors_in(result))
         for value in fresh_outs:
             outs[id(value)].append(replaced[id(value)])
     for key, rows in outs.items():
@@ -274,9 +295,9 @@ def _call(operation: ShadowOperation, row: int) -> Any:
 
 
 def _call_with(operation: ShadowOperation, replaced: dict[int, torch.Tensor], *, rounded: bool) -> Any:
-    """One row; where its own indices are out of range (a flipped floor), the real ones."""
+    """One row; with the real indices where its own are out of range (after a ``floor`` that differs)."""
     if rounded:
-        originals = {id(value): value for value in tensors((operation.args, operation.kwargs))}
+        originals = {id(value): value for value in operation.operands}
         copies = {key: value.to(originals[key].dtype) for key, value in replaced.items() if key in originals}
         args, kwargs = _substitute(operation, copies, rounded=True)
         result = operation.func(*args, **kwargs)
@@ -297,14 +318,13 @@ def _call_with(operation: ShadowOperation, replaced: dict[int, torch.Tensor], *,
 
 
 def _out_arguments(operation: ShadowOperation) -> list[torch.Tensor]:
-    found: list[torch.Tensor] = []
-    for position, argument in enumerate(schema_of(operation.func).arguments):
-        if argument.is_out:
-            _collect(
-                operation.args[position] if position < len(operation.args) else operation.kwargs.get(argument.name),
-                found,
-            )
-    return found
+    args, kwargs = operation.args, operation.kwargs
+    return [
+        tensor
+        for position, argument in enumerate(schema_of(operation.func).arguments)
+        if argument.is_out
+        for tensor in tensors_in(args[position] if position < len(args) else kwargs.get(argument.name))
+    ]
 
 
 def _substitute(
@@ -323,6 +343,7 @@ def _substitute(
 
 
 def _replace(value: Any, replacements: dict[int, torch.Tensor], scalar: torch.dtype | None, widen: bool) -> Any:
+    # By hand, since it runs once per row: tree_map rebuilds its description of the containers each time.
     if isinstance(value, torch.Tensor):
         return replacements.get(id(value), value)
     if isinstance(value, torch.dtype):
@@ -337,10 +358,10 @@ def _replace(value: Any, replacements: dict[int, torch.Tensor], scalar: torch.dt
 
 
 def _scalar_dtype(operation: ShadowOperation) -> torch.dtype | None:
-    """What the operator rounds its Python numbers to: every implementation does, so the shadow must too."""
+    """The dtype to which every implementation rounds the operator's Python numbers; None where they keep float64."""
     if torch.Tag.pointwise not in operation.func.tags and not operation.exact:
         return None
-    floats = [value.dtype for value in tensors((operation.args, operation.kwargs)) if value.is_floating_point()]
+    floats = [value.dtype for value in operation.operands if value.is_floating_point()]
     if torch.float64 in floats:
         return None
     if not floats:
@@ -355,25 +376,16 @@ def _rounded(value: float, dtype: torch.dtype) -> float:
     return float(torch.tensor(value, dtype=torch.float64).to(dtype).item())
 
 
-def _fill_range(operation: ShadowOperation, kwargs: dict[str, Any], given: int) -> None:
-    """``nan_to_num``'s defaults are the real dtype's range, not float64's."""
-    first = tensors(operation.args)[0]
+def _fill_range(operation: ShadowOperation, kwargs: dict[str, Any], positional: int) -> None:
+    """Set the defaults of ``nan_to_num`` to the range of the real dtype, not that of float64."""
+    first = tensors_in(operation.args)[0]
     if not first.is_floating_point():
         return
     info = torch.finfo(first.dtype)
     for position, name, limit in ((2, "posinf", info.max), (3, "neginf", info.min)):
-        if given <= position and kwargs.get(name) is None:
+        if positional <= position and kwargs.get(name) is None:
             kwargs[name] = limit
 
 
 def _distinct(values: list[torch.Tensor]) -> list[torch.Tensor]:
     return list({id(value): value for value in values}.values())
-
-
-def run_real(func: Any, args: tuple, kwargs: dict) -> tuple[Any, bool]:
-    """The real result, and whether random numbers were drawn for it."""
-    if torch.Tag.nondeterministic_seeded not in func.tags:
-        return func(*args, **kwargs), False
-    before = torch.random.get_rng_state()
-    real = func(*args, **kwargs)
-    return real, not torch.equal(before, torch.random.get_rng_state())

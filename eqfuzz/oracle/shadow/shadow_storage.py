@@ -1,4 +1,4 @@
-"""Shadows of storages: float64 rows kept beside every real storage that holds rounded numbers."""
+"""Shadow storages: float64 rows beside every real storage that holds rounded numbers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from eqfuzz.torch_internals.tensors import is_zero_tensor, key_of_storage, negat
 class _Shadow:
     """``rows`` has shape (samples + 1, length): row 0 clean, the others noisy, in units of ``dtype``.
 
-    ``jumped``: all of them came out of one operator such as ``floor``. ``storage`` is held so that its address is not
-    given to another one.
+    ``jumped``: all of them are results of one operator such as ``floor``. ``storage`` is kept alive, so that its
+    address is not used again.
     """
 
     storage: torch.UntypedStorage
@@ -26,10 +26,10 @@ class _Shadow:
 
 
 class Shadows:
-    """The table storage → shadow. A storage that is not in it holds exactly what the real tensor holds.
+    """A table from storages to their shadows. The rows of a storage without a shadow equal its real numbers.
 
     Rows belong to storages, so views, in-place writes, expanded and aliased tensors need no bookkeeping of their own.
-    Integers and bools are kept in their own dtype (they may come from noisy floats), floats in float64.
+    Integers and bools, which may come from noisy floats, keep their dtype; floats are stored as float64.
     """
 
     def __init__(self, samples: int) -> None:
@@ -45,7 +45,7 @@ class Shadows:
         return shadow is not None and shadow.dtype is not component(tensor.dtype)
 
     def view(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        """The rows seen as ``tensor`` sees its storage: shape (samples + 1, *tensor.shape), writable. None if exact."""
+        """A writable view of ``tensor``'s rows, shape (samples + 1, *tensor.shape); None if it is exact."""
         shadow = self._table.get(storage_key(tensor))
         if shadow is None or shadow.dtype is not component(tensor.dtype):
             return None
@@ -56,15 +56,15 @@ class Shadows:
         stride, first = shadow.rows.stride(0), shadow.rows.storage_offset()
         size = (self.rows, *tensor.size())
         if not tensor.is_complex():
-            seen = shadow.rows.as_strided(size, (stride, *tensor.stride()), first + tensor.storage_offset())
-            return negated_view(seen) if tensor.is_neg() else seen
+            view = shadow.rows.as_strided(size, (stride, *tensor.stride()), first + tensor.storage_offset())
+            return negated_view(view) if tensor.is_neg() else view
         doubled = tuple(2 * step for step in tensor.stride())
         parts = shadow.rows.as_strided((*size, 2), (stride, *doubled, 1), first + 2 * tensor.storage_offset())
-        seen = torch.view_as_complex(parts)
-        return seen.conj() if tensor.is_conj() else seen
+        view = torch.view_as_complex(parts)
+        return view.conj() if tensor.is_conj() else view
 
     def share(self, tensor: torch.Tensor, owner: torch.UntypedStorage) -> bool:
-        """Give ``tensor``, whose storage is memory of ``owner`` (as ``from_dlpack`` makes it), the rows of that one.
+        """Give ``tensor``, whose storage is memory of ``owner`` (as after ``from_dlpack``), the rows of ``owner``.
 
         False where the two read it as different dtypes.
         """
@@ -79,13 +79,13 @@ class Shadows:
         return True
 
     def adopt(self, tensor: torch.Tensor) -> None:
-        """Start a shadow whose rows all hold the real numbers of ``tensor``'s storage."""
+        """Make a shadow whose rows all equal the real numbers of ``tensor``'s storage."""
         real = _whole_storage(tensor)
         rows = real.to(shadow_dtype(real.dtype)).repeat(self.rows, 1)
         self._table[storage_key(tensor)] = _Shadow(tensor.untyped_storage(), real.dtype, rows)
 
     def jumped(self, tensor: torch.Tensor) -> bool:
-        """Whether what the storage holds came out of one operator that jumps."""
+        """Whether the storage holds results of one operator that jumps."""
         shadow = self._table.get(storage_key(tensor))
         return shadow is not None and shadow.jumped
 
@@ -102,31 +102,31 @@ class Shadows:
             return
         rows = torch.zeros((self.rows, length), dtype=shadow_dtype(real))
         self._table[storage_key(tensor)] = _Shadow(tensor.untyped_storage(), real, rows, jumped)
-        seen = self.view(tensor)
-        assert seen is not None
-        seen.copy_(values)
+        view = self.view(tensor)
+        assert view is not None
+        view.copy_(values)
 
-    def written(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        """The rows as ``view`` gives them, to be written to."""
+    def view_to_write(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """The same as ``view``, for rows that are about to be overwritten."""
         shadow = self._table.get(storage_key(tensor))
         if shadow is not None:
             shadow.jumped = False
         return self.view(tensor)
 
     def forget(self, tensor: torch.Tensor) -> None:
-        """The storage holds exactly the real numbers from now on."""
+        """Remove the shadow: the storage is exact."""
         shadow = self._table.get(storage_key(tensor))
         if shadow is not None:
             del self._table[storage_key(tensor)]
 
     def refresh(self, tensor: torch.Tensor) -> None:
-        """Write the real numbers of ``tensor`` into the rows it sees."""
-        seen = self.written(tensor)
-        if seen is not None:
-            seen.copy_(tensor)
+        """Overwrite the rows of ``tensor`` with its real numbers."""
+        view = self.view_to_write(tensor)
+        if view is not None:
+            view.copy_(tensor)
 
     def of_array(self, array: np.ndarray) -> torch.Tensor | None:
-        """The rows behind a numpy array that shares memory with a shadowed tensor; None when there are none."""
+        """The rows of a numpy array that shares memory with a shadowed tensor; None if there are none."""
         address = array.__array_interface__["data"][0]
         for shadow in self._table.values():
             start = shadow.storage.data_ptr()

@@ -1,4 +1,4 @@
-"""Sparse tensors of rounded numbers: the dense rows behind each, kept while it only changes its form."""
+"""Sparse tensors of rounded numbers, with their rows in dense form."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _STRUCTURE = frozenset(
 
 
 class SparseRows:
-    """The table sparse tensor → its rows in dense form, shape (samples + 1, *shape). The tensors are held."""
+    """A table from sparse tensors to their rows in dense form, shape (samples + 1, *shape). Keeps the tensors alive."""
 
     def __init__(self) -> None:
         self._table: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
     def of(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        known = self._table.get(id(tensor))
-        return None if known is None else known[1]
+        entry = self._table.get(id(tensor))
+        return None if entry is None else entry[1]
 
     def keep(self, tensor: torch.Tensor, rows: torch.Tensor) -> None:
         self._table[id(tensor)] = (tensor, rows)
 
 
-def keeps_numbers(name: str) -> bool:
-    """Whether the operator only moves numbers between a sparse form and another form."""
+def is_conversion(name: str) -> bool:
+    """Whether the operator only converts a tensor from one layout to another."""
     return name in _CONVERSIONS
 
 
-def asks_for_structure(name: str) -> bool:
-    """Whether the operator only reads where numbers are stored, not which."""
+def reads_structure(name: str) -> bool:
+    """Whether the operator only reads where numbers are stored, not their values."""
     return name in _STRUCTURE

@@ -1,4 +1,4 @@
-"""The doors out of torch that the dispatcher does not see, and the control flow that it cannot follow."""
+"""Exits from torch that the dispatcher does not see (numpy, lists, printing), and control flow it cannot follow."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from eqfuzz.torch_internals.control_flow import control_flow_by
 
 
 class Watcher(Protocol):
-    """Who is told: whether a tensor is rounded, what left torch, when not to watch."""
+    """The mode that is informed. ``exported``: numbers went to numpy; ``paused``: operators are not shadowed."""
 
     exported: bool
-    opaque: str
     paused: bool
 
     def noisy(self, value: torch.Tensor) -> bool: ...
 
-    def measured(self, number: Any) -> Any: ...
+    def lose_track(self, reason: str) -> None: ...
+
+    def tracked(self, number: Any) -> Any: ...
 
 
 class TorchEscapes(TorchFunctionMode):
-    """Watches the doors that the dispatcher does not see: numpy, lists and printing."""
+    """Intercepts conversions to numpy, lists, Python numbers and text."""
 
     def __init__(self, mode: Watcher) -> None:
         super().__init__()
@@ -39,9 +40,9 @@ class TorchEscapes(TorchFunctionMode):
             if name != "tolist":
                 mode.exported = mode.exported or noisy or args[0].is_floating_point()
             elif noisy:
-                mode.opaque = mode.opaque or "rounded numbers leave torch through tolist()"
+                mode.lose_track("rounded numbers leave torch through tolist()")
         elif name == "item":
-            return mode.measured(func(*args, **(kwargs or {})))
+            return mode.tracked(func(*args, **(kwargs or {})))
         elif name in ("__repr__", "__format__", "__str__"):
             mode.paused, before = True, mode.paused
             try:
@@ -53,7 +54,7 @@ class TorchEscapes(TorchFunctionMode):
 
 @contextlib.contextmanager
 def plain_control_flow() -> Iterator[None]:
-    """``torch.cond`` and ``while_loop`` as plain Python: in eager they go through Dynamo, where no mode can follow."""
+    """Run ``torch.cond`` and ``while_loop`` as plain Python: in eager they use Dynamo, where no mode is active."""
 
     def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
         return true_fn(*operands) if bool(pred) else false_fn(*operands)

@@ -1,4 +1,4 @@
-"""Python floats that came out of rounded tensors: they remember how far rounding could have moved them."""
+"""Python floats extracted from rounded tensors, which carry their values under other roundings."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-_EDGE = 2.0
+from eqfuzz.oracle.thresholds import THRESHOLDS
 
 
 class TrackedFloat(float):
     """A float with its value in every row of the shadow (row 0 clean).
 
-    Arithmetic keeps the rows; a comparison or a conversion to int that rounding could turn calls ``steer``, with a
-    reason. Functions of ``math`` give plain floats: what they return is not followed.
+    Arithmetic keeps the rows. A comparison or a conversion to int whose result rounding could change calls
+    ``on_data_dependence`` with a reason. Functions of ``math`` return plain floats, which are not tracked.
     """
 
     rows: tuple[float, ...]
-    steer: Callable[[str], None]
+    on_data_dependence: Callable[[str], None]
 
     def __new__(
-        cls, value: float = 0.0, rows: Sequence[float] = (), steer: Callable[[str], None] | None = None
+        cls, value: float = 0.0, rows: Sequence[float] = (), on_data_dependence: Callable[[str], None] | None = None
     ) -> TrackedFloat:
         self = super().__new__(cls, value)
         self.rows = tuple(rows) or (value,)
-        self.steer = steer or (lambda reason: None)
+        self.on_data_dependence = on_data_dependence or (lambda reason: None)
         return self
 
     __hash__ = float.__hash__
@@ -33,10 +33,10 @@ class TrackedFloat(float):
         return self != 0.0
 
     def __neg__(self) -> TrackedFloat:
-        return TrackedFloat(-float(self), [-row for row in self.rows], self.steer)
+        return TrackedFloat(-float(self), [-row for row in self.rows], self.on_data_dependence)
 
     def __abs__(self) -> TrackedFloat:
-        return TrackedFloat(abs(float(self)), [abs(row) for row in self.rows], self.steer)
+        return TrackedFloat(abs(float(self)), [abs(row) for row in self.rows], self.on_data_dependence)
 
     def __int__(self) -> int:
         return self._whole(int)
@@ -56,16 +56,17 @@ class TrackedFloat(float):
         real = convert(float(self))
         low, high = self._edges(0.0)
         if convert(low) != real or convert(high) != real:
-            self.steer(f"a Python number near {float(self):.9g} becomes whole: rounding could change it")
+            self.on_data_dependence(f"rounding could change the whole number that {float(self):.9g} is converted to")
         return real
 
     def _edges(self, other: float) -> tuple[float, float]:
-        """The least and greatest value under twice the measured noise; other rows are those of a second number."""
+        """The least and greatest value that rounding of both numbers explains, for a comparison with ``other``."""
         rows = getattr(other, "rows", None)
-        spread = max((abs(row - self.rows[0]) for row in self.rows), default=0.0)
+        deviation = max((abs(row - self.rows[0]) for row in self.rows), default=0.0)
         if rows is not None:
-            spread += max((abs(row - rows[0]) for row in rows), default=0.0)
-        return float(self) - _EDGE * spread, float(self) + _EDGE * spread
+            deviation += max((abs(row - rows[0]) for row in rows), default=0.0)
+        reach = THRESHOLDS.kink_reach * deviation
+        return float(self) - reach, float(self) + reach
 
 
 def _arithmetic(name: str, *, reflected: bool = False) -> Callable[[TrackedFloat, Any], Any]:
@@ -81,12 +82,12 @@ def _arithmetic(name: str, *, reflected: bool = False) -> Callable[[TrackedFloat
         try:
             rows = [apply(left, right) for left, right in pairs]
         except ArithmeticError:
-            # Some roundings of the number cannot be computed with: the program only just could.
-            self.steer(f"Python arithmetic on {float(self):.9g} fails under another rounding")
+            # A division by zero in a noisy row, for example.
+            self.on_data_dependence(f"Python arithmetic on {float(self):.9g} raises under another rounding")
             return value
         if isinstance(value, complex):
             return value
-        return TrackedFloat(value, rows, self.steer)
+        return TrackedFloat(value, rows, self.on_data_dependence)
 
     return method
 
@@ -100,7 +101,9 @@ def _comparison(name: str) -> Callable[[TrackedFloat, Any], Any]:
         real = apply(float(self), float(other))
         low, high = self._edges(other)
         if low <= float(other) <= high and low != high:
-            self.steer(f"a Python comparison of {float(self):.9g} with {float(other):.9g} could turn under rounding")
+            self.on_data_dependence(
+                f"rounding could change the Python comparison of {float(self):.9g} with {float(other):.9g}"
+            )
         return real
 
     return method

@@ -45,18 +45,17 @@ class AuditReport:
             self._print(Text(f"  {count(number, 'operator')} not judged: {printable(reason)}", style="dim"))
 
     def _suspect(self, suspect: Suspect) -> None:
-        place, found = suspect.place, suspect.found
+        place, wrong = suspect.place, suspect.disagreement
         where = f"line {place.line}" if place.line else "a line that torch does not know"
         head = Text.assemble(
             "    ", (suspect.operator, "bold magenta"), f"  {where}  ", (printable(place.text), "cyan")
         )
         self._print(head)
-        shape = "×".join(map(str, found.shape)) or "a scalar"
+        shape = "×".join(map(str, wrong.shape)) or "a scalar"
         graph = f"{suspect.kind} graph {suspect.graph}"
-        self._print(Text(f"      {suspect.expression}  ({found.dtype}, {shape}, {graph})", style="dim"))
-        index = f"[{', '.join(map(str, found.index))}]  " if found.index else ""
-        number = f"  ({found.wrong_elements:,} of {found.elements:,} wrong)" if found.elements > 1 else ""
-        self._print(Text(f"      {index}{printable(found.message)}{number}"))
+        self._print(Text(f"      {suspect.expression}  ({wrong.dtype}, {shape}, {graph})", style="dim"))
+        index = f"[{', '.join(map(str, wrong.evidence.index))}]  " if wrong.evidence.index else ""
+        self._print(Text(f"      {index}{printable(wrong.message)}"))
 
     def _print(self, text: Text) -> None:
         self._console.print(text, soft_wrap=not self._console.is_terminal)

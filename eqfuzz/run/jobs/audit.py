@@ -9,10 +9,10 @@ from eqfuzz.oracle.compare.oracles import judge_compiled
 from eqfuzz.oracle.compare.verdict import FINDINGS, VerdictKind
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.reference.error_bound import reference
+from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.run.configs.named import Config
-from eqfuzz.run.jobs.cell_judge import SAMPLES
 from eqfuzz.run.jobs.compiled_audit import audit_calls
 from eqfuzz.run.jobs.dispatch import line_in
 
@@ -52,7 +52,7 @@ def run_audit(data: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> N
         compiled = observe(loaded.instance, calls, transform=config.compile)
     emit({"event": "stage", "stage": "reference", "seconds": 20 * data["eager_seconds"]})
     verdict = judge_compiled(eager, compiled, None)
-    for samples in SAMPLES:
+    for samples in THRESHOLDS.samples:
         if verdict.kind not in FINDINGS and verdict.kind is not VerdictKind.INCONCLUSIVE:
             break
         verdict = judge_compiled(eager, compiled, reference(loaded.instance, calls, seed=seed, samples=samples))

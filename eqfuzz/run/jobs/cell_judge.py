@@ -16,6 +16,7 @@ from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.oracle.observe.observer import has_drawn, observe
 from eqfuzz.oracle.reference.reference import Reference
+from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.coverage.features import FeatureCollector
 from eqfuzz.run.coverage.line_coverage import traced_lines
@@ -25,10 +26,6 @@ from eqfuzz.run.jobs.loaded_program import LoadedVariant
 from eqfuzz.run.jobs.several_threads import EAGER_RUNS, observed_again, several_threads
 from eqfuzz.run.jobs.stage_timer import StageTimer
 from eqfuzz.torch_internals.dynamo import compilations, forget_compiled_code
-
-SAMPLES = (8, 32)
-"""Noisy runs behind a bound: the first few settle nearly all cells; more make the bound of the rest smooth."""
-
 
 _OTHER_DRAWS = 4
 """Eager runs with other random numbers, before a compiled one with other numbers is judged."""
@@ -155,7 +152,7 @@ class CellJudge:
         if not config.draws_as_eager and has_drawn(subject.eager):
             verdict = self._without_values(subject, eager, compiled)
         else:
-            verdict = compare(Reference([], opaque=doubt)) if doubt else self._verdict(compare, [subject])
+            verdict = compare(Reference([], unknown=doubt)) if doubt else self._verdict(compare, [subject])
         if verdict.kind is VerdictKind.AGREE and "speed" in self.case.checks and subject.number and device == "cpu":
             self.clock.enter("speed", 2 * seconds, **where)
             verdict = self._speed(subject, config) or verdict
@@ -185,7 +182,7 @@ class CellJudge:
     def _verdict(self, compare: Callable[..., Verdict], subjects: Sequence[LoadedVariant]) -> Verdict:
         with self.clock.within("judge"):
             verdict = compare(*(None for _ in subjects))
-        for samples in SAMPLES:
+        for samples in THRESHOLDS.samples:
             if verdict.kind in (VerdictKind.AGREE, VerdictKind.UNSUPPORTED):
                 break
             references = [self._reference(subject, samples) for subject in subjects]

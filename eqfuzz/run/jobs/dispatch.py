@@ -20,6 +20,7 @@ from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.oracle.observe.call_sequence import REFUSED, guarded, unguarded
 from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.oracle.observe.observer import has_drawn, observe
+from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import InvalidSeed, Program
@@ -36,7 +37,7 @@ from eqfuzz.run.configs.named import GUARDS, OWN_RANDOM
 from eqfuzz.run.devices import observe_on
 from eqfuzz.run.jobs.batch import BatchedCells
 from eqfuzz.run.jobs.case import Case
-from eqfuzz.run.jobs.cell_judge import SAMPLES, CellJudge, CellRunner, JudgedCell, SequentialCells, open_cells
+from eqfuzz.run.jobs.cell_judge import CellJudge, CellRunner, JudgedCell, SequentialCells, open_cells
 from eqfuzz.run.jobs.compiled_audit import audit_calls
 from eqfuzz.run.jobs.describe import describe
 from eqfuzz.run.jobs.loaded_program import LoadedVariant
@@ -175,7 +176,7 @@ class _Runner:
             eager = observe_on(subject.loaded.instance, subject.calls, device)
             with config.patched():
                 compiled = observe_on(subject.loaded.instance, subject.calls, device, config.compile)
-            known = subject.reference(SAMPLES[0], self.case.seed)
+            known = subject.reference(THRESHOLDS.samples[0], self.case.seed)
         last = len(subject.calls) - 1
         found = own_checks(eager.calls[last], compiled.calls[last], known.calls[last] if known else None)
         self.emit({"event": "same", "found": found})

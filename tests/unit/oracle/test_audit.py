@@ -9,8 +9,8 @@ import torch._inductor.config as inductor_config
 import torch.nn.functional as F
 
 from eqfuzz.oracle.audit.local_audit import Audit, audit
-from eqfuzz.oracle.audit.single_operator import judge_alone
-from eqfuzz.oracle.audit.source_location import SourceLocation, place_of
+from eqfuzz.oracle.audit.single_operator import judge_operator
+from eqfuzz.oracle.audit.source_location import SourceLocation, location_in
 from eqfuzz.program.call import Call
 from eqfuzz.torch_internals.options import without_graph_caches
 from tests.live_defects import AMIN, only_with
@@ -32,15 +32,15 @@ def reciprocal_of_elu(x):
 
 
 def alone(func, args, compiled, **kwargs):
-    return judge_alone(func, args, kwargs, dict(enumerate(compiled)), 0)
+    return judge_operator(func, args, kwargs, dict(enumerate(compiled)), 0)
 
 
 def test_one_operator_is_judged_by_its_own_error():
     x = draw(40) * 1e-4
     found = alone(aten.expm1.default, (x,), [x.exp() - 1])
     assert found.wrong is not None
-    assert found.wrong.wrong_elements > 20
-    assert abs(found.wrong.compiled - found.wrong.reference) > 100 * found.wrong.allowed
+    assert found.wrong.evidence.wrong_elements > 20
+    assert abs(found.wrong.evidence.compiled - found.wrong.evidence.reference) > 100 * found.wrong.evidence.allowed
     assert alone(aten.expm1.default, (x,), [x.double().expm1().float()]).wrong is None
     assert alone(aten.sum.default, (x,), [x.flip(0).cumsum(0)[-1]]).wrong is None
 
@@ -48,10 +48,10 @@ def test_one_operator_is_judged_by_its_own_error():
 def test_integers_and_moved_data_are_exact():
     x = torch.arange(40)
     assert alone(aten.mul.Tensor, (x, x), [x * x]).wrong is None
-    found = alone(aten.mul.Tensor, (x, x), [x * x + (x == 7)]).wrong
-    assert found.index == (7,)
-    assert (found.eager, found.compiled) == (49, 50)
-    assert found.wrong_elements == 1
+    element = alone(aten.mul.Tensor, (x, x), [x * x + (x == 7)]).wrong.evidence
+    assert element.index == (7,)
+    assert (element.eager, element.compiled) == (49, 50)
+    assert element.wrong_elements == 1
     moved = draw(4, 5)
     assert alone(aten.flip.default, (moved, [0]), [moved.flip(0)]).wrong is None
     assert alone(aten.flip.default, (moved, [0]), [moved.flip(0) * (1 + 2e-7)]).wrong is not None
@@ -79,7 +79,7 @@ def test_what_cannot_be_judged_says_why():
     assert alone(aten.rand_like.default, (x,), [x]).unjudged == "it draws random numbers"
     assert alone(aten.empty_like.default, (x,), [x]).unjudged == "its memory is not initialised"
     failing = alone(aten.mm.default, (x, x), [x])
-    assert failing.unjudged == "aten.mm.default fails alone in eager: RuntimeError"
+    assert failing.unjudged == "aten.mm.default raises RuntimeError when run in isolation in eager"
 
 
 def test_places_are_the_innermost_that_are_not_torch():
@@ -87,8 +87,8 @@ def test_places_are_the_innermost_that_are_not_torch():
         '  File "<seed.py>", line 3, in forward\n    return self.act(x)\n  File "<seed.py>", line 9, in act\n'
         f'    return F.elu(x)\n  File "{F.__file__}", line 1, in elu\n    result = torch._C._nn.elu(input, alpha)\n'
     )
-    assert place_of(trace) == SourceLocation("<seed.py>", 9, "act", "return F.elu(x)")
-    assert place_of("") == SourceLocation()
+    assert location_in(trace) == SourceLocation("<seed.py>", 9, "act", "return F.elu(x)")
+    assert location_in("") == SourceLocation()
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ def test_expm1_is_found_inside_a_division(monkeypatch):
     assert suspect.place.text == "small = F.elu(x)"
     assert suspect.place.function == "reciprocal_of_elu"
     assert "expm1" in suspect.expression
-    assert suspect.found.wrong_elements > 10
+    assert suspect.disagreement.evidence.wrong_elements > 10
     assert Audit.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
@@ -128,7 +128,7 @@ def test_int8_minimum_is_found():
     found = look(lambda x: (x + 1).amin() * 2, (torch.full((64,), 5, dtype=torch.int8),))
     (suspect,) = found.suspects
     assert suspect.operator == "aten.amin.default"
-    assert suspect.found.eager == 6
+    assert suspect.disagreement.evidence.eager == 6
 
 
 @pytest.mark.slow

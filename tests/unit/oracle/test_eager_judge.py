@@ -17,8 +17,8 @@ from eqfuzz.oracle.observe.observation import CallObservation, Observation, Rais
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.reference.error_bound import reference
 from eqfuzz.oracle.reference.reference import leaf_reference
+from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.program.call import Call
-from eqfuzz.run.jobs.cell_judge import SAMPLES
 
 
 def draw(*shape, seed=0):
@@ -31,7 +31,7 @@ def chain(x, y):
     return (z - z.mean(1, keepdim=True)) / (z.std() + 0.1) + 3
 
 
-def cells(function, *args, samples=SAMPLES[0]):
+def cells(function, *args, samples=THRESHOLDS.samples[0]):
     calls = [Call(args, {})]
     return observe(lambda: function, calls), reference(lambda: function, calls, samples=samples)
 
@@ -86,7 +86,7 @@ def test_legal_reorderings_agree(seed):
         halves = x[:, :20].prod(1) * x[:, 20:].prod(1)
         return sum(parts), product, wide.cumsum(1).float(), centred.square().sum(1) / 39, fused, halves
 
-    eager, known = cells(program, x, y, samples=SAMPLES[-1])
+    eager, known = cells(program, x, y, samples=THRESHOLDS.samples[-1])
     verdict = judge_compiled(eager, observe(lambda: reordered, [Call((x, y), {})]), known)
     assert verdict.kind is VerdictKind.AGREE, verdict.message
 
@@ -244,12 +244,12 @@ def test_without_a_reference_a_difference_is_inconclusive():
     assert judge_compiled(eager, eager, None).kind is VerdictKind.AGREE
     assert judge_compiled(eager, off, None).kind is VerdictKind.INCONCLUSIVE
     steered, why = cells(lambda x: x.exp() * (2 if (x / x).sum().item() > 4 else 1), draw(4))
-    assert why.steered
+    assert why.data_dependent
     assert (
         judge_compiled(steered, with_output(steered, steered.calls[0].outputs[0][1] * 2), why).kind
         is VerdictKind.INCONCLUSIVE
     )
-    assert known.steered == ""
+    assert known.data_dependent == ""
 
 
 def test_nan_and_inf_classes():

@@ -38,7 +38,7 @@ def test_a_division_of_exact_numbers_is_exact(function, dtype, operands):
     assert judge(function, args, lambda result: None) is None
     found = judge(function, args, lambda result: result[3].add_(1))
     assert found is not None
-    assert found.unsure == ""
+    assert found.inconclusive == ""
     assert found.allowed == 0
     assert found.wrong == 1
 
@@ -49,7 +49,7 @@ def test_a_division_of_halves_may_jump_where_its_quotient_is_whole(dtype):
     assert judge(torch.floor_divide, args, lambda result: result[0].sub_(1)) is None
     found = judge(torch.floor_divide, args, lambda result: result[0].add_(1))
     assert found is not None
-    assert found.unsure == ""
+    assert found.inconclusive == ""
     assert found.wrong == 1
 
 
@@ -59,7 +59,7 @@ def test_a_remainder_of_exact_numbers_does_not_jump(operands):
     multiple = (torch.tensor([6.0, 7.5, -9.0]), torch.tensor([1.5, 2.5, 3.0]))
     found = judge(torch.remainder, multiple, lambda result: result[1].copy_(torch.tensor(2.4999998)))
     assert found is not None
-    assert found.unsure == ""
+    assert found.inconclusive == ""
     assert found.wrong == 1
 
 
@@ -73,7 +73,7 @@ def test_a_jump_of_a_rounded_number_goes_where_noise_goes_and_no_farther():
     for wrong in (2.0, 5.0, 8.0):
         found = judge(nearly_whole, x, lambda result, wrong=wrong: result[3].copy_(torch.tensor(wrong)))
         assert found is not None, wrong
-        assert found.unsure == "", wrong
+        assert found.inconclusive == "", wrong
         assert found.wrong == 1, wrong
 
 

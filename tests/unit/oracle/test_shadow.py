@@ -169,11 +169,11 @@ def test_item_steers():
         return x + 1 if 2 * (x / x).sum().item() - 100 > 0.0 else x
 
     x = draw(50)
-    assert refer(branches, x).steered
-    assert refer(counts, x).steered
-    assert refer(python_branch, x).steered
-    assert not refer(lambda x: x + 1 if 2 * x.sum().item() - 100 > 0.0 else x, x).steered
-    assert not refer(does_not, x).steered
+    assert refer(branches, x).data_dependent
+    assert refer(counts, x).data_dependent
+    assert refer(python_branch, x).data_dependent
+    assert not refer(lambda x: x + 1 if 2 * x.sum().item() - 100 > 0.0 else x, x).data_dependent
+    assert not refer(does_not, x).data_dependent
 
 
 def test_item_numbers_carry_their_noise():
@@ -188,8 +188,8 @@ def test_item_numbers_carry_their_noise():
     assert plain.bound > 0
     assert derived.bound is not None
     assert derived.bound > 0
-    assert not derived.opaque
-    assert untracked.opaque
+    assert not derived.unknown
+    assert untracked.unknown
 
 
 def test_numbers_that_leave_torch_are_opaque():
@@ -198,20 +198,20 @@ def test_numbers_that_leave_torch_are_opaque():
 
     x = draw(4)
     (leaf,) = outputs(lambda x: x.exp().numpy(), x)
-    assert not leaf.opaque
+    assert not leaf.unknown
     assert bool((leaf.bound > 0).all())
-    assert refer(lambda x: torch.tensor(x.exp().tolist()), x).opaque
-    assert not refer(whole, x).opaque
+    assert refer(lambda x: torch.tensor(x.exp().tolist()), x).unknown
+    assert not refer(whole, x).unknown
 
 
 def test_printing_is_no_door():
-    assert not refer(lambda x: (str(x.exp()), x.exp())[1], draw(4)).opaque
+    assert not refer(lambda x: (str(x.exp()), x.exp())[1], draw(4)).unknown
 
 
 def test_reading_bits_is_opaque():
     (leaf,) = outputs(lambda x: x.exp().view(torch.int32), draw(4))
-    assert leaf.opaque
-    assert refer(lambda x: x.exp().view(torch.int32) + 1, draw(4)).opaque
+    assert leaf.unknown
+    assert refer(lambda x: x.exp().view(torch.int32) + 1, draw(4)).unknown
 
 
 def test_nan_and_inf_inputs():
@@ -249,7 +249,7 @@ def test_random_draws_are_replayed():
     torch.manual_seed(20250101)
     torch.testing.assert_close(leaf.value.float(), F.dropout(draw(40), 0.5) * 1.5)
     assert bool(leaf.exact[leaf.value == 0].all() or (leaf.bound[leaf.value == 0] < 1e-36).all())
-    assert not found.opaque
+    assert not found.unknown
 
 
 def test_random_draws_are_those_of_the_eager_run_whatever_the_seed_of_the_noise():
@@ -272,8 +272,8 @@ def test_a_rounding_to_halves_may_be_left_out(half):
 def test_cond_is_followed():
     found = refer(lambda x: torch.cond(x.sum() > -1e9, torch.sin, torch.cos, (x,)), draw(4))
     torch.testing.assert_close(found.calls[0].outputs[0][1].value, draw(4).double().sin())
-    assert not found.opaque
-    assert not found.steered
+    assert not found.unknown
+    assert not found.data_dependent
 
 
 def test_while_loop_is_followed():
@@ -283,8 +283,8 @@ def test_while_loop_is_followed():
 
     found = refer(program, draw(4))
     torch.testing.assert_close(found.calls[0].outputs[0][1].value, draw(4).double().exp().sin().sin().sin())
-    assert not found.opaque
-    assert not found.steered
+    assert not found.unknown
+    assert not found.data_dependent
 
 
 def test_gradients_have_bounds():
@@ -317,7 +317,7 @@ def test_probabilities_stay_between_0_and_1_under_noise(dtype):
     found = refer(lambda x: F.binary_cross_entropy((x * 3).clamp(0, 1), share, weight, reduction="none"), x)
     ((_, leaf),) = found.calls[0].outputs
     exact = F.binary_cross_entropy((x.double() * 3).clamp(0, 1), share.double(), weight.double(), reduction="none")
-    assert not found.opaque
+    assert not found.unknown
     assert not leaf.exact[1:3].any()
     assert (leaf.bound[1:3] > 0).all()
     assert torch.allclose(leaf.value, exact, rtol=1e-6)
@@ -346,7 +346,7 @@ def test_what_runs_on_no_rounded_number_is_opaque():
         return x + 1
 
     found = refer(lambda x: only_half(x.sin().asin()), torch.full((3,), 0.5))
-    assert "only_half" in found.opaque
+    assert "only_half" in found.unknown
 
 
 def test_equal_seeds_give_equal_references():
@@ -435,7 +435,7 @@ def test_tensors_given_to_the_program_do_not_come_from_numpy():
             return y * self.weight, exported
 
     found = reference(Model, [Call((draw(4), draw(4, seed=1)), {}), Call((draw(4), draw(4, seed=1)), {})])
-    assert not found.opaque
+    assert not found.unknown
 
 
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
@@ -458,9 +458,9 @@ def test_rounded_numbers_keep_their_bound_through_sparse_forms():
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
 def test_arithmetic_on_sparse_tensors_is_opaque():
     x = draw(4, 6)
-    assert "_sparse_addmm" in refer(lambda x: torch.sparse.mm(x.to_sparse(), x.t()), x).opaque
-    assert "sparse" in refer(lambda x: torch.sparse.sum(x.exp().to_sparse()), x).opaque
-    assert not refer(lambda x: (x > 0).to_sparse().to_dense(), x).opaque
+    assert "_sparse_addmm" in refer(lambda x: torch.sparse.mm(x.to_sparse(), x.t()), x).unknown
+    assert "sparse" in refer(lambda x: torch.sparse.sum(x.exp().to_sparse()), x).unknown
+    assert not refer(lambda x: (x > 0).to_sparse().to_dense(), x).unknown
 
 
 def test_forward_derivatives_have_a_reference():
@@ -471,7 +471,7 @@ def test_forward_derivatives_have_a_reference():
 
     x = draw(5)
     (leaf,) = outputs(slope, x)
-    assert not leaf.opaque
+    assert not leaf.unknown
     assert bool((leaf.bound > 0).all())
     assert float((leaf.value - slope(x).double()).abs().max()) < 1e-6
 
@@ -493,9 +493,9 @@ def written_through_dlpack(x):
 def test_memory_shared_outside_of_operators_keeps_its_bound(function):
     x = draw(4, 3).double()
     found = refer(function, x)
-    assert not found.opaque
+    assert not found.unknown
     for leaf, expected in zip(outputs(function, x), function(x), strict=True):
-        assert not leaf.opaque
+        assert not leaf.unknown
         assert bool((leaf.bound[leaf.value == expected] > 0).all())
         assert bool(((leaf.value - expected).abs() <= leaf.bound).all())
 
@@ -505,4 +505,4 @@ def test_rounded_numbers_read_as_another_dtype_outside_of_operators_are_opaque()
         rounded = x.exp()
         return torch.from_dlpack(rounded.view(torch.int32)) + 1
 
-    assert any(leaf.opaque for leaf in outputs(program, draw(4))) or refer(program, draw(4)).opaque
+    assert any(leaf.unknown for leaf in outputs(program, draw(4))) or refer(program, draw(4)).unknown

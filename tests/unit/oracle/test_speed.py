@@ -73,7 +73,7 @@ def test_a_slower_variant_is_told_with_its_numbers():
     assert verdict is not None
     assert verdict.kind is VerdictKind.SLOW
     assert not verdict.is_finding
-    assert "2.5 ms per call, its compiled original 1 ms: 2.5 times as long" in verdict.message
+    assert "2.5 ms per call and its compiled original 1 ms: 2.5 times as long" in verdict.message
     assert verdict.evidence.reference == pytest.approx(1e-3)
     assert verdict.evidence.compiled == pytest.approx(2.5e-3)
     assert verdict.evidence.allowed == pytest.approx(2e-3)

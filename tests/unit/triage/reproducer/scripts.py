@@ -20,11 +20,11 @@ from eqfuzz.oracle.compare.oracles import judge_compiled
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.reference.error_bound import reference
+from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
 from eqfuzz.run.configs.named import Config
-from eqfuzz.run.jobs.cell_judge import SAMPLES
 from eqfuzz.run.jobs.describe import describe
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reproducer.script import SourceDescription, write_reproducer
@@ -82,7 +82,9 @@ def judge(source: str, *, steps: tuple[Call, ...] = (), checks: tuple[str, ...] 
     loaded = Loaded(recognise(text, "seeds/some.py"))
     calls = [*loaded.calls(0), *steps]
     eager, compiled = (observe(loaded.instance, calls, transform=way) for way in (None, compile_nothing))
-    verdict = judge_compiled(eager, compiled, reference(loaded.instance, calls, seed=0, samples=SAMPLES[0]), checks)
+    verdict = judge_compiled(
+        eager, compiled, reference(loaded.instance, calls, seed=0, samples=THRESHOLDS.samples[0]), checks
+    )
     count = verdict.evidence.call + 1 if verdict.evidence is not None else len(calls)
     finding = finding_of(verdict.kind, source=text, evidence=verdict.evidence, message=verdict.message)
     return Judged(finding, SourceDescription.of(describe(loaded, calls[:count], "cpu")))
