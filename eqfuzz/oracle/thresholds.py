@@ -13,8 +13,8 @@ _Value = TypeVar("_Value")
 
 _PROTOTYPE = "value of the first prototype"
 _TABLES = "chosen with the [recall](#recall) and [precision](#precision) tables"
-_DECISION_3 = "[decision 3](../decisions/0003-a-claim-needs-thirty-two-noisy-runs.md)"
-_DECISION_7 = "[decision 7](../decisions/0007-faults-are-planted-in-compiled-runs.md)"
+_DECISION_3 = "[decision 3](../decisions/0003-use-32-noisy-runs-before-reporting.md)"
+_DECISION_7 = "[decision 7](../decisions/0007-plant-faults-in-compiled-runs.md)"
 
 
 def _threshold(default: _Value, unit: str, meaning: str, origin: str) -> _Value:
