@@ -1,10 +1,10 @@
-"""Which torch has which of the defects that eqfuzz found: ``python -m tools.defects_table``, ``make defects``.
+"""Run the scripts of the defects that eqfuzz found: ``python -m tools.defects_table``, ``make defects``.
 
-Runs the scripts of ``docs/reference/defects/`` with each interpreter given, as ``eqfuzz replay`` runs reproducers, and
-prints a table. ``--write`` puts it into ``docs/reference/defects-found.md``: columns of releases that were measured
-before stay, from ``defects-found.json`` beside the page.
+Runs the scripts of ``docs/reference/defects/`` with each ``--python``, as ``eqfuzz replay`` runs reproducers, and
+prints a table. ``--write`` writes it to ``docs/reference/defects-found.md``; columns of other releases are kept, from
+``defects-found.json`` beside the page.
 
-Exit codes: 0 every script could tell, 2 bad usage, 3 a script could not.
+Exit codes: 0 every script had a result, 2 bad usage, 3 a script broke down.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """What a release and build makes of the scripts: by name, ``still failing``, ``fixed`` or ``error``."""
+    """Outcomes of the scripts on one release and build, by name: ``still failing``, ``fixed`` or ``error``."""
 
     release: Release
     date: str
@@ -51,14 +51,14 @@ def scripts_of(page: Path) -> list[Path]:
 
 
 def read_columns(page: Path) -> list[Column]:
-    """What was measured before."""
+    """The stored columns of ``page``."""
     results = page.with_suffix(".json")
     data = json.loads(results.read_text(encoding="utf-8")) if results.exists() else []
     return [Column.from_json(column) for column in data]
 
 
 def merge(before: Sequence[Column], now: Sequence[Column]) -> list[Column]:
-    """The columns by release and build; what was measured ``now`` takes the place of what it was before."""
+    """The columns by release and build; outcomes of ``now`` replace those of ``before``."""
     columns = {(column.release.release, column.release.build): column for column in before}
     for column in now:
         key = column.release.release, column.release.build
@@ -85,15 +85,15 @@ def table(scripts: Sequence[Path], columns: Sequence[Column]) -> str:
     return "\n".join([*lines, "", f"Measured on the CPU: {dates}.", ""])
 
 
-def with_table(text: str, made: str) -> str:
-    """The text of the page with another table."""
+def with_table(text: str, new_table: str) -> str:
+    """The text of a page with its table replaced."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}{made}{END}{after}"
+    return f"{before}{BEGIN}{new_table}{END}{after}"
 
 
 def measure(scripts: Sequence[Path], pythons: dict[str, Release], jobs: int) -> dict[tuple[str, str], Outcome]:
-    """The outcome of each script with each interpreter, by interpreter and name."""
+    """Run each script with each interpreter; outcomes by interpreter and name of the script."""
     pairs = [(python, script) for python in pythons for script in scripts]
     with ThreadPoolExecutor(jobs) as threads:
         outcomes = threads.map(lambda pair: run_script(pair[1], pair[0]), pairs)
@@ -128,7 +128,7 @@ def main(arguments: Sequence[str] | None = None, page: Path = PAGE) -> int:
     failed = {key: outcome for key, outcome in outcomes.items() if outcome.status == ERROR}
     for (python, name), outcome in failed.items():
         why = (outcome.output.strip().splitlines() or ["it printed nothing"])[-1]
-        print(f"{name} with {pythons[python]} could not tell: {why}", file=sys.stderr)
+        print(f"{name} with {pythons[python]} broke down: {why}", file=sys.stderr)
     return 3 if failed else 0
 
 

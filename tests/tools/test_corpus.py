@@ -1,13 +1,13 @@
-"""In which order the programs of the corpus are run."""
+"""The corpus of detection runs: its order, features and seeds."""
 
 import ast
 
 import pytest
 
 from eqfuzz.program.release import Release
-from tools.fault_detection.corpus import Entry, hunted_seeds, ordered, shipped_seeds
-from tools.fault_detection.features import features_of
-from tools.fault_detection.hunt import PHASES
+from tools.fault_detection.corpus.corpus import Entry, detection_seeds, ordered, shipped_seeds
+from tools.fault_detection.corpus.features import features_of
+from tools.fault_detection.detection.phases import PHASES
 
 SEED = """
 import torch
@@ -26,21 +26,21 @@ def inputs(rng):
 @pytest.fixture
 def entries(tmp_path):
     bodies = {"sin": "x.sin()", "wide": "x.sin() + x.cos() * x.exp()", "same": "x.sin() + x.cos()"}
-    made = []
+    seeds = []
     for name, body in bodies.items():
         path = tmp_path / f"{name}.py"
         path.write_text(SEED.format(level=1 if name == "sin" else "torch.tensor(1)", body=body))
-        made.append(Entry(path))
+        seeds.append(Entry(path))
     variant = tmp_path / "variant.py"
-    variant.write_text(made[0].path.read_text())
-    return [*made, Entry(variant, ("algebra/add_commutes",))]
+    variant.write_text(seeds[0].path.read_text())
+    return [*seeds, Entry(variant, ("algebra/add_commutes",))]
 
 
 def names(entries):
     return [entry.path.stem for entry in entries]
 
 
-def test_what_is_new_and_cheap_comes_first(entries):
+def test_programs_with_new_features_at_low_cost_come_first(entries):
     costs = {str(entry.path): 1.0 for entry in entries}
     assert names(ordered(entries, costs, 0)) == ["wide", "same", "sin", "variant"]
     costs[str(entries[1].path)] = 100.0
@@ -60,23 +60,23 @@ def test_what_is_new_and_cheap_comes_first(entries):
         ("x.to(torch.uint8)", "to(0:uint8)"),
     ],
 )
-def test_what_is_read_from_a_text(text, feature):
+def test_feature_is_read_from_text(text, feature):
     assert feature in features_of(ast.parse(text))
 
 
-def test_guards_are_tried_first_where_there_is_state(entries):
+def test_phase_for_guards_begins_with_programs_with_state(entries):
     guards = next(phase for phase in PHASES if phase.name == "guards")
     assert names(guards.programs(entries)) == ["sin", "wide", "same"]
 
 
-def test_seeds_that_show_a_known_issue_are_not_hunted_with(monkeypatch):
-    def left_out(release):
-        monkeypatch.setattr("tools.fault_detection.corpus.this_release", lambda: Release(release))
-        return {path.stem for path in set(shipped_seeds()) - set(hunted_seeds())}
+def test_seeds_with_a_known_issue_are_excluded(monkeypatch):
+    def excluded(release):
+        monkeypatch.setattr("tools.fault_detection.corpus.corpus.this_release", lambda: Release(release))
+        return {path.stem for path in set(shipped_seeds()) - set(detection_seeds())}
 
-    assert {"zero_times", "nothing_dropped", "quantise_int8"} <= left_out("2.13.0")
-    assert hunted_seeds("handwritten/mutation/nothing_dropped") == []
-    fixed = left_out("2.13.0") - left_out("2.15.0")
+    assert {"zero_times", "nothing_dropped", "quantise_int8"} <= excluded("2.13.0")
+    assert detection_seeds("handwritten/mutation/nothing_dropped") == []
+    fixed = excluded("2.13.0") - excluded("2.15.0")
     assert {"zero_times", "nothing_dropped"} <= fixed
     assert "quantise_int8" not in fixed
-    assert len(left_out("2.15.0")) < len(hunted_seeds())
+    assert len(excluded("2.15.0")) < len(detection_seeds())

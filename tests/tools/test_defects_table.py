@@ -1,4 +1,4 @@
-"""The defects that eqfuzz found: their scripts, and the table of what each torch makes of them."""
+"""The defects that eqfuzz found: their scripts, and the table of their outcomes by release."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FAILING, FIXED, BROKEN = "raise SystemExit(1)", "print('compiled: right')", "rai
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_a_script_stands_alone(script):
+def test_script_imports_only_torch_and_is_on_the_page(script):
     text = script.read_text(encoding="utf-8")
     imported = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom)]
     assert {name.name.split(".")[0] for node in imported for name in node.names} == {"torch"}
@@ -27,7 +27,7 @@ def test_a_script_stands_alone(script):
     assert f"**`{script.stem}`**" in PAGE.read_text(encoding="utf-8")
 
 
-def test_the_page_has_the_table_of_the_results():
+def test_page_has_the_table_of_the_stored_results():
     text, columns = PAGE.read_text(encoding="utf-8"), read_columns(PAGE)
     assert with_table(text, table(SCRIPTS, columns)) == text
     assert {name for column in columns for name in column.outcomes} == {script.stem for script in SCRIPTS}
@@ -36,7 +36,7 @@ def test_the_page_has_the_table_of_the_results():
 
 @pytest.mark.long
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_a_script_gives_what_the_page_says(script):
+def test_script_has_the_outcome_on_the_page(script):
     measured = {column.release: column.outcomes[script.stem] for column in read_columns(PAGE)}
     outcome = run_script(script)
     assert outcome.status != ERROR, outcome.output
@@ -45,7 +45,7 @@ def test_a_script_gives_what_the_page_says(script):
 
 @pytest.fixture
 def page(tmp_path):
-    """A page with two scripts, and what an older torch made of them."""
+    """A page with two scripts, and their outcomes on an older torch."""
     (tmp_path / "defects").mkdir()
     for name, ending in (("lost", FAILING), ("mended", FIXED)):
         (tmp_path / "defects" / f"{name}.py").write_text(f'"""It is {name}."""\n{ending}\n')
@@ -56,7 +56,7 @@ def page(tmp_path):
     return tmp_path / "found.md"
 
 
-def test_what_is_measured_now_replaces_its_column_only(page, capsys):
+def test_new_results_replace_their_column_only(page, capsys):
     assert main(["--python", sys.executable, "--write"], page) == 0
     old, now = read_columns(page)
     assert (old.release, old.outcomes) == (Release("2.9.0", "cpu"), {"lost": "still failing"})
@@ -72,27 +72,27 @@ def test_what_is_measured_now_replaces_its_column_only(page, capsys):
     assert text.split(BEGIN)[1].split(END)[0] in capsys.readouterr().out
 
 
-def test_one_script_leaves_the_others_as_they_were(page):
+def test_running_one_script_keeps_outcomes_of_others(page):
     assert main(["lost", "--python", sys.executable, "--write"], page) == 0
     assert read_columns(page)[1].outcomes == {"lost": "still failing", "mended": "fixed"}
 
 
-def test_nothing_is_written_unless_it_is_asked_for(page, capsys):
+def test_nothing_is_written_without_the_option(page, capsys):
     before = page.read_text(), page.with_suffix(".json").read_text()
     assert main(["--python", sys.executable], page) == 0
     assert (page.read_text(), page.with_suffix(".json").read_text()) == before
     assert "| 2.9.0 cpu |" in capsys.readouterr().out
 
 
-def test_without_an_interpreter_the_table_is_that_of_the_results(page):
+def test_without_an_interpreter_the_stored_results_are_written(page):
     assert main(["--write"], page) == 0
     assert "| It is lost | [`lost`](defects/lost.py) | still failing | fixed |" in page.read_text()
 
 
-def test_a_script_that_breaks_down_is_named(page, capsys):
+def test_script_that_breaks_down_is_reported(page, capsys):
     (page.parent / "defects" / "lost.py").write_text(BROKEN)
     assert main(["--python", sys.executable], page) == 3
-    assert capsys.readouterr().err == f"lost with {this_release()} could not tell: ValueError: its own\n"
+    assert capsys.readouterr().err == f"lost with {this_release()} broke down: ValueError: its own\n"
 
 
 @pytest.mark.parametrize(

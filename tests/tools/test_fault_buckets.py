@@ -1,15 +1,15 @@
-"""A count of buckets that was cut off goes on, and begins with the seeds that meet the fault."""
+"""Bucket measurements resume from their journal and begin with seeds that reach the fault."""
 
 import re
 
 import pytest
 
 from eqfuzz.program.shipped import folder
-from tools.fault_detection.buckets import FREQUENT, Journal, likely_first
+from tools.fault_detection.buckets import FREQUENT, BucketJournal, likely_first
 
 
 @pytest.mark.parametrize("fault", sorted(FREQUENT.glob("*.py")), ids=lambda path: path.stem)
-def test_each_fault_is_met_by_many_seeds_and_they_come_first(fault):
+def test_seeds_that_reach_the_fault_come_first(fault):
     names = likely_first(fault, 0)
     assert names == likely_first(fault, 0) != likely_first(fault, 1)
     assert sorted(names) == sorted(likely_first(fault, 1))
@@ -20,20 +20,20 @@ def test_each_fault_is_met_by_many_seeds_and_they_come_first(fault):
     assert not all(meets)
 
 
-def test_seeds_that_are_through_are_remembered(tmp_path):
+def test_journal_gives_fingerprints_by_seed(tmp_path):
     file = tmp_path / "buckets.jsonl"
-    journal = Journal(file)
-    assert journal.of("one") == {}
+    journal = BucketJournal(file)
+    assert journal.fingerprints("one") == {}
     journal.add("one", "a.py", ["values · Inductor", "values · Inductor"])
     journal.add("two", "a.py", [])
     with file.open("a") as cut_off:
         cut_off.write('\n{"fault": "one", "se')
     journal.add("one", "b.py", [])
-    assert journal.of("one") == {"a.py": ["values · Inductor", "values · Inductor"], "b.py": []}
-    assert journal.of("two") == {"a.py": []}
+    assert journal.fingerprints("one") == {"a.py": ["values · Inductor", "values · Inductor"], "b.py": []}
+    assert journal.fingerprints("two") == {"a.py": []}
 
 
-def test_without_a_file_nothing_is_kept():
-    journal = Journal(None)
+def test_without_a_file_nothing_is_stored():
+    journal = BucketJournal(None)
     journal.add("one", "a.py", ["values · Inductor"])
-    assert journal.of("one") == {}
+    assert journal.fingerprints("one") == {}

@@ -1,4 +1,4 @@
-"""Every planted fault is a fault: its witness compiles right without it, and wrong with it."""
+"""The witness of every planted fault agrees with eager without the fault and differs with it."""
 
 import contextlib
 import importlib
@@ -39,17 +39,17 @@ def run_witness(fault: Fault, folder: Path) -> list[str]:
     [pytest.param(fault, marks=[] if number % 60 == 30 else [pytest.mark.long]) for number, fault in enumerate(FAULTS)],
     ids=lambda fault: fault.name,
 )
-def test_the_witness_tells_the_fault(fault, tmp_path):
+def test_witness_differs_only_under_the_fault(fault, tmp_path):
     assert run_witness(fault, tmp_path) == ["clean: agrees", "planted: differs"]
 
 
-def test_what_cannot_be_planted_lacks_what_it_says():
+def test_faults_that_cannot_be_planted_name_what_is_missing():
     for fault in ALL:
         assert fault.lacks == "" or (resolve(fault.lacks) is None) == (fault not in FAULTS), fault.name
 
 
 def resolve(name: str) -> object | None:
-    """What a dotted name stands for here, if anything."""
+    """The object of a dotted name, None where there is none."""
     for cut in range(name.count("."), 0, -1):
         module = ".".join(name.split(".")[:cut])
         with contextlib.suppress(ImportError, AttributeError):
@@ -57,7 +57,7 @@ def resolve(name: str) -> object | None:
     return None
 
 
-def test_faults_name_what_they_are(tmp_path):
+def test_incomplete_fault_files_are_refused(tmp_path):
     path = tmp_path / "nameless.py"
     text = '"""Wrong.\n\nModelled on https://github.com/pytorch/pytorch/issues/1: wrong."""\nKIND = "lowering"\n'
     path.write_text(text)

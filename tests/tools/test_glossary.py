@@ -74,7 +74,7 @@ def test_data_caches_and_other_suffixes_are_left_out(tmp_path):
     assert names == ["a.py", "b.md", "tools/f.py"]
 
 
-def test_exit_code_tells_whether_there_are_problems(tmp_path, capsys):
+def test_exit_code_is_one_with_problems(tmp_path, capsys):
     word = next(iter(read_words("Words that are not used", GLOSSARY.read_text(encoding="utf-8"))))
     (tmp_path / "clean.md").write_text("Nothing.\n")
     (tmp_path / "unclean.md").write_text(f"One line.\n{word}\n")

@@ -1,4 +1,4 @@
-"""The seeds that show real defects declare what must be found, and runs of them are classified."""
+"""Seeds of real defects: their declarations, the classification of runs, and the tool."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.release import Release, this_release
 from tools.defects_table import BEGIN, END, Column
-from tools.fault_detection import real_defects
-from tools.fault_detection.defect import BadDefect, Defect, read_defect, read_defects
-from tools.fault_detection.outcome import Outcome, Status, classified, shared_buckets
-from tools.fault_detection.real_defects import Journal, main, table
+from tools.fault_detection.real_defects import __main__ as real_defects
+from tools.fault_detection.real_defects.__main__ import DefectJournal, main, table
+from tools.fault_detection.real_defects.defect import BadDefect, Defect, read_defect, read_defects
+from tools.fault_detection.real_defects.outcome import Outcome, Status, classify, shared_buckets
 
 URL = "https://github.com/pytorch/pytorch/issues/198081"
 GOOD = f"""cause = "any gives bool"
@@ -36,12 +36,12 @@ def verdict(kind: str, message: str = "out[0] differs", path: str = "out[0]", ca
     return {"kind": kind, "message": message, "evidence": {"path": path}, "cause": cause}
 
 
-def finding(told: dict, fingerprint: str = "values · any", bucket: str = "b1") -> dict:
-    return {"event": "finding", "verdict": told, "fingerprint": fingerprint, "suspects": [], "bucket": bucket}
+def finding(found_verdict: dict, fingerprint: str = "values · any", bucket: str = "b1") -> dict:
+    return {"event": "finding", "verdict": found_verdict, "fingerprint": fingerprint, "suspects": [], "bucket": bucket}
 
 
-def cell(told: dict) -> dict:
-    return {"event": "cell", "verdict": told}
+def cell(cell_verdict: dict) -> dict:
+    return {"event": "cell", "verdict": cell_verdict}
 
 
 SUMMARY = {"event": "summary", "errors": []}
@@ -52,13 +52,13 @@ def defect(tmp_path) -> Defect:
     return read_defect(write_seed(tmp_path))
 
 
-def test_shipped_seeds_declare_causes_of_their_own_and_are_seeds():
+def test_shipped_seeds_are_valid_and_declare_distinct_causes():
     defects = read_defects()
     assert len(defects) >= 30
     assert {read_program(defect.path).format for defect in defects} == {"eqfuzz"}
 
 
-def test_a_declaration_is_read_from_comments(defect):
+def test_declaration_is_read_from_comments(defect):
     assert (defect.name, defect.cause, defect.url) == ("flags", "any gives bool", URL)
     assert defect.is_in(Release("2.13.0"))
     assert not defect.is_in(Release("2.12.1"))
@@ -77,7 +77,7 @@ def test_a_declaration_is_read_from_comments(defect):
         (GOOD.replace("'any'", "'any('"), "flags.py: regex: Value error, missing ), "),
     ],
 )
-def test_a_bad_declaration_gives_one_line(tmp_path, capsys, declaration, message):
+def test_bad_declaration_gives_one_line(tmp_path, capsys, declaration, message):
     write_seed(tmp_path, declaration)
     with pytest.raises(BadDefect) as raised:
         read_defects(tmp_path)
@@ -87,7 +87,7 @@ def test_a_bad_declaration_gives_one_line(tmp_path, capsys, declaration, message
     assert message in capsys.readouterr().err
 
 
-def test_two_seeds_do_not_declare_one_cause(tmp_path):
+def test_duplicate_cause_is_refused(tmp_path):
     write_seed(tmp_path)
     write_seed(tmp_path, name="masks")
     with pytest.raises(BadDefect, match=r"^masks\.py: flags\.py declares the same cause$"):
@@ -120,23 +120,23 @@ def test_two_seeds_do_not_declare_one_cause(tmp_path):
         ([cell(verdict("agree"))], Outcome(Status.ERROR, "the run ended before its summary")),
     ],
 )
-def test_a_run_is_classified_from_its_events(defect, events, expected):
-    assert classified(defect, [{"event": "start"}, *events]) == expected
+def test_run_is_classified_from_its_events(defect, events, expected):
+    assert classify(defect, [{"event": "start"}, *events]) == expected
 
 
-def test_a_known_issue_and_the_time_of_the_run_count(defect):
-    known = {**finding(verdict("wrong-result")), "issue": URL}
-    outcome = classified(defect, [known, {"event": "done", "cpu_seconds": 7.5}, SUMMARY])
+def test_known_issue_counts_as_confirmed_with_time_of_run(defect):
+    known_issue = {**finding(verdict("wrong-result")), "issue": URL}
+    outcome = classify(defect, [known_issue, {"event": "done", "cpu_seconds": 7.5}, SUMMARY])
     assert (outcome.status, outcome.seconds) == (Status.CONFIRMED, 7.5)
 
 
-@pytest.mark.parametrize(("path", "is_found"), [("out[0]", False), ("gradient of args[0]", True)])
-def test_a_direction_narrows_what_must_be_found(tmp_path, path, is_found):
+@pytest.mark.parametrize(("path", "is_shown"), [("out[0]", False), ("gradient of args[0]", True)])
+def test_direction_restricts_matching_findings(tmp_path, path, is_shown):
     defect = read_defect(write_seed(tmp_path, f'{GOOD}direction = "gradient"'))
-    assert defect.is_found_by(finding(verdict("wrong-result", path=path))) == is_found
+    assert defect.is_shown_by(finding(verdict("wrong-result", path=path))) == is_shown
 
 
-def test_causes_that_share_a_bucket_are_named():
+def test_causes_that_share_a_bucket_are_reported():
     outcomes = {
         "one": Outcome(Status.CONFIRMED, buckets={"b1": "values · any", "b2": "raises"}),
         "two": Outcome(Status.CONFIRMED, buckets={"b2": "raises"}),
@@ -144,7 +144,7 @@ def test_causes_that_share_a_bucket_are_named():
     assert shared_buckets(outcomes) == {"raises": ["one", "two"]}
 
 
-def test_the_table_has_a_column_for_each_release(defect):
+def test_table_has_a_column_for_each_release(defect):
     columns = [
         Column(Release("2.12.0", "cpu"), "2026-11-01", {}),
         Column(Release("2.15.0", "cpu"), "2026-11-25", {"flags": "found and confirmed, in `a|b`"}),
@@ -159,7 +159,7 @@ def test_the_table_has_a_column_for_each_release(defect):
     ]
 
 
-def test_the_tool_goes_on_from_its_journal_and_writes_the_page(tmp_path, capsys, monkeypatch):
+def test_tool_resumes_from_its_journal_and_writes_the_page(tmp_path, capsys, monkeypatch):
     seeds, journal, page = tmp_path / "seeds", tmp_path / "journal", tmp_path / "real-defects.md"
     seeds.mkdir()
     flags = write_seed(seeds)
@@ -187,14 +187,14 @@ def test_the_tool_goes_on_from_its_journal_and_writes_the_page(tmp_path, capsys,
     assert runs == ["flags"] * 3
 
 
-def test_what_was_run_on_another_release_is_run_again(tmp_path, monkeypatch, defect):
-    journal = Journal(tmp_path / "journal")
+def test_outcomes_of_other_releases_are_ignored(tmp_path, monkeypatch, defect):
+    journal = DefectJournal(tmp_path / "journal")
     journal.add(defect, Outcome(Status.AGREED))
     assert journal.outcomes([defect]) == {"flags": Outcome(Status.AGREED)}
     monkeypatch.setattr(real_defects, "this_release", lambda: Release("2.99.0", "cpu"))
     assert journal.outcomes([defect]) == {}
 
 
-def test_an_unknown_seed_is_bad_usage(capsys):
+def test_unknown_seed_is_bad_usage(capsys):
     assert main(["--only", "nonesuch"]) == 2
     assert capsys.readouterr().err.startswith("no such seed: nonesuch; there are ")

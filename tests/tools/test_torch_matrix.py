@@ -1,4 +1,4 @@
-"""The table of releases: rows from the lines of a run, parts put together, sittings that go on, and the page."""
+"""The table of releases: rows from the events of runs, combined parts, resumed sessions, and the page."""
 
 import datetime
 import json
@@ -10,7 +10,7 @@ from eqfuzz.triage.findings.known_issues import KnownIssue
 from tools.torch_matrix import __main__ as torches
 from tools.torch_matrix.environment import BadVersion, Environment
 from tools.torch_matrix.page import page, works
-from tools.torch_matrix.row import PARTS, Measurement, plain, summarise, together
+from tools.torch_matrix.row import PARTS, Measurement, combine, summarise, without_numbers
 
 SUMMARY = {"event": "summary", "seeds": 3, "interrupted": False, "gone": [], "cpu_seconds": 4.5, "errors": []}
 
@@ -34,12 +34,12 @@ PASSED = {"passed": True, "detail": ""}
 
 
 @pytest.fixture
-def done():
+def results():
     parts = {f"seeds {part + 1}": summarise([cell("agree"), SUMMARY], "") for part in range(PARTS)}
     return {"doctor": PASSED, "self-check": PASSED, "contract": PASSED, **parts}
 
 
-def test_a_run_comes_to_counts():
+def test_run_is_summarised_as_counts():
     result = summarise(EVENTS, "")
     assert result["invalid"] == {"raises in eager: RuntimeError: N is too many": 2}
     assert result["cells"] == 3
@@ -49,26 +49,26 @@ def test_a_run_comes_to_counts():
     assert result["new"] == ["seeds/a/new.py: values · Inductor"]
 
 
-def test_a_run_that_did_not_end_is_no_row():
+def test_interrupted_run_gives_no_row():
     with pytest.raises(RuntimeError, match="no space left"):
         summarise([cell("agree")], "no space left")
     with pytest.raises(RuntimeError):
         summarise([{**SUMMARY, "interrupted": True}], "")
 
 
-def test_parts_are_added_up():
-    whole = together([summarise(EVENTS, ""), summarise(EVENTS, "")])
-    assert whole["seeds"] == 6
-    assert whole["cpu_seconds"] == 9
-    assert whole["verdicts"]["agree"] == 2
-    assert whole["new"] == ["seeds/a/new.py: values · Inductor"]
+def test_parts_are_combined():
+    total = combine([summarise(EVENTS, ""), summarise(EVENTS, "")])
+    assert total["seeds"] == 6
+    assert total["cpu_seconds"] == 9
+    assert total["verdicts"]["agree"] == 2
+    assert total["new"] == ["seeds/a/new.py: values · Inductor"]
 
 
-def test_numbers_do_not_set_reasons_apart():
-    assert plain("a 1.5 b\n 23") == "a N b N"
+def test_numbers_in_messages_are_replaced():
+    assert without_numbers("a 1.5 b\n 23") == "a N b N"
 
 
-def test_only_releases_are_installed(tmp_path):
+def test_only_valid_versions_are_installed(tmp_path):
     assert Environment.of("2.13.0+cpu", tmp_path).folder == tmp_path / "2.13.0+cpu"
     for wrong in ("newest", "2.13", "2.13.0; rm", "torch==2.13.0", ""):
         with pytest.raises(BadVersion, match="no release of torch"):
@@ -76,16 +76,16 @@ def test_only_releases_are_installed(tmp_path):
     assert torches.main(["newest"]) == 2
 
 
-def test_a_sitting_goes_on_where_the_last_one_was_cut_off(tmp_path, monkeypatch, done):
-    ran = []
+def test_interrupted_session_resumes_with_remaining_steps(tmp_path, monkeypatch, results):
+    steps = []
 
     def step(name):
-        ran.append(name)
-        if name == "seeds 2" and len(ran) < 6:
+        steps.append(name)
+        if name == "seeds 2" and len(steps) < 6:
             raise KeyboardInterrupt
-        return done[name]
+        return results[name]
 
-    monkeypatch.setattr(Measurement, "steps", lambda self: {name: lambda name=name: step(name) for name in done})
+    monkeypatch.setattr(Measurement, "steps", lambda self: {name: lambda name=name: step(name) for name in results})
     monkeypatch.setattr(Environment, "install", lambda self: None)
     monkeypatch.setattr(torches, "release_of", lambda python: Release("2.13.0", "cu130"))
     monkeypatch.setattr(torches, "ROWS", tmp_path / "torches.json")
@@ -97,20 +97,20 @@ def test_a_sitting_goes_on_where_the_last_one_was_cut_off(tmp_path, monkeypatch,
     with (tmp_path / "work" / "journal.jsonl").open("a") as journal:
         journal.write('\n{"version": "2.13.0", "step": "seeds 2", "resu')
     assert torches.main(call) == 0
-    assert ran == [*list(done)[:5], *list(done)[4:]]
+    assert steps == [*list(results)[:5], *list(results)[4:]]
     (row,) = json.loads((tmp_path / "torches.json").read_text())["rows"]
     assert row["seeds"]["seeds"] == 12
     assert "| 2.13.0 | cu130 |" in (tmp_path / "torches.md").read_text()
 
 
-def test_a_page_says_what_failed_and_what_was_not_tried(done):
-    row = torches.row_of({**done, "seeds 1": summarise(EVENTS, "")}, Release("2.13.0", "cu130"))
+def test_page_has_failed_checks_and_missing_issues(results):
+    row = torches.row_of({**results, "seeds 1": summarise(EVENTS, "")}, Release("2.13.0", "cu130"))
     assert not works(row)
     entry = {"url": "(not reported)", "added": datetime.date(2026, 1, 1), "regex": "x"}
-    shown = KnownIssue(**entry, title="shown", seeds=("a/known.py",), torch="<2.14")
+    reproduced = KnownIssue(**entry, title="reproduced", seeds=("a/known.py",), torch="<2.14")
     hidden = KnownIssue(**entry, title="hidden", seeds=("a/other.py",))
     fixed = KnownIssue(**entry, title="fixed", seeds=("a/known.py",), torch="<2.13")
-    text = page([row], "not run: no device", [shown, hidden, fixed])
+    text = page([row], "not run: no device", [reproduced, hidden, fixed])
     assert "| 1 of 2 |" in text
     assert "- Does not show: hidden ((not reported))" in text.splitlines()
     assert "| 2.13.0 | cu130 |" in text
@@ -123,4 +123,4 @@ def test_a_page_says_what_failed_and_what_was_not_tried(done):
         "not run: no device",
     ):
         assert line in text.splitlines()
-    assert works(torches.row_of(done, Release("2.13.0", "cu130")))
+    assert works(torches.row_of(results, Release("2.13.0", "cu130")))

@@ -49,6 +49,13 @@ def test_pages_name_files_and_modules_that_exist(page):
     assert missing_names(without_blocks(page.read_text(encoding="utf-8")), "`", page.parent) == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_examples_import_what_exists(page):
+    lines = re.findall(r"^from (eqfuzz[\w.]*) import ([\w, ]+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    names = [f"{module}.{name.strip()}" for module, imported in lines for name in imported.split(",")]
+    assert [name for name in names if not _is_defined(name)] == []
+
+
 def missing_names(text: str, quote: str, folder: Path) -> list[str]:
     """Paths and dotted names of this project between ``quote`` that lead nowhere from ``folder`` or ``BASES``."""
     quoted = set(re.findall(rf"(?<!`){quote}([^`\s]+){quote}(?!`)", text))

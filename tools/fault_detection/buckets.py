@@ -1,9 +1,8 @@
-"""Whether findings of several planted faults fall into as many buckets: ``python -m tools.fault_detection.buckets``.
+"""Measure how buckets separate planted faults: ``python -m tools.fault_detection.buckets``.
 
-Each fault is planted alone and hunted on the shipped seeds and variants of them, into one run folder, until it has made
-enough findings. Prints how many of each fault fell into each bucket; exit code 1 where a bucket holds findings of two
-faults, or where there are more than half as many buckets again as faults. With ``--journal`` what was cut off goes on
-with the seeds that are left.
+Each fault is planted alone, and the shipped seeds and variants of them run until there are enough findings. Prints how
+many findings of each fault are in each bucket. Exit code 1 where a bucket has findings of two faults, or where there
+are more than 1.5 buckets for each fault. With ``--journal`` an interrupted run resumes with the remaining seeds.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.program.shipped import folder
-from tools.fault_detection.corpus import shipped_seeds
-from tools.fault_detection.hunt import OwnDefects
-from tools.fault_detection.journal import Lines
+from tools.fault_detection.corpus.corpus import shipped_seeds
+from tools.fault_detection.detection.torch_defects import TorchDefects
+from tools.fault_detection.json_lines import JsonLines
 
 FREQUENT = Path(__file__).parent / "frequent"
-"""Faults that many seeds meet, in as many parts of the compiler as may be; such a seed's text matches ``MET_BY``.
+"""Faults in many parts of the compiler that many seeds reach: those whose text matches ``MET_BY``.
 
-``STEPS`` is for those that show only where a call changes something.
+``STEPS`` is set where only a changed call shows the fault.
 """
 
-MOST_PER_FAULT = 1.5
+MOST_BUCKETS_PER_FAULT = 1.5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--each", type=int, default=25, help="findings of each fault")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="faults at once")
-    parser.add_argument("--journal", type=Path, metavar="FILE", help="keeps what is through, and goes on from there")
+    parser.add_argument(
+        "--journal", type=Path, metavar="FILE", help="keeps results; the same command resumes from them"
+    )
     chosen = parser.parse_args(arguments)
     faults = {path.stem: path for path in sorted(FREQUENT.glob("*.py"))}
     unknown = [name for name in chosen.faults if name not in faults]
@@ -53,73 +54,73 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     names = chosen.faults or list(faults)
     with tempfile.TemporaryDirectory(prefix="eqfuzz-buckets-") as runs, ThreadPoolExecutor(chosen.jobs) as threads:
-        journal = Journal(chosen.journal)
+        journal = BucketJournal(chosen.journal)
 
-        def of(name: str) -> list[str]:
+        def fingerprints_of(name: str) -> list[str]:
             return _fingerprints(faults[name], Path(runs) / name, chosen.each, chosen.seed, journal)
 
-        found = dict(zip(names, threads.map(of, names), strict=True))
-    return _report(found)
+        fingerprints = dict(zip(names, threads.map(fingerprints_of, names), strict=True))
+    return _report(fingerprints)
 
 
-class Journal:
-    """What came of the seeds of each fault, in the lines of ``file``."""
+class BucketJournal:
+    """The findings of each seed under each fault, in the lines of ``file``."""
 
     def __init__(self, file: Path | None) -> None:
-        self._lines = Lines(file)
+        self._lines = JsonLines(file)
 
-    def of(self, fault: str) -> dict[str, list[str]]:
-        """The fingerprints of the findings by seed."""
-        return {told["seed"]: told["fingerprints"] for told in self._lines.read() if told["fault"] == fault}
+    def fingerprints(self, fault: str) -> dict[str, list[str]]:
+        """The fingerprints of the findings of ``fault``, by seed."""
+        return {entry["seed"]: entry["fingerprints"] for entry in self._lines.read() if entry["fault"] == fault}
 
     def add(self, fault: str, seed: str, fingerprints: Sequence[str]) -> None:
         self._lines.add({"fault": fault, "seed": seed, "fingerprints": list(fingerprints)})
 
 
-def _fingerprints(fault: Path, out: Path, most: int, seed: int, journal: Journal) -> list[str]:
+def _fingerprints(fault: Path, out: Path, most: int, seed: int, journal: BucketJournal) -> list[str]:
     """The fingerprints of up to ``most`` findings of ``fault``."""
-    before = journal.of(fault.stem)
-    found = [fingerprint for fingerprints in before.values() for fingerprint in fingerprints][:most]
+    by_seed = journal.fingerprints(fault.stem)
+    collected = [fingerprint for fingerprints in by_seed.values() for fingerprint in fingerprints][:most]
     root = folder("seeds")
     names = likely_first(fault, seed)
-    seeds = [str(root / name) for name in names if name not in before]
-    if len(found) >= most or not seeds:
-        return found
+    seeds = [str(root / name) for name in names if name not in by_seed]
+    if len(collected) >= most or not seeds:
+        return collected
     command = [sys.executable, "-m", "eqfuzz", "mutate", *seeds, "--strategy", "random", "--variants", "1"]
     command += ["--no-check", "audit,draws", "--preload", str(fault), "--jobs", "1", "--seed", str(seed)]
     command += ["--steps", str(_constants(fault).get("STEPS", 1))]
-    own = OwnDefects()
-    is_own: dict[str, bool] = {}  # by bucket: only its first findings keep their folders
+    torch_defects = TorchDefects()
+    is_of_torch: dict[str, bool] = {}  # by bucket: only its first findings keep their folders
     with subprocess.Popen(
         [*command, "--format", "json", "--out", str(out)], stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         assert process.stdout is not None
-        here: list[str] = []
+        of_seed: list[str] = []
         for line in process.stdout:
             event = json.loads(line)
             if event["event"] == "finding" and not event["issue"]:
                 if event["kept"]:
-                    before = is_own.get(event["bucket"], True)
-                    is_own[event["bucket"]] = own.is_own(Path(event["folder"])) and before
-                if not is_own[event["bucket"]]:
-                    here.append(event["fingerprint"])
+                    before = is_of_torch.get(event["bucket"], True)
+                    is_of_torch[event["bucket"]] = torch_defects.includes(Path(event["folder"])) and before
+                if not is_of_torch[event["bucket"]]:
+                    of_seed.append(event["fingerprint"])
                     print(f"{fault.stem}: {event['fingerprint']}  [{event['seed']}]", flush=True)
             elif event["event"] == "done":
-                journal.add(fault.stem, str(Path(event["seed"]).relative_to(root)), here)
-                found, here = [*found, *here], []
-            if len(found) + len(here) >= most:
-                journal.add(fault.stem, str(Path(event["seed"]).relative_to(root)), here)
+                journal.add(fault.stem, str(Path(event["seed"]).relative_to(root)), of_seed)
+                collected, of_seed = [*collected, *of_seed], []
+            if len(collected) + len(of_seed) >= most:
+                journal.add(fault.stem, str(Path(event["seed"]).relative_to(root)), of_seed)
                 process.send_signal(signal.SIGINT)
-                return [*found, *here][:most]
-    return found
+                return [*collected, *of_seed][:most]
+    return collected
 
 
 def likely_first(fault: Path, seed: int) -> list[str]:
-    """The shipped seeds below their folder, in an order that ``seed`` decides: those that meet the fault first."""
-    met_by = _constants(fault)["MET_BY"]
+    """The shipped seeds, relative to their folder, in an order drawn by ``seed``: those that reach the fault first."""
+    pattern = _constants(fault)["MET_BY"]
     paths = shipped_seeds()
     random.Random(f"{seed} {fault.stem}").shuffle(paths)
-    paths.sort(key=lambda path: re.search(met_by, path.read_text(encoding="utf-8")) is None)
+    paths.sort(key=lambda path: re.search(pattern, path.read_text(encoding="utf-8")) is None)
     return [str(path.relative_to(folder("seeds"))) for path in paths]
 
 
@@ -129,18 +130,19 @@ def _constants(fault: Path) -> dict[str, Any]:
     return {ast.unparse(node.targets[0]): ast.literal_eval(node.value) for node in assigned}
 
 
-def _report(found: dict[str, list[str]]) -> int:
+def _report(findings: dict[str, list[str]]) -> int:
+    """Print the buckets of the fingerprints of each fault. Returns the exit code."""
     buckets: dict[str, Counter[str]] = defaultdict(Counter)
-    for fault, fingerprints in found.items():
+    for fault, fingerprints in findings.items():
         for fingerprint in fingerprints:
             buckets[fingerprint][fault] += 1
     for fingerprint, faults in sorted(buckets.items(), key=lambda item: -item[1].total()):
         mixed = "  MIXED" if len(faults) > 1 else ""
         print(f"{faults.total():4d}  {fingerprint}  ({', '.join(f'{n} {f}' for f, n in faults.items())}){mixed}")
-    total = sum(map(len, found.values()))
+    total = sum(map(len, findings.values()))
     mixed = sum(len(faults) > 1 for faults in buckets.values())
-    print(f"{total} findings of {len(found)} faults in {len(buckets)} buckets, {mixed} mixed")
-    return int(mixed > 0 or len(buckets) > MOST_PER_FAULT * len(found))
+    print(f"{total} findings of {len(findings)} faults in {len(buckets)} buckets, {mixed} mixed")
+    return int(mixed > 0 or len(buckets) > MOST_BUCKETS_PER_FAULT * len(findings))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A planted fault: one ``--preload`` file in ``faults/``, read without running it, or executed with or without harm."""
+"""A planted fault: a ``--preload`` file in ``faults/`` that is read without running it, or executed."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from eqfuzz.run.preload import NAME, execute_preload
 FOLDER = Path(__file__).parent / "faults"
 
 BLIND = Path(__file__).parent / "blind"
-"""Faults whose author knew no seed, and which no seed was written for."""
+"""Faults whose author knew no seed, and for which no seed was written."""
 
-PROVED = ">=2.13"
-"""Where faults that name no TORCH of their own can be planted: their witnesses were run on both ends of it."""
+DEFAULT_RANGE = ">=2.13"
+"""Releases for faults without a TORCH of their own: witnesses were run at both ends of the range."""
 
 REACHES = ("plain", "rewrite")
-"""Whether seeds as they are written reach a fault, or only other ways of writing them."""
+"""Whether seeds themselves reach a fault, or only variants of them."""
 
 
 class BadFault(Exception):
-    """A fault file is not of the form that is asked for; ``str()`` is one line."""
+    """A fault file lacks a required part; ``str()`` is one line."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """``issue`` is the address of the real issue that it is modelled on; ``summary`` says what is broken.
+    """``issue`` is the URL of the issue that it is modelled on; ``summary`` says what is broken.
 
-    ``torch`` is the range of releases that it can be planted in, ``lacks`` the name that others lack.
+    ``torch`` is the range of releases that it can be planted in, ``lacks`` the name that other releases lack.
     """
 
     name: str
@@ -42,16 +42,16 @@ class Fault:
     reached_by: str
     issue: str
     summary: str
-    torch: str = PROVED
+    torch: str = DEFAULT_RANGE
     lacks: str = ""
 
     def is_plantable(self, release: Release) -> bool:
-        """Whether ``release`` still has what the fault replaces."""
+        """Whether ``release`` has what the fault replaces."""
         return release.fits(self.torch)
 
     @property
     def limit(self) -> str:
-        """Why it cannot be planted where it cannot."""
+        """Why it cannot be planted in other releases."""
         return f"it lacks {self.lacks}" if self.lacks else f"it is known to work in {self.torch} only"
 
     @property
@@ -60,12 +60,12 @@ class Fault:
 
 
 def read_faults(folder: Path = FOLDER) -> list[Fault]:
-    """Every fault in ``folder``, by name. Raises BadFault."""
+    """All faults in ``folder``, sorted by name. Raises BadFault."""
     return [read_fault(path) for path in sorted(folder.glob("*.py")) if path.name != "__init__.py"]
 
 
 def read_fault(path: Path) -> Fault:
-    """The fault in the file at ``path``, from its text alone. Raises BadFault."""
+    """Read the fault in the file at ``path`` without running it. Raises BadFault."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     documentation = ast.get_docstring(tree) or ""
     issue = re.search(r"Modelled on (https://github\.com/pytorch/pytorch/(?:issues|pull)/\d+)", documentation)
@@ -101,13 +101,13 @@ def read_fault(path: Path) -> Fault:
         reached_by=str(constants["REACHED_BY"]),
         issue=issue.group(1),
         summary=documentation.splitlines()[0],
-        torch=str(constants.get("TORCH", PROVED)),
+        torch=str(constants.get("TORCH", DEFAULT_RANGE)),
         lacks=str(constants.get("LACKS", "")),
     )
 
 
 def execute(fault: Fault, *, planted: bool) -> types.ModuleType:
-    """The fault's module; ``planted`` as ``--preload`` executes it, otherwise without its last statement."""
+    """Execute the fault's module: ``planted`` as ``--preload`` does, otherwise without its last statement."""
     if planted:
         return execute_preload(fault.path)
     source = fault.path.read_text(encoding="utf-8")

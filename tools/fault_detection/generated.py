@@ -1,8 +1,8 @@
-"""Whether generated programs run: ``python -m tools.fault_detection.generated --count 2000``.
+"""Run generated programs in eager: ``python -m tools.fault_detection.generated --count 2000``.
 
-Each is generated, loaded and called in eager on all of its input sets, backward included, twice; what raises, or gives
-another result the second time, is told. Prints how often each operator was used, and how many programs a second were
-generated. Exit code 1 where fewer than 99 % run, one has no operator, or an operator is never used.
+Each program is called twice on all of its input sets, backward included. Prints programs that raise or give other
+results the second time, operators that were never used, and the rate of generating. Exit code 1 where fewer than 99 %
+run, a program has no operator, or an operator is never used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 from eqfuzz.generate.dag.generate import GeneratedProgram, ProgramGenerator
 from eqfuzz.generate.dag.template import shipped_templates
 
-ENOUGH = 0.99
+REQUIRED_SHARE = 0.99
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,46 +38,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
     templates = {n: t for n, t in shipped_templates().items() if not chosen.templates or n in chosen.templates}
     generators = {name: ProgramGenerator(template, only=chosen.only) for name, template in templates.items()}
     each = -(-chosen.count // len(generators))
-    began = time.perf_counter()
-    made = [g.generate(seed) for g in generators.values() for seed in range(chosen.start, chosen.start + each)]
-    seconds = time.perf_counter() - began
+    start = time.perf_counter()
+    programs = [g.generate(seed) for g in generators.values() for seed in range(chosen.start, chosen.start + each)]
+    seconds = time.perf_counter() - start
     uses: Counter[str] = Counter()
-    for one in made:
-        uses.update(set(one.operators))
+    for program in programs:
+        uses.update(set(program.operators))
     failures: dict[str, list[tuple[GeneratedProgram, str]]] = defaultdict(list)
-    for one in made:
-        error = run(one.source)
+    for program in programs:
+        error = eager_error(program.source)
         if error:
-            failures[error.splitlines()[-1][:100]].append((one, error))
+            failures[error.splitlines()[-1][:100]].append((program, error))
     failed = sum(map(len, failures.values()))
-    shown = sorted(failures.items(), key=lambda item: -len(item[1]))
-    for message, group in shown[: chosen.show]:
-        one, error = group[0]
-        print(f"--- {len(group)} x {message}\n{one.source}\n{error}\n")
+    groups = sorted(failures.items(), key=lambda item: -len(item[1]))
+    for message, group in groups[: chosen.show]:
+        program, error = group[0]
+        print(f"--- {len(group)} x {message}\n{program.source}\n{error}\n")
     names = {name for g in generators.values() for name in g.catalogue.weights}
     unused = sorted(names - set(uses))
     if chosen.least:
         for name, count in sorted(((n, uses[n]) for n in names), key=lambda item: item[1]):
             print(f"{name:60} {count}")
-    empty = sum(not one.operators for one in made)
-    by_template = Counter(one.template for group in failures.values() for one, _ in group)
-    print(f"{len(made)} programs of {len(generators)} templates, {len(made) / seconds:.0f} generated a second")
-    print(f"{failed} do not run ({failed / len(made):.2%}) {dict(by_template)}, {empty} have no operator")
+    empty = sum(not program.operators for program in programs)
+    by_template = Counter(program.template for group in failures.values() for program, _ in group)
+    print(f"{len(programs)} programs of {len(generators)} templates, {len(programs) / seconds:.0f} generated a second")
+    print(f"{failed} do not run ({failed / len(programs):.2%}) {dict(by_template)}, {empty} have no operator")
     print(f"{len(names)} operators, {len(unused)} never used: {', '.join(unused[:40])}")
-    return 1 if failed > (1 - ENOUGH) * len(made) or empty or unused else 0
+    return 1 if failed > (1 - REQUIRED_SHARE) * len(programs) or empty or unused else 0
 
 
-class _TooLong(Exception):
+class _Timeout(Exception):
     pass
 
 
-def _too_long(*_: Any) -> None:
-    raise _TooLong("ran for more than 20 s")
+def _raise_timeout(*_: Any) -> None:
+    raise _Timeout("ran for more than 20 s")
 
 
-def run(source: str) -> str:
-    """Why it does not run in eager, or differs from itself; empty where it does and is the same."""
-    signal.signal(signal.SIGALRM, _too_long)
+def eager_error(source: str) -> str:
+    """Why the program does not run in eager, or differs between two runs; empty where neither is the case."""
+    signal.signal(signal.SIGALRM, _raise_timeout)
     signal.alarm(20)
     try:
         with warnings.catch_warnings():
@@ -98,7 +98,7 @@ def _results(source: str) -> list[bytes]:
 
     loaded = Loaded(recognise(source, "generated"))
     model = loaded.instance()
-    found: list[bytes] = []
+    results: list[bytes] = []
     with contextlib.redirect_stdout(io.StringIO()):
         for call in loaded.calls(7):
             torch.manual_seed(0)
@@ -108,14 +108,14 @@ def _results(source: str) -> list[bytes]:
             differentiable = [t for t in outputs if t.requires_grad]
             if differentiable:
                 torch.autograd.backward(differentiable, [torch.ones_like(t) for t in differentiable])
-            given = [*call.args, *getattr(model, "parameters", list)()]
-            outputs += [t.grad for t in given if isinstance(t, torch.Tensor) and t.grad is not None]
+            inputs = [*call.args, *getattr(model, "parameters", list)()]
+            outputs += [t.grad for t in inputs if isinstance(t, torch.Tensor) and t.grad is not None]
             for tensor in outputs:
                 dense = tensor.detach().resolve_conj().resolve_neg().contiguous()
-                found.append(
+                results.append(
                     dense.flatten().clone(memory_format=torch.contiguous_format).view(torch.uint8).numpy().tobytes()
                 )
-    return found
+    return results
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Whether the fast and the stock runner come to the same verdicts: ``python -m tools.fault_detection.parity``.
+"""Compare the verdicts of the fast and the stock runner: ``python -m tools.fault_detection.parity``.
 
 First on shipped seeds under random derivations, then under each planted fault on its witness and a few seeds. Prints
-every cell that differs; exit code 1 where one does.
+every cell that differs. Exit code 1 where one does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from eqfuzz.rewrite.rules.library import shipped_rules
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.processes.pool import Pool
-from tools.fault_detection.corpus import shipped_seeds
+from tools.fault_detection.corpus.corpus import shipped_seeds
 from tools.fault_detection.fault import Fault, read_faults
 
 DEPTH = 8
@@ -38,8 +38,8 @@ from tools.fault_detection.fault import FOLDER, execute, read_fault
 PROGRAM, CALLS = execute(read_fault(FOLDER / "{name}.py"), planted=False).witness()
 
 
-def program(*given):
-    return PROGRAM(*given)
+def program(*args):
+    return PROGRAM(*args)
 
 
 def inputs(rng):
@@ -47,7 +47,7 @@ def inputs(rng):
 """
 
 Verdicts = dict[tuple[str, int], str]
-"""The kind of verdict by seed and number of the variant."""
+"""The kind of verdict, by seed and number of the variant."""
 
 
 def main() -> int:
@@ -57,7 +57,7 @@ def main() -> int:
     parser.add_argument(
         "--seeds", default="", metavar="PREFIX", help="shipped seeds whose path begins so (default: all)"
     )
-    parser.add_argument("--skip", type=int, default=0, help="seeds left out of those at the beginning")
+    parser.add_argument("--skip", type=int, default=0, help="the first N seeds are left out")
     parser.add_argument("--only", nargs="*", metavar="NAME", help="these faults (default: all)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -71,7 +71,7 @@ def main() -> int:
     settings = dataclasses.replace(settings, strategy="none", variants=0)
     faults = [fault for fault in read_faults() if chosen.only is None or fault.name in chosen.only]
 
-    def under(fault: Fault) -> int:
+    def compare_under(fault: Fault) -> int:
         beside = random.Random(f"{chosen.seed} {fault.name}").sample(seeds, chosen.beside)
         with tempfile.TemporaryDirectory() as place:
             witness = Path(place) / f"{fault.name}.py"
@@ -80,13 +80,13 @@ def main() -> int:
             return _compare(fault.name, [witness, *beside], planted, jobs=1)
 
     with ThreadPoolExecutor(chosen.jobs) as threads:
-        differing += sum(threads.map(under, faults))
+        differing += sum(threads.map(compare_under, faults))
     print(f"{differing} verdicts differ")
     return int(differing > 0)
 
 
 def _compare(name: str, paths: Sequence[Path], settings: Settings, jobs: int) -> int:
-    """Print what the runners differ in and how often each verdict came. Returns how many differ."""
+    """Print where the runners differ and the number of each verdict. Returns how many differ."""
     with tempfile.TemporaryDirectory(prefix="eqfuzz-parity-") as out:
         environment = Environment(Path(out), settings.preload)
         with Pool(environment, Limits(), jobs=jobs) as pool, ThreadPoolExecutor(jobs) as threads:
@@ -96,15 +96,15 @@ def _compare(name: str, paths: Sequence[Path], settings: Settings, jobs: int) ->
                 return _verdicts(path, fast, pool, environment), _verdicts(path, stock, pool, environment)
 
             fast, stock = Verdicts(), Verdicts()
-            told = time.monotonic()
-            for done, (one, other) in enumerate(threads.map(both, paths), 1):
-                fast |= one
-                stock |= other
-                if time.monotonic() - told > PROGRESS_SECONDS:
-                    told = time.monotonic()
+            last_progress = time.monotonic()
+            for count, (of_fast, of_stock) in enumerate(threads.map(both, paths), 1):
+                fast |= of_fast
+                stock |= of_stock
+                if time.monotonic() - last_progress > PROGRESS_SECONDS:
+                    last_progress = time.monotonic()
                     differ = "; ".join(_differing(fast, stock))
                     print(
-                        f"{name}: {done} of {len(paths)} seeds, {len(stock)} programs, differ: {differ or 'none'}",
+                        f"{name}: {count} of {len(paths)} seeds, {len(stock)} programs, differ: {differ or 'none'}",
                         flush=True,
                     )
     differing = _differing(fast, stock)

@@ -1,8 +1,8 @@
-"""Whether a fault's witness, a small program with arguments, compiles into something else than eager.
+"""Run a fault's witness, a small program with arguments that must differ from eager under the fault only.
 
-``python -m tools.fault_detection.witness FAULT FOLDER`` tries that of the file FAULT without the fault and with it,
-each in a process of its own with its own kernel cache below FOLDER. It prints what differs, and at last
-``clean: agrees`` and ``planted: differs``, or otherwise.
+``python -m tools.fault_detection.witness FAULT FOLDER`` runs the witness of the file FAULT without the fault and with
+it, each in a child with its own kernel cache below FOLDER. It prints the differences, then ``clean: agrees`` and
+``planted: differs``, or other results.
 """
 
 from __future__ import annotations
@@ -23,40 +23,37 @@ from torch.utils._pytree import tree_leaves
 
 from tools.fault_detection.fault import Fault, execute, read_fault
 
-ENDS = {0: "agrees", 1: "differs"}
-"""What the exit codes of the children mean; any other is an exception or a crash."""
+RESULTS = {0: "agrees", 1: "differs"}
+"""Exit codes of the children; any other is an exception or a crash."""
 
-Seen = list[Any]
-"""What one call showed, in an order that is the same for eager and compiled."""
+CallRecord = list[Any]
+"""Everything observed of one call, in an order that is the same for eager and compiled."""
 
 
 def main(path: str, folder: str) -> int:
     fault = read_fault(Path(path))
     torch.set_num_threads(1)
     states = {"clean": False, "planted": True}
-    ends = {state: _forked(fault, planted, Path(folder) / state) for state, planted in states.items()}
-    for state, end in ends.items():
-        print(f"{state}: {ENDS.get(end, 'raises')}")
+    exit_codes = {state: _run_in_child(fault, planted, Path(folder) / state) for state, planted in states.items()}
+    for state, code in exit_codes.items():
+        print(f"{state}: {RESULTS.get(code, 'raises')}")
     return 0
 
 
-def _forked(fault: Fault, planted: bool, cache: Path) -> int:
-    """Try in a child, since a fault stays for as long as its process; the child's exit code.
-
-    A fork, because importing torch and its compiler takes longer than the rest.
-    """
+def _run_in_child(fault: Fault, planted: bool, cache: Path) -> int:
+    """Run the witness in a fork, since a fault cannot be removed from its process. Returns the child's exit code."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
-        end = 2
+        code = 2
         try:
             os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(cache)
-            end = int(_differs(fault, planted))
+            code = int(_differs(fault, planted))
         except BaseException:
             traceback.print_exc()
         finally:
             sys.stdout.flush()
-            os._exit(end)
+            os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
@@ -74,19 +71,19 @@ def _differs(fault: Fault, planted: bool) -> bool:
     return bool(differs(eager, compiled))
 
 
-def observe(program: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Seen]:
-    """Outputs, arguments after the call and gradients of every call; or what it raised."""
+def observe(program: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[CallRecord]:
+    """Outputs, arguments after the call and gradients of every call, or the class of its exception."""
     return [_observe_call(program, args) for args in copy.deepcopy(calls)]
 
 
-def _observe_call(program: Callable[..., Any], args: tuple[Any, ...]) -> Seen:
+def _observe_call(program: Callable[..., Any], args: tuple[Any, ...]) -> CallRecord:
     torch.manual_seed(0)
     try:
         output = program(*args)
     except Exception as error:
         return ["raised", type(error).__name__]
     storages: dict[int, int] = {}
-    seen = [_describe(leaf, storages) for leaf in tree_leaves((args, output))]
+    record = [_describe(leaf, storages) for leaf in tree_leaves((args, output))]
     differentiable = [
         leaf for leaf in tree_leaves(output) if isinstance(leaf, torch.Tensor) and leaf.grad_fn is not None
     ]
@@ -94,10 +91,10 @@ def _observe_call(program: Callable[..., Any], args: tuple[Any, ...]) -> Seen:
         try:
             torch.autograd.backward(differentiable, [_ramp(leaf) for leaf in differentiable])
         except Exception as error:
-            return [*seen, "backward raised", type(error).__name__]
+            return [*record, "backward raised", type(error).__name__]
         leaves = [leaf for leaf in tree_leaves(args) if isinstance(leaf, torch.Tensor) and leaf.is_leaf]
-        seen += [None if leaf.grad is None else _describe(leaf.grad, {}) for leaf in leaves]
-    return seen
+        record += [None if leaf.grad is None else _describe(leaf.grad, {}) for leaf in leaves]
+    return record
 
 
 def _ramp(output: torch.Tensor) -> torch.Tensor:
@@ -105,18 +102,18 @@ def _ramp(output: torch.Tensor) -> torch.Tensor:
 
 
 def _describe(value: Any, storages: dict[int, int]) -> Any:
-    """Type, metadata, which storage (by order of first sight) and values of a tensor; the text of anything else."""
+    """Dtype, metadata, number of the storage (by first occurrence) and values of a tensor; the text of other values."""
     if not isinstance(value, torch.Tensor):
         return type(value).__name__, repr(value)
     storage = None
     if value.layout == torch.strided and value.numel():
         storage = storages.setdefault(value.untyped_storage().data_ptr(), len(storages))
-    place = (tuple(value.shape), value.stride(), value.storage_offset(), storage)
-    return value.dtype, place, value.requires_grad, value.detach().clone()
+    layout = (tuple(value.shape), value.stride(), value.storage_offset(), storage)
+    return value.dtype, layout, value.requires_grad, value.detach().clone()
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equal in structure and text; floats up to what rounding explains in a small program."""
+    """Whether both are equal in structure and text, floats up to rounding errors of a small program."""
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
         if one.dtype != other.dtype or one.shape != other.shape:
             return False

@@ -1,4 +1,4 @@
-"""A virtual environment with one release of torch and eqfuzz as it stands here."""
+"""Virtual environments with one release of torch and this checkout of eqfuzz."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("pytest>=8", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.100", "psutil>=5.9")
-"""What the contract test needs besides eqfuzz itself."""
+"""Requirements of the contract test besides eqfuzz."""
 
 
 class BadVersion(Exception):
-    """What was asked for is no release of torch; ``str()`` is one line."""
+    """A version that is not a release of torch; ``str()`` is one line."""
 
 
 class InstallFailed(Exception):
-    """pip could not install a release; ``str()`` is the last of what it printed, in one line."""
+    """pip could not install a release; ``str()`` is its last error, in one line."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,28 +41,28 @@ class Environment:
         return str(self.folder / "bin" / "python")
 
     def install(self) -> None:
-        """Make it, unless it is there whole. Raises InstallFailed."""
-        whole = self.folder / ".whole"
-        if whole.exists():
+        """Create the environment unless it is complete. Raises InstallFailed."""
+        marker = self.folder / ".whole"
+        if marker.exists():
             return
         self.remove()
         self._run(sys.executable, "-m", "venv", str(self.folder))
         # `===` compares text, so that a release does not mean the build of a local index.
         self._run(self.python, "-m", "pip", "install", "-q", f"torch==={self.version}")
-        wanted = f"torch==={self.version}\n"
-        (self.folder / "constraints.txt").write_text(wanted, encoding="utf-8")
+        requirement = f"torch==={self.version}\n"
+        (self.folder / "constraints.txt").write_text(requirement, encoding="utf-8")
         pinned = ("-c", str(self.folder / "constraints.txt"))
         self._run(self.python, "-m", "pip", "install", "-q", *pinned, "-e", str(ROOT), *TOOLS)
-        whole.touch()
+        marker.touch()
 
     def remove(self) -> None:
-        """Remove it; nothing happens when it is not there."""
+        """Remove the environment if it exists."""
         if self.folder.exists():
             shutil.rmtree(self.folder)
 
     def _run(self, *command: str) -> None:
-        ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-        if ran.returncode != 0:
-            lines = (ran.stderr or ran.stdout).strip().splitlines()
+        process = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+        if process.returncode != 0:
+            lines = (process.stderr or process.stdout).strip().splitlines()
             errors = [line for line in lines if line.startswith("ERROR")]
             raise InstallFailed(" ".join((errors or lines or ["pip failed"])[-1].split()))

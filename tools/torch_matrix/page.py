@@ -1,4 +1,4 @@
-"""The page of releases, made of the rows that were measured."""
+"""Markdown page of the measured releases."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from packaging.version import Version
 
 from eqfuzz.program.release import Release
 from eqfuzz.triage.findings.known_issues import KnownIssue
-from tools.torch_matrix.row import CALL
+from tools.torch_matrix.row import MUTATE_OPTIONS
 
 BEGIN = f"""# Releases of torch that eqfuzz works with
 
 Made by `make torches`; a row by `make torches VERSIONS=2.14.1`. A row is measured in an environment of its own:
 `eqfuzz doctor`, `eqfuzz self-check`, the contract test (every private name of torch that eqfuzz relies on), and all
-shipped seeds with two variants each (`eqfuzz mutate seeds/ {" ".join(CALL)}`).
+shipped seeds with two variants each (`eqfuzz mutate seeds/ {" ".join(MUTATE_OPTIONS)}`).
 The lower bound in `pyproject.toml` is the oldest release here.
 
 Known issues: how many of the shipped list show on a seed of theirs, of those that are said to be in that release.
@@ -44,8 +44,8 @@ def works(row: Mapping[str, Any]) -> bool:
     return all(check["passed"] for check in checks) and not row["seeds"]["invalid"] and not row["seeds"]["errors"]
 
 
-def known(row: Mapping[str, Any], issues: Sequence[KnownIssue]) -> dict[KnownIssue, bool]:
-    """Whether each issue that the release is said to have shows on a seed of its own."""
+def reproduced_issues(row: Mapping[str, Any], issues: Sequence[KnownIssue]) -> dict[KnownIssue, bool]:
+    """Whether each known issue of the release was reproduced by one of its seeds."""
     release, pairs = Release(row["release"], row["build"]), row["seeds"]["known"]
     return {
         issue: any(f"{issue.url} {Path(seed).name}" in pairs for seed in issue.seeds)
@@ -55,7 +55,7 @@ def known(row: Mapping[str, Any], issues: Sequence[KnownIssue]) -> dict[KnownIss
 
 
 def _columns(row: Mapping[str, Any], issues: Sequence[KnownIssue]) -> list[str]:
-    seeds, shown = row["seeds"], known(row, issues)
+    seeds, reproduced = row["seeds"], reproduced_issues(row, issues)
     verdicts = seeds["verdicts"]
     invalid = sum(seeds["invalid"].values())
     bad = ("wrong-", "exception-", "compiler-", "process-", "hang", "out-of-")
@@ -69,14 +69,14 @@ def _columns(row: Mapping[str, Any], issues: Sequence[KnownIssue]) -> list[str]:
         str(seeds["cells"]),
         str(verdicts.get("agree", 0)),
         str(findings),
-        f"{sum(shown.values())} of {len(shown)}",
+        f"{sum(reproduced.values())} of {len(reproduced)}",
         f"{seeds['cpu_seconds'] / max(1, seeds['cells']):.1f}",
         row["date"],
     ]
 
 
 def _notes(row: Mapping[str, Any], issues: Sequence[KnownIssue]) -> list[str]:
-    """What a reader of the row has to know: what failed, and what was not tried."""
+    """Failed checks, invalid seeds, unsupported cells and issues that are new or not reproduced."""
     checks = {"doctor": "`eqfuzz doctor`", "self-check": "`eqfuzz self-check`", "contract": "Contract"}
     notes = [f"{name}: {row[key]['detail']}" for key, name in checks.items() if not row[key]["passed"]]
     seeds = row["seeds"]
@@ -86,7 +86,8 @@ def _notes(row: Mapping[str, Any], issues: Sequence[KnownIssue]) -> list[str]:
     others = {kind: count for kind, count in seeds["verdicts"].items() if kind in unclear}
     notes += [f"{count} cells {kind}" for kind, count in _largest(others)]
     notes += [f"No known issue: {finding}" for finding in seeds["new"]]
-    notes += [f"Does not show: {issue.title} ({issue.url})" for issue, shown in known(row, issues).items() if not shown]
+    missing = [issue for issue, is_reproduced in reproduced_issues(row, issues).items() if not is_reproduced]
+    notes += [f"Does not show: {issue.title} ({issue.url})" for issue in missing]
     return [*notes, *seeds["errors"]]
 
 

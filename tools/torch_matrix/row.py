@@ -1,4 +1,4 @@
-"""What is measured of one release of torch, a step at a time: each result is plain JSON."""
+"""Measurement of one release of torch, in steps whose results are JSON."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import Any
 from tools.torch_matrix.environment import ROOT, Environment
 
 PARTS = 4
-"""The shipped seeds are run in so many parts, so that a run that was cut off loses at most one."""
+"""Parts in which the shipped seeds run; an interruption loses at most one of them."""
 
-CALL = ("--variants", "2", "--steps", "0", "--no-check", "audit", "--no-check", "draws")
-"""Two variants of each seed, called on its own inputs; what only explains a finding is left out."""
+MUTATE_OPTIONS = ("--variants", "2", "--steps", "0", "--no-check", "audit", "--no-check", "draws")
+"""Two variants of each seed, on its own inputs, without the checks that only explain a finding."""
 
 Result = dict[str, Any]
 
@@ -36,29 +36,29 @@ class Measurement:
         return {"doctor": self._doctor, "self-check": self._self_check, **parts, "contract": self._contract}
 
     def _doctor(self) -> Result:
-        ran = self._eqfuzz("doctor")
-        lines = ran.stdout.splitlines()
+        process = self._eqfuzz("doctor")
+        lines = process.stdout.splitlines()
         needed = next((line.partition(": ")[2] for line in lines if line.startswith("needed and missing")), "")
-        return {"passed": ran.returncode == 0, "detail": needed or _last_line(ran.stderr)}
+        return {"passed": process.returncode == 0, "detail": needed or _last_line(process.stderr)}
 
     def _self_check(self) -> Result:
-        ran = self._eqfuzz("self-check", "--out", str(self.out / "self-check"), "--format", "json")
-        failed = [step for step in _events(ran.stdout) if step.get("event") == "step" and not step["passed"]]
+        process = self._eqfuzz("self-check", "--out", str(self.out / "self-check"), "--format", "json")
+        failed = [step for step in _events(process.stdout) if step.get("event") == "step" and not step["passed"]]
         detail = "; ".join(f"{step['step']}: {step['detail']}" for step in failed)
-        return {"passed": ran.returncode == 0, "detail": detail or _last_line(ran.stderr)}
+        return {"passed": process.returncode == 0, "detail": detail or _last_line(process.stderr)}
 
     def _contract(self) -> Result:
         tests = "tests/unit/torch_internals"
-        ran = self._run("-m", "pytest", "-q", "-n", "0", tests)
-        errors = [line.partition(" - ")[2] for line in ran.stdout.splitlines() if line.startswith("FAILED")]
-        return {"passed": ran.returncode == 0, "detail": "; ".join(errors) or _last_line(ran.stderr)}
+        process = self._run("-m", "pytest", "-q", "-n", "0", tests)
+        errors = [line.partition(" - ")[2] for line in process.stdout.splitlines() if line.startswith("FAILED")]
+        return {"passed": process.returncode == 0, "detail": "; ".join(errors) or _last_line(process.stderr)}
 
     def _seeds(self, part: int) -> Result:
         files = sorted((ROOT / "seeds").rglob("*.py"))[part::PARTS]
         options = ["--jobs", str(self.jobs), "--out", str(self.out / f"seeds-{part}"), "--format", "json"]
         names = [str(file.relative_to(ROOT)) for file in files]
-        ran = self._eqfuzz("mutate", *names, *CALL, *options)
-        return summarise(_events(ran.stdout), _last_line(ran.stderr))
+        process = self._eqfuzz("mutate", *names, *MUTATE_OPTIONS, *options)
+        return summarise(_events(process.stdout), _last_line(process.stderr))
 
     def _eqfuzz(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return self._run("-m", "eqfuzz", *arguments)
@@ -68,19 +68,19 @@ class Measurement:
         return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
-def summarise(events: list[Result], trouble: str) -> Result:
-    """What a run over seeds comes to, from its JSON lines; ``trouble`` is what it said where it has no summary."""
+def summarise(events: list[Result], error: str) -> Result:
+    """Counts of a run over seeds, from its JSON lines; ``error`` is its last line on stderr. Raises RuntimeError."""
     summary = next((event for event in events if event["event"] == "summary"), None)
     if summary is None or summary["interrupted"]:
-        raise RuntimeError(f"a run over the shipped seeds did not end: {trouble}")
+        raise RuntimeError(f"a run over the shipped seeds did not end: {error}")
     cells = [event for event in events if event["event"] == "cell" and event["config"]]
     unsupported = Counter(
-        plain(cell["verdict"]["message"]) for cell in cells if cell["verdict"]["kind"] == "unsupported"
+        without_numbers(cell["verdict"]["message"]) for cell in cells if cell["verdict"]["kind"] == "unsupported"
     )
     findings = [event for event in events if event["event"] == "finding"]
     return {
         "seeds": summary["seeds"],
-        "invalid": dict(Counter(plain(event["reason"]) for event in events if event["event"] == "invalid")),
+        "invalid": dict(Counter(without_numbers(event["reason"]) for event in events if event["event"] == "invalid")),
         "cells": len(cells),
         "verdicts": dict(Counter(cell["verdict"]["kind"] for cell in cells)),
         "unsupported": dict(unsupported),
@@ -92,22 +92,22 @@ def summarise(events: list[Result], trouble: str) -> Result:
     }
 
 
-def together(parts: list[Mapping[str, Any]]) -> Result:
-    """The parts of a row as one: numbers added, counts merged, lists joined."""
-    whole: Result = {}
+def combine(parts: list[Mapping[str, Any]]) -> Result:
+    """All parts of a row as one: numbers added, counts merged, lists joined."""
+    total: Result = {}
     for part in parts:
         for key, value in part.items():
             if isinstance(value, Mapping):
-                whole[key] = dict(Counter(whole.get(key, {})) + Counter(value))
+                total[key] = dict(Counter(total.get(key, {})) + Counter(value))
             elif isinstance(value, list):
-                whole[key] = sorted({*whole.get(key, []), *value})
+                total[key] = sorted({*total.get(key, []), *value})
             else:
-                whole[key] = whole.get(key, 0) + value
-    return whole
+                total[key] = total.get(key, 0) + value
+    return total
 
 
-def plain(message: str) -> str:
-    """A message without the numbers that set equal ones apart, at most 100 characters of it."""
+def without_numbers(message: str) -> str:
+    """A message with its numbers replaced by N, at most 100 characters."""
     return re.sub(r"\d+(\.\d+)?", "N", " ".join(message.split()))[:100]
 
 

@@ -1,4 +1,4 @@
-"""The average of a window at the border counts the padding although it is told not to.
+"""The average of a window at the border counts the padding despite ``count_include_pad=False``.
 
 Modelled on https://github.com/pytorch/pytorch/issues/100987: averages of windows that reach over the border were
 divided by the wrong count.

@@ -1,7 +1,7 @@
 """No guard on the upper bound of a symbolic size: the branch for small sizes is taken for larger ones too.
 
 Modelled on https://github.com/pytorch/pytorch/issues/113875: a condition on a symbolic shape became a guard that
-did not fail for the shape that it should tell apart.
+did not fail for the shape that it should reject.
 """
 
 import dataclasses

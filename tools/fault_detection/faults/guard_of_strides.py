@@ -18,15 +18,15 @@ def plant():
 
     @functools.wraps(original)
     def TENSOR_MATCH(self, guard, value=None):
-        known = self.check_fn_manager.output_graph.input_source_to_sizes_strides
-        seen = known.get(guard.originating_source)
-        if seen is None or len(seen["stride"]) != 2:
+        layouts = self.check_fn_manager.output_graph.input_source_to_sizes_strides
+        layout = layouts.get(guard.originating_source)
+        if layout is None or len(layout["stride"]) != 2:
             return original(self, guard, value)
-        known[guard.originating_source] = {**seen, "stride": [None, None]}
+        layouts[guard.originating_source] = {**layout, "stride": [None, None]}
         try:
             return original(self, guard, value)
         finally:
-            known[guard.originating_source] = seen
+            layouts[guard.originating_source] = layout
 
     GuardBuilder.TENSOR_MATCH = TENSOR_MATCH
 

@@ -25,9 +25,9 @@ def plant():
 
 def witness():
     def program(x):
-        kept = rows = [x]
+        alias = rows = [x]
         rows += (x + 1, x + 2)
-        return torch.stack(kept)
+        return torch.stack(alias)
 
     return program, [(torch.ones(3),)]
 

@@ -1,7 +1,7 @@
 """Of a result that is returned with a view of it, the view comes back as a copy where gradients are recorded.
 
 Modelled on https://github.com/pytorch/pytorch/issues/100348: a result and the same result detached, returned together,
-did not come back as two tensors that share memory but are told apart.
+did not come back as two distinct tensors that share memory.
 """
 
 import torch

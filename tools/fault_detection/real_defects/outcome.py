@@ -1,4 +1,4 @@
-"""What ``eqfuzz mutate`` makes of a real defect: classified from the events that it prints."""
+"""Outcome of ``eqfuzz mutate`` on a real defect, classified from the events that it prints."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.oracle.compare.verdict import VerdictKind
-from tools.fault_detection.defect import Defect
+from tools.fault_detection.real_defects.defect import Defect
 
 MINUTES = 20.0
-"""Wall time that one seed gets."""
+"""Time limit for one seed."""
 
 
 class Status(enum.StrEnum):
@@ -34,8 +34,7 @@ class Status(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """``why`` says what became of a defect that is not confirmed, ``buckets`` has the fingerprint of each bucket that
-    the findings of it fell into, by id."""
+    """``why`` is the reason where the defect is not confirmed; ``buckets`` has fingerprints of findings by id."""
 
     status: Status
     why: str = ""
@@ -49,34 +48,36 @@ class Outcome:
         return dataclasses.asdict(self)
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Outcome:
-        return cls(Status(told["status"]), told["why"], told["buckets"], told["seconds"])
+    def from_json(cls, entry: Mapping[str, Any]) -> Outcome:
+        return cls(Status(entry["status"]), entry["why"], entry["buckets"], entry["seconds"])
 
 
-def classified(defect: Defect, events: Iterable[Mapping[str, Any]]) -> Outcome:
-    """The outcome of a run of the seed of ``defect`` that has printed ``events``. Known issues count as found."""
-    told: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+def classify(defect: Defect, events: Iterable[Mapping[str, Any]]) -> Outcome:
+    """The outcome of a run of the seed of ``defect`` that printed ``events``. Known issues count as findings."""
+    by_name: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for event in events:
-        told[event["event"]].append(event)
-    seconds = sum(done["cpu_seconds"] for done in told["done"])
-    right = [finding for finding in told["finding"] if defect.is_found_by(finding)]
-    if right:
-        return Outcome(Status.CONFIRMED, "", {one["bucket"]: one["fingerprint"] for one in right}, seconds)
-    status, why = _missed(told)
+        by_name[event["event"]].append(event)
+    seconds = sum(done["cpu_seconds"] for done in by_name["done"])
+    findings = [finding for finding in by_name["finding"] if defect.is_shown_by(finding)]
+    if findings:
+        return Outcome(
+            Status.CONFIRMED, "", {finding["bucket"]: finding["fingerprint"] for finding in findings}, seconds
+        )
+    status, why = _classify_missed(by_name)
     return Outcome(status, why, {}, seconds)
 
 
-def _missed(told: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[Status, str]:
-    """What became of a defect of which there is no finding, and why."""
-    if told["invalid"]:
-        return Status.INVALID, told["invalid"][0]["reason"]
-    if not told["summary"]:
+def _classify_missed(events: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[Status, str]:
+    """The status of a defect without a finding, and the reason. ``events`` are by name."""
+    if events["invalid"]:
+        return Status.INVALID, events["invalid"][0]["reason"]
+    if not events["summary"]:
         return Status.ERROR, "the run ended before its summary"
-    if told["summary"][0]["errors"]:
-        return Status.ERROR, told["summary"][0]["errors"][0]
-    if told["finding"]:
-        return Status.OTHER, _commonest(finding["fingerprint"] for finding in told["finding"])
-    verdicts = [cell["verdict"] for cell in told["cell"] if cell["verdict"]["kind"] != VerdictKind.AGREE]
+    if events["summary"][0]["errors"]:
+        return Status.ERROR, events["summary"][0]["errors"][0]
+    if events["finding"]:
+        return Status.OTHER, _commonest(finding["fingerprint"] for finding in events["finding"])
+    verdicts = [cell["verdict"] for cell in events["cell"] if cell["verdict"]["kind"] != VerdictKind.AGREE]
     flaky = [verdict for verdict in verdicts if verdict["kind"] == VerdictKind.FLAKY]
     if flaky:
         return Status.FLAKY, _commonest(verdict["cause"] or verdict["message"] for verdict in flaky)
@@ -90,7 +91,7 @@ def _commonest(texts: Iterable[str]) -> str:
 
 
 def shared_buckets(outcomes: Mapping[str, Outcome]) -> dict[str, list[str]]:
-    """The fingerprints that findings of several causes fell into, with these causes; ``outcomes`` are by cause."""
+    """The fingerprints of buckets that several causes share, with these causes; ``outcomes`` are by cause."""
     causes: dict[str, list[str]] = defaultdict(list)
     fingerprints: dict[str, str] = {}
     for cause, outcome in outcomes.items():
@@ -101,12 +102,12 @@ def shared_buckets(outcomes: Mapping[str, Outcome]) -> dict[str, list[str]]:
 
 
 def run_seed(defect: Defect, out: Path) -> Outcome:
-    """``eqfuzz mutate FILE --variants 3`` in a process of its own that writes below ``out``."""
+    """Run ``eqfuzz mutate FILE --variants 3`` in a process that writes below ``out``."""
     command = [sys.executable, "-m", "eqfuzz", "mutate", str(defect.path), "--variants", "3", "--jobs", "1"]
     command += ["--format", "json", "--no-known-issues", "--out", str(out)]
     variables = {**os.environ, "OMP_NUM_THREADS": "1"}
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             capture_output=True,
             text=True,
@@ -116,7 +117,7 @@ def run_seed(defect: Defect, out: Path) -> Outcome:
         )
     except subprocess.TimeoutExpired:
         return Outcome(Status.ERROR, f"the run did not end within {MINUTES:g} minutes", seconds=MINUTES * 60)
-    events = [json.loads(line) for line in done.stdout.splitlines() if line]
+    events = [json.loads(line) for line in process.stdout.splitlines() if line]
     if not events:
-        return Outcome(Status.ERROR, (done.stderr.strip().splitlines() or ["it printed nothing"])[-1])
-    return classified(defect, events)
+        return Outcome(Status.ERROR, (process.stderr.strip().splitlines() or ["it printed nothing"])[-1])
+    return classify(defect, events)

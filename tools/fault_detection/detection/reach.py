@@ -1,7 +1,7 @@
-"""Which code of torch a fault replaces, and which programs run that code: what cannot differ need not be run first.
+"""Lines of torch that a fault replaces: programs that do not run them cannot detect the fault.
 
-As in mutation testing, where tests that do not run a mutant's line are left out.
-``python -m tools.fault_detection.reach FAULT.py...`` prints what each of the files replaces.
+As in mutation testing, where tests that do not run a mutant's line are skipped.
+``python -m tools.fault_detection.detection.reach FAULT.py...`` prints what each of the files replaces.
 """
 
 from __future__ import annotations
@@ -23,64 +23,64 @@ from typing import Any
 
 from tools.fault_detection.fault import Fault, execute, read_fault
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @dataclasses.dataclass(frozen=True)
-class Replaced:
-    """The lines, by path below ``torch``, of the functions that a fault replaces; of some others it is not known."""
+class ReplacedLines:
+    """The lines of the functions that a fault replaces, by path below ``torch``."""
 
     lines: Mapping[str, frozenset[int]]
 
     def run_in(self, files: Mapping[str, str]) -> frozenset[tuple[str, int]]:
-        """Which of the lines are among ``files``, bitmaps as in ``LinesCovered``."""
+        """The lines that are set in ``files``, bitmaps as in ``LinesCovered``, as pairs of path and line."""
         bitmaps = {path: int(files[path], 16) for path in self.lines if path in files}
         return frozenset(
             (path, line) for path, bits in bitmaps.items() for line in self.lines[path] if bits >> line & 1
         )
 
 
-def furthest_first(lines: Sequence[frozenset[tuple[str, int]]]) -> list[int]:
-    """The positions of ``lines``, those first that have most lines which those before them have not; then over again.
+def order_by_new_lines(lines: Sequence[frozenset[tuple[str, int]]]) -> list[int]:
+    """The positions of ``lines`` by additional coverage, as tests are prioritised; ties keep their order.
 
-    Additional coverage, as tests are put in order. Of equals the first comes first.
+    Each position adds the most lines to those before it. When all lines are covered, coverage starts anew.
     """
     left, order = list(range(len(lines))), list[int]()
-    met: set[tuple[str, int]] = set()
+    covered: set[tuple[str, int]] = set()
     while left:
-        best = max(left, key=lambda position: len(lines[position] - met))
-        if met and not lines[best] - met:
-            met.clear()
+        best = max(left, key=lambda position: len(lines[position] - covered))
+        if covered and not lines[best] - covered:
+            covered.clear()
             continue
         left.remove(best)
-        met |= lines[best]
+        covered |= lines[best]
         order.append(best)
     return order
 
 
-def replaced_by(faults: Sequence[Fault]) -> dict[str, Replaced]:
-    """By name, what the faults replace. Those are missing that change something else than functions of torch's own.
+def replaced_by(faults: Sequence[Fault]) -> dict[str, ReplacedLines]:
+    """What the faults replace, by name. Faults that change anything but functions of torch are left out.
 
     Raises CalledProcessError.
     """
-    command = [sys.executable, "-m", "tools.fault_detection.reach", *(str(fault.path) for fault in faults)]
+    command = [sys.executable, "-m", "tools.fault_detection.detection.reach", *(str(fault.path) for fault in faults)]
     variables = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-    done = subprocess.run(command, cwd=ROOT, env=variables, check=True, stdout=subprocess.PIPE, text=True)
-    told = [json.loads(line) for line in done.stdout.splitlines()]
+    process = subprocess.run(command, cwd=ROOT, env=variables, check=True, stdout=subprocess.PIPE, text=True)
+    entries = [json.loads(line) for line in process.stdout.splitlines()]
     return {
-        found["fault"]: Replaced({path: frozenset(lines) for path, lines in found["lines"].items()})
-        for found in told
-        if found["lines"]
+        entry["fault"]: ReplacedLines({path: frozenset(lines) for path, lines in entry["lines"].items()})
+        for entry in entries
+        if entry["lines"]
     }
 
 
 def main(paths: Sequence[str]) -> None:
-    """Print a JSON object for each fault; ``lines`` is null where more is changed than functions whose lines count."""
+    """Print a JSON object for each fault; ``lines`` is null where it changes anything but traced functions of torch."""
     import torch
     import torch._dynamo
     import torch._inductor.compile_fx
 
-    warnings.simplefilter("ignore", FutureWarning)  # of names in torch that are looked at only
+    warnings.simplefilter("ignore", FutureWarning)  # names of torch are only read
     root = Path(torch.__file__).resolve().parent
     for fault in [read_fault(Path(path)) for path in paths]:
         _import_for(fault)
@@ -94,7 +94,7 @@ def main(paths: Sequence[str]) -> None:
 
 
 def _import_for(fault: Fault) -> None:
-    """What the fault imports when it is planted: importing changes modules too."""
+    """Import what planting the fault imports, since importing changes modules too."""
     for node in ast.walk(ast.parse(fault.path.read_text(encoding="utf-8"))):
         match node:
             case ast.Import():
@@ -103,7 +103,7 @@ def _import_for(fault: Fault) -> None:
             case ast.ImportFrom(module=str(module)):
                 importlib.import_module(module)
                 for alias in node.names:
-                    with contextlib.suppress(ModuleNotFoundError):  # most names are no modules
+                    with contextlib.suppress(ModuleNotFoundError):  # most names are not modules
                         importlib.import_module(f"{module}.{alias.name}")
             case _:
                 pass
@@ -123,16 +123,16 @@ def _lines_replaced(fault: Fault, root: Path) -> dict[str, list[int]] | None:
         if not codes:
             return None
         for code in codes:
-            path = Path(code.co_filename).resolve()  # an environment may be a link
+            path = Path(code.co_filename).resolve()  # an environment may contain links
             if not any(path.is_relative_to(root / package) for package in TRACED):
                 return None
             own = {line for _, _, line in code.co_lines() if line is not None}
             lines.setdefault(path.relative_to(root).as_posix(), set()).update(own)
-    return {path: sorted(found) for path, found in sorted(lines.items())} if lines else None
+    return {path: sorted(numbers) for path, numbers in sorted(lines.items())} if lines else None
 
 
 def _parts() -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """What torch's modules hold, what their classes do, and what is in the containers of both."""
+    """All attributes of torch's modules and of their classes, and the entries of containers among them, by key."""
     for name, module in sorted(sys.modules.items()):
         if name.partition(".")[0] == "torch" and isinstance(module, types.ModuleType):
             for attribute, value in list(vars(module).items()):
@@ -154,7 +154,7 @@ def _inside(key: tuple[str | int, ...], container: Any) -> Iterator[tuple[tuple[
 
 
 def _codes(value: Any) -> Iterator[types.CodeType]:
-    """The code of a function below what wraps it, of all functions in a tuple; nothing for what is not a function."""
+    """The code of an unwrapped function, or of all functions in a tuple; nothing for other values."""
     match value:
         case tuple():
             for part in value:

@@ -1,4 +1,4 @@
-"""What the text of a program says of the ways through the compiler that it takes."""
+"""Features of a program's text, which stand for paths through the compiler."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 
 def features_of(tree: ast.Module) -> frozenset[str]:
-    """Names, statements and operators, and of each call, operator and subscript what constants it is given.
+    """Names, statements and operators, and the constant arguments of each call, operator and subscript.
 
     ``flip(0:Tuple2 int)`` is a call of ``flip`` whose first argument is a pair of numbers, ``Store[[-1,,]]`` an
     assignment to a slice that begins at the last.
@@ -21,9 +21,9 @@ def _features(node: ast.AST) -> list[str]:
             own.append(node.attr)
         case ast.Call():
             name = _called(node.func)
-            given = [(str(place), _kind(value)) for place, value in enumerate(node.args)]
+            arguments = [(str(position), _kind(value)) for position, value in enumerate(node.args)]
             own.append(f"{name}({len(node.args)})")
-            own += [f"{name}({place}:{kind})" for place, kind in given if kind != _UNKNOWN]
+            own += [f"{name}({position}:{kind})" for position, kind in arguments if kind != _UNKNOWN]
             own += [f"{name}({keyword.arg}={_kind(keyword.value)})" for keyword in node.keywords]
         case ast.BinOp():
             own.append(f"{type(node.op).__name__}({_kind(node.left)},{_kind(node.right)})")
@@ -50,7 +50,7 @@ def _called(function: ast.expr) -> str:
 
 
 def _kind(node: ast.expr) -> str:
-    """What is known of an expression from its text: of a number its sign, and whether it is 0 or 1."""
+    """The kind of an expression: its type; for numbers their sign and whether they are 0 or 1; its length."""
     match node:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
             return f"-{_size(value)}"

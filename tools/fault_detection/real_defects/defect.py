@@ -1,4 +1,4 @@
-"""A real defect: an ordinary seed in ``real/`` that shows it, with a declaration read without running it.
+"""A real defect: a seed in ``real/`` that shows it, with a declaration that is read without running the seed.
 
 The declaration is TOML in comments, delimited as Python's inline script metadata are::
 
@@ -27,17 +27,17 @@ import pydantic
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.program.release import Release, checked_range
 
-FOLDER = Path(__file__).parent / "real"
+FOLDER = Path(__file__).parents[1] / "real"
 _BLOCK = re.compile(r"^# /// defect$\n(?P<lines>(?:^#(?: .*)?$\n)+?)^# ///$", re.MULTILINE)
 _TRACKER = r"https://github\.com/pytorch/pytorch/(?:issues|pull)/\d+"
 
 
 class BadDefect(Exception):
-    """A seed declares no defect, or not as is asked for; ``str()`` is one line."""
+    """A seed has no valid declaration of a defect; ``str()`` is one line."""
 
 
 class Defect(pydantic.BaseModel):
-    """``cause`` is the root cause, which no other seed declares; ``torch`` the range of releases that have it."""
+    """``cause`` is the root cause, unique among seeds; ``torch`` the range of releases that have the defect."""
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
 
@@ -70,8 +70,8 @@ class Defect(pydantic.BaseModel):
     def is_in(self, release: Release) -> bool:
         return release.fits(self.torch)
 
-    def is_found_by(self, finding: Mapping[str, Any]) -> bool:
-        """Whether ``finding``, an event ``finding`` of ``--format json``, is what must be found."""
+    def is_shown_by(self, finding: Mapping[str, Any]) -> bool:
+        """Whether ``finding``, an event ``finding`` of ``--format json``, is of this defect."""
         verdict = finding["verdict"]
         lines = [f"{verdict['kind']}: {verdict['message']}", finding["fingerprint"], *finding["suspects"]]
         return (
@@ -88,18 +88,18 @@ def _direction_of(verdict: Mapping[str, Any]) -> str:
 
 
 def read_defects(folder: Path = FOLDER) -> list[Defect]:
-    """Every defect in ``folder``, by name. Raises BadDefect, where two declare one cause too."""
+    """All defects in ``folder``, sorted by name. Raises BadDefect, also where two declare one cause."""
     defects = [read_defect(path) for path in sorted(folder.glob("*.py"))]
-    seen: dict[str, Defect] = {}
+    by_cause: dict[str, Defect] = {}
     for defect in defects:
-        first = seen.setdefault(defect.cause, defect)
+        first = by_cause.setdefault(defect.cause, defect)
         if first is not defect:
             raise BadDefect(f"{defect.path.name}: {first.path.name} declares the same cause")
     return defects
 
 
 def read_defect(path: Path) -> Defect:
-    """What the seed at ``path`` declares, from its text alone. Raises BadDefect."""
+    """Read the declaration of the seed at ``path``. Raises BadDefect."""
     block = _BLOCK.search(path.read_text(encoding="utf-8"))
     if block is None:
         raise BadDefect(f"{path.name}: no declaration between '# /// defect' and '# ///'")

@@ -1,4 +1,4 @@
-"""Which real defects of the installed torch are found: ``make quality-real``.
+"""Run eqfuzz on real defects of the installed torch: ``make quality-real``.
 
 Each seed in ``real/`` declares a defect from PyTorch's tracker. Those in range for the installed torch go through
 ``eqfuzz mutate FILE --variants 3``; a finding that is a known issue counts. ``--write`` puts the table into
@@ -23,26 +23,26 @@ from pathlib import Path
 
 from eqfuzz.program.release import this_release
 from tools.defects_table import Column, merge, read_columns, with_table
-from tools.fault_detection.defect import FOLDER, BadDefect, Defect, read_defects
-from tools.fault_detection.journal import Lines
-from tools.fault_detection.outcome import Outcome, Status, run_seed, shared_buckets
+from tools.fault_detection.json_lines import JsonLines
+from tools.fault_detection.real_defects.defect import FOLDER, BadDefect, Defect, read_defects
+from tools.fault_detection.real_defects.outcome import Outcome, Status, run_seed, shared_buckets
 
-ENOUGH = 0.95
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "real-defects.md"
+REQUIRED_SHARE = 0.95
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "real-defects.md"
 
 
-class Journal:
-    """The outcomes on this release of torch, in the lines of ``file``; a seed that was edited is run again."""
+class DefectJournal:
+    """Outcomes on this release of torch, in the lines of ``file``. An edited seed is run again."""
 
     def __init__(self, file: Path | None) -> None:
-        self._lines = Lines(file)
+        self._lines = JsonLines(file)
 
     def outcomes(self, defects: Sequence[Defect]) -> dict[str, Outcome]:
-        """Those of ``defects`` that were run before, by name; an error does not count."""
-        told = {(line["defect"], line["digest"]): line for line in self._lines.read() if line["torch"] == _release()}
-        lines = {defect.name: told.get((defect.name, _digest(defect))) for defect in defects}
-        found = {name: Outcome.from_json(line["outcome"]) for name, line in lines.items() if line is not None}
-        return {name: outcome for name, outcome in found.items() if outcome.status is not Status.ERROR}
+        """The outcomes of ``defects`` by name, without errors."""
+        latest = {(line["defect"], line["digest"]): line for line in self._lines.read() if line["torch"] == _release()}
+        lines = {defect.name: latest.get((defect.name, _digest(defect))) for defect in defects}
+        outcomes = {name: Outcome.from_json(line["outcome"]) for name, line in lines.items() if line is not None}
+        return {name: outcome for name, outcome in outcomes.items() if outcome.status is not Status.ERROR}
 
     def add(self, defect: Defect, outcome: Outcome) -> None:
         line = {"defect": defect.name, "digest": _digest(defect), "torch": _release(), "outcome": outcome.to_json()}
@@ -73,18 +73,18 @@ def main(arguments: Sequence[str] | None = None, page: Path = PAGE) -> int:
         return 2
     wanted = [defect for defect in defects if not chosen.only or defect.name in chosen.only]
     run = [defect for defect in wanted if defect.is_in(this_release())]
-    outcomes = _outcomes(run, Journal(chosen.journal), chosen.jobs)
+    outcomes = _outcomes(run, DefectJournal(chosen.journal), chosen.jobs)
     if chosen.write:
         _write(page, defects, outcomes)
     return _report(run, outcomes)
 
 
-def _outcomes(defects: Sequence[Defect], journal: Journal, jobs: int) -> dict[str, Outcome]:
-    """The outcome of each of ``defects``, by name: those of the journal, and those of runs that it is told of."""
+def _outcomes(defects: Sequence[Defect], journal: DefectJournal, jobs: int) -> dict[str, Outcome]:
+    """The outcome of each of ``defects`` by name, from the journal or else from a run that is added to it."""
     before = journal.outcomes(defects)
     with tempfile.TemporaryDirectory(prefix="eqfuzz-real-") as folder, ThreadPoolExecutor(jobs) as threads:
 
-        def of(defect: Defect) -> Outcome:
+        def outcome_of(defect: Defect) -> Outcome:
             outcome = before.get(defect.name)
             if outcome is None:
                 outcome = run_seed(defect, Path(folder) / defect.name)
@@ -92,17 +92,17 @@ def _outcomes(defects: Sequence[Defect], journal: Journal, jobs: int) -> dict[st
             print(f"{defect.name}: {outcome}\n", end="", flush=True)
             return outcome
 
-        return dict(zip((defect.name for defect in defects), threads.map(of, defects), strict=True))
+        return dict(zip((defect.name for defect in defects), threads.map(outcome_of, defects), strict=True))
 
 
 def _report(defects: Sequence[Defect], outcomes: Mapping[str, Outcome]) -> int:
-    """Print how many there are of each outcome; the exit code."""
+    """Print the number of each outcome. Returns the exit code."""
     counts = Counter(outcome.status for outcome in outcomes.values())
     print(", ".join(f"{counts[status]} {status}" for status in Status if counts[status]) or "none is in range")
     shared = shared_buckets({defect.cause: outcomes[defect.name] for defect in defects})
     for fingerprint, causes in shared.items():
         print(f"one bucket, {fingerprint}, of several causes: {'; '.join(causes)}")
-    return int(counts[Status.CONFIRMED] < ENOUGH * len(outcomes) or bool(shared))
+    return int(counts[Status.CONFIRMED] < REQUIRED_SHARE * len(outcomes) or bool(shared))
 
 
 def table(defects: Sequence[Defect], columns: Sequence[Column]) -> str:
@@ -128,8 +128,8 @@ def _cell(outcome: Outcome) -> str:
 
 
 def _write(page: Path, defects: Sequence[Defect], outcomes: Mapping[str, Outcome]) -> None:
-    told = {name: _cell(outcome) for name, outcome in outcomes.items()}
-    columns = merge(read_columns(page), [Column(this_release(), datetime.date.today().isoformat(), told)])
+    cells = {name: _cell(outcome) for name, outcome in outcomes.items()}
+    columns = merge(read_columns(page), [Column(this_release(), datetime.date.today().isoformat(), cells)])
     results = json.dumps([column.to_json() for column in columns], indent=2)
     page.with_suffix(".json").write_text(f"{results}\n", encoding="utf-8")
     page.write_text(with_table(page.read_text(encoding="utf-8"), table(defects, columns)), encoding="utf-8")
@@ -139,8 +139,12 @@ def _parser() -> argparse.ArgumentParser:
     about = (__doc__ or "").split("\n\n")[1]
     parser = argparse.ArgumentParser(prog="python -m tools.fault_detection.real_defects", description=about)
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="only these seeds (default: all)")
-    parser.add_argument("--seeds", type=Path, default=FOLDER, metavar="FOLDER", help="seeds of your own instead")
-    parser.add_argument("--journal", type=Path, metavar="FILE", help="keeps what is through, and goes on from there")
+    parser.add_argument(
+        "--seeds", type=Path, default=FOLDER, metavar="FOLDER", help="other seeds than the shipped ones"
+    )
+    parser.add_argument(
+        "--journal", type=Path, metavar="FILE", help="keeps results; the same command resumes from them"
+    )
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="seeds run at once")
     parser.add_argument("--write", action="store_true", help="write the page and its results")
     return parser

@@ -1,4 +1,4 @@
-"""What triage makes of a fault's finding: the stage, the reduced program, the reproducer with and without the fault."""
+"""Triage of a detection: its stage, the reduced program, the reproducer with and without the fault."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eqfuzz.triage.findings.stage import STAGES
 from tools.fault_detection.fault import Fault
 
 SECONDS = 180
-"""Wall time that a reduction gets."""
+"""Time limit of a reduction."""
 
 _DECOMPOSITIONS = r"torch\._inductor\.decomposition|torch\._inductor import decomposition"
 _PARTITIONER = r"torch\._functorch import (?:partitioners|compile_utils)"
@@ -26,15 +26,16 @@ _STAGES = {
     STAGES["aot_eager"]: r"torch\._functorch",
     STAGES["inductor"]: r"torch\._inductor|torch\.utils\._sympy",
 }
-"""Stages by what a fault's file imports from torch: what it patches."""
+"""Stages by the modules of torch that a fault's file imports, which are those that it patches."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Triaged:
-    """``right_stages`` are those of the modules that the fault patches.
+class TriageResult:
+    """The result of reducing and replaying a detection.
 
-    ``statements`` and ``rewrites`` are what is left; ``fails`` and ``passes`` tell whether the script fails with the
-    fault and passes without.
+    ``stage`` is the stage that the finding names, ``right_stages`` those of the modules that the fault patches.
+    ``statements`` and ``rewrites`` are those of the reduced program, None where there is none. ``fails``: the script
+    fails with the fault; ``passes``: it passes without.
     """
 
     stage: str
@@ -52,11 +53,11 @@ class Triaged:
         return self.stage in self.right_stages
 
 
-def triage(fault: Fault, out: Path, identifier: str) -> Triaged:
+def triage(fault: Fault, out: Path, identifier: str) -> TriageResult:
     """Reduce the finding in the run folder ``out`` and replay it."""
-    began = time.monotonic()
+    start = time.monotonic()
     command = [sys.executable, "-m", "eqfuzz", "reduce", identifier, "--out", str(out), "--jobs", "1"]
-    done = subprocess.run(
+    process = subprocess.run(
         [*command, "--time", str(SECONDS), "--format", "json"], capture_output=True, text=True, stdin=subprocess.DEVNULL
     )
     folder = out / "findings" / identifier
@@ -65,7 +66,7 @@ def triage(fault: Fault, out: Path, identifier: str) -> Triaged:
     with tempfile.TemporaryDirectory(prefix="eqfuzz-quality-") as bare:
         shutil.copyfile(folder / "repro.py", Path(bare) / "repro.py")
         passes = replay(Path(bare)).status == FIXED
-    return Triaged(
+    return TriageResult(
         stage=finding.ablation.stage if finding.ablation is not None else "",
         place=finding.fingerprint,
         right_stages=stages_of(fault),
@@ -73,17 +74,17 @@ def triage(fault: Fault, out: Path, identifier: str) -> Triaged:
         rewrites=len(finding.derivation) if reduced else None,
         fails=replay(folder).status == STILL_FAILING,
         passes=passes,
-        seconds=time.monotonic() - began,
-        error=done.stderr.strip().splitlines()[-1] if done.returncode else "",
+        seconds=time.monotonic() - start,
+        error=process.stderr.strip().splitlines()[-1] if process.returncode else "",
     )
 
 
 def stages_of(fault: Fault) -> tuple[str, ...]:
-    """The stages whose code the fault's file imports. Graphs are partitioned in two: by ``aot_eager`` and after it."""
+    """The stages whose code the fault's file imports. Both ``aot_eager`` and the stage after it partition graphs."""
     text = fault.path.read_text(encoding="utf-8")
     imports = "\n".join(re.findall(r"^(?:from|import) .*$", text, re.MULTILINE))
     third = STAGES["aot_eager_decomp_partition"]
     if re.search(_DECOMPOSITIONS, imports):
         return (third,)
-    found = tuple(stage for stage, pattern in _STAGES.items() if re.search(pattern, imports))
-    return (*found, third) if re.search(_PARTITIONER, imports) else found
+    stages = tuple(stage for stage, pattern in _STAGES.items() if re.search(pattern, imports))
+    return (*stages, third) if re.search(_PARTITIONER, imports) else stages

@@ -1,0 +1,1 @@
+"""The programs of detection runs: which, in which order, and what their text covers."""

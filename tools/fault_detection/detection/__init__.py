@@ -1,0 +1,1 @@
+"""Detection runs: planted faults, one at a time, on the programs of the corpus."""

@@ -1,0 +1,46 @@
+"""Phases of a detection run: which programs run under which backend, for which share of the time."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from tools.fault_detection.corpus.corpus import Entry
+
+PhaseProgram = tuple[str, str]
+"""The name of a phase, and the path of a program that it runs."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Phase:
+    """A part of a detection run.
+
+    ``share`` is the largest share of the time left that it may use; ``steps`` and ``input_sets`` are those of
+    ``eqfuzz mutate``; ``seeds_only`` leaves variants out.
+    """
+
+    name: str
+    config: str
+    steps: int
+    input_sets: int
+    share: float
+    seeds_only: bool
+
+    def programs(self, entries: Sequence[Entry]) -> list[Entry]:
+        """The entries that it runs, in order. The phase for guards begins with those that have most state to guard."""
+        chosen = [entry for entry in entries if not (self.seeds_only and entry.rules)]
+        return sorted(chosen, key=lambda entry: -entry.state) if self.name == "guards" else chosen
+
+    def key(self, entry: Entry) -> PhaseProgram:
+        return self.name, str(entry.path)
+
+
+PHASES = (
+    # Guards are Dynamo's, and cheapest without the rest of the compiler.
+    Phase("guards", "eager", 24, 0, 0.15, seeds_only=True),
+    Phase("programs", "inductor", 0, 1, 0.9, seeds_only=False),
+    Phase("sequences", "inductor", 1, 0, 1.0, seeds_only=True),
+)
+
+DYNAMO_SHARE = 0.7
+"""Share of the phase for guards where the fault is in Dynamo's code."""

@@ -1,0 +1,273 @@
+"""Detection run of one fault: what ``eqfuzz mutate --preload FAULT`` does with a seed, for one program after another.
+
+All runs share one store of kernels: a kernel is identified by its source, which a fault either changes or does not.
+Graph caches belong to one run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import CellJudged, FindingReported, LinesCovered, SeedDone
+from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
+from eqfuzz.mutate.settings import Settings
+from eqfuzz.oracle.compare.checks import DEFAULT_CHECKS
+from eqfuzz.program.shipped import folder
+from eqfuzz.run.configs.named import BUILT_IN
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.processes.pool import Pool
+from eqfuzz.run.protocol import RunnerFailed
+from eqfuzz.triage.findings.versions import versions
+from tools.fault_detection.corpus.corpus import Entry
+from tools.fault_detection.detection.phases import DYNAMO_SHARE, PHASES, Phase, PhaseProgram
+from tools.fault_detection.detection.reach import ReplacedLines, order_by_new_lines
+from tools.fault_detection.detection.result import Detection, DetectionResult
+from tools.fault_detection.detection.torch_defects import TorchDefects
+from tools.fault_detection.detection.triage import triage
+from tools.fault_detection.fault import Fault
+
+COMPILE_SECONDS = 45.0
+
+CHECKS = tuple(check for check in DEFAULT_CHECKS if check not in ("audit", "draws", "place"))
+"""Without the checks that only explain a finding."""
+
+REACHABLE_FIRST = True, None, False
+"""The order of programs: those that run what the fault replaces, those for which that is unknown, the others."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Observations:
+    """What a detection run has seen of each program in each phase.
+
+    ``quiet`` says whether nothing was found there, ``cells`` how many were judged, ``lines`` which lines of the
+    compiler ran, as in ``LinesCovered``. ``costs`` has the CPU seconds of programs, without the C++ compiler's.
+    """
+
+    quiet: dict[PhaseProgram, bool] = dataclasses.field(default_factory=dict[PhaseProgram, bool])
+    cells: Counter[PhaseProgram] = dataclasses.field(default_factory=Counter[PhaseProgram])
+    lines: dict[PhaseProgram, dict[str, str]] = dataclasses.field(default_factory=dict[PhaseProgram, dict[str, str]])
+    costs: dict[str, float] = dataclasses.field(default_factory=dict[str, float])
+
+
+class DetectionRunner:
+    """Runs programs under one fault until it is detected, in one or more attempts; no program runs twice in a phase.
+
+    Without a fault it is the clean run, which must find nothing but torch's own defects. ``out`` is the run's folder,
+    ``kernels`` the shared store. ``clean`` has the observations of the clean run: programs that show torch's own
+    defects are left out; programs that run nothing of ``replaced``, the code that the fault replaces, come last.
+    After a detection ``folder`` is the folder of the finding.
+    """
+
+    def __init__(
+        self,
+        fault: Fault | None,
+        entries: Sequence[Entry],
+        seed: int,
+        torch_defects: TorchDefects,
+        out: Path,
+        kernels: Path,
+        clean: Observations | None = None,
+        replaced: ReplacedLines | None = None,
+        *,
+        jobs: int = 1,
+        most_cells: int | None = None,
+        stop: threading.Event | None = None,
+    ) -> None:
+        self.result = DetectionResult(fault, None, 0, 0.0, 0)
+        self.observations = Observations()
+        self.folder: Path | None = None
+        self._entries = entries
+        self._seed = seed
+        self._torch_defects = torch_defects
+        self._clean = clean if clean is not None else Observations()
+        self._replaced = replaced
+        self._jobs = jobs
+        self._most_cells = most_cells
+        self._stop = stop if stop is not None else threading.Event()
+        self._lock = threading.Lock()
+        self._versions = versions()
+        self._environment = Environment(out, fault.path if fault is not None else None)
+        self._environment.caches().mkdir(parents=True)
+        (self._environment.caches() / "kernels").symlink_to(kernels, target_is_directory=True)
+
+    def attempt(self, seconds: float, grace: float = 0.0) -> DetectionResult:
+        """Run until the fault is detected, all phases are complete, or time or cells are spent.
+
+        A program that was started, and a finding of it, may take ``grace`` seconds longer.
+        """
+        start = time.monotonic()
+        end = start + seconds
+        limits = Limits(compile_s=COMPILE_SECONDS)
+        with Pool(self._environment, limits, jobs=self._jobs) as pool, ThreadPoolExecutor(self._jobs) as threads:
+            for reachable, phase in itertools.product(REACHABLE_FIRST, PHASES):
+                deadline = time.monotonic() + self._share(phase) * (end - time.monotonic())
+
+                def run(entry: Entry, phase: Phase = phase, deadline: float = deadline) -> None:
+                    if not self._is_over(deadline):
+                        self._run(phase, entry, pool, limits, end + grace)
+
+                try:
+                    list(threads.map(run, self._remaining(phase, reachable)))
+                except RunnerFailed as error:
+                    self.result = dataclasses.replace(self.result, error=str(error))
+                    break
+                except KeyboardInterrupt:
+                    self._stop.set()
+                    raise
+        self.result = dataclasses.replace(self.result, seconds=self.result.seconds + time.monotonic() - start)
+        return self.result
+
+    def triage(self) -> DetectionResult:
+        """Reduce and replay the detection."""
+        assert self.result.fault is not None
+        assert self.folder is not None
+        triaged = triage(self.result.fault, self._environment.out, self.folder.name)
+        self.result = dataclasses.replace(self.result, triage=triaged)
+        return self.result
+
+    def _share(self, phase: Phase) -> float:
+        """The share of the time left; larger for guards where they run replaced code, which is then Dynamo's."""
+        is_in_dynamo = self._replaced is not None and bool(self._remaining(phase, reachable=True))
+        return DYNAMO_SHARE if phase.name == "guards" and is_in_dynamo else phase.share
+
+    def _remaining(self, phase: Phase, reachable: bool | None) -> list[Entry]:
+        """The programs that the phase has not run, of those that reach the fault as ``reachable`` says."""
+        allowed = self._allowed()
+        remaining = [
+            entry
+            for entry in phase.programs(self._entries)
+            if (key := phase.key(entry)) not in self.observations.quiet
+            and self._clean.quiet.get(key) is not False
+            and self._is_reachable(key) is reachable
+            and (allowed is None or key in allowed)
+        ]
+        if not reachable or self._replaced is None:
+            return remaining
+        order = order_by_new_lines([self._replaced_lines_in(phase.key(entry)) for entry in remaining])
+        return [remaining[position] for position in order]
+
+    def _is_reachable(self, key: PhaseProgram) -> bool | None:
+        """Whether code that the fault replaces runs there; None where the clean run has no observation."""
+        if self._replaced is None:
+            return True
+        return bool(self._replaced_lines_in(key)) if key in self._clean.lines else None
+
+    def _replaced_lines_in(self, key: PhaseProgram) -> frozenset[tuple[str, int]]:
+        """The lines replaced by the fault that ran there in the clean run."""
+        assert self._replaced is not None
+        return self._replaced.run_in(self._clean.lines.get(key, {}))
+
+    def _allowed(self) -> set[PhaseProgram] | None:
+        """What a run that skips nothing would reach within its limit of cells; None without a limit."""
+        if self._most_cells is None:
+            return None
+        allowed: set[PhaseProgram] = set()
+        left = self._most_cells
+        for phase in PHASES:
+            until = left - round(phase.share * left)
+            for entry in phase.programs(self._entries):
+                if left <= until:
+                    break
+                allowed.add(phase.key(entry))
+                left -= self._clean.cells.get(phase.key(entry), 1)
+        return allowed
+
+    def _spared(self, phase: Phase, detected_by: Entry) -> int:
+        """Cells of the clean run that precede the detection in its phase and were not judged again."""
+        before = itertools.takewhile(lambda entry: entry is not detected_by, phase.programs(self._entries))
+        keys = [phase.key(entry) for entry in before]
+        return sum(self._clean.cells[key] for key in keys if key not in self.observations.cells)
+
+    def _is_over(self, deadline: float) -> bool:
+        is_spent = self._most_cells is not None and self.result.cells >= self._most_cells
+        return self.result.is_detected or is_spent or self._stop.is_set() or time.monotonic() >= deadline
+
+    def _run(self, phase: Phase, entry: Entry, pool: Pool, limits: Limits, deadline: float) -> None:
+        settings = Settings(
+            paths=(entry.path,),
+            out=self._environment.out,
+            seed=self._seed,
+            strategy="none",
+            configs=(BUILT_IN[phase.config],),
+            preload=self._environment.preload,
+            compile_seconds=COMPILE_SECONDS,
+            checks=CHECKS,
+            steps=phase.steps,
+            guard_steps=0,
+            own_random=False,
+            input_sets=phase.input_sets,
+            traced=self.result.fault is None,
+        )
+        run = SeedRun(
+            index=0,
+            path=entry.path,
+            settings=settings,
+            rules=(),
+            pool=pool,
+            environment=self._environment,
+            limits=limits,
+            versions=self._versions,
+            emit=lambda event: self._handle(event, phase, entry, deadline),
+            stop=self._stop,
+            deadline=deadline,
+        )
+        try:
+            run.run()
+        except OutOfTime:
+            return
+        except InternalError as error:
+            with self._lock:
+                self.result = dataclasses.replace(self.result, error=str(error))
+        self.observations.quiet.setdefault(phase.key(entry), True)
+
+    def _handle(self, event: Event, phase: Phase, entry: Entry, deadline: float) -> None:
+        """Record an event. Raises OutOfTime where no further event of the program matters."""
+        key = phase.key(entry)
+        match event:
+            case CellJudged() if event.config:
+                with self._lock:
+                    self.result = dataclasses.replace(self.result, cells=self.result.cells + 1)
+                    self.observations.cells[key] += 1
+            case LinesCovered():
+                self.observations.lines[key] = event.files
+            case SeedDone() if phase.name == "programs":
+                self.observations.costs[str(entry.path)] = event.cpu_seconds - event.timings.get("g++", 0.0)
+            case FindingReported() if not self.result.is_detected:
+                is_of_torch = not self._clean.quiet.get(key) and self._torch_defects.includes(Path(event.folder))
+                with self._lock:
+                    self.observations.quiet[key] = False
+                    self._record_finding(event, phase, entry, is_of_torch=is_of_torch)
+                if self._is_over(deadline):
+                    raise OutOfTime
+            case _:
+                pass
+
+    def _record_finding(self, event: FindingReported, phase: Phase, entry: Entry, *, is_of_torch: bool) -> None:
+        if is_of_torch:
+            self.result = dataclasses.replace(self.result, passed_over=self.result.passed_over + 1)
+            return
+        finding = event.finding
+        detection = Detection(
+            verdict=str(finding.verdict.kind),
+            seed=_short(entry.path),
+            config=finding.config,
+            rules=list(entry.rules),
+            phase=phase.name,
+            stage=finding.ablation.stage if finding.ablation is not None else "",
+        )
+        self.folder = Path(event.folder)
+        self.result = dataclasses.replace(self.result, detection=detection, spared=self._spared(phase, entry))
+
+
+def _short(path: Path) -> str:
+    root = folder("seeds")
+    return str(path.relative_to(root)) if path.is_relative_to(root) else path.name

@@ -1,0 +1,1 @@
+"""Defects from PyTorch's tracker, and how many of them eqfuzz finds (``make quality-real``)."""
