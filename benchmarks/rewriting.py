@@ -22,6 +22,7 @@ from eqfuzz.rewrite import strategy
 from eqfuzz.rewrite.derivation import Variant, original
 from eqfuzz.rewrite.facts.probe import Facts, Probe, take_facts
 from eqfuzz.rewrite.rules.library import shipped_rules
+from eqfuzz.rewrite.site import sites_of
 from eqfuzz.rewrite.source.syntax import Syntax
 
 SEEDS = Path(__file__).parent.parent / "tests" / "held_out"
@@ -46,7 +47,7 @@ def _measured(path: Path) -> list[str]:
     program = read_program(path)
     calls = Loaded(program).calls(0)
     rules = shipped_rules()
-    strategy.sites_of(*_study(original(program), calls), rules)  # rules are parsed once, before the clock starts
+    sites_of(*_study(original(program), calls), rules)  # rules are parsed once, before the clock starts
 
     began = time.process_time()
     syntax = Syntax(program.source)
@@ -58,7 +59,7 @@ def _measured(path: Path) -> list[str]:
         instance(*mine.args, **mine.kwargs)
     facts = probe.facts()
     probed = time.process_time()
-    variants = strategy.each(original(program), strategy.sites_of(syntax, facts, rules), 0, random.Random(0))
+    variants = strategy.each(original(program), sites_of(syntax, facts, rules), 0, random.Random(0))
     rewritten = time.process_time()
     (*_,) = strategy.walk(original(program), lambda v: _study(v, calls), rules, STEPS, 1, random.Random(0))
     walked = time.process_time()

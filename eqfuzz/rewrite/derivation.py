@@ -1,18 +1,21 @@
-"""Derivations: rewrites applied to a program, and the variants that come out."""
+"""Derivations: rewrites applied to a program, the variants that they give, and derivations replayed from a record."""
 
 from __future__ import annotations
 
 import ast
 import dataclasses
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.rules.rule import Exactness
-from eqfuzz.rewrite.site import Site
+from eqfuzz.rewrite.facts.probe import Facts
+from eqfuzz.rewrite.rules.former_names import present_name
+from eqfuzz.rewrite.rules.rule import Exactness, Rule
+from eqfuzz.rewrite.site import Site, sites_of
 from eqfuzz.rewrite.source.edit import edited
+from eqfuzz.rewrite.source.syntax import Syntax
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Variant:
 
     @cached_property
     def text_digest(self) -> str:
-        """Names the program whatever its layout: brackets, line breaks and comments do not count."""
+        """Names the program whatever its layout: parentheses, line breaks and comments do not count."""
         return hashlib.sha256(ast.dump(parse(self.program.source)).encode()).hexdigest()
 
     @property
@@ -53,8 +56,12 @@ class Variant:
         return tuple(dict.fromkeys(step.rule.split("/")[0] for step in self.derivation))
 
 
+Study = Callable[[Variant], tuple[Syntax, Facts]]
+"""Parses a variant and takes its facts again."""
+
+
 class CannotRewrite(Exception):
-    """The text that came out is not valid Python: the place does not take what the rule writes."""
+    """A rewrite is not possible: it gives invalid Python, or a recorded step fits no place."""
 
 
 def original(program: Program) -> Variant:
@@ -78,6 +85,27 @@ def apply(variant: Variant, sites: Sequence[Site]) -> Variant:
         gradients = gradients and site.rule.gradients
     steps = tuple(RewriteStep.at(site) for site in sites)
     return Variant(variant.program.with_source(text), variant.derivation + steps, exactness, gradients)
+
+
+def rederive(start: Variant, study: Study, rules: Mapping[str, Rule], steps: Sequence[RewriteStep]) -> Variant:
+    """``start`` with ``steps`` applied one after the other, each at the nearest place with the recorded text.
+
+    Steps that were applied at once may give another program one by one. A step may name its rule by a former name.
+    Raises CannotRewrite where a step fits no place, for example because an earlier step that made the place is left
+    out.
+    """
+    variant = start
+    for step in steps:
+        rule = rules.get(step.rule) or rules.get(present_name(step.rule))
+        if rule is None:
+            raise CannotRewrite(f"{step.rule}: there is no such rule")
+        syntax, facts = study(variant)
+        fitting = [site for site in sites_of(syntax, facts, [rule]) if site.before == step.before]
+        if not fitting:
+            raise CannotRewrite(f"{step.rule}: no {step.before!r} left to rewrite")
+        nearest = min(fitting, key=lambda site: (site.text != step.after, abs(site.span[0] - step.start)))
+        variant = apply(variant, [nearest])
+    return variant
 
 
 def _with_imports(text: str, imports: Sequence[str]) -> str:

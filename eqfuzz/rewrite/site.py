@@ -111,6 +111,11 @@ def find_sites(syntax: Syntax, facts: Facts, rules: Sequence[Rule]) -> Iterator[
             yield from _generate(generator, statement, syntax, facts)
 
 
+def sites_of(syntax: Syntax, facts: Facts, rules: Sequence[Rule]) -> list[Site]:
+    """The places where a rule applies, in source order."""
+    return [s for s in find_sites(syntax, facts, rules) if isinstance(s, Site)]
+
+
 def _generate(
     generator: GeneratorRule, here: Expression | Statement, syntax: Syntax, facts: Facts
 ) -> Iterator[Site | NearMiss]:

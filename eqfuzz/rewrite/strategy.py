@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TypeVar
 
 from eqfuzz.rewrite.compatible_sites import SiteSet
-from eqfuzz.rewrite.derivation import CannotRewrite, Variant, apply
+from eqfuzz.rewrite.derivation import CannotRewrite, Study, Variant, apply
 from eqfuzz.rewrite.facts.probe import Facts
 from eqfuzz.rewrite.rules.compile_depth import weight_of
 from eqfuzz.rewrite.rules.rule import Rule
-from eqfuzz.rewrite.site import Site, find_sites
+from eqfuzz.rewrite.site import Site, sites_of
 from eqfuzz.rewrite.source.syntax import Syntax
-
-Study = Callable[[Variant], tuple[Syntax, Facts]]
-"""Parses a variant and takes its facts again."""
 
 _T = TypeVar("_T")
 
@@ -24,11 +21,6 @@ _WITHOUT_BOUND = ("sparse/",)
 
 FAVOUR = 8
 """How many times more often a rule of a favoured family is drawn."""
-
-
-def sites_of(syntax: Syntax, facts: Facts, rules: Sequence[Rule]) -> list[Site]:
-    """The places where a rule applies, in source order."""
-    return [s for s in find_sites(syntax, facts, rules) if isinstance(s, Site)]
 
 
 def each(start: Variant, sites: Sequence[Site], limit: int, rng: random.Random) -> list[Variant]:

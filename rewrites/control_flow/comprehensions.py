@@ -1,4 +1,4 @@
-"""Comprehensions, loops that fill a list, map and filter, generators: one for another."""
+"""Comprehensions, loops that fill a list, map and filter, generators, zip and enumerate: one for another."""
 
 import libcst as cst
 
@@ -21,7 +21,8 @@ from eqfuzz.rewrite.context.patterns import (
     previous,
     target_names,
 )
-from eqfuzz.rewrite.facts.preconditions import floating
+from eqfuzz.rewrite.facts.preconditions import floating, moderate, same_dtype
+from eqfuzz.rewrite.facts.shape_preconditions import contiguous, same_shape
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import Edit, indented, skip
 
@@ -328,3 +329,40 @@ def loop_to_sum(loop: cst.For, ctx: RewriteContext):
         skip(f"{name} is read in the loop")
     generator = f"{_element(ctx, value.right)} for {ctx.text(loop.target)} in {_items(ctx, loop.iter)}"
     yield f"{name} = {ctx.builtin('sum')}(({generator}), {name})"
+
+
+@rule(
+    exact="bitwise",
+    where=[floating("x", "y"), same_dtype("x", "y"), same_shape("x", "y"), contiguous("x", "y"), moderate("x", "y")],
+    example="""
+    def program(x, y):
+        z = torch.stack([x, y])
+        return [p - q * 2 for p, q in zip(z, z.flip(0))], [a + b for a, b in zip(z, z)]
+    """,
+)
+def pairs_by_number(statement: cst.Assign | cst.Return | cst.Expr, ctx: RewriteContext):
+    """A comprehension over two zipped tensors numbers the rows of one and takes those of the other by number."""
+    for node in expressions_in(statement, cst.ListComp):
+        clause = node.for_in
+        sources = called(ctx, clause.iter, "zip")
+        if clause.inner_for_in is not None or clause.ifs or sources is None or len(sources) != 2:
+            continue
+        names = target_names(clause.target)
+        if len(names) != 2 or not isinstance(sources[1], cst.Name) or sources[1].value in names:
+            continue
+        require_ordinary(ctx)
+        require_plain(node)
+        first, second = (ctx.tensors(source) for source in sources)
+        if [f.shape[:1] for f in first] != [f.shape[:1] for f in second] or any(f.ndim == 0 for f in first):
+            skip("one has more rows than the other")
+        if any(isinstance(n, (cst.Lambda, cst.BaseComp)) for n in walk(node.elt)):
+            skip("something in it has a scope of its own")
+        number = ctx.new_name("number")
+        row = f"{sources[1].value}[{number}]"
+        labels = {id(n.attr) for n in walk(node.elt) if isinstance(n, cst.Attribute)}
+        labels |= {id(n.keyword) for n in walk(node.elt) if isinstance(n, cst.Arg)}
+        readers = [n for n in walk(node.elt) if isinstance(n, cst.Name) and n.value == names[1] and id(n) not in labels]
+        changed = [ctx.replace(n, row) for n in readers]
+        start, end = ctx.syntax.span(clause.target)[0], ctx.syntax.span(clause.iter)[1]
+        head = f"{number}, {names[0]} in {ctx.builtin('enumerate')}({ctx.text(sources[0])})"
+        yield (*changed, Edit((start, end), head))

@@ -1,12 +1,17 @@
-"""How a choice is made: connectives, chained comparisons, tables of functions, match, and torch.where."""
+"""How a choice is made: connectives, chained comparisons, tables of functions, match, torch.where, and torch.cond."""
 
 import libcst as cst
 
 from eqfuzz.rewrite.context.context import RewriteContext, constant
 from eqfuzz.rewrite.context.data_flow import path_to, require_one_text, walk
-from eqfuzz.rewrite.context.loop_control import fresh, require_plain, require_unshared
+from eqfuzz.rewrite.context.loop_control import (
+    fresh,
+    require_plain,
+    require_unshared,
+)
 from eqfuzz.rewrite.context.meta_evaluation import MetaEvaluator
 from eqfuzz.rewrite.context.patterns import assigned, only_statement, values_of
+from eqfuzz.rewrite.facts.composite_preconditions import equal_matrices
 from eqfuzz.rewrite.facts.preconditions import floating
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import indented, skip
@@ -280,3 +285,58 @@ def choice_to_where(choice: cst.If | cst.IfExp, ctx: RewriteContext):
         skip(f"the condition is {facts[0].describe()}")
     one, two = require_one_text(ctx, first), require_one_text(ctx, second)
     yield f"{head}{ctx.path('torch.where')}({condition}, {one}, {two})"
+
+
+@rule(
+    exact="bitwise",
+    where=[equal_matrices("x", "y")],
+    example=[
+        """
+        def program(x, y):
+            if x.sum() > 0:
+                r = x + 2 * y
+            else:
+                r = x - y
+            return r
+        """,
+        """
+        def program(x, y):
+            return x + y if bool((x.sum() > y.sum()).item()) else x - 1
+        """,
+    ],
+)
+def choice_to_cond(choice: cst.If | cst.IfExp, ctx: RewriteContext):
+    """Two branches on a tensor of one element that compute one tensor are both handed to torch.cond.
+
+    Both must look the same from outside (see ``choice_to_where``).
+    """
+    head, first, second = values_of(choice)
+    if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in path_to(ctx.statement.node, ctx.node)[:-1]):
+        skip("it is evaluated later")
+    for part in (choice.test, first, second):
+        require_plain(part)
+    condition = _of_one_element(ctx, choice.test)
+    shadow = MetaEvaluator(ctx, choice)
+    shadow.require_equal(first, second)
+    names = shadow.tensors(first, second)
+    given, operands = ", ".join(names), "".join(f"{name}, " for name in names)
+    one, two = (f"lambda {given}: {require_one_text(ctx, e)}" for e in (first, second))
+    test = f"({require_one_text(ctx, condition)}).reshape(()) != 0"
+    yield f"{head}{ctx.path('torch.cond')}({test}, {one}, {two}, ({operands}))"
+
+
+def _of_one_element(ctx: RewriteContext, test: cst.BaseExpression) -> cst.BaseExpression:
+    """The tensor of one element that a condition asks, also inside ``bool(t)`` and ``t.item()``."""
+    inner = test
+    while isinstance(inner, cst.Call):
+        if isinstance(inner.func, cst.Name) and inner.func.value == "bool" and len(inner.args) == 1:
+            ctx.builtin("bool")
+            inner = inner.args[0].value
+        elif isinstance(inner.func, cst.Attribute) and inner.func.attr.value == "item" and not inner.args:
+            inner = inner.func.value
+        else:
+            break
+    facts = ctx.tensors(inner)
+    if any(f.numel != 1 for f in facts):
+        skip(f"the condition is {facts[0].describe()}")
+    return inner

@@ -1,4 +1,4 @@
-"""One kind of loop for another: for and while, iterators, indices, flags, jumps, recursion, reduction."""
+"""One kind of loop for another: for and while, iterators, indices, flags, jumps, recursion, reduction, while_loop."""
 
 import libcst as cst
 
@@ -16,7 +16,9 @@ from eqfuzz.rewrite.context.loop_control import (
     simple_name,
     stores_of_body,
 )
+from eqfuzz.rewrite.context.meta_evaluation import MetaEvaluator
 from eqfuzz.rewrite.context.patterns import assigned, called, only_statement
+from eqfuzz.rewrite.facts.composite_preconditions import equal_matrices
 from eqfuzz.rewrite.facts.preconditions import floating
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import indented, skip
@@ -265,3 +267,37 @@ def loop_to_reduce(loop: cst.For, ctx: RewriteContext):
         items = f"({items})"
     turn = f"lambda {name}, {item}: {require_one_text(ctx, value)}"
     yield f"{name} = {ctx.path('functools.reduce')}({turn}, {items}, {name}){afterwards(loop, ctx)}"
+
+
+@rule(
+    exact="bitwise",
+    where=[equal_matrices("x", "y")],
+    example="""
+    def program(x, y):
+        r = x.detach() * 1
+        z = y.detach()
+        for j in range(3):
+            r = torch.sin(r) + z
+        return r * x
+    """,
+)
+def loop_to_while_loop(loop: cst.For, ctx: RewriteContext):
+    """A counted loop that renews one tensor, always of the same kind, is a while_loop; the count is not read."""
+    numbers = ctx.value(loop.iter, "range")
+    require_harmless(ctx, loop.iter)
+    made = assigned(only_statement(loop.body))
+    if made is None or not 1 <= len(numbers) <= 20:
+        skip("the loop does more than renew one variable, or has no few turns")
+    name, value = made
+    index = simple_name(ctx, loop.target)
+    require_unseen(ctx, [index], loop)
+    require_unshared(ctx, [name])
+    if index == name or index in ctx.names(value).reads or name not in bound_before(ctx):
+        skip("the count is read in the loop, or nothing is there before it")
+    require_plain(value)
+    MetaEvaluator(ctx, loop).require_kept(value, name)
+    operator, counter = ctx.path("torch._higher_order_ops.while_loop"), ctx.new_name("turn")
+    test, turn = f"{counter} < {len(numbers)}", f"({counter} + 1, {require_one_text(ctx, value)})"
+    begun = f"({ctx.path('torch.tensor')}(0), {name})"
+    call = f"{operator}(lambda {counter}, {name}: {test}, lambda {counter}, {name}: {turn}, {begun})"
+    yield f"{name} = {call}[1]{afterwards(loop, ctx)}"

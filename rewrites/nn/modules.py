@@ -5,6 +5,7 @@ import torch
 
 from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.context.submodule import arguments, called, function_called, model, submodule
+from eqfuzz.rewrite.facts.composite_preconditions import float32_images, float32_rows
 from eqfuzz.rewrite.facts.preconditions import at_least, at_most, dtype_in, moderate
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, sizes
 from eqfuzz.rewrite.rules.rule import rule
@@ -25,12 +26,8 @@ BATCH_NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 LOOKUP = "{m}.weight, {m}.padding_idx, {m}.max_norm, {m}.norm_type, {m}.scale_grad_by_freq, {m}.sparse"
 EMBEDDINGS = {"Embedding": f"embedding({{x}}, {LOOKUP})"}
 
-FLOAT32 = [dtype_in("x", torch.float32)]
-ROWS = [*FLOAT32, sizes(x="* 4")]
-IMAGES = [*FLOAT32, sizes(x="n 4 8 8")]
 
-
-@rule(exact="bitwise", where=ROWS, example=model("self.fc(x) + 1", fc="torch.nn.Linear(4, 3)"))
+@rule(exact="bitwise", where=float32_rows("x"), example=model("self.fc(x) + 1", fc="torch.nn.Linear(4, 3)"))
 def linear_functional(call: cst.Call, ctx: RewriteContext):
     """``self.fc(x)`` is ``F.linear`` with the weight and bias of the module."""
     yield from function_called(call, ctx, LINEAR)
@@ -38,7 +35,7 @@ def linear_functional(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=IMAGES,
+    where=float32_images("x"),
     example=[
         model("self.conv(x)", conv="torch.nn.Conv2d(4, 6, 3, stride=2, padding=1, groups=2)"),
         model("self.conv(x.flatten(2))", conv="torch.nn.Conv1d(4, 2, 5, padding='same', bias=False)"),
@@ -54,7 +51,7 @@ def convolution_functional(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=IMAGES,
+    where=float32_images("x"),
     example=[
         model("self.conv(x)", conv="torch.nn.Conv2d(4, 2, 3, padding=(1, 2), padding_mode='reflect')"),
         model("self.conv(x.flatten(2))", conv="torch.nn.Conv1d(4, 2, 5, padding=2, padding_mode='circular')"),
@@ -79,7 +76,7 @@ def padded_convolution_functional(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=IMAGES,
+    where=float32_images("x"),
     example=model("self.up(x)", up="torch.nn.ConvTranspose2d(4, 2, 3, stride=2, padding=1, output_padding=1)"),
 )
 def transposed_convolution_functional(call: cst.Call, ctx: RewriteContext):
@@ -90,7 +87,7 @@ def transposed_convolution_functional(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=IMAGES,
+    where=float32_images("x"),
     example=[
         model("self.norm(x)", norm="torch.nn.LayerNorm((8, 8))"),
         model("self.norm(x)", norm="torch.nn.GroupNorm(2, 4)"),
@@ -104,7 +101,7 @@ def norm_functional(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=IMAGES,
+    where=float32_images("x"),
     example=[
         model("self.norm(x)", norm="torch.nn.BatchNorm2d(4).eval()"),
         model("self.norm(x)", norm="torch.nn.BatchNorm2d(4, affine=False, momentum=None).eval()"),
@@ -129,7 +126,7 @@ def batch_norm_with_fixed_statistics(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=IMAGES,
+    where=float32_images("x"),
     example=[
         """
         class Model(torch.nn.Module):
@@ -172,7 +169,7 @@ def batch_norm_with_running_statistics(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=[*FLOAT32, sizes(x="n 4 8")],
+    where=[dtype_in("x", torch.float32), sizes(x="n 4 8")],
     example=model("self.norm(x)", norm="torch.nn.InstanceNorm1d(4, affine=True)"),
 )
 def instance_norm_functional(call: cst.Call, ctx: RewriteContext):
@@ -204,7 +201,7 @@ def embedding_functional(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=ROWS,
+    where=float32_rows("x"),
     example=model("torch.nn.functional.linear(x * 2, self.fc.weight, self.fc.bias)", fc="torch.nn.Linear(4, 3)"),
 )
 def linear_module(call: cst.Call, ctx: RewriteContext):
@@ -221,7 +218,7 @@ def linear_module(call: cst.Call, ctx: RewriteContext):
     yield f"{ctx.text(weight.value)}({ctx.text(x)})"
 
 
-@rule(exact="bitwise", where=ROWS, example=model("self.fc(x) + 1", fc="torch.nn.Linear(4, 3)"))
+@rule(exact="bitwise", where=float32_rows("x"), example=model("self.fc(x) + 1", fc="torch.nn.Linear(4, 3)"))
 def linear_with_weight_turned_twice(call: cst.Call, ctx: RewriteContext):
     """The weight of a linear module, transposed twice."""
     if called(call, ctx, ["Linear"]) is not None:
@@ -232,7 +229,7 @@ def linear_with_weight_turned_twice(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="real",
-    where=[*ROWS, at_least_rank("x", 2), moderate("x")],
+    where=[float32_rows("x"), at_least_rank("x", 2), moderate("x")],
     example=model("self.fc(x)", fc="torch.nn.Linear(4, 3)"),
 )
 def linear_of_two_halves(call: cst.Call, ctx: RewriteContext):
@@ -248,7 +245,7 @@ def linear_of_two_halves(call: cst.Call, ctx: RewriteContext):
     yield f"{ctx.path('torch.cat')}([{m}({whole}[:{min(sizes_seen) // 2}]), {m}({whole}[{min(sizes_seen) // 2}:])])"
 
 
-@rule(exact="real", where=[*ROWS, moderate("x")], example=model("self.fc(x)", fc="torch.nn.Linear(4, 3)"))
+@rule(exact="real", where=[float32_rows("x"), moderate("x")], example=model("self.fc(x)", fc="torch.nn.Linear(4, 3)"))
 def linear_of_split_weight(call: cst.Call, ctx: RewriteContext):
     """The outputs of a linear module, computed from the first row of the weight and from the others."""
     module = called(call, ctx, ["Linear"])

@@ -1,12 +1,10 @@
 """The function behind a module that has no parameters."""
 
 import libcst as cst
-import torch
 
 from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.context.submodule import called, function_called, model
-from eqfuzz.rewrite.facts.preconditions import dtype_in
-from eqfuzz.rewrite.facts.shape_preconditions import sizes
+from eqfuzz.rewrite.facts.composite_preconditions import float32_images, float32_rows
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import skip
 
@@ -97,14 +95,10 @@ LOSSES = {
     ),
 }
 
-FLOAT32 = [dtype_in("x", torch.float32)]
-ROWS = [*FLOAT32, sizes(x="* 4")]
-IMAGES = [*FLOAT32, sizes(x="n 4 8 8")]
-
 
 @rule(
     exact="bitwise",
-    where=ROWS,
+    where=float32_rows("x"),
     example=[
         model("self.act(x * 1)", act=f"torch.nn.{text}")
         for text in (
@@ -130,7 +124,7 @@ def activation_functional(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=ROWS,
+    where=float32_rows("x"),
     example=[
         model("self.share(x)", share="torch.nn.Softmax(-1)"),
         model("self.share(x)", share="torch.nn.LogSoftmax(0)"),
@@ -146,7 +140,7 @@ def softmax_functional(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=ROWS,
+    where=float32_rows("x"),
     example=[
         model("self.drop(x) + torch.rand(())", drop="torch.nn.Dropout(0.4)"),
         model("self.drop(x)", drop="torch.nn.AlphaDropout(0.4).eval()"),
@@ -159,7 +153,7 @@ def dropout_functional(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=IMAGES,
+    where=float32_images("x"),
     example=[
         model("self.pool(x)", pool="torch.nn.MaxPool2d(3, stride=2, padding=1)"),
         model("self.pool(x)", pool="torch.nn.AvgPool2d(2, ceil_mode=True)"),
@@ -174,7 +168,7 @@ def pooling_functional(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=IMAGES,
+    where=float32_images("x"),
     example=[
         model("self.shuffle(x)", shuffle="torch.nn.PixelShuffle(2)"),
         model("self.pad(x)", pad="torch.nn.ReflectionPad2d((1, 2, 0, 3))"),
@@ -189,7 +183,7 @@ def rearrangement_functional(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=IMAGES,
+    where=float32_images("x"),
     example=[
         model("self.flat(x) + 1", flat="torch.nn.Flatten()"),
         model("self.flat(x) + 1", flat="torch.nn.Flatten(0, -2)"),
@@ -204,7 +198,7 @@ def flatten_method(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=ROWS,
+    where=float32_rows("x"),
     example=[
         model("self.loss(x, x.flip(0))", loss="torch.nn.SmoothL1Loss(beta=0.5)"),
         model("self.loss(x, x.sigmoid())", loss="torch.nn.BCEWithLogitsLoss()"),

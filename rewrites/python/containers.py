@@ -1,18 +1,14 @@
-"""Containers of modules taken apart, and other ways to call a module."""
+"""Containers of modules taken apart or made, and other ways to call a module."""
 
 import libcst as cst
-import torch
 
 from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.context.submodule import arguments, called, submodule
-from eqfuzz.rewrite.facts.preconditions import dtype_in
-from eqfuzz.rewrite.facts.shape_preconditions import sizes
+from eqfuzz.rewrite.facts.composite_preconditions import float32_rows
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import indented, skip
 from eqfuzz.rewrite.source.evaluation_order import held_back
 from eqfuzz.rewrite.source.syntax import dotted
-
-ROWS = [dtype_in("x", torch.float32), sizes(x="* 4")]
 
 SEQUENTIAL = """
 class Model(torch.nn.Module):
@@ -73,7 +69,7 @@ def sequence(call: cst.Call, ctx: RewriteContext) -> int:
     return module.length
 
 
-@rule(exact="bitwise", where=ROWS, example=SEQUENTIAL)
+@rule(exact="bitwise", where=float32_rows("x"), example=SEQUENTIAL)
 def sequential_by_loop(call: cst.Call, ctx: RewriteContext):
     """A Sequential is a loop over its modules."""
     if not sequence(call, ctx):
@@ -92,7 +88,7 @@ def assigned(call: cst.Call, ctx: RewriteContext) -> str:
     return f"({text})" if "\n" in text else text
 
 
-@rule(exact="bitwise", where=ROWS, example=SEQUENTIAL)
+@rule(exact="bitwise", where=float32_rows("x"), example=SEQUENTIAL)
 def sequential_by_reduce(call: cst.Call, ctx: RewriteContext):
     """A Sequential is a fold over its modules."""
     if sequence(call, ctx):
@@ -101,7 +97,7 @@ def sequential_by_reduce(call: cst.Call, ctx: RewriteContext):
         yield f"{ctx.path('functools.reduce')}({fold}, {ctx.text(call.func)}, {arguments(call, ctx)})"
 
 
-@rule(exact="bitwise", where=ROWS, example=SEQUENTIAL)
+@rule(exact="bitwise", where=float32_rows("x"), example=SEQUENTIAL)
 def sequential_child_by_child(call: cst.Call, ctx: RewriteContext):
     """The modules of a Sequential called one inside the other, from the front and from the back."""
     length = sequence(call, ctx)
@@ -114,7 +110,7 @@ def sequential_child_by_child(call: cst.Call, ctx: RewriteContext):
             yield text
 
 
-@rule(exact="bitwise", where=ROWS, example=SEQUENTIAL)
+@rule(exact="bitwise", where=float32_rows("x"), example=SEQUENTIAL)
 def sequential_in_two(call: cst.Call, ctx: RewriteContext):
     """A Sequential split into two, and with its first or its last module called by itself."""
     length, m = sequence(call, ctx), ctx.text(call.func)
@@ -129,7 +125,7 @@ def sequential_in_two(call: cst.Call, ctx: RewriteContext):
         yield f"{m}[{length // 2}:]({m}[:{length // 2}]({x}))"
 
 
-@rule(exact="bitwise", where=ROWS, example=SEQUENTIAL)
+@rule(exact="bitwise", where=float32_rows("x"), example=SEQUENTIAL)
 def sequential_made_anew(call: cst.Call, ctx: RewriteContext):
     """A Sequential made of the modules of another; ``children()`` would leave out what occurs twice."""
     if sequence(call, ctx):
@@ -138,7 +134,7 @@ def sequential_made_anew(call: cst.Call, ctx: RewriteContext):
 
 @rule(
     exact="bitwise",
-    where=ROWS,
+    where=float32_rows("x"),
     example="""
     class Model(torch.nn.Module):
         def __init__(self):
@@ -168,7 +164,7 @@ def sequential_on_the_spot(call: cst.Call, ctx: RewriteContext):
     yield text
 
 
-@rule(exact="bitwise", where=ROWS, example=LINEAR)
+@rule(exact="bitwise", where=float32_rows("x"), example=LINEAR)
 def called_in_a_sequential(call: cst.Call, ctx: RewriteContext):
     """A module called as the one of a Sequential, and with an Identity behind it."""
     if called(call, ctx, ()) is not None and len(call.args) == 1:
@@ -177,14 +173,14 @@ def called_in_a_sequential(call: cst.Call, ctx: RewriteContext):
         yield f"{path}({m}, {ctx.path('torch.nn.Identity')}())({x})"
 
 
-@rule(exact="bitwise", where=ROWS, example=LINEAR)
+@rule(exact="bitwise", where=float32_rows("x"), example=LINEAR)
 def called_from_a_list(call: cst.Call, ctx: RewriteContext):
     """A module called as the only item of a ModuleList."""
     if called(call, ctx, ()) is not None:
         yield f"{ctx.path('torch.nn.ModuleList')}([{ctx.text(call.func)}])[0]({arguments(call, ctx)})"
 
 
-@rule(exact="bitwise", where=ROWS, example=LINEAR)
+@rule(exact="bitwise", where=float32_rows("x"), example=LINEAR)
 def called_by_its_forward(call: cst.Call, ctx: RewriteContext):
     """A module without hooks is its ``forward``, bound or of its class."""
     if called(call, ctx, ()) is not None:
@@ -193,7 +189,7 @@ def called_by_its_forward(call: cst.Call, ctx: RewriteContext):
         yield f"{ctx.builtin('type')}({m}).forward({m}, {x})"
 
 
-@rule(exact="bitwise", where=ROWS, example=LINEAR)
+@rule(exact="bitwise", where=float32_rows("x"), example=LINEAR)
 def called_by_name(call: cst.Call, ctx: RewriteContext):
     """A submodule found by its name."""
     if called(call, ctx, ()) is None:
@@ -205,7 +201,7 @@ def called_by_name(call: cst.Call, ctx: RewriteContext):
     yield f"{ctx.builtin('getattr')}({owner}, {name!r})({x})"
 
 
-@rule(exact="bitwise", where=ROWS, example=[LINEAR, COUNTED])
+@rule(exact="bitwise", where=float32_rows("x"), example=[LINEAR, COUNTED])
 def functional_call(call: cst.Call, ctx: RewriteContext):
     """A module called with its own parameters and buffers given."""
     module = called(call, ctx, ())
@@ -230,7 +226,7 @@ def modules_in_turn(loop: cst.For, ctx: RewriteContext) -> int:
     return container.length
 
 
-@rule(exact="bitwise", where=ROWS, example=LIST)
+@rule(exact="bitwise", where=float32_rows("x"), example=LIST)
 def modules_by_index(loop: cst.For, ctx: RewriteContext):
     """A loop over modules as a loop over their numbers."""
     if modules_in_turn(loop, ctx):
@@ -240,7 +236,7 @@ def modules_by_index(loop: cst.For, ctx: RewriteContext):
         yield f"for {number} in {through}({count}({m})):\n{indented(body)}{otherwise(loop, ctx)}"
 
 
-@rule(exact="bitwise", where=ROWS, example=LIST)
+@rule(exact="bitwise", where=float32_rows("x"), example=LIST)
 def modules_numbered(loop: cst.For, ctx: RewriteContext):
     """A loop over modules as one over a list of them, or over modules with their numbers."""
     if not modules_in_turn(loop, ctx):
@@ -253,7 +249,7 @@ def modules_numbered(loop: cst.For, ctx: RewriteContext):
     yield f"for {number}, {name} in {ctx.builtin('zip')}({numbers}, {m}):\n{rest}"
 
 
-@rule(exact="bitwise", where=ROWS, example=LIST)
+@rule(exact="bitwise", where=float32_rows("x"), example=LIST)
 def modules_unrolled(loop: cst.For, ctx: RewriteContext):
     """A loop over modules turn by turn."""
     length = modules_in_turn(loop, ctx)
@@ -281,3 +277,51 @@ def leaves_early(node: cst.CSTNode) -> bool:
     if isinstance(node, (cst.For, cst.While)):
         return node.orelse is not None and leaves_early(node.orelse)
     return any(leaves_early(child) for child in node.children)
+
+
+PLAIN = frozenset("Identity ReLU Tanh Sigmoid GELU SiLU Softplus Softsign Mish".split())
+"""Modules without parameters: making one draws no random numbers, so nobody can tell when it is made."""
+
+NESTED = """
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(4, 5)
+        self.out = torch.nn.Linear(5, 3)
+
+    def forward(self, x):
+        return self.out(self.fc(x * 2)) + 1
+"""
+
+
+def is_plain(expression: cst.BaseExpression, ctx: RewriteContext) -> bool:
+    """Whether a module without parameters is made here, with its defaults."""
+    if not isinstance(expression, cst.Call) or expression.args:
+        return False
+    package, _, name = (ctx.resolved(expression.func) or "").rpartition(".")
+    return package == "torch.nn" and name in PLAIN
+
+
+def is_settled(expression: cst.BaseExpression, ctx: RewriteContext) -> bool:
+    """Whether it is a submodule of the program that stays the same."""
+    call = cst.Call(expression)
+    return called(call, ctx, ()) is not None
+
+
+def one_argument(call: cst.Call) -> cst.BaseExpression:
+    """The only argument of a call. Raises Skip."""
+    if len(call.args) != 1 or call.args[0].star or call.args[0].keyword is not None:
+        skip("not called with one argument")
+    return call.args[0].value
+
+
+@rule(exact="bitwise", where=float32_rows("x"), example=NESTED)
+def calls_in_a_sequential(call: cst.Call, ctx: RewriteContext):
+    """Two modules called one inside the other are a Sequential that is made there."""
+    inner = one_argument(call)
+    if not isinstance(inner, cst.Call) or not (is_plain(call.func, ctx) or is_settled(call.func, ctx)):
+        return
+    if not (is_plain(inner.func, ctx) or is_settled(inner.func, ctx)):
+        return
+    argument = ctx.text(one_argument(inner))
+    yield f"{ctx.path('torch.nn.Sequential')}({ctx.text(inner.func)}, {ctx.text(call.func)})({argument})"

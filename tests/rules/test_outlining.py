@@ -6,7 +6,7 @@ import pytest
 
 from tests.rules.rewriting import misses_in, reasons_in, variants_of
 
-RULES = "outlining/outlined_statements,outlining/outlined_rest"
+RULES = "statements/outlined_statements,statements/outlined_rest"
 
 
 def test_runs_in_loops_and_tails_with_early_returns() -> None:
@@ -31,8 +31,8 @@ def test_runs_in_loops_and_tails_with_early_returns() -> None:
             z = [t * 2 for t in x]  # rows
             return z, total
     """
-    assert len(variants_of(source, "outlining/outlined_statements")) >= 3
-    assert len(variants_of(source, "outlining/outlined_rest")) >= 4
+    assert len(variants_of(source, "statements/outlined_statements")) >= 3
+    assert len(variants_of(source, "statements/outlined_rest")) >= 4
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_runs_in_loops_and_tails_with_early_returns() -> None:
 )
 def test_runs_that_mean_something_else_in_a_function(lines: str, reason: str) -> None:
     source = f"def program(x, y):\n    x = x.clone()\n    {lines}\n"
-    assert reason in misses_in(source, "outlining/outlined_statements")
+    assert reason in misses_in(source, "statements/outlined_statements")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_runs_that_mean_something_else_in_a_function(lines: str, reason: str) ->
     ],
 )
 def test_tails_that_mean_something_else_in_a_function(lines: str, reason: str) -> None:
-    assert reason in misses_in(f"def program(x, y):\n    {lines}\n", "outlining/outlined_rest")
+    assert reason in misses_in(f"def program(x, y):\n    {lines}\n", "statements/outlined_rest")
 
 
 def test_variables_of_the_function_around_stay_within_reach() -> None:
@@ -85,7 +85,7 @@ def test_variables_of_the_function_around_stay_within_reach() -> None:
 
         return inner(x)
     """
-    assert "another function" in misses_in(source, "outlining/outlined_rest")
+    assert "another function" in misses_in(source, "statements/outlined_rest")
 
 
 def test_decorated_functions_and_generators_stay() -> None:
@@ -105,10 +105,10 @@ def test_decorated_functions_and_generators_stay() -> None:
 
         return a * f(1), list(rows())
     """
-    misses = misses_in(source, "outlining/outlined_rest")
+    misses = misses_in(source, "statements/outlined_rest")
     assert "yields" in misses
     source = source.replace("yield b + 1", "return b + 1").replace("list(rows())", "rows()")
-    assert "decorated" in misses_in(source, "outlining/outlined_rest")
+    assert "decorated" in misses_in(source, "statements/outlined_rest")
 
 
 def test_private_names_stay_in_their_class() -> None:
@@ -126,4 +126,4 @@ def test_private_names_stay_in_their_class() -> None:
 
 
 def test_a_lone_statement_is_no_run() -> None:
-    assert "too few" in reasons_in("def program(x, y):\n    a = x\n", "outlining/outlined_statements")
+    assert "too few" in reasons_in("def program(x, y):\n    a = x\n", "statements/outlined_statements")

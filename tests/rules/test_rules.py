@@ -26,8 +26,8 @@ PAPER = """
 """.split()
 
 
-LONG_ONES = ("forms/", "higher-order/")
-"""Families whose rules stand for every operator, or compile."""
+LONG_ONES = ("forms/", "conditions/choice_to_cond", "loops/loop_to_while_loop")
+"""What the names of rules begin with that stand for every operator, or compile."""
 
 
 @pytest.mark.parametrize(

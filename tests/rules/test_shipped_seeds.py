@@ -17,6 +17,7 @@ from eqfuzz.rewrite import strategy
 from eqfuzz.rewrite.derivation import original
 from eqfuzz.rewrite.facts.probe import take_facts
 from eqfuzz.rewrite.rules.library import shipped_rules
+from eqfuzz.rewrite.site import sites_of
 from eqfuzz.rewrite.source.syntax import Syntax
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1800)]
@@ -42,7 +43,7 @@ def yield_of(path: Path) -> Yield:
     program = read_program(path)
     syntax = Syntax(program.source)
     facts = take_facts(program, syntax, Loaded(program).calls(0))
-    sites = strategy.sites_of(syntax, facts, shipped_rules())
+    sites = sites_of(syntax, facts, shipped_rules())
     variants = strategy.each(original(program), sites, ENOUGH, random.Random(0))
     return Yield(path.name, frozenset(site.rule.name for site in sites), len(variants))
 

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from eqfuzz.rewrite.facts.preconditions import Precondition, moderate, same_dtype, unmutated, wide
-from eqfuzz.rewrite.facts.shape_preconditions import contiguous, dense
+import torch
+
+from eqfuzz.rewrite.facts.preconditions import (
+    Precondition,
+    dtype_in,
+    full_precision,
+    moderate,
+    same_dtype,
+    unmutated,
+    wide,
+)
+from eqfuzz.rewrite.facts.shape_preconditions import contiguous, dense, non_empty, rank, same_shape, sizes
 
 
 def reassociable(*names: str, bound: float = 1e3) -> tuple[Precondition, ...]:
@@ -22,3 +32,26 @@ def elementwise(*names: str, bound: float = 1e3) -> tuple[Precondition, ...]:
 def copyable(*names: str) -> tuple[Precondition, ...]:
     """A pointwise copy may stand for the tensor: it has the same strides, and no later write can tell them apart."""
     return (dense(*names), unmutated(*names))
+
+
+def equal_matrices(*names: str) -> tuple[Precondition, ...]:
+    """Contiguous float32 or float64 matrices of one shape and dtype, with at least one element."""
+    first = names[0]
+    return (
+        full_precision(*names),
+        same_dtype(*names),
+        rank(first, 2),
+        same_shape(*names),
+        non_empty(first),
+        contiguous(*names),
+    )
+
+
+def float32_rows(name: str) -> tuple[Precondition, ...]:
+    """float32 of shape [..., 4]: what the modules of the examples take."""
+    return (dtype_in(name, torch.float32), sizes(**{name: "* 4"}))
+
+
+def float32_images(name: str) -> tuple[Precondition, ...]:
+    """float32 of shape [n, 4, 8, 8]: what the convolutions and poolings of the examples take."""
+    return (dtype_in(name, torch.float32), sizes(**{name: "n 4 8 8"}))

@@ -7,13 +7,14 @@ import hashlib
 import sys
 import traceback
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 from eqfuzz.program import shipped
 from eqfuzz.program.suggestions import closest
 from eqfuzz.rewrite.rules.equation import Equation
+from eqfuzz.rewrite.rules.former_names import former_names
 from eqfuzz.rewrite.rules.rule import Rule, RuleError
 
 
@@ -57,15 +58,16 @@ def select(rules: Sequence[Rule], selection: str) -> tuple[Rule, ...]:
     """The rules that ``selection`` names: comma-separated globs, a leading ``-`` takes away.
 
     A glob fits a whole name, a family, or the name without its family: ``"shapes/*,-shapes/flip*"``, ``"layout"``,
-    ``"flip*"``; a selection that begins with ``-`` starts from all. Raises ValueError with a did-you-mean when a
-    pattern fits no rule.
+    ``"flip*"``; former names fit too. A selection that begins with ``-`` starts from all. Raises ValueError with a
+    did-you-mean when a pattern fits no rule.
     """
+    families = {r.family for r in rules}
     patterns = [p.strip() for p in selection.split(",") if p.strip()]
     chosen = {r.name for r in rules} if not patterns or patterns[0].startswith("-") else set()
     for pattern in patterns:
         takes_away = pattern.startswith("-")
         glob = pattern.removeprefix("-")
-        hits = {r.name for r in rules if any(fnmatch.fnmatchcase(n, glob) for n in (r.name, r.family, _bare(r)))}
+        hits = {r.name for r in rules if any(fnmatch.fnmatchcase(name, glob) for name in _all_names(r, families))}
         if not hits:
             raise ValueError(f"no rule fits {glob!r}{_hint(glob, rules)}")
         chosen = chosen - hits if takes_away else chosen | hits
@@ -73,8 +75,9 @@ def select(rules: Sequence[Rule], selection: str) -> tuple[Rule, ...]:
 
 
 def one(rules: Sequence[Rule], name: str) -> Rule:
-    """The rule called ``name``, with or without its family. Raises ValueError with a did-you-mean."""
-    fitting = [r for r in rules if name in (r.name, _bare(r))]
+    """The rule called ``name`` now or formerly, with or without its family. Raises ValueError with a did-you-mean."""
+    fitting = [r for r in rules if name in (r.name, _bare(r.name))]
+    fitting = fitting or [r for r in rules if name in {n for f in former_names(r.name) for n in (f, _bare(f))}]
     if not fitting:
         raise ValueError(f"no rule {name!r}{_hint(name, rules, families_too=False)}")
     if len(fitting) > 1:
@@ -82,8 +85,15 @@ def one(rules: Sequence[Rule], name: str) -> Rule:
     return fitting[0]
 
 
-def _bare(rule: Rule) -> str:
-    return rule.name.partition("/")[2]
+def _bare(name: str) -> str:
+    return name.partition("/")[2]
+
+
+def _all_names(rule: Rule, families: Collection[str]) -> set[str]:
+    """What a glob may fit: names now and formerly, whole and bare, and the family; a former one if it is gone."""
+    names = (rule.name, *former_names(rule.name))
+    former_families = {family for name in names if (family := name.partition("/")[0]) not in families}
+    return {*names, *map(_bare, names), rule.family, *former_families}
 
 
 def _hint(glob: str, rules: Sequence[Rule], *, families_too: bool = True) -> str:
@@ -97,7 +107,7 @@ def _hint(glob: str, rules: Sequence[Rule], *, families_too: bool = True) -> str
     if slash and close is None:
         close = closest(glob, [r.name for r in rules if r.family == family] or [r.name for r in rules], cutoff=0.4)
     elif not slash:
-        whole = {_bare(r): r.name for r in reversed(rules)} | ({f: f for f in families} if families_too else {})
+        whole = {_bare(r.name): r.name for r in reversed(rules)} | ({f: f for f in families} if families_too else {})
         close = whole.get(closest(glob, whole) or "")
     return f"; did you mean {close!r}?" if close else ""
 

@@ -25,13 +25,12 @@ from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite import strategy
-from eqfuzz.rewrite.derivation import CannotRewrite, RewriteStep, Variant, original
+from eqfuzz.rewrite.derivation import CannotRewrite, RewriteStep, Variant, original, rederive
 from eqfuzz.rewrite.explanation import explain
 from eqfuzz.rewrite.facts.probe import Facts, Probe, take_facts
-from eqfuzz.rewrite.rederive import rederive
 from eqfuzz.rewrite.rules.library import equation_of
 from eqfuzz.rewrite.rules.user_rules import rules_for_children
-from eqfuzz.rewrite.site import Site
+from eqfuzz.rewrite.site import Site, sites_of
 from eqfuzz.rewrite.source.syntax import Syntax
 from eqfuzz.run.configs.named import GUARDS, OWN_RANDOM
 from eqfuzz.run.devices import observe_on
@@ -259,7 +258,7 @@ class _Runner:
         known = rules_for_children(case.rules_from)
         rules = [known[name] for name in case.rules]
         rng = random.Random(f"{case.seed} {case.program.digest}")
-        sites = strategy.sites_of(syntax, facts, rules)
+        sites = sites_of(syntax, facts, rules)
         if case.strategy == "each":
             return sites, strategy.each(start, sites, case.variants, rng)
         if case.strategy == "all":

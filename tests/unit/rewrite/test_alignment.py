@@ -14,8 +14,8 @@ from eqfuzz.rewrite.derivation import apply, original
 from eqfuzz.rewrite.facts.probe import take_facts
 from eqfuzz.rewrite.rules.library import select, shipped_rules
 from eqfuzz.rewrite.rules.rule import Exactness
+from eqfuzz.rewrite.site import sites_of
 from eqfuzz.rewrite.source.syntax import Syntax
-from eqfuzz.rewrite.strategy import sites_of
 
 ROWS = """
     import torch

@@ -9,8 +9,8 @@ from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.compatible_sites import SiteSet
 from eqfuzz.rewrite.facts.probe import take_facts
 from eqfuzz.rewrite.rules.library import shipped_rules
+from eqfuzz.rewrite.site import sites_of
 from eqfuzz.rewrite.source.syntax import Syntax
-from eqfuzz.rewrite.strategy import sites_of
 
 SOURCE = textwrap.dedent(
     """

@@ -5,8 +5,7 @@ import random
 import pytest
 import torch
 
-from eqfuzz.rewrite.derivation import CannotRewrite, RewriteStep, original
-from eqfuzz.rewrite.rederive import rederive
+from eqfuzz.rewrite.derivation import CannotRewrite, RewriteStep, original, rederive
 from eqfuzz.rewrite.rules.library import shipped_rules
 from eqfuzz.rewrite.strategy import every, walk
 from tests.unit.rewrite.test_strategy import PROGRAM, SITES, run, study
