@@ -1,1 +1,1 @@
-"""Programs out of nothing: seeds that a generator writes."""
+"""Generators of seeds: random programs, and programs written by language models."""

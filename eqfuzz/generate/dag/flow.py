@@ -1,4 +1,4 @@
-"""Control flow: loops, branches, functions, and the operators of PyTorch that take functions."""
+"""Structures: loops, branches, functions, and higher-order operators of PyTorch."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from eqfuzz.generate.dag.build import MODERATE, Builder
 from eqfuzz.generate.dag.graph.graph import Assign, Compound, Effect, Expr, Function, Storage, Value
 from eqfuzz.generate.dag.structure import (
     STRUCTURES,
-    also_called,
     assign_again,
+    assign_outer,
     bounded,
     build_structure,
     carried,
-    made_of,
+    computed_from,
     parameter_like,
     pure_function,
     python_input,
@@ -26,11 +26,11 @@ __all__ = ["STRUCTURES", "build_structure"]
 
 @structure("for range")
 def loop(builder: Builder, spec: Spec, depth: int) -> Value:
-    """The same steps a few times over, on one variable."""
+    """A ``for`` loop that repeats its steps on one variable."""
     value = carried(builder, spec, depth)
     with builder.inside(isolated=True) as body:
         builder.block.values.append(value)
-        assign_again(builder, value, made_of(builder, spec, depth - 1, value))
+        assign_again(builder, value, computed_from(builder, spec, depth - 1, value))
     turns = builder.draw.integer(2, 4)
     builder.block.statements.append(
         Compound(Expr("for _ in range({turns})", params={"turns": turns}, operator="for range"), body)
@@ -40,30 +40,34 @@ def loop(builder: Builder, spec: Spec, depth: int) -> Value:
 
 @structure("for parts", rank=(1, 3))
 def loop_over_parts(builder: Builder, spec: Spec, depth: int) -> Value:
-    """A total over the slices of a tensor."""
+    """A loop that sums over the slices of a tensor."""
     count = builder.draw.integer(2, 4)
     whole = builder.produce(bounded(spec.of(count, *spec.shape)), depth - 1)
     total = carried(builder, spec, depth - 1)
     part = parameter_like(spec, whole.range, "part", grad=whole.grad)
     with builder.inside(part, isolated=True) as body:
         builder.block.values.append(total)
-        assign_again(builder, total, made_of(builder, spec, depth - 1, total, part))
+        assign_again(builder, total, computed_from(builder, spec, depth - 1, total, part))
     text = builder.draw.choice(("for {b0} in {0}", "for {b0} in {0}.unbind(0)", "for {b0} in torch.unbind({0})"))
     builder.block.statements.append(Compound(Expr(text, (whole,), operator="for parts"), body, (part,)))
     return total
 
 
 def _branches(builder: Builder, spec: Spec, depth: int, test: Expr) -> Value:
-    """An ``if`` whose two sides give one variable a value each."""
+    """An ``if`` whose two branches assign one variable."""
     bound = bounded(spec)
     result = Value(
-        spec.free(), Range(bound.low, bound.high), Storage(False, True, builder.may_train), "chosen", pinned=True
+        spec.free(),
+        Range(bound.low, bound.high),
+        Storage(False, True, builder.may_train),
+        "chosen",
+        needs_variable=True,
     )
     sides = []
     for _ in range(2):
         with builder.inside(isolated=True) as side:
-            made = builder.fitted(builder.produce(spec.free(), depth - 1), bound)
-            also_called(builder, result, made)
+            value = builder.fitted(builder.produce(spec.free(), depth - 1), bound)
+            assign_outer(builder, result, value)
         sides.append(side)
     builder.block.statements.append(Compound(test, sides[0], orelse=sides[1]))
     builder.block.values.append(result)
@@ -72,7 +76,7 @@ def _branches(builder: Builder, spec: Spec, depth: int, test: Expr) -> Value:
 
 @structure("if flag")
 def branch_on_flag(builder: Builder, spec: Spec, depth: int) -> Value:
-    """A branch on a Python number that is an argument."""
+    """A branch on a Python number that is an input."""
     flag = python_input(builder, "bool")
     return _branches(builder, spec, depth, Expr("if {0}", (flag,), operator="if flag"))
 
@@ -89,7 +93,7 @@ def branch_on_shape(builder: Builder, spec: Spec, depth: int) -> Value:
 
 @structure("if values", weight=0.7)
 def branch_on_values(builder: Builder, spec: Spec, depth: int) -> Value:
-    """A branch on what a tensor holds: Dynamo breaks the graph, or keeps a symbol."""
+    """A branch on the values of a tensor: Dynamo breaks the graph, or keeps a symbol."""
     size = tuple(builder.draw.size(9) for _ in range(builder.draw.integer(1, 2)))
     seen = builder.produce(Spec(size, builder.draw.choice(("int64", "float32"))).exactly(), 1)
     text = builder.draw.choice(
@@ -98,11 +102,11 @@ def branch_on_values(builder: Builder, spec: Spec, depth: int) -> Value:
     return _branches(builder, spec, depth, Expr(text, (seen,), operator="if values"))
 
 
-def _function(builder: Builder, spec: Spec, depth: int, *parameters: Value, noun: str, inner: bool) -> Function:
-    name = Value(Spec(None, "int64"), Range(0, 0), Storage(), noun, pinned=True)
+def _function(builder: Builder, spec: Spec, depth: int, *parameters: Value, name_hint: str, inner: bool) -> Function:
+    name = Value(Spec(None, "int64"), Range(0, 0), Storage(), name_hint, needs_variable=True)
     with builder.inside(*parameters, isolated=True, sees_self=inner) as body:
-        made = made_of(builder, spec, depth - 1, *(p for p in parameters if p.spec.size == spec.size))
-        body.statements.append(returned(builder, made))
+        result = computed_from(builder, spec, depth - 1, *(p for p in parameters if p.spec.size == spec.size))
+        body.statements.append(returned(builder, result))
     function = Function(name, parameters, body, inner)
     builder.block.statements.append(function)
     return function
@@ -116,22 +120,22 @@ def _called(builder: Builder, function: Function, spec: Spec, argument: Value, n
 
 @structure("helper function", weight=1.2)
 def helper(builder: Builder, spec: Spec, depth: int) -> Value:
-    """A function of the module, called once or twice."""
+    """A module-level function, called once or twice."""
     argument = builder.produce(bounded(spec), depth - 1)
     parameter = parameter_like(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
     function = _function(
-        builder, spec, depth - 1, parameter, noun=builder.draw.choice(("step", "block", "mix")), inner=False
+        builder, spec, depth - 1, parameter, name_hint=builder.draw.choice(("step", "block", "mix")), inner=False
     )
-    made = _called(builder, function, spec, argument, "helper function")
-    return _called(builder, function, spec, made, "helper function") if builder.draw.chance(0.4) else made
+    result = _called(builder, function, spec, argument, "helper function")
+    return _called(builder, function, spec, result, "helper function") if builder.draw.chance(0.4) else result
 
 
 @structure("closure")
 def closure(builder: Builder, spec: Spec, depth: int) -> Value:
-    """A function inside the program that sees its variables."""
+    """A function inside the program that reads its variables."""
     argument = builder.produce(bounded(spec), depth - 1)
     parameter = parameter_like(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
-    function = _function(builder, spec, depth - 1, parameter, noun="inner", inner=True)
+    function = _function(builder, spec, depth - 1, parameter, name_hint="inner", inner=True)
     return _called(builder, function, spec, argument, "closure")
 
 
@@ -140,16 +144,16 @@ def early_return(builder: Builder, spec: Spec, depth: int) -> Value:
     """A function that returns from two places."""
     argument = builder.produce(bounded(spec), depth - 1)
     parameter = parameter_like(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
-    name = Value(Spec(None, "int64"), Range(0, 0), Storage(), "either", pinned=True)
+    name = Value(Spec(None, "int64"), Range(0, 0), Storage(), "either", needs_variable=True)
     inner = builder.draw.chance(0.5)
     with builder.inside(parameter, isolated=True, sees_self=inner) as body:
         with builder.inside(isolated=True) as first:
-            made = made_of(builder, spec, depth - 1, parameter)
-            first.statements.append(returned(builder, made))
+            result = computed_from(builder, spec, depth - 1, parameter)
+            first.statements.append(returned(builder, result))
         test = Expr("if {0}.shape[{axis}] > {least}", (parameter,), {"axis": 0, "least": builder.draw.integer(1, 8)})
         body.statements.append(Compound(test, first))
-        made = made_of(builder, spec, depth - 1, parameter)
-        body.statements.append(returned(builder, made))
+        result = computed_from(builder, spec, depth - 1, parameter)
+        body.statements.append(returned(builder, result))
     function = Function(name, (parameter,), body, inner)
     builder.block.statements.append(function)
     return _called(builder, function, spec, argument, "early return")
@@ -157,11 +161,11 @@ def early_return(builder: Builder, spec: Spec, depth: int) -> Value:
 
 @structure("comprehension", rank=(1, 4))
 def comprehension(builder: Builder, spec: Spec, depth: int) -> Value:
-    """A list of what a function makes of each part, joined."""
+    """A comprehension that applies a function to each slice, with the results joined."""
     inner_spec, whole_spec, texts = _of_parts(builder, spec)
     whole = builder.produce(bounded(whole_spec), depth - 1)
     parameter = parameter_like(inner_spec, whole.range, "part", grad=whole.grad)
-    function = _function(builder, inner_spec, depth - 1, parameter, noun="each", inner=True)
+    function = _function(builder, inner_spec, depth - 1, parameter, name_hint="each", inner=True)
     bound = bounded(spec)
     text = builder.draw.choice(texts)
     expr = Expr(text, (whole, function.name), {"n": spec.shape[0] if spec.shape else 0}, "comprehension")
@@ -197,26 +201,26 @@ def _of_parts(builder: Builder, spec: Spec) -> tuple[Spec, Spec, list[str]]:
 
 @structure("graph break", weight=0.5)
 def graph_break(builder: Builder, spec: Spec, depth: int) -> Value:
-    """The compiler is made to stop and go on."""
+    """A graph break: Dynamo compiles what is before and after it separately."""
     before = builder.produce(spec.free(), depth - 1)
     text = builder.draw.choice(("torch._dynamo.graph_break()", 'print("halfway")'))
     builder.block.statements.append(Effect(Expr(text, operator="graph break")))
-    made = builder.produce(spec.free(), depth - 1)
-    if made is before:
-        return made
-    expr = Expr("{0} + {1}", (before, made), operator="torch.add")
-    return builder.emit(expr, spec.free(), before.range + made.range)
+    after = builder.produce(spec.free(), depth - 1)
+    if after is before:
+        return after
+    expr = Expr("{0} + {1}", (before, after), operator="torch.add")
+    return builder.emit(expr, spec.free(), before.range + after.range)
 
 
 @structure("no_grad", dtypes=WIDE)
 def without_gradients(builder: Builder, spec: Spec, depth: int) -> Value:
-    """A block in which nothing is recorded."""
+    """A block without autograd."""
     bound = bounded(spec)
-    result = Value(spec.free(), Range(bound.low, bound.high), Storage(False, True), "fixed", pinned=True)
+    result = Value(spec.free(), Range(bound.low, bound.high), Storage(False, True), "fixed", needs_variable=True)
     with builder.inside(isolated=True) as body:
-        made = builder.fitted(builder.produce(spec.free(), depth - 1), bound)
-        body.statements.append(Assign((result,), Expr("{0}.detach()", (made,))))
-        made.storage.owned, made.storage.saved = False, True
+        value = builder.fitted(builder.produce(spec.free(), depth - 1), bound)
+        body.statements.append(Assign((result,), Expr("{0}.detach()", (value,))))
+        value.storage.owned, value.storage.saved_for_backward = False, True
     builder.block.statements.append(Compound(Expr("with torch.no_grad()", operator="no_grad"), body))
     builder.block.values.append(result)
     return result
@@ -228,9 +232,9 @@ def cond(builder: Builder, spec: Spec, depth: int) -> Value:
     argument = builder.produce(bounded(spec), depth - 1)
     tested = builder.produce(Spec((builder.draw.size(8),), "int64"), 1)
     sides = []
-    for noun in ("then", "otherwise"):
+    for name_hint in ("then", "otherwise"):
         parameter = parameter_like(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
-        sides.append(pure_function(builder, spec, depth, parameter, noun))
+        sides.append(pure_function(builder, spec, depth, parameter, name_hint))
     bound = bounded(spec)
     names = tuple(side.name for side in sides)
     expr = Expr("torch.cond({0}.sum() > 2, {1}, {2}, ({3},))", (tested, *names, argument), operator="torch.cond")
@@ -239,7 +243,7 @@ def cond(builder: Builder, spec: Spec, depth: int) -> Value:
 
 @structure("while_loop", dtypes=WIDE, rank=(1, 3), weight=0.8)
 def while_loop(builder: Builder, spec: Spec, depth: int) -> Value:
-    """A loop that stays in the graph: its state may not be aliased, and takes no gradient."""
+    """A loop that stays in the graph; its state is not aliased and has no gradient."""
     start = builder.produce(bounded(spec), depth - 1)
     parameter = parameter_like(spec, Range(-MODERATE, MODERATE), "value")
     step = pure_function(builder, spec, depth, parameter, "advance")
@@ -250,20 +254,20 @@ def while_loop(builder: Builder, spec: Spec, depth: int) -> Value:
     )
     expr = Expr(text, (start, step.name), {"turns": turns}, "while_loop")
     bound = bounded(spec)
-    made = builder.emit(expr, spec.free(), Range(bound.low, bound.high))
-    made.storage.grad = False
-    return made
+    result = builder.emit(expr, spec.free(), Range(bound.low, bound.high))
+    result.storage.grad = False
+    return result
 
 
 @structure("while", weight=0.5)
 def python_while(builder: Builder, spec: Spec, depth: int) -> Value:
     """A Python loop with a counter."""
     value = carried(builder, spec, depth)
-    counter = Value(Spec(None, "int64"), Range(0, 4, exact=True), Storage(), "steps", pinned=True)
+    counter = Value(Spec(None, "int64"), Range(0, 4, exact=True), Storage(), "steps", needs_variable=True)
     builder.add(Assign((counter,), Expr("0")))
     with builder.inside(isolated=True) as body:
         builder.block.values.append(value)
-        assign_again(builder, value, made_of(builder, spec, depth - 1, value))
+        assign_again(builder, value, computed_from(builder, spec, depth - 1, value))
         body.statements.append(Assign((counter,), Expr("{0} + 1", (counter,)), again=True))
     turns = builder.draw.integer(1, 3)
     builder.block.statements.append(Compound(Expr("while {0} < {turns}", (counter,), {"turns": turns}, "while"), body))
@@ -272,7 +276,7 @@ def python_while(builder: Builder, spec: Spec, depth: int) -> Value:
 
 @structure("checkpoint", dtypes=WIDE, weight=0.6)
 def checkpoint(builder: Builder, spec: Spec, depth: int) -> Value:
-    """What is computed a second time for the gradient."""
+    """Activation checkpointing: a function that is computed again for the gradient."""
     argument = builder.produce(bounded(spec), depth - 1)
     parameter = parameter_like(spec, Range(-MODERATE, MODERATE), "value", grad=builder.may_train)
     function = pure_function(builder, spec, depth, parameter, "segment")
@@ -287,12 +291,12 @@ def checkpoint(builder: Builder, spec: Spec, depth: int) -> Value:
 
 @structure("list of parts", rank=(1, 4))
 def list_of_parts(builder: Builder, spec: Spec, depth: int) -> Value:
-    """Tensors collected in a list, joined at the end."""
+    """Tensors appended to a list, and joined at the end."""
     count = builder.draw.integer(2, 3)
-    parts = Value(Spec(None, "int64"), Range(0, 0), Storage(), "parts", pinned=True)
+    parts = Value(Spec(None, "int64"), Range(0, 0), Storage(), "parts", needs_variable=True)
     builder.block.statements.append(Assign((parts,), Expr("[]", operator="list of parts")))
-    made = builder.together([bounded(spec)] * count, depth - 1)
-    for value in made:
+    elements = builder.together([bounded(spec)] * count, depth - 1)
+    for value in elements:
         builder.block.statements.append(Effect(Expr("{0}.append({1})", (parts, value)), parts))
     text, operator = builder.draw.choice(
         (
@@ -305,7 +309,7 @@ def list_of_parts(builder: Builder, spec: Spec, depth: int) -> Value:
         text, operator = "sum({0})", "torch.add"
     bound = bounded(spec)
     value = builder.emit(Expr(text, (parts,), operator=operator), spec.free(), Range(bound.low * 3, bound.high * 3))
-    value.storage.grad = any(one.grad for one in made)
+    value.storage.grad = any(one.grad for one in elements)
     return value
 
 

@@ -1,4 +1,4 @@
-"""One program from one seed."""
+"""Program generators: a seed gives a program."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.spec import DIM_LEAST, DIM_MOST, UnsatisfiableSpec
 
 _ATTEMPTS = 50
-_PATIENCE = 10
-"""Attempts after which a program may begin with something else."""
+_ATTEMPTS_WITH_TURN = 10
+"""Attempts at a program that begins with the operator whose turn it is; the others begin with any operator."""
 
 _OTHER_SIZES = (DIM_LEAST, 6, 8, 9, DIM_MOST)
-"""What a size that changes is in the second input set."""
+"""Values of a changing size in the second input set."""
 
 MIXED = "mixed"
-"""The name of all templates together."""
+"""The name of the mixture of all templates."""
 
 
 class NothingGenerated(Exception):
-    """No program comes out of a seed: what its template and operators ask for cannot be had."""
+    """A seed gives no program: the template and the operators cannot be satisfied together."""
 
 
 @dataclasses.dataclass(frozen=True)
 class GeneratedProgram:
-    """A program with what it was made from."""
+    """A program, with its seed, template and graph."""
 
     seed: int
     template: str
@@ -45,19 +45,20 @@ class GeneratedProgram:
 
     @property
     def name(self) -> str:
-        """What its file is called."""
+        """The stem of its file name."""
         return f"{self.template}-{self.seed}"
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """The names of what it uses, in order; more than once where used so."""
+        """The names of its operators in the order of use, with repetitions."""
         return tuple(self.graph.operators)
 
 
 class ProgramGenerator:
-    """Makes programs of one template; the same seed gives the same program.
+    """Generates programs of one template; the same seed gives the same program.
 
-    ``only`` and ``weights`` choose operators by name; ``depth`` overrides the template's.
+    ``only`` and ``weights`` select operators by name; ``depth`` overrides that of the template; ``plugins`` are
+    files of further operators. Raises InvalidOperators and InvalidTemplate.
     """
 
     def __init__(
@@ -70,38 +71,38 @@ class ProgramGenerator:
         plugins: Iterable[Path] = (),
     ) -> None:
         self.template = template
-        known = operators(plugins)
-        self.every = (*known, *STRUCTURES)
-        """All there are, those included that the template leaves out."""
-        self.catalogue = Catalogue(known, STRUCTURES, template, only=only, weights=weights)
+        declared = operators(plugins)
+        self.every = (*declared, *STRUCTURES)
+        """The names of all operators and structures, including those that the template excludes."""
+        self.catalogue = Catalogue(declared, STRUCTURES, template, only=only, weights=weights)
         self._depth = depth or template.depth
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every operator that it may use."""
+        """The operators that programs may use, sorted."""
         return tuple(sorted(self.catalogue.weights))
 
     def generate(self, seed: int) -> GeneratedProgram:
-        """The program of ``seed``. Raises NothingGenerated, and InvalidOperators for what a user's operator does."""
+        """The program of ``seed``. Raises NothingGenerated, and InvalidOperators for errors in a user's operator."""
         rng = random.Random(f"eqfuzz dag {self.template.name} {seed}")
         draw = Draw(rng)
         for attempt in range(_ATTEMPTS):
             try:
-                graph = self.graph(draw, seed if attempt < _PATIENCE else None)
+                graph = self.graph(draw, seed if attempt < _ATTEMPTS_WITH_TURN else None)
             except UnsatisfiableSpec:
                 continue
             title = f"Made by eqfuzz {__version__}: template {self.template.name}, seed {seed}."
             return GeneratedProgram(seed, self.template.name, code(graph, draw, title), graph)
-        raise NothingGenerated(f"template {self.template.name}, seed {seed}: nothing that it lets in makes a program")
+        raise NothingGenerated(f"template {self.template.name}, seed {seed}: its operators make no program")
 
     def graph(self, draw: Draw, turn: int | None = None) -> Graph:
-        """The graph of a program that begins with the operator whose ``turn`` it is, or any. Raises Unfit."""
+        """A graph that begins with the operator whose ``turn`` it is; None: with any. Raises UnsatisfiableSpec."""
         builder = Builder(
             draw, self.catalogue, self.template, draw.integer(min(4, self.template.nodes), self.template.nodes)
         )
         builder.flow = build_structure
         outputs = draw.integer(1, self.template.outputs)
-        made: list[Value] = []
+        results: list[Value] = []
         for number in range(outputs):
             if number and builder.budget <= 0:
                 break
@@ -109,13 +110,13 @@ class ProgramGenerator:
             depth = draw.integer(min(2, self._depth), self._depth)
             builder.is_module = builder.is_module or self.catalogue.needs_module(name)
             try:
-                made.append(builder.produce(builder.example(name), depth, first=name))
+                results.append(builder.produce(builder.example(name), depth, first=name))
             except UnsatisfiableSpec:
                 if number:
                     continue
                 raise
         dims = {name: (int(dim), draw.choice(_OTHER_SIZES)) for name, dim in builder.dims.items()}
-        result = _result(draw, made, self.template)
+        result = _result_expression(draw, results, self.template)
         written = [leaf.value.storage for leaf in builder.leaves if leaf.value.storage.owned]
         builder.block.statements = pruned(builder.block, result, written)
         graph = Graph(builder.leaves, builder.layers, builder.block, result, self.template.preamble, dims)
@@ -125,14 +126,14 @@ class ProgramGenerator:
 
 
 class Mixture:
-    """Makes programs of several templates; the seed decides which."""
+    """Generates programs of several templates; the seed decides which."""
 
     def __init__(self, generators: Mapping[str, ProgramGenerator]) -> None:
         self.generators = dict(generators)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every operator that one of them may use."""
+        """The operators that programs of any of the templates may use, sorted."""
         return tuple(sorted({name for one in self.generators.values() for name in one.names}))
 
     def generate(self, seed: int) -> GeneratedProgram:
@@ -142,14 +143,14 @@ class Mixture:
 
 
 def _turn(turn: int | None, number: int) -> int | None:
-    """The turn of output ``number``: the first goes forwards through the operators, the second backwards."""
+    """The turn of output ``number``: the first walks the operators forwards, the second backwards; None: no turn."""
     if turn is None or number > 1:
         return None
     return -1 - turn if number else turn
 
 
-def _result(draw: Draw, made: Sequence[Value], template: ProgramTemplate) -> Expr:
-    values = tuple(dict.fromkeys(made))
+def _result_expression(draw: Draw, results: Sequence[Value], template: ProgramTemplate) -> Expr:
+    values = tuple(dict.fromkeys(results))
     holes = [f"{{{i}}}" for i in range(len(values))]
     if draw.chance(template.nested):
         form = draw.choice(("dict", "list", "pair"))

@@ -1,4 +1,4 @@
-"""Leaves of a program: inputs, and the parameters and buffers of a module."""
+"""Leaves of a program graph: inputs, and the parameters and buffers of a module."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from eqfuzz.generate.dag.values.spec import BOOLEAN, Range, Spec, UnsatisfiableS
 
 
 def new_leaf(
-    draw: Draw, template: ProgramTemplate, there: Sequence[Leaf], spec: Spec, *, holds: bool, trains: bool
+    draw: Draw, template: ProgramTemplate, existing: Sequence[Leaf], spec: Spec, *, holds: bool, trains: bool
 ) -> Leaf:
-    """One more leaf beside those that are ``there``: an input, or a parameter or buffer. Raises Unfit.
+    """A leaf for ``spec``: an input, or a parameter or buffer. Raises UnsatisfiableSpec.
 
-    ``holds``: there is a module that can hold it. ``trains``: gradients are asked for.
+    ``existing`` are the leaves so far. ``holds``: a module can hold it. ``trains``: gradients are required.
     """
-    inputs = sum(leaf.kind == "input" for leaf in there)
+    inputs = sum(leaf.kind == "input" for leaf in existing)
     kinds = {"input": 6.0 if inputs < template.inputs else 0.5}
     if holds and spec.is_static and spec.below is None and not spec.distinct:
         kinds |= {"parameter": 1.0} if spec.is_float and not spec.exact and trains else {}
         kinds |= {"buffer": 0.7}
     kind = draw.weighted(kinds)
     if kind != "input":
-        return _held(kind, template, there, spec)
+        return _module_leaf(kind, template, existing, spec)
     grad = trains and (spec.is_float or spec.is_complex) and draw.chance(0.7)
-    asked = dataclasses.replace(spec, total=True) if grad else spec
-    drawn = drawn_input(draw, asked, template.profiles, template.layouts)
+    required = dataclasses.replace(spec, finite=True) if grad else spec
+    drawn = drawn_input(draw, required, template.profiles, template.layouts)
     product = " * " in drawn.text and not drawn.text.startswith("(")
     text = f"({drawn.text}).requires_grad_()" if product else f"{drawn.text}.requires_grad_()"
     text = text if grad else drawn.text
@@ -39,13 +39,13 @@ def new_leaf(
     expanded = ".expand(" in drawn.text
     owned = template.mutates_inputs and not grad and not expanded
     storage = Storage(owned, False, grad)
-    kept = Spec(spec.size, spec.dtype, below=spec.below)
-    value = Value(kept, drawn.range, storage, _noun_of_input(spec), contiguous=drawn.contiguous)
+    described = Spec(spec.size, spec.dtype, below=spec.below)
+    value = Value(described, drawn.range, storage, _hint_for_input(spec), contiguous=drawn.contiguous)
     return Leaf("input", value, text)
 
 
-def _held(kind: str, template: ProgramTemplate, there: Sequence[Leaf], spec: Spec) -> Leaf:
-    """A parameter or a buffer: its values are a simple pattern, the same whenever the module is built."""
+def _module_leaf(kind: str, template: ProgramTemplate, existing: Sequence[Leaf], spec: Spec) -> Leaf:
+    """A parameter or buffer. Its values are a fixed pattern, so that every instance of the module has the same."""
     low = spec.low if spec.low > -2 else -1.0
     high = spec.high if spec.high < 2 else max(1.0, low)
     if spec.is_float and not spec.exact and spec.numel and high > low:
@@ -58,11 +58,11 @@ def _held(kind: str, template: ProgramTemplate, there: Sequence[Leaf], spec: Spe
     else:
         fill = int(min(max(2, spec.low), spec.high)) if spec.high >= 0 else int(spec.high)
         if not spec.low <= fill <= spec.high:
-            raise UnsatisfiableSpec("no whole numbers in these bounds")
+            raise UnsatisfiableSpec("no integers in these bounds")
         text = f"torch.full({_tuple(spec.shape)}, {fill}, dtype=torch.{spec.dtype})"
         range_ = Range(min(fill, 0) if spec.is_complex else fill, fill, exact=True)
     base = "weight" if kind == "parameter" else "state"
-    number = sum(leaf.kind == kind for leaf in there) + 1
+    number = sum(leaf.kind == kind for leaf in existing) + 1
     name = f"self.{base}{number if number > 1 else ''}"
     storage = Storage(kind == "buffer" and template.mutates_inputs, False, kind == "parameter")
     value = Value(Spec(spec.size, spec.dtype), range_, storage, name=name, contiguous=True)
@@ -73,7 +73,7 @@ def _tuple(size: tuple[int, ...]) -> str:
     return f"({literal(size)}{',' * (len(size) == 1)})"
 
 
-def _noun_of_input(spec: Spec) -> str:
+def _hint_for_input(spec: Spec) -> str:
     if spec.dtype == "bool":
         return "mask"
     if spec.below is not None:

@@ -1,4 +1,4 @@
-"""Declarations of structures, and what their bodies are built of: variables, parameters, functions without effects."""
+"""Declarations of structures, and helpers to build their bodies: variables, parameters, pure functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BUILD: dict[str, Callable[[Builder, Spec, int], Value]] = {}
 def structure(
     name: str, *, dtypes: tuple[str, ...] = FLOATS + SIGNED, rank: tuple[int, int] = (0, 4), weight: float = 1.0
 ) -> Callable[[Callable[[Builder, Spec, int], Value]], Callable[[Builder, Spec, int], Value]]:
-    """Declare a structure; the function decorated builds it, or raises Unfit before it has built anything."""
+    """Declare a structure. The decorated function builds it, or raises UnsatisfiableSpec before it builds anything."""
 
     def declare(build: Callable[[Builder, Spec, int], Value]) -> Callable[[Builder, Spec, int], Value]:
         ranks = range(rank[0], rank[1] + 1)
@@ -29,9 +29,9 @@ def structure(
 
 
 def build_structure(builder: Builder, name: str, spec: Spec, depth: int) -> Value:
-    """What `Builder.flow` is. Raises Unfit."""
+    """Build structure ``name``, as `Builder.flow`. Raises UnsatisfiableSpec."""
     if depth < 2 or builder.budget < 4 or builder.nested >= 2:
-        raise UnsatisfiableSpec("no room for a block")
+        raise UnsatisfiableSpec("too little depth or budget for a block")
     builder.budget -= 1
     builder.nested += 1
     try:
@@ -41,43 +41,46 @@ def build_structure(builder: Builder, name: str, spec: Spec, depth: int) -> Valu
 
 
 def bounded(spec: Spec) -> Spec:
-    """Values that stay moderate, so that the next turn may use them again."""
+    """``spec`` with moderate values, so that the next iteration can use them."""
     return spec.within(0.0 if spec.dtype == "uint8" else -MODERATE, MODERATE)
 
 
-def parameter_like(spec: Spec, range_: Range, noun: str, *, grad: bool = False) -> Value:
-    return Value(spec.free(), range_, Storage(False, True, grad), noun, pinned=True)
+def parameter_like(spec: Spec, range_: Range, name_hint: str, *, grad: bool = False) -> Value:
+    """A parameter of a function, or a variable of a loop."""
+    return Value(spec.free(), range_, Storage(False, True, grad), name_hint, needs_variable=True)
 
 
-def made_of(builder: Builder, spec: Spec, depth: int, *needed: Value) -> Value:
-    """A bounded value, made in the present block, that depends on all of ``needed``, which are like it."""
-    made = builder.produce(spec.free(), max(1, depth - 1))
-    if made in needed:
-        made = builder.emit(Expr("{0} + 1", (made,), operator="torch.add"), spec.free(), made.range + Range(1, 1, True))
+def computed_from(builder: Builder, spec: Spec, depth: int, *needed: Value) -> Value:
+    """A bounded value, computed in the current block, that depends on all of ``needed``, of its size and dtype."""
+    result = builder.produce(spec.free(), max(1, depth - 1))
+    if result in needed:
+        result = builder.emit(
+            Expr("{0} + 1", (result,), operator="torch.add"), spec.free(), result.range + Range(1, 1, True)
+        )
     for value in needed:
-        if value not in _ancestors(builder.block, made):
+        if value not in _ancestors(builder.block, result):
             symbol = builder.draw.choice(("+", "*", "-"))
-            made = builder.fitted(made, bounded(spec))
-            expr = Expr(f"{{0}} {symbol} {{1}}", (made, value), operator=f"torch.{_NAMES[symbol]}")
-            made = builder.emit(
-                expr, spec.free(), made.range * value.range if symbol == "*" else made.range + value.range
+            result = builder.fitted(result, bounded(spec))
+            expr = Expr(f"{{0}} {symbol} {{1}}", (result, value), operator=f"torch.{_NAMES[symbol]}")
+            result = builder.emit(
+                expr, spec.free(), result.range * value.range if symbol == "*" else result.range + value.range
             )
-    return builder.fitted(made, bounded(spec))
+    return builder.fitted(result, bounded(spec))
 
 
 _NAMES = {"+": "add", "*": "mul", "-": "sub"}
 
 
 def _ancestors(block: Block, value: Value) -> set[Value]:
-    found, waiting = {value}, [value]
-    made = {t: s.expr for s in block.statements if isinstance(s, Assign) for t in s.targets}
+    ancestors, waiting = {value}, [value]
+    expressions = {t: s.expr for s in block.statements if isinstance(s, Assign) for t in s.targets}
     while waiting:
-        expr = made.get(waiting.pop())
+        expr = expressions.get(waiting.pop())
         for one in expr.inputs if expr is not None else ():
-            if one not in found:
-                found.add(one)
+            if one not in ancestors:
+                ancestors.add(one)
                 waiting.append(one)
-    return found
+    return ancestors
 
 
 def carried(builder: Builder, spec: Spec, depth: int) -> Value:
@@ -85,53 +88,53 @@ def carried(builder: Builder, spec: Spec, depth: int) -> Value:
     start = builder.produce(bounded(spec), depth - 1)
     bound = bounded(spec)
     value = Value(
-        spec.free(), Range(bound.low, bound.high), Storage(False, True, builder.may_train), "state", pinned=True
+        spec.free(), Range(bound.low, bound.high), Storage(False, True, builder.may_train), "state", needs_variable=True
     )
-    builder.add(Assign((value,), _same(start)))
+    builder.add(Assign((value,), _alias(start)))
     return value
 
 
-def assign_again(builder: Builder, value: Value, made: Value) -> None:
-    """``value = made`` once more, in the present block."""
-    builder.block.statements.append(Assign((value,), _same(made), again=True))
+def assign_again(builder: Builder, value: Value, result: Value) -> None:
+    """Assign ``result`` to the variable ``value`` again, in the current block."""
+    builder.block.statements.append(Assign((value,), _alias(result), again=True))
 
 
-def also_called(builder: Builder, value: Value, made: Value) -> None:
-    """``value = made`` in the present block, where ``value`` is a variable of the block around it."""
-    builder.block.statements.append(Assign((value,), _same(made)))
+def assign_outer(builder: Builder, value: Value, result: Value) -> None:
+    """Assign ``result`` to ``value``, a variable of the enclosing block, in the current block."""
+    builder.block.statements.append(Assign((value,), _alias(result)))
 
 
-def _same(made: Value) -> Expr:
-    """Another name for it: from now on nothing may be written there, since both would change."""
-    made.storage.owned, made.storage.saved = False, True
-    return Expr("{0}", (made,))
+def _alias(value: Value) -> Expr:
+    """Another name for ``value``, whose memory may no longer be written to: both names would change."""
+    value.storage.owned, value.storage.saved_for_backward = False, True
+    return Expr("{0}", (value,))
 
 
-def returned(builder: Builder, made: Value) -> Return:
-    """The end of a function; what it gives is its own, no argument and nothing from outside."""
+def returned(builder: Builder, value: Value) -> Return:
+    """The return statement of a function; it copies ``value`` where that is an argument or from outside."""
     own = builder.block.values
     parent = builder.block.parent
-    given = [value for value in own if value.storage is made.storage and value is not made]
+    aliases = [other for other in own if other.storage is value.storage and other is not value]
     outside = parent.visible() if parent is not None else ()
-    if made not in own or made.name or given or any(value.storage is made.storage for value in outside):
-        made = builder.emit(Expr("{0}.clone()", (made,), operator="torch.clone"), made.spec.free(), made.range)
-    return Return(Expr("{0}", (made,)))
+    if value not in own or value.name or aliases or any(other.storage is value.storage for other in outside):
+        value = builder.emit(Expr("{0}.clone()", (value,), operator="torch.clone"), value.spec.free(), value.range)
+    return Return(Expr("{0}", (value,)))
 
 
-def pure_function(builder: Builder, spec: Spec, depth: int, parameter: Value, noun: str) -> Function:
-    """A function of its parameters alone, without leaves, writes or blocks."""
-    name = Value(Spec(None, "int64"), Range(0, 0), Storage(), noun, pinned=True)
+def pure_function(builder: Builder, spec: Spec, depth: int, parameter: Value, name_hint: str) -> Function:
+    """A function that depends on its parameters alone, without leaves, writes or blocks."""
+    name = Value(Spec(None, "int64"), Range(0, 0), Storage(), name_hint, needs_variable=True)
     outer, nested, inplace = builder.block, builder.nested, builder.template
     builder.template = inplace.model_copy(update={"inplace": 0.0, "out": 0.0})
     builder.nested, builder.leafless = 9, builder.leafless + 1
     try:
         with builder.inside(parameter, isolated=True, sees_self=False) as body:
             body.parent = None
-            made = parameter
+            value = parameter
             for _ in range(builder.draw.integer(1, 3)):
-                made = _step(builder, made, spec)
-            made = builder.fitted(made, bounded(spec))
-            body.statements.append(returned(builder, made))
+                value = _step(builder, value, spec)
+            value = builder.fitted(value, bounded(spec))
+            body.statements.append(returned(builder, value))
     finally:
         builder.block, builder.nested, builder.template = outer, nested, inplace
         builder.leafless -= 1
@@ -158,17 +161,17 @@ def _step(builder: Builder, value: Value, spec: Spec) -> Value:
 
 
 def python_input(builder: Builder, dtype: str) -> Value:
-    """An argument that is a Python number."""
+    """An input that is a Python number."""
     draw = builder.draw
     texts = {"bool": ("True", "False"), "int64": ("2", "3", "5"), "float64": ("0.5", "1.5", "2.0")}
     nouns = {"bool": "flag", "int64": "count", "float64": "scale"}
     value = Value(Spec(None, dtype), Range(0, 5, dtype != "float64"), Storage(), nouns[dtype])
-    return builder.known(Leaf("input", value, draw.choice(texts[dtype])))
+    return builder.add_leaf(Leaf("input", value, draw.choice(texts[dtype])))
 
 
 def some_tensor(builder: Builder, depth: int) -> Value:
-    """A tensor that is there already, or a new one, with at least one dimension."""
-    there = [v for v in builder.block.visible() if v.spec.size]
-    if there and builder.draw.chance(0.7):
-        return builder.draw.choice(there[:8])
+    """An existing tensor or a new one, with at least one dimension."""
+    existing = [v for v in builder.block.visible() if v.spec.size]
+    if existing and builder.draw.chance(0.7):
+        return builder.draw.choice(existing[:8])
     return builder.produce(Spec((builder.draw.size(9), builder.draw.size(9)), "float32"), 1)

@@ -1,4 +1,4 @@
-"""What kind of programs are made: the knobs of the generator, under a name."""
+"""Templates: named distributions of programs, with the parameters of the generator."""
 
 from __future__ import annotations
 
@@ -21,20 +21,26 @@ _NAMED_ONLY = frozenset({"dtensor"})
 
 
 class InvalidTemplate(Exception):
-    """A template that cannot be used; the message names the file and what is wrong."""
+    """A template that cannot be used; the message names the file and the mistake."""
 
 
 class ProgramTemplate(pydantic.BaseModel):
-    """A distribution of programs. Probabilities lie between 0 and 1; weights are relative, 0 leaves out.
+    """A distribution of programs. Probabilities lie between 0 and 1; weights are relative, 0 excludes.
 
-    ``families`` and ``operators`` weigh operators; where ``operators`` has any, only these are used. ``dtypes``,
-    ``ranks``, ``profiles`` (values of inputs) and ``layouts`` are drawn by weight. ``modules``: a module with
-    parameters instead of a function. ``backward``: inputs and parameters take gradients. ``inplace``, ``out``: the
-    share of such calls where they are possible. ``dynamic``: sizes that change from one input set to the next.
-    ``empty``: dimensions of size 0. ``exact``: only values that no rounding touches. ``reuse``: of values that are
-    there. ``leaf``: an input before the depth is reached. ``inputs``, ``outputs``, ``depth``, ``nodes``: about so
-    many at most. ``mutates_inputs``: inputs may be written to. ``nested``: outputs in lists, tuples and dicts.
-    ``preamble``: lines before the program.
+    - ``families``, ``operators``: weights of operators; where ``operators`` names any, only those are used.
+    - ``dtypes``, ``ranks``, ``profiles`` (values of inputs), ``layouts``: weights of draws.
+    - ``modules``: probability of a module with parameters instead of a function.
+    - ``backward``: probability that inputs and parameters require gradients.
+    - ``inplace``, ``out``: share of in-place and ``out=`` calls where they are possible.
+    - ``dynamic``: probability of sizes that change from one input set to the next.
+    - ``empty``: probability that a dimension has size 0.
+    - ``exact``: share of outputs with values that no rounding touches.
+    - ``reuse``: probability that an existing value is used again.
+    - ``leaf``: probability of an input before the depth is reached.
+    - ``nested``: probability that outputs are nested in lists, tuples and dicts.
+    - ``mutates_inputs``: whether inputs may be written to.
+    - ``inputs``, ``outputs``, ``depth``, ``nodes``: approximate maxima.
+    - ``preamble``: lines of code before the program.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
@@ -75,14 +81,14 @@ class ProgramTemplate(pydantic.BaseModel):
 
     @pydantic.field_validator("dtypes", "profiles", "layouts")
     @classmethod
-    def _is_known(cls, given: dict[str, float], info: pydantic.ValidationInfo) -> dict[str, float]:
-        known = {"dtypes": EVERY, "profiles": tuple(PROFILES), "layouts": tuple(LAYOUTS)}[info.field_name or ""]
-        for name in given:
-            if name not in known:
-                raise ValueError(f"no such name: {name!r}; known: {', '.join(known)}")
-        if not any(given.values()):
-            raise ValueError("nothing has a weight")
-        return given
+    def _has_known_names(cls, weights: dict[str, float], info: pydantic.ValidationInfo) -> dict[str, float]:
+        names = {"dtypes": EVERY, "profiles": tuple(PROFILES), "layouts": tuple(LAYOUTS)}[info.field_name or ""]
+        for name in weights:
+            if name not in names:
+                raise ValueError(f"no such name: {name!r}; known: {', '.join(names)}")
+        if not any(weights.values()):
+            raise ValueError("every weight is 0")
+        return weights
 
     @pydantic.field_validator("preamble")
     @classmethod
@@ -94,24 +100,24 @@ class ProgramTemplate(pydantic.BaseModel):
         return lines
 
     def allows(self, family: str) -> bool:
-        """Whether its operators may be used at all, by name: some need what only a template's preamble defines."""
+        """Whether its operators may be selected by name: some need definitions of the template's preamble."""
         return family in self.families or family not in _NAMED_ONLY
 
     def weight_of(self, family: str) -> float:
-        """What the family weighs; one that only a template's preamble makes possible has to be named."""
+        """The weight of ``family``; 0 for one that needs a preamble and that the template does not name."""
         return self.families.get(family, 0.0 if family in _NAMED_ONLY else self.others)
 
 
 def read_template(path: Path) -> ProgramTemplate:
     """A template from a TOML file. Raises InvalidTemplate."""
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidTemplate(f"{path}: cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidTemplate(f"{path}: not valid TOML: {error}") from None
     try:
-        return ProgramTemplate.model_validate({"name": path.stem, **given})
+        return ProgramTemplate.model_validate({"name": path.stem, **table})
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -130,9 +136,9 @@ def template_of(path: Path) -> ProgramTemplate:
     if path.suffix != ".py":
         return read_template(path)
     try:
-        found = runpy.run_path(str(path)).get("template")
-    except (Exception, SystemExit) as error:  # whatever the user's file does wrong
+        template = runpy.run_path(str(path)).get("template")
+    except (Exception, SystemExit) as error:  # any error of the user's file
         raise InvalidTemplate(f"{path}: {type(error).__name__}: {error}") from error
-    if not isinstance(found, ProgramTemplate):
-        raise InvalidTemplate(f"{path}: defines no `template = Template(...)`")
-    return found if found.name else found.model_copy(update={"name": path.stem})
+    if not isinstance(template, ProgramTemplate):
+        raise InvalidTemplate(f"{path}: defines no `template = ProgramTemplate(...)`")
+    return template if template.name else template.model_copy(update={"name": path.stem})

@@ -72,7 +72,7 @@ def samples_of(order: GenerationRequest) -> Samples:
 def endpoint_of(model: str, base_url: str, key_env: str | None, key_file: Path | None, *, silent: bool) -> Endpoint:
     """Who is asked; an empty ``base_url`` is OpenAI's. ``silent``: nothing is sent, so no key is needed.
 
-    The key is taken out of the environment. Raises BadOrder.
+    The key is taken out of the environment. Raises InvalidRequest.
     """
     if not model:
         raise InvalidRequest("model", "name one; nothing is sent anywhere without it")
@@ -92,7 +92,7 @@ def endpoint_of(model: str, base_url: str, key_env: str | None, key_file: Path |
 
 
 def amount_of(endpoint: Endpoint, own: str) -> Price:
-    """What tokens cost, see ``price_of``. Raises BadOrder."""
+    """What tokens cost, see ``price_of``. Raises InvalidRequest."""
     try:
         return price_of(endpoint, own)
     except NoPrice as error:
@@ -100,7 +100,7 @@ def amount_of(endpoint: Endpoint, own: str) -> Price:
 
 
 def prompts_of(names: Sequence[str]) -> tuple[Prompt, ...]:
-    """Shipped prompts by name (``all`` of them), and the user's own by file. Raises BadOrder."""
+    """Shipped prompts by name (``all`` of them), and the user's own by file. Raises InvalidRequest."""
     shipped = shipped_prompts()
     if ALL in names:
         return tuple(shipped.values())
@@ -122,7 +122,7 @@ def prompts_of(names: Sequence[str]) -> tuple[Prompt, ...]:
 
 
 def parts_of(prompts: Sequence[Prompt], globs: Sequence[str]) -> tuple[tuple[CompilerPart, ...], bool]:
-    """The parts of the compiler that may be asked for, and whether the user named them. Raises BadOrder."""
+    """The parts of the compiler that may be asked for, and whether the user named them. Raises InvalidRequest."""
     if not any(prompt.needs == "part" for prompt in prompts):
         if globs:
             raise InvalidRequest(

@@ -1,4 +1,4 @@
-"""What the documentation says about the generator is so."""
+"""The documentation of the generator: its page of operators and its examples."""
 
 import re
 from pathlib import Path
@@ -17,24 +17,24 @@ EXAMPLE = next(text for kind, text in BLOCKS if kind == "python" and "random_spe
 TEMPLATE = next(text for kind, text in BLOCKS if kind == "toml")
 
 
-def test_the_page_of_operators_is_that_of_the_declarations():
+def test_operators_page_is_generated_from_declarations():
     assert (DOCS / "reference" / "operators.md").read_text(encoding="utf-8") == page()
 
 
-def test_an_operator_takes_at_most_twelve_lines_and_works(tmp_path):
+def test_documented_operator_has_at_most_twelve_lines_and_works(tmp_path):
     declaration = OPERATOR[OPERATOR.index("@operator") :]
     assert len(declaration.strip().splitlines()) <= 12
     file = tmp_path / "mine.py"
     file.write_text(OPERATOR, encoding="utf-8")
     only, weights = ["torch.softcap", "torch.add"], {"torch.softcap": 5.0}
     generator = ProgramGenerator(shipped_templates()["default"], only=only, weights=weights, plugins=[file])
-    made = [generator.generate(seed) for seed in range(10)]
-    assert "torch.softcap" not in operators(), "others do not see it"
-    assert sum("torch.softcap" in program.operators for program in made) >= 8
-    assert not [eager_error(program.source) for program in made if eager_error(program.source)]
+    programs = [generator.generate(seed) for seed in range(10)]
+    assert "torch.softcap" not in operators(), "not registered for other generators"
+    assert sum("torch.softcap" in program.operators for program in programs) >= 8
+    assert not [eager_error(program.source) for program in programs if eager_error(program.source)]
 
 
-def test_a_template_of_ones_own(tmp_path):
+def test_documented_template_works(tmp_path):
     file = tmp_path / "attention.toml"
     file.write_text(TEMPLATE, encoding="utf-8")
     template = template_of(file)
@@ -43,6 +43,6 @@ def test_a_template_of_ones_own(tmp_path):
     assert not eager_error(ProgramGenerator(template).generate(0).source)
 
 
-def test_the_example_runs(capsys):
+def test_documented_example_runs(capsys):
     exec(compile(EXAMPLE, "example", "exec"), {})
     assert "tensor" in capsys.readouterr().out

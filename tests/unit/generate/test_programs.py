@@ -1,4 +1,4 @@
-"""Generated programs: the same everywhere, valid, and what their comments say."""
+"""Generated programs: deterministic, valid, with correct comments."""
 
 import ast
 import os
@@ -25,15 +25,15 @@ MIXTURE = Mixture(GENERATORS)
 
 _SCRIPT = """
 import sys
-from eqfuzz.generate.dag.generate import Generator, Mixture
+from eqfuzz.generate.dag.generate import ProgramGenerator, Mixture
 from eqfuzz.generate.dag.template import shipped_templates
-mixture = Mixture({name: Generator(one) for name, one in shipped_templates().items()})
+mixture = Mixture({name: ProgramGenerator(one) for name, one in shipped_templates().items()})
 for seed in range(60):
     sys.stdout.write(mixture.generate(seed).source)
 """
 
 
-def test_the_same_seed_gives_the_same_bytes_in_every_process():
+def test_seed_gives_same_bytes_in_every_process():
     here = "".join(MIXTURE.generate(seed).source for seed in range(60))
     for hash_seed in ("1", "77"):
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
@@ -43,7 +43,7 @@ def test_the_same_seed_gives_the_same_bytes_in_every_process():
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_every_template_gives_programs_that_run(template):
+def test_programs_of_every_template_run(template):
     failures = []
     for seed in range(12):
         program = GENERATORS[template].generate(seed)
@@ -57,28 +57,28 @@ def test_every_template_gives_programs_that_run(template):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({*operators(), *STRUCTURES}))
-def test_every_operator_makes_programs_that_run(name):
-    """Programs that begin with it, modules and gradients among them."""
+def test_programs_of_every_operator_run(name):
+    """Programs that begin with the operator, some of them modules or with gradients."""
     generator = next(g for g in GENERATORS.values() if name in g.names)
     template = generator.template.model_copy(update={"modules": 0.6, "nodes": 8, "outputs": 1})
     lone = ProgramGenerator(template)
     lone.catalogue.first = lambda draw, turn: name  # type: ignore[method-assign]
-    made = [lone.generate(seed) for seed in range(3)]
-    assert any(name in program.operators for program in made), "it is never what is asked for"
-    for program in made:
+    programs = [lone.generate(seed) for seed in range(3)]
+    assert any(name in program.operators for program in programs), "no program uses it"
+    for program in programs:
         assert not eager_error(program.source), f"{program.source}\n{eager_error(program.source)}"
 
 
 _NOTED = re.compile(r"^( *)(\w+) = .*  # \[([^\]]*)\] (\w+)$")
 
 
-def test_comments_say_what_the_values_are():
-    """Each variable's size and dtype, as the line that makes it says."""
+def test_comments_give_size_and_dtype_of_values():
+    """Each variable has the size and dtype of the comment on its assignment."""
     seen = 0
     for seed in range(80):
         program = GENERATORS["default"].generate(seed)
         if "torch.cond(" in program.source or "_higher_order_ops" in program.source:
-            continue  # these trace their functions, which may then not tell anybody
+            continue  # functions of these are traced, and may not call out
         lines = []
         for line in program.source.splitlines():
             lines.append(line)
@@ -90,9 +90,9 @@ def test_comments_say_what_the_values_are():
         def note(value, size, dtype, wrong=wrong):
             nonlocal seen
             seen += 1
-            told = size.split(", ") if size else []
-            fits = len(told) == value.dim() and all(
-                not t.isdigit() or int(t) == n for t, n in zip(told, value.shape, strict=True)
+            sizes = size.split(", ") if size else []
+            fits = len(sizes) == value.dim() and all(
+                not t.isdigit() or int(t) == n for t, n in zip(sizes, value.shape, strict=True)
             )
             if not fits or value.dtype != getattr(torch, dtype):
                 wrong.append((size, dtype, tuple(value.shape), value.dtype))
@@ -104,29 +104,29 @@ def test_comments_say_what_the_values_are():
     assert seen > 200
 
 
-def test_nothing_is_there_that_is_not_used():
+def test_programs_have_no_unused_parameters():
     for seed in range(150):
         source = MIXTURE.generate(seed).source
         tree = ast.parse(source)
         loaded = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
             for argument in function.args.args:
-                told = f"{argument.arg} of {function.name} in\n{source}"
-                assert argument.arg in loaded or argument.arg in ("self", "rng", "value"), told
+                message = f"{argument.arg} of {function.name} in\n{source}"
+                assert argument.arg in loaded or argument.arg in ("self", "rng", "value"), message
 
 
-def test_only_the_operators_asked_for():
+def test_only_selected_operators_are_used():
     only = ["torch.add", "torch.matmul", "torch.nn.functional.relu"]
-    known = [name for name in only if name in operators()]
-    generator = ProgramGenerator(TEMPLATES["default"], only=known)
+    assert set(only) <= set(operators())
+    generator = ProgramGenerator(TEMPLATES["default"], only=only)
     helping = {f"torch.{name}" for name in ("clamp", "tanh", "sin", "abs", "square", "sigmoid", "div", "remainder")}
     helping |= {"torch.nan_to_num"}
     helping |= {"torch.nn.functional.softplus", "torch.Tensor.contiguous", "torch.Tensor.detach"}
     for seed in range(40):
-        assert set(generator.generate(seed).operators) <= {*known, *helping}
+        assert set(generator.generate(seed).operators) <= {*only, *helping}
 
 
-def test_random_numbers_are_drawn_once_and_at_the_top():
+def test_random_numbers_are_drawn_at_most_once_outside_of_blocks():
     drawing = [name for name, one in operators().items() if one.family == DRAWING]
     assert len(drawing) == 10
     generator = ProgramGenerator(TEMPLATES["catalogue"], weights=dict.fromkeys(drawing, 50.0))
@@ -145,13 +145,13 @@ def test_random_numbers_are_drawn_once_and_at_the_top():
         assert count or torch.equal(torch.get_rng_state(), before)
 
 
-def test_the_catalogue_has_many_results():
+def test_catalogue_programs_have_many_results():
     counts = [len(GENERATORS["catalogue"].generate(seed).graph.result.inputs) for seed in range(30)]
     assert max(counts) > 20
     assert sum(counts) / len(counts) > 10
 
 
-def test_weights_count():
+def test_weights_change_frequency_of_operators():
     heavy = ProgramGenerator(TEMPLATES["default"], weights={"torch.add": 200.0})
     plain = GENERATORS["default"]
 
@@ -161,12 +161,12 @@ def test_weights_count():
     assert uses(heavy) > 3 * uses(plain)
 
 
-def test_depth_bounds_the_program():
+def test_depth_limits_size_of_programs():
     deep, flat = ProgramGenerator(TEMPLATES["default"], depth=20), ProgramGenerator(TEMPLATES["default"], depth=2)
     sizes = [sum(len(g.generate(seed).operators) for seed in range(40)) for g in (deep, flat)]
     assert sizes[0] > 1.3 * sizes[1]
 
 
-def test_an_operator_that_cannot_be_is_no_operator():
+def test_unknown_operator_generates_nothing():
     with pytest.raises(NothingGenerated):
         ProgramGenerator(TEMPLATES["default"], only=["no such"]).generate(0)

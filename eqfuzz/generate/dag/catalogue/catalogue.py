@@ -1,4 +1,4 @@
-"""The operators that a template lets in, so kept that one which fits is found at once."""
+"""The operators of a template, with their weights, indexed by dtype and rank of the result."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from eqfuzz.generate.dag.values.spec import Spec, UnsatisfiableSpec
 from eqfuzz.program.suggestions import did_you_mean
 
 _OWN = 2.0
-"""From this weight on a family is what a template is about: its operators have their turn first, then by turns one that
-makes few kinds of values, since nothing else asks for it, and any other."""
+"""From this weight on a family is what the template is about. Programs begin with its operators first, then alternately
+with one of few result types, which little else requires, and with any other."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Structure:
-    """A way to build a part of a program that is more than an expression: see `eqfuzz.generate.dag.flow`."""
+    """A declaration of control flow, whose result needs statements: see `eqfuzz.generate.dag.flow`."""
 
     name: str
     dtypes: frozenset[str]
@@ -37,9 +37,9 @@ class Structure:
 class Catalogue:
     """The operators and structures of a template, with their weights.
 
-    A family's weight is shared by its members; ``weights`` multiply those of single operators, by name. ``only`` leaves
-    out all others. An operator named in ``only`` or ``weights`` is let in whatever its family weighs. Raises
-    InvalidTemplate and InvalidOperators.
+    The weight of a family is shared by its members; ``weights`` multiplies those of single operators, by name. ``only``
+    excludes all others. An operator named in ``only`` or ``weights`` is included whatever the weight of its family.
+    Raises InvalidTemplate and InvalidOperators.
     """
 
     def __init__(
@@ -75,20 +75,20 @@ class Catalogue:
         narrow = sorted(rest, key=lambda name: len(self.member(name).dtypes) * len(self.member(name).ranks))
         self._turns = [name for name in names if self.member(name).family in own]
         self._turns += itertools.chain.from_iterable(zip(narrow, rest, strict=True))
-        self._found: dict[tuple[str, int, bool], tuple[list[str], list[float]]] = {}
+        self._candidates: dict[tuple[str, int, bool], tuple[list[str], list[float]]] = {}
 
     def pick(self, draw: Draw, spec: Spec) -> str | None:
-        """The name of something that makes such specs, at random; None where nothing does."""
+        """The name of a random operator or structure that can make ``spec``; None without any."""
         rank = -1 if spec.size is None else spec.rank
-        names, weights = self._that_make(spec.dtype, rank, spec.exact)
+        names, weights = self._makers(spec.dtype, rank, spec.exact)
         if not names:
             return None
         return draw.rng.choices(names, cum_weights=weights)[0]
 
     def first(self, draw: Draw, turn: int | None) -> str:
-        """What an output begins with: the operator whose turn it is, so that none is never used, or one by weight.
+        """The operator of an output: the one whose ``turn`` it is, so that each is used at some time, or one by weight.
 
-        Raises Unfit where there is none.
+        Raises UnsatisfiableSpec where there is none.
         """
         names = list(self.weights)
         if not names:
@@ -100,32 +100,32 @@ class Catalogue:
         return draw.rng.choices(names, [self.weights[name] ** 0.5 for name in names])[0]
 
     def needs_module(self, name: str) -> bool:
-        """Whether it is a layer."""
+        """Whether the operator ``name`` is a layer of ``torch.nn``."""
         return name.startswith("torch.nn.") and not name.startswith("torch.nn.functional.")
 
     def member(self, name: str) -> Operator | Structure:
         return self.operators[name] if name in self.operators else self.structures[name]
 
-    def _that_make(self, dtype: str, rank: int, exact: bool) -> tuple[list[str], list[float]]:
+    def _makers(self, dtype: str, rank: int, exact: bool) -> tuple[list[str], list[float]]:
         key = dtype, rank, exact
-        if key not in self._found:
+        if key not in self._candidates:
             every = {**self.operators, **self.structures}
             names = [name for name, one in every.items() if one.can_make(dtype, rank, exact)]
             weights = list(itertools.accumulate(self.weights[name] for name in names))
-            self._found[key] = names, weights
-        return self._found[key]
+            self._candidates[key] = names, weights
+        return self._candidates[key]
 
 
 def _require_known(
     operators: Mapping[str, Operator], structures: Mapping[str, Structure], template: ProgramTemplate
 ) -> None:
-    """Raises InvalidTemplate for a family or an operator that there is none of."""
+    """Raises InvalidTemplate for a family or an operator that does not exist."""
     families = sorted({one.family for one in (*operators.values(), *structures.values())})
-    for field, given, known in (
+    for field, weights, names in (
         ("families", template.families, families),
         ("operators", template.operators, [*operators, *structures]),
     ):
-        for name in given:
-            if name not in known:
-                hint = did_you_mean(name, known)
+        for name in weights:
+            if name not in names:
+                hint = did_you_mean(name, names)
                 raise InvalidTemplate(f"template {template.name}: {field}: there is no {name!r}{hint}")

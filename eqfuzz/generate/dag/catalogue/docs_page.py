@@ -1,4 +1,4 @@
-"""The page of operators in the documentation.
+"""The reference page of operators in the documentation.
 
 ``python -m eqfuzz.generate.dag.catalogue.docs_page > docs/reference/operators.md`` writes it.
 """
@@ -18,7 +18,7 @@ _HEAD = """\
 # Operators of the generator
 
 {count} operators and structures in {families} families, from their declarations. *Exact*: exact inputs give an exact
-result, so that it may stand where nothing is to round. *Gradient*: gradients flow through it.
+result, so that it may be used where rounding is not allowed. *Gradient*: gradients flow through it.
 """
 
 
@@ -29,7 +29,7 @@ def page() -> str:
     parts = [_HEAD.format(count=len(entries), families=len(families))]
     for family, members in itertools.groupby(entries, key=lambda entry: entry["family"]):
         rows = [_row(entry) for entry in members]
-        heading = [f"## {family.capitalize()}", "", "| operator | makes | ranks | exact | gradient | what |"]
+        heading = [f"## {family.capitalize()}", "", "| operator | result | ranks | exact | gradient | description |"]
         parts.append("\n".join([*heading, "|---|---|---|---|---|---|", *rows]) + "\n")
     return "\n".join(parts)
 
@@ -42,13 +42,13 @@ def _row(entry: dict[str, Any]) -> str:
 
 
 def _dtypes(dtypes: list[str]) -> str:
-    """Whole groups by their names, the rest one by one."""
-    told, left = [], set(dtypes)
+    """The names of the groups that are complete, then the other dtypes."""
+    names, left = [], set(dtypes)
     for name, group in _GROUPS.items():
         if left >= set(group):
-            told.append(name)
+            names.append(name)
             left -= set(group)
-    return ", ".join([*told, *sorted(left)])
+    return ", ".join([*names, *sorted(left)])
 
 
 if __name__ == "__main__":

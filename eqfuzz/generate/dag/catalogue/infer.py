@@ -1,8 +1,8 @@
-"""Elementwise operators read off PyTorch's OpInfo table: ``python -m eqfuzz.generate.dag.catalogue.infer``.
+"""Elementwise operators from PyTorch's OpInfo table: ``python -m eqfuzz.generate.dag.catalogue.infer``.
 
 Writes ``operators/elementwise.json``: for each operator of one tensor its dtypes, its forms, for which dtypes it has a
-gradient, and, measured on a dense grid, what comes out of which interval. That is part of the source, so
-that one version of eqfuzz makes the same programs whatever torch is installed; needs expecttest, as OpInfo does.
+gradient, and the range of its results over several intervals, measured on a dense grid. The file is part of the source,
+so that a version of eqfuzz generates the same programs with every torch. Needs expecttest, as OpInfo does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from eqfuzz.torch_internals.operators import unary_ufuncs
 TABLE = Path(__file__).parents[1] / "operators" / "math" / "elementwise.json"
 
 INTERVALS = ((-180.0, 180.0), (-8.0, 8.0), (-0.95, 0.95), (0.05, 64.0), (0.05, 0.95), (1.05, 64.0), (0.05, 2.0))
-"""Where operators are tried, the widest first."""
+"""Intervals over which operators are measured, the widest first."""
 
 GRID = 20001
 _MOST = 1e4
@@ -47,10 +47,10 @@ _LEFT_OUT = {
     "bitwise_not",
     "conj_physical",
 }
-"""Declared by hand, random, or without a compiled form."""
+"""Operators that are declared by hand, are random, or have no compiled form."""
 
 _DISCRETE = {"ceil", "floor", "trunc", "round", "frac", "sign", "signbit", "heaviside"}
-"""Jumps: what goes in has to be exact."""
+"""Discontinuous operators, which need exact inputs."""
 
 
 def main() -> int:
@@ -116,7 +116,7 @@ def _result_dtype(op: Any, dtype: str) -> str:
 
 
 def _span(op: Any, low: float, high: float) -> tuple[float, float] | None:
-    """Least and greatest value over the interval; None where something is not finite, huge or steep."""
+    """The range of results over the interval; None where one is not finite or huge, or a slope is."""
     x = torch.linspace(low, high, GRID, dtype=torch.float64, requires_grad=True)
     y = op(x)
     if y.dtype == torch.bool:

@@ -1,4 +1,4 @@
-"""Operators as people look them up: by family, with what they make and how they are written."""
+"""The list of operators and structures behind ``eqfuzz generate ops``."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from eqfuzz.generate.dag.flow import STRUCTURES
 
 
 def listed(plugins: Iterable[Path] = ()) -> list[dict[str, Any]]:
-    """One entry for each operator and structure, by family and name."""
+    """One JSON object for each operator and structure, by family and name. Raises InvalidOperators."""
     entries = [
         {
             "name": one.name,
             "family": one.family,
             "dtypes": sorted(one.dtypes),
             "ranks": [rank for rank in one.ranks if rank >= 0],
-            "spellings": [*one.spellings, *one.inplace, *one.out],
+            "spellings": [*one.forms, *one.inplace, *one.out],
             "exact": one.exact,
             "gradient": bool(one.grad),
             "about": " ".join(one.doc.split()),

@@ -1,4 +1,4 @@
-"""What an operator is: what it can make, what it needs for that, and how it is written."""
+"""Operators of the generator: their declarations, and the registry that they are loaded into."""
 
 from __future__ import annotations
 
@@ -17,27 +17,19 @@ Values = Callable[..., Range]
 
 
 class InvalidOperators(Exception):
-    """A file of operators that cannot be used; the message names it and says why."""
+    """A file of operators that cannot be used; the message names the file and the reason."""
 
 
-@dataclasses.dataclass(frozen=True)
 class Needs:
-    """What one use of an operator needs; ``Needs(first, second, dim=1)``.
+    """The requirements of one use of an operator: ``Needs(first, second, dim=1)``.
 
-    Positional: the specs of the inputs. ``values``: the range of the output, or a function that gives it from the
-    inputs' ranges (without it: that of all inputs together). ``outputs``: the specs of all that the operator returns,
-    where that is a tuple; the one asked for is number ``picked``. ``layers``: submodules by the name of the parameter
-    that stands for them, as code that builds them. ``spellings``: how this use is written, where that is not how the
-    operator is written elsewhere. All other keywords are what the spelling's other holes are filled with.
+    ``inputs``, the positional arguments, are the specs of the inputs. ``values`` is the range of the output, or a
+    function of the inputs' ranges (default: the smallest range that contains those of all inputs). ``outputs`` are the
+    specs of a tuple of results, of which number ``picked`` is the result asked for. ``layers`` maps parameters to the
+    code of the submodules that they stand for. ``forms`` are the forms of this call, where they are not those of the
+    operator. All other keywords are parameters: they fill the holes of the form. ``spellings`` is the former name of
+    ``forms``.
     """
-
-    inputs: tuple[Spec, ...]
-    values: Values | Range | None
-    outputs: tuple[Spec, ...]
-    picked: int
-    layers: Mapping[str, str]
-    spellings: tuple[str, ...]
-    params: Mapping[str, Any]
 
     def __init__(
         self,
@@ -46,23 +38,20 @@ class Needs:
         outputs: Iterable[Spec] = (),
         picked: int = 0,
         layers: Mapping[str, str] | None = None,
+        forms: Iterable[str] = (),
         spellings: Iterable[str] = (),
         **params: Any,
     ) -> None:
-        given = {
-            "inputs": inputs,
-            "values": values,
-            "outputs": tuple(outputs),
-            "picked": picked,
-            "layers": layers or {},
-            "spellings": tuple(spellings),
-            "params": params,
-        }
-        for name, value in given.items():
-            object.__setattr__(self, name, value)
+        self.inputs = inputs
+        self.values = values
+        self.outputs = tuple(outputs)
+        self.picked = picked
+        self.layers = layers or {}
+        self.forms = tuple(forms) or tuple(spellings)
+        self.params = params
 
     def range_of(self, ranges: list[Range]) -> Range:
-        """The output's values. Raises Unfit as the declaration does."""
+        """The range of the output, for inputs of these ``ranges``. Raises UnsatisfiableSpec as the declaration does."""
         if isinstance(self.values, Range):
             return self.values
         if self.values is not None:
@@ -72,22 +61,28 @@ class Needs:
 
 @dataclasses.dataclass(frozen=True)
 class Operator:
-    """One short declaration, made by the decorator `operator`.
+    """The declaration of an operator, as the decorator `operator` records it.
 
-    ``name`` is how ``--supported-ops`` spells it. ``spellings`` are expressions with a hole for each input, ``{0}``,
-    and for each parameter, ``{dim}``. ``dtypes`` and ``ranks`` are those of what it makes. ``exact``: exact inputs
-    give an exact result. ``grad``: it can be differentiated, or does not depend on its inputs smoothly at all; or the
-    dtypes for which that is so.
-    ``saves``: its backward pass reads what went in or came out, so that neither may be written over. ``view``: what it
-    makes may share the first input's memory. ``written``: such a view may be written to; not where its elements share
-    memory, or where autograd forbids it. ``dense``: contiguous inputs give a contiguous result; where that is not said,
-    they do unless it is a view. ``inplace``: statements that write the result over the first input.
-    ``out``: calls that write it to a tensor ``{out}``. ``noun``: what a person would call the result.
+    - ``name``: as in ``--supported-ops``; ``family``: the group that templates weight it by.
+    - ``forms``: equivalent expressions, with a hole for each input (``{0}``) and each parameter (``{dim}``).
+    - ``dtypes``, ``ranks``: of its result.
+    - ``needs``: the requirements of one use, for a given result.
+    - ``exact``: exact inputs give an exact result.
+    - ``grad``: it can be differentiated, or does not depend on its inputs continuously; or the dtypes for which that
+      holds.
+    - ``saves``: inputs or result are saved for backward, so neither may be overwritten.
+    - ``view``: the result may share the memory of the first input; ``written``: such a view may be written to. It may
+      not where its elements overlap, or where autograd forbids it.
+    - ``dense``: contiguous inputs give a contiguous result; None: unless it is a view.
+    - ``inplace``: statements that write the result over the first input; ``out``: calls that write it to a tensor
+      ``{out}``.
+    - ``name_hint``: the name of a variable that holds the result.
+    - ``weight``: relative to the other operators of the family.
     """
 
     name: str
     family: str
-    spellings: tuple[str, ...]
+    forms: tuple[str, ...]
     dtypes: frozenset[str]
     ranks: range
     needs: Callable[[Draw, Spec], Needs]
@@ -99,12 +94,12 @@ class Operator:
     written: bool = True
     inplace: tuple[str, ...] = ()
     out: tuple[str, ...] = ()
-    noun: str = ""
+    name_hint: str = ""
     weight: float = 1.0
     doc: str = ""
 
     def differentiates(self, dtype: str) -> bool:
-        """Whether gradients flow through it where the result is of this dtype."""
+        """Whether gradients flow through it to a result of ``dtype``."""
         return self.grad if isinstance(self.grad, bool) else dtype in self.grad
 
     def can_make(self, dtype: str, rank: int, exact: bool) -> bool:
@@ -116,7 +111,7 @@ REGISTRY: dict[str, Operator] = {}
 
 def operator(
     name: str,
-    *spellings: str,
+    *forms: str,
     dtypes: Iterable[str],
     rank: tuple[int, int] = (0, 5),
     family: str = "",
@@ -128,12 +123,15 @@ def operator(
     written: bool = True,
     inplace: Iterable[str] = (),
     out: Iterable[str] = (),
+    name_hint: str = "",
     noun: str = "",
     weight: float = 1.0,
 ) -> Callable[[Callable[[Draw, Spec], Needs]], Callable[[Draw, Spec], Needs]]:
-    """Declare an operator; the function decorated says what one use needs to make a spec, or raises Unfit.
+    """Declare an operator, see `Operator`; the decorated function returns the `Needs` of one use for a result.
 
-    ``rank`` gives the least and the most dimensions of what it makes. Raises ValueError for a second one of a name.
+    It gets a `Draw` and the `Spec` of the result, and raises UnsatisfiableSpec where the operator cannot produce that.
+    ``rank`` is the smallest and the largest rank of the result. ``noun`` is the former name of ``name_hint``. Raises
+    ValueError where an operator of this name exists.
     """
 
     def declare(needs: Callable[[Draw, Spec], Needs]) -> Callable[[Draw, Spec], Needs]:
@@ -142,7 +140,7 @@ def operator(
         REGISTRY[name] = Operator(
             name,
             family or needs.__module__.rsplit(".", 1)[-1].replace("_", " "),
-            spellings,
+            forms,
             frozenset(dtypes),
             range(rank[0], rank[1] + 1),
             needs,
@@ -154,9 +152,9 @@ def operator(
             written,
             tuple(inplace),
             tuple(out),
-            noun,
+            name_hint or noun,
             weight,
-            (getattr(needs, "func", needs).__doc__ or "").strip(),  # a partial has the words of its class
+            (getattr(needs, "func", needs).__doc__ or "").strip(),  # of a partial: not the docstring of its class
         )
         return needs
 
@@ -164,28 +162,25 @@ def operator(
 
 
 def operators(extra: Iterable[Path] = ()) -> dict[str, Operator]:
-    """All operators by name: those that come with eqfuzz, and those that the files ``extra`` declare.
-
-    Raises InvalidOperators.
-    """
+    """All operators by name: the shipped ones, and those declared in the files ``extra``. Raises InvalidOperators."""
     package = importlib.import_module("eqfuzz.generate.dag.operators")
-    # In the order of the last part of their names, whichever folder they are in: what is drawn depends on it.
+    # Sorted by the last part of their names, whichever folder they are in: what is drawn depends on the order.
     modules = pkgutil.walk_packages(package.__path__, prefix=f"{package.__name__}.")
     for module in sorted((m.name for m in modules if not m.ispkg), key=lambda name: name.rpartition(".")[2]):
         importlib.import_module(module)
-    found = dict(REGISTRY)
+    declarations = dict(REGISTRY)
     for path in extra:
         if path.resolve() not in _LOADED:
             _LOADED[path.resolve()] = _load(path)
-        found |= _LOADED[path.resolve()]
-    return dict(sorted(found.items()))
+        declarations |= _LOADED[path.resolve()]
+    return dict(sorted(declarations.items()))
 
 
 _LOADED: dict[Path, dict[str, Operator]] = {}
 
 
 def _load(path: Path) -> dict[str, Operator]:
-    """What a user's file declares; it is kept apart from what others declare. Raises InvalidOperators."""
+    """The operators that a user's file declares; they do not enter the registry. Raises InvalidOperators."""
     before = dict(REGISTRY)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
@@ -193,7 +188,7 @@ def _load(path: Path) -> dict[str, Operator]:
     try:
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
         return {name: one for name, one in REGISTRY.items() if name not in before}
-    except (Exception, SystemExit) as error:  # whatever the user's file does wrong
+    except (Exception, SystemExit) as error:  # any error of the user's file
         raise InvalidOperators(f"{path}: {type(error).__name__}: {error}") from error
     finally:
         REGISTRY.clear()

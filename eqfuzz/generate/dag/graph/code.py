@@ -1,4 +1,4 @@
-"""A program's graph as text: a seed in eqfuzz's own format, written as a person would write it."""
+"""Code generation: the source text of a program graph, a seed in eqfuzz's own format."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from eqfuzz.generate.dag.values.spec import Dim
 from eqfuzz.program.parsing import parse
 
 _LONGEST = 92
-"""Characters of a statement up to which an expression is written into it."""
+"""Maximal characters of a statement into which expressions are inlined."""
 
 _INLINED = 0.6
-"""The share of values used once that get no variable."""
+"""The share of the values with a single use that are inlined."""
 
 _HOLE = re.compile(r"\{(\w+)\}")
 
 
 def code(graph: Graph, draw: Draw, title: str) -> str:
-    """The seed file. ``title`` becomes its docstring."""
+    """The source text of the seed, with ``title`` as its docstring. Raises InvalidOperators."""
     return _Writer(graph, draw).text(title)
 
 
@@ -49,7 +49,7 @@ class _Writer:
         leaves = [leaf for leaf in graph.leaves if leaf.value in used]
         inputs = [leaf for leaf in leaves if leaf.kind == "input"]
         for leaf in inputs:
-            self._name[leaf.value] = self._names.new(leaf.value.noun)
+            self._name[leaf.value] = self._names.new(leaf.value.name_hint)
         self._uses = Counter(reads(statements))
         body = self._block(statements)
         dims, arguments = self._dims(body, [leaf.value for leaf in inputs])
@@ -71,12 +71,12 @@ class _Writer:
         self, layers: dict[str, str], held: list[tuple[str, str, str]], parameters: list[str], body: list[str]
     ) -> str:
         lines = ["super().__init__()"]
-        lines += [f"self.{name} = {made}" for name, made in layers.items()]
-        for kind, name, made in held:
+        lines += [f"self.{name} = {text}" for name, text in layers.items()]
+        for kind, name, text in held:
             if kind == "parameter":
-                lines.append(f"{name} = nn.Parameter({made})")
+                lines.append(f"{name} = nn.Parameter({text})")
             else:
-                lines.append(f'self.register_buffer("{name.removeprefix("self.")}", {made})')
+                lines.append(f'self.register_buffer("{name.removeprefix("self.")}", {text})')
         init = "def __init__(self):\n" + _indented(lines)
         forward = f"def forward({', '.join(['self', *parameters])}):\n" + _indented(body)
         return "class Program(nn.Module):\n" + textwrap.indent(f"{init}\n\n{forward}", "    ")
@@ -96,7 +96,7 @@ class _Writer:
         return "def inputs(rng):\n" + _indented(lines)
 
     def _dims(self, body: list[str], inputs: Sequence[Value]) -> tuple[list[str], list[str]]:
-        """Lines that read the sizes which the body names off inputs, and the names of those that no input has."""
+        """Lines that read the changing sizes used in the body off inputs, and the names of sizes that no input has."""
         lines, arguments = [], []
         for name in self._graph.dims:
             if not any(re.search(rf"\b{name}\b", line.split("  #")[0]) for line in body):
@@ -175,19 +175,19 @@ class _Writer:
         return []
 
     def _to_inline(self, statements: Sequence[Statement]) -> set[Value]:
-        """Values that need no variable: made and used once here, with nothing but other values made between."""
-        found: set[Value] = set()
+        """Values to inline: with a single use, and only assignments between definition and use."""
+        inlined: set[Value] = set()
         waiting: dict[Value, Assign] = {}
         for statement in statements:
             for value in _direct_reads(statement):
                 if value in waiting and self._uses[value] == 1 and self._draw.chance(_INLINED):
-                    found.add(value)
+                    inlined.add(value)
             if isinstance(statement, Assign) and not statement.again:
-                if len(statement.targets) == 1 and not statement.targets[0].pinned:
+                if len(statement.targets) == 1 and not statement.targets[0].needs_variable:
                     waiting[statement.targets[0]] = statement
             else:
                 waiting.clear()
-        return found
+        return inlined
 
     # Expressions
 
@@ -221,12 +221,12 @@ class _Writer:
         if value.name:
             return value.name
         if value not in self._name:
-            self._name[value] = self._names.new(value.noun or "h")
+            self._name[value] = self._names.new(value.name_hint or "h")
         return self._name[value]
 
 
 def written(value: Any) -> str:
-    """A parameter as code: sizes by name, text as it is."""
+    """A parameter as code: changing sizes by name, strings unquoted."""
     if isinstance(value, str):
         return value
     if isinstance(value, tuple):
@@ -239,7 +239,7 @@ def written(value: Any) -> str:
 
 
 def _direct_reads(statement: Statement) -> list[Value]:
-    """What the statement itself reads, but for what it writes to, and what its text names more than once."""
+    """The values that the statement itself reads exactly once, without the one that it writes to."""
     if isinstance(statement, Function):
         return []
     expr = statement.header if isinstance(statement, Compound) else statement.expr
@@ -249,12 +249,12 @@ def _direct_reads(statement: Statement) -> list[Value]:
 
 
 def _is_fixed(value: Value) -> bool:
-    """Whether its name means the same everywhere."""
+    """Whether its name has the same meaning in every scope."""
     return bool(value.name) and not value.name.startswith("self.")
 
 
 def _plain(text: str) -> str:
-    """Without parentheses that say nothing."""
+    """``text`` without redundant parentheses. Raises SyntaxError."""
     if text.startswith(("for ", "if ", "while ", "with ", "elif ")):
         head = ast.unparse(parse(text + ": pass"))
         return head.splitlines()[0].removesuffix(":")
@@ -285,9 +285,9 @@ def _file(title: str, preamble: Sequence[str], parts: Sequence[str]) -> str:
         imports.append("import torch.nn.functional as F")
     if re.search(r"\bnn\.", everything.replace("torch.nn.", "")):
         imports.append("from torch import nn")
-    given = [line for line in preamble if line.startswith(("import ", "from "))]
-    rest = [line for line in preamble if line not in given]
-    head = [f'"""{title}"""', "", *imports, *given]
+    preamble_imports = [line for line in preamble if line.startswith(("import ", "from "))]
+    rest = [line for line in preamble if line not in preamble_imports]
+    head = [f'"""{title}"""', "", *imports, *preamble_imports]
     if rest:
         head += ["", *rest]
     return "\n".join(head) + "\n\n\n" + body.rstrip() + "\n"

@@ -1,4 +1,4 @@
-"""A program as it is built: values, the expressions that make them, and statements in the order in which they run."""
+"""The graph of a program: values, the expressions that compute them, and statements in order of execution."""
 
 from __future__ import annotations
 
@@ -13,44 +13,46 @@ from eqfuzz.generate.dag.values.spec import Range, Spec
 class Storage:
     """The memory of one or more values.
 
-    ``owned``: the program may write to it. ``saved``: a backward pass will read it. ``grad``: gradients flow through.
+    ``owned``: the program may write to it. ``saved_for_backward``: a backward pass reads it. ``grad``: gradients flow
+    through it.
     """
 
     owned: bool = False
-    saved: bool = False
+    saved_for_backward: bool = False
     grad: bool = False
 
 
 @dataclasses.dataclass(eq=False, slots=True)
 class Value:
-    """What a variable holds, or an expression gives.
+    """The value of a variable or of an expression.
 
-    ``name`` is fixed for what is not assigned (``self.weight``). ``noun`` is what a person would call it.
-    ``contiguous``: known to be so, as far as ``view`` needs it. ``pinned``: it needs a variable. ``fixed``: it must
-    not be written over. ``cut``: no gradient flows through it, whatever does through others of the same memory.
+    ``name`` is the text of a value that is not assigned (``self.weight``, a literal); ``name_hint`` the preferred name
+    of its variable. ``contiguous``: known to be contiguous, as ``view`` requires. ``needs_variable``: it is not inlined
+    into another expression. ``read_only``: it may not be written to. ``detached``: no gradient flows through it, even
+    where one flows through other values of the same memory.
     """
 
     spec: Spec
     range: Range
     storage: Storage
-    noun: str = ""
+    name_hint: str = ""
     name: str = ""
     contiguous: bool = False
-    pinned: bool = False
-    fixed: bool = False
-    cut: bool = False
+    needs_variable: bool = False
+    read_only: bool = False
+    detached: bool = False
 
     @property
     def grad(self) -> bool:
         """Whether gradients flow through it."""
-        return self.storage.grad and not self.cut
+        return self.storage.grad and not self.detached
 
 
 @dataclasses.dataclass(eq=False, slots=True)
 class Expr:
-    """Text with holes: ``{0}`` for ``inputs``, ``{name}`` for ``params``. ``operator`` names what it uses.
+    """Code with holes: ``{0}`` for ``inputs``, ``{name}`` for ``params``. ``operator`` is the name of its operator.
 
-    ``function``: a call of it, with the inputs; the text is not looked at.
+    With ``function`` it is a call of that function with the inputs, and ``text`` is ignored.
     """
 
     text: str
@@ -61,7 +63,7 @@ class Expr:
 
     @property
     def read(self) -> tuple[Value, ...]:
-        """The inputs that the text names: some spellings of an operator leave one out."""
+        """The inputs that the text names: some forms of an operator omit one."""
         if self.function is not None:
             return self.inputs
         return tuple(value for number, value in enumerate(self.inputs) if f"{{{number}}}" in self.text)
@@ -74,12 +76,12 @@ class Assign:
     targets: tuple[Value, ...]
     expr: Expr
     again: bool = False
-    """The variable is there already and gets another value."""
+    """The variable exists already and is assigned again."""
 
 
 @dataclasses.dataclass(eq=False, slots=True)
 class Effect:
-    """An expression as a statement: it writes to ``target``, or does something that is not in the values."""
+    """An expression statement: it writes to ``target``, or has another side effect."""
 
     expr: Expr
     target: Value | None = None
@@ -89,7 +91,7 @@ class Effect:
 class Compound:
     """``header:`` and a block below it; ``for``, ``if`` and ``with``. ``orelse`` follows after ``else:``.
 
-    ``bound`` are the values that the header gives names to.
+    ``bound`` are the values that the header binds.
     """
 
     header: Expr
@@ -100,10 +102,11 @@ class Compound:
 
 @dataclasses.dataclass(eq=False, slots=True)
 class Function:
-    """A function that the program calls. ``inner``: it stands in the program and sees its variables, otherwise it
-    stands before the program and gets what it needs as further parameters.
+    """A function that the program calls.
 
-    ``name`` is a value without a meaning of its own, so that the function is named as variables are.
+    ``inner``: it is defined inside the program and reads its variables; otherwise it is defined before the program, and
+    gets the values that it needs as further parameters. ``name`` is a dummy value, so that functions are named as
+    variables are.
     """
 
     name: Value
@@ -122,9 +125,9 @@ Statement = Assign | Effect | Compound | Function | Return
 
 @dataclasses.dataclass(eq=False, slots=True)
 class Block:
-    """Statements that run one after the other, and the values that are there when they have run.
+    """A sequence of statements, and the values that are defined after it.
 
-    ``isolated``: what is outside is not to be written to from here.
+    ``isolated``: statements in it must not write to values from outside.
     """
 
     parent: Block | None = None
@@ -133,14 +136,14 @@ class Block:
     isolated: bool = False
 
     def visible(self) -> Iterator[Value]:
-        """The values that may be read here, the latest first."""
+        """The values that may be read here, the most recent first."""
         block: Block | None = self
         while block is not None:
             yield from reversed(block.values)
             block = block.parent
 
     def may_write(self, value: Value) -> bool:
-        """Whether statements here may write to its memory."""
+        """Whether statements here may write to the memory of ``value``."""
         block: Block | None = self
         while block is not None:
             if block.isolated:
@@ -154,7 +157,7 @@ class Block:
 
 @dataclasses.dataclass(eq=False, slots=True)
 class Leaf:
-    """Where values come from: ``kind`` is "input", "parameter" or "buffer"; ``text`` is the code that makes it."""
+    """A leaf: ``kind`` is "input", "parameter" or "buffer"; ``text`` is the code that creates its value."""
 
     kind: str
     value: Value
@@ -163,10 +166,9 @@ class Leaf:
 
 @dataclasses.dataclass(eq=False, slots=True)
 class Graph:
-    """A whole program: leaves, the submodules by name, the block, what it returns, and how (an expression).
+    """A program: its leaves, submodules by name, block, and result expression.
 
-    ``preamble`` are lines that stand before it; ``dims`` the sizes that change, each with its number in every input
-    set.
+    ``preamble`` are lines of code before it; ``dims`` maps each changing size to its value in every input set.
     """
 
     leaves: list[Leaf]
@@ -178,12 +180,12 @@ class Graph:
 
     @property
     def operators(self) -> list[str]:
-        """The names of all that it uses, in order; more than once where used so."""
+        """The names of its operators in the order of use, with repetitions."""
         return [expr.operator for expr in expressions(self.block.statements) if expr.operator]
 
 
 def expressions(statements: Iterable[Statement]) -> Iterator[Expr]:
-    """Every expression of the statements and of all below them, in order."""
+    """All expressions of the statements, nested ones included, in order."""
     for statement in statements:
         if isinstance(statement, Compound):
             yield statement.header

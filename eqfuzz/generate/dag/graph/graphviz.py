@@ -1,4 +1,4 @@
-"""A program's graph for graphviz: what is computed from what."""
+"""The data flow of a program as a Graphviz graph."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from eqfuzz.generate.dag.graph.graph import (
 
 
 def dot(graph: Graph, name: str) -> str:
-    """The graph in graphviz's language: inputs as boxes, operators as ellipses, blocks as frames."""
-    return _Picture(graph, name).text()
+    """The graph in the DOT language: inputs as boxes, operators as ellipses, blocks as clusters."""
+    return _DotWriter(graph, name).text()
 
 
-class _Picture:
+class _DotWriter:
     def __init__(self, graph: Graph, name: str) -> None:
         self._graph = graph
         self._name = name
@@ -64,14 +64,14 @@ class _Picture:
             elif isinstance(statement, Return):
                 self._edges(statement.expr, self._add("return", "circle"))
             else:
-                self._frame(statement)
+                self._cluster(statement)
 
-    def _frame(self, statement: Compound | Function) -> None:
-        header = statement.name.noun if isinstance(statement, Function) else statement.header.operator
+    def _cluster(self, statement: Compound | Function) -> None:
+        header = statement.name.name_hint if isinstance(statement, Function) else statement.header.operator
         self._count += 1
         self._lines.append(f'subgraph cluster{self._count} {{ label="{header}"; style=rounded;')
         for value in statement.parameters if isinstance(statement, Function) else statement.bound:
-            self._node[value] = self._add(f"{value.noun}\\n{value.spec}", "box")
+            self._node[value] = self._add(f"{value.name_hint}\\n{value.spec}", "box")
         self._block(statement.body.statements)
         if isinstance(statement, Compound) and statement.orelse is not None:
             self._block(statement.orelse.statements)

@@ -1,4 +1,4 @@
-"""What of a program is needed for what it returns and writes; the rest is left out."""
+"""Removal of dead code: statements that neither the result nor written memory depends on."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _ROUNDS = 4
 
 
 def pruned(block: Block, result: Expr, written: Iterable[Storage]) -> list[Statement]:
-    """The block's statements without those that neither ``result`` nor the memory ``written`` depends on."""
+    """The statements of ``block`` that ``result`` or the memory ``written`` depends on."""
     live = _Live(written)
     live.read(result)
     return _needed(block.statements, live)
 
 
 class _Live:
-    """Values that will be read, and memory that will be looked at."""
+    """The live values, and the memory whose final contents are observed."""
 
     def __init__(self, written: Iterable[Storage], values: Iterable[Value] = ()) -> None:
         self.values = set(values)
@@ -42,13 +42,13 @@ class _Live:
         if expr.function is not None:
             self.values.add(expr.function.name)
 
-    def looks_at(self, storage: Storage) -> bool:
+    def observes(self, storage: Storage) -> bool:
         return storage in self.written or any(value.storage is storage for value in self.values)
 
 
 def _needed(statements: Sequence[Statement], live: _Live) -> list[Statement]:
-    """Those that are needed where ``live`` is read after them; ``live`` becomes what is read before them."""
-    kept: list[Statement] = []
+    """The needed statements where ``live`` is live after them; updates ``live`` to what is live before them."""
+    needed: list[Statement] = []
     for statement in reversed(statements):
         if isinstance(statement, Assign):
             if live.values.isdisjoint(statement.targets):
@@ -57,14 +57,14 @@ def _needed(statements: Sequence[Statement], live: _Live) -> list[Statement]:
                 live.values.difference_update(statement.targets)
             live.read(statement.expr)
         elif isinstance(statement, Effect):
-            if statement.target is not None and not live.looks_at(statement.target.storage):
+            if statement.target is not None and not live.observes(statement.target.storage):
                 continue
             live.read(statement.expr)
         elif isinstance(statement, Compound):
-            left = _compound(statement, live)
-            if left is None:
+            remaining = _compound(statement, live)
+            if remaining is None:
                 continue
-            kept.append(left)
+            needed.append(remaining)
             continue
         elif isinstance(statement, Function):
             if statement.name not in live.values:
@@ -76,16 +76,16 @@ def _needed(statements: Sequence[Statement], live: _Live) -> list[Statement]:
             live.values.update(inside.values.difference(statement.parameters))
         else:
             live.read(statement.expr)
-        kept.append(statement)
-    return kept[::-1]
+        needed.append(statement)
+    return needed[::-1]
 
 
 def _compound(statement: Compound, live: _Live) -> Compound | None:
     after = live.copy()
-    live.read(statement.header)  # a loop's is read again after each turn
+    live.read(statement.header)  # a loop evaluates its header again after each iteration
     body: list[Statement] = []
     orelse: list[Statement] = []
-    for _ in range(_ROUNDS):  # what one turn of a loop reads the turn before has to make
+    for _ in range(_ROUNDS):  # an iteration of a loop reads values of the previous one
         before = live.copy()
         inside = live.copy()
         body = _needed(statement.body.statements, inside)
@@ -106,34 +106,34 @@ def _block(old: Block, statements: list[Statement]) -> Block:
 
 
 def reads(statements: Iterable[Statement]) -> list[Value]:
-    """Every value that the statements and all below them read, as often as they do, in order."""
-    found: list[Value] = []
+    """The values that the statements read, nested ones included, in order and with repetitions."""
+    values: list[Value] = []
     for statement in statements:
         if isinstance(statement, Assign | Effect | Return):
-            found += statement.expr.read
+            values += statement.expr.read
             if statement.expr.function is not None:
-                found.append(statement.expr.function.name)
+                values.append(statement.expr.function.name)
         elif isinstance(statement, Compound):
-            found += statement.header.read
-            found += reads(statement.body.statements)
-            found += reads(statement.orelse.statements) if statement.orelse is not None else []
+            values += statement.header.read
+            values += reads(statement.body.statements)
+            values += reads(statement.orelse.statements) if statement.orelse is not None else []
         else:
-            found += reads(statement.body.statements)
-    return found
+            values += reads(statement.body.statements)
+    return values
 
 
 def makes(statements: Iterable[Statement]) -> set[Value]:
-    """Every value that the statements and all below them give a name to."""
-    found: set[Value] = set()
+    """The values that the statements bind, nested ones included."""
+    values: set[Value] = set()
     for statement in statements:
         if isinstance(statement, Assign):
-            found.update(statement.targets)
+            values.update(statement.targets)
         elif isinstance(statement, Compound):
-            found.update(statement.bound)
-            found |= makes(statement.body.statements)
-            found |= makes(statement.orelse.statements) if statement.orelse is not None else set()
+            values.update(statement.bound)
+            values |= makes(statement.body.statements)
+            values |= makes(statement.orelse.statements) if statement.orelse is not None else set()
         elif isinstance(statement, Function):
-            found.update(statement.parameters)
-            found.add(statement.name)
-            found |= makes(statement.body.statements)
-    return found
+            values.update(statement.parameters)
+            values.add(statement.name)
+            values |= makes(statement.body.statements)
+    return values

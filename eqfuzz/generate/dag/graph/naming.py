@@ -1,4 +1,4 @@
-"""Names as a person gives them."""
+"""Names of variables."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ _TAKEN |= set(dir(builtins))
 
 
 class NameAllocator:
-    """Gives every thing a name of its own."""
+    """Allocates unique names for variables and functions."""
 
     def __init__(self) -> None:
         self._taken = set(_TAKEN)
 
-    def new(self, noun: str) -> str:
-        """``noun``, or the next that is free: ``h``, ``h2``, ``h3``; float inputs are x, y, w, …"""
-        if noun == "x":
+    def new(self, name_hint: str) -> str:
+        """``name_hint``, with a number where that is in use: ``h``, ``h2``, ``h3``; float inputs are x, y, w, …"""
+        if name_hint == "x":
             for name in FLOATS:
                 if name not in self._taken:
                     self._taken.add(name)
                     return name
-        noun = noun if noun.isidentifier() and not keyword.iskeyword(noun) else "h"
-        name, number = noun, 1
+        name_hint = name_hint if name_hint.isidentifier() and not keyword.iskeyword(name_hint) else "h"
+        name, number = name_hint, 1
         while name in self._taken:
             number += 1
-            name = f"{noun}{number}"
+            name = f"{name_hint}{number}"
         self._taken.add(name)
         return name
 

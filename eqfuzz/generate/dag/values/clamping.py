@@ -1,4 +1,4 @@
-"""Bringing values into bounds, as a person would who knows that a logarithm wants positive numbers."""
+"""Expressions that bring values into required bounds."""
 
 from __future__ import annotations
 
@@ -11,43 +11,45 @@ from eqfuzz.generate.dag.values.spec import COMPLEX, FLOATS, Range, Spec, Unsati
 
 @dataclasses.dataclass(frozen=True)
 class Clamp:
-    """An expression over ``{0}`` and what it gives."""
+    """An expression over ``{0}``, its operator, and the range of its result."""
 
     operator: str
     text: str
     range: Range
 
 
-def guard(draw: Draw, given: Range, dtype: str, spec: Spec) -> Clamp:
-    """An expression whose values are as ``spec`` says, of values in ``given``. Raises Unfit where there is none.
+def clamp(draw: Draw, values: Range, dtype: str, spec: Spec) -> Clamp:
+    """An expression that brings ``values`` into the bounds of ``spec``. Raises UnsatisfiableSpec where there is none.
 
-    What was made with rounding cannot be made exact, nor equal values distinct.
+    Rounded values cannot be made exact, nor equal values distinct.
     """
-    if spec.distinct or (spec.exact and not given.exact):
-        raise UnsatisfiableSpec("no expression makes values exact, or distinct")
+    if spec.distinct or (spec.exact and not values.exact):
+        raise UnsatisfiableSpec("no expression makes values exact or distinct")
     if spec.below is not None:
         return Clamp("torch.remainder", f"{{0}} % {spec.below}", Range(0, most(spec.below) - 1, exact=True))
     if dtype in COMPLEX:
         return Clamp("torch.div", "{0} / (1 + {0}.abs())", Range(-1.0, 1.0))
     if dtype in FLOATS:
-        return draw.choice(_of_floats(given, spec))
-    return draw.choice(_of_integers(given, spec, dtype))
+        return draw.choice(_of_floats(values, spec))
+    return draw.choice(_of_integers(values, spec, dtype))
 
 
-def _of_floats(given: Range, spec: Spec) -> list[Clamp]:
+def _of_floats(values: Range, spec: Spec) -> list[Clamp]:
     low, high = spec.low, spec.high
-    if given.wild:
+    if values.nonfinite:
         to = _inner(low, high)
         text = f"torch.nan_to_num({{0}}, nan={to}, posinf={to}, neginf={to})"
         if not math.isinf(low) or not math.isinf(high):
-            text += f".clamp({_clamped(low, high)})"
-        return [Clamp("torch.nan_to_num", text, given_in(given, low, high))]
-    found = [Clamp("torch.clamp", f"{{0}}.clamp({_clamped(low, high)})", given_in(given, low, high))]
-    found.append(Clamp("torch.clamp", f"torch.clamp({{0}}, {_clamped(low, high)})", given_in(given, low, high)))
+            text += f".clamp({_bounds_arguments(low, high)})"
+        return [Clamp("torch.nan_to_num", text, clamped_range(values, low, high))]
+    clamps = [Clamp("torch.clamp", f"{{0}}.clamp({_bounds_arguments(low, high)})", clamped_range(values, low, high))]
+    clamps.append(
+        Clamp("torch.clamp", f"torch.clamp({{0}}, {_bounds_arguments(low, high)})", clamped_range(values, low, high))
+    )
     if spec.exact:
-        if not found[0].range.exact:
-            raise UnsatisfiableSpec("the bounds themselves would round")
-        return found
+        if not clamps[0].range.exact:
+            raise UnsatisfiableSpec("the bounds are not exact")
+        return clamps
     if not math.isinf(low) and not math.isinf(high):
         width, middle = round((high - low) * 0.95, 3), (high + low) / 2
         if width <= 16:
@@ -56,40 +58,40 @@ def _of_floats(given: Range, spec: Spec) -> list[Clamp]:
             moved = "" if middle == 0 else f" + {round(middle, 3)}"
             bent = Range(middle - half, middle + half)
             for name, text in (("torch.tanh", "torch.tanh({0})"), ("torch.sin", "torch.sin({0})")):
-                found.append(Clamp(name, scaled.replace("{f}", text) + moved, bent))
+                clamps.append(Clamp(name, scaled.replace("{f}", text) + moved, bent))
     if low > 0:
         base = round(max(low * 1.1, 0.1), 3)
-        if given.most + base <= high:
-            found.append(Clamp("torch.abs", f"{{0}}.abs() + {base}", Range(base, given.most + base)))
-        if given.most + 0.7 + base <= high:
-            softplus = Range(base, max(given.high, 0) + 0.7 + base)
-            found.append(Clamp("torch.nn.functional.softplus", f"F.softplus({{0}}) + {base}", softplus))
-        if given.most**2 + base <= high:
-            found.append(Clamp("torch.square", f"{{0}} * {{0}} + {base}", Range(base, given.most**2 + base)))
+        if values.most + base <= high:
+            clamps.append(Clamp("torch.abs", f"{{0}}.abs() + {base}", Range(base, values.most + base)))
+        if values.most + 0.7 + base <= high:
+            softplus = Range(base, max(values.high, 0) + 0.7 + base)
+            clamps.append(Clamp("torch.nn.functional.softplus", f"F.softplus({{0}}) + {base}", softplus))
+        if values.most**2 + base <= high:
+            clamps.append(Clamp("torch.square", f"{{0}} * {{0}} + {base}", Range(base, values.most**2 + base)))
         if base + 1 <= high:
-            found.append(Clamp("torch.sigmoid", f"torch.sigmoid({{0}}) + {base}", Range(base, base + 1)))
-    return found
+            clamps.append(Clamp("torch.sigmoid", f"torch.sigmoid({{0}}) + {base}", Range(base, base + 1)))
+    return clamps
 
 
-def _of_integers(given: Range, spec: Spec, dtype: str) -> list[Clamp]:
+def _of_integers(values: Range, spec: Spec, dtype: str) -> list[Clamp]:
     low, high = math.ceil(max(spec.low, -128)), math.floor(min(spec.high, 127))
     if low > high:
-        raise UnsatisfiableSpec("no whole numbers in these bounds")
-    found = [Clamp("torch.clamp", f"{{0}}.clamp({_clamped(low, high)})", given_in(given, low, high))]
+        raise UnsatisfiableSpec("no integers in these bounds")
+    clamps = [Clamp("torch.clamp", f"{{0}}.clamp({_bounds_arguments(low, high)})", clamped_range(values, low, high))]
     if low <= 0 and high >= 2 and dtype != "bool":
-        found.append(Clamp("torch.remainder", f"{{0}} % {high + 1}", Range(0, high, exact=True)))
-    return found
+        clamps.append(Clamp("torch.remainder", f"{{0}} % {high + 1}", Range(0, high, exact=True)))
+    return clamps
 
 
-def given_in(given: Range, low: float, high: float) -> Range:
-    """What is left of a range when it is clamped."""
-    least, greatest = min(max(given.low, low), high), max(min(given.high, high), low)
+def clamped_range(values: Range, low: float, high: float) -> Range:
+    """The range of ``values`` clamped to ``low`` and ``high``."""
+    least, greatest = min(max(values.low, low), high), max(min(values.high, high), low)
     bounds = [constant(bound) for bound in (low, high) if not math.isinf(bound)]
-    exact = given.exact and all(bound.exact for bound in bounds)
-    return Range(least, greatest, exact, bits=max([given.bits, *(bound.bits for bound in bounds)]))
+    exact = values.exact and all(bound.exact for bound in bounds)
+    return Range(least, greatest, exact, bits=max([values.bits, *(bound.bits for bound in bounds)]))
 
 
-def _clamped(low: float, high: float) -> str:
+def _bounds_arguments(low: float, high: float) -> str:
     if math.isinf(low):
         return f"max={_number(high)}"
     if math.isinf(high):
@@ -102,7 +104,7 @@ def _number(value: float) -> str:
 
 
 def _inner(low: float, high: float) -> float:
-    """A number in the bounds."""
+    """A number within the bounds."""
     if low <= 0 <= high:
         return 0.0
     return min(high, low + 1.0) if not math.isinf(low) else high - 1.0

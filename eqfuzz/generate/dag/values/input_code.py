@@ -1,4 +1,4 @@
-"""Where values come from: the inputs of a program, as code of its ``inputs(rng)`` hook."""
+"""Input tensors of a program, as code of its ``inputs(rng)`` hook."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROFILES = {
     "ties": 0.7,
     "sorted": 0.5,
 }
-"""How the values of inputs are drawn, with weights."""
+"""Distributions of input values, with weights."""
 
 LAYOUTS = {
     "contiguous": 12.0,
@@ -32,16 +32,16 @@ LAYOUTS = {
 
 
 _RARELY_EQUAL = 64
-"""Elements up to which normal float32 numbers are as good as certain to differ: two do once in some thousand draws."""
+"""Elements up to which normal float32 numbers almost always differ: two are equal once in some thousand draws."""
 
 
 _WHOLE_NUMBERS = {"bfloat16": 256, "float16": 2048}
-"""Up to these every whole number can be told apart."""
+"""Every integer up to these is exact in the dtype."""
 
 
 @dataclasses.dataclass(frozen=True)
 class InputCode:
-    """Code that draws a tensor, and what is known of it."""
+    """Code that draws a tensor, the range of its values, and whether it is contiguous."""
 
     text: str
     range: Range
@@ -49,12 +49,12 @@ class InputCode:
 
 
 def literal(size: tuple[int, ...]) -> str:
-    """A size as the code of a call says it."""
+    """A size as arguments of a call: ``2, 3``."""
     return ", ".join(str(n) for n in size)
 
 
 def drawn_input(draw: Draw, spec: Spec, profiles: dict[str, float], layouts: dict[str, float]) -> InputCode:
-    """Code that draws values as ``spec`` asks for, in some layout. Raises Unfit where there are none."""
+    """Code that draws a tensor that meets ``spec``, in a random layout. Raises UnsatisfiableSpec."""
     layout = draw.weighted({name: w for name, w in layouts.items() if _can_lie(name, spec)})
     if spec.distinct and layout == "expanded":
         layout = "contiguous"
@@ -66,7 +66,7 @@ def drawn_input(draw: Draw, spec: Spec, profiles: dict[str, float], layouts: dic
 
 
 def values(draw: Draw, spec: Spec, profiles: dict[str, float]) -> tuple[str, Range]:
-    """An expression for a contiguous tensor, and its range. Raises Unfit."""
+    """Code that draws a contiguous tensor, and the range of its values. Raises UnsatisfiableSpec."""
     size = "".join(f"{n}, " for n in spec.shape)
     if spec.dtype == "bool":
         share = draw.choice((0.5, 0.5, 0.3, 0.7))
@@ -109,7 +109,7 @@ def _floats(draw: Draw, spec: Spec, profiles: dict[str, float], size: str) -> tu
         high = spec.high if not math.isinf(spec.high) else spec.low + 8.0
         low, high = _inside(low, high)
         return _call("uniform", f"{size}low={low}, high={high}" + f", {dtype}" * bool(dtype)), Range(low, high)
-    profile = draw.weighted({n: w for n, w in profiles.items() if not (n == "special" and spec.total)})
+    profile = draw.weighted({n: w for n, w in profiles.items() if not (n == "special" and spec.finite)})
     if profile == "uniform":
         low, high = draw.choice(((0.0, 1.0), (-1.0, 1.0), (0.5, 2.0), (-3.0, 3.0)))
         return _call("uniform", f"{size}low={low}, high={high}" + f", {dtype}" * bool(dtype)), Range(low, high)
@@ -120,7 +120,7 @@ def _floats(draw: Draw, spec: Spec, profiles: dict[str, float], size: str) -> tu
             -180, 180
         )
     if profile == "special":
-        return _call("special", size + dtype), Range(-1e30, 1e30, wild=True)
+        return _call("special", size + dtype), Range(-1e30, 1e30, nonfinite=True)
     if profile == "sparse":
         return f"{_call('normal', size + dtype)} * {_call('booleans', size + 'p=0.3')}", Range(-6, 6)
     if profile == "ties":
@@ -153,7 +153,7 @@ def _indices(below: int) -> Range:
 
 
 def _whole(spec: Spec, low: int, high: int) -> tuple[int, int]:
-    """Whole bounds within those of the spec, near the ones given. Raises Unfit where there are none."""
+    """Whole bounds within those of the spec, near the ones given. Raises UnsatisfiableSpec where there are none."""
     if not math.isinf(spec.low):
         low = max(low, math.ceil(spec.low)) if spec.low <= high else math.ceil(spec.low)
     if not math.isinf(spec.high):
@@ -165,7 +165,7 @@ def _whole(spec: Spec, low: int, high: int) -> tuple[int, int]:
 
 
 def _inside(low: float, high: float) -> tuple[float, float]:
-    """Round bounds inside the given ones, not wider than eight. Raises Unfit where there are none."""
+    """Bounds of two decimals within ``low`` and ``high``, at most 8 apart. Raises UnsatisfiableSpec."""
     if high - low > 8:
         low, high = (max(low, -3.0), min(high, 3.0)) if low < 0 < high else (low, low + 8)
     inside = math.ceil(low * 100) / 100, math.floor(high * 100) / 100
@@ -188,7 +188,7 @@ def _can_lie(layout: str, spec: Spec) -> bool:
 
 
 def _base(draw: Draw, size: tuple[int, ...], layout: str) -> tuple[tuple[int, ...], str]:
-    """The size of what is drawn, and what turns that into ``size`` in the layout."""
+    """The size of the drawn tensor, and the code after it that gives ``size`` in ``layout``."""
     if layout == "transposed":
         swapped = [*size[:-2], size[-1], size[-2]]
         return tuple(swapped), ".t()" if len(size) == 2 and draw.chance(0.5) else ".transpose(-2, -1)"

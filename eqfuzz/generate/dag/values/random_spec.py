@@ -1,4 +1,4 @@
-"""Specs drawn at random: what a program is asked to return."""
+"""Random specs for the outputs of programs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def random_spec(
     *,
     small: bool = False,
 ) -> Spec:
-    """A tensor of one of the dtypes and ranks, weighted by the template. Raises Unfit where it has none of them.
+    """A random spec of one of the dtypes and ranks, by the weights of the template. Raises UnsatisfiableSpec.
 
-    ``small``: of sizes that many operators need, 1, 2 and 4.
-    Dtypes that the template does not name are taken only where it names none of those offered.
+    ``small``: with sizes 1, 2 and 4 only, which many operators need. Dtypes that the template does not name are drawn
+    only where it names none of ``dtypes``.
     """
     among = sorted(dtypes)
     weights = {dtype: template.dtypes.get(dtype, 0.0) for dtype in among}
@@ -54,7 +54,7 @@ def random_spec(
 
 
 def changing_sizes(draw: Draw, template: ProgramTemplate) -> dict[str, Dim]:
-    """Sizes that change, by name; none in most programs."""
+    """The changing sizes of a program, by name; none in most programs."""
     if not draw.chance(template.dynamic):
         return {}
     return {name: Dim(draw.choice((5, 7, 11, 13)), name) for name in ("n", "m")[: draw.choice((1, 1, 2))]}

@@ -1,4 +1,4 @@
-"""What is cut down by reductions: the size that something is left of, and how the cut is written."""
+"""Input sizes and arguments of reductions."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from eqfuzz.generate.dag.values.draw import LARGE, Draw
 from eqfuzz.generate.dag.values.spec import DIM_MOST, Dim, Range, Spec, most
 
 _ROOM = 4096
+"""Maximal elements of an input."""
 
 
-def finite(spec: Spec) -> Spec:
-    """Of floats, those that can be added up in any order."""
+def summable(spec: Spec) -> Spec:
+    """``spec``; floats are bounded so that they can be summed in any order."""
     return spec.within(-1024.0, 1024.0) if spec.is_float else spec
 
 
-def apart(spec: Spec) -> Spec:
-    """Without ties."""
+def without_ties(spec: Spec) -> Spec:
+    """``spec`` with distinct values."""
     return dataclasses.replace(spec, distinct=True)
 
 
 @dataclasses.dataclass(frozen=True)
 class ReducedSize:
-    """The size of what is reduced, and how that is written: by keywords, and by position."""
+    """The size of an input, the sizes reduced, and the arguments, as keywords (``how``) and positional (``brief``)."""
 
     size: tuple[int, ...]
     reduced: tuple[int, ...]
@@ -35,11 +36,11 @@ class ReducedSize:
 
     @property
     def count(self) -> int:
-        """How many elements become one, at most."""
+        """The largest number of elements that become one."""
         return math.prod(most(n) for n in self.reduced)
 
 
-def cut(
+def draw_reduction(
     draw: Draw,
     out: Spec,
     *,
@@ -49,10 +50,10 @@ def cut(
     longest: int = 128,
     keep: bool = True,
 ) -> ReducedSize:
-    """A size that ``out`` is left of when dimensions are reduced. Raises Unfit.
+    """A random reduction of an input to the size of ``out``. Raises UnsatisfiableSpec.
 
-    ``several``: more than one dimension at once. ``full``: all of them may go unnamed. ``fewest`` and ``longest`` bound
-    the sizes of those reduced, ``keep`` lets them stay with size 1.
+    ``several``: it may reduce more than one dimension. ``full``: it may reduce all of them, without naming any.
+    ``fewest`` and ``longest`` bound the sizes reduced; ``keep``: they may be kept with size 1.
     """
     size = list(out.shape)
     ones = [axis for axis, n in enumerate(size) if n == 1]
@@ -82,43 +83,42 @@ def cut(
     reduced = tuple(size[axis] for axis in axes)
     if unnamed:
         return ReducedSize(tuple(size), reduced, "", "")
-    written = tuple(draw.spelled(axis, len(size)) for axis in axes)
+    written = tuple(draw.signed_axis(axis, len(size)) for axis in axes)
     dim = str(written[0]) if len(written) == 1 and not (several and draw.chance(0.2)) else str(written)
     tail = ("", "", ", keepdim=False") if not keepdim else (", keepdim=True",)
     return ReducedSize(tuple(size), reduced, f"dim={dim}{draw.choice(tail)}", f"{dim}{', True' * keepdim}")
 
 
-def spellings(name: str, brief: bool = True) -> tuple[str, ...]:
-    """The function and the method ``name`` of what `cut` gives."""
+def call_forms(name: str, brief: bool = True) -> tuple[str, ...]:
+    """The forms of a call of ``name`` with the arguments of a `ReducedSize`: ``how``, and perhaps ``brief``."""
     forms = (f"torch.{name}({{0}}, {{how}})", f"{{0}}.{name}({{how}})")
     return (*forms, f"{{0}}.{name}({{brief}})", f"torch.{name}({{0}}, {{brief}})") if brief else forms
 
 
-def parts(draw: Draw, forms: Sequence[str], fields: Sequence[str], specs: Sequence[Spec], picked: int) -> Needs:
-    """How a result that is one part of a tuple is written: unpacked, or with a field or a number behind the call.
+def tuple_result(draw: Draw, forms: Sequence[str], fields: Sequence[str], specs: Sequence[Spec], picked: int) -> Needs:
+    """Needs of a call that returns a tuple: unpacked, or with the result selected by field or index.
 
-    Gives the part of `Needs` that says so, to be filled in by `completed`.
+    ``specs`` and ``fields`` are those of the tuple, ``picked`` the number of the result. `completed` adds the inputs.
     """
     if draw.chance(0.5):
-        return Needs(outputs=specs, picked=picked, spellings=forms)
-    return Needs(spellings=[f"{form}{behind}" for form in forms for behind in (f".{fields[picked]}", f"[{picked}]")])
+        return Needs(outputs=specs, picked=picked, forms=forms)
+    return Needs(forms=[f"{form}{behind}" for form in forms for behind in (f".{fields[picked]}", f"[{picked}]")])
 
 
 def completed(needs: Needs, *inputs: Spec, values: Callable[..., Range], **params: Any) -> Needs:
-    """``needs`` with inputs, values and parameters."""
-    return Needs(
-        *inputs, values=values, outputs=needs.outputs, picked=needs.picked, spellings=needs.spellings, **params
-    )
+    """``needs`` with inputs, range and parameters."""
+    return Needs(*inputs, values=values, outputs=needs.outputs, picked=needs.picked, forms=needs.forms, **params)
 
 
-def reducing(
-    out: Spec, given: ReducedSize, asked: Spec, values: Callable[[Range, int], Range], more: str = ""
+def reduction_needs(
+    out: Spec, reduction: ReducedSize, operand: Spec, values: Callable[[Range, int], Range], more: str = ""
 ) -> Needs:
-    """What a reduction of one tensor needs: ``asked`` of the size that was cut, and ``more`` keywords.
+    """Needs of a reduction of one tensor, which has the size of ``reduction`` and otherwise meets ``operand``.
 
-    ``values``: the range, of the input's and of how many elements become one.
+    ``more`` are further keyword arguments. ``values`` gives the range of the result, from that of the input and the
+    number of elements that become one.
     """
-    how = ", ".join(word for word in (given.how, more) if word)
-    brief = ", ".join(word for word in (given.brief, more) if word)
-    input_ = dataclasses.replace(asked, size=given.size)
-    return Needs(input_, values=lambda x: values(x, given.count), how=how, brief=brief)
+    how = ", ".join(word for word in (reduction.how, more) if word)
+    brief = ", ".join(word for word in (reduction.brief, more) if word)
+    operand = dataclasses.replace(operand, size=reduction.size)
+    return Needs(operand, values=lambda x: values(x, reduction.count), how=how, brief=brief)

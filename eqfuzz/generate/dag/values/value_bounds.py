@@ -1,35 +1,35 @@
-"""Bounds of what expressions of several steps compute."""
+"""Ranges of the results of operators."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from eqfuzz.generate.dag.values.spec import Range, Spec, solid
+from eqfuzz.generate.dag.values.spec import Range, Spec, nonempty
 
 
 def bounded(most: float, least: float | None = None) -> Callable[..., Range]:
-    """Values up to ``most`` (from ``least``, or from its negative), NaN where NaN goes in."""
+    """A range function: from ``least`` (default: ``-most``) to ``most``, not finite where an input is not."""
     low = -most if least is None else least
-    return lambda *ranges: Range(low, most, wild=any(r.wild for r in ranges))
+    return lambda *ranges: Range(low, most, nonfinite=any(r.nonfinite for r in ranges))
 
 
 def longest(size: int) -> int:
-    """At least so many, whatever a changing size becomes."""
+    """An upper bound of ``size`` in all input sets, at least 17."""
     return max(int(size), 17)
 
 
 def root(size: int) -> float:
-    """A bound of normalised values over so many."""
+    """A bound of values that are normalised over ``size`` elements."""
     return longest(size) ** 0.5 + 1
 
 
 def moderate(spec: Spec) -> Spec:
-    """Small values of that size. Raises Unfit where there are no elements."""
-    return solid(spec).within(-8.0, 8.0)
+    """``spec`` with values from -8 to 8. Raises UnsatisfiableSpec where it has no elements."""
+    return nonempty(spec).within(-8.0, 8.0)
 
 
 def sum_of_products(k: int) -> Callable[..., Range]:
-    """The range of a product over ``k``, with what further tensors add."""
+    """A range function of sums of ``k`` products of the first two inputs, plus the further inputs."""
 
     def values(x: Range, w: Range, *more: Range) -> Range:
         total = (x * w).times(k)

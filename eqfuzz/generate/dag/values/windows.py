@@ -1,4 +1,4 @@
-"""Windows that slide over the last dimensions: what convolutions and pooling read to give a result of some size."""
+"""Sliding windows over the last dimensions, as convolutions and pooling use them to give a result of some size."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.spec import Dim, Spec, UnsatisfiableSpec, most
 
 MOST_READ = 30_000
-"""Elements of an input up to which a window is taken."""
+"""Maximal elements of an input that a window slides over."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Window:
-    """One number for each dimension; ``given`` is the size that it slides over, ``over`` the output padding."""
+    """A window, with one number per dimension; ``input_size`` is the size that it slides over."""
 
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
     padding: tuple[int, ...]
     dilation: tuple[int, ...]
-    given: tuple[int, ...]
-    over: tuple[int, ...] = ()
+    input_size: tuple[int, ...]
+    output_padding: tuple[int, ...] = ()
 
     @property
     def count(self) -> int:
-        """Elements in one window."""
+        """The number of elements in one window."""
         return math.prod(self.kernel)
 
 
@@ -40,11 +40,11 @@ def window(
     padded: float = 0.6,
     strided: float = 1,
 ) -> Window:
-    """A window that gives a result of ``size``; of an input of the same size where that changes between calls.
+    """A random window whose result has ``size``; where that changes between calls, so has the input.
 
-    ``pools``: every window holds an element that is not padding, as pooling wants it. ``ceil``: the last window may
-    reach over the end, as with ``ceil_mode=True``. ``padded`` and ``strided`` are the chances of padding and of a
-    stride. Raises Unfit where there is none.
+    ``dilates``: it may be dilated. ``pools``: every window contains an element that is not padding, as pooling
+    requires. ``ceil``: the last window may extend beyond the input, as with ``ceil_mode=True``. ``padded`` and
+    ``strided`` are the probabilities of padding and of a stride. Raises UnsatisfiableSpec.
     """
     alike = draw.chance(0.6)
     keeps = any(isinstance(n, Dim) for n in size)
@@ -62,16 +62,16 @@ def window(
             continue
         reach = dilation * (kernel - 1) + 1
         spare = draw.integer(0, min(stride, reach - padding) - 1) if ceil else -draw.integer(0, stride - 1)
-        given = (n - 1) * stride + reach - 2 * padding - spare
-        if given < 1 or n < 1:
+        read = (n - 1) * stride + reach - 2 * padding - spare
+        if read < 1 or n < 1:
             raise UnsatisfiableSpec("too small for the window")
-        axes.append((kernel, stride, padding, dilation, given))
+        axes.append((kernel, stride, padding, dilation, read))
     columns = [tuple(column) for column in zip(*axes, strict=True)]
     return Window(columns[0], columns[1], columns[2], columns[3], columns[4])
 
 
 def transposed(draw: Draw, size: Sequence[int]) -> Window:
-    """A window of a transposed convolution that gives ``size``. Raises Unfit where there is none."""
+    """A random window of a transposed convolution whose result has ``size``. Raises UnsatisfiableSpec."""
     axes: list[tuple[int, int, int, int, int, int]] = []
     for n in size:
         kernel, stride, padding, dilation = _drawn(draw, 0.5, 1)
@@ -90,7 +90,7 @@ def transposed(draw: Draw, size: Sequence[int]) -> Window:
 
 
 def _drawn(draw: Draw, padded: float, strided: float) -> tuple[int, int, int, int]:
-    """Kernel, stride, padding and dilation; the padding is at most half the kernel, as pooling wants it."""
+    """Kernel, stride, padding and dilation; the padding is at most half the kernel, as pooling requires."""
     kernel = draw.choice((1, 2, 2, 3, 3, 3, 4, 5))
     stride = draw.choice((1, 1, 2, 2, 3)) if draw.chance(strided) else 1
     padding = draw.integer(0, kernel // 2) if draw.chance(padded) else 0
@@ -99,42 +99,42 @@ def _drawn(draw: Draw, padded: float, strided: float) -> tuple[int, int, int, in
 
 
 def one_or_all(draw: Draw, numbers: tuple[int, ...]) -> int | tuple[int, ...]:
-    """A number for each dimension as it may be written: one for all of them where they are equal."""
+    """``numbers`` as an argument: at times a single number where all are equal."""
     return numbers[0] if len(set(numbers)) == 1 and draw.chance(0.75) else numbers
 
 
 def options(draw: Draw, window: Window, *names: str) -> str:
-    """Keywords for what differs from the default; ``names`` are fields of `Window`, "over" being output_padding."""
+    """Keyword arguments, each after a comma, for those fields of ``window`` in ``names`` that are not the default."""
     text = ""
     for name in names:
         numbers = getattr(window, name)
-        plain = 0 if name in ("padding", "over") else 1
-        if any(number != plain for number in numbers):
-            text += f", {'output_padding' if name == 'over' else name}={one_or_all(draw, numbers)}"
+        default = 0 if name.endswith("padding") else 1
+        if any(number != default for number in numbers):
+            text += f", {name}={one_or_all(draw, numbers)}"
     return text
 
 
 def readable(spec: Spec) -> Spec:
-    """The same. Raises Unfit where it is empty or large."""
+    """``spec``. Raises UnsatisfiableSpec where it has no elements, or more than MOST_READ."""
     if not 0 < spec.numel <= MOST_READ:
         raise UnsatisfiableSpec("empty or large")
     return spec
 
 
 def static(number: int) -> int:
-    """The same. Raises Unfit for a size that changes, or is 0."""
+    """``number``. Raises UnsatisfiableSpec for a size that changes, and for 0."""
     if isinstance(number, Dim) or number == 0:
         raise UnsatisfiableSpec("a size that changes, or 0")
     return number
 
 
 def divisor(draw: Draw, number: int, most: int = 64) -> int:
-    """A number that divides this one; 1 where it changes between calls."""
+    """A random divisor of ``number``, at most ``most``; 1 for a size that changes."""
     if isinstance(number, Dim):
         return 1
     return draw.choice([n for n in range(1, min(number, most) + 1) if number % n == 0])
 
 
 def greatest(size: Sequence[int]) -> int:
-    """Elements of this size at most: at those sizes of any input set."""
+    """The largest number of elements of ``size`` in all input sets."""
     return math.prod(most(n) for n in size)

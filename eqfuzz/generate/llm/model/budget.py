@@ -40,7 +40,8 @@ class Account:
 class BudgetLedger:
     """``budget`` in dollars is for all that the journal speaks of, earlier runs included; None: no end.
 
-    Attempts that an earlier run began and never settled were cut off by its death: they are lost. Raises BadJournal.
+    Attempts that an earlier run began and never settled were cut off by its death: they are lost. Raises
+    InvalidResponseLog.
     """
 
     def __init__(self, journal: ResponseLog, budget: Decimal | None) -> None:

@@ -164,7 +164,7 @@ class Client:
                 await self._settled.wait()
 
     async def _post(self, question: Question) -> bytes:
-        """The body of a good response. Raises _Again or Refused."""
+        """The body of a good response. Raises _RetryableError or Refused."""
         import openai
 
         parameters: dict[str, Any] = {self._limit_name: question.max_output}
@@ -218,7 +218,7 @@ class Client:
         return False
 
     def _read(self, question: Question, body: bytes, seconds: float) -> Answer:
-        """The answer in a response's body. Raises _Again where that is none."""
+        """The answer in a response's body. Raises _RetryableError where that is none."""
         try:
             data = json.loads(body)
             choice = data["choices"][0]

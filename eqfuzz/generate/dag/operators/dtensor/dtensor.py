@@ -1,7 +1,7 @@
-"""Operations on DTensors, for the template of that name: its preamble makes the mesh and the functions used here.
+"""Operators on DTensors, for the template of that name: its preamble defines the mesh and the functions used here.
 
 Each is an expression from plain tensors to a plain tensor. The process group is a fake one of which this is rank 0: a
-gather gives copies of what this rank holds, and a sum over ranks what it holds itself, so that all is determined.
+gather returns copies of the local shard, and a sum over ranks the local tensor, so that results are deterministic.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import SIGNED, WIDE, Dim, Range, Spec, UnsatisfiableSpec, solid
+from eqfuzz.generate.dag.values.spec import SIGNED, WIDE, Dim, Range, Spec, UnsatisfiableSpec, nonempty
 
 dtensor = partial(operator, family="dtensor")
 EXACT = (*WIDE, "int64")
@@ -18,25 +18,25 @@ _KINDS = ("replicated({x})", "sharded({x}, {dim})", "twice_sharded({x})")
 
 
 def _placed(form: str, rank: int = 1) -> list[str]:
-    """The spelling with its tensors placed in each way; ``d0`` to ``d2`` stand for the tensors."""
-    found = []
+    """``form`` with its tensors placed in each way; ``d0`` to ``d2`` stand for the tensors."""
+    forms = []
     for kind in _KINDS[: 3 if rank > 1 else 2]:
         text = form
         for number in range(3):
             text = text.replace(f"d{number}", kind.replace("{x}", f"{{{number}}}"))
-        found.append(text)
-    return found
+        forms.append(text)
+    return forms
 
 
 def static(out: Spec) -> Spec:
     if not out.is_static:
         raise UnsatisfiableSpec("sizes that change")
-    return solid(out)
+    return nonempty(out)
 
 
 def even(out: Spec) -> tuple[int, Spec]:
-    """A dimension that can be halved, and the half."""
-    shape = solid(out).shape
+    """The first dimension of even size, and ``out`` with half of that size. Raises UnsatisfiableSpec without one."""
+    shape = nonempty(out).shape
     dim = next((i for i, n in enumerate(shape) if not isinstance(n, Dim) and n % 2 == 0), None)
     if dim is None:
         raise UnsatisfiableSpec("no even size")
@@ -54,9 +54,9 @@ for _name, _symbol in (("add", "+"), ("sub", "-"), ("mul", "*")):
         exact=True,
     )
     def arithmetic(draw: Draw, out: Spec, _symbol: str = _symbol) -> Needs:
-        """Of two tensors placed alike."""
+        """Of two tensors with the same placements."""
         values = lambda x, y: x * y if _symbol == "*" else x + y if _symbol == "+" else x - y  # noqa: E731
-        return Needs(solid(out), out.free(), values=values, dim=draw.axis(out))
+        return Needs(nonempty(out), out.free(), values=values, dim=draw.axis(out))
 
 
 for _name in ("tanh", "sigmoid", "sin", "exp", "relu", "neg", "abs"):
@@ -64,8 +64,8 @@ for _name in ("tanh", "sigmoid", "sin", "exp", "relu", "neg", "abs"):
     @dtensor(f"dtensor: {_name}", *_placed(f"torch.{_name}(d0).to_local()", 2), dtypes=WIDE, rank=(2, 4))
     def unary(draw: Draw, out: Spec) -> Needs:
         """A function of each element."""
-        given = solid(out).within(-6, 6)
-        return Needs(given, values=Range(-6.1, 405), dim=draw.axis(out))
+        operand = nonempty(out).within(-6, 6)
+        return Needs(operand, values=Range(-6.1, 405), dim=draw.axis(out))
 
 
 @dtensor(
@@ -79,7 +79,7 @@ for _name in ("tanh", "sigmoid", "sin", "exp", "relu", "neg", "abs"):
 )
 def broadcast(draw: Draw, out: Spec) -> Needs:
     """A sharded tensor and a replicated one of fewer dimensions."""
-    return Needs(solid(out), out.of(*out.shape[1:]), values=lambda x, y: (x * y).over(x + y, x, y))
+    return Needs(nonempty(out), out.of(*out.shape[1:]), values=lambda x, y: (x * y).over(x + y, x, y))
 
 
 @dtensor(
@@ -92,8 +92,8 @@ def broadcast(draw: Draw, out: Spec) -> Needs:
     rank=(2, 4),
 )
 def chain(draw: Draw, out: Spec) -> Needs:
-    """Several steps in a row, one of them in place at times."""
-    return Needs(solid(out), out.free(), values=lambda x, y: (x + x + y).over(x, x + x), dim=draw.axis(out))
+    """Several steps in a row, sometimes one of them in place."""
+    return Needs(nonempty(out), out.free(), values=lambda x, y: (x + x + y).over(x, x + x), dim=draw.axis(out))
 
 
 @dtensor(
@@ -106,8 +106,8 @@ def chain(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def where(draw: Draw, out: Spec) -> Needs:
-    """One where the mask is true, the other elsewhere."""
-    mask = Spec(solid(out).size, "bool")
+    """The elements of one tensor where the mask is true, of the other elsewhere."""
+    mask = Spec(nonempty(out).size, "bool")
     return Needs(mask, out.free(), out.free(), values=lambda m, x, y: x.over(y, x + y))
 
 
@@ -121,7 +121,7 @@ def where(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def constants(draw: Draw, out: Spec) -> Needs:
-    """With DTensors that are made of one number."""
+    """Arithmetic with constant DTensors."""
     two = Range(2, 2, exact=True)
     return Needs(static(out), values=lambda x: x.over(x + two), size=out.shape)
 
@@ -137,6 +137,6 @@ def constants(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def integers(draw: Draw, out: Spec) -> Needs:
-    """Whole numbers."""
+    """Integer operators."""
     values = lambda x: x.over(Range(-3, 3, exact=True), Range(-x.most - 1, x.most, exact=True))  # noqa: E731
-    return Needs(solid(out).within(-1e4, 1e4), values=values)
+    return Needs(nonempty(out).within(-1e4, 1e4), values=values)

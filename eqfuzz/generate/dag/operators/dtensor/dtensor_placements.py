@@ -1,11 +1,11 @@
-"""How DTensors lie on the mesh, and how that is changed."""
+"""Placements of DTensors on the mesh, and redistribution."""
 
 from __future__ import annotations
 
 from eqfuzz.generate.dag.catalogue.operator import Needs
 from eqfuzz.generate.dag.operators.dtensor.dtensor import dtensor, even, static
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, UnsatisfiableSpec, solid
+from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, UnsatisfiableSpec, nonempty
 
 
 @dtensor(
@@ -19,7 +19,7 @@ from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, UnsatisfiableSpec
     exact=True,
 )
 def gather(draw: Draw, out: Spec) -> Needs:
-    """All shards put together: all_gather."""
+    """All shards joined: all_gather."""
     dim, half = even(out)
     return Needs(half, values=lambda x: x.over(x + x), dim=dim)
 
@@ -52,7 +52,7 @@ def scatter(draw: Draw, out: Spec) -> Needs:
     rank=(1, 3),
 )
 def scatter_gather(draw: Draw, out: Spec) -> Needs:
-    """Split, of uneven sizes too, and put together again."""
+    """Split, also unevenly, and joined again."""
     return Needs(static(out), values=lambda x: x.over(Range(-1, 1)), dim=draw.axis(out))
 
 
@@ -68,8 +68,8 @@ def scatter_gather(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def partial_(draw: Draw, out: Spec) -> Needs:
-    """A sum that is still to be made over ranks: all_reduce."""
-    return Needs(solid(out), values=lambda x: x.over(x + x, Range(0, 0, exact=True)))
+    """A pending sum over ranks: all_reduce."""
+    return Needs(nonempty(out), values=lambda x: x.over(x + x, Range(0, 0, exact=True)))
 
 
 @dtensor(
@@ -81,7 +81,7 @@ def partial_(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def moved_shards(draw: Draw, out: Spec) -> Needs:
-    """From one dimension to another: all_to_all; and from a sum to shards: reduce_scatter."""
+    """Shards moved to another dimension: all_to_all; or made from a pending sum: reduce_scatter."""
     m, n = static(out).shape
     if m % 2:
         raise UnsatisfiableSpec("no halves")
@@ -100,4 +100,4 @@ def part_of_mesh(draw: Draw, out: Spec) -> Needs:
     """On one dimension of the mesh."""
     call = draw.choice(("tanh()", "mul(0.5)", "relu()", "add(1)", "sin()"))
     values = lambda x: x.over(Range(-1, 1), x + Range(1, 1))  # noqa: E731
-    return Needs(solid(out), values=values, call=call)
+    return Needs(nonempty(out), values=values, call=call)

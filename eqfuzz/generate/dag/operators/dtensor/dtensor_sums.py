@@ -5,7 +5,7 @@ from __future__ import annotations
 from eqfuzz.generate.dag.catalogue.operator import Needs
 from eqfuzz.generate.dag.operators.dtensor.dtensor import EXACT, dtensor, even
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, index, solid
+from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, index, nonempty
 from eqfuzz.generate.dag.values.value_bounds import longest, root, sum_of_products
 
 
@@ -21,8 +21,8 @@ from eqfuzz.generate.dag.values.value_bounds import longest, root, sum_of_produc
     exact=True,
 )
 def matmul(draw: Draw, out: Spec) -> Needs:
-    """Of matrices of which rows, columns or what is summed over are sharded."""
-    (m, n), k = solid(out).shape, draw.size()
+    """Of matrices whose rows, columns or inner dimension are sharded."""
+    (m, n), k = nonempty(out).shape, draw.size()
     return Needs(out.of(m, k), out.of(k, n), values=sum_of_products(k))
 
 
@@ -35,8 +35,8 @@ def matmul(draw: Draw, out: Spec) -> Needs:
     rank=(2, 3),
 )
 def linear(draw: Draw, out: Spec) -> Needs:
-    """A linear layer split by rows of the input or by its outputs."""
-    *rows, n = solid(out).shape
+    """A linear layer sharded by rows of the input or by outputs."""
+    *rows, n = nonempty(out).shape
     k = draw.size()
     values = sum_of_products(k)
     zero = Range(0, 0)
@@ -51,8 +51,8 @@ def linear(draw: Draw, out: Spec) -> Needs:
     rank=(2, 2),
 )
 def two_linears(draw: Draw, out: Spec) -> Needs:
-    """Column-wise and then row-wise parallel, as tensor parallelism splits two layers."""
-    (m, n), k, j = solid(out).shape, draw.size(9), draw.size(9)
+    """Column-wise then row-wise parallel, as tensor parallelism shards two layers."""
+    (m, n), k, j = nonempty(out).shape, draw.size(9), draw.size(9)
     most = lambda x, v, w: max(1.0, x.most) * max(1.0, v.most) * max(1.0, w.most) * k * j  # noqa: E731
     one = out.of(m, k).within(-4, 4), out.of(j, k).within(-4, 4), out.of(n, j).within(-4, 4)
     return Needs(*one, values=lambda *r: Range(-most(*r), most(*r)))
@@ -69,7 +69,7 @@ def two_linears(draw: Draw, out: Spec) -> Needs:
 )
 def bmm(draw: Draw, out: Spec) -> Needs:
     """Batches of matrices, sharded by batch."""
-    (b, m, n), k = solid(out).shape, draw.size()
+    (b, m, n), k = nonempty(out).shape, draw.size()
     return Needs(out.of(b, m, k), out.of(b, k, n), values=sum_of_products(k))
 
 
@@ -86,11 +86,11 @@ for _name in ("sum", "mean", "amax", "amin"):
         exact=_name != "mean",
     )
     def reduction(draw: Draw, out: Spec, _name: str = _name) -> Needs:
-        """Over a dimension that is sharded, or over another."""
+        """Over a sharded dimension, or over another."""
         dim, n = draw.integer(1, out.rank), draw.size()
-        given = solid(out).of(*out.shape[:dim], n, *out.shape[dim:])
+        operand = nonempty(out).of(*out.shape[:dim], n, *out.shape[dim:])
         values = lambda x: x.times(n) if _name == "sum" else x.over(x.times(1))  # noqa: E731
-        return Needs(given, values=values, dim=dim)
+        return Needs(operand, values=values, dim=dim)
 
 
 @dtensor(
@@ -104,9 +104,9 @@ for _name in ("sum", "mean", "amax", "amin"):
     rank=(0, 0),
 )
 def full_reduction(draw: Draw, out: Spec) -> Needs:
-    """Of everything, on all ranks."""
-    given = out.of(draw.size(9), draw.size(9))
-    return Needs(given, values=lambda x: x.times(given.numel).over(x))
+    """Over all elements, on all ranks."""
+    operand = out.of(draw.size(9), draw.size(9))
+    return Needs(operand, values=lambda x: x.times(operand.numel).over(x))
 
 
 @dtensor(
@@ -119,9 +119,9 @@ def full_reduction(draw: Draw, out: Spec) -> Needs:
     rank=(2, 4),
 )
 def softmax(draw: Draw, out: Spec) -> Needs:
-    """Along a dimension that each rank has all of."""
+    """Along a dimension that is not sharded."""
     count = longest(out.shape[-1])
-    return Needs(solid(out).within(-8, 8), values=lambda x: Range(-20, 1.1).over(x.times(count)))
+    return Needs(nonempty(out).within(-8, 8), values=lambda x: Range(-20, 1.1).over(x.times(count)))
 
 
 @dtensor(
@@ -145,11 +145,11 @@ def softmax_of_shards(draw: Draw, out: Spec) -> Needs:
     "(F.layer_norm(sharded({0}, 0), ({n},)) * replicated({1}) + replicated({2})).to_local()",
     dtypes=WIDE,
     rank=(2, 4),
-    noun="normed",
+    name_hint="normed",
 )
 def layer_norm(draw: Draw, out: Spec) -> Needs:
     """Over the last dimension, of a tensor sharded by rows."""
-    n = solid(out).shape[-1]
+    n = nonempty(out).shape[-1]
     edge = root(n)
     values = lambda x, w, b: Range(-edge, edge) * w + b  # noqa: E731
     return Needs(out.within(-8, 8), out.of(n), out.of(n), values=values, n=n)
@@ -161,11 +161,11 @@ def layer_norm(draw: Draw, out: Spec) -> Needs:
     "(torch.softmax(sharded({0}, 0) @ sharded({1}, 0).transpose(-2, -1), -1) @ sharded({2}, 0)).to_local()",
     dtypes=("float32",),
     rank=(4, 4),
-    noun="attended",
+    name_hint="attended",
 )
 def attention(draw: Draw, out: Spec) -> Needs:
     """Sharded by heads or by batch."""
-    b, h, s, _ = solid(out).shape
+    b, h, s, _ = nonempty(out).shape
     q = out.of(b, h, s, draw.size(9)).within(-2, 2)
     edge = lambda v: Range(-1.05 * v.most, 1.05 * v.most)  # noqa: E731
     return Needs(q, q, out.free().within(-16, 16), values=lambda q, k, v: edge(v))
@@ -179,10 +179,10 @@ def attention(draw: Draw, out: Spec) -> Needs:
     dtypes=WIDE,
     rank=(2, 3),
     exact=True,
-    noun="embedded",
+    name_hint="embedded",
 )
 def embedding(draw: Draw, out: Spec) -> Needs:
     """Rows of a table that is replicated or sharded by columns."""
     words = draw.integer(2, 9)
-    *rows, n = solid(out).shape
+    *rows, n = nonempty(out).shape
     return Needs(index(rows, words), out.of(words, n), values=lambda i, w: w)

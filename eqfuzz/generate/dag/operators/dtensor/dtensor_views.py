@@ -5,7 +5,7 @@ from __future__ import annotations
 from eqfuzz.generate.dag.catalogue.operator import Needs
 from eqfuzz.generate.dag.operators.dtensor.dtensor import dtensor, static
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, index, solid
+from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, index, nonempty
 
 
 @dtensor(
@@ -21,7 +21,7 @@ from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, index, solid
     view=True,
 )
 def transpose(draw: Draw, out: Spec) -> Needs:
-    """A sharded dimension moves."""
+    """With a sharded dimension moved."""
     one = Range(1, 1, exact=True)
     return Needs(static(out).of(*reversed(out.shape)), values=lambda x: x.over(x + one))
 
@@ -68,11 +68,11 @@ def slice_(draw: Draw, out: Spec) -> Needs:
     dtypes=WIDE,
     rank=(2, 3),
     exact=True,
-    noun="joined",
+    name_hint="joined",
 )
 def cat(draw: Draw, out: Spec) -> Needs:
     """Joined along a dimension that is not sharded."""
-    m, n, *rest = solid(out).shape
+    m, n, *rest = nonempty(out).shape
     parts = [out.of(m, part, *rest) for part in draw.split(n, 2)]
     return Needs(*parts, values=lambda x, y: x.over(y, y + y, Range(0, 0, exact=True)))
 
@@ -88,7 +88,7 @@ def cat(draw: Draw, out: Spec) -> Needs:
 )
 def stack(draw: Draw, out: Spec) -> Needs:
     """Joined along a new dimension, which is reduced again."""
-    return Needs(solid(out), out.free(), values=lambda x, y: x.over(y, x + y))
+    return Needs(nonempty(out), out.free(), values=lambda x, y: x.over(y, x + y))
 
 
 @dtensor(
@@ -102,6 +102,6 @@ def stack(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def sort(draw: Draw, out: Spec) -> Needs:
-    """In another order along a dimension that is not sharded."""
+    """Reordered along a dimension that is not sharded."""
     n = static(out).shape[-1]
     return Needs(out.free().within(-1e3, 1e3), index(out.shape, n), values=lambda x, i: x, n=n)

@@ -1,10 +1,10 @@
-"""Activations, constants and conversions that Inductor's graph passes look for and rewrite."""
+"""Activations, constants and conversions that Inductor's graph passes match."""
 
 from __future__ import annotations
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, SIGNED, WIDE, Range, Spec, UnsatisfiableSpec, solid
+from eqfuzz.generate.dag.values.spec import FLOATS, SIGNED, WIDE, Range, Spec, UnsatisfiableSpec, nonempty
 from eqfuzz.generate.dag.values.value_bounds import bounded, longest, moderate
 
 
@@ -14,10 +14,10 @@ from eqfuzz.generate.dag.values.value_bounds import bounded, longest, moderate
     "{0} * 0.5 * (1.0 + torch.erf({0} * 0.70710678118))",
     "{0} * torch.sigmoid(1.702 * {0})",
     dtypes=FLOATS,
-    noun="active",
+    name_hint="active",
 )
 def gelu(draw: Draw, out: Spec) -> Needs:
-    """GELU by hand, as mkldnn_fusion.py matches it after a linear layer."""
+    """GELU written out, as mkldnn_fusion.py matches it after a linear layer."""
     return Needs(moderate(out), values=lambda x: Range(min(x.low, -0.5), max(x.high, 0.5)))
 
 
@@ -28,10 +28,10 @@ def gelu(draw: Draw, out: Spec) -> Needs:
     "F.gelu({0}) * {1}",
     "{0} * F.hardtanh({0} + 3, 0.0, 6.0) / 6 * {1}",
     dtypes=FLOATS,
-    noun="gated",
+    name_hint="gated",
 )
 def gated(draw: Draw, out: Spec) -> Needs:
-    """SwiGLU and the like, and the hard swish that mkldnn_fusion.py matches by hand."""
+    """SwiGLU and similar, and hard swish written out, as mkldnn_fusion.py matches it."""
     spread = Range(-8.0, 8.0)
     return Needs(moderate(out), out.free(), values=lambda x, y: spread * y)
 
@@ -49,7 +49,7 @@ def gated(draw: Draw, out: Spec) -> Needs:
 def clamp_by_hand(draw: Draw, out: Spec) -> Needs:
     """Clamps, leaky ReLU and ReLU with nan_to_num: relu_nan_to_num in pre_grad.py, mkldnn_fusion.py."""
     low, high = draw.choice(((-1.0, 1.0), (0.0, 6.0), (-2.0, 3.0)))
-    values = lambda x: Range(low, high, x.exact, x.wild)  # noqa: E731
+    values = lambda x: Range(low, high, x.exact, x.nonfinite)  # noqa: E731
     return Needs(out.free(), values=values, low=low, high=high, dtype=out.dtype)
 
 
@@ -61,7 +61,7 @@ def clamp_by_hand(draw: Draw, out: Spec) -> Needs:
     dtypes=WIDE,
 )
 def optimizer_step(draw: Draw, out: Spec) -> Needs:
-    """A step of Adam, written out, with fused operators and with lists of tensors."""
+    """A step of Adam: written out, with fused operators, or with lists of tensors."""
     return Needs(moderate(out), moderate(out), out.positive(), values=bounded(32.0))
 
 
@@ -73,10 +73,10 @@ def optimizer_step(draw: Draw, out: Spec) -> Needs:
     "torch.stack([-{0}[..., 1::2], {0}[..., ::2]], dim=-1).flatten(-2) * {1}.sin() + {0} * {1}.cos()",
     dtypes=FLOATS,
     rank=(2, 4),
-    noun="rotated",
+    name_hint="rotated",
 )
 def rotary(draw: Draw, out: Spec) -> Needs:
-    """Rotary position embedding: slices joined again, which Inductor makes one kernel of."""
+    """Rotary position embedding: joined slices, which Inductor fuses into one kernel."""
     n = out.shape[-1]
     if n % 2:
         raise UnsatisfiableSpec("no halves")
@@ -109,10 +109,10 @@ def neutral(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def constant_folding(draw: Draw, out: Spec) -> Needs:
-    """Tensors of one value, calculated with: constant_fold_uniform_value in joint_graph.py."""
+    """Arithmetic on constant tensors: constant_fold_uniform_value in joint_graph.py."""
     a, b = draw.integer(1, 3), draw.integer(0, 2)
-    said = Range(a + b, a + b, exact=True)
-    return Needs(out.free(), values=lambda x: x * said, size=out.shape, a=a, b=b, dtype=out.dtype)
+    number_range = Range(a + b, a + b, exact=True)
+    return Needs(out.free(), values=lambda x: x * number_range, size=out.shape, a=a, b=b, dtype=out.dtype)
 
 
 @operator(
@@ -126,12 +126,12 @@ def constant_folding(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def cumsum_of_constant(draw: Draw, out: Spec) -> Needs:
-    """The running sum of one value: pointless_cumsum_replacement in post_grad.py."""
+    """The running sum of a constant tensor: pointless_cumsum_replacement in post_grad.py."""
     dim = draw.axis(out)
     most = 2 * longest(out.shape[dim])
-    said = Range(-1, most, exact=True)
+    number_range = Range(-1, most, exact=True)
     value = draw.integer(1, 2)
-    return Needs(out.free(), values=lambda x: x + said, size=out.shape, dim=dim, value=value, dtype=out.dtype)
+    return Needs(out.free(), values=lambda x: x + number_range, size=out.shape, dim=dim, value=value, dtype=out.dtype)
 
 
 @operator(
@@ -160,7 +160,7 @@ def widening(draw: Draw, out: Spec) -> Needs:
     grad=False,
 )
 def narrowing(draw: Draw, out: Spec) -> Needs:
-    """To a narrower dtype and back, of exact values: a conversion that pointless_convert must not drop."""
+    """To a narrower dtype and back, of exact values: conversions that pointless_convert must not drop."""
     values = lambda x: Range(-121, 121, exact=True)  # noqa: E731
     return Needs(out.free().exactly().within(-120, 120), values=values, dtype=out.dtype)
 
@@ -175,7 +175,7 @@ def narrowing(draw: Draw, out: Spec) -> Needs:
     grad=False,
 )
 def quantise(draw: Draw, out: Spec) -> Needs:
-    """To eight bits and back: what quantization.py and canonicalize_quant_mapping look for; of exact values."""
+    """To eight bits and back, of exact values: patterns of quantization.py and canonicalize_quant_mapping."""
     values = lambda x: Range(-64, 64, exact=True)  # noqa: E731
     return Needs(out.free().exactly().within(-16.0, 16.0), values=values, zero=draw.choice((0, 10, 64)))
 
@@ -192,5 +192,5 @@ def quantise(draw: Draw, out: Spec) -> Needs:
 )
 def batched_pointwise(draw: Draw, out: Spec) -> Needs:
     """The same function of several tensors: batch_tanh, batch_relu and others in group_batch_fusion.py."""
-    given = solid(out)
-    return Needs(given, given, given, values=bounded(6.0), three=(3, *out.shape))
+    operand = nonempty(out)
+    return Needs(operand, operand, operand, values=bounded(6.0), three=(3, *out.shape))

@@ -1,4 +1,4 @@
-"""Attention as Inductor's graph passes look for it, in the patterns of fuse_attention.py."""
+"""Attention in the patterns of Inductor's fuse_attention.py."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.operators.fusion.fusion_products import HALVES, tame
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Range, Spec, UnsatisfiableSpec, index, solid
+from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Range, Spec, UnsatisfiableSpec, index, nonempty
 from eqfuzz.generate.dag.values.value_bounds import bounded
 
 _fusion = partial(operator, family="fusion")
 
 
 def _attended(q: Range, k: Range, v: Range, *more: Range) -> Range:
-    """What is averaged stays where it was, rounding aside."""
+    """The range of an average of ``v``, with a margin for rounding."""
     edge = v.most * 0.05
-    return Range(v.low - edge, v.high + edge, wild=v.wild or any(r.wild for r in more))
+    return Range(v.low - edge, v.high + edge, nonfinite=v.nonfinite or any(r.nonfinite for r in more))
 
 
 def _heads(draw: Draw, out: Spec) -> tuple[Spec, Spec, Spec, int, float]:
-    """Query, key and value for the result, which ends in (length, width); the keys' length, and a scale."""
-    *batch, length, width = solid(out).shape
+    """Query, key and value that give ``out`` of size (…, length, width); the number of keys, and a scale."""
+    *batch, length, width = nonempty(out).shape
     keys = length if draw.chance(0.5) else draw.size()
     inner = width if draw.chance(0.6) else draw.size()
     scale = draw.choice((2.0, 4.0, 0.5, 1.0, 1.7, 8.0))
@@ -40,7 +40,7 @@ def _heads(draw: Draw, out: Spec) -> tuple[Spec, Spec, Spec, int, float]:
     "torch.matmul(torch.softmax(torch.matmul({0} / {scale}, {1}.transpose(-2, -1)), -1), {2})",
     dtypes=FLOATS,
     rank=(3, 4),
-    noun="attended",
+    name_hint="attended",
 )
 def attention(draw: Draw, out: Spec) -> Needs:
     """Attention without a mask, scaled in several ways: patterns 1 to 4."""
@@ -56,10 +56,10 @@ def attention(draw: Draw, out: Spec) -> Needs:
     "(torch.matmul({0}, {1}.transpose(-2, -1)).div({scale}) + {3}).softmax(dim=-1).matmul({2})",
     dtypes=WIDE,
     rank=(4, 4),
-    noun="attended",
+    name_hint="attended",
 )
 def attention_with_mask(draw: Draw, out: Spec) -> Needs:
-    """Attention with a mask that is added, with fewer heads too: patterns 5, 6, 14."""
+    """Attention with an additive mask, which may broadcast over heads: patterns 5, 6, 14."""
     q, k, v, keys, scale = _heads(draw, out)
     batch, heads, length, _ = out.shape
     size = draw.choice([(batch, heads, length, keys), (batch, 1, length, keys), (1, 1, length, keys)])
@@ -77,7 +77,7 @@ def attention_with_mask(draw: Draw, out: Spec) -> Needs:
     ".type_as({0}) @ {2}.permute(0, 2, 1, 3)",
     dtypes=("float32", "float16", "bfloat16"),
     rank=(4, 4),
-    noun="attended",
+    name_hint="attended",
 )
 def attention_of_permuted(draw: Draw, out: Spec) -> Needs:
     """Attention whose heads are permuted first: patterns 7 to 12 and 21."""
@@ -93,7 +93,7 @@ def attention_of_permuted(draw: Draw, out: Spec) -> Needs:
     "torch.bmm(F.dropout(torch.bmm({0}, {1}.transpose(1, 2)).softmax(-1), 0.0), {2})",
     dtypes=FLOATS,
     rank=(3, 3),
-    noun="attended",
+    name_hint="attended",
 )
 def attention_through_bmm(draw: Draw, out: Spec) -> Needs:
     """Attention in three dimensions: pattern 13."""
@@ -112,10 +112,10 @@ def attention_through_bmm(draw: Draw, out: Spec) -> Needs:
     "F.scaled_dot_product_attention({0}, {1}, {2}, attn_mask=F.pad({3}, (1, 0), value=1)[:, None, None] != 0)",
     dtypes=WIDE,
     rank=(4, 4),
-    noun="attended",
+    name_hint="attended",
 )
 def attention_with_padding(draw: Draw, out: Spec) -> Needs:
-    """Attention with keys left out, never all: patterns 15, 17, 20 and 24."""
+    """Attention with a padding mask that keeps at least one key: patterns 15, 17, 20 and 24."""
     q, k, v, keys, scale = _heads(draw, out)
     if keys < 2:
         raise UnsatisfiableSpec("a key has to stay")
@@ -136,10 +136,10 @@ def attention_with_padding(draw: Draw, out: Spec) -> Needs:
     "F.scaled_dot_product_attention({0}, {1}, {2}, is_causal=True)",
     dtypes=("float32", "float64", "bfloat16"),
     rank=(4, 4),
-    noun="attended",
+    name_hint="attended",
 )
 def causal_attention(draw: Draw, out: Spec) -> Needs:
-    """Attention to what came before: patterns 18 and 19."""
+    """Causal attention: patterns 18 and 19."""
     q, k, v, keys, scale = _heads(draw, out)
     return Needs(q, k, v, values=_attended, length=out.shape[-2], keys=keys, scale=scale, dtype=out.dtype)
 
@@ -151,10 +151,10 @@ def causal_attention(draw: Draw, out: Spec) -> Needs:
     "F.softmax((({0} / {scale}) @ {1}.transpose(-2, -1)).to(torch.float32), -1).type_as({2}).matmul({2})",
     dtypes=HALVES,
     rank=(3, 4),
-    noun="attended",
+    name_hint="attended",
 )
 def attention_in_float32(draw: Draw, out: Spec) -> Needs:
-    """Attention of halves with the softmax in float32: patterns 7, 8 and 21."""
+    """Attention in half precision with the softmax in float32: patterns 7, 8 and 21."""
     q, k, v, _, scale = _heads(draw, out)
     return Needs(q, k, v, values=_attended, scale=scale, dtype=out.dtype)
 
@@ -167,11 +167,11 @@ def attention_in_float32(draw: Draw, out: Spec) -> Needs:
     "F.linear({0}, {1}, {2}).chunk(3, dim=-1))).transpose(1, 2).contiguous().view({b}, {s}, {n})",
     dtypes=WIDE,
     rank=(3, 3),
-    noun="attended",
+    name_hint="attended",
 )
 def self_attention(draw: Draw, out: Spec) -> Needs:
-    """Query, key and value from one linear layer, and the heads joined again."""
-    b, s, n = solid(out).shape
+    """Query, key and value from one linear layer, and the heads joined."""
+    b, s, n = nonempty(out).shape
     heads = draw.choice([h for h in (1, 2, 3, 4) if n % h == 0])
     k = draw.size(9)
     most = bounded(3.0 * k + 1)

@@ -1,4 +1,4 @@
-"""Convolutions as Inductor's graph passes look for them, with activations and norms behind them."""
+"""Convolutions followed by activations and norms, as Inductor's graph passes match them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.operators.fusion.fusion_products import ACTIVATIONS, JOINS, activated, around, joined
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, solid
+from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, nonempty
 from eqfuzz.generate.dag.values.value_bounds import sum_of_products
 
 _fusion = partial(operator, family="fusion")
 
 
 def _convolution(draw: Draw, out: Spec) -> tuple[Spec, Spec, Spec, int, int, int]:
-    """Input, weight and bias of a convolution that keeps the sizes, its padding, its groups and what is summed."""
-    batch, channels, *space = solid(out).shape
+    """Input, weight and bias of a convolution that keeps the spatial sizes, its padding, groups and terms per sum."""
+    batch, channels, *space = nonempty(out).shape
     width = draw.choice((1, 1, 3))
     groups = 1
     if draw.chance(0.25):
@@ -42,7 +42,7 @@ for _dims in (1, 2, 3):
         *around(ACTIVATIONS, _called),
         dtypes=("float32", "float32", "bfloat16", "float64"),
         rank=(_dims + 2, _dims + 2),
-        noun="active",
+        name_hint="active",
     )
     def conv_activation(draw: Draw, out: Spec) -> Needs:
         """A convolution and an activation: the unary fusions of mkldnn_fusion.py."""
@@ -55,7 +55,7 @@ _CONV = "F.conv2d({0}, {1}, {2}, padding={padding}, groups={groups})"
 
 @_fusion("pattern: conv and binary", *around(JOINS, _CONV), dtypes=("float32", "bfloat16"), rank=(4, 4))
 def conv_binary(draw: Draw, out: Spec) -> Needs:
-    """A convolution and another tensor, and a ReLU: the binary fusions of mkldnn_fusion.py."""
+    """A convolution, a binary operator and a ReLU: the binary fusions of mkldnn_fusion.py."""
     x, weight, bias, padding, groups, k = _convolution(draw, out)
     return Needs(x, weight, bias, out.free(), values=joined(k), padding=padding, groups=groups)
 
@@ -84,7 +84,7 @@ def conv_channels(draw: Draw, out: Spec) -> Needs:
     f"({_CONV} - {{3}}.view(-1, 1, 1)) * torch.rsqrt({{4}}.view(-1, 1, 1) + 1e-3) * {{5}}.view(-1, 1, 1)",
     dtypes=WIDE,
     rank=(4, 4),
-    noun="normed",
+    name_hint="normed",
 )
 def conv_batch_norm(draw: Draw, out: Spec) -> Needs:
     """A convolution and batch normalisation with fixed statistics: efficient_conv_bn_eval.py and fuse_conv_bn."""
@@ -93,7 +93,7 @@ def conv_batch_norm(draw: Draw, out: Spec) -> Needs:
 
     def values(x: Range, w: Range, b: Range, mean: Range, var: Range, scale: Range) -> Range:
         most = (dot(x, w, b).most + mean.most) * 2 * max(1.0, scale.most) + b.most
-        return Range(-most, most, wild=x.wild or w.wild or b.wild or scale.wild)
+        return Range(-most, most, nonfinite=x.nonfinite or w.nonfinite or b.nonfinite or scale.nonfinite)
 
     stats = bias.within(-2.0, 2.0), bias.within(0.3, 4.0)
     return Needs(x, weight, bias, *stats, bias, values=values, padding=padding, groups=groups)
@@ -104,11 +104,11 @@ def conv_batch_norm(draw: Draw, out: Spec) -> Needs:
     *around(ACTIVATIONS, "F.conv_transpose2d({0}, {1}, {2}, padding={padding})"),
     dtypes=WIDE,
     rank=(4, 4),
-    noun="active",
+    name_hint="active",
 )
 def transposed_conv(draw: Draw, out: Spec) -> Needs:
     """A transposed convolution and an activation: mkldnn_fusion.py."""
-    batch, channels, height, width = solid(out).shape
+    batch, channels, height, width = nonempty(out).shape
     side, inner = draw.choice((1, 3)), draw.integer(1, 4)
     x, weight = out.of(batch, inner, height, width), out.of(inner, channels, side, side)
     return Needs(x, weight, out.of(channels), values=activated(inner * side * side), padding=side // 2)
@@ -123,11 +123,11 @@ def transposed_conv(draw: Draw, out: Spec) -> Needs:
     dtypes=WIDE,
     rank=(3, 3),
     exact=True,
-    noun="patches",
+    name_hint="patches",
 )
 def patches(draw: Draw, out: Spec) -> Needs:
-    """The patches of an image and a product, as vision transformers begin."""
-    b, count, n = solid(out).shape
+    """A product with the patches of an image, the first layer of vision transformers."""
+    b, count, n = nonempty(out).shape
     rows = draw.choice([r for r in (1, 2, 3, 4) if count % r == 0])
     side, c = draw.integer(1, 3), draw.integer(1, 3)
     length = c * side * side

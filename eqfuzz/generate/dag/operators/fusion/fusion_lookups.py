@@ -1,4 +1,4 @@
-"""Reads and writes by index in pairs and chains, as Inductor's graph passes look for them."""
+"""Chains of reads and writes by index, as Inductor's graph passes match them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, SIGNED, WIDE, Dim, Range, Spec, UnsatisfiableSpec, index, solid
+from eqfuzz.generate.dag.values.spec import FLOATS, SIGNED, WIDE, Dim, Range, Spec, UnsatisfiableSpec, index, nonempty
 from eqfuzz.generate.dag.values.value_bounds import longest
 
 _fusion = partial(operator, family="fusion")
@@ -21,14 +21,14 @@ _fusion = partial(operator, family="fusion")
     dtypes=("float32", "float64", "int64"),
     rank=(2, 3),
     exact=True,
-    noun="marked",
+    name_hint="marked",
 )
 def scatter_upon_constant(draw: Draw, out: Spec) -> Needs:
     """One number scattered into a constant: scatter_upon_const_tensor in joint_graph.py."""
     dim = draw.axis(out)
     size = out.shape
     where = index(size[:dim] + size[dim + 1 :], size[dim])
-    said = Range(0, 3, exact=True)
+    number_range = Range(0, 3, exact=True)
     params: dict[str, Any] = {
         "size": size,
         "dim": dim,
@@ -36,7 +36,7 @@ def scatter_upon_constant(draw: Draw, out: Spec) -> Needs:
         "value": draw.integer(0, 2),
         "put": draw.integer(1, 3),
     }
-    return Needs(where, out.free(), values=lambda i, x: x * said, **params)
+    return Needs(where, out.free(), values=lambda i, x: x * number_range, **params)
 
 
 @_fusion(
@@ -47,12 +47,12 @@ def scatter_upon_constant(draw: Draw, out: Spec) -> Needs:
     dtypes=WIDE,
     rank=(2, 3),
     exact=True,
-    noun="embedded",
+    name_hint="embedded",
 )
 def one_hot_matmul(draw: Draw, out: Spec) -> Needs:
-    """Rows looked up through a product with a one-hot matrix, which could be an index."""
+    """Rows looked up by a product with a one-hot matrix, which is equivalent to indexing."""
     n = draw.integer(2, 12)
-    table = solid(out).of(n, out.shape[-1])
+    table = nonempty(out).of(n, out.shape[-1])
     values = lambda i, w: w.over(Range(0, 0, exact=True))  # noqa: E731
     return Needs(index(out.shape[:-1], n), table, values=values, n=n, dtype=out.dtype, size=out.shape)
 
@@ -66,15 +66,15 @@ def one_hot_matmul(draw: Draw, out: Spec) -> Needs:
     dtypes=("float32", "float64", "int64"),
     rank=(0, 3),
     exact=True,
-    noun="chosen",
+    name_hint="chosen",
 )
 def gather_as_where(draw: Draw, out: Spec) -> Needs:
-    """An element of each row through a comparison with its index, as partial reductions see it."""
+    """An element of each row, selected by a comparison with its index."""
     n = draw.integer(2, 12)
-    given = solid(out).of(*out.shape, n)
+    operand = nonempty(out).of(*out.shape, n)
     zero = Range(0, 0, exact=True)
     values = lambda i, x: Range(*(x.over(zero).low, x.over(zero).high), exact=x.exact)  # noqa: E731
-    tame = given.within(-64.0, 64.0)
+    tame = operand.within(-64.0, 64.0)
     return Needs(index(out.shape, n), tame, values=values, n=n)
 
 
@@ -86,11 +86,11 @@ def gather_as_where(draw: Draw, out: Spec) -> Needs:
     dtypes=("float32", "float64", "int64"),
     rank=(1, 3),
     exact=True,
-    noun="written",
+    name_hint="written",
 )
 def index_put_chain(draw: Draw, out: Spec) -> Needs:
-    """Writes through indices, one after the other: reinplace.py makes them happen in place."""
-    n = solid(out).shape[0]
+    """A chain of writes by index: reinplace.py makes them in-place."""
+    n = nonempty(out).shape[0]
     k = n if isinstance(n, Dim) else draw.integer(1, n)
     count = longest(k)
     values = lambda x, i, y: x.over(y, x + x) + y.times(count)  # noqa: E731
@@ -106,11 +106,11 @@ def index_put_chain(draw: Draw, out: Spec) -> Needs:
     dtypes=("float32", "float64", "int64"),
     rank=(1, 4),
     exact=True,
-    noun="written",
+    name_hint="written",
 )
 def slice_scatter_chain(draw: Draw, out: Spec) -> Needs:
-    """Writes into slices without changing the tensor: reinplace.py and slice_scatter_noop in post_grad.py."""
-    dim = draw.axis(solid(out))
+    """A chain of functional writes to slices: reinplace.py and slice_scatter_noop in post_grad.py."""
+    dim = draw.axis(nonempty(out))
     n = out.shape[dim]
     k = n // draw.integer(1, 2)
     if k < 1:
@@ -132,7 +132,7 @@ def slice_scatter_chain(draw: Draw, out: Spec) -> Needs:
     saves=False,
 )
 def copy_of_write(draw: Draw, out: Spec) -> Needs:
-    """A buffer that is filled and added to: what functionalisation and reinplace.py take apart."""
+    """A buffer that is filled and added to: functionalisation and reinplace.py."""
     return Needs(out.free(), out.free(), values=lambda x, y: x + y)
 
 
@@ -144,11 +144,11 @@ def copy_of_write(draw: Draw, out: Spec) -> Needs:
     "torch.index_select({1}, 0, {0}.flatten()).reshape({size}).sum(-2)",
     dtypes=WIDE,
     rank=(2, 3),
-    noun="embedded",
+    name_hint="embedded",
 )
 def embedding_bag(draw: Draw, out: Spec) -> Needs:
-    """Rows looked up and summed: gathers fused into reductions, scattered in the backward pass."""
-    *rows, n = solid(out).shape
+    """Rows looked up and summed: gathers fused into reductions, and a scatter in the backward pass."""
+    *rows, n = nonempty(out).shape
     bag, words = draw.integer(1, 6), draw.integer(2, 12)
     values = lambda i, w: w.times(bag).over(w)  # noqa: E731
     return Needs(index((*rows, bag), words), out.of(words, n), values=values, size=(*rows, bag, n))

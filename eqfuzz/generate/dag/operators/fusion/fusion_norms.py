@@ -1,4 +1,4 @@
-"""Normalisation, softmax and losses by hand, as Inductor's graph passes look for them."""
+"""Normalisation, softmax and losses written out, as Inductor's graph passes match them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _fusion = partial(operator, family="fusion")
     "F.layer_norm({0}, ({n},)) * {1} + {2}",
     dtypes=FLOATS,
     rank=(1, 5),
-    noun="normed",
+    name_hint="normed",
 )
 def layer_norm(draw: Draw, out: Spec) -> Needs:
-    """Layer normalisation by hand: Inductor's scheduler fuses its reductions."""
+    """Layer normalisation written out: Inductor's scheduler fuses its reductions."""
     n = out.shape[-1]
     spread = bounded(root(n))
     return Needs(moderate(out), out.of(n), out.of(n), values=lambda x, w, b: spread(x) * w + b, n=n)
@@ -36,10 +36,10 @@ def layer_norm(draw: Draw, out: Spec) -> Needs:
     "({0}.float() * torch.rsqrt({0}.float().pow(2).mean(-1, keepdim=True) + 1e-3)).to({0}.dtype) * {1}",
     dtypes=("float32", "float16", "bfloat16"),
     rank=(1, 5),
-    noun="normed",
+    name_hint="normed",
 )
 def rms_norm(draw: Draw, out: Spec) -> Needs:
-    """RMS normalisation by hand, at times in float32."""
+    """RMS normalisation written out, sometimes in float32."""
     spread = bounded(root(out.shape[-1]))
     return Needs(moderate(out), out.of(out.shape[-1]), values=lambda x, w: spread(x) * w)
 
@@ -51,10 +51,10 @@ def rms_norm(draw: Draw, out: Spec) -> Needs:
     "torch.rsqrt(torch.var_mean({0}, (0, 2, 3), keepdim=True, correction=0)[0] + 1e-3)",
     dtypes=WIDE,
     rank=(4, 4),
-    noun="normed",
+    name_hint="normed",
 )
 def batch_norm(draw: Draw, out: Spec) -> Needs:
-    """Batch normalisation in training by hand: Welford reductions over several dimensions."""
+    """Batch normalisation in training, written out: Welford reductions over several dimensions."""
     return Needs(moderate(out), values=bounded(max(64.0, 4 * out.numel**0.5)))
 
 
@@ -64,11 +64,11 @@ def batch_norm(draw: Draw, out: Spec) -> Needs:
     "F.group_norm({0}, {g})",
     dtypes=WIDE,
     rank=(3, 4),
-    noun="normed",
+    name_hint="normed",
 )
 def group_norm(draw: Draw, out: Spec) -> Needs:
     """Group normalisation as a layer norm of a reshaped tensor."""
-    given = moderate(out)
+    operand = moderate(out)
     b, c, *rest = out.shape
     each = 1
     for n in rest:
@@ -77,7 +77,7 @@ def group_norm(draw: Draw, out: Spec) -> Needs:
     k = c // groups * each
     if k * int(b) < 2 or k < 2:
         raise UnsatisfiableSpec("nothing to normalise over")
-    return Needs(given, values=bounded(root(k)), b=b, g=groups, k=k, size=out.shape)
+    return Needs(operand, values=bounded(root(k)), b=b, g=groups, k=k, size=out.shape)
 
 
 @_fusion(
@@ -87,11 +87,11 @@ def group_norm(draw: Draw, out: Spec) -> Needs:
     "torch.exp({0} - torch.logsumexp({0}, dim={dim}, keepdim=True))",
     dtypes=FLOATS,
     rank=(1, 5),
-    noun="weights",
+    name_hint="weights",
 )
 def softmax(draw: Draw, out: Spec) -> Needs:
-    """Softmax by hand: prepare_softmax in post_grad.py makes it online."""
-    return Needs(moderate(out), values=bounded(1.2, 0.0), dim=draw.spelled(draw.axis(out), out.rank))
+    """Softmax written out: prepare_softmax in post_grad.py."""
+    return Needs(moderate(out), values=bounded(1.2, 0.0), dim=draw.signed_axis(draw.axis(out), out.rank))
 
 
 @_fusion(
@@ -102,12 +102,12 @@ def softmax(draw: Draw, out: Spec) -> Needs:
     "(({0} * {scale}) - ({0} * {scale}).amax({dim}, keepdim=True)).exp()",
     dtypes=FLOATS,
     rank=(1, 5),
-    noun="weights",
+    name_hint="weights",
 )
 def scaled_softmax(draw: Draw, out: Spec) -> Needs:
-    """Softmax of a scaled tensor: mul_softmax_pattern and div_softmax_pattern in joint_graph.py; signs matter."""
+    """Softmax of a tensor scaled by a number, also a negative one: mul_softmax_pattern in joint_graph.py."""
     scale = draw.choice((3.0, 0.125, -2.0, 0.5, 1.7))
-    dim = draw.spelled(draw.axis(out), out.rank)
+    dim = draw.signed_axis(draw.axis(out), out.rank)
     return Needs(moderate(out), values=bounded(1.2, 0.0), scale=scale, dim=dim, dtype=out.dtype)
 
 
@@ -118,7 +118,7 @@ def scaled_softmax(draw: Draw, out: Spec) -> Needs:
     "F.log_softmax({0} / {1}, -1).exp()",
     dtypes=WIDE,
     rank=(2, 4),
-    noun="weights",
+    name_hint="weights",
 )
 def softmax_scaled_by_tensor(draw: Draw, out: Spec) -> Needs:
     """Softmax of a tensor scaled by one that broadcasts along its dimension: joint_graph.py."""
@@ -135,7 +135,7 @@ def softmax_scaled_by_tensor(draw: Draw, out: Spec) -> Needs:
     rank=(0, 4),
 )
 def logsumexp(draw: Draw, out: Spec) -> Needs:
-    """The logarithm of a sum of exponentials by hand."""
+    """The logarithm of a sum of exponentials, written out."""
     return Needs(moderate(out.of(*out.shape, draw.size())), values=lambda x: Range(x.low - 1, x.high + 6))
 
 
@@ -146,10 +146,10 @@ def logsumexp(draw: Draw, out: Spec) -> Needs:
     "-(F.log_softmax({0}, dim=-1) * F.one_hot({1}, {n})).sum(-1)",
     dtypes=WIDE,
     rank=(1, 3),
-    noun="loss",
+    name_hint="loss",
 )
 def cross_entropy(draw: Draw, out: Spec) -> Needs:
-    """Cross entropy by hand: the gather of a log-softmax, which post-grad passes fuse."""
+    """Cross entropy written out: the gather of a log-softmax, which post-grad passes fuse."""
     n = draw.integer(2, 12)
     return Needs(moderate(out.of(*out.shape, n)), index(out.shape, n), values=bounded(24.0, -1.0), n=n)
 
@@ -162,7 +162,7 @@ def cross_entropy(draw: Draw, out: Spec) -> Needs:
     rank=(0, 4),
 )
 def cosine(draw: Draw, out: Spec) -> Needs:
-    """The cosine between rows by hand: three reductions over the same operands."""
+    """The cosine of pairs of rows, written out: three reductions over the same operands."""
     rows = out.of(*out.shape, draw.size())
     positive = rows.within(0.1, 8.0)
     return Needs(positive, moderate(rows), values=bounded(1.1))
@@ -174,10 +174,10 @@ def cosine(draw: Draw, out: Spec) -> Needs:
     "F.layer_norm({0}, ({n},), {2}, {3}, 1e-3) + F.layer_norm({1}, ({n},), {3}, {2}, 1e-3)",
     dtypes=WIDE,
     rank=(2, 4),
-    noun="normed",
+    name_hint="normed",
 )
 def batched_layer_norm(draw: Draw, out: Spec) -> Needs:
-    """Several layer norms alike: batch_layernorm in group_batch_fusion.py."""
+    """Several layer norms of one shape: batch_layernorm in group_batch_fusion.py."""
     n = out.shape[-1]
     spread = bounded(root(n) * 2)
     values = lambda x, y, w, b: spread(x, y) * w.over(b) + w.over(b) + w.over(b)  # noqa: E731

@@ -1,4 +1,4 @@
-"""Matrix products as Inductor's graph passes look for them."""
+"""Matrix products as Inductor's graph passes match them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Range, Spec, solid
+from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Range, Spec, nonempty
 from eqfuzz.generate.dag.values.value_bounds import sum_of_products
 
 HALVES = ("float16", "bfloat16")
@@ -15,18 +15,18 @@ _fusion = partial(operator, family="fusion")
 
 
 def _depth(draw: Draw) -> int:
-    """The size summed over: at times one, or odd."""
+    """The inner size of a product: also one, and odd numbers."""
     return draw.choice((1, 2, 3, 4, 5, 7, 8, 16, 17, 33))
 
 
 def tame(spec: Spec) -> Spec:
-    """Values whose products make a softmax that is not all or nothing."""
+    """``spec`` with values so small that a softmax of their products does not saturate."""
     most = 2.0 if spec.dtype in HALVES else 4.0
     return spec.within(-most, most)
 
 
 def _matrix(out: Spec) -> tuple[int, int]:
-    m, n = solid(out).shape
+    m, n = nonempty(out).shape
     return m, n
 
 
@@ -58,7 +58,7 @@ def mm_plus_mm(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def mm_plus_bias(draw: Draw, out: Spec) -> Needs:
-    """Fused into addmm, or taken out of one: addmm and unfuse_bias_add_to_pointwise in post_grad.py."""
+    """A product and a bias: addmm and unfuse_bias_add_to_pointwise in post_grad.py."""
     (m, n), k = _matrix(out), _depth(draw)
     bias = out.of(n) if draw.chance(0.7) else out.of(m, n)
     dot = sum_of_products(k)
@@ -75,7 +75,7 @@ def mm_plus_bias(draw: Draw, out: Spec) -> Needs:
     dtypes=WIDE,
     rank=(2, 2),
     exact=True,
-    noun="joined",
+    name_hint="joined",
 )
 def cat_of_products(draw: Draw, out: Spec) -> Needs:
     """Products of one matrix joined: cat_addmm in post_grad.py, fuse_parallel_linear and batch_linear_lhs."""
@@ -113,8 +113,8 @@ def bmm_of_one(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def bmm_of_one_matrix(draw: Draw, out: Spec) -> Needs:
-    """A batch multiplied with the same matrix: the foldings of matmul, decompose_mem_bound_mm.py, einsum passes."""
-    b, m, n = solid(out).shape
+    """A batch of products with one matrix: the folding of matmul, decompose_mem_bound_mm.py, einsum passes."""
+    b, m, n = nonempty(out).shape
     k = _depth(draw)
     return Needs(out.of(b, m, k), out.of(k, n), values=sum_of_products(k), b=b, m=m, n=n, k=k)
 
@@ -130,7 +130,7 @@ def bmm_of_one_matrix(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def product_as_sum(draw: Draw, out: Spec) -> Needs:
-    """A matrix product as pointwise and reduction, with thin sides too: decompositions of mm and pad_mm.py."""
+    """A matrix product as pointwise product and sum, also of thin matrices: decompositions of mm and pad_mm.py."""
     (m, n), k = _matrix(out), draw.choice((1, 1, 2, 3, 5, 9))
     return Needs(out.of(m, k), out.of(k, n), values=sum_of_products(k))
 
@@ -146,12 +146,12 @@ def product_as_sum(draw: Draw, out: Spec) -> Needs:
     rank=(2, 2),
 )
 def product_of_products(draw: Draw, out: Spec) -> Needs:
-    """Two products with a pointwise function between: b2b_gemm.py."""
+    """Two products with a pointwise function in between: b2b_gemm.py."""
     (m, n), k, j = _matrix(out), draw.size(9), draw.size(9)
 
     def values(x: Range, v: Range, w: Range) -> Range:
         most = max(1.0, x.most) * max(1.0, v.most) * max(1.0, w.most) * k * j
-        return Range(-most, most, wild=x.wild or v.wild or w.wild)
+        return Range(-most, most, nonfinite=x.nonfinite or v.nonfinite or w.nonfinite)
 
     small = tame(out)
     return Needs(small.of(m, k).within(-3, 3), out.of(k, j).within(-3, 3), out.of(j, n), values=values)
@@ -223,11 +223,11 @@ def activated(k: int) -> Callable[..., Range]:
     *around(ACTIVATIONS, "F.linear({0}, {1}, {2})"),
     dtypes=("float32", "float64", "bfloat16"),
     rank=(2, 4),
-    noun="active",
+    name_hint="active",
 )
 def linear_activation(draw: Draw, out: Spec) -> Needs:
     """A linear layer and an activation: the unary fusions of mkldnn_fusion.py."""
-    *rows, n = solid(out).shape
+    *rows, n = nonempty(out).shape
     k = _depth(draw)
     return Needs(out.of(*rows, k), out.of(n, k), out.of(n), values=activated(k))
 
@@ -240,7 +240,7 @@ def linear_activation(draw: Draw, out: Spec) -> Needs:
 )
 def linear_binary(draw: Draw, out: Spec) -> Needs:
     """A linear layer and another tensor, added or multiplied: the binary fusions of mkldnn_fusion.py."""
-    *rows, n = solid(out).shape
+    *rows, n = nonempty(out).shape
     k = _depth(draw)
     return Needs(out.of(*rows, k), out.of(n, k), out.of(n), out.free(), values=joined(k))
 
@@ -249,7 +249,7 @@ def joined(k: int) -> Callable[..., Range]:
     dot = sum_of_products(k)
 
     def values(x: Range, w: Range, b: Range, y: Range) -> Range:
-        made = dot(x, w, b)
-        return (made + y).over(made - y, made * y, Range(0, 0))
+        product = dot(x, w, b)
+        return (product + y).over(product - y, product * y, Range(0, 0))
 
     return values

@@ -1,4 +1,4 @@
-"""Views, parts and joins that undo each other, as Inductor's graph passes look for them."""
+"""Views, splits and joins that cancel, as Inductor's graph passes match them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import FLOATS, NUMBERS, SIGNED, WIDE, Dim, Range, Spec, UnsatisfiableSpec, solid
+from eqfuzz.generate.dag.values.spec import FLOATS, NUMBERS, SIGNED, WIDE, Dim, Range, Spec, UnsatisfiableSpec, nonempty
 
 _fusion = partial(operator, family="fusion")
 
@@ -46,7 +46,7 @@ def permute_pair(draw: Draw, out: Spec) -> Needs:
 )
 def view_pair(draw: Draw, out: Spec) -> Needs:
     """Reshaped and reshaped back: pointless_view and pointless_view_pair in joint_graph.py."""
-    return Needs(solid(out).dense(), size=out.shape, dim=draw.axis(out), longer=(*out.shape, 3))
+    return Needs(nonempty(out).dense(), size=out.shape, dim=draw.axis(out), longer=(*out.shape, 3))
 
 
 @_fusion(
@@ -61,7 +61,7 @@ def view_pair(draw: Draw, out: Spec) -> Needs:
     view=True,
 )
 def flat_elements(draw: Draw, out: Spec) -> Needs:
-    """A slice of a flattened tensor, which Inductor turns into index arithmetic."""
+    """A slice of a flattened tensor, which Inductor lowers to index arithmetic."""
     n = out.shape[0]
     step, start = draw.integer(1, 3), draw.integer(0, 3)
     rows = draw.integer(1, 4)
@@ -85,7 +85,7 @@ def flat_elements(draw: Draw, out: Spec) -> Needs:
 )
 def shuffle(draw: Draw, out: Spec) -> Needs:
     """Channel and pixel shuffles: a permutation between two reshapes."""
-    solid(out)
+    nonempty(out)
     parts: list[int] = []
     for n in out.shape:
         factor = 1 if isinstance(n, Dim) else draw.choice([f for f in (1, 2, 3, 4) if n % f == 0])
@@ -94,8 +94,8 @@ def shuffle(draw: Draw, out: Spec) -> Needs:
     before = [0] * len(parts)
     for place, part in zip(order, parts, strict=True):
         before[place] = part
-    given = out.of(*before[:-2], before[-2] * before[-1]) if len(before) > 1 else out.of(*before)
-    return Needs(given.dense(), before=tuple(before), order=order, size=out.shape)
+    operand = out.of(*before[:-2], before[-2] * before[-1]) if len(before) > 1 else out.of(*before)
+    return Needs(operand.dense(), before=tuple(before), order=order, size=out.shape)
 
 
 @_fusion(
@@ -107,10 +107,10 @@ def shuffle(draw: Draw, out: Spec) -> Needs:
     dtypes=FLOATS + SIGNED,
     rank=(1, 5),
     exact=True,
-    noun="joined",
+    name_hint="joined",
 )
 def split_cat(draw: Draw, out: Spec) -> Needs:
-    """Parts joined again, at times in another order: merge_split_cat and simplify_split_cat in split_cat.py."""
+    """Parts joined again, sometimes in another order: merge_split_cat and simplify_split_cat in split_cat.py."""
     dim = draw.axis(out)
     parts = draw.split(out.shape[dim], draw.integer(2, 4))
     values = lambda x: x.over(Range(0, 0, exact=True))  # noqa: E731
@@ -127,7 +127,7 @@ def split_cat(draw: Draw, out: Spec) -> Needs:
     dtypes=FLOATS + SIGNED,
     rank=(1, 5),
     exact=True,
-    noun="stacked",
+    name_hint="stacked",
 )
 def unbind_stack(draw: Draw, out: Spec) -> Needs:
     """Slices stacked again: merge_unbind_stack and merge_split_squeeze in split_cat.py."""
@@ -135,7 +135,7 @@ def unbind_stack(draw: Draw, out: Spec) -> Needs:
     if int(out.shape[dim]) > 17 or out.shape[dim] == 0:
         raise UnsatisfiableSpec("too many slices")
     values = lambda x: x.over(Range(0, 0, exact=True))  # noqa: E731
-    return Needs(solid(out), values=values, dim=dim)
+    return Needs(nonempty(out), values=values, dim=dim)
 
 
 @_fusion(
@@ -148,7 +148,7 @@ def unbind_stack(draw: Draw, out: Spec) -> Needs:
     rank=(1, 5),
     exact=True,
     saves=False,
-    noun="joined",
+    name_hint="joined",
 )
 def cat_of_slices(draw: Draw, out: Spec) -> Needs:
     """Slices joined again: cat_slice_cat in post_grad.py, merge_getitem_cat in split_cat.py."""
@@ -169,12 +169,12 @@ def cat_of_slices(draw: Draw, out: Spec) -> Needs:
     saves=False,
 )
 def slices_of_cat(draw: Draw, out: Spec) -> Needs:
-    """A join taken apart again: cat_splitwithsizes_replace in post_grad.py."""
+    """A concatenation that is split again: cat_splitwithsizes_replace in post_grad.py."""
     dim = draw.axis(out)
     n = out.shape[dim]
     start = 0 if isinstance(n, Dim) else draw.integer(0, n)
     values = lambda x, y: x.over(y, x + y)  # noqa: E731
-    return Needs(solid(out), out.free(), values=values, dim=dim, n=n, start=start)
+    return Needs(nonempty(out), out.free(), values=values, dim=dim, n=n, start=start)
 
 
 @_fusion(
@@ -185,10 +185,10 @@ def slices_of_cat(draw: Draw, out: Spec) -> Needs:
     "torch.relu(torch.cat([{0}, {1}, {2}], {dim}))",
     dtypes=WIDE,
     rank=(1, 4),
-    noun="joined",
+    name_hint="joined",
 )
 def cat_of_cats(draw: Draw, out: Spec) -> Needs:
-    """Joins of joins: merge_concats_pass and sink_cat_after_pointwise in pre_grad.py."""
+    """Nested concatenations: merge_concats_pass and sink_cat_after_pointwise in pre_grad.py."""
     dim = draw.axis(out)
     sizes = draw.split(out.shape[dim], 3)
     parts = [out.of(*out.shape[:dim], n, *out.shape[dim + 1 :]) for n in sizes]

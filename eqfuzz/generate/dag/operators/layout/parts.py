@@ -1,4 +1,4 @@
-"""Operators that take a part of a tensor: slices, pieces, windows, diagonals."""
+"""Operators that read parts of a tensor: slices, splits, windows, diagonals."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from eqfuzz.generate.dag.values.spec import BOOL, REAL, Dim, Spec, Unsatisfiable
     rank=(1, 5),
 )
 def narrow(draw: Draw, out: Spec) -> Needs:
-    """A stretch of one axis."""
+    """A range of one axis."""
     axis = draw.axis(out)
     start, after = draw.integer(0, 3), draw.integer(0, 2)
     n = out.shape[axis]
     if isinstance(n, Dim):
         start = after = 0
     size = with_axis(out.shape, axis, n if isinstance(n, Dim) else n + start + after)
-    return Needs(small(out.of(*size)), dim=draw.spelled(axis, out.rank), start=start, length=n)
+    return Needs(small(out.of(*size)), dim=draw.signed_axis(axis, out.rank), start=start, length=n)
 
 
 @view_of("torch.select", rank=(0, 4), weight=2)
 def select(draw: Draw, out: Spec) -> Needs:
-    """One place of an axis; also written as an index."""
+    """One index of an axis; also by indexing."""
     axis = draw.integer(0, out.rank)
     n = draw.choice([*(d for d in out.shape if isinstance(d, Dim)), *(draw.size(5) for _ in range(3))])
     place = draw.integer(-1, min(int(n) - 1, 2))
@@ -40,11 +40,11 @@ def select(draw: Draw, out: Spec) -> Needs:
     if axis == out.rank:
         forms += ["{0}[..., {place}]"] * 2
     size = (*out.shape[:axis], n, *out.shape[axis:])
-    return Needs(small(out.of(*size)), spellings=forms, dim=draw.spelled(axis, out.rank + 1), place=place)
+    return Needs(small(out.of(*size)), forms=forms, dim=draw.signed_axis(axis, out.rank + 1), place=place)
 
 
 def _slice(draw: Draw, n: int) -> tuple[int, str]:
-    """A size and a slice of it that leaves ``n``."""
+    """A size, and a slice of it that has size ``n``."""
     kind = draw.choice(("all", "from", "to", "back", "step", "both", "far"))
     if isinstance(n, Dim) or kind == "all":
         return n, ":"
@@ -66,7 +66,7 @@ def _slice(draw: Draw, n: int) -> tuple[int, str]:
 
 @view_of("torch.Tensor.__getitem__", rank=(1, 5), weight=3)
 def slices(draw: Draw, out: Spec) -> Needs:
-    """Slices of several axes, with steps, ends counted from the back, numbers and new axes."""
+    """Basic indexing of several axes: slices with steps and negative ends, integers, new axes."""
     size: list[int] = []
     parts: list[str] = []
     for n in out.shape:
@@ -77,8 +77,8 @@ def slices(draw: Draw, out: Spec) -> Needs:
         if n == 1 and draw.chance(0.4):
             parts.append("None")
             continue
-        given, part = _slice(draw, n)
-        size.append(given)
+        length, part = _slice(draw, n)
+        size.append(length)
         parts.append(part)
     if not size:
         raise UnsatisfiableSpec("nothing is sliced")
@@ -87,26 +87,26 @@ def slices(draw: Draw, out: Spec) -> Needs:
     lead = next(i for i, part in enumerate([*parts, "end"]) if part != ":")
     if lead > 1 and draw.chance(0.5) and "None" not in parts and len(parts) == len(size):
         parts = ["...", *parts[lead:]]
-    return Needs(small(out.of(*size)), spellings=[f"{{0}}[{', '.join(parts)}]"])
+    return Needs(small(out.of(*size)), forms=[f"{{0}}[{', '.join(parts)}]"])
 
 
 def _parted(out: Spec, axis: int, sizes: Sequence[int], picked: int, forms: list[str], **params: Any) -> Needs:
-    """A function that returns a tuple of parts, unpacked."""
+    """Needs of a call that returns a tuple of parts, unpacked."""
     every = [out.of(*with_axis(out.shape, axis, n)) for n in sizes]
     whole = small(out.of(*with_axis(out.shape, axis, sum(sizes))))
     if len(every) < 2:
-        return Needs(whole, spellings=[f"{form}[0]" for form in forms], **params)
-    return Needs(whole, values=lambda x: x, outputs=every, picked=picked, spellings=forms, **params)
+        return Needs(whole, forms=[f"{form}[0]" for form in forms], **params)
+    return Needs(whole, values=lambda x: x, outputs=every, picked=picked, forms=forms, **params)
 
 
 def _part(out: Spec, axis: int, sizes: Sequence[int], picked: int, forms: list[str], **params: Any) -> Needs:
-    """The same, with one part taken by its number."""
+    """Needs of a call that returns a tuple of parts, with one part selected by index."""
     whole = small(out.of(*with_axis(out.shape, axis, sum(sizes))))
-    return Needs(whole, spellings=[f"{form}[{picked}]" for form in forms], **params)
+    return Needs(whole, forms=[f"{form}[{picked}]" for form in forms], **params)
 
 
 def _divided(draw: Draw, out: Spec, axis: int, kind: str) -> tuple[list[int], int, dict[str, Any]]:
-    """Sizes of parts one of which is that asked for, its number, and the arguments that divide so."""
+    """The sizes of the parts, the index of the part that is ``out``, and the argument that divides so."""
     n = out.shape[axis]
     count = draw.integer(2, 4)
     if isinstance(n, Dim) or n < 1:
@@ -150,18 +150,18 @@ for _name, (_kind, _forms) in _DIVIDED.items():
 
     @fixed_view_of(_name, rank=(1, 5))
     def divide(draw: Draw, out: Spec, _kind: str = _kind, _forms: list[str] = _forms) -> Needs:
-        """A part of a tensor that is divided along an axis; unpacked, or taken by its number."""
+        """One part of a tensor split along an axis, unpacked or selected by index."""
         axis = draw.axis(out)
         sizes, picked, params = _divided(draw, out, axis, _kind)
         make = _parted if draw.chance(0.6) else _part
-        return make(out, axis, sizes, picked, _forms, dim=draw.spelled(axis, out.rank), **params)
+        return make(out, axis, sizes, picked, _forms, dim=draw.signed_axis(axis, out.rank), **params)
 
 
 for _name, _axis, _rank in (("hsplit", 1, 2), ("vsplit", 0, 2), ("dsplit", 2, 3)):
 
     @fixed_view_of(f"torch.{_name}", rank=(_rank, 5))
     def divide_along(draw: Draw, out: Spec, _name: str = _name, _axis: int = _axis) -> Needs:
-        """A part of a tensor that is divided along the axis the name says."""
+        """One part of a tensor split along the axis of the name."""
         sizes, picked, params = _divided(draw, out, _axis, draw.choice(("tensor_split", "indices")))
         forms = [f"torch.{_name}({{0}}, {{by}})", f"{{0}}.{_name}({{by}})"]
         return (_parted if draw.chance(0.6) else _part)(out, _axis, sizes, picked, forms, **params)
@@ -169,15 +169,15 @@ for _name, _axis, _rank in (("hsplit", 1, 2), ("vsplit", 0, 2), ("dsplit", 2, 3)
 
 @fixed_view_of("torch.unbind", rank=(0, 4))
 def unbind(draw: Draw, out: Spec) -> Needs:
-    """One of the slices along an axis; unpacked, or taken by its number."""
+    """One of the slices along an axis, unpacked or selected by index."""
     axis = draw.integer(0, out.rank)
     count = draw.integer(2, 4)
     whole = small(out.of(*out.shape[:axis], count, *out.shape[axis:]))
     forms = ["torch.unbind({0}, dim={dim})", "{0}.unbind({dim})", *(["{0}.unbind()"] if axis == 0 else [])]
-    dim, picked = draw.spelled(axis, out.rank + 1), draw.integer(0, count - 1)
+    dim, picked = draw.signed_axis(axis, out.rank + 1), draw.integer(0, count - 1)
     if draw.chance(0.6):
-        return Needs(whole, outputs=[out.free()] * count, picked=picked, spellings=forms, dim=dim)
-    return Needs(whole, spellings=[f"{form}[{picked}]" for form in forms], dim=dim)
+        return Needs(whole, outputs=[out.free()] * count, picked=picked, forms=forms, dim=dim)
+    return Needs(whole, forms=[f"{form}[{picked}]" for form in forms], dim=dim)
 
 
 # Windows and diagonals
@@ -197,12 +197,12 @@ def unfold(draw: Draw, out: Spec) -> Needs:
         n = size
     else:
         n = (count - 1) * step + size
-    given = small(out.of(*with_axis(out.shape[:-1], axis, n)))
-    return Needs(given, dim=draw.spelled(axis, out.rank - 1), size=size, step=step)
+    operand = small(out.of(*with_axis(out.shape[:-1], axis, n)))
+    return Needs(operand, dim=draw.signed_axis(axis, out.rank - 1), size=size, step=step)
 
 
 def _square(draw: Draw, n: int) -> tuple[int, int, int]:
-    """Rows, columns and the number of a diagonal that has ``n`` elements."""
+    """Rows, columns and the offset of a diagonal that has ``n`` elements."""
     if isinstance(n, Dim):
         return n, n, 0
     above, more = draw.choice((0, 0, 1, 2)), draw.choice((0, 0, 1))
@@ -217,13 +217,13 @@ def diagonal(draw: Draw, out: Spec) -> Needs:
     rows, columns, offset = _square(draw, out.shape[-1])
     if draw.chance(0.4):
         forms = ["torch.diagonal({0}, {offset}, -2, -1)", "{0}.diagonal({offset}, dim1=-2, dim2=-1)"]
-        return Needs(small(out.of(*out.shape[:-1], rows, columns)), spellings=forms, offset=offset)
+        return Needs(small(out.of(*out.shape[:-1], rows, columns)), forms=forms, offset=offset)
     forms = ["torch.diagonal({0}, {offset})", "{0}.diagonal(offset={offset})", "torch.diagonal({0}, {offset}, 0, 1)"]
-    return Needs(small(out.of(rows, columns, *out.shape[:-1])), spellings=forms, offset=offset)
+    return Needs(small(out.of(rows, columns, *out.shape[:-1])), forms=forms, offset=offset)
 
 
 def _of_square(draw: Draw, out: Spec) -> tuple[Spec, int]:
-    """The diagonals of square matrices, and their number."""
+    """The spec of the diagonals of square matrices, and their offset. Raises UnsatisfiableSpec."""
     n = out.shape[-1]
     if n != out.shape[-2]:
         raise UnsatisfiableSpec("not square")
@@ -234,8 +234,8 @@ def _of_square(draw: Draw, out: Spec) -> tuple[Spec, int]:
 @copy_of("torch.diag", "torch.diag({0}, {offset})", "{0}.diag({offset})", rank=(2, 2))
 def diag(draw: Draw, out: Spec) -> Needs:
     """A matrix with a vector as a diagonal."""
-    given, offset = _of_square(draw, out)
-    return Needs(given, values=lambda x: x.over(ZERO), offset=offset)
+    operand, offset = _of_square(draw, out)
+    return Needs(operand, values=lambda x: x.over(ZERO), offset=offset)
 
 
 @view_of("torch.diag.matrix", "torch.diag({0}, {offset})", "{0}.diag({offset})", rank=(1, 1))
@@ -248,8 +248,8 @@ def diag_of_matrix(draw: Draw, out: Spec) -> Needs:
 @copy_of("torch.diag_embed", "torch.diag_embed({0}, {offset})", "{0}.diag_embed({offset}, -2, -1)", rank=(2, 4))
 def diag_embed(draw: Draw, out: Spec) -> Needs:
     """Square matrices with vectors as their diagonals."""
-    given, offset = _of_square(draw, out)
-    return Needs(given, values=lambda x: x.over(ZERO), offset=offset)
+    operand, offset = _of_square(draw, out)
+    return Needs(operand, values=lambda x: x.over(ZERO), offset=offset)
 
 
 for _name in ("tril", "triu"):
@@ -264,13 +264,13 @@ for _name in ("tril", "triu"):
         out=[f"torch.{_name}({{0}}, {{offset}}, out={{out}})"],
     )
     def triangle(draw: Draw, out: Spec) -> Needs:
-        """What is below or above a diagonal, zeros elsewhere."""
+        """The elements below or above a diagonal, zeros elsewhere."""
         return Needs(out.free(), values=lambda x: x.over(ZERO), offset=draw.choice((0, 0, 1, -1, 2, -3)))
 
 
 @fixed_view_of("torch.as_strided", rank=(1, 4))
 def as_strided(draw: Draw, out: Spec) -> Needs:
-    """Contiguous memory with other strides, which may let elements overlap."""
+    """Contiguous memory with other strides, sometimes with overlapping elements."""
     if not out.is_static or out.numel == 0:
         raise UnsatisfiableSpec("strides of a size that changes, or of nothing")
     strides = [0] * out.rank
@@ -281,16 +281,16 @@ def as_strided(draw: Draw, out: Spec) -> Needs:
     start = draw.integer(0, 3)
     least = 1 + start + sum((n - 1) * s for n, s in zip(out.shape, strides, strict=True))
     width = draw.choice((1, 2, 4))
-    given = out.of(-(-least // width), width) if width > 1 and draw.chance(0.4) else out.of(least)
+    operand = out.of(-(-least // width), width) if width > 1 and draw.chance(0.4) else out.of(least)
     forms = ["torch.as_strided({0}, {size}, {strides})", "{0}.as_strided({size}, {strides})"]
     if start:
         forms = ["torch.as_strided({0}.clone(), {size}, {strides}, {start})"]
-    return Needs(small(given).dense(), spellings=forms, size=out.shape, strides=tuple(strides), start=start)
+    return Needs(small(operand).dense(), forms=forms, size=out.shape, strides=tuple(strides), start=start)
 
 
 @copy_of("torch.slice_copy", "torch.slice_copy({0}, {dim}, {start}, {end}, {step})", dtypes=REAL + BOOL, rank=(1, 5))
 def slice_copy(draw: Draw, out: Spec) -> Needs:
-    """A slice, in memory of its own."""
+    """A slice, copied."""
     axis = draw.axis(out)
     n, start, step = out.shape[axis], draw.integer(0, 2), draw.choice((1, 2, 3))
     if n == 0:

@@ -11,15 +11,15 @@ from eqfuzz.generate.dag.values.spec import Dim, Spec
 
 @fixed_view_of("torch.Tensor.expand", rank=(1, 5), weight=2)
 def expand(draw: Draw, out: Spec) -> Needs:
-    """Axes of size 1 repeated without a copy; -1 leaves one as it is."""
+    """Axes of size 1 repeated without a copy; -1 keeps an axis."""
     size = shrunk(draw, out)
     new = out.rank - len(size)
-    kept = [-1 if i >= new and size[i - new] == n and draw.chance(0.5) else n for i, n in enumerate(out.shape)]
+    sizes = [-1 if i >= new and size[i - new] == n and draw.chance(0.5) else n for i, n in enumerate(out.shape)]
     return Needs(
         out.of(*size),
-        spellings=["{0}.expand({sizes})", "{0}.expand({listed})"],
-        sizes=tuple(kept),
-        listed=listed_sizes(kept),
+        forms=["{0}.expand({sizes})", "{0}.expand({listed})"],
+        sizes=tuple(sizes),
+        listed=listed_sizes(sizes),
     )
 
 
@@ -42,7 +42,7 @@ def broadcast_to(draw: Draw, out: Spec) -> Needs:
     rank=(1, 5),
 )
 def broadcast_tensors(draw: Draw, out: Spec) -> Needs:
-    """One of two tensors that are broadcast against each other."""
+    """One of two tensors after broadcasting."""
     return Needs(out.of(*shrunk(draw, out)), out.free(), values=lambda x, y: x)
 
 
@@ -57,14 +57,14 @@ def meshgrid(draw: Draw, out: Spec) -> Needs:
     if out.rank == 2:
         swapped = ", ".join(f"{{{order.index(i)}}}" for i in (1, 0))
         forms += [f'torch.meshgrid({swapped}, indexing="xy")[{1 - axis}]']
-    return Needs(*inputs, values=lambda x, *others: x, spellings=forms)
+    return Needs(*inputs, values=lambda x, *others: x, forms=forms)
 
 
 for _name in ("repeat", "tile"):
 
     @copy_of(f"torch.{_name}", rank=(1, 5))
     def repeat(draw: Draw, out: Spec, _name: str = _name) -> Needs:
-        """Copies side by side, in new axes at times."""
+        """Copies side by side, sometimes along new axes."""
         times: list[int] = []
         size: list[int] = []
         new = draw.integer(0, out.rank) if draw.chance(0.3) else 0
@@ -84,7 +84,7 @@ for _name in ("repeat", "tile"):
         forms = ["{0}.tile({times})", "torch.tile({0}, {times})"]
         if _name == "repeat":
             forms = ["{0}.repeat({times})", "{0}.repeat({listed})"]
-        return Needs(out.of(*size), spellings=forms, times=tuple(times), listed=listed_sizes(times))
+        return Needs(out.of(*size), forms=forms, times=tuple(times), listed=listed_sizes(times))
 
 
 @copy_of(
@@ -94,16 +94,16 @@ for _name in ("repeat", "tile"):
     rank=(1, 5),
 )
 def repeat_interleave(draw: Draw, out: Spec) -> Needs:
-    """Each element several times, one after the other."""
+    """Each element repeated."""
     axis = draw.axis(out)
     n = out.shape[axis]
     if draw.chance(0.2) and n > 0:
-        return Needs(out.of(*with_axis(out.shape, axis, 1)), times=n, dim=draw.spelled(axis, out.rank))
+        return Needs(out.of(*with_axis(out.shape, axis, 1)), times=n, dim=draw.signed_axis(axis, out.rank))
     times = draw.choice([k for k in (1, 2, 2, 3, 4) if n % k == 0])
-    return Needs(out.of(*with_axis(out.shape, axis, n // times)), times=times, dim=draw.spelled(axis, out.rank))
+    return Needs(out.of(*with_axis(out.shape, axis, n // times)), times=times, dim=draw.signed_axis(axis, out.rank))
 
 
 @copy_of("torch.expand_copy", "torch.expand_copy({0}, {size})", rank=(1, 5))
 def expand_copy(draw: Draw, out: Spec) -> Needs:
-    """Expanded, in memory of its own."""
+    """Expanded, copied."""
     return Needs(out.of(*shrunk(draw, out)), size=out.shape)

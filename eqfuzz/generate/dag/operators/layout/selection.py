@@ -1,4 +1,4 @@
-"""Operators that take each element from one place or another: extremes, masks, bounds, what lies between."""
+"""Operators that select elements: extremes, masks, bounds, interpolation."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ for _name in ("maximum", "minimum", "fmax", "fmin"):
         dtypes=REAL,
         exact=True,
         out=[f"torch.{_name}({{0}}, {{1}}, out={{out}})"],
-        noun="bound",
+        name_hint="bound",
     )
     def extreme(draw: Draw, out: Spec) -> Needs:
-        """The larger or the smaller; they differ in what they make of NaN."""
+        """The larger or the smaller element; they differ in how they treat NaN."""
         return Needs(out.free(), draw.broadcast(out).free())
 
 
@@ -33,21 +33,21 @@ for _name in ("maximum", "minimum", "fmax", "fmin"):
     "{1}.where({0}, {2})",
     dtypes=NUMBERS + BOOL,
     exact=True,
-    noun="chosen",
+    name_hint="chosen",
     weight=2,
 )
 def where(draw: Draw, out: Spec) -> Needs:
-    """One where the mask is true, the other elsewhere."""
+    """The elements of one tensor where the mask is true, of the other elsewhere."""
     mask = draw.broadcast(out.as_("bool")).free().as_("bool")
     if draw.chance(0.3) and out.dtype in ("float32", "int64"):
         number = draw.number(out.exactly(), -2, 2)
         number = float(number) if out.is_float else number
-        said = constant(number)
+        number_range = constant(number)
         return Needs(
             mask,
             out.free(),
-            values=lambda m, x: x.over(said),
-            spellings=("torch.where({0}, {1}, {value})",),
+            values=lambda m, x: x.over(number_range),
+            forms=("torch.where({0}, {1}, {value})",),
             value=number,
         )
     return Needs(mask, out.free(), draw.broadcast(out).free(), values=lambda m, x, y: x.over(y))
@@ -60,14 +60,14 @@ def where(draw: Draw, out: Spec) -> Needs:
     dtypes=REAL,
     exact=True,
     inplace=["{0}.masked_fill_({1}, {value})", "{0}[{1}.expand_as({0})] = {value}"],
-    noun="filled",
+    name_hint="filled",
 )
 def masked_fill(draw: Draw, out: Spec) -> Needs:
-    """A number where the mask is true."""
+    """Filled with a number where the mask is true."""
     number = draw.number(out.exactly(), 0, 3)
-    said = constant(number)
+    number_range = constant(number)
     mask = draw.broadcast(out).free().as_("bool")
-    return Needs(out.free(), mask, values=lambda x, m: x.over(said), value=number)
+    return Needs(out.free(), mask, values=lambda x, m: x.over(number_range), value=number)
 
 
 @_binary(
@@ -78,19 +78,19 @@ def masked_fill(draw: Draw, out: Spec) -> Needs:
     dtypes=REAL,
     exact=True,
     inplace=["{0}.clamp_({low}, {high})"],
-    noun="clipped",
+    name_hint="clipped",
 )
 def clamp(draw: Draw, out: Spec) -> Needs:
-    """To bounds that are numbers."""
+    """To constant bounds."""
     low, high = draw.choice(((0, 3), (1, 6), (0, 1), (2, 5)))
     if out.dtype != "uint8" and draw.chance(0.6):
         low = -high
-    return Needs(out.free(), values=lambda x: Range(low, high, x.exact, x.wild), low=low, high=high)
+    return Needs(out.free(), values=lambda x: Range(low, high, x.exact, x.nonfinite), low=low, high=high)
 
 
 @_binary("torch.clamp.Tensor", "torch.clamp({0}, {1}, {2})", "{0}.clamp(min={1}, max={2})", dtypes=REAL, exact=True)
 def clamp_to_tensors(draw: Draw, out: Spec) -> Needs:
-    """To bounds that are tensors, at times the wrong way round."""
+    """To bounds that are tensors; the lower one may be the larger."""
     return Needs(out.free(), draw.broadcast(out).free(), draw.broadcast(out).free())
 
 
@@ -103,13 +103,13 @@ for _name in ("clamp_min", "clamp_max"):
         dtypes=REAL,
         exact=True,
         inplace=[f"{{0}}.{_name}_({{value}})"],
-        noun="clipped",
+        name_hint="clipped",
     )
     def clamp_one_side(draw: Draw, out: Spec) -> Needs:
         """To one bound."""
         number = draw.number(out.exactly(), 0, 3)
-        said = constant(number)
-        return Needs(out.free(), values=lambda x: x.over(said), value=number)
+        number_range = constant(number)
+        return Needs(out.free(), values=lambda x: x.over(number_range), value=number)
 
 
 @_binary(
@@ -120,14 +120,14 @@ for _name in ("clamp_min", "clamp_max"):
     inplace=["{0}.lerp_({1}, {weight})"],
 )
 def lerp(draw: Draw, out: Spec) -> Needs:
-    """Between two tensors, by a number or a tensor."""
+    """Interpolated between two tensors, by a number or a tensor."""
     if draw.chance(0.4):
         return Needs(
             out.free(),
             draw.broadcast(out).free(),
             draw.broadcast(out).free().within(0.0, 1.0),
             values=lambda x, y, w: x.over(y).inexact(),
-            spellings=("torch.lerp({0}, {1}, {2})", "{0}.lerp({1}, {2})"),
+            forms=("torch.lerp({0}, {1}, {2})", "{0}.lerp({1}, {2})"),
         )
     return Needs(
         out.free(), draw.broadcast(out).free(), values=lambda x, y: x.over(y).inexact(), weight=draw.choice((0.3, 0.7))

@@ -28,17 +28,17 @@ _writes = partial(_indexed, dtypes=EVERY, exact=True)
 
 
 def _either(x: Range, i: Range, y: Range) -> Range:
-    """That of what is written to and what is written; an index stands between them."""
+    """The range of a tensor that is partly overwritten; the second input is an index."""
     return x.over(y)
 
 
 def _key(*size: int) -> Spec:
-    """What is sorted to get a permutation; a stable sort gives the same one everywhere."""
+    """Integers whose stable argsort is the permutation."""
     return Spec(tuple(size), "int64", exact=True)
 
 
 def _number(draw: Draw, out: Spec) -> tuple[float | int | bool, Range]:
-    """A number to write, as its dtype has it."""
+    """A literal of the dtype of ``out``, and its range."""
     if out.dtype == "bool":
         return draw.chance(0.5), Range(0, 1, exact=True)
     number = draw.number(out.exactly(), 0 if out.dtype == "uint8" else -2, 3)
@@ -55,12 +55,12 @@ def _number(draw: Draw, out: Spec) -> tuple[float | int | bool, Range]:
     inplace=["{0}.scatter_({dim}, torch.argsort({1}, dim={dim}, stable=True), {2})"],
 )
 def scatter(draw: Draw, out: Spec) -> Needs:
-    """A tensor's elements to other places along an axis, each to its own."""
+    """Elements written to distinct positions along an axis."""
     axis = draw.axis(out)
     size = tuple(
         n if i == axis or isinstance(n, Dim) or draw.chance(0.8) else max(n - 1, 0) for i, n in enumerate(out.shape)
     )
-    dim = draw.spelled(axis, out.rank)
+    dim = draw.signed_axis(axis, out.rank)
     return Needs(out.free(), _key(*size), out.of(*size), values=_either, dim=dim)
 
 
@@ -72,11 +72,17 @@ def scatter(draw: Draw, out: Spec) -> Needs:
     inplace=["{0}.scatter_({dim}, {1}, {value})"],
 )
 def scatter_value(draw: Draw, out: Spec) -> Needs:
-    """A number to some places along an axis."""
+    """A number written to some positions along an axis."""
     axis = draw.axis(out)
-    number, said = _number(draw, out)
+    number, number_range = _number(draw, out)
     indices = index(with_axis(out.shape, axis, draw.size(5)), out.shape[axis])
-    return Needs(out.free(), indices, values=lambda x, i: x.over(said), dim=draw.spelled(axis, out.rank), value=number)
+    return Needs(
+        out.free(),
+        indices,
+        values=lambda x, i: x.over(number_range),
+        dim=draw.signed_axis(axis, out.rank),
+        value=number,
+    )
 
 
 @_indexed(
@@ -89,13 +95,13 @@ def scatter_value(draw: Draw, out: Spec) -> Needs:
     inplace=["{0}.scatter_add_({dim}, {1}, {2})"],
 )
 def scatter_add(draw: Draw, out: Spec) -> Needs:
-    """Elements added to places along an axis, to some of them several times."""
+    """Elements added at positions along an axis, which may repeat."""
     axis = draw.axis(out)
     count = draw.size(5)
     size = with_axis(out.shape, axis, count)
     more = size if out.is_float or out.is_complex else with_axis(size, axis, count + draw.choice((0, 0, 1)))
     inputs = out.free(), index(size, out.shape[axis]), small(out.of(*more))
-    return Needs(*inputs, values=lambda x, i, y: x + y.times(count), dim=draw.spelled(axis, out.rank))
+    return Needs(*inputs, values=lambda x, i, y: x + y.times(count), dim=draw.signed_axis(axis, out.rank))
 
 
 @_indexed(
@@ -108,7 +114,7 @@ def scatter_add(draw: Draw, out: Spec) -> Needs:
     inplace=['{0}.scatter_reduce_({dim}, {1}, {2}, reduce="{how}", include_self={own})'],
 )
 def scatter_reduce(draw: Draw, out: Spec) -> Needs:
-    """Elements brought to places along an axis, and there added up, averaged, or the most extreme kept."""
+    """Elements combined at positions along an axis: sum, mean, or an extreme."""
     axis = draw.axis(out)
     count = draw.size(5)
     how = draw.choice(("sum", "amax", "amin", *(["mean"] if out.is_float and not out.exact else [])))
@@ -133,16 +139,16 @@ def scatter_reduce(draw: Draw, out: Spec) -> Needs:
     inplace=["{0}.index_add_({dim}, {1}, {2}, alpha={alpha})"],
 )
 def index_add(draw: Draw, out: Spec) -> Needs:
-    """Slices added to those of an axis, to some of them several times."""
+    """Slices added at positions of an axis, which may repeat."""
     axis, count = draw.axis(out), draw.size(5)
     alpha = draw.choice((1, 1, 2, *((-1,) if out.dtype in (*SIGNED, *FLOATS) else ())))
-    said = Range(alpha, alpha, exact=True)
+    number_range = Range(alpha, alpha, exact=True)
     inputs = out.free(), index((count,), out.shape[axis]), small(out.of(*with_axis(out.shape, axis, count)))
-    dim = draw.spelled(axis, out.rank)
-    values = lambda x, i, y: x + (y * said).times(count)  # noqa: E731
+    dim = draw.signed_axis(axis, out.rank)
+    values = lambda x, i, y: x + (y * number_range).times(count)  # noqa: E731
     if alpha == 1 and draw.chance(0.5):
         forms = ["torch.index_add({0}, {dim}, {1}, {2})", "{0}.index_add({dim}, {1}, {2})"]
-        return Needs(*inputs, values=values, spellings=forms, dim=dim)
+        return Needs(*inputs, values=values, forms=forms, dim=dim)
     return Needs(*inputs, values=values, dim=dim, alpha=alpha)
 
 
@@ -154,9 +160,9 @@ def index_add(draw: Draw, out: Spec) -> Needs:
     inplace=["{0}.index_copy_({dim}, torch.argsort({1}, stable=True), {2})"],
 )
 def index_copy(draw: Draw, out: Spec) -> Needs:
-    """Slices put in other places of an axis, each in its own."""
+    """Slices written to distinct positions of an axis."""
     axis = draw.axis(out)
-    return Needs(out.free(), _key(out.shape[axis]), out.free(), values=_either, dim=draw.spelled(axis, out.rank))
+    return Needs(out.free(), _key(out.shape[axis]), out.free(), values=_either, dim=draw.signed_axis(axis, out.rank))
 
 
 @_writes(
@@ -167,20 +173,20 @@ def index_copy(draw: Draw, out: Spec) -> Needs:
     inplace=["{0}.index_copy_({dim}, torch.tensor({places}), {1})"],
 )
 def index_copy_some(draw: Draw, out: Spec) -> Needs:
-    """Slices put in some places of an axis, which are written out."""
+    """Slices written to some positions of an axis, which are literals."""
     axis, places = _places(draw, out)
-    given = out.of(*with_axis(out.shape, axis, len(places)))
-    return Needs(out.free(), given, dim=draw.spelled(axis, out.rank), places=places)
+    operand = out.of(*with_axis(out.shape, axis, len(places)))
+    return Needs(out.free(), operand, dim=draw.signed_axis(axis, out.rank), places=places)
 
 
 def _places(draw: Draw, out: Spec, axis: int | None = None) -> tuple[int, list[int]]:
-    """An axis and different places of it."""
+    """An axis and distinct positions along it. Raises UnsatisfiableSpec for an empty axis."""
     axis = draw.axis(out) if axis is None else axis
     n = out.shape[axis]
     if n < 1:
         raise UnsatisfiableSpec("no places")
-    known = 3 if isinstance(n, Dim) else min(n, 12)
-    return axis, draw.rng.sample(range(known), draw.integer(1, min(known, 4)))
+    bound = 3 if isinstance(n, Dim) else min(n, 12)
+    return axis, draw.rng.sample(range(bound), draw.integer(1, min(bound, 4)))
 
 
 @_writes(
@@ -191,11 +197,17 @@ def _places(draw: Draw, out: Spec, axis: int | None = None) -> tuple[int, list[i
     inplace=["{0}.index_fill_({dim}, {1}, {value})"],
 )
 def index_fill(draw: Draw, out: Spec) -> Needs:
-    """A number in some slices along an axis."""
+    """Some slices along an axis filled with a number."""
     axis = draw.axis(out)
-    number, said = _number(draw, out)
+    number, number_range = _number(draw, out)
     indices = index((draw.size(5),), out.shape[axis])
-    return Needs(out.free(), indices, values=lambda x, i: x.over(said), dim=draw.spelled(axis, out.rank), value=number)
+    return Needs(
+        out.free(),
+        indices,
+        values=lambda x, i: x.over(number_range),
+        dim=draw.signed_axis(axis, out.rank),
+        value=number,
+    )
 
 
 @_writes(
@@ -207,10 +219,10 @@ def index_fill(draw: Draw, out: Spec) -> Needs:
     inplace=["{0}[torch.tensor({places})] = {1}", "{0}[{places}] = {1}"],
 )
 def index_put(draw: Draw, out: Spec) -> Needs:
-    """Slices put in some places of the first axis, which are written out; they may broadcast."""
+    """Slices, which may broadcast, written to some positions of the first axis, which are literals."""
     _, places = _places(draw, out, 0)
-    given = out.of(*with_axis(out.shape, 0, len(places)))
-    return Needs(out.free(), draw.broadcast(given), places=places)
+    operand = out.of(*with_axis(out.shape, 0, len(places)))
+    return Needs(out.free(), draw.broadcast(operand), places=places)
 
 
 @_writes(
@@ -222,7 +234,7 @@ def index_put(draw: Draw, out: Spec) -> Needs:
     inplace=["{0}[torch.argsort({1}, stable=True)] = {2}"],
 )
 def index_put_permuted(draw: Draw, out: Spec) -> Needs:
-    """All slices along the first axis put in another order."""
+    """All slices along the first axis permuted."""
     return Needs(out.free(), _key(out.shape[0]), draw.broadcast(out).free(), values=_either)
 
 
@@ -233,18 +245,18 @@ def index_put_permuted(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def index_put_accumulate(draw: Draw, out: Spec) -> Needs:
-    """Elements or slices added to places that one index or two give, to some of them several times."""
+    """Elements or slices added at positions of one or two indices, which may repeat."""
     count = draw.size(6)
     wide = draw.choice((1, 2)) if out.rank > 1 else 1
     indices = [index((count,), n) for n in out.shape[:wide]]
-    given = small(out.of(count, *out.shape[wide:]))
+    operand = small(out.of(count, *out.shape[wide:]))
     if wide == 1:
         listed, last = "{1},", "{2}"
     else:
         listed, last = "{1}, {2}", "{3}"
     forms = [f"torch.index_put({{0}}, ({listed}), {last}, accumulate=True)"]
     forms += [f"{{0}}.index_put(({listed}), {last}, accumulate=True)"]
-    return Needs(out.free(), *indices, given, values=lambda x, *rest: x + rest[-1].times(count), spellings=forms)
+    return Needs(out.free(), *indices, operand, values=lambda x, *rest: x + rest[-1].times(count), forms=forms)
 
 
 @_writes(
@@ -255,9 +267,9 @@ def index_put_accumulate(draw: Draw, out: Spec) -> Needs:
     inplace=["{0}[{1}] = {value}", "{0}.masked_fill_({1}, {value})"],
 )
 def set_where(draw: Draw, out: Spec) -> Needs:
-    """A number where a mask is true."""
-    number, said = _number(draw, out)
-    return Needs(out.free(), out.free().as_("bool"), values=lambda x, m: x.over(said), value=number)
+    """Filled with a number where a mask is true."""
+    number, number_range = _number(draw, out)
+    return Needs(out.free(), out.free().as_("bool"), values=lambda x, m: x.over(number_range), value=number)
 
 
 @_writes(
@@ -268,7 +280,7 @@ def set_where(draw: Draw, out: Spec) -> Needs:
     inplace=["{0}.masked_scatter_({1}, {2})"],
 )
 def masked_scatter(draw: Draw, out: Spec) -> Needs:
-    """The elements of a tensor, one after the other, where a mask is true."""
+    """Consecutive elements of a tensor written where a mask is true."""
     return Needs(out.free(), out.as_("bool"), out.free(), values=_either)
 
 
@@ -276,7 +288,7 @@ def masked_scatter(draw: Draw, out: Spec) -> Needs:
 
 
 def _part(draw: Draw, n: int) -> tuple[int, int, int, int]:
-    """Start, end and step of a part of an axis, and its size."""
+    """Start, end and step of a slice of size ``n``, and its length."""
     if isinstance(n, Dim):
         return 0, n, 1, n
     start = draw.integer(0, min(n, 3))
@@ -298,8 +310,8 @@ def slice_scatter(draw: Draw, out: Spec) -> Needs:
     """A slice of an axis replaced."""
     axis = draw.axis(out)
     start, end, step, count = _part(draw, out.shape[axis])
-    given = out.of(*with_axis(out.shape, axis, count))
-    return Needs(out.free(), given, dim=axis, start=start, end=end, step=step, before=":, " * axis)
+    operand = out.of(*with_axis(out.shape, axis, count))
+    return Needs(out.free(), operand, dim=axis, start=start, end=end, step=step, before=":, " * axis)
 
 
 @_writes(
@@ -312,7 +324,7 @@ def slice_scatter(draw: Draw, out: Spec) -> Needs:
     inplace=["{0}.select({dim}, {place}).copy_({1})", "{0}[{before}{place}] = {1}"],
 )
 def select_scatter(draw: Draw, out: Spec) -> Needs:
-    """One place of an axis replaced."""
+    """One index of an axis replaced."""
     axis = draw.axis(out)
     n = out.shape[axis]
     if n < 1:
@@ -350,7 +362,7 @@ def diagonal_scatter(draw: Draw, out: Spec) -> Needs:
     inplace=["{0}.copy_({1})", "{0}[...] = {1}"],
 )
 def copy_(draw: Draw, out: Spec) -> Needs:
-    """Another's values, broadcast, at times from another dtype."""
+    """The values of another tensor, which may broadcast and have another dtype."""
     other = draw.broadcast(out).free()
     if out.is_float and draw.chance(0.2):
         other = other.as_(draw.choice(("float32", "int64", "bool")))
@@ -367,6 +379,6 @@ def copy_(draw: Draw, out: Spec) -> Needs:
     inplace=["{0}.fill_diagonal_({value})"],
 )
 def fill_diagonal(draw: Draw, out: Spec) -> Needs:
-    """A number along the diagonal of a matrix."""
-    number, said = _number(draw, out)
-    return Needs(out.free(), values=lambda x: x.over(said), value=number)
+    """The diagonal of a matrix filled with a number."""
+    number, number_range = _number(draw, out)
+    return Needs(out.free(), values=lambda x: x.over(number_range), value=number)

@@ -12,7 +12,7 @@ _binary = partial(operator, family="binary")
 
 
 def _literal_or_tensor(draw: Draw, out: Spec) -> Spec | None:
-    """The second operand: a tensor that broadcasts, at times of a dtype that promotes; None for a literal."""
+    """The second operand: a tensor that broadcasts, sometimes of a dtype that promotes; None for a literal."""
     if draw.chance(0.25):
         return None
     other = draw.broadcast(out).free()
@@ -26,11 +26,11 @@ def _arithmetic(draw: Draw, out: Spec, symbol: str, name: str, sign: int) -> Nee
     first = out.free()
     if other is None:
         number = draw.number(out)
-        said = constant(number)
+        number_range = constant(number)
         forms = (f"{{0}} {symbol} {{value}}", f"torch.{name}({{0}}, {{value}})", f"{{0}}.{name}({{value}})")
-        moved = lambda x: x + said if sign > 0 else x - said  # noqa: E731
+        moved = lambda x: x + number_range if sign > 0 else x - number_range  # noqa: E731
         values = (lambda x: x.over(moved(x))) if out.is_complex else moved
-        return Needs(first, values=values, spellings=forms, value=number)
+        return Needs(first, values=values, forms=forms, value=number)
     return Needs(first, other, values=lambda x, y: x + y if sign > 0 else x - y)
 
 
@@ -48,7 +48,7 @@ def _arithmetic(draw: Draw, out: Spec, symbol: str, name: str, sign: int) -> Nee
     weight=3,
 )
 def add(draw: Draw, out: Spec) -> Needs:
-    """Broadcasts, promotes dtypes, and takes numbers."""
+    """With broadcasting, type promotion, and numbers."""
     return _arithmetic(draw, out, "+", "add", 1)
 
 
@@ -66,7 +66,7 @@ def add(draw: Draw, out: Spec) -> Needs:
     weight=2,
 )
 def sub(draw: Draw, out: Spec) -> Needs:
-    """Broadcasts, promotes dtypes, and takes numbers."""
+    """With broadcasting, type promotion, and numbers."""
     return _arithmetic(draw, out, "-", "sub", -1)
 
 
@@ -83,19 +83,19 @@ def sub(draw: Draw, out: Spec) -> Needs:
     weight=3,
 )
 def mul(draw: Draw, out: Spec) -> Needs:
-    """Broadcasts, promotes dtypes, and takes numbers."""
+    """With broadcasting, type promotion, and numbers."""
     other = _literal_or_tensor(draw, out)
     if other is not None:
         return Needs(out.free(), other, values=lambda x, y: _product(out, x, y))
     number = draw.number(out, -3, 3)
-    said = constant(number)
+    number_range = constant(number)
     forms = ("{0} * {value}", "{value} * {0}", "torch.mul({0}, {value})")
-    return Needs(out.free(), values=lambda x: x * said, spellings=forms, value=number)
+    return Needs(out.free(), values=lambda x: x * number_range, forms=forms, value=number)
 
 
 def _product(out: Spec, x: Range, y: Range) -> Range:
     got = x * y
-    return Range(got.low * 2, got.high * 2, got.exact, got.wild) if out.is_complex else got
+    return Range(got.low * 2, got.high * 2, got.exact, got.nonfinite) if out.is_complex else got
 
 
 @_binary(
@@ -110,11 +110,11 @@ def _product(out: Spec, x: Range, y: Range) -> Range:
     weight=2,
 )
 def div(draw: Draw, out: Spec) -> Needs:
-    """The divisor keeps away from zero."""
+    """The divisor is bounded away from zero."""
     if draw.chance(0.3):
         number = draw.choice((2, 4, 0.5, 3, 1.7, -2.5))
         forms = ("{0} / {value}", "torch.div({0}, {value})")
-        return Needs(out.free(), values=lambda x: x * Range(-2, 2), spellings=forms, value=number)
+        return Needs(out.free(), values=lambda x: x * Range(-2, 2), forms=forms, value=number)
     return Needs(out.free(), draw.broadcast(out).free().within(0.25, 64.0), values=lambda x, y: x * Range(-4, 4))
 
 
@@ -127,7 +127,7 @@ def div(draw: Draw, out: Spec) -> Needs:
     inplace=['{0}.div_({1}, rounding_mode="{mode}")'],
 )
 def rounded_div(draw: Draw, out: Spec) -> Needs:
-    """Floor and truncation of exact quotients' operands."""
+    """Rounded quotients of exact operands."""
     other = draw.broadcast(out).free().exactly().within(1, 9)
     return Needs(out.free().exactly(), other, values=_smaller, mode=draw.choice(("floor", "trunc")))
 
@@ -138,9 +138,9 @@ def _smaller(x: Range, y: Range) -> Range:
 
 @_binary("torch.floor_divide", "{0} // {1}", "torch.floor_divide({0}, {1})", dtypes=REAL, exact=True, grad=False)
 def floor_divide(draw: Draw, out: Spec) -> Needs:
-    """By numbers away from zero."""
+    """By divisors bounded away from zero."""
     if draw.chance(0.4):
-        return Needs(out.free().exactly(), values=lambda x: _smaller(x, x), spellings=("{0} // {value}",), value=3)
+        return Needs(out.free().exactly(), values=lambda x: _smaller(x, x), forms=("{0} // {value}",), value=3)
     return Needs(out.free().exactly(), draw.broadcast(out).free().exactly().within(1, 9), values=_smaller)
 
 
@@ -171,26 +171,26 @@ def remainder(draw: Draw, out: Spec) -> Needs:
     inplace=["{0}.fmod_({1})"],
 )
 def fmod(draw: Draw, out: Spec) -> Needs:
-    """Modulo positive numbers, with the sign of the first."""
+    """Modulo positive numbers, with the sign of the dividend."""
     other = draw.broadcast(out).free().exactly().within(1, 9)
     return Needs(out.free().exactly(), other, values=lambda x, y: _smaller(x, y))
 
 
 @_binary("torch.pow", "{0} ** {1}", "torch.pow({0}, {1})", "{0}.pow({1})", dtypes=FLOATS, inplace=["{0}.pow_({1})"])
 def power(draw: Draw, out: Spec) -> Needs:
-    """Numbers, or positive bases to any power."""
+    """To a constant power, or positive bases to any power."""
     if draw.chance(0.6):
         exponent = draw.choice((2, 3, 0.5, -1, 1.5, 4, -0.5, 2.0, 1))
         base = out.free().within(0.1, 5.0) if exponent != abs(int(exponent)) else out.free().within(-5.0, 5.0)
         forms = ("{0} ** {value}", "torch.pow({0}, {value})", "{0}.pow({value})")
-        return Needs(base, values=Range(-125 if exponent == 3 else 0, 625), spellings=forms, value=exponent)
+        return Needs(base, values=Range(-125 if exponent == 3 else 0, 625), forms=forms, value=exponent)
     other = draw.broadcast(out).free().within(-2.0, 2.0)
     return Needs(out.free().within(0.2, 5.0), other, values=Range(0, 26))
 
 
 @_binary("torch.pow.integers", "{0} ** {value}", "torch.pow({0}, {value})", dtypes=SIGNED, exact=True)
 def integer_power(draw: Draw, out: Spec) -> Needs:
-    """Whole numbers squared or cubed."""
+    """Integers squared or cubed."""
     exponent = draw.choice((2, 3))
     return Needs(out.within(-5, 5), values=Range(-125, 125, exact=True), value=exponent)
 
@@ -213,9 +213,9 @@ def float_power(draw: Draw, out: Spec) -> Needs:
 def addcmul(draw: Draw, out: Spec) -> Needs:
     """A tensor plus a multiple of a product."""
     number = draw.choice((1, 2, -1)) if out.exact or not out.is_float else draw.choice((0.5, 1, -0.3))
-    said = constant(number)
+    number_range = constant(number)
     others = draw.broadcast(out).free(), draw.broadcast(out).free()
-    return Needs(out.free(), *others, values=lambda x, y, z: x + y * z * said, value=number)
+    return Needs(out.free(), *others, values=lambda x, y, z: x + y * z * number_range, value=number)
 
 
 @_binary(
@@ -233,11 +233,14 @@ def addcdiv(draw: Draw, out: Spec) -> Needs:
 
 @_binary("torch.rsub", "torch.rsub({0}, {1})", "{value} - {0}", dtypes=FLOATS + SIGNED, exact=True, saves=False)
 def rsub(draw: Draw, out: Spec) -> Needs:
-    """Subtracted from the other."""
+    """Reversed subtraction."""
     if draw.chance(0.5):
         number = draw.number(out.exactly(), -3, 3)
-        said = constant(number)
+        number_range = constant(number)
         return Needs(
-            out.free(), values=lambda x: said - x, spellings=("{value} - {0}", "torch.rsub({0}, {value})"), value=number
+            out.free(),
+            values=lambda x: number_range - x,
+            forms=("{value} - {0}", "torch.rsub({0}, {value})"),
+            value=number,
         )
-    return Needs(out.free(), out.free(), values=lambda x, y: y - x, spellings=("torch.rsub({0}, {1})",))
+    return Needs(out.free(), out.free(), values=lambda x, y: y - x, forms=("torch.rsub({0}, {1})",))

@@ -9,13 +9,13 @@ from eqfuzz.generate.dag.values.spec import FLOATS, INTEGERS, Range, Spec, Unsat
 
 @operator("torch.atan2", "torch.atan2({0}, {1})", "{0}.atan2({1})", dtypes=FLOATS, inplace=["{0}.atan2_({1})"])
 def atan2(draw: Draw, out: Spec) -> Needs:
-    """The second keeps away from zero, where the angle jumps."""
+    """The second operand is positive: the angle is discontinuous at zero."""
     return Needs(out.free(), draw.broadcast(out).free().positive(), values=Range(-3.2, 3.2))
 
 
-@operator("torch.hypot", "torch.hypot({0}, {1})", "{0}.hypot({1})", dtypes=FLOATS, noun="length")
+@operator("torch.hypot", "torch.hypot({0}, {1})", "{0}.hypot({1})", dtypes=FLOATS, name_hint="length")
 def hypot(draw: Draw, out: Spec) -> Needs:
-    """One side is never zero."""
+    """The second side is positive."""
     return Needs(out.free(), draw.broadcast(out).free().positive(), values=lambda x, y: Range(0, x.most + y.most))
 
 
@@ -24,19 +24,19 @@ for _name in ("logaddexp", "logaddexp2"):
     @operator(f"torch.{_name}", f"torch.{_name}({{0}}, {{1}})", dtypes=("float32", "float64"))
     def log_of_sum(draw: Draw, out: Spec) -> Needs:
         """Of finite values."""
-        given = out.free().within(-8.0, 8.0)
-        return Needs(given, draw.broadcast(out).free().within(-8.0, 8.0), values=Range(-9, 10))
+        operand = out.free().within(-8.0, 8.0)
+        return Needs(operand, draw.broadcast(out).free().within(-8.0, 8.0), values=Range(-9, 10))
 
 
 @operator("torch.copysign", "torch.copysign({0}, {1})", "{0}.copysign({1})", dtypes=FLOATS, exact=True)
 def copysign(draw: Draw, out: Spec) -> Needs:
-    """The magnitude of one, the sign of the other."""
+    """The magnitude of one operand, the sign of the other."""
     return Needs(out.free(), draw.broadcast(out).free().exactly(), values=lambda x, y: Range(-x.most, x.most, x.exact))
 
 
 @operator("torch.nextafter", "torch.nextafter({0}, {1})", dtypes=("float32", "float64", "bfloat16"), grad=False)
 def nextafter(draw: Draw, out: Spec) -> Needs:
-    """The neighbour, towards the other."""
+    """The next representable number towards the other operand."""
     return Needs(out.free(), draw.broadcast(out).free())
 
 
@@ -87,11 +87,13 @@ for _name in ("gcd", "lcm"):
         return Needs(out.within(1, 30), draw.broadcast(out).within(1, 30), values=Range(0, 900, exact=True))
 
 
-@operator("torch.dist", "torch.dist({0}, {1}, p={p})", dtypes=("float32", "float64"), rank=(0, 0), noun="distance")
+@operator("torch.dist", "torch.dist({0}, {1}, p={p})", dtypes=("float32", "float64"), rank=(0, 0), name_hint="distance")
 def dist(draw: Draw, out: Spec) -> Needs:
     """The norm of the difference."""
     size = tuple(draw.size(9) for _ in range(draw.integer(1, 3)))
-    given = out.of(*size)
-    if given.numel == 0:
+    operand = out.of(*size)
+    if operand.numel == 0:
         raise UnsatisfiableSpec("empty")
-    return Needs(given, given, values=lambda x, y: Range(0, (x.most + y.most) * given.numel), p=draw.choice((1, 2, 2)))
+    return Needs(
+        operand, operand, values=lambda x, y: Range(0, (x.most + y.most) * operand.numel), p=draw.choice((1, 2, 2))
+    )

@@ -1,4 +1,4 @@
-"""Operators that make complex numbers, and those that take them apart."""
+"""Operators that create complex numbers, and those that read their parts."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from eqfuzz.generate.dag.values.spec import COMPLEX, PART, WHOLE, WIDE, Range, S
 _parts = partial(operator, dtypes=WIDE, exact=True, saves=False, view=True)
 
 
-@operator("torch.complex", "torch.complex({0}, {1})", dtypes=COMPLEX, noun="z")
+@operator("torch.complex", "torch.complex({0}, {1})", dtypes=COMPLEX, name_hint="z")
 def complex_(draw: Draw, out: Spec) -> Needs:
-    """Of two real parts."""
+    """From real and imaginary part."""
     part = out.as_(PART[out.dtype])
     return Needs(part, part, values=lambda x, y: x.over(y))
 
 
-@operator("torch.polar", "torch.polar({0}, {1})", dtypes=COMPLEX, noun="z")
+@operator("torch.polar", "torch.polar({0}, {1})", dtypes=COMPLEX, name_hint="z")
 def polar(draw: Draw, out: Spec) -> Needs:
-    """Of magnitude and angle."""
+    """From magnitude and angle."""
     part = out.as_(PART[out.dtype])
     return Needs(part.positive(), part.within(-3.0, 3.0), values=lambda r, a: Range(-r.most, r.most))
 
 
 def _both_signs(x: Range) -> Range:
-    return Range(-x.most, x.most, x.exact, x.wild)
+    return Range(-x.most, x.most, x.exact, x.nonfinite)
 
 
 for _name in ("real", "imag"):
 
     @_parts(f"torch.{_name}", f"torch.{_name}({{0}})", f"{{0}}.{_name}")
     def part(draw: Draw, out: Spec) -> Needs:
-        """One part, which shares the memory."""
+        """One part, sharing memory."""
         return Needs(out.as_(WHOLE[out.dtype]), values=_both_signs)
 
 
 @_parts("torch.real.of_real", "torch.real({0})", dense=True)
 def real_of_real(draw: Draw, out: Spec) -> Needs:
-    """Of real numbers, which gives the tensor itself."""
+    """Of real numbers, which returns the tensor itself."""
     return Needs(out.free())
 
 
 @_parts("torch.view_as_real", "torch.view_as_real({0})", dense=True, rank=(1, 5))
 def view_as_real(draw: Draw, out: Spec) -> Needs:
-    """Both parts in a last dimension; of what is not lazily conjugated."""
+    """Real and imaginary part as a last dimension, with lazy conjugation resolved."""
     if out.shape[-1] != 2:
         raise UnsatisfiableSpec("two parts")
-    given = out.of(*out.shape[:-1]).as_(WHOLE[out.dtype])
-    return Needs(given, spellings=["torch.view_as_real({0}.resolve_conj())"])
+    operand = out.of(*out.shape[:-1]).as_(WHOLE[out.dtype])
+    return Needs(operand, forms=["torch.view_as_real({0}.resolve_conj())"])
 
 
 @_parts("torch.view_as_complex", "torch.view_as_complex({0})", dtypes=COMPLEX, dense=True, rank=(0, 4))
 def view_as_complex(draw: Draw, out: Spec) -> Needs:
-    """Pairs in a last dimension as parts of one number."""
+    """The pairs of a last dimension as complex numbers."""
     if out.numel == 0:
         raise UnsatisfiableSpec("empty tensors may have any strides")
     return Needs(Spec((*out.shape, 2), PART[out.dtype], exact=out.exact).dense())
@@ -62,7 +62,7 @@ def view_as_complex(draw: Draw, out: Spec) -> Needs:
 
 @_parts("torch.conj", "torch.conj({0})", "{0}.conj()", dtypes=COMPLEX, dense=True, written=False)
 def conj(draw: Draw, out: Spec) -> Needs:
-    """Conjugated lazily, which shares the memory."""
+    """Conjugated lazily, sharing memory."""
     return Needs(out.free(), values=_both_signs)
 
 
@@ -78,28 +78,28 @@ def conj(draw: Draw, out: Spec) -> Needs:
     inplace=["{0}.conj_physical_()"],
 )
 def conj_physical(draw: Draw, out: Spec) -> Needs:
-    """Conjugated at once."""
+    """Conjugated eagerly."""
     return Needs(out.free(), values=_both_signs)
 
 
 def _away_from_zero(draw: Draw, out: Spec) -> Spec:
-    """Complex numbers to be moved to the right half plane."""
+    """Bounded numbers of the complex dtype, which the caller moves to the right half plane."""
     return out.as_(WHOLE.get(out.dtype, out.dtype)).within(-2.0, 2.0)
 
 
-@operator("torch.abs.complex", "torch.abs({0} + {away})", "({0} + {away}).abs()", dtypes=WIDE, noun="magnitude")
+@operator("torch.abs.complex", "torch.abs({0} + {away})", "({0} + {away}).abs()", dtypes=WIDE, name_hint="magnitude")
 def magnitude(draw: Draw, out: Spec) -> Needs:
-    """The magnitude, away from zero, where it has no slope."""
+    """The magnitude, away from zero, where it is not differentiable."""
     return Needs(_away_from_zero(draw, out), values=Range(0, 8), away=draw.choice((3, 4.0)))
 
 
-@operator("torch.angle.complex", "torch.angle({0} + {away})", "({0} + {away}).angle()", dtypes=WIDE, noun="phase")
+@operator("torch.angle.complex", "torch.angle({0} + {away})", "({0} + {away}).angle()", dtypes=WIDE, name_hint="phase")
 def angle(draw: Draw, out: Spec) -> Needs:
-    """The angle, in the right half plane, where it does not jump."""
+    """The angle, in the right half plane, where it is continuous."""
     return Needs(_away_from_zero(draw, out), values=Range(-1.6, 1.6), away=draw.choice((3, 4.0)))
 
 
-@operator("torch.sgn.complex", "torch.sgn({0} + {away})", "({0} + {away}).sgn()", dtypes=COMPLEX, noun="z")
+@operator("torch.sgn.complex", "torch.sgn({0} + {away})", "({0} + {away}).sgn()", dtypes=COMPLEX, name_hint="z")
 def sgn(draw: Draw, out: Spec) -> Needs:
     """Divided by the magnitude, away from zero."""
     return Needs(_away_from_zero(draw, out), values=Range(-1.01, 1.01), away=draw.choice((3, 4.0)))
@@ -112,7 +112,7 @@ for _name, _most in (("sqrt", 3.0), ("log", 3.0), ("reciprocal", 1.01), ("rsqrt"
         f"torch.{_name}({{0}} + {{away}})",
         f"({{0}} + {{away}}).{_name}()",
         dtypes=COMPLEX,
-        noun="z",
+        name_hint="z",
     )
     def right_half(draw: Draw, out: Spec, _most: float = _most) -> Needs:
         """In the right half plane, away from zero and the branch cut."""
@@ -121,7 +121,7 @@ for _name, _most in (("sqrt", 3.0), ("log", 3.0), ("reciprocal", 1.01), ("rsqrt"
 
 @operator("torch.div.complex", "{0} / ({1} + {away})", "torch.div({0}, {1} + {away})", dtypes=COMPLEX)
 def div(draw: Draw, out: Spec) -> Needs:
-    """Divided by numbers of the right half plane."""
+    """Divided by numbers in the right half plane."""
     values = lambda x, y: Range(-2 * x.most, 2 * x.most)  # noqa: E731
     return Needs(out.free(), _away_from_zero(draw, out), values=values, away=draw.choice((3, 4.0)))
 
@@ -130,11 +130,11 @@ def div(draw: Draw, out: Spec) -> Needs:
     "torch.abs.squared", "({0} * {0}.conj()).real.clone()", "{0}.real ** 2 + {0}.imag ** 2", dtypes=WIDE, exact=True
 )
 def squared_magnitude(draw: Draw, out: Spec) -> Needs:
-    """The squared magnitude, in two ways."""
+    """The squared magnitude."""
     return Needs(out.as_(WHOLE[out.dtype]), values=lambda x: Range(0, 2 * x.most**2, x.exact))
 
 
-@operator("torch.isreal", "torch.isreal({0})", "{0}.isreal()", dtypes=["bool"], exact=True, noun="mask")
+@operator("torch.isreal", "torch.isreal({0})", "{0}.isreal()", dtypes=["bool"], exact=True, name_hint="mask")
 def isreal(draw: Draw, out: Spec) -> Needs:
     """Whether the imaginary part is zero, of exact numbers."""
     return Needs(out.as_(draw.choice(("complex64", "complex128", "float32"))).exactly(), values=Range(0, 1, True))
@@ -148,9 +148,9 @@ def isreal(draw: Draw, out: Spec) -> Needs:
     dtypes=["complex64"],
     exact=True,
     saves=False,
-    noun="z",
+    name_hint="z",
 )
 def of_parts(draw: Draw, out: Spec) -> Needs:
-    """Of two real parts, by arithmetic with an imaginary number."""
+    """From real and imaginary part, by arithmetic with an imaginary number."""
     part = out.as_("float32")
     return Needs(part, part, values=lambda x, y: x.over(y))

@@ -1,4 +1,4 @@
-"""Operators of one tensor, element by element, as PyTorch's table lists them: see `generate.dag.catalogue.infer`."""
+"""Elementwise operators of one tensor from PyTorch's OpInfo table: see `eqfuzz.generate.dag.catalogue.infer`."""
 
 from __future__ import annotations
 
@@ -50,37 +50,40 @@ _ACTIVATION_KEYWORDS = {
 
 
 def _needs(entry: dict[str, Any], name: str, draw: Draw, out: Spec) -> Needs:
-    """Its value at each element, which lies where it is defined."""
+    """Element by element, within its domain."""
     spans = entry["spans"]
     if entry["result"] == "bool":
-        asked = Spec(out.size, draw.choice([d for d in entry["dtypes"] if d in FLOATS] * 2 + ["int64"]))
-        return Needs(asked.exactly() if entry["discrete"] else asked, values=BOOLEAN)
+        operand = Spec(out.size, draw.choice([d for d in entry["dtypes"] if d in FLOATS] * 2 + ["int64"]))
+        return Needs(operand.exactly() if entry["discrete"] else operand, values=BOOLEAN)
     if out.dtype in COMPLEX:
         return Needs(out.within(-1.0, 1.0), values=Range(-4.0, 4.0))
     if out.dtype not in FLOATS:
         return Needs(out, values=partial(_integer, name))
-    asked = out
+    operand = out
     if entry["discrete"] and draw.chance(0.8):
-        asked = out.exactly()
+        operand = out.exactly()
     low, high = spans[0][:2]
     if (low, high) != (-180.0, 180.0):
         low, high = draw.choice(spans)[:2]
         if out.dtype in ("float16", "bfloat16"):
             high = min(high, 4.0) if high > 4 else high
             low = max(low, -4.0)
-        asked = asked.within(low, high)
-    return Needs(asked, values=partial(_span, spans, name))
+        operand = operand.within(low, high)
+    return Needs(operand, values=partial(_span, spans, name))
 
 
 def _span(spans: list[list[float]], name: str, x: Range) -> Range:
-    """What the measured intervals say; `Range` of an interval that holds the input, the narrowest."""
+    """The narrowest measured range of results over an interval that contains ``x``."""
     best = (-math.inf, math.inf)
     for low, high, least, most in spans:
         if low <= x.low and x.high <= high and most - least < best[1] - best[0]:
             best = (least, most)
     if math.isinf(best[0]):
-        best = (-x.most - 1, x.most + 1)  # it goes on as it is: the widest interval is all that its kind needs
-    return Range(*best, exact=x.exact and name in _EXACT, wild=x.wild)
+        best = (
+            -x.most - 1,
+            x.most + 1,
+        )  # outside of the measured intervals
+    return Range(*best, exact=x.exact and name in _EXACT, nonfinite=x.nonfinite)
 
 
 def _integer(name: str, x: Range) -> Range:
@@ -98,19 +101,19 @@ def _declare(name: str, entry: dict[str, Any]) -> None:
     dtypes = ["bool"] if entry["result"] == "bool" else [d for d in keeps if d != "bool"]
     short = name.rsplit(".", 1)[-1]
     called = name.replace("torch.nn.functional.", "F.")
-    spellings = [f"{called}({{0}})"]
+    forms = [f"{called}({{0}})"]
     if entry["method"]:
-        spellings.append(f"{{0}}.{short}()")
+        forms.append(f"{{0}}.{short}()")
     if name in _ACTIVATION_KEYWORDS:
-        spellings.append(f"{called}({{0}}{_ACTIVATION_KEYWORDS[name]})")
+        forms.append(f"{called}({{0}}{_ACTIVATION_KEYWORDS[name]})")
     if name == "torch.neg":
-        spellings.append("-{0}")
+        forms.append("-{0}")
     if name == "torch.square":
-        spellings.append("{0} ** 2")
+        forms.append("{0} ** 2")
     activation = called.startswith("F.") or short in ("sigmoid", "tanh")
     operator(
         name,
-        *spellings,
+        *forms,
         dtypes=dtypes,
         family="activations" if activation else "special functions" if ".special." in name else "elementwise",
         exact=name in _EXACT,
@@ -118,7 +121,7 @@ def _declare(name: str, entry: dict[str, Any]) -> None:
         saves=name != "torch.neg",
         inplace=[f"{{0}}.{short}_()"] if entry["inplace"] and entry["result"] != "bool" else [],
         out=[f"{called}({{0}}, out={{out}})"] if entry["out"] else [],
-        noun="mask" if entry["result"] == "bool" else "active" if activation else "",
+        name_hint="mask" if entry["result"] == "bool" else "active" if activation else "",
     )(partial(_needs, entry, name))
 
 

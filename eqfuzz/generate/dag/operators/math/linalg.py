@@ -1,4 +1,4 @@
-"""What is computed of matrices that are far from singular: norms, inverses, solutions, spectra."""
+"""Linear algebra of well-conditioned matrices: norms, inverses, solutions, spectra."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eqfuzz.generate.dag.values.spec import FLOATS, WIDE, Dim, Range, Spec, Unsa
 
 
 def _square(out: Spec) -> int:
-    """The size of square matrices. Raises Unfit where they are not square, or large."""
+    """The size of square matrices. Raises UnsatisfiableSpec where they are not square, or large."""
     if out.rank < 2 or out.shape[-1] != out.shape[-2] or not 1 <= most(out.shape[-1]) <= 16:
         raise UnsatisfiableSpec("no small square matrix")
     return out.shape[-1]
@@ -26,33 +26,33 @@ def _square(out: Spec) -> int:
     rank=(2, 4),
 )
 def matrix_power(draw: Draw, out: Spec) -> Needs:
-    """A square matrix times itself."""
+    """A power of a square matrix."""
     k, n = _square(out), draw.choice((2, 3, 0, 4))
     bound = float(max(1, most(k)) ** max(0, n - 1))
     return Needs(out.within(-1.0, 1.0), values=Range(-bound, bound), n=n)
 
 
-@operator("torch.linalg.matrix_norm", dtypes=FLOATS, rank=(0, 3), noun="length")
+@operator("torch.linalg.matrix_norm", dtypes=FLOATS, rank=(0, 3), name_hint="length")
 def matrix_norm(draw: Draw, out: Spec) -> Needs:
-    """The root of the sum of squares, or the largest sum of a row or a column."""
+    """The Frobenius norm, or the largest sum of a row or a column."""
     order = draw.choice(("", "", 'ord="fro"', "ord=1", "ord=float('inf')"))
     if out.dtype not in WIDE and order.endswith(("1", ")")):
         order = ""
     n, m = draw.size(), draw.size()
-    asked = out.of(*out.shape, n, m).within(-64.0, 64.0)
+    operand = out.of(*out.shape, n, m).within(-64.0, 64.0)
     form = f"torch.linalg.matrix_norm({{0}}, {order})"
-    return Needs(asked, values=lambda x: Range(0, x.most * max((n * m) ** 0.5, n, m) * 1.01), spellings=[form])
+    return Needs(operand, values=lambda x: Range(0, x.most * max((n * m) ** 0.5, n, m) * 1.01), forms=[form])
 
 
-@operator("torch.cdist", dtypes=WIDE, rank=(2, 4), noun="distance")
+@operator("torch.cdist", dtypes=WIDE, rank=(2, 4), name_hint="distance")
 def cdist(draw: Draw, out: Spec) -> Needs:
-    """Between all pairs of rows, without the detour over products that rounds more."""
+    """Distances of all pairs of rows, without the formula by products, which rounds more."""
     k = draw.size(9)
     batch, (m, n) = out.shape[:-2], out.shape[-2:]
     p = draw.choice(("", "", ", p=1.0", ", p=3.0"))
     form = f'torch.cdist({{0}}, {{1}}{p}, compute_mode="donot_use_mm_for_euclid_dist")'
-    given = out.of(*batch, m, k).within(-16.0, 16.0), out.of(*batch, n, k).within(-16.0, 16.0)
-    return Needs(*given, values=lambda x, y: Range(0, (x.most + y.most) * k), spellings=[form])
+    operands = out.of(*batch, m, k).within(-16.0, 16.0), out.of(*batch, n, k).within(-16.0, 16.0)
+    return Needs(*operands, values=lambda x, y: Range(0, (x.most + y.most) * k), forms=[form])
 
 
 @operator("torch.linalg.vander", "torch.linalg.vander({0}, N={n})", dtypes=(*WIDE, "int64"), rank=(2, 4))
@@ -70,7 +70,7 @@ def vander(draw: Draw, out: Spec) -> Needs:
     grad=False,
 )
 def vander_of_vector(draw: Draw, out: Spec) -> Needs:
-    """Powers of a vector's elements, falling or rising; its backward pass raises."""
+    """Powers of the elements of a vector, descending or ascending; its backward pass raises."""
     return _powers(out)
 
 
@@ -78,40 +78,40 @@ def _powers(out: Spec) -> Needs:
     n = out.shape[-1]
     if isinstance(n, Dim) or n < 2 or n > 17:
         raise UnsatisfiableSpec("no such powers")
-    given = (
+    operand = (
         out.of(*out.shape[:-1]).within(-2, 2) if out.dtype == "int64" else out.of(*out.shape[:-1]).within(-1.25, 1.25)
     )
     if out.shape[-2] == 0:
         raise UnsatisfiableSpec("empty")
     bound = 2.0 ** (n - 1) if out.dtype == "int64" else 1.25 ** (n - 1)
-    return Needs(given, values=Range(-bound, bound), n=n)
+    return Needs(operand, values=Range(-bound, bound), n=n)
 
 
-@operator("torch.cov", dtypes=WIDE, rank=(0, 2), noun="covariance")
+@operator("torch.cov", dtypes=WIDE, rank=(0, 2), name_hint="covariance")
 def cov(draw: Draw, out: Spec) -> Needs:
-    """Of variables observed some times, corrected or not."""
+    """Of variables, with or without Bessel's correction."""
     n = draw.integer(2, 12)
     if out.rank == 1 or (out.rank == 2 and out.shape[0] != out.shape[1]) or out.numel == 0 or out.numel > 1024:
         raise UnsatisfiableSpec("no square matrix")
     if out.rank == 2 and most(out.shape[0]) == 1:
         raise UnsatisfiableSpec("one variable gives no matrix")
-    given = out.of(n).within(-16.0, 16.0) if out.rank == 0 else out.of(out.shape[0], n).within(-16.0, 16.0)
+    operand = out.of(n).within(-16.0, 16.0) if out.rank == 0 else out.of(out.shape[0], n).within(-16.0, 16.0)
     forms = ("torch.cov({0})", "{0}.cov()", "torch.cov({0}, correction=0)")
-    return Needs(given, values=lambda x: Range(-((x.high - x.low) ** 2), (x.high - x.low) ** 2), spellings=forms)
+    return Needs(operand, values=lambda x: Range(-((x.high - x.low) ** 2), (x.high - x.low) ** 2), forms=forms)
 
 
-@operator("torch.corrcoef", dtypes=WIDE, rank=(2, 2), noun="correlation")
+@operator("torch.corrcoef", dtypes=WIDE, rank=(2, 2), name_hint="correlation")
 def corrcoef(draw: Draw, out: Spec) -> Needs:
-    """Of variables whose observations differ."""
+    """Of variables with distinct observations."""
     k, n = _square(out), draw.integer(3, 12)
     if most(k) < 2:
         raise UnsatisfiableSpec("one variable gives no matrix")
-    given = dataclasses.replace(out.of(k, n), distinct=True)
-    return Needs(given, values=Range(-1.01, 1.01), spellings=("torch.corrcoef({0})", "{0}.corrcoef()"))
+    operand = dataclasses.replace(out.of(k, n), distinct=True)
+    return Needs(operand, values=Range(-1.01, 1.01), forms=("torch.corrcoef({0})", "{0}.corrcoef()"))
 
 
 def _definite(draw: Draw, out: Spec, hole: str, k: int) -> str:
-    """A symmetric matrix without eigenvalues below 3, of any square one."""
+    """An expression of a symmetric matrix with eigenvalues of at least 3, from any square matrix."""
     eye = f"torch.eye({k})" if out.dtype == "float32" else f"torch.eye({k}, dtype=torch.{out.dtype})"
     other = draw.choice((f"{hole}.mT", f"{hole}.transpose(-2, -1)"))
     return f"({hole} @ {other} + {draw.choice((3, 4))} * {eye})"
@@ -121,36 +121,36 @@ def _matrix(out: Spec, batch: Sequence[int], k: int) -> Spec:
     return out.of(*batch, k, k).within(-1.0, 1.0)
 
 
-@operator("torch.linalg.inv", dtypes=WIDE, rank=(2, 4), dense=False, noun="inverse")
+@operator("torch.linalg.inv", dtypes=WIDE, rank=(2, 4), dense=False, name_hint="inverse")
 def inv(draw: Draw, out: Spec) -> Needs:
     """Of positive definite matrices."""
     k = _square(out)
     definite = _definite(draw, out, "{0}", k)
     forms = (f"torch.linalg.inv{definite}", f"torch.inverse{definite}", f"torch.linalg.inv_ex{definite}.inverse")
-    return Needs(_matrix(out, out.shape[:-2], k), values=Range(-0.4, 0.4), spellings=forms)
+    return Needs(_matrix(out, out.shape[:-2], k), values=Range(-0.4, 0.4), forms=forms)
 
 
-@operator("torch.linalg.cholesky", dtypes=WIDE, rank=(2, 4), dense=False, noun="factor")
+@operator("torch.linalg.cholesky", dtypes=WIDE, rank=(2, 4), dense=False, name_hint="factor")
 def cholesky(draw: Draw, out: Spec) -> Needs:
     """Of positive definite matrices."""
     k = _square(out)
     definite = _definite(draw, out, "{0}", k)
     forms = (f"torch.linalg.cholesky{definite}", f"torch.linalg.cholesky({definite}, upper=True)")
     bound = (4.0 + most(k)) ** 0.5 + 0.1
-    return Needs(_matrix(out, out.shape[:-2], k), values=Range(-bound, bound), spellings=forms)
+    return Needs(_matrix(out, out.shape[:-2], k), values=Range(-bound, bound), forms=forms)
 
 
-@operator("torch.linalg.solve", dtypes=WIDE, rank=(2, 4), dense=False, noun="solution")
+@operator("torch.linalg.solve", dtypes=WIDE, rank=(2, 4), dense=False, name_hint="solution")
 def solve(draw: Draw, out: Spec) -> Needs:
     """Linear equations with a positive definite matrix."""
     k, definite = _equations(draw, out)
     forms = [f"torch.linalg.solve({definite}, {{1}})"]
     forms.append(f"torch.cholesky_solve({{1}}, torch.linalg.cholesky({definite}))")
     values = lambda a, b: Range(-b.most * most(k) ** 0.5, b.most * most(k) ** 0.5)  # noqa: E731
-    return Needs(_matrix(out, out.shape[:-2], k), out.free().within(-64.0, 64.0), values=values, spellings=forms)
+    return Needs(_matrix(out, out.shape[:-2], k), out.free().within(-64.0, 64.0), values=values, forms=forms)
 
 
-@operator("torch.linalg.solve_triangular", dtypes=WIDE, rank=(2, 4), dense=False, noun="solution")
+@operator("torch.linalg.solve_triangular", dtypes=WIDE, rank=(2, 4), dense=False, name_hint="solution")
 def solve_triangular(draw: Draw, out: Spec) -> Needs:
     """Linear equations with a triangular matrix whose diagonal is large."""
     k, _ = _equations(draw, out)
@@ -161,11 +161,11 @@ def solve_triangular(draw: Draw, out: Spec) -> Needs:
     matrix = f"{{0}}.{'triu' if upper else 'tril'}() + 4 * {eye}"
     values = lambda a, b: Range(-b.most * 10, b.most * 10)  # noqa: E731
     form = f"torch.linalg.solve_triangular({matrix}, {{1}}, upper={upper})"
-    return Needs(_matrix(out, out.shape[:-2], k), out.free().within(-64.0, 64.0), values=values, spellings=[form])
+    return Needs(_matrix(out, out.shape[:-2], k), out.free().within(-64.0, 64.0), values=values, forms=[form])
 
 
 def _equations(draw: Draw, out: Spec) -> tuple[int, str]:
-    """How many equations there are, and the matrix. Raises Unfit for none, and for many."""
+    """The number of equations, 1 to 16, and an expression of the matrix. Raises UnsatisfiableSpec for others."""
     k = out.shape[-2]
     if not 1 <= most(k) <= 16 or out.numel == 0:
         raise UnsatisfiableSpec("no equations, or too many")
@@ -174,7 +174,9 @@ def _equations(draw: Draw, out: Spec) -> tuple[int, str]:
 
 for _name, _part in (("det", ""), ("slogdet", ".logabsdet"), ("logdet", "")):
 
-    @operator(f"torch.linalg.{_name}" if _name != "logdet" else "torch.logdet", dtypes=WIDE, rank=(0, 3), noun="volume")
+    @operator(
+        f"torch.linalg.{_name}" if _name != "logdet" else "torch.logdet", dtypes=WIDE, rank=(0, 3), name_hint="volume"
+    )
     def determinant(draw: Draw, out: Spec, _name: str = _name, _part: str = _part) -> Needs:
         """Of positive definite matrices, or its logarithm."""
         k = draw.integer(1, 4)
@@ -183,19 +185,19 @@ for _name, _part in (("det", ""), ("slogdet", ".logabsdet"), ("logdet", "")):
         if _name != "logdet":
             forms.append(f"torch.linalg.{_name}{definite}{_part}")
         values = Range(1, 8.0**k) if _name == "det" else Range(0, 2.1 * k)
-        return Needs(_matrix(out, out.shape, k), values=values, spellings=forms)
+        return Needs(_matrix(out, out.shape, k), values=values, forms=forms)
 
 
 for _name, _low in (("eigvalsh", 2.9), ("svdvals", 0.0)):
 
-    @operator(f"torch.linalg.{_name}", dtypes=WIDE, rank=(1, 3), grad=False, noun="spectrum")
+    @operator(f"torch.linalg.{_name}", dtypes=WIDE, rank=(1, 3), grad=False, name_hint="spectrum")
     def spectrum(draw: Draw, out: Spec, _name: str = _name, _low: float = _low) -> Needs:
-        """Of symmetric matrices; where two values are equal, the gradient is anybody's."""
+        """Of symmetric matrices; not differentiated, since the gradient is undefined for equal values."""
         k = out.shape[-1]
         if isinstance(k, Dim) or not 1 <= k <= 12 or out.numel == 0:
             raise UnsatisfiableSpec("no small matrix")
         form = f"torch.linalg.{_name}{_definite(draw, out, '{0}', k)}"
-        return Needs(_matrix(out, out.shape[:-1], k), values=Range(_low, k * k + 4.1), spellings=[form])
+        return Needs(_matrix(out, out.shape[:-1], k), values=Range(_low, k * k + 4.1), forms=[form])
 
 
 @operator(
@@ -214,11 +216,11 @@ def matrix_exp(draw: Draw, out: Spec) -> Needs:
     return Needs(out.within(-0.5, 0.5).dense(), values=Range(-21, 21))
 
 
-@operator("torch.linalg.pinv", dtypes=WIDE, rank=(2, 3), dense=False, noun="inverse")
+@operator("torch.linalg.pinv", dtypes=WIDE, rank=(2, 3), dense=False, name_hint="inverse")
 def pinv(draw: Draw, out: Spec) -> Needs:
     """Of positive definite matrices, where it is the inverse."""
     k = _square(out)
     if isinstance(k, Dim) or out.numel == 0:
         raise UnsatisfiableSpec("empty")
     form = f"torch.linalg.pinv({_definite(draw, out, '{0}', k)}, hermitian={draw.chance(0.5)})"
-    return Needs(_matrix(out, out.shape[:-2], k), values=Range(-0.5, 0.5), spellings=[form])
+    return Needs(_matrix(out, out.shape[:-2], k), values=Range(-0.5, 0.5), forms=[form])

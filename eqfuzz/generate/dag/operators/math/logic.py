@@ -1,4 +1,4 @@
-"""Operators on bits and truth values, and the comparisons that give truth values."""
+"""Bitwise and logical operators, and comparisons."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ for _name, _symbol in (("and", "&"), ("or", "|"), ("xor", "^")):
         out=[f"torch.bitwise_{_name}({{0}}, {{1}}, out={{out}})"],
     )
     def bitwise(draw: Draw, out: Spec) -> Needs:
-        """Of whole numbers or truth values."""
+        """Of integers or booleans."""
         if out.dtype == "bool":
             return Needs(out, draw.broadcast(out).free())
         return Needs(out.within(0, 31), draw.broadcast(out).within(0, 31), values=Range(0, 31, exact=True))
@@ -34,10 +34,10 @@ for _name, _symbol in (("and", "&"), ("or", "|"), ("xor", "^")):
         f"{{0}}.logical_{_name}({{1}})",
         dtypes=BOOL,
         exact=True,
-        noun="mask",
+        name_hint="mask",
     )
     def logical(draw: Draw, out: Spec) -> Needs:
-        """Of truth values, or numbers that are zero or not."""
+        """Of booleans, or of exact numbers."""
         dtype = draw.choice(("bool", "bool", "int64", "float32"))
         return Needs(out.as_(dtype).exactly(), draw.broadcast(out).free().as_(dtype).exactly(), values=BOOLEAN)
 
@@ -51,7 +51,7 @@ for _name, _symbol in (("and", "&"), ("or", "|"), ("xor", "^")):
     inplace=["{0}.bitwise_not_()"],
 )
 def bitwise_not(draw: Draw, out: Spec) -> Needs:
-    """Of whole numbers or truth values."""
+    """Of integers or booleans."""
     return Needs(out, values=lambda x: Range(-x.high - 1, -x.low - 1, exact=True))
 
 
@@ -80,19 +80,19 @@ for _name, _symbol in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("
         family="comparisons",
         exact=True,
         out=[f"torch.{_name}({{0}}, {{1}}, out={{out}})"],
-        noun="mask",
+        name_hint="mask",
     )
     def compare(draw: Draw, out: Spec, _symbol: str = _symbol) -> Needs:
-        """Of exact numbers; of rounded ones with a number only, where a tie is next to impossible."""
-        given = Spec(out.size, draw.choice(("float32", "float32", "int64", "float64", "int32")))
+        """Of exact numbers; of others only with a literal, where ties are practically impossible."""
+        operand = Spec(out.size, draw.choice(("float32", "float32", "int64", "float64", "int32")))
         if draw.chance(0.4) and _symbol not in ("==", "!="):
-            number = draw.number(given, -1, 1)
-            return Needs(given, values=BOOLEAN, spellings=(f"{{0}} {_symbol} {{value}}",), value=number)
-        return Needs(given.exactly(), draw.broadcast(given).exactly(), values=BOOLEAN)
+            number = draw.number(operand, -1, 1)
+            return Needs(operand, values=BOOLEAN, forms=(f"{{0}} {_symbol} {{value}}",), value=number)
+        return Needs(operand.exactly(), draw.broadcast(operand).exactly(), values=BOOLEAN)
 
 
-@_binary("torch.isclose", "torch.isclose({0}, {1})", dtypes=BOOL, family="comparisons", noun="mask")
+@_binary("torch.isclose", "torch.isclose({0}, {1})", dtypes=BOOL, family="comparisons", name_hint="mask")
 def isclose(draw: Draw, out: Spec) -> Needs:
     """Of exact numbers."""
-    given = out.as_(draw.choice(("float32", "float64", "int64"))).exactly()
-    return Needs(given, draw.broadcast(given).exactly(), values=BOOLEAN)
+    operand = out.as_(draw.choice(("float32", "float64", "int64"))).exactly()
+    return Needs(operand, draw.broadcast(operand).exactly(), values=BOOLEAN)

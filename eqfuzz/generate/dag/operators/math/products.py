@@ -20,12 +20,12 @@ _ROOM = 8192
 
 
 def _sane(spec: Spec) -> Spec:
-    """Of floats, those whose products can be added up in any order."""
+    """``spec``; floats are bounded so that their products can be summed in any order."""
     return spec.within(-64.0, 64.0) if spec.is_float else spec
 
 
 def _inner(draw: Draw, out: Spec) -> int:
-    """A dimension that is summed over, at times one of a size that changes."""
+    """The size of the inner dimension, sometimes a changing one."""
     dims = [n for n in out.shape if isinstance(n, Dim)]
     if dims and draw.chance(0.3):
         return draw.choice(dims)
@@ -35,11 +35,11 @@ def _inner(draw: Draw, out: Spec) -> int:
 
 
 def _summed(count: int, *ranges: Range, is_complex: bool = False) -> Range:
-    """Sums of products of so many elements."""
+    """The range of sums of ``count`` products."""
     got = ranges[0]
     for other in ranges[1:]:
         got = got * other * Range(2, 2, exact=True) if is_complex else got * other
-    got = Range(-got.most, got.most, got.exact, got.wild) if is_complex else got
+    got = Range(-got.most, got.most, got.exact, got.nonfinite) if is_complex else got
     return got.times(most(count))
 
 
@@ -57,7 +57,7 @@ def _product(draw: Draw, out: Spec, first: Sequence[int], second: Sequence[int],
     rank=(2, 2),
     exact=True,
     out=["torch.mm({0}, {1}, out={out})"],
-    noun="product",
+    name_hint="product",
     weight=2,
 )
 def mm(draw: Draw, out: Spec) -> Needs:
@@ -75,10 +75,10 @@ def mm(draw: Draw, out: Spec) -> Needs:
     dtypes=_PRODUCTS,
     rank=(2, 2),
     exact=True,
-    noun="product",
+    name_hint="product",
 )
 def mm_transposed(draw: Draw, out: Spec) -> Needs:
-    """A matrix and one that is turned on its side."""
+    """A matrix and a transposed one."""
     k = _inner(draw, out)
     return _product(draw, out, (out.shape[0], k), (out.shape[1], k), k)
 
@@ -92,10 +92,10 @@ def mm_transposed(draw: Draw, out: Spec) -> Needs:
     rank=(3, 3),
     exact=True,
     out=["torch.bmm({0}, {1}, out={out})"],
-    noun="product",
+    name_hint="product",
 )
 def bmm(draw: Draw, out: Spec) -> Needs:
-    """Matrices in pairs."""
+    """Pairs of matrices."""
     k = _inner(draw, out)
     b, m, n = out.shape
     return _product(draw, out, (b, m, k), (b, k, n), k)
@@ -108,11 +108,11 @@ def bmm(draw: Draw, out: Spec) -> Needs:
     "{0}.matmul({1})",
     dtypes=_PRODUCTS,
     exact=True,
-    noun="product",
+    name_hint="product",
     weight=3,
 )
 def matmul(draw: Draw, out: Spec) -> Needs:
-    """Vectors, matrices and batches of them, which broadcast."""
+    """Vectors, matrices and batches, with broadcasting."""
     k, size = _inner(draw, out), list(out.shape)
     if not size:
         return _product(draw, out, (k,), (k,), k)
@@ -152,10 +152,10 @@ for _name in ("dot", "vdot", "inner"):
         dtypes=_PRODUCTS,
         rank=(0, 0 if _name != "inner" else 4),
         exact=True,
-        noun="product",
+        name_hint="product",
     )
     def dot(draw: Draw, out: Spec) -> Needs:
-        """Two vectors; inner also takes all pairs of rows of two tensors."""
+        """Two vectors; ``inner`` also takes all pairs of rows of two tensors."""
         k = _inner(draw, out)
         cut = draw.integer(0, out.rank)
         return _product(draw, out, (*out.shape[:cut], k), (*out.shape[cut:], k), k)
@@ -171,20 +171,20 @@ for _name in ("dot", "vdot", "inner"):
     exact=True,
 )
 def outer(draw: Draw, out: Spec) -> Needs:
-    """All products of two vectors' elements."""
+    """The outer product of two vectors."""
     return _product(draw, out, out.shape[:1], out.shape[1:], 1)
 
 
 def _scaled(draw: Draw, out: Spec, first: Sequence[int], second: Sequence[int], inner: int) -> Needs:
-    """A product added to a tensor that may broadcast, with factors."""
+    """A product added to a tensor that may broadcast, with ``beta`` and ``alpha``."""
     plain = _product(draw, out, first, second, inner)
     added = draw.broadcast(out).free()
     factors = (1, 1, 2, -1) if out.exact or not out.is_float else (1, 1, 0.5, 2, -1.5)
     beta, alpha = draw.choice((*factors, 0)), draw.choice(factors)
-    said, scaled = Range(beta, beta, exact=True), Range(alpha, alpha, exact=True)
+    beta_range, alpha_range = Range(beta, beta, exact=True), Range(alpha, alpha, exact=True)
 
     def values(c: Range, x: Range, y: Range) -> Range:
-        return c * said + _summed(inner, x, y, is_complex=out.is_complex) * scaled
+        return c * beta_range + _summed(inner, x, y, is_complex=out.is_complex) * alpha_range
 
     words = [f"beta={beta}"] * (beta != 1) + [f"alpha={alpha}"] * (alpha != 1)
     return Needs(added, *plain.inputs, values=values, factors=", ".join(words))
@@ -201,14 +201,14 @@ for _name in ("addmm", "addmv", "addr", "addbmm", "baddbmm"):
         exact=True,
         inplace=[f"{{0}}.{_name}_({{1}}, {{2}}, {{factors}})"],
         out=[f"torch.{_name}({{0}}, {{1}}, {{2}}, out={{out}}, {{factors}})"],
-        noun="added",
+        name_hint="added",
     )
     def add_product(draw: Draw, out: Spec, _name: str = _name) -> Needs:
-        """A tensor that may broadcast plus a product, each times a number."""
+        """A tensor that may broadcast plus a product, each scaled by a number."""
         size = out.shape
         k = _inner(draw, out)
         if _name == "addmv":
-            k = 1 if k == 0 else k  # torch 2.13 leaves the first operand unbroadcast where nothing is summed
+            k = 1 if k == 0 else k  # torch 2.13 does not broadcast the first operand where the inner size is 0
             return _scaled(draw, out, (*size, k), (k,), k)
         if _name == "addr":
             return _scaled(draw, out, size[:1], size[1:], 1)
@@ -233,9 +233,9 @@ _PATTERNS = {
 _DOTTED = {1: "...i,...i->...", 2: "...ij,...j->...i", 3: "...ij,...jk->...ik", 4: "...ij,jk->...ik"}
 
 
-@_linalg("torch.einsum", dtypes=(*FLOATS, "int64", "complex64"), exact=True, dense=False, noun="product", weight=2)
+@_linalg("torch.einsum", dtypes=(*FLOATS, "int64", "complex64"), exact=True, dense=False, name_hint="product", weight=2)
 def einsum(draw: Draw, out: Spec) -> Needs:
-    """Products summed over dimensions, as letters say it."""
+    """Products summed over dimensions, in Einstein notation."""
     k = _inner(draw, out)
     if out.rank in _DOTTED and draw.chance(0.2):
         batch = {1: out.shape, 2: out.shape[:-1], 3: out.shape[:-2], 4: out.shape[:-2]}[out.rank]
@@ -243,29 +243,29 @@ def einsum(draw: Draw, out: Spec) -> Needs:
         left = (*batch, *ends[:1], k)
         right = {1: (*batch, k), 2: (*batch, k), 3: (*batch, k, *ends[1:]), 4: (k, *ends[1:])}[out.rank]
         needs = _product(draw, out, left, right, k)
-        return _spelled(needs, f'torch.einsum("{_DOTTED[out.rank]}", {{0}}, {{1}})')
+        return _in_form(needs, f'torch.einsum("{_DOTTED[out.rank]}", {{0}}, {{1}})')
     pattern = draw.choice(_PATTERNS[out.rank])
-    given, made = pattern.split("->")
-    sizes = dict(zip(made, out.shape, strict=True))
+    inputs, output = pattern.split("->")
+    sizes = dict(zip(output, out.shape, strict=True))
     count = 1
-    for letter in dict.fromkeys(given.replace(",", "")):
+    for letter in dict.fromkeys(inputs.replace(",", "")):
         if letter not in sizes:
             sizes[letter] = k if count == 1 else draw.size(5)
             count *= most(sizes[letter])
-    specs = [_sane(out.of(*(sizes[letter] for letter in one))) for one in given.split(",")]
+    specs = [_sane(out.of(*(sizes[letter] for letter in one))) for one in inputs.split(",")]
     if any(spec.numel > _ROOM for spec in specs):
         raise UnsatisfiableSpec("too large")
     holes = ", ".join(f"{{{number}}}" for number in range(len(specs)))
     pattern = pattern.replace(",", ", ") if draw.chance(0.3) else pattern
     values = lambda *ranges: _summed(count, *ranges, is_complex=out.is_complex)  # noqa: E731
-    return Needs(*specs, values=values, spellings=[f'torch.einsum("{pattern}", {holes})'])
+    return Needs(*specs, values=values, forms=[f'torch.einsum("{pattern}", {holes})'])
 
 
-def _spelled(needs: Needs, form: str) -> Needs:
-    return Needs(*needs.inputs, values=needs.values, spellings=[form])
+def _in_form(needs: Needs, form: str) -> Needs:
+    return Needs(*needs.inputs, values=needs.values, forms=[form])
 
 
-@_linalg("torch.einsum.one", dtypes=(*FLOATS, "int64"), rank=(0, 3), exact=True, view=True, noun="h")
+@_linalg("torch.einsum.one", dtypes=(*FLOATS, "int64"), rank=(0, 3), exact=True, view=True, name_hint="h")
 def einsum_of_one(draw: Draw, out: Spec) -> Needs:
     """Dimensions of one tensor reordered, summed over, or taken along the diagonal."""
     patterns = (
@@ -275,21 +275,21 @@ def einsum_of_one(draw: Draw, out: Spec) -> Needs:
         ("bij->bji", "bij->jib"),
     )
     pattern = draw.choice(patterns[out.rank])
-    given, made = pattern.split("->")
-    sizes = dict(zip(made, out.shape, strict=True))
+    inputs, output = pattern.split("->")
+    sizes = dict(zip(output, out.shape, strict=True))
     count = 1
-    for letter in dict.fromkeys(given):
+    for letter in dict.fromkeys(inputs):
         if letter not in sizes:
             sizes[letter] = draw.size(9)
             count *= sizes[letter]
-    asked = _sane(out.of(*(sizes[letter] for letter in given)))
+    operand = _sane(out.of(*(sizes[letter] for letter in inputs)))
     values = (lambda x: x) if count == 1 else (lambda x: x.times(count))
-    return Needs(asked, values=values, spellings=[f'torch.einsum("{pattern}", {{0}})'])
+    return Needs(operand, values=values, forms=[f'torch.einsum("{pattern}", {{0}})'])
 
 
-@_linalg("torch.tensordot", dtypes=(*FLOATS, "int64"), exact=True, noun="product")
+@_linalg("torch.tensordot", dtypes=(*FLOATS, "int64"), exact=True, name_hint="product")
 def tensordot(draw: Draw, out: Spec) -> Needs:
-    """Over the last dimensions of one and the first of the other, or over dimensions that are named."""
+    """Over the last dimensions of one and the first of the other, or over named dimensions."""
     cut = draw.integer(0, out.rank)
     left, right = out.shape[:cut], out.shape[cut:]
     k = _inner(draw, out)
@@ -297,16 +297,16 @@ def tensordot(draw: Draw, out: Spec) -> Needs:
     if form == "two" and not isinstance(k, Dim) and max(len(left), len(right)) < 4:
         j = draw.size(4)
         needs = _product(draw, out, (*left, k, j), (k, j, *right), k * j)
-        return _spelled(needs, draw.choice(("torch.tensordot({0}, {1})", "torch.tensordot({0}, {1}, dims=2)")))
+        return _in_form(needs, draw.choice(("torch.tensordot({0}, {1})", "torch.tensordot({0}, {1}, dims=2)")))
     if form == "named" and max(len(left), len(right)) < 5:
         needs = _product(draw, out, (k, *left), (*right, k), k)
-        return _spelled(needs, f"torch.tensordot({{0}}, {{1}}, dims=([0], [{draw.choice((-1, len(right)))}]))")
-    return _spelled(_product(draw, out, (*left, k), (k, *right), k), "torch.tensordot({0}, {1}, dims=1)")
+        return _in_form(needs, f"torch.tensordot({{0}}, {{1}}, dims=([0], [{draw.choice((-1, len(right)))}]))")
+    return _in_form(_product(draw, out, (*left, k), (k, *right), k), "torch.tensordot({0}, {1}, dims=1)")
 
 
 @_linalg("torch.kron", "torch.kron({0}, {1})", dtypes=(*FLOATS, "int64"), rank=(1, 3), exact=True)
 def kron(draw: Draw, out: Spec) -> Needs:
-    """Every product, as blocks; tensors that are not contiguous can raise."""
+    """The Kronecker product, of contiguous tensors: others can raise."""
     first = [
         1 if isinstance(n, Dim) or n == 0 else draw.choice([d for d in range(1, n + 1) if n % d == 0])
         for n in out.shape
@@ -328,28 +328,28 @@ def kron(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def cross(draw: Draw, out: Spec) -> Needs:
-    """Vectors at right angles to two others."""
+    """The cross product of vectors."""
     axis = draw.choice([axis for axis, n in enumerate(out.shape) if n == 3])
-    given = _sane(out.free())
+    operand = _sane(out.free())
     values = lambda x, y: (x * y).times(2) - (x * y)  # noqa: E731
-    return Needs(given, given, values=values, dim=draw.spelled(axis, out.rank))
+    return Needs(operand, operand, values=values, dim=draw.signed_axis(axis, out.rank))
 
 
-@_linalg("torch.linalg.vecdot", dtypes=(*FLOATS, "complex64"), rank=(0, 4), exact=True, noun="product")
+@_linalg("torch.linalg.vecdot", dtypes=(*FLOATS, "complex64"), rank=(0, 4), exact=True, name_hint="product")
 def vecdot(draw: Draw, out: Spec) -> Needs:
-    """Vectors in pairs along a dimension."""
+    """The dot product of vectors along a dimension."""
     k, axis = _inner(draw, out), draw.integer(0, out.rank)
     size = (*out.shape[:axis], k, *out.shape[axis:])
     needs = _product(draw, out, size, size, k)
-    dim = draw.spelled(axis, len(size))
+    dim = draw.signed_axis(axis, len(size))
     if axis == out.rank and draw.chance(0.5):
-        return _spelled(needs, "torch.linalg.vecdot({0}, {1})")
-    return _spelled(needs, f"torch.linalg.vecdot({{0}}, {{1}}, dim={dim})")
+        return _in_form(needs, "torch.linalg.vecdot({0}, {1})")
+    return _in_form(needs, f"torch.linalg.vecdot({{0}}, {{1}}, dim={dim})")
 
 
-@_linalg("torch.linalg.multi_dot", dtypes=WIDE, rank=(0, 2), noun="product")
+@_linalg("torch.linalg.multi_dot", dtypes=WIDE, rank=(0, 2), name_hint="product")
 def multi_dot(draw: Draw, out: Spec) -> Needs:
-    """Three or four matrices in a row; the first and the last may be vectors."""
+    """The product of three or four matrices; the first and the last may be vectors."""
     inner = [draw.size(9) for _ in range(draw.integer(2, 3))]
     ends = {0: ((), ()), 1: draw.choice(((out.shape, ()), ((), out.shape))), 2: (out.shape[:1], out.shape[1:])}
     if out.rank not in ends:
@@ -362,4 +362,4 @@ def multi_dot(draw: Draw, out: Spec) -> Needs:
     if out.rank == 2:
         forms += [" @ ".join(f"{{{number}}}" for number in range(len(specs))), f"torch.chain_matmul({holes})"]
     values = lambda *ranges: _summed(math.prod(inner), *ranges)  # noqa: E731
-    return Needs(*specs, values=values, spellings=forms)
+    return Needs(*specs, values=values, forms=forms)

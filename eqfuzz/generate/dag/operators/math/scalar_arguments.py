@@ -1,4 +1,4 @@
-"""Tensor operators that take Python numbers which the program computed."""
+"""Tensor operators with computed Python numbers as arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _tensor = partial(operator, family="scalars", weight=2)
 
 
 def _fitting(out: Spec) -> Spec:
-    """A number that does not change the dtype of a tensor, exact where that is to be."""
+    """A number that does not promote the dtype of ``out``, exact where ``out`` is."""
     if not out.is_float:
         return scalar("int64", -4, 4)
     return scalar("int64", -2, 3) if out.exact else scalar("float64", -2, 2)
@@ -45,7 +45,7 @@ for _name, *_forms in _ARITHMETIC:
     dtypes=FLOATS,
 )
 def scaled(draw: Draw, out: Spec) -> Needs:
-    """A tensor times or over something that a number decides."""
+    """A tensor scaled by an expression of a number."""
     return Needs(out.free(), _fitting(out), values=lambda x, s: x * Range(-2.1, 2.1))
 
 
@@ -63,7 +63,7 @@ def scaled(draw: Draw, out: Spec) -> Needs:
     rank=(1, 4),
 )
 def size_arithmetic(draw: Draw, out: Spec) -> Needs:
-    """A tensor and its own sizes, which may change."""
+    """Arithmetic of a tensor with its own sizes, which may change."""
     if out.numel == 0:
         raise UnsatisfiableSpec("divides by a size")
     most = float(max(20, *(int(n) for n in out.shape)))
@@ -81,7 +81,7 @@ def size_arithmetic(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def full(draw: Draw, out: Spec) -> Needs:
-    """A tensor of one number."""
+    """A tensor filled with a number."""
     return Needs(_fitting(out), size=out.shape, dtype=out.dtype)
 
 
@@ -96,7 +96,7 @@ def full(draw: Draw, out: Spec) -> Needs:
     grad=False,
 )
 def full_like(draw: Draw, out: Spec) -> Needs:
-    """A tensor of one number, like another."""
+    """Filled with a number, in the size of another tensor."""
     return Needs(out.free(), _fitting(out), values=lambda x, s: s.over(x + s), size=out.shape)
 
 
@@ -108,10 +108,10 @@ def full_like(draw: Draw, out: Spec) -> Needs:
     "torch.where(({1} > {2}) & {0}, {1}, {cast}({2}))",
     dtypes=("float32", "float64", "int64"),
     exact=True,
-    noun="chosen",
+    name_hint="chosen",
 )
 def where(draw: Draw, out: Spec) -> Needs:
-    """A number where a mask says so; a whole one would change the dtype of floats."""
+    """A number where a mask is true, converted so that it does not change the dtype."""
     cast = "float" if out.is_float else "int"
     return Needs(
         Spec(out.size, "bool"), out.exactly(), scalar("int64", -4, 4), values=lambda m, x, s: x.over(s), cast=cast
@@ -126,10 +126,10 @@ def where(draw: Draw, out: Spec) -> Needs:
     "torch.clamp({0}, {1}, {1} + 2)",
     dtypes=_PLAIN,
     exact=True,
-    noun="clipped",
+    name_hint="clipped",
 )
 def clamp(draw: Draw, out: Spec) -> Needs:
-    """To bounds that are numbers computed before."""
+    """To computed bounds."""
     one = Range(-3, 3, exact=True)
     return Needs(out.free(), _fitting(out), values=lambda x, s: x.over(s + one, one - s))
 
@@ -144,7 +144,7 @@ def clamp(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def alpha(draw: Draw, out: Spec) -> Needs:
-    """A sum with a multiple."""
+    """A sum with a scaled tensor."""
     values = lambda x, y, s: x + (y * s).over(-(y * s), y * y * s)  # noqa: E731
     return Needs(out.free(), out.within(-32, 32), _fitting(out), values=values)
 
@@ -162,7 +162,7 @@ def alpha(draw: Draw, out: Spec) -> Needs:
     dtypes=WIDE,
 )
 def function(draw: Draw, out: Spec) -> Needs:
-    """A function that a number is a setting of."""
+    """A function with a number as parameter."""
     values = lambda x, s: Range(-x.most * (s.most + 1) - 2, x.most**2 + x.most * (s.most + 1) + 4)  # noqa: E731
     return Needs(out.within(-8, 8), scalar("float64", -2, 2).exactly(), values=values)
 
@@ -177,7 +177,7 @@ def function(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def conditional(draw: Draw, out: Spec) -> Needs:
-    """One of two tensors, as a truth value says; never handed on as it came in, with memory that it shares."""
+    """One of two tensors, selected by a boolean; always a new tensor, never an alias."""
     one = Range(1, 1, exact=True)
     values = lambda x, y, s: x.over(-x, -y, x + x, y + y, x - y, x + one, y + one)  # noqa: E731
     return Needs(out.free(), out.free(), scalar("bool", 0, 1), values=values)
@@ -195,7 +195,7 @@ def conditional(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def arange(draw: Draw, out: Spec) -> Needs:
-    """Counted from a number on, or in its steps."""
+    """Counted from a number, or in steps of it."""
     n = out.shape[0]
     upto = Range(0, longest(n), exact=True)
     return Needs(scalar("int64", -4, 8), values=lambda s: (s + upto).over(s * upto, upto), n=n)
@@ -213,7 +213,7 @@ def arange(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def moved(draw: Draw, out: Spec) -> Needs:
-    """Elements from a place that a number names."""
+    """Elements from a computed position."""
     if out.numel == 0:
         raise UnsatisfiableSpec("empty")
     dim = draw.axis(out)
@@ -234,7 +234,7 @@ def moved(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def size_from_number(draw: Draw, out: Spec) -> Needs:
-    """A size that a number decides, reduced or cut to a known one."""
+    """A computed size, reduced or truncated to a known one."""
     upto = Range(0, 10, exact=True)
     values = lambda x, s: x.over(x + upto, x * upto)  # noqa: E731
     return Needs(out.free(), scalar("int64", -4, 8), values=values, dtype=out.dtype, size=out.shape)
@@ -252,7 +252,7 @@ def size_from_number(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def tensor(draw: Draw, out: Spec) -> Needs:
-    """A tensor made of numbers."""
+    """A tensor of computed numbers."""
     return Needs(_fitting(out), _fitting(out), values=lambda x, y: x.over(y, x + y), dtype=out.dtype)
 
 
@@ -266,7 +266,7 @@ def tensor(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def from_bool(draw: Draw, out: Spec) -> Needs:
-    """A truth value as a number."""
+    """A boolean as a number."""
     one = Range(1, 1, exact=True)
     values = lambda x, s: x.over(x + x, x + one, x - one, Range(0, 0, exact=True))  # noqa: E731
     return Needs(out.free(), scalar("bool", 0, 1), values=values)

@@ -1,4 +1,4 @@
-"""Python numbers: read off tensors and sizes, and calculated with."""
+"""Python numbers: read from tensors and sizes, and arithmetic on them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _number = partial(operator, family="scalars", rank=(-1, -1), grad=False, exact=T
 
 
 def _some_tensor(draw: Draw, *dtypes: str, rank: int = 1) -> Spec:
-    """A small tensor that has elements."""
+    """A small tensor with at least one element."""
     size = tuple(draw.size(9) for _ in range(draw.integer(rank, 3)))
     return Spec(size, draw.choice(dtypes))
 
@@ -21,9 +21,9 @@ def _exactly(spec: Spec) -> Spec:
     return spec.exactly().within(-8, 8)
 
 
-@_number("scalar: item", "{0}.item()", "int({0})", "{0}.tolist()", dtypes=("int64",), noun="count")
+@_number("scalar: item", "{0}.item()", "int({0})", "{0}.tolist()", dtypes=("int64",), name_hint="count")
 def whole_item(draw: Draw, out: Spec) -> Needs:
-    """The number in a tensor without dimensions."""
+    """The value of a tensor without dimensions."""
     return Needs(_exactly(Spec((), "int64")))
 
 
@@ -39,12 +39,12 @@ def whole_item(draw: Draw, out: Spec) -> Needs:
     "sum({0}.flatten().tolist())",
     "len({0}.nonzero())",
     dtypes=("int64",),
-    noun="count",
+    name_hint="count",
 )
 def whole_reduced(draw: Draw, out: Spec) -> Needs:
-    """A whole number computed from the values of a tensor."""
-    given = _exactly(_some_tensor(draw, "int64", "int64", "int32"))
-    return Needs(given, values=lambda x: x.times(given.numel).over(Range(0, given.numel, exact=True)))
+    """An integer computed from the values of a tensor."""
+    operand = _exactly(_some_tensor(draw, "int64", "int64", "int32"))
+    return Needs(operand, values=lambda x: x.times(operand.numel).over(Range(0, operand.numel, exact=True)))
 
 
 @_number(
@@ -61,12 +61,12 @@ def whole_reduced(draw: Draw, out: Spec) -> Needs:
     "{0}.size()[{k}:].numel()",
     "max({0}.shape)",
     dtypes=("int64",),
-    noun="size",
+    name_hint="size",
 )
 def size(draw: Draw, out: Spec) -> Needs:
     """A size, or the number of elements or dimensions."""
-    given = _some_tensor(draw, "float32", "int64")
-    return Needs(given, values=Range(1, max(17, 2 * given.numel), exact=True), k=draw.axis(given))
+    operand = _some_tensor(draw, "float32", "int64")
+    return Needs(operand, values=Range(1, max(17, 2 * operand.numel), exact=True), k=draw.axis(operand))
 
 
 for _symbol, _name in (("+", "add"), ("-", "sub"), ("*", "mul"), ("//", "floordiv"), ("%", "mod")):
@@ -75,10 +75,10 @@ for _symbol, _name in (("+", "add"), ("-", "sub"), ("*", "mul"), ("//", "floordi
         f"scalar: {_name}",
         f"{{0}} {_symbol} (abs({{1}}) + 1)" if _symbol in "//%" else f"{{0}} {_symbol} {{1}}",
         dtypes=("int64",),
-        noun="count",
+        name_hint="count",
     )
     def whole_arithmetic(draw: Draw, out: Spec, _symbol: str = _symbol) -> Needs:
-        """Of two whole numbers; the divisor is positive."""
+        """Of two integers; the divisor is positive."""
         return Needs(scalar("int64", -4, 8), scalar("int64", -4, 8), values=partial(_of_arithmetic, _symbol))
 
 
@@ -100,10 +100,10 @@ def _of_arithmetic(symbol: str, x: Range, y: Range) -> Range:
     "({0} > 1) + ({1} > 1)",
     "[{0}, {1}][{0} % 2]",
     dtypes=("int64",),
-    noun="count",
+    name_hint="count",
 )
 def whole_choice(draw: Draw, out: Spec) -> Needs:
-    """One of two whole numbers, or how they compare."""
+    """One of two integers, or the result of a comparison."""
     both = scalar("int64", -4, 8), scalar("int64", -4, 8)
     return Needs(*both, values=lambda x, y: (x - y).over(y - x, x, y, Range(0, 2, True)))
 
@@ -119,10 +119,10 @@ def whole_choice(draw: Draw, out: Spec) -> Needs:
     "abs({0}).bit_length()",
     "int({0} / 2)",
     dtypes=("int64",),
-    noun="count",
+    name_hint="count",
 )
 def whole_power(draw: Draw, out: Spec) -> Needs:
-    """A function of one whole number."""
+    """A function of one integer."""
     values = lambda x: Range(-2 * x.most - 1, max(x.most**2, 7, 2 * x.most), True)  # noqa: E731
     return Needs(scalar("int64", -4, 8), values=values)
 
@@ -135,16 +135,16 @@ def whole_power(draw: Draw, out: Spec) -> Needs:
     "math.ceil({0}.item())",
     "int({0})",
     dtypes=("int64",),
-    noun="count",
+    name_hint="count",
 )
 def whole_of_float(draw: Draw, out: Spec) -> Needs:
-    """A rounded number, made of an exact one."""
+    """A float rounded to an integer, from an exact value."""
     return Needs(_exactly(Spec((), draw.choice(WIDE))), values=lambda x: Range(x.low - 1, x.high + 1, True))
 
 
-@_number("scalar: float item", "{0}.item()", "float({0})", "{0}.tolist()", dtypes=("float64",), noun="scale")
+@_number("scalar: float item", "{0}.item()", "float({0})", "{0}.tolist()", dtypes=("float64",), name_hint="scale")
 def float_item(draw: Draw, out: Spec) -> Needs:
-    """The number in a tensor without dimensions."""
+    """The value of a tensor without dimensions."""
     return Needs(_exactly(Spec((), draw.choice((*WIDE, "bfloat16")))))
 
 
@@ -157,20 +157,20 @@ def float_item(draw: Draw, out: Spec) -> Needs:
     "sum({0}.flatten().tolist())",
     "{0}.flatten()[0].item() * 0.5",
     dtypes=("float64",),
-    noun="scale",
+    name_hint="scale",
 )
 def float_reduced(draw: Draw, out: Spec) -> Needs:
     """A number computed from the values of a tensor."""
-    given = _exactly(_some_tensor(draw, "float32", "float64"))
-    most = lambda x: x.most * given.numel  # noqa: E731
-    return Needs(given, values=lambda x: Range(-most(x), most(x), x.exact))
+    operand = _exactly(_some_tensor(draw, "float32", "float64"))
+    most = lambda x: x.most * operand.numel  # noqa: E731
+    return Needs(operand, values=lambda x: Range(-most(x), most(x), x.exact))
 
 
-@_number("scalar: mean", "{0}.mean().item()", "float({0}.std(correction=0))", dtypes=("float64",), noun="scale")
+@_number("scalar: mean", "{0}.mean().item()", "float({0}.std(correction=0))", dtypes=("float64",), name_hint="scale")
 def float_mean(draw: Draw, out: Spec) -> Needs:
-    """A number that was rounded on the way."""
-    given = _some_tensor(draw, "float32", "float64").within(-8, 8)
-    return Needs(given, values=lambda x: Range(-x.most - 0.1, 2 * x.most + 0.1))
+    """A float whose computation rounds."""
+    operand = _some_tensor(draw, "float32", "float64").within(-8, 8)
+    return Needs(operand, values=lambda x: Range(-x.most - 0.1, 2 * x.most + 0.1))
 
 
 @_number(
@@ -184,10 +184,10 @@ def float_mean(draw: Draw, out: Spec) -> Needs:
     "1 / (abs({0}) + 1)",
     "(abs({0}) + 1) ** -0.5",
     dtypes=("float64",),
-    noun="scale",
+    name_hint="scale",
 )
 def float_of_whole(draw: Draw, out: Spec) -> Needs:
-    """A quotient or a root of a whole number, as scales are computed from sizes."""
+    """A quotient or root of an integer, as scales are computed from sizes."""
     if out.exact:
         raise UnsatisfiableSpec("rounds")
     return Needs(scalar("int64", 1, 16), values=lambda x: Range(-x.most - 1, x.most + 1.5))
@@ -205,7 +205,7 @@ def float_of_whole(draw: Draw, out: Spec) -> Needs:
     "{0} ** 2",
     "{0} / (abs({1}) + 1)",
     dtypes=("float64",),
-    noun="scale",
+    name_hint="scale",
 )
 def float_arithmetic(draw: Draw, out: Spec) -> Needs:
     """Of two numbers."""
@@ -225,7 +225,7 @@ def float_arithmetic(draw: Draw, out: Spec) -> Needs:
     "math.atan2({0}, 2.0)",
     "float(int({0} > 0)) + {0}",
     dtypes=("float64",),
-    noun="scale",
+    name_hint="scale",
 )
 def float_function(draw: Draw, out: Spec) -> Needs:
     """A function of the math module."""
@@ -250,10 +250,10 @@ def _scalar_exactly(dtype: str) -> Spec:
     "{0} > 0 and {1} > 0",
     "{0} > 3 or {1} != 2",
     dtypes=("bool",),
-    noun="flag",
+    name_hint="flag",
 )
 def comparison(draw: Draw, out: Spec) -> Needs:
-    """What two whole numbers are to each other."""
+    """A comparison of two integers."""
     return Needs(scalar("int64", -4, 8), scalar("int64", -4, 8), values=BOOLEAN)
 
 
@@ -270,8 +270,8 @@ def comparison(draw: Draw, out: Spec) -> Needs:
     "bool({0}.max() == {0}.min())",
     "3 in {0}.shape",
     dtypes=("bool",),
-    noun="flag",
+    name_hint="flag",
 )
 def test(draw: Draw, out: Spec) -> Needs:
-    """Something about a tensor of exact values that holds or does not."""
+    """A predicate of a tensor of exact values."""
     return Needs(_exactly(_some_tensor(draw, "float32", "int64")), values=BOOLEAN)

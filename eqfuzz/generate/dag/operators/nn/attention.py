@@ -1,4 +1,4 @@
-"""Attention: the function, and the layers that are built on it."""
+"""Attention: the function, and layers built on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SDPA = "F.scaled_dot_product_attention"
 
 
 def _attention(draw: Draw, out: Spec) -> tuple[list[Spec], list[str]]:
-    """Queries, keys and values that give ``out``, and keywords, which may use a mask as the fourth of them."""
+    """Queries, keys, values and perhaps a mask for a result ``out``, and keyword arguments."""
     *before, length, width = readable(out).shape
     deep = draw.choice((1, 2, 4, 8, 16))
     keys = length if draw.chance(0.5) else draw.size(9)
@@ -52,37 +52,41 @@ def _mixed(*ranges: Range) -> Range:
     "torch.nn.functional.scaled_dot_product_attention",
     dtypes=(*WIDE, "bfloat16"),
     rank=(2, 4),
-    noun="attended",
+    name_hint="attended",
     weight=3,
 )
 def scaled_dot_product_attention(draw: Draw, out: Spec) -> Needs:
-    """With masks, causal or not, a scale, and heads in groups."""
+    """With masks, causal or not, a scale, and grouped heads."""
     specs, more = _attention(draw, out)
-    # how the result lies in memory depends on what computes it
+    # the layout of the result depends on the backend
     form = f"{_SDPA}({', '.join(['{0}', '{1}', '{2}', *more])}).contiguous()"
-    return Needs(*specs, values=_mixed, spellings=(form,))
+    return Needs(*specs, values=_mixed, forms=(form,))
 
 
-@operator("torch.nn.functional.scaled_dot_product_attention.heads", dtypes=WIDE, rank=(3, 3), noun="attended", weight=2)
+@operator(
+    "torch.nn.functional.scaled_dot_product_attention.heads", dtypes=WIDE, rank=(3, 3), name_hint="attended", weight=2
+)
 def heads_joined(draw: Draw, out: Spec) -> Needs:
-    """Of several heads, which are joined again."""
+    """Of several heads, joined afterwards."""
     batch, length, width = readable(out).shape
     heads = divisor(draw, static(width), 8)
     specs, more = _attention(draw, out.of(batch, heads, length, width // heads))
     form = f"{_SDPA}({', '.join(['{0}', '{1}', '{2}', *more])}).transpose(1, 2).contiguous().flatten(2)"
-    return Needs(*specs, values=_mixed, spellings=(form,))
+    return Needs(*specs, values=_mixed, forms=(form,))
 
 
-@operator("torch.nn.functional.scaled_dot_product_attention.split", dtypes=WIDE, rank=(3, 3), noun="attended", weight=2)
+@operator(
+    "torch.nn.functional.scaled_dot_product_attention.split", dtypes=WIDE, rank=(3, 3), name_hint="attended", weight=2
+)
 def self_attention(draw: Draw, out: Spec) -> Needs:
-    """Of a tensor to itself: queries, keys and values are its parts."""
+    """Self-attention: queries, keys and values are parts of one tensor."""
     batch, length, width = readable(out).shape
     heads = divisor(draw, static(width), 8)
-    given = out.of(batch, length, 3 * width).within(-8.0, 8.0)
+    operand = out.of(batch, length, 3 * width).within(-8.0, 8.0)
     more = draw.choice(("", ", is_causal=True", ", scale=0.25"))
     parts = f"{{0}}.unflatten(-1, (3, {heads}, {width // heads})).permute(2, 0, 3, 1, 4)"
     form = f"{_SDPA}(*{parts}{more}).transpose(1, 2).contiguous().flatten(2)"
-    return Needs(given, values=lambda x: x.inexact(), spellings=(form,))
+    return Needs(operand, values=lambda x: x.inexact(), forms=(form,))
 
 
 @operator(
@@ -91,10 +95,10 @@ def self_attention(draw: Draw, out: Spec) -> Needs:
     "F.softmax(torch.matmul({0}, {1}.mT) * (1 / {scale}), dim=-1) @ {2}",
     dtypes=(*WIDE, "bfloat16"),
     rank=(2, 4),
-    noun="attended",
+    name_hint="attended",
 )
 def attention_written_out(draw: Draw, out: Spec) -> Needs:
-    """As products and a softmax."""
+    """Written out as products and a softmax."""
     *before, length, width = readable(out).shape
     deep, keys = draw.choice((1, 4, 8, 16)), draw.size(9)
     query, key = out.of(*before, length, deep).within(-8.0, 8.0), out.of(*before, keys, deep).within(-8.0, 8.0)
@@ -102,9 +106,9 @@ def attention_written_out(draw: Draw, out: Spec) -> Needs:
     return Needs(query, key, out.of(*before, keys, width), values=_mixed, scale=scale)
 
 
-@operator("torch.nn.MultiheadAttention", dtypes=WIDE, rank=(2, 3), noun="attended", weight=2)
+@operator("torch.nn.MultiheadAttention", dtypes=WIDE, rank=(2, 3), name_hint="attended", weight=2)
 def multihead_attention(draw: Draw, out: Spec) -> Needs:
-    """Of a tensor to itself, or to another; the weights are not asked for."""
+    """Self-attention or attention to another tensor, without the weights."""
     *before, _, width = readable(out).shape
     heads = divisor(draw, static(width), 8)
     bias = draw.choice(("", "", ", bias=False"))
@@ -114,15 +118,15 @@ def multihead_attention(draw: Draw, out: Spec) -> Needs:
     values = Range(-bound, bound)
     if draw.chance(0.5):
         form = "{layer}(*[{0}] * 3, need_weights=False)[0].contiguous()"
-        return Needs(query, values=values, layers={"layer": code}, spellings=(form,))
+        return Needs(query, values=values, layers={"layer": code}, forms=(form,))
     memory = out.of(*before, draw.size(9), width).within(-8.0, 8.0)
     form = "{layer}({0}, {1}, {2}, need_weights=False)[0].contiguous()"
-    return Needs(query, memory, memory, values=values, layers={"layer": code}, spellings=(form,))
+    return Needs(query, memory, memory, values=values, layers={"layer": code}, forms=(form,))
 
 
-@operator("torch.nn.MultiheadAttention.weights", dtypes=WIDE, rank=(3, 3), noun="attended")
+@operator("torch.nn.MultiheadAttention.weights", dtypes=WIDE, rank=(3, 3), name_hint="attended")
 def multihead_attention_with_weights(draw: Draw, out: Spec) -> Needs:
-    """With the weights, of all heads together or of each."""
+    """With the weights, averaged over heads or per head."""
     batch, length, width = readable(out).shape
     heads = divisor(draw, static(width), 8)
     keys = draw.size(9)
@@ -138,13 +142,13 @@ def multihead_attention_with_weights(draw: Draw, out: Spec) -> Needs:
         values=Range(-bound, bound),
         outputs=(out, weights),
         layers={"layer": code},
-        spellings=("{layer}({0}, {1}, {2}" + ", average_attn_weights=False" * each + ")",),
+        forms=("{layer}({0}, {1}, {2}" + ", average_attn_weights=False" * each + ")",),
     )
 
 
-@operator("torch.nn.TransformerEncoderLayer", dtypes=WIDE, rank=(2, 3), noun="encoded", weight=1.5)
+@operator("torch.nn.TransformerEncoderLayer", dtypes=WIDE, rank=(2, 3), name_hint="encoded", weight=1.5)
 def transformer_encoder_layer(draw: Draw, out: Spec) -> Needs:
-    """Attention and two linear layers, normalised before or after."""
+    """Attention and two linear layers, with normalisation before or after."""
     width = static(readable(out).shape[-1])
     heads = divisor(draw, width, 8)
     inner = draw.choice((4, 8, 16))
@@ -155,13 +159,13 @@ def transformer_encoder_layer(draw: Draw, out: Spec) -> Needs:
     bound = math.sqrt(width) + 1
     if "norm_first" in options:
         bound = 9 + 1.3 * width**2 + (width * inner) ** 0.5 * 4 + 2
-    given = out.free().within(-8.0, 8.0)
-    return Needs(given, values=Range(-bound, bound), layers={"layer": code}, spellings=("{layer}({0}).contiguous()",))
+    operand = out.free().within(-8.0, 8.0)
+    return Needs(operand, values=Range(-bound, bound), layers={"layer": code}, forms=("{layer}({0}).contiguous()",))
 
 
-@operator("torch.nn.TransformerDecoderLayer", dtypes=WIDE, rank=(3, 3), noun="decoded")
+@operator("torch.nn.TransformerDecoderLayer", dtypes=WIDE, rank=(3, 3), name_hint="decoded")
 def transformer_decoder_layer(draw: Draw, out: Spec) -> Needs:
-    """Attention to itself and to another tensor."""
+    """Self-attention, and attention to another tensor."""
     batch, _, width = readable(out).shape
     heads = divisor(draw, static(width), 8)
     inner = draw.choice((4, 8))
@@ -169,5 +173,5 @@ def transformer_decoder_layer(draw: Draw, out: Spec) -> Needs:
     bound = math.sqrt(width) + 1
     memory = out.of(batch, draw.size(9), width).within(-8.0, 8.0)
     form = "{layer}({0}, {1}).contiguous()"
-    given = out.free().within(-8.0, 8.0)
-    return Needs(given, memory, values=Range(-bound, bound), layers={"layer": code}, spellings=(form,))
+    operand = out.free().within(-8.0, 8.0)
+    return Needs(operand, memory, values=Range(-bound, bound), layers={"layer": code}, forms=(form,))

@@ -15,12 +15,12 @@ _module = partial(operator, family="modules")
 
 
 def _normed(out: Spec, count: int, code: str) -> Needs:
-    """Weights are 1 and biases 0 at the beginning."""
+    """Needs of a normalisation over ``count`` elements by the layer ``code``, with weights 1 and biases 0."""
     bound = math.sqrt(count) + 0.1
     return Needs(out.free().within(-16.0, 16.0), values=Range(-bound, bound), layers={"layer": code})
 
 
-@_module("torch.nn.LayerNorm", LAYER, dtypes=DTYPES, rank=(1, 5), noun="normed", weight=2)
+@_module("torch.nn.LayerNorm", LAYER, dtypes=DTYPES, rank=(1, 5), name_hint="normed", weight=2)
 def layer_norm(draw: Draw, out: Spec) -> Needs:
     """Over the last dimensions."""
     shape = readable(out).shape[-draw.integer(1, min(2, out.rank)) :]
@@ -30,14 +30,14 @@ def layer_norm(draw: Draw, out: Spec) -> Needs:
     return _normed(out, count, f"nn.LayerNorm({sizes}{more}{keywords(out)})")
 
 
-@_module("torch.nn.RMSNorm", LAYER, dtypes=DTYPES, rank=(1, 5), noun="normed")
+@_module("torch.nn.RMSNorm", LAYER, dtypes=DTYPES, rank=(1, 5), name_hint="normed")
 def rms_norm(draw: Draw, out: Spec) -> Needs:
     """Over the last dimension."""
     width = static(readable(out).shape[-1])
     return _normed(out, width, f"nn.RMSNorm({width}{draw.choice((', eps=1e-05', ', eps=0.001'))}{keywords(out)})")
 
 
-@_module("torch.nn.GroupNorm", LAYER, dtypes=DTYPES, rank=(2, 5), noun="normed")
+@_module("torch.nn.GroupNorm", LAYER, dtypes=DTYPES, rank=(2, 5), name_hint="normed")
 def group_norm(draw: Draw, out: Spec) -> Needs:
     """Over groups of channels."""
     channels = static(readable(out).shape[1])
@@ -51,10 +51,15 @@ def group_norm(draw: Draw, out: Spec) -> Needs:
 for _rank, _ranks in ((1, (2, 3)), (2, (4, 4)), (3, (5, 5))):
 
     @_module(
-        f"torch.nn.BatchNorm{_rank}d", LAYER, dtypes=DTYPES, rank=_ranks, noun="normed", weight=2 if _rank < 3 else 1
+        f"torch.nn.BatchNorm{_rank}d",
+        LAYER,
+        dtypes=DTYPES,
+        rank=_ranks,
+        name_hint="normed",
+        weight=2 if _rank < 3 else 1,
     )
     def batch_norm(draw: Draw, out: Spec, _rank: int = _rank) -> Needs:
-        """In training: each call moves the statistics that it keeps."""
+        """In training: each call updates the running statistics."""
         channels = static(readable(out).shape[1])
         count = greatest(out.shape) // channels
         if count < 2:
@@ -69,11 +74,11 @@ for _rank, _ranks in ((1, (2, 3)), (2, (4, 4)), (3, (5, 5))):
         LAYER,
         dtypes=DTYPES,
         rank=_ranks,
-        noun="normed",
+        name_hint="normed",
         weight=1 if _rank < 3 else 0.5,
     )
     def batch_norm_at_rest(draw: Draw, out: Spec, _rank: int = _rank) -> Needs:
-        """With the statistics that it begins with."""
+        """With the initial statistics."""
         channels = static(readable(out).shape[1])
         code = f"nn.BatchNorm{_rank}d({channels}{keywords(out)}).eval()"
         return Needs(out.free(), values=lambda x: x.over(-x).inexact(), layers={"layer": code})
@@ -81,7 +86,7 @@ for _rank, _ranks in ((1, (2, 3)), (2, (4, 4)), (3, (5, 5))):
 
 for _rank, _ranks in ((1, (2, 3)), (2, (3, 4))):
 
-    @_module(f"torch.nn.InstanceNorm{_rank}d", LAYER, dtypes=WIDE, rank=_ranks, noun="normed")
+    @_module(f"torch.nn.InstanceNorm{_rank}d", LAYER, dtypes=WIDE, rank=_ranks, name_hint="normed")
     def instance_norm(draw: Draw, out: Spec, _rank: int = _rank) -> Needs:
         """Over all but the first dimensions."""
         size = readable(out).shape

@@ -1,4 +1,4 @@
-"""Normalisation of values by their own statistics, or given ones; likeness and distance of vectors."""
+"""Normalisation functions; similarity and distance of vectors."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _EPSILONS = ("", ", eps=1e-05", ", eps=0.001", ", eps=0.1")
 def _normalised(
     draw: Draw, out: Spec, count: int, channels: tuple[int, ...], forms: dict[int, tuple[str, ...]]
 ) -> Needs:
-    """Scaled to unit variance over ``count`` elements; ``forms`` are spellings by the number of weights taken."""
+    """Needs of a normalisation over ``count`` elements; ``forms`` are those of the call by the number of weights."""
     if out.numel == 0:
         raise UnsatisfiableSpec("empty")
     bound = math.sqrt(count) + 0.1
     weights = draw.choice(list(forms))
-    given = [out.free().within(-16.0, 16.0), *(out.of(*channels).within(-1.0, 1.0) for _ in range(weights))]
+    operands = [out.free().within(-16.0, 16.0), *(out.of(*channels).within(-1.0, 1.0) for _ in range(weights))]
     values = Range(-bound - (weights > 1), bound + (weights > 1))
     eps = draw.choice(_EPSILONS)
-    return Needs(*given, values=values, spellings=forms[weights], eps=eps)
+    return Needs(*operands, values=values, forms=forms[weights], eps=eps)
 
 
-@operator("torch.nn.functional.layer_norm", dtypes=FLOATS, rank=(1, 5), noun="normed", weight=2)
+@operator("torch.nn.functional.layer_norm", dtypes=FLOATS, rank=(1, 5), name_hint="normed", weight=2)
 def layer_norm(draw: Draw, out: Spec) -> Needs:
     """Over the last dimensions, with and without weight and bias."""
     shape = out.shape[-draw.integer(1, min(3, out.rank)) :]
@@ -36,10 +36,10 @@ def layer_norm(draw: Draw, out: Spec) -> Needs:
         2: ("F.layer_norm({0}, {shape}, {1}, {2}{eps})", "F.layer_norm({0}, {shape}, weight={1}, bias={2}{eps})"),
     }
     needs = _normalised(draw, out, greatest(shape), shape, forms)
-    return Needs(*needs.inputs, values=needs.values, spellings=needs.spellings, **needs.params, shape=shape)
+    return Needs(*needs.inputs, values=needs.values, forms=needs.forms, **needs.params, shape=shape)
 
 
-@operator("torch.nn.functional.rms_norm", dtypes=FLOATS, rank=(1, 5), noun="normed", weight=1.5)
+@operator("torch.nn.functional.rms_norm", dtypes=FLOATS, rank=(1, 5), name_hint="normed", weight=1.5)
 def rms_norm(draw: Draw, out: Spec) -> Needs:
     """Over the last dimensions, with and without weight."""
     shape = out.shape[-draw.integer(1, min(3, out.rank)) :]
@@ -48,10 +48,10 @@ def rms_norm(draw: Draw, out: Spec) -> Needs:
         1: ("F.rms_norm({0}, {shape}, {1}{eps})", "F.rms_norm({0}, {shape}, weight={1}{eps})"),
     }
     needs = _normalised(draw, out, greatest(shape), shape, forms)
-    return Needs(*needs.inputs, values=needs.values, spellings=needs.spellings, **needs.params, shape=shape)
+    return Needs(*needs.inputs, values=needs.values, forms=needs.forms, **needs.params, shape=shape)
 
 
-@operator("torch.nn.functional.group_norm", dtypes=FLOATS, rank=(2, 5), noun="normed")
+@operator("torch.nn.functional.group_norm", dtypes=FLOATS, rank=(2, 5), name_hint="normed")
 def group_norm(draw: Draw, out: Spec) -> Needs:
     """Over groups of channels."""
     groups = divisor(draw, out.shape[1])
@@ -63,29 +63,29 @@ def group_norm(draw: Draw, out: Spec) -> Needs:
         2: ("F.group_norm({0}, {groups}, {1}, {2}{eps})", "F.group_norm({0}, {groups}, weight={1}, bias={2}{eps})"),
     }
     needs = _normalised(draw, out, count, out.shape[1:2], forms)
-    return Needs(*needs.inputs, values=needs.values, spellings=needs.spellings, **needs.params, groups=groups)
+    return Needs(*needs.inputs, values=needs.values, forms=needs.forms, **needs.params, groups=groups)
 
 
-@operator("torch.nn.functional.batch_norm", dtypes=FLOATS, rank=(2, 5), noun="normed", weight=1.5)
+@operator("torch.nn.functional.batch_norm", dtypes=FLOATS, rank=(2, 5), name_hint="normed", weight=1.5)
 def batch_norm(draw: Draw, out: Spec) -> Needs:
-    """Not in training: with statistics that are given."""
+    """In evaluation mode: with statistics as inputs."""
     if out.numel == 0:
         raise UnsatisfiableSpec("empty")
     channel = out.of(out.shape[1])
-    given = [out.free(), channel.within(-2.0, 2.0).dense(), channel.within(0.25, 4.0).dense()]
+    operands = [out.free(), channel.within(-2.0, 2.0).dense(), channel.within(0.25, 4.0).dense()]
     text = "F.batch_norm({0}, {1}.detach(), {2}.detach(){eps})"
     eps = draw.choice(("", ", eps=1e-05", ", training=False, eps=0.001"))
     if draw.chance(0.4):
-        return Needs(*given, values=lambda x, m, v: (x - m) * Range(0, 2), spellings=(text,), eps=eps)
-    given += [channel.within(-1.0, 1.0), channel.within(-1.0, 1.0)]
+        return Needs(*operands, values=lambda x, m, v: (x - m) * Range(0, 2), forms=(text,), eps=eps)
+    operands += [channel.within(-1.0, 1.0), channel.within(-1.0, 1.0)]
     form = text.replace("{eps}", ", {3}, {4}{eps}")
     values = lambda x, m, v, w, b: (x - m) * Range(0, 2) * w + b  # noqa: E731
-    return Needs(*given, values=values, spellings=(form, form.replace("{3}, {4}", "weight={3}, bias={4}")), eps=eps)
+    return Needs(*operands, values=values, forms=(form, form.replace("{3}, {4}", "weight={3}, bias={4}")), eps=eps)
 
 
-@operator("torch.nn.functional.batch_norm.training", dtypes=FLOATS, rank=(2, 5), noun="normed")
+@operator("torch.nn.functional.batch_norm.training", dtypes=FLOATS, rank=(2, 5), name_hint="normed")
 def batch_norm_in_training(draw: Draw, out: Spec) -> Needs:
-    """With the statistics of the batch, which are kept nowhere."""
+    """In training, without running statistics."""
     count = greatest((out.shape[0], *out.shape[2:]))
     if count <= 1:
         raise UnsatisfiableSpec("one value in each channel")
@@ -99,7 +99,7 @@ def batch_norm_in_training(draw: Draw, out: Spec) -> Needs:
     return _normalised(draw, out, count, out.shape[1:2], forms)
 
 
-@operator("torch.nn.functional.instance_norm", dtypes=FLOATS, rank=(3, 5), noun="normed")
+@operator("torch.nn.functional.instance_norm", dtypes=FLOATS, rank=(3, 5), name_hint="normed")
 def instance_norm(draw: Draw, out: Spec) -> Needs:
     """Over all but the first two dimensions."""
     count = greatest(out.shape[2:])
@@ -118,17 +118,17 @@ def instance_norm(draw: Draw, out: Spec) -> Needs:
     "F.local_response_norm({0}, size={size}{more})",
     dtypes=WIDE,
     rank=(3, 5),
-    noun="normed",
+    name_hint="normed",
 )
 def local_response_norm(draw: Draw, out: Spec) -> Needs:
     """Over neighbouring channels."""
     if out.numel == 0:
         raise UnsatisfiableSpec("empty")
     more = draw.choice(("", ", alpha=0.001", ", alpha=0.1, beta=0.5", ", alpha=0.01, beta=0.75, k=2.0"))
-    given = out.free().within(-16.0, 16.0)
+    operand = out.free().within(-16.0, 16.0)
     if out.rank == 5:
-        given = given.dense()  # it is viewed in another size
-    return Needs(given, values=lambda x: x.over(Range(0, 0)), size=draw.integer(1, 5), more=more)
+        operand = operand.dense()  # torch views it in another size
+    return Needs(operand, values=lambda x: x.over(Range(0, 0)), size=draw.integer(1, 5), more=more)
 
 
 @operator(
@@ -136,18 +136,18 @@ def local_response_norm(draw: Draw, out: Spec) -> Needs:
     "F.normalize({0}, p={p}, dim={dim}{eps})",
     dtypes=FLOATS,
     rank=(1, 5),
-    noun="direction",
+    name_hint="direction",
 )
 def normalize(draw: Draw, out: Spec) -> Needs:
-    """Vectors to length 1; the norm keeps away from zero, where the direction jumps."""
+    """Vectors scaled to length 1; their norm is bounded away from zero, where the direction is discontinuous."""
     if out.numel == 0:
         raise UnsatisfiableSpec("empty")
     axis = draw.axis(out)
     positive = draw.chance(0.5)
-    given = out.free().positive() if positive else out.free().within(-16.0, 16.0)
+    operand = out.free().positive() if positive else out.free().within(-16.0, 16.0)
     eps = draw.choice(("", ", eps=1e-06")) if positive else draw.choice((", eps=0.01", ", eps=0.1"))
     p = draw.choice((2.0, 2, 1, 1.0, 3.0))
-    return Needs(given, values=Range(-1.02, 1.02), dim=draw.spelled(axis, out.rank), p=p, eps=eps)
+    return Needs(operand, values=Range(-1.02, 1.02), dim=draw.signed_axis(axis, out.rank), p=p, eps=eps)
 
 
 @operator(
@@ -157,7 +157,7 @@ def normalize(draw: Draw, out: Spec) -> Needs:
     "nn.CosineSimilarity(dim={dim}{eps})({0}, {1})",
     dtypes=("float32", "float64", "bfloat16"),
     rank=(0, 4),
-    noun="similarity",
+    name_hint="similarity",
 )
 def cosine_similarity(draw: Draw, out: Spec) -> Needs:
     """Of vectors that are not zero."""
@@ -166,11 +166,11 @@ def cosine_similarity(draw: Draw, out: Spec) -> Needs:
     axis = draw.integer(0, out.rank)
     size = list(out.shape)
     size.insert(axis, draw.size(9))
-    given = out.of(*size)
-    dim = draw.spelled(axis, out.rank + 1)
+    operand = out.of(*size)
+    dim = draw.signed_axis(axis, out.rank + 1)
     return Needs(
-        given.positive(),
-        given.within(0.05, 8.0),
+        operand.positive(),
+        operand.within(0.05, 8.0),
         values=Range(-1.02, 1.02),
         dim=dim,
         eps=draw.choice(("", ", eps=0.001")),
@@ -183,16 +183,16 @@ def cosine_similarity(draw: Draw, out: Spec) -> Needs:
     "torch.pairwise_distance({0}, {1}{more})",
     dtypes=("float32", "float64", "bfloat16"),
     rank=(0, 4),
-    noun="distance",
+    name_hint="distance",
 )
 def pairwise_distance(draw: Draw, out: Spec) -> Needs:
-    """Norms of the differences of vectors, which are kept away from zero."""
+    """Norms of the differences of vectors, bounded away from zero."""
     if out.numel == 0:
         raise UnsatisfiableSpec("empty")
     keeps = out.rank > 1 and out.shape[-1] == 1 and draw.chance(0.7)
     before = out.shape[:-1] if keeps else out.shape
     count = draw.size(9)
-    given = out.of(*before, count)
+    operand = out.of(*before, count)
     more = draw.choice(("", ", p=2.0", ", p=1", ", p=3.0, eps=0.001")) + (", keepdim=True" if keeps else "")
     values = lambda x, y: Range(0, (x.most + y.most + 0.1) * count)  # noqa: E731
-    return Needs(given.within(-16.0, 4.0), given.within(4.25, 16.0), values=values, more=more)
+    return Needs(operand.within(-16.0, 4.0), operand.within(4.25, 16.0), values=values, more=more)

@@ -13,7 +13,7 @@ _WIDE = (*WIDE, "bfloat16")
 
 
 def _sliding(draw: Draw, slid: Window, *names: str) -> str:
-    """Keywords of pooling, whose stride is the kernel where none is given."""
+    """Keyword arguments of pooling, whose default stride is the kernel."""
     stride = "" if slid.stride == slid.kernel else f", stride={one_or_all(draw, slid.stride)}"
     return stride + options(draw, slid, *names)
 
@@ -21,9 +21,9 @@ def _sliding(draw: Draw, slid: Window, *names: str) -> str:
 def _pooled(
     draw: Draw, out: Spec, rank: int, *, padded: float, ceil: bool = False, dilates: bool = False
 ) -> tuple[Window, Spec]:
-    """A window, and the input that it gives ``out`` of."""
+    """A window, and the input whose pooled result is ``out``."""
     slid = window(draw, readable(out).shape[-rank:], dilates=dilates, pools=True, ceil=ceil, padded=padded)
-    return slid, readable(out.of(*out.shape[:-rank], *slid.given))
+    return slid, readable(out.of(*out.shape[:-rank], *slid.input_size))
 
 
 for _rank in (1, 2, 3):
@@ -36,16 +36,16 @@ for _rank in (1, 2, 3):
         dtypes=_WIDE,
         rank=(_rank + 1, _rank + 2),
         exact=True,
-        noun="pooled",
+        name_hint="pooled",
         weight=2,
     )
     def max_pool(draw: Draw, out: Spec, _rank: int = _rank) -> Needs:
-        """Strided, padded, dilated, and over the end with ceil_mode."""
+        """Strided, padded, dilated, with and without ``ceil_mode``."""
         ceil = draw.chance(0.3)
-        slid, given = _pooled(draw, out, _rank, dilates=True, ceil=ceil, padded=0.5)
-        given = given.dense() if _rank == 3 else given
+        slid, operand = _pooled(draw, out, _rank, dilates=True, ceil=ceil, padded=0.5)
+        operand = operand.dense() if _rank == 3 else operand
         more = _sliding(draw, slid, "padding", "dilation") + (", ceil_mode=True" if ceil else "")
-        return Needs(given, kernel=one_or_all(draw, slid.kernel), more=more)
+        return Needs(operand, kernel=one_or_all(draw, slid.kernel), more=more)
 
     @operator(
         f"torch.nn.functional.max_pool{_rank}d.indices",
@@ -53,17 +53,17 @@ for _rank in (1, 2, 3):
         f"F.max_pool{_rank}d_with_indices({{0}}, {{kernel}}{{more}})",
         dtypes=WIDE,
         rank=(_rank + 1, _rank + 2),
-        noun="pooled",
+        name_hint="pooled",
         weight=0.7,
     )
     def max_pool_with_indices(draw: Draw, out: Spec, _rank: int = _rank) -> Needs:
-        """With the places of the largest, of values without ties."""
-        slid, given = _pooled(draw, out, _rank, padded=0.4)
+        """With the indices of the maxima, of distinct values."""
+        slid, operand = _pooled(draw, out, _rank, padded=0.4)
         places = Spec(out.size, "int64")
         kernel, more = one_or_all(draw, slid.kernel), _sliding(draw, slid, "padding")
         largest = lambda x: dataclasses.replace(x, distinct=False)  # noqa: E731
-        asked = dataclasses.replace(given, distinct=True, total=True, contiguous=_rank == 3)
-        return Needs(asked, values=largest, outputs=(out, places), kernel=kernel, more=more)
+        distinct = dataclasses.replace(operand, distinct=True, finite=True, contiguous=_rank == 3)
+        return Needs(distinct, values=largest, outputs=(out, places), kernel=kernel, more=more)
 
     @operator(
         f"torch.nn.functional.avg_pool{_rank}d",
@@ -71,21 +71,21 @@ for _rank in (1, 2, 3):
         f"F.avg_pool{_rank}d({{0}}, kernel_size={{kernel}}{{more}})",
         dtypes=_WIDE if _rank < 3 else WIDE,
         rank=(_rank + 1, _rank + 2),
-        noun="pooled",
+        name_hint="pooled",
         weight=2,
     )
     def avg_pool(draw: Draw, out: Spec, _rank: int = _rank) -> Needs:
-        """Strided, padded, over the end with ceil_mode, with the padding counted or not, and any divisor."""
+        """Strided, padded, with and without ``ceil_mode``, ``count_include_pad`` and ``divisor_override``."""
         ceil = draw.chance(0.3)
-        slid, given = _pooled(draw, out, _rank, ceil=ceil, padded=0.5)
-        if _rank == 3 and any(given < reach for given, reach in zip(slid.given, slid.kernel, strict=True)):
+        slid, operand = _pooled(draw, out, _rank, ceil=ceil, padded=0.5)
+        if _rank == 3 and any(n < reach for n, reach in zip(slid.input_size, slid.kernel, strict=True)):
             raise UnsatisfiableSpec("the kernel is larger than the input")
         more = _sliding(draw, slid, "padding") + (", ceil_mode=True" if ceil else "")
         more += ", count_include_pad=False" if draw.chance(0.3) else ""
         over = draw.choice((1, 3, 5)) if _rank > 1 and draw.chance(0.25) else 0
         more += f", divisor_override={over}" if over else ""
         most = slid.count if over else 1
-        return Needs(given, values=lambda x: x.times(most), kernel=one_or_all(draw, slid.kernel), more=more)
+        return Needs(operand, values=lambda x: x.times(most), kernel=one_or_all(draw, slid.kernel), more=more)
 
     @operator(
         f"torch.nn.functional.adaptive_avg_pool{_rank}d",
@@ -93,12 +93,12 @@ for _rank in (1, 2, 3):
         f"nn.AdaptiveAvgPool{_rank}d({{to}})({{0}})",
         dtypes=_WIDE,
         rank=(_rank + 1, _rank + 2),
-        noun="pooled",
+        name_hint="pooled",
     )
     def adaptive_avg_pool(draw: Draw, out: Spec, _rank: int = _rank) -> Needs:
-        """To any size, from a smaller or a larger one."""
-        given, to = _adaptive(draw, out, _rank)
-        return Needs(given, values=lambda x: x.over(Range(0, 0)), to=to)
+        """To a given size, from a smaller or a larger one."""
+        operand, to = _adaptive(draw, out, _rank)
+        return Needs(operand, values=lambda x: x.over(Range(0, 0)), to=to)
 
     if _rank < 3:
 
@@ -109,12 +109,12 @@ for _rank in (1, 2, 3):
             dtypes=_WIDE,
             rank=(_rank + 1, _rank + 2),
             exact=True,
-            noun="pooled",
+            name_hint="pooled",
         )
         def adaptive_max_pool(draw: Draw, out: Spec, _rank: int = _rank) -> Needs:
-            """To any size, from a smaller or a larger one."""
-            given, to = _adaptive(draw, out, _rank)
-            return Needs(given, to=to)
+            """To a given size, from a smaller or a larger one."""
+            operand, to = _adaptive(draw, out, _rank)
+            return Needs(operand, to=to)
 
         @operator(
             f"torch.nn.functional.lp_pool{_rank}d",
@@ -122,11 +122,11 @@ for _rank in (1, 2, 3):
             f"F.lp_pool{_rank}d({{0}}, norm_type={{p}}, kernel_size={{kernel}}{{more}})",
             dtypes=_WIDE,
             rank=(_rank + 1, _rank + 2),
-            noun="pooled",
+            name_hint="pooled",
         )
         def lp_pool(draw: Draw, out: Spec, _rank: int = _rank) -> Needs:
-            """Norms of positive values, which keep away from zero."""
-            slid, given = _pooled(draw, out, _rank, padded=0.0)
+            """Norms of values bounded away from zero."""
+            slid, operand = _pooled(draw, out, _rank, padded=0.0)
             if any(slid.padding):
                 raise UnsatisfiableSpec("takes no padding")
             most = slid.count
@@ -134,23 +134,23 @@ for _rank in (1, 2, 3):
             more = _sliding(draw, slid) if _rank == 2 or slid.stride == slid.kernel else f", stride={slid.stride[0]}"
             values = lambda x: Range(0, x.most * most)  # noqa: E731
             return Needs(
-                given.within(0.05, 8.0), values=values, p=draw.choice((1, 2, 2.0, 3)), kernel=kernel, more=more
+                operand.within(0.05, 8.0), values=values, p=draw.choice((1, 2, 2.0, 3)), kernel=kernel, more=more
             )
 
 
 def _adaptive(draw: Draw, out: Spec, rank: int) -> tuple[Spec, int | tuple[int | None, ...] | str]:
-    """The input, and the size as it is written: at times None for a dimension that stays."""
+    """The input, and the output size as an argument, sometimes with None for a dimension that keeps its size."""
     spatial = readable(out).shape[-rank:]
     keeps = [draw.chance(0.15) for _ in spatial]
     most = 12 if rank < 3 else 7
-    given = [n if keep else draw.size(most) for n, keep in zip(spatial, keeps, strict=True)]
+    sizes = [n if keep else draw.size(most) for n, keep in zip(spatial, keeps, strict=True)]
     if rank == 1:
-        given, to = [draw.size(most)], one_or_all(draw, spatial)
+        sizes, to = [draw.size(most)], one_or_all(draw, spatial)
     elif any(keeps):
         to = tuple(None if keep else n for n, keep in zip(spatial, keeps, strict=True))
     else:
         to = one_or_all(draw, spatial)
-    return readable(out.of(*out.shape[:-rank], *given)), to
+    return readable(out.of(*out.shape[:-rank], *sizes)), to
 
 
 # Resizing
@@ -174,31 +174,31 @@ for _mode, _of_ranks in _MODES.items():
         f'nn.Upsample({{to}}, mode="{_mode}"{{more}})({{0}})',
         dtypes=_WIDE if _mode not in ("bilinear", "bicubic") else WIDE,
         rank=(min(_of_ranks) + 2, max(_of_ranks) + 2),
-        noun="resized",
+        name_hint="resized",
     )
     def interpolate(draw: Draw, out: Spec, _mode: str = _mode) -> Needs:
-        """To a size, or by a factor; corners aligned or not."""
+        """To a size or by a factor, with and without aligned corners."""
         spatial = readable(out).shape[2:]
         factor = draw.choice((2, 2, 3, 0.5)) if draw.chance(0.5) else 0
         if factor == 0.5:
-            given = [2 * n + draw.integer(0, 1) for n in spatial]
+            sizes = [2 * n + draw.integer(0, 1) for n in spatial]
         elif factor:
             if any(n % factor for n in spatial):
                 raise UnsatisfiableSpec("no whole multiple")
-            given = [n // int(factor) for n in spatial]
+            sizes = [n // int(factor) for n in spatial]
         else:
-            given = [n if draw.chance(0.1) else draw.size(8) for n in spatial]
+            sizes = [n if draw.chance(0.1) else draw.size(8) for n in spatial]
         to = f"scale_factor={factor}" if factor else f"size={tuple(spatial)}"
         if len(spatial) == 1 and not factor:
             to = f"size={spatial[0]}"
         smooth = _mode.endswith(("linear", "cubic"))
         more = draw.choice(("", ", align_corners=False", ", align_corners=True")) if smooth else ""
-        asked = readable(out.of(*out.shape[:2], *given))
+        operand = readable(out.of(*out.shape[:2], *sizes))
         if _mode in ("bilinear", "bicubic") and draw.chance(0.25):
             form = f'F.interpolate({{0}}, {to}, mode="{_mode}"{more}, antialias=True)'
-            return Needs(asked, values=lambda x: x * Range(-3, 3), spellings=(form,))
+            return Needs(operand, values=lambda x: x * Range(-3, 3), forms=(form,))
         values = lambda x: x * Range(-3, 3) if _mode == "bicubic" else x.over(x)  # noqa: E731
-        return Needs(asked, values=values, to=to, more=more)
+        return Needs(operand, values=values, to=to, more=more)
 
 
 # Padding
@@ -213,11 +213,11 @@ for _mode, _of_ranks in _MODES.items():
     rank=(1, 5),
     exact=True,
     saves=False,
-    noun="padded",
+    name_hint="padded",
     weight=2,
 )
 def pad(draw: Draw, out: Spec) -> Needs:
-    """With a constant, on any sides, and negative padding, which takes away."""
+    """With a constant, on any side, also negative padding, which crops."""
     size = list(readable(out).shape)
     pads: list[int] = []
     for axis in range(1, draw.integer(1, out.rank) + 1):
@@ -245,10 +245,10 @@ for _mode in ("reflect", "replicate", "circular"):
         rank=(2, 5),
         exact=True,
         saves=False,
-        noun="padded",
+        name_hint="padded",
     )
     def pad_with_itself(draw: Draw, out: Spec, _mode: str = _mode) -> Needs:
-        """With what is at the edges, or at the other end."""
+        """With reflected, replicated or periodic values."""
         size = list(readable(out).shape)
         pads: list[int] = []
         for axis in range(1, (out.rank - 1 if out.rank < 4 and draw.chance(0.5) else max(1, out.rank - 2)) + 1):
@@ -271,10 +271,10 @@ for _mode in ("reflect", "replicate", "circular"):
     'F.grid_sample({0}, {1}, mode="{mode}", padding_mode="{edge}", align_corners={aligned})',
     dtypes=WIDE,
     rank=(4, 5),
-    noun="sampled",
+    name_hint="sampled",
 )
 def grid_sample(draw: Draw, out: Spec) -> Needs:
-    """Of images and volumes, at places inside of them."""
+    """Of images and volumes, at positions inside."""
     spatial = readable(out).shape[2:]
     image = readable(out.of(*out.shape[:2], *(draw.size(7) for _ in spatial)))
     grid = out.of(out.shape[0], *spatial, len(spatial)).within(-0.9, 0.9)
@@ -295,10 +295,10 @@ def grid_sample(draw: Draw, out: Spec) -> Needs:
     "F.affine_grid({0}, size={to}, align_corners={aligned})",
     dtypes=WIDE,
     rank=(4, 5),
-    noun="grid",
+    name_hint="grid",
 )
 def affine_grid(draw: Draw, out: Spec) -> Needs:
-    """The places at which an image, or a volume, that is turned and moved is to be sampled."""
+    """The sampling grid of an affine transform of an image or a volume."""
     dimensions = out.rank - 2
     if isinstance(out.shape[-1], Dim) or readable(out).shape[-1] != dimensions:
         raise UnsatisfiableSpec("no coordinates")
@@ -314,10 +314,10 @@ def affine_grid(draw: Draw, out: Spec) -> Needs:
     'F.grid_sample({0}, F.affine_grid({1}, {to}, align_corners=True), padding_mode="{edge}", align_corners=True)',
     dtypes=WIDE,
     rank=(4, 5),
-    noun="sampled",
+    name_hint="sampled",
 )
 def spatial_transformer(draw: Draw, out: Spec) -> Needs:
-    """An image turned and moved, as a spatial transformer does it."""
+    """An affine transform of an image, as in spatial transformers."""
     spatial = readable(out).shape[2:]
     image = readable(out.of(*out.shape[:2], *(draw.size(7) for _ in spatial)))
     theta = out.of(out.shape[0], len(spatial), len(spatial) + 1).within(-0.4, 0.4)
@@ -332,11 +332,11 @@ def spatial_transformer(draw: Draw, out: Spec) -> Needs:
     dtypes=_WIDE,
     rank=(3, 4),
     exact=True,
-    noun="pooled",
+    name_hint="pooled",
     weight=0.5,
 )
 def global_max_pool(draw: Draw, out: Spec) -> Needs:
-    """Over all of an image."""
+    """Over a whole image."""
     if any(isinstance(n, Dim) or n != 1 for n in readable(out).shape[-2:]):
         raise UnsatisfiableSpec("not one pixel")
     return Needs(readable(out.of(*out.shape[:-2], draw.size(9), draw.size(9))))

@@ -1,4 +1,4 @@
-"""What an optimiser and a training loop do with parameters and gradients."""
+"""Steps of optimisers and training loops."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def _filled(out: Spec) -> Spec:
     "{0} - {rate} * torch.func.grad(lambda p: ((p * {1}) ** 2).mean())({0})",
     "{0} - {rate} * torch.func.grad_and_value(lambda p: (p * {1}).square().mean())({0})[0]",
     dtypes=WIDE,
-    noun="updated",
+    name_hint="updated",
 )
 def gradient_descent(draw: Draw, out: Spec) -> Needs:
-    """A step against the gradient of a loss that is written inside the program."""
+    """A step against the gradient of a loss inside the program."""
     values = Range(-20, 20)
     return Needs(_filled(out), _filled(out), values=values, rate=draw.choice((0.1, 0.05)))
 
@@ -31,12 +31,12 @@ def gradient_descent(draw: Draw, out: Spec) -> Needs:
     "{0} - {rate} * ({beta} * {1} + {2})",
     "torch.sub({0}, {1}.mul({beta}).add({2}), alpha={rate})",
     dtypes=WIDE,
-    noun="updated",
+    name_hint="updated",
 )
 def momentum(draw: Draw, out: Spec) -> Needs:
     """A step along a running mean of gradients."""
-    given = _filled(out)
-    return Needs(given, given, given, values=Range(-12, 12), rate=draw.choice((0.1, 0.01)), beta=0.9)
+    operand = _filled(out)
+    return Needs(operand, operand, operand, values=Range(-12, 12), rate=draw.choice((0.1, 0.01)), beta=0.9)
 
 
 @operator(
@@ -44,7 +44,7 @@ def momentum(draw: Draw, out: Spec) -> Needs:
     "{0} - {rate} * ({1} / (1 - 0.9)) / (({2} / (1 - 0.999)).sqrt() + 1e-3)",
     "{0}.addcdiv({1} / 0.1, ({2} / 0.001).sqrt().add(1e-3), value=-{rate})",
     dtypes=WIDE,
-    noun="updated",
+    name_hint="updated",
 )
 def adam(draw: Draw, out: Spec) -> Needs:
     """A step with the corrected first and second moments."""
@@ -57,10 +57,10 @@ def adam(draw: Draw, out: Spec) -> Needs:
     "{0} * (1.0 / ({0}.norm() + 1e-3)).clamp(max=1.0)",
     "{0} * torch.clamp(1.0 / (torch.linalg.vector_norm({0}) + 1e-3), max=1.0)",
     dtypes=WIDE,
-    noun="clipped",
+    name_hint="clipped",
 )
 def clipped_norm(draw: Draw, out: Spec) -> Needs:
-    """A gradient that is not longer than one."""
+    """A gradient clipped to norm 1."""
     return Needs(out.free().positive(), values=Range(-64, 64))
 
 
@@ -69,7 +69,7 @@ def clipped_norm(draw: Draw, out: Spec) -> Needs:
     "{0} * (1 - {decay}) + {1}.mean(0) * {decay}",
     "torch.lerp({0}, {1}.mean(dim=0), {decay})",
     dtypes=WIDE,
-    noun="average",
+    name_hint="average",
 )
 def averaged(draw: Draw, out: Spec) -> Needs:
     """A running average of a batch."""
@@ -86,9 +86,9 @@ for _name, _text in (
     ("maximum", "torch._foreach_maximum([{0}, {1}], 0.5)[0] - {1}"),
 ):
 
-    @operator(f"torch._foreach_{_name}", _text, dtypes=WIDE, noun="updated")
+    @operator(f"torch._foreach_{_name}", _text, dtypes=WIDE, name_hint="updated")
     def foreach(draw: Draw, out: Spec) -> Needs:
-        """Lists of tensors at once, as optimisers do it."""
+        """Operators on lists of tensors, as optimisers use them."""
         return Needs(out.free().within(-4.0, 4.0), out.free().within(-4.0, 4.0), values=Range(-8, 8))
 
 
@@ -98,10 +98,10 @@ for _name, _text in (
     "torch.vmap(torch.mul, in_dims=(0, None))({0}, {1})",
     dtypes=WIDE,
     rank=(2, 4),
-    noun="mapped",
+    name_hint="mapped",
 )
 def mapped(draw: Draw, out: Spec) -> Needs:
-    """A function over the first dimension."""
+    """A function mapped over the first dimension."""
     row = out.of(*out.shape[1:])
     if not out.is_static or row.numel > 256 or out.numel == 0:
         raise UnsatisfiableSpec("none, or too many to add up")
@@ -115,10 +115,10 @@ def mapped(draw: Draw, out: Spec) -> Needs:
     "torch.func.hessian(lambda v: (v**3).sum())({0})",
     dtypes=WIDE,
     rank=(2, 2),
-    noun="jacobian",
+    name_hint="jacobian",
 )
 def jacobian(draw: Draw, out: Spec) -> Needs:
-    """The derivatives of a vector by a vector."""
+    """The derivatives of a vector with respect to a vector."""
     rows, columns = out.shape
     if rows != columns or rows > 9 or not out.is_static:
         raise UnsatisfiableSpec("not square and small")

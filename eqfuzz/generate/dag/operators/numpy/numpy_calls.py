@@ -6,7 +6,7 @@ from functools import partial
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import SIGNED, WIDE, Range, Spec, solid
+from eqfuzz.generate.dag.values.spec import SIGNED, WIDE, Range, Spec, nonempty
 from eqfuzz.generate.dag.values.value_bounds import longest
 
 PLAIN = (*WIDE, "int64", "int32")
@@ -14,17 +14,17 @@ numpy_call = partial(operator, family="numpy", grad=False, saves=False)
 
 
 def arrays(*calls: str) -> list[str]:
-    """The calls as spellings: ``{0}`` and the others become arrays, and what they give a tensor."""
-    found = []
+    """Forms of ``calls`` with the inputs converted to arrays, and the result to a tensor."""
+    forms = []
     for call in calls:
         for number in range(4):
             call = call.replace(f"{{{number}}}", f"{{{number}}}.numpy()")
-        found += [f"torch.from_numpy({call})", f"torch.as_tensor({call})"]
-    return found
+        forms += [f"torch.from_numpy({call})", f"torch.as_tensor({call})"]
+    return forms
 
 
 def numbers(*calls: str) -> list[str]:
-    """The same for what NumPy gives as a number."""
+    """Forms of ``calls`` whose result is a number."""
     return [text for text in arrays(*calls) if text.startswith("torch.as_tensor")]
 
 
@@ -36,7 +36,7 @@ def numbers(*calls: str) -> list[str]:
     rank=(1, 3),
 )
 def linspace(draw: Draw, out: Spec) -> Needs:
-    """An array of evenly spaced numbers joins in."""
+    """Arithmetic with an array of evenly spaced numbers."""
     low, high = draw.choice(((0, 1), (-2, 2), (1, 5)))
     values = lambda x: (x + Range(-5, 5)).over(x * Range(-5, 5))  # noqa: E731
     return Needs(out.free(), values=values, low=low, high=high, n=out.shape[-1], dtype=out.dtype)
@@ -52,7 +52,7 @@ def linspace(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def arange(draw: Draw, out: Spec) -> Needs:
-    """An array of whole numbers joins in."""
+    """Arithmetic with an array of consecutive integers."""
     most = longest(out.shape[-1])
     upto = Range(0, most, exact=True)
     values = lambda x: (x - upto).over(x * upto, x * upto + Range(1, 1, exact=True), x)  # noqa: E731
@@ -67,10 +67,10 @@ def arange(draw: Draw, out: Spec) -> Needs:
     rank=(1, 5),
 )
 def astype(draw: Draw, out: Spec) -> Needs:
-    """Of another dtype, of exact values."""
+    """To another dtype, of exact values."""
     source = draw.choice([d for d in (*WIDE, *SIGNED) if d != out.dtype])
-    given = out.as_(source).exactly().within(-100, 100)
-    return Needs(given, values=lambda x: Range(x.low - 1, x.high + 1, exact=True), dtype=out.dtype)
+    operand = out.as_(source).exactly().within(-100, 100)
+    return Needs(operand, values=lambda x: Range(x.low - 1, x.high + 1, exact=True), dtype=out.dtype)
 
 
 @numpy_call(
@@ -83,7 +83,7 @@ def astype(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def zeros(draw: Draw, out: Spec) -> Needs:
-    """Arrays of one value join in."""
+    """Arithmetic with constant arrays."""
     return Needs(out.free(), values=lambda x: x.over(x + x), size=out.shape, dtype=out.dtype)
 
 
@@ -96,8 +96,8 @@ def zeros(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def meshgrid(draw: Draw, out: Spec) -> Needs:
-    """Two vectors spread over a grid."""
-    m, n = solid(out).shape
+    """Two vectors as the coordinates of a grid."""
+    m, n = nonempty(out).shape
     return Needs(out.of(m), out.of(n), values=lambda x, y: (x + y).over(x - y))
 
 

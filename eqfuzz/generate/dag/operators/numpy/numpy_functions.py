@@ -39,16 +39,16 @@ for _name in ("absolute", "negative", "square", "sign", "positive"):
     @numpy_call(f"numpy.{_name}", *arrays(*_calls), dtypes=PLAIN, rank=(1, 5), exact=True)
     def exact_unary(draw: Draw, out: Spec, _name: str = _name) -> Needs:
         """A function of each element that does not round, through NumPy."""
-        given = out.free().exactly() if _name == "sign" else out.free()
-        return Needs(given, values=lambda x: _of_unary(_name, x))
+        operand = out.free().exactly() if _name == "sign" else out.free()
+        return Needs(operand, values=lambda x: _of_unary(_name, x))
 
 
 def _of_unary(name: str, x: Range) -> Range:
     if name == "square":
-        return Range(0, x.most**2, x.exact, x.wild)
+        return Range(0, x.most**2, x.exact, x.nonfinite)
     if name == "sign":
-        return Range(-1, 1, x.exact, x.wild)
-    return Range(0 if name == "absolute" else -x.most, x.most, x.exact, x.wild)
+        return Range(-1, 1, x.exact, x.nonfinite)
+    return Range(0 if name == "absolute" else -x.most, x.most, x.exact, x.nonfinite)
 
 
 for _name in ("floor", "ceil", "trunc", "rint", "round"):
@@ -56,7 +56,7 @@ for _name in ("floor", "ceil", "trunc", "rint", "round"):
     @numpy_call(f"numpy.{_name}", *arrays(f"np.{_name}({{0}})"), dtypes=WIDE, rank=(1, 5), exact=True)
     def rounded(draw: Draw, out: Spec) -> Needs:
         """Rounded, of exact values."""
-        return Needs(out.free().exactly(), values=lambda x: Range(x.low - 1, x.high + 1, x.exact, x.wild))
+        return Needs(out.free().exactly(), values=lambda x: Range(x.low - 1, x.high + 1, x.exact, x.nonfinite))
 
 
 for _name, _symbol in (("add", "+"), ("subtract", "-"), ("multiply", "*"), ("maximum", ""), ("minimum", "")):
@@ -64,7 +64,7 @@ for _name, _symbol in (("add", "+"), ("subtract", "-"), ("multiply", "*"), ("max
 
     @numpy_call(f"numpy.{_name}", *arrays(*_calls), dtypes=PLAIN, rank=(1, 5), exact=True, weight=1.5)
     def arithmetic(draw: Draw, out: Spec, _symbol: str = _symbol) -> Needs:
-        """Of two arrays, which broadcast as NumPy's do."""
+        """Of two arrays, with NumPy's broadcasting."""
         values = lambda x, y: x + y if _symbol == "+" else x - y if _symbol == "-" else x * y  # noqa: E731
         joined = lambda x, y: x.over(y)  # noqa: E731
         return Needs(out.free(), draw.broadcast(out).free(), values=values if _symbol else joined)
@@ -74,13 +74,13 @@ for _name, _symbol in (("add", "+"), ("subtract", "-"), ("multiply", "*"), ("max
     "numpy.divide", *arrays("np.divide({0}, {1})", "{0} / {1}", "np.true_divide({0}, {1})"), dtypes=WIDE, rank=(1, 5)
 )
 def divide(draw: Draw, out: Spec) -> Needs:
-    """The divisor keeps away from zero."""
+    """The divisor is bounded away from zero."""
     return Needs(out.free(), draw.broadcast(out).within(0.25, 64.0), values=lambda x, y: x * Range(-4, 4))
 
 
 @numpy_call("numpy.power", *arrays("np.power({0}, {k})", "{0} ** {k}"), dtypes=PLAIN, rank=(1, 5))
 def power(draw: Draw, out: Spec) -> Needs:
-    """To a small whole power."""
+    """To a small integer power."""
     return Needs(out.free().within(-5, 5), values=Range(-125, 125), k=draw.integer(2, 3))
 
 
@@ -88,7 +88,7 @@ for _name in ("hypot", "arctan2", "logaddexp", "copysign"):
 
     @numpy_call(f"numpy.{_name}", *arrays(f"np.{_name}({{0}}, {{1}})"), dtypes=WIDE, rank=(1, 4))
     def smooth_binary(draw: Draw, out: Spec) -> Needs:
-        """A function of two arrays, away from where it jumps."""
+        """A function of two arrays, where it is continuous."""
         return Needs(out.free().within(-32, 32), out.free().positive(), values=Range(-100, 100))
 
 
@@ -100,7 +100,7 @@ for _name in ("hypot", "arctan2", "logaddexp", "copysign"):
     exact=True,
 )
 def where(draw: Draw, out: Spec) -> Needs:
-    """One where the mask is true, the other elsewhere."""
+    """The elements of one tensor where the mask is true, of the other elsewhere."""
     mask = draw.broadcast(out).as_("bool").free()
     zero = Range(0, 0, exact=True)
     return Needs(mask, out.free(), out.free(), values=lambda m, x, y: x.over(y, zero))
@@ -108,9 +108,9 @@ def where(draw: Draw, out: Spec) -> Needs:
 
 @numpy_call("numpy.clip", *arrays("np.clip({0}, {low}, {high})"), dtypes=PLAIN, rank=(1, 5), exact=True)
 def clip(draw: Draw, out: Spec) -> Needs:
-    """To bounds that are numbers."""
+    """To constant bounds."""
     low, high = draw.choice(((-1, 1), (0, 3), (-4, 2)))
-    return Needs(out.free(), values=lambda x: Range(low, high, x.exact, x.wild), low=low, high=high)
+    return Needs(out.free(), values=lambda x: Range(low, high, x.exact, x.nonfinite), low=low, high=high)
 
 
 for _name, _symbol in (("greater", ">"), ("less_equal", "<="), ("equal", "=="), ("not_equal", "!=")):
@@ -121,19 +121,19 @@ for _name, _symbol in (("greater", ">"), ("less_equal", "<="), ("equal", "=="), 
         dtypes=BOOL,
         rank=(1, 4),
         exact=True,
-        noun="mask",
+        name_hint="mask",
     )
     def compare(draw: Draw, out: Spec) -> Needs:
         """Of exact numbers."""
-        given = out.as_(draw.choice(("float32", "int64"))).exactly()
-        return Needs(given, draw.broadcast(given), values=BOOLEAN)
+        operand = out.as_(draw.choice(("float32", "int64"))).exactly()
+        return Needs(operand, draw.broadcast(operand), values=BOOLEAN)
 
 
 for _name in ("logical_and", "logical_or", "logical_xor"):
 
     @numpy_call(
-        f"numpy.{_name}", *arrays(f"np.{_name}({{0}}, {{1}})"), dtypes=BOOL, rank=(1, 4), exact=True, noun="mask"
+        f"numpy.{_name}", *arrays(f"np.{_name}({{0}}, {{1}})"), dtypes=BOOL, rank=(1, 4), exact=True, name_hint="mask"
     )
     def logical(draw: Draw, out: Spec) -> Needs:
-        """Of truth values."""
+        """Of booleans."""
         return Needs(out.free(), draw.broadcast(out).free(), values=BOOLEAN)

@@ -5,55 +5,55 @@ from __future__ import annotations
 from eqfuzz.generate.dag.catalogue.operator import Needs
 from eqfuzz.generate.dag.operators.numpy.numpy_calls import PLAIN, arrays, numbers, numpy_call
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import BOOL, BOOLEAN, WIDE, Range, Spec, UnsatisfiableSpec, solid
+from eqfuzz.generate.dag.values.spec import BOOL, BOOLEAN, WIDE, Range, Spec, UnsatisfiableSpec, nonempty
 from eqfuzz.generate.dag.values.value_bounds import longest, sum_of_products
 
 
 def _reduced(draw: Draw, out: Spec) -> tuple[Spec, int, int]:
-    """What is reduced, the axis and its size."""
+    """The input, the reduced axis and its size. Raises UnsatisfiableSpec."""
     axis, n = draw.integer(0, out.rank), draw.size()
-    return solid(out).of(*out.shape[:axis], n, *out.shape[axis:]), axis, n
+    return nonempty(out).of(*out.shape[:axis], n, *out.shape[axis:]), axis, n
 
 
 for _name in ("sum", "mean", "max", "min", "prod", "std", "var"):
-    _made = WIDE if _name in ("mean", "std", "var", "prod") else (*WIDE, "int64")
+    _dtypes = WIDE if _name in ("mean", "std", "var", "prod") else (*WIDE, "int64")
 
     @numpy_call(
         f"numpy.{_name}",
         *arrays(f"np.{_name}({{0}}, axis={{axis}})", f"{{0}}.{_name}({{axis}})"),
-        dtypes=_made,
+        dtypes=_dtypes,
         rank=(1, 4),
         exact=_name in ("sum", "max", "min"),
     )
     def reduction(draw: Draw, out: Spec, _name: str = _name) -> Needs:
         """Over one axis."""
-        given, axis, n = _reduced(draw, out)
-        given = given.within(-1.5, 1.5) if _name == "prod" else given
-        return Needs(given, values=lambda x: _of_reduction(_name, x, n), axis=axis)
+        operand, axis, n = _reduced(draw, out)
+        operand = operand.within(-1.5, 1.5) if _name == "prod" else operand
+        return Needs(operand, values=lambda x: _of_reduction(_name, x, n), axis=axis)
 
     @numpy_call(
         f"numpy.{_name}.all",
         *numbers(f"np.{_name}({{0}})", f"{{0}}.{_name}()"),
-        dtypes=_made,
+        dtypes=_dtypes,
         rank=(0, 0),
         exact=_name in ("sum", "max", "min"),
     )
     def full_reduction(draw: Draw, out: Spec, _name: str = _name) -> Needs:
-        """Over everything, to a number that becomes a tensor again."""
+        """Over all elements, to a number that becomes a tensor again."""
         size = [draw.size(9) for _ in range(draw.integer(1, 2))]
-        given = out.of(*size)
-        given = given.within(-1.2, 1.2) if _name == "prod" else given
-        return Needs(given, values=lambda x: _of_reduction(_name, x, given.numel))
+        operand = out.of(*size)
+        operand = operand.within(-1.2, 1.2) if _name == "prod" else operand
+        return Needs(operand, values=lambda x: _of_reduction(_name, x, operand.numel))
 
 
 def _of_reduction(name: str, x: Range, n: int) -> Range:
     if name == "sum":
         return x.times(n)
     if name == "prod":
-        return Range(-1e5, 1e5, wild=x.wild)
+        return Range(-1e5, 1e5, nonfinite=x.nonfinite)
     if name in ("std", "var"):
-        return Range(0, (x.high - x.low) ** (1 if name == "std" else 2), wild=x.wild)
-    return Range(x.low * 1.01 - 0.01, x.high * 1.01 + 0.01, wild=x.wild) if name == "mean" else x
+        return Range(0, (x.high - x.low) ** (1 if name == "std" else 2), nonfinite=x.nonfinite)
+    return Range(x.low * 1.01 - 0.01, x.high * 1.01 + 0.01, nonfinite=x.nonfinite) if name == "mean" else x
 
 
 @numpy_call(
@@ -62,22 +62,22 @@ def _of_reduction(name: str, x: Range, n: int) -> Range:
     dtypes=("int64",),
     rank=(1, 3),
     exact=True,
-    noun="index",
+    name_hint="index",
 )
 def argmax(draw: Draw, out: Spec) -> Needs:
-    """The place of the greatest of distinct values."""
-    given, axis, n = _reduced(draw, out.as_(draw.choice(("float32", "int64"))).exactly())
-    asked = Spec(given.size, given.dtype, exact=True, distinct=True)
-    return Needs(asked, values=Range(0, n - 1, exact=True), axis=axis)
+    """The index of an extreme among distinct values."""
+    operand, axis, n = _reduced(draw, out.as_(draw.choice(("float32", "int64"))).exactly())
+    distinct = Spec(operand.size, operand.dtype, exact=True, distinct=True)
+    return Needs(distinct, values=Range(0, n - 1, exact=True), axis=axis)
 
 
 @numpy_call(
     "numpy.any", *arrays("np.any({0}, axis={axis})", "np.all({0}, {axis})"), dtypes=BOOL, rank=(1, 3), exact=True
 )
 def any_(draw: Draw, out: Spec) -> Needs:
-    """Whether any, or all, along an axis."""
-    given, axis, _ = _reduced(draw, out)
-    return Needs(given, values=BOOLEAN, axis=axis)
+    """Any or all along an axis."""
+    operand, axis, _ = _reduced(draw, out)
+    return Needs(operand, values=BOOLEAN, axis=axis)
 
 
 for _name in ("cumsum", "cumprod"):
@@ -106,9 +106,11 @@ def diff(draw: Draw, out: Spec) -> Needs:
     return Needs(out.of(*size), values=lambda x: x - x, axis=axis)
 
 
-@numpy_call("numpy.sort", *arrays("np.sort({0}, axis={axis})"), dtypes=PLAIN, rank=(1, 4), exact=True, noun="ordered")
+@numpy_call(
+    "numpy.sort", *arrays("np.sort({0}, axis={axis})"), dtypes=PLAIN, rank=(1, 4), exact=True, name_hint="ordered"
+)
 def sort(draw: Draw, out: Spec) -> Needs:
-    """In order along an axis."""
+    """Sorted along an axis."""
     return Needs(out.free().within(-1e6, 1e6), axis=draw.axis(out))
 
 
@@ -122,15 +124,15 @@ def sort(draw: Draw, out: Spec) -> Needs:
 def argsort(draw: Draw, out: Spec) -> Needs:
     """The order of distinct values."""
     n = out.shape[0]
-    given = Spec((n,), draw.choice(("float32", "int64")), exact=True, distinct=True)
-    return Needs(given, values=Range(0, longest(n) - 1, exact=True))
+    operand = Spec((n,), draw.choice(("float32", "int64")), exact=True, distinct=True)
+    return Needs(operand, values=Range(0, longest(n) - 1, exact=True))
 
 
-@numpy_call("numpy.linalg.norm", *numbers("np.linalg.norm({0})"), dtypes=WIDE, rank=(0, 0), noun="length")
+@numpy_call("numpy.linalg.norm", *numbers("np.linalg.norm({0})"), dtypes=WIDE, rank=(0, 0), name_hint="length")
 def norm(draw: Draw, out: Spec) -> Needs:
-    """The length of a vector, or of a matrix as one."""
-    given = out.of(*(draw.size(9) for _ in range(draw.integer(1, 2)))).within(-64, 64)
-    return Needs(given, values=lambda x: Range(0, x.most * given.numel))
+    """The norm of a vector or of a flattened matrix."""
+    operand = out.of(*(draw.size(9) for _ in range(draw.integer(1, 2)))).within(-64, 64)
+    return Needs(operand, values=lambda x: Range(0, x.most * operand.numel))
 
 
 @numpy_call(
@@ -142,7 +144,7 @@ def norm(draw: Draw, out: Spec) -> Needs:
 )
 def matmul(draw: Draw, out: Spec) -> Needs:
     """Of matrices."""
-    (m, n), k = solid(out).shape, draw.size()
+    (m, n), k = nonempty(out).shape, draw.size()
     return Needs(out.of(m, k), out.of(k, n), values=sum_of_products(k))
 
 
@@ -167,21 +169,21 @@ def dot(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def outer(draw: Draw, out: Spec) -> Needs:
-    """All products of two vectors."""
+    """The outer product of two vectors."""
     m, n = out.shape
     return Needs(out.of(m), out.of(n), values=lambda x, y: x * y)
 
 
 @numpy_call("numpy.einsum", *arrays("np.einsum('{from_}->{to}', {0}).copy()"), dtypes=PLAIN, rank=(2, 4), exact=True)
 def einsum(draw: Draw, out: Spec) -> Needs:
-    """Axes in another order, one of them summed."""
+    """Axes permuted, and one of them summed."""
     letters = "abcd"[: out.rank]
     order = draw.order(out.rank)
     n = draw.size(5)
-    given = out.of(*(out.shape[i] for i in order), n)
+    operand = out.of(*(out.shape[i] for i in order), n)
     if out.dtype == "int32":
         raise UnsatisfiableSpec("NumPy may widen it")
-    return Needs(given, values=lambda x: x.times(n), from_="".join(letters[i] for i in order) + "k", to=letters)
+    return Needs(operand, values=lambda x: x.times(n), from_="".join(letters[i] for i in order) + "k", to=letters)
 
 
 @numpy_call("numpy.trace", *numbers("np.trace({0})", "np.diagonal({0}).sum()"), dtypes=WIDE, rank=(0, 0), exact=True)

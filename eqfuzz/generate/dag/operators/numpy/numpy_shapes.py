@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterable
 from eqfuzz.generate.dag.catalogue.operator import Needs
 from eqfuzz.generate.dag.operators.numpy.numpy_calls import PLAIN, arrays, numpy_call
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import Dim, Range, Spec, UnsatisfiableSpec, solid
+from eqfuzz.generate.dag.values.spec import Dim, Range, Spec, UnsatisfiableSpec, nonempty
 
 
 def _moved(
     name: str, *calls: str, rank: tuple[int, int] = (1, 4), view: bool = False, dtypes: Iterable[str] = PLAIN
 ) -> Callable[[Callable[[Draw, Spec], Needs]], Callable[[Draw, Spec], Needs]]:
-    """Declare what moves elements of any dtype."""
+    """Declare an operator that moves elements, for every dtype."""
     return numpy_call(name, *arrays(*calls), dtypes=(*dtypes, "bool"), rank=rank, exact=True, view=view)
 
 
 @_moved("numpy.transpose", "np.transpose({0}, {order})", "{0}.transpose({order})", rank=(2, 4), view=True)
 def transpose(draw: Draw, out: Spec) -> Needs:
-    """Axes in another order: shares memory with what went in."""
+    """Axes permuted, sharing memory with the input."""
     order = draw.order(out.rank)
     size = [0] * out.rank
     for place, axis in enumerate(order):
@@ -29,19 +29,19 @@ def transpose(draw: Draw, out: Spec) -> Needs:
 
 @_moved("numpy.T", "{0}.T", "np.swapaxes({0}, 0, 1)", "np.moveaxis({0}, 0, 1)", rank=(2, 2), view=True)
 def transposed(draw: Draw, out: Spec) -> Needs:
-    """A matrix on its side."""
+    """A matrix transposed."""
     return Needs(out.of(*reversed(out.shape)))
 
 
 @_moved("numpy.reshape", "np.reshape({0}, {size})", "{0}.reshape({size})", "np.ravel({0}).reshape({size})", view=True)
 def reshape(draw: Draw, out: Spec) -> Needs:
     """The same elements in another shape."""
-    first, *rest = solid(out).shape
+    first, *rest = nonempty(out).shape
     if rest:
-        given = out.of(first * rest[0], *rest[1:])
+        operand = out.of(first * rest[0], *rest[1:])
     else:
-        given = out.of(*draw.choice([(a, first // a) for a in (1, 2, 3) if first % a == 0]))
-    return Needs(given, size=out.shape)
+        operand = out.of(*draw.choice([(a, first // a) for a in (1, 2, 3) if first % a == 0]))
+    return Needs(operand, size=out.shape)
 
 
 @_moved("numpy.expand_dims", "np.expand_dims({0}, {axis})", "{0}[{before}None]", view=True, rank=(2, 4))
@@ -61,27 +61,27 @@ def squeeze(draw: Draw, out: Spec) -> Needs:
 
 @_moved("numpy.flip", "np.flip({0}, {axis}).copy()", "np.flip({0}, axis={axis}).copy()")
 def flip(draw: Draw, out: Spec) -> Needs:
-    """Back to front."""
+    """Reversed along an axis."""
     return Needs(out.free(), axis=draw.axis(out))
 
 
 @_moved("numpy.roll", "np.roll({0}, {shift}, axis={axis})")
 def roll(draw: Draw, out: Spec) -> Needs:
-    """Moved round along an axis."""
-    return Needs(solid(out), shift=draw.integer(-3, 3), axis=draw.axis(out))
+    """Rotated along an axis."""
+    return Needs(nonempty(out), shift=draw.integer(-3, 3), axis=draw.axis(out))
 
 
 @_moved("numpy.tile", "np.tile({0}, {k})", rank=(1, 3))
 def tile(draw: Draw, out: Spec) -> Needs:
     """Repeated along the last axis."""
     k = draw.choice([k for k in (1, 2, 3) if out.shape[-1] % k == 0])
-    return Needs(solid(out).of(*out.shape[:-1], out.shape[-1] // k), k=k)
+    return Needs(nonempty(out).of(*out.shape[:-1], out.shape[-1] // k), k=k)
 
 
 @_moved("numpy.repeat", "np.repeat({0}, {k}, axis={axis})", "{0}.repeat({k}, axis={axis})", rank=(1, 3))
 def repeat(draw: Draw, out: Spec) -> Needs:
-    """Each element several times."""
-    axis = draw.axis(solid(out))
+    """Each element repeated."""
+    axis = draw.axis(nonempty(out))
     k = draw.choice([k for k in (1, 2, 3) if out.shape[axis] % k == 0])
     return Needs(out.of(*out.shape[:axis], out.shape[axis] // k, *out.shape[axis + 1 :]), k=k, axis=axis)
 
@@ -104,23 +104,23 @@ def stack(draw: Draw, out: Spec) -> Needs:
 
 @_moved("numpy.vstack", "np.vstack([{0}, {1}])", "np.vstack(({0}, {1}))", rank=(2, 3))
 def vstack(draw: Draw, out: Spec) -> Needs:
-    """One above the other."""
+    """Concatenated along the first axis."""
     a, b = draw.split(out.shape[0], 2)
     return Needs(out.of(a, *out.shape[1:]), out.of(b, *out.shape[1:]))
 
 
 @_moved("numpy.slice", "{0}[{start}:]", "{0}[{start}:, ...]", "{0}[{start}:].copy()", view=True)
 def slice_(draw: Draw, out: Spec) -> Needs:
-    """A basic slice: shares memory with what went in."""
+    """A basic slice, sharing memory with the input."""
     start = draw.integer(1, 3)
     return Needs(out.of(out.shape[0] + start, *out.shape[1:]), start=start)
 
 
 @_moved("numpy.take", "np.take({0}, {1}, axis=0)", "{0}[{1}]", "{0}.take({1}, axis=0)", rank=(1, 3))
 def take(draw: Draw, out: Spec) -> Needs:
-    """Rows by number."""
+    """Rows, by index."""
     rows = draw.integer(1, 8)
-    where = Spec(out.shape[:1], "int64", exact=True, below=rows, total=True)
+    where = Spec(out.shape[:1], "int64", exact=True, below=rows, finite=True)
     return Needs(out.of(rows, *out.shape[1:]), where, values=lambda x, i: x)
 
 

@@ -1,10 +1,10 @@
-"""Operators that put elements in order, and that look them up in an order."""
+"""Sorting, and lookups in sorted tensors."""
 
 from __future__ import annotations
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.reduced_sizes import apart, parts
+from eqfuzz.generate.dag.values.reduced_sizes import tuple_result, without_ties
 from eqfuzz.generate.dag.values.spec import (
     BOOL,
     BOOLEAN,
@@ -24,9 +24,9 @@ _DTYPES = ("float32", "float32", "float64", "int64", "int32")
 
 
 def _ordered(draw: Draw, out: Spec, *, stable: bool) -> tuple[tuple[str, ...], int]:
-    """Calls of sort along a dimension, and its size."""
+    """Forms of sort along a dimension, and its size."""
     axis = draw.axis(out)
-    dim = draw.spelled(axis, out.rank)
+    dim = draw.signed_axis(axis, out.rank)
     words = ["stable=True"] if stable else []
     if axis != out.rank - 1 or stable or draw.chance(0.6):
         words.append(f"dim={dim}")
@@ -36,31 +36,31 @@ def _ordered(draw: Draw, out: Spec, *, stable: bool) -> tuple[tuple[str, ...], i
     return (f"torch.sort({{0}}, {how})", f"{{0}}.sort({how})"), out.shape[axis]
 
 
-def _sort(draw: Draw, out: Spec, given: Spec, *, indices: bool, stable: bool) -> Needs:
+def _sort(draw: Draw, out: Spec, source: Spec, *, indices: bool, stable: bool) -> Needs:
     forms, n = _ordered(draw, out, stable=stable)
-    specs = (Spec(out.size, given.dtype), index(out.shape, n))
-    needs = parts(draw, forms, ("values", "indices"), specs, int(indices))
-    asked = given.exactly() if indices or needs.outputs else given
-    asked = apart(asked) if not stable and needs.outputs else asked
+    specs = (Spec(out.size, source.dtype), index(out.shape, n))
+    needs = tuple_result(draw, forms, ("values", "indices"), specs, int(indices))
+    operand = source.exactly() if indices or needs.outputs else source
+    operand = without_ties(operand) if not stable and needs.outputs else operand
     values = (lambda _: Range(0, most(n) - 1, exact=True)) if indices else (lambda x: x)
-    return Needs(asked, values=values, outputs=needs.outputs, picked=needs.picked, spellings=needs.spellings)
+    return Needs(operand, values=values, outputs=needs.outputs, picked=needs.picked, forms=needs.forms)
 
 
-@operator("torch.sort.stable", dtypes=REAL + BOOL, rank=(1, 5), exact=True, noun="ordered")
+@operator("torch.sort.stable", dtypes=REAL + BOOL, rank=(1, 5), exact=True, name_hint="ordered")
 def stable_sort(draw: Draw, out: Spec) -> Needs:
-    """Equal elements stay in their order, so that it is clear where the gradient goes."""
+    """Stable, so that the gradient is defined for equal elements."""
     return _sort(draw, out, out, indices=False, stable=True)
 
 
-@operator("torch.sort", dtypes=REAL, rank=(1, 5), exact=True, grad=False, noun="ordered")
+@operator("torch.sort", dtypes=REAL, rank=(1, 5), exact=True, grad=False, name_hint="ordered")
 def sort(draw: Draw, out: Spec) -> Needs:
-    """Along one dimension, either way."""
+    """Along one dimension, ascending or descending."""
     return _sort(draw, out, out, indices=False, stable=False)
 
 
-@operator("torch.sort.indices", dtypes=("int64",), rank=(1, 5), exact=True, noun="order")
+@operator("torch.sort.indices", dtypes=("int64",), rank=(1, 5), exact=True, name_hint="order")
 def sort_indices(draw: Draw, out: Spec) -> Needs:
-    """Where the elements come from; equal ones stay in their order."""
+    """The indices of a stable sort."""
     return _sort(draw, out, Spec(out.size, draw.choice(_DTYPES)), indices=True, stable=True)
 
 
@@ -73,24 +73,24 @@ def sort_indices(draw: Draw, out: Spec) -> Needs:
     dtypes=("int64",),
     rank=(1, 5),
     exact=True,
-    noun="order",
+    name_hint="order",
 )
 def argsort(draw: Draw, out: Spec) -> Needs:
-    """The order of exact numbers; equal ones stay in theirs."""
+    """The stable order of exact numbers."""
     axis = draw.axis(out)
     n = out.shape[axis]
-    asked = Spec(out.size, draw.choice(_DTYPES)).exactly()
-    return Needs(asked, values=Range(0, max(0, most(n) - 1), exact=True), dim=draw.spelled(axis, out.rank))
+    operand = Spec(out.size, draw.choice(_DTYPES)).exactly()
+    return Needs(operand, values=Range(0, max(0, most(n) - 1), exact=True), dim=draw.signed_axis(axis, out.rank))
 
 
-@operator("torch.argsort.distinct", dtypes=("int64",), rank=(1, 5), exact=True, noun="order")
+@operator("torch.argsort.distinct", dtypes=("int64",), rank=(1, 5), exact=True, name_hint="order")
 def argsort_of_distinct(draw: Draw, out: Spec) -> Needs:
-    """The order of elements that differ."""
+    """The order of distinct elements."""
     axis = draw.axis(out)
     forms = ("torch.argsort({0}, dim={dim})", "{0}.argsort({dim})", "{0}.argsort(dim={dim}, descending=True)")
-    asked = apart(Spec(out.size, draw.choice(_DTYPES)).exactly())
+    operand = without_ties(Spec(out.size, draw.choice(_DTYPES)).exactly())
     values = Range(0, max(0, most(out.shape[axis]) - 1), exact=True)
-    return Needs(asked, values=values, spellings=forms, dim=draw.spelled(axis, out.rank))
+    return Needs(operand, values=values, forms=forms, dim=draw.signed_axis(axis, out.rank))
 
 
 @operator("torch.msort", "torch.msort({0})", "{0}.msort()", dtypes=REAL, rank=(1, 5), exact=True, grad=False)
@@ -101,7 +101,7 @@ def msort(draw: Draw, out: Spec) -> Needs:
 
 def _topk(draw: Draw, out: Spec, dtype: str, *, indices: bool, distinct: bool) -> Needs:
     axis = draw.axis(out)
-    dim, k = draw.spelled(axis, out.rank), out.shape[axis]
+    dim, k = draw.signed_axis(axis, out.rank), out.shape[axis]
     if isinstance(k, Dim) or k == 0:
         raise UnsatisfiableSpec("takes a fixed number")
     changing = [n for n in out.shape if isinstance(n, Dim) and least(n) >= k]
@@ -111,43 +111,43 @@ def _topk(draw: Draw, out: Spec, dtype: str, *, indices: bool, distinct: bool) -
     words += ["largest=False"] if draw.chance(0.3) else []
     how = ", ".join(words)
     forms = (f"torch.topk({{0}}, {k}, {how})", f"{{0}}.topk({k}, {how})", f"torch.topk({{0}}, k={k}, {how})")
-    needs = parts(draw, forms, ("values", "indices"), (Spec(out.size, dtype), index(out.shape, n)), int(indices))
-    given = Spec(size, dtype, exact=out.exact and not indices)
+    needs = tuple_result(draw, forms, ("values", "indices"), (Spec(out.size, dtype), index(out.shape, n)), int(indices))
+    operand = Spec(size, dtype, exact=out.exact and not indices)
     if indices or needs.outputs:
-        given = given.exactly()
-    given = apart(given) if distinct or indices or needs.outputs else given
+        operand = operand.exactly()
+    operand = without_ties(operand) if distinct or indices or needs.outputs else operand
     values = (lambda _: Range(0, most(n) - 1, exact=True)) if indices else (lambda x: x)
-    return Needs(given, values=values, outputs=needs.outputs, picked=needs.picked, spellings=needs.spellings)
+    return Needs(operand, values=values, outputs=needs.outputs, picked=needs.picked, forms=needs.forms)
 
 
-@operator("torch.topk", dtypes=REAL, rank=(1, 5), exact=True, grad=False, noun="top")
+@operator("torch.topk", dtypes=REAL, rank=(1, 5), exact=True, grad=False, name_hint="top")
 def topk(draw: Draw, out: Spec) -> Needs:
-    """The largest or smallest few along one dimension, in order."""
+    """The largest or smallest elements along one dimension, sorted."""
     return _topk(draw, out, out.dtype, indices=False, distinct=False)
 
 
-@operator("torch.topk.distinct", dtypes=FLOATS, rank=(1, 5), exact=True, noun="top")
+@operator("torch.topk.distinct", dtypes=FLOATS, rank=(1, 5), exact=True, name_hint="top")
 def topk_of_distinct(draw: Draw, out: Spec) -> Needs:
-    """Of elements that differ, so that it is clear where the gradient goes."""
+    """Of distinct elements, so that the gradient is defined."""
     return _topk(draw, out, out.dtype, indices=False, distinct=True)
 
 
-@operator("torch.topk.indices", dtypes=("int64",), rank=(1, 5), exact=True, noun="index")
+@operator("torch.topk.indices", dtypes=("int64",), rank=(1, 5), exact=True, name_hint="index")
 def topk_indices(draw: Draw, out: Spec) -> Needs:
-    """Where they are, among elements that differ."""
+    """Their indices, among distinct elements."""
     return _topk(draw, out, draw.choice(_DTYPES), indices=True, distinct=True)
 
 
 def _looked_up(draw: Draw, out: Spec) -> tuple[str, str]:
-    """The dtype of what is looked up, and keywords."""
+    """The dtype of the values, and keyword arguments."""
     words = [draw.choice(("right=True", "right=True", "right=False"))] if draw.chance(0.5) else []
     words += ["out_int32=True"] if out.dtype == "int32" else []
     return draw.choice(_DTYPES), ", ".join(words)
 
 
-@operator("torch.searchsorted", dtypes=("int64", "int32"), rank=(1, 5), exact=True, noun="place")
+@operator("torch.searchsorted", dtypes=("int64", "int32"), rank=(1, 5), exact=True, name_hint="place")
 def searchsorted(draw: Draw, out: Spec) -> Needs:
-    """Where exact numbers belong in rows that are sorted, or in one row for all."""
+    """The insertion indices of exact numbers into sorted rows, or one row for all."""
     dtype, how = _looked_up(draw, out)
     n = draw.size()
     rows = (n,) if draw.chance(0.4) else (*out.shape[:-1], n)
@@ -155,46 +155,46 @@ def searchsorted(draw: Draw, out: Spec) -> Needs:
     if how.startswith("right=True"):
         side = how.replace("right=True", 'side="right"')
         forms.append(f"torch.searchsorted({{0}}.sort(dim=-1)[0], {{1}}, {side})")
-    given = Spec(rows, dtype).exactly(), Spec(out.size, dtype).exactly()
-    return Needs(*given, values=Range(0, n, exact=True), spellings=forms)
+    operands = Spec(rows, dtype).exactly(), Spec(out.size, dtype).exactly()
+    return Needs(*operands, values=Range(0, n, exact=True), forms=forms)
 
 
-@operator("torch.bucketize", dtypes=("int64", "int32"), exact=True, noun="bucket")
+@operator("torch.bucketize", dtypes=("int64", "int32"), exact=True, name_hint="bucket")
 def bucketize(draw: Draw, out: Spec) -> Needs:
-    """Which of some steps exact numbers are in; the steps are an input, or stand in the program."""
+    """The buckets of exact numbers, with boundaries that are an input or literals."""
     dtype, how = _looked_up(draw, out)
-    asked = Spec(out.size, dtype).exactly()
+    operand = Spec(out.size, dtype).exactly()
     if draw.chance(0.5):
         n = draw.size()
         forms = [f"torch.bucketize({{0}}, {{1}}.sort().values, {how})"]
-        return Needs(asked, Spec((n,), dtype).exactly(), values=Range(0, n, exact=True), spellings=forms)
+        return Needs(operand, Spec((n,), dtype).exactly(), values=Range(0, n, exact=True), forms=forms)
     steps = draw.choice(("[-1, 0, 1, 3]", "[0, 2]", "[-3, -2, -1, 0, 1, 2, 3]"))
     forms = [f"torch.bucketize({{0}}, torch.tensor({steps}, dtype=torch.{dtype}), {how})"]
-    return Needs(asked, values=Range(0, 7, exact=True), spellings=forms)
+    return Needs(operand, values=Range(0, 7, exact=True), forms=forms)
 
 
-@operator("torch.isin", dtypes=BOOL, exact=True, noun="mask")
+@operator("torch.isin", dtypes=BOOL, exact=True, name_hint="mask")
 def isin(draw: Draw, out: Spec) -> Needs:
-    """Which of exact numbers are among others, which have to be contiguous."""
-    asked = Spec(out.size, draw.choice(_DTYPES)).exactly()
-    others = asked.of(*(draw.size(9) for _ in range(draw.integer(1, 2)))).dense()
+    """Whether exact numbers are among others, which are contiguous."""
+    operand = Spec(out.size, draw.choice(_DTYPES)).exactly()
+    others = operand.of(*(draw.size(9) for _ in range(draw.integer(1, 2)))).dense()
     forms = ("torch.isin({0}, {1})", "torch.isin({0}, {1}, invert=True)")
     if draw.chance(0.3):
         numbers = draw.choice(("[0, 1, 2]", "[-1, 3]"))
-        forms = (f"torch.isin({{0}}, torch.tensor({numbers}, dtype=torch.{asked.dtype}))",)
-        return Needs(asked, values=BOOLEAN, spellings=forms)
-    return Needs(asked, others, values=BOOLEAN, spellings=forms)
+        forms = (f"torch.isin({{0}}, torch.tensor({numbers}, dtype=torch.{operand.dtype}))",)
+        return Needs(operand, values=BOOLEAN, forms=forms)
+    return Needs(operand, others, values=BOOLEAN, forms=forms)
 
 
-@operator("torch.isin.scalar", "torch.isin({0}, {value})", dtypes=BOOL, exact=True, noun="mask")
+@operator("torch.isin.scalar", "torch.isin({0}, {value})", dtypes=BOOL, exact=True, name_hint="mask")
 def isin_scalar(draw: Draw, out: Spec) -> Needs:
-    """Which of exact numbers are this one."""
+    """Whether exact numbers are equal to a literal."""
     return Needs(Spec(out.size, draw.choice(("int64", "float32"))).exactly(), values=BOOLEAN, value=draw.integer(0, 3))
 
 
-@operator("torch.unravel_index", dtypes=("int64",), exact=True, dense=False, noun="index")
+@operator("torch.unravel_index", dtypes=("int64",), exact=True, dense=False, name_hint="index")
 def unravel_index(draw: Draw, out: Spec) -> Needs:
-    """One of the two numbers that an index into a flattened matrix stands for."""
+    """Row or column of an index into a flattened matrix."""
     n, m, part = draw.size(9), draw.size(9), draw.integer(0, 1)
     form = f"torch.unravel_index({{0}}, ({n}, {m}))[{part}]"
-    return Needs(index(out.shape, n * m), values=Range(0, (n, m)[part] - 1, exact=True), spellings=[form])
+    return Needs(index(out.shape, n * m), values=Range(0, (n, m)[part] - 1, exact=True), forms=[form])

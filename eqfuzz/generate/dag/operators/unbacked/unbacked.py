@@ -1,4 +1,4 @@
-"""Sizes that values decide: what a mask selects, and where it does, brought back to a known size."""
+"""Data-dependent sizes: elements that a mask selects, and their indices, reduced to a known size."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ unbacked = partial(operator, family="unbacked")
 
 
 def some_tensor(draw: Draw, out: Spec) -> Spec:
-    """Some tensor of the dtype that is asked for, to be reduced to what is asked for."""
+    """A small tensor of the dtype of ``out``."""
     return out.of(*(draw.size(9) for _ in range(draw.integer(1, 2))))
 
 
 def rows_of(draw: Draw, out: Spec) -> tuple[Spec, int]:
-    """A tensor with rows of the size asked for, and how many; no row is empty."""
+    """A tensor whose rows have the size of ``out``, and their number. Raises UnsatisfiableSpec for empty rows."""
     if out.numel == 0:
         raise UnsatisfiableSpec("empty")
     rows = draw.integer(2, 9)
@@ -31,7 +31,7 @@ def _mask(spec: Spec) -> Spec:
 
 
 def total(count: int) -> partial[Range]:
-    """The sum of at most so many of the first input's values."""
+    """A range function: sums of up to ``count`` values of the first input."""
     return partial(_summed, count)
 
 
@@ -49,15 +49,15 @@ def _summed(count: int, x: Range, *_: Range) -> Range:
     dtypes=("int64",),
     rank=(1, 1),
     exact=True,
-    noun="place",
+    name_hint="place",
 )
 def sum_of_nonzero(draw: Draw, out: Spec) -> Needs:
-    """The places of what is not zero, added up: one number for each dimension."""
+    """The sum of the indices of nonzero elements, one number per dimension."""
     rank = out.shape[0]
     if isinstance(rank, Dim) or not 1 <= rank <= 4:
         raise UnsatisfiableSpec("no tensor of that rank")
-    given = Spec(tuple(draw.size(6) for _ in range(rank)), draw.choice(("bool", "int64", "float32")))
-    return Needs(given.exactly(), values=Range(0, 6 * given.numel, exact=True))
+    operand = Spec(tuple(draw.size(6) for _ in range(rank)), draw.choice(("bool", "int64", "float32")))
+    return Needs(operand.exactly(), values=Range(0, 6 * operand.numel, exact=True))
 
 
 @unbacked(
@@ -72,9 +72,9 @@ def sum_of_nonzero(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def nonzero_reduced(draw: Draw, out: Spec) -> Needs:
-    """The places of what is not zero, reduced to one number."""
-    given = Spec((draw.size(9), draw.size(9))[: draw.integer(1, 2)], draw.choice(("bool", "int64", "float32")))
-    return Needs(given.exactly(), values=Range(0, 20 * given.numel, exact=True))
+    """The indices of nonzero elements, reduced to one number."""
+    operand = Spec((draw.size(9), draw.size(9))[: draw.integer(1, 2)], draw.choice(("bool", "int64", "float32")))
+    return Needs(operand.exactly(), values=Range(0, 20 * operand.numel, exact=True))
 
 
 @unbacked(
@@ -85,12 +85,12 @@ def nonzero_reduced(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def nonzero_static(draw: Draw, out: Spec) -> Needs:
-    """The first places of what is not zero, and a number for those that are missing."""
+    """The first indices of nonzero elements, with a fill value."""
     n, rank = out.shape
     if isinstance(n, Dim) or isinstance(rank, Dim) or not 1 <= rank <= 3:
         raise UnsatisfiableSpec("no tensor of that rank")
-    given = Spec(tuple(draw.size(6) for _ in range(rank)), "bool")
-    return Needs(given, values=Range(-1, 6, exact=True), n=n, fill=draw.choice((-1, 0, 5)))
+    operand = Spec(tuple(draw.size(6) for _ in range(rank)), "bool")
+    return Needs(operand, values=Range(-1, 6, exact=True), n=n, fill=draw.choice((-1, 0, 5)))
 
 
 @unbacked(
@@ -105,7 +105,7 @@ def nonzero_static(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def count_as_number(draw: Draw, out: Spec) -> Needs:
-    """A size that values decide, as a number in arithmetic."""
+    """A data-dependent size in arithmetic."""
     mask = Spec((draw.size(),), "bool")
     upto = Range(0, mask.numel, exact=True)
     values = lambda x, m: (x * upto).over(x + upto, x - upto)  # noqa: E731
@@ -122,12 +122,12 @@ def count_as_number(draw: Draw, out: Spec) -> Needs:
     dtypes=SUMMED,
     rank=(0, 0),
     exact=True,
-    noun="total",
+    name_hint="total",
 )
 def sum_of_selected(draw: Draw, out: Spec) -> Needs:
-    """What a mask selects, added up."""
-    given = some_tensor(draw, out)
-    return Needs(given, _mask(given), values=total(given.numel))
+    """The sum of the elements that a mask selects."""
+    operand = some_tensor(draw, out)
+    return Needs(operand, _mask(operand), values=total(operand.numel))
 
 
 @unbacked(
@@ -141,13 +141,13 @@ def sum_of_selected(draw: Draw, out: Spec) -> Needs:
     rank=(0, 0),
 )
 def mean_of_selected(draw: Draw, out: Spec) -> Needs:
-    """What a mask selects and one more, so that there is something, as a mean."""
-    given = some_tensor(draw, out)
-    return Needs(given, _mask(given), out.of(1), values=lambda x, m, y: _wider(x.over(y, Range(0, 1))))
+    """The mean of the elements that a mask selects and one more."""
+    operand = some_tensor(draw, out)
+    return Needs(operand, _mask(operand), out.of(1), values=lambda x, m, y: _wider(x.over(y, Range(0, 1))))
 
 
 def _wider(x: Range) -> Range:
-    return Range(x.low * 1.02 - x.most * 0.02, x.high + x.most * 0.02, wild=x.wild)
+    return Range(x.low * 1.02 - x.most * 0.02, x.high + x.most * 0.02, nonfinite=x.nonfinite)
 
 
 @unbacked(
@@ -161,9 +161,9 @@ def _wider(x: Range) -> Range:
     exact=True,
 )
 def extreme_of_selected(draw: Draw, out: Spec) -> Needs:
-    """The greatest, the least or the last of what a mask selects."""
-    given = some_tensor(draw, out).within(-1e6, 1e6)
-    return Needs(given, _mask(given), out.of(1).within(-1e6, 1e6), values=lambda x, m, y: x.over(y))
+    """The largest, smallest or last of the elements that a mask selects."""
+    operand = some_tensor(draw, out).within(-1e6, 1e6)
+    return Needs(operand, _mask(operand), out.of(1).within(-1e6, 1e6), values=lambda x, m, y: x.over(y))
 
 
 @unbacked(
@@ -176,12 +176,12 @@ def extreme_of_selected(draw: Draw, out: Spec) -> Needs:
     dtypes=SUMMED,
     rank=(1, 3),
     exact=True,
-    noun="total",
+    name_hint="total",
 )
 def selected_rows(draw: Draw, out: Spec) -> Needs:
-    """The rows that a mask selects, added up."""
-    given, rows = rows_of(draw, out)
-    return Needs(given, Spec((rows,), "bool"), values=total(2 * rows))
+    """The sum of the rows that a mask selects."""
+    operand, rows = rows_of(draw, out)
+    return Needs(operand, Spec((rows,), "bool"), values=total(2 * rows))
 
 
 @unbacked(
@@ -194,17 +194,17 @@ def selected_rows(draw: Draw, out: Spec) -> Needs:
     rank=(1, 1),
 )
 def product_of_selected(draw: Draw, out: Spec) -> Needs:
-    """A matrix product of the rows that a mask selects."""
+    """A matrix product with the rows that a mask selects."""
     rows, k = draw.integer(2, 9), draw.size(7)
 
     def values(x: Range, m: Range, w: Range) -> Range:
         most = max(x.most, x.most**2 * k) * w.most * k * rows
         return Range(-most, most)
 
-    given = out.of(rows, k).within(-4, 4)
+    operand = out.of(rows, k).within(-4, 4)
     if out.numel == 0:
         raise UnsatisfiableSpec("empty")
-    return Needs(given, Spec((rows,), "bool"), out.of(k, *out.shape).within(-16, 16), values=values)
+    return Needs(operand, Spec((rows,), "bool"), out.of(k, *out.shape).within(-16, 16), values=values)
 
 
 @unbacked(
@@ -216,10 +216,10 @@ def product_of_selected(draw: Draw, out: Spec) -> Needs:
     dtypes=PLAIN,
     rank=(1, 4),
     exact=True,
-    noun="written",
+    name_hint="written",
 )
 def put_back(draw: Draw, out: Spec) -> Needs:
-    """What a mask selects, changed and put back where it was."""
+    """The elements that a mask selects, changed and written back."""
     zero, one = Range(0, 0, exact=True), Range(1, 1, exact=True)
     return Needs(out.free(), _mask(out), values=lambda x, m: x.over(x + x, -x, x - one, zero))
 
@@ -236,5 +236,5 @@ def put_back(draw: Draw, out: Spec) -> Needs:
 )
 def selected_twice(draw: Draw, out: Spec) -> Needs:
     """A selection from a selection, of exact values."""
-    given = some_tensor(draw, out).exactly()
-    return Needs(given, _mask(given), values=total(3 * given.numel))
+    operand = some_tensor(draw, out).exactly()
+    return Needs(operand, _mask(operand), values=total(3 * operand.numel))

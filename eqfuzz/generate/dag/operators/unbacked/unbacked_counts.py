@@ -1,4 +1,4 @@
-"""Sizes that values decide: what is there once or several times, and what is repeated so often."""
+"""Data-dependent sizes: unique elements, and repetitions."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from eqfuzz.generate.dag.values.spec import Range, Spec, UnsatisfiableSpec, inde
     grad=False,
 )
 def unique(draw: Draw, out: Spec) -> Needs:
-    """The different ones among exact values, reduced."""
-    given = some_tensor(draw, out).exactly().within(-64, 64)
-    return Needs(given, values=total(given.numel))
+    """The unique exact values, reduced."""
+    operand = some_tensor(draw, out).exactly().within(-64, 64)
+    return Needs(operand, values=total(operand.numel))
 
 
 @unbacked(
@@ -38,9 +38,9 @@ def unique(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def counts_of_unique(draw: Draw, out: Spec) -> Needs:
-    """How often each of the different exact values is there."""
-    given = some_tensor(draw, out.as_(draw.choice(("int64", "float32", "int32")))).exactly()
-    return Needs(given.within(-64, 64), values=Range(0, given.numel**2, exact=True))
+    """The counts of the unique exact values."""
+    operand = some_tensor(draw, out.as_(draw.choice(("int64", "float32", "int32")))).exactly()
+    return Needs(operand.within(-64, 64), values=Range(0, operand.numel**2, exact=True))
 
 
 @unbacked(
@@ -53,11 +53,11 @@ def counts_of_unique(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def inverse_of_unique(draw: Draw, out: Spec) -> Needs:
-    """The rank of each exact value among the different ones, or how often it is there."""
+    """The index of each exact value among the unique ones, or its count."""
     if out.numel == 0:
         raise UnsatisfiableSpec("empty")
-    given = out.as_(draw.choice(("int64", "float32"))).exactly().within(-64, 64)
-    return Needs(given.dense(), values=Range(0, 8 * out.numel + 4096, exact=True))
+    operand = out.as_(draw.choice(("int64", "float32"))).exactly().within(-64, 64)
+    return Needs(operand.dense(), values=Range(0, 8 * out.numel + 4096, exact=True))
 
 
 @unbacked(
@@ -72,9 +72,9 @@ def inverse_of_unique(draw: Draw, out: Spec) -> Needs:
     grad=False,
 )
 def unique_rows(draw: Draw, out: Spec) -> Needs:
-    """The different rows of exact values, reduced."""
-    given, rows = rows_of(draw, out)
-    return Needs(given.exactly().within(0, 2), values=total(rows))
+    """The unique rows of exact values, reduced."""
+    operand, rows = rows_of(draw, out)
+    return Needs(operand.exactly().within(0, 2), values=total(rows))
 
 
 @unbacked(
@@ -86,12 +86,12 @@ def unique_rows(draw: Draw, out: Spec) -> Needs:
     dtypes=SUMMED[:2],
     rank=(1, 1),
     exact=True,
-    noun="embedded",
+    name_hint="embedded",
 )
 def rows_of_unique(draw: Draw, out: Spec) -> Needs:
-    """The rows of a table that different numbers name."""
-    given, rows = rows_of(draw, out)
-    return Needs(given, index((draw.size(9),), rows), values=total(rows))
+    """The rows of a table at unique indices."""
+    operand, rows = rows_of(draw, out)
+    return Needs(operand, index((draw.size(9),), rows), values=total(rows))
 
 
 @unbacked(
@@ -103,12 +103,12 @@ def rows_of_unique(draw: Draw, out: Spec) -> Needs:
     dtypes=SUMMED,
     rank=(1, 3),
     exact=True,
-    noun="total",
+    name_hint="total",
 )
 def repeated_rows(draw: Draw, out: Spec) -> Needs:
-    """Rows as often as a tensor says, added up."""
-    given, rows = rows_of(draw, out)
-    return Needs(given, index((rows,), 4), values=total(4 * rows))
+    """The sum of rows repeated by the values of a tensor."""
+    operand, rows = rows_of(draw, out)
+    return Needs(operand, index((rows,), 4), values=total(4 * rows))
 
 
 @unbacked(
@@ -122,7 +122,7 @@ def repeated_rows(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def repeated_and_cut(draw: Draw, out: Spec) -> Needs:
-    """Elements as often as a tensor says, of which a known number is kept; exact values."""
+    """Exact elements repeated by the values of a tensor, truncated to a known size."""
     n, k = out.shape[0], draw.size(9)
     if out.numel == 0:
         raise UnsatisfiableSpec("empty")
@@ -139,10 +139,10 @@ def repeated_and_cut(draw: Draw, out: Spec) -> Needs:
     dtypes=("int64",),
     rank=(1, 1),
     exact=True,
-    noun="histogram",
+    name_hint="histogram",
 )
 def bincount(draw: Draw, out: Spec) -> Needs:
-    """How often each number is there: as many counts as the greatest says, cut to a known size."""
+    """The count of each integer, truncated to a known size."""
     if out.numel == 0:
         raise UnsatisfiableSpec("empty")
     k = draw.size()

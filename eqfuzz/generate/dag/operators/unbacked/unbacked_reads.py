@@ -1,4 +1,4 @@
-"""Sizes that values decide: numbers read off tensors that then make sizes."""
+"""Data-dependent sizes: numbers read from tensors, used as sizes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from eqfuzz.generate.dag.values.spec import Range, Spec, UnsatisfiableSpec, inde
     exact=True,
 )
 def read_size(draw: Draw, out: Spec) -> Needs:
-    """A tensor as large as the values of another say, reduced."""
+    """A tensor whose size is read from another tensor, reduced."""
     k = draw.integer(1, 4)
     upto = Range(0, 72, exact=True)
     values = lambda x, i: (x * upto).over(x + upto, x - upto)  # noqa: E731
@@ -39,9 +39,9 @@ def read_size(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def slice_to_read(draw: Draw, out: Spec) -> Needs:
-    """The first rows, as many as a tensor says, added up."""
-    given, rows = rows_of(draw, out)
-    return Needs(given, index((), rows + 1), values=total(rows), rows=rows)
+    """The sum of as many rows as the value of a tensor."""
+    operand, rows = rows_of(draw, out)
+    return Needs(operand, index((), rows + 1), values=total(rows), rows=rows)
 
 
 @unbacked(
@@ -55,9 +55,9 @@ def slice_to_read(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def read_row(draw: Draw, out: Spec) -> Needs:
-    """The row whose number a tensor holds."""
-    given, rows = rows_of(draw, out)
-    return Needs(given, index((), rows), values=lambda x, i: x.over(Range(0, 0, exact=True)))
+    """The row at the index that a tensor holds."""
+    operand, rows = rows_of(draw, out)
+    return Needs(operand, index((), rows), values=lambda x, i: x.over(Range(0, 0, exact=True)))
 
 
 @unbacked(
@@ -72,7 +72,7 @@ def read_row(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def padded_by_read(draw: Draw, out: Spec) -> Needs:
-    """Padded or repeated as a tensor says, then cut or added up."""
+    """Padded or repeated by the value of a tensor, then truncated or summed."""
     if out.numel == 0:
         raise UnsatisfiableSpec("empty")
     return Needs(out.free(), index((), 4), values=lambda x, i: x.times(4), n=out.shape[-1], first=out.shape[0])
@@ -89,7 +89,7 @@ def padded_by_read(draw: Draw, out: Spec) -> Needs:
     exact=True,
 )
 def split_by_read(draw: Draw, out: Spec) -> Needs:
-    """Parts whose sizes are a tensor's values, each added up."""
+    """Sums of parts whose sizes are the values of a tensor."""
     if out.numel == 0:
         raise UnsatisfiableSpec("empty")
     count = draw.integer(1, 3)
