@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from eqfuzz.campaign.configuration import from_tables
-from eqfuzz.campaign.metrics import Statistics
+from eqfuzz.campaign.metrics import CampaignMetrics
 from eqfuzz.campaign.setup import InvocationOptions, run_campaign
 from eqfuzz.events.campaign import ItemEnded, ItemStarted
 from eqfuzz.events.event import Event
@@ -81,7 +81,7 @@ class Measured:
         watching = threading.Thread(target=self._watch)
         watching.start()
         try:
-            run_campaign(configuration, options, Statistics(), self._count)
+            run_campaign(configuration, options, CampaignMetrics(), self._count)
         finally:
             self._over.set()
             watching.join()

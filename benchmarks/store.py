@@ -14,13 +14,12 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from eqfuzz.campaign.feedback.novelty import empty_outcome
-from eqfuzz.campaign.store.records import Item
+from eqfuzz.campaign.store.outcome import Outcome
+from eqfuzz.campaign.store.records import Item, ItemOptions
 from eqfuzz.campaign.store.retries import StoreRetrier
 from eqfuzz.campaign.store.store import Store
 
@@ -41,7 +40,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="eqfuzz-store-") as place:
         file = Path(place) / "campaigns.db"
         with Store.open(arguments.db or f"sqlite:///{file}", Path(place) / "store") as store:
-            campaign = store.begin(f"benchmark {time.time()}", 0, {}, {}, time.time()).id
+            campaign = store.open_campaign(f"benchmark {time.time()}", 0, {}, {}, time.time()).id
             start, cpu_before = time.monotonic(), time.process_time()
             done = _work(store, campaign, arguments.threads, arguments.seconds)
             seconds, cpu = time.monotonic() - start, time.process_time() - cpu_before
@@ -71,7 +70,7 @@ def _work(store: Store, campaign: int, threads: int, seconds: float) -> int:
         nonlocal epochs
         with planning:
             epochs += 1
-            options = {"seed": 1234567890, "favoured": ["layout", "shapes"], "configs": ["inductor"], "traced": False}
+            options = ItemOptions(seed=1234567890, favoured=("layout", "shapes"), configs=("inductor",))
             arms = {"source": "folder:seeds", "config": "inductor"}
             items = [Item(epochs, n, digest, f"seeds/handwritten/{n}.py", arms, options) for n in range(EPOCH)]
             retry(store.items.add_epoch, campaign, epochs, items)
@@ -79,11 +78,11 @@ def _work(store: Store, campaign: int, threads: int, seconds: float) -> int:
     def serve(number: int) -> None:
         outcome = _outcome(number)
         while time.monotonic() < until:
-            claim = retry(store.items.claim, campaign, f"host/{number}/0")
+            claim = retry(store.items.lease, campaign, f"host/{number}/0")
             if claim is None:
                 plan()
                 continue
-            assert retry(store.items.finish, claim, outcome, [], time.time())
+            assert retry(store.items.complete, claim, outcome, [], time.time())
             counts[number] += 1
 
     plan()
@@ -95,13 +94,17 @@ def _work(store: Store, campaign: int, threads: int, seconds: float) -> int:
     return sum(counts)
 
 
-def _outcome(number: int) -> dict[str, Any]:
+def _outcome(number: int) -> Outcome:
     rng = random.Random(number)
-    features = {str(variant): [rng.getrandbits(32) for _ in range(FEATURES // CELLS)] for variant in range(CELLS)}
-    lines = {"_inductor/lowering.py": f"{rng.getrandbits(4 * LINE_BYTES):x}"}
-    rules = {str(variant): ["layout/as_strided", "shapes/flip"] for variant in range(1, CELLS)}
-    counters = {"cells": CELLS, "variants": CELLS - 1, "verdicts": {"agree": CELLS}}
-    return {**empty_outcome("done"), **counters, "features": features, "lines": lines, "rules": rules}
+    return Outcome(
+        state="done",
+        cells=CELLS,
+        variants=CELLS - 1,
+        verdicts={"agree": CELLS},
+        features={v: tuple(rng.getrandbits(32) for _ in range(FEATURES // CELLS)) for v in range(CELLS)},
+        lines={"_inductor/lowering.py": f"{rng.getrandbits(4 * LINE_BYTES):x}"},
+        rules=dict.fromkeys(range(1, CELLS), ("layout/as_strided", "shapes/flip")),
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Campaigns at rest: what the store holds of one, a copy of it for others, its corpus made small."""
+"""Administration of stored campaigns: description, export, corpus reduction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.campaign.feedback.novelty import smallest_cover
-from eqfuzz.campaign.metrics import Statistics
+from eqfuzz.campaign.metrics import CampaignMetrics
 from eqfuzz.campaign.store.records import Campaign, CorpusEntry
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.errors import UsageError
@@ -20,43 +20,45 @@ FINDINGS = "findings"
 
 @dataclasses.dataclass(frozen=True)
 class CorpusReduction:
-    """A corpus before and after, in programs; ``features`` are reached by both. ``seconds`` are CPU seconds of one
-    compiled cell of each program."""
+    """A corpus before and after its reduction."""
 
     before: int
+    """Number of programs."""
     after: int
     features: int
+    """Number of reached features, the same before and after."""
     seconds_before: float
+    """CPU seconds of one compiled cell of each program."""
     seconds_after: float
 
 
 def campaign_named(store: Store, name: str) -> Campaign:
-    """Raises UsageError where there is none, StoreError."""
-    found = store.campaign(name)
-    if found is None:
-        known = ", ".join(campaign.name for campaign in store.campaigns()) or "none"
-        raise UsageError(f"no campaign {name!r} in {store.place}; there are: {known}")
-    return found
+    """Raises UsageError for an unknown name, and StoreError."""
+    campaign = store.campaign(name)
+    if campaign is None:
+        names = ", ".join(campaign.name for campaign in store.campaigns()) or "none"
+        raise UsageError(f"no campaign {name!r} in {store.place}; there are: {names}")
+    return campaign
 
 
 def description(store: Store, campaign: Campaign) -> dict[str, Any]:
-    """The campaign as it stands, as JSON; ``seconds`` are wall seconds up to the last settled epoch."""
-    statistics = Statistics(clock=lambda: 0.0)
+    """The campaign as JSON; ``seconds`` are wall seconds up to the last committed epoch."""
+    metrics = CampaignMetrics(clock=lambda: 0.0)
     curve = store.curve(campaign.id)
-    kept = store.findings(campaign.id)
-    statistics.begin(curve, store.items.finished(campaign.id, campaign.settled), kept)
-    figures = statistics.figures()
-    for of_a_call in ("running", "waiting", "waiting_detail", "last_bucket_seconds_ago", "cells_per_second"):
-        figures.pop(of_a_call)
+    findings = store.findings(campaign.id)
+    metrics.load_earlier_calls(curve, store.items.outcomes_after(campaign.id, campaign.committed), findings)
+    figures = metrics.figures()
+    for name in ("running", "waiting", "waiting_detail", "last_bucket_seconds_ago", "cells_per_second"):
+        figures.pop(name)  # of a running call only
     return {
         "campaign": campaign.name,
         "seed": campaign.seed,
         "created": campaign.created,
         "planned": campaign.planned,
-        "settled": campaign.settled,
-        "items": store.items.states(campaign.id),
-        "workers": store.items.holders(campaign.id),
-        "figures": {**figures, "seconds": round(statistics.total_seconds, 3)},
+        "settled": campaign.committed,
+        "items": store.items.state_counts(campaign.id),
+        "workers": store.items.workers(campaign.id),
+        "figures": {**figures, "seconds": round(metrics.total_seconds, 3)},
         "findings": [
             {
                 "id": f.id,
@@ -67,7 +69,7 @@ def description(store: Store, campaign: Campaign) -> dict[str, Any]:
                 "issue": f.issue,
                 "seed": f.seed,
             }
-            for f in sorted(kept, key=lambda f: f.severity.rank)
+            for f in sorted(findings, key=lambda f: f.severity.rank)
         ],
         "yields": [dataclasses.asdict(arm) for arm in store.arms(campaign.id)],
         "settings": dict(campaign.settings),
@@ -76,7 +78,7 @@ def description(store: Store, campaign: Campaign) -> dict[str, Any]:
 
 
 def export(store: Store, campaign: Campaign, out: Path, target: Path) -> dict[str, int]:
-    """Write the campaign into the new folder ``target``; returns how many of each there are.
+    """Write the campaign into the new folder ``target``; returns the numbers of programs, outcomes and findings.
 
     ``campaign.json``, ``curve.csv``, ``outcomes.jsonl``, ``corpus/`` with its seeds, and ``findings/`` copied from the
     campaign's folder ``out``. Raises UsageError and StoreError.
@@ -84,7 +86,7 @@ def export(store: Store, campaign: Campaign, out: Path, target: Path) -> dict[st
     try:
         target.mkdir(parents=True)
     except OSError as error:
-        raise UsageError(f"{target}: {error.strerror}; choose a folder that is not there yet") from None
+        raise UsageError(f"{target}: {error.strerror}; choose a folder that does not exist") from None
     (target / "campaign.json").write_text(json.dumps(description(store, campaign), indent=2) + "\n", encoding="utf-8")
     curve = store.curve(campaign.id)
     with (target / "curve.csv").open("w", encoding="utf-8", newline="") as stream:
@@ -94,24 +96,24 @@ def export(store: Store, campaign: Campaign, out: Path, target: Path) -> dict[st
         table.writerows(curve)
     outcomes = 0
     with (target / "outcomes.jsonl").open("w", encoding="utf-8") as stream:
-        for epoch in range(1, campaign.settled + 1):
-            for item, outcome in store.items.outcomes(campaign.id, epoch) or ():
-                stream.write(json.dumps({"item": dataclasses.asdict(item), "outcome": outcome}) + "\n")
+        for epoch in range(1, campaign.committed + 1):
+            for item, outcome in store.items.results_of_epoch(campaign.id, epoch) or ():
+                stream.write(json.dumps({"item": dataclasses.asdict(item), "outcome": outcome.to_json()}) + "\n")
                 outcomes += 1
     corpus = store.corpus(campaign.id)
     (target / "corpus").mkdir()
     for entry in corpus:
         (target / "corpus" / _file_name(entry)).write_text(store.program(entry.program), encoding="utf-8")
-    kept = [found for found in store.findings(campaign.id) if (out / FINDINGS / found.id).is_dir()]
-    for found in kept:
-        shutil.copytree(out / FINDINGS / found.id, target / FINDINGS / found.id)
+    findings = [finding for finding in store.findings(campaign.id) if (out / FINDINGS / finding.id).is_dir()]
+    for finding in findings:
+        shutil.copytree(out / FINDINGS / finding.id, target / FINDINGS / finding.id)
     if (out / "buckets.json").is_file():
         shutil.copyfile(out / "buckets.json", target / "buckets.json")
-    return {"programs": len(corpus), "outcomes": outcomes, "findings": len(kept)}
+    return {"programs": len(corpus), "outcomes": outcomes, "findings": len(findings)}
 
 
 def shrink_corpus(store: Store, campaign: Campaign) -> CorpusReduction:
-    """Keep the fewest cheap programs of the corpus that reach the same features (greedily). Raises StoreError."""
+    """Reduce the corpus to few, cheap programs that reach the same features. Raises StoreError."""
     before = store.corpus(campaign.id)
     after = smallest_cover(before)
     if len(after) < len(before):
@@ -122,7 +124,7 @@ def shrink_corpus(store: Store, campaign: Campaign) -> CorpusReduction:
 
 
 def _file_name(entry: CorpusEntry) -> str:
-    """The name of the seed that it is or was made from, and its digest: names of two sources may be the same."""
+    """Name of the seed with the digest: seeds of two sources may have the same name."""
     return (
         f"{Path(entry.name).stem}-{entry.program[:10]}.py" if entry.program not in entry.name else Path(entry.name).name
     )

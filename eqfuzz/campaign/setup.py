@@ -1,4 +1,4 @@
-"""A campaign made ready: its folder and store opened, its sources and rules read, the oracle checked, then run."""
+"""Setup of a campaign: folder, store, sources, rules, executor and self-check, then the loop."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.engine.disk_space import remove_leftovers
+from eqfuzz.campaign.engine.dispatch import EventDispatcher
 from eqfuzz.campaign.engine.loop import CampaignInvocation, CampaignLoop
+from eqfuzz.campaign.engine.plan import SearchSpace
 from eqfuzz.campaign.executors.item_runner import ItemRunner
 from eqfuzz.campaign.executors.local import Executor, LocalExecutor
-from eqfuzz.campaign.metrics import Statistics
+from eqfuzz.campaign.metrics import CampaignMetrics
 from eqfuzz.campaign.sources.files import SeedFiles, SeedSource, TemplateSeeds
 from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.errors import UsageError
@@ -35,21 +37,20 @@ if TYPE_CHECKING:
 STORE_FILE = "campaigns.db"
 RAY = "ray"
 MODEL_FOLDER = "model"
-"""Of a campaign's folder: what a language model wrote, and what was paid for it."""
+"""Folder of the language model's programs and response log, below a campaign's folder."""
 
 
 @dataclasses.dataclass(frozen=True)
 class InvocationOptions:
-    """What a call is given besides the configuration: none of it changes what the campaign finds.
-
-    ``out`` holds one folder for each campaign and, without a ``url``, the store of all. ``jobs`` 0, with a
-    ``ray_address``: one for each CPU (or GPU) of the cluster.
-    """
+    """Options of one call, which do not change the findings of the campaign."""
 
     name: str
     out: Path
+    """Folder of the campaigns' folders and, without a ``url``, of their store."""
     url: str = ""
+    """URL of the store's database."""
     jobs: int = 1
+    """Items run at once; 0, with a ``ray_address``: one per CPU (or GPU) of the cluster."""
     executor: str = "local"
     ray_address: str = ""
 
@@ -63,9 +64,9 @@ class InvocationOptions:
 
 
 def run_campaign(
-    configuration: Configuration, options: InvocationOptions, statistics: Statistics, handler: Handler
+    configuration: Configuration, options: InvocationOptions, metrics: CampaignMetrics, handler: Handler
 ) -> CampaignSummary:
-    """Run until a budget is spent or Ctrl-C, keeping ``statistics`` up to date. The folder is there at the first event.
+    """Run until a budget is spent or Ctrl-C, counting in ``metrics``; the campaign's folder exists at the first event.
 
     Raises UsageError, StoreError, and RunnerFailed when no process that imports torch can be started.
     """
@@ -74,47 +75,48 @@ def run_campaign(
     except OSError as error:
         raise UsageError(f"--out: {options.folder}: {error.strerror}") from None
     remove_leftovers(options.folder)
-    given = configuration.sources
     if configuration.has_untrusted and "cuda" in configuration.compiling.devices:
-        raise UsageError("what is not trusted runs in the sandbox, and that has no CUDA: leave out --device cuda")
-    paths = seed_files(given.seeds) if given.seeds else []
-    require_sandbox(paths, untrusted=configuration.has_untrusted, unsafe=given.unsafe)
+        raise UsageError("untrusted seeds run in the sandbox, which has no CUDA: leave out --device cuda")
+    seeds = configuration.sources.seeds
+    require_sandbox(
+        seed_files(seeds) if seeds else [],
+        untrusted=configuration.has_untrusted,
+        unsafe=configuration.sources.unsafe,
+    )
     try:
         sources = sources_of(configuration)
         families = families_of(configuration)
-        workshop = ItemRunner(configuration, options.folder, max(options.jobs, 1))
+        runner = ItemRunner(configuration, options.folder, max(options.jobs, 1))
         known_issues = known_issue_files(list(configuration.judging.known_issues))
-        sorting = Bucketer(options.folder, read_known_issues(known_issues))
+        bucketer = Bucketer(options.folder, read_known_issues(known_issues))
     except (RuleError, ValueError) as error:
         raise UsageError(str(error)) from None
+    events = EventDispatcher(metrics, handler)
     try:
         with open_store(options) as store, contextlib.ExitStack() as stack:
-            writer = _writer_of(configuration, options.folder / MODEL_FOLDER)
-            if writer is not None:
-                stack.enter_context(writer)
-                statistics.spending = writer.figures
-                sources = [*sources, writer]
-            executor = stack.enter_context(contextlib.closing(executor_of(configuration, options, workshop)))
-            problem = _untrusted_oracle(configuration, workshop, handler)
+            llm_source = _llm_source_of(configuration, options.folder / MODEL_FOLDER, events)
+            if llm_source is not None:
+                stack.enter_context(llm_source)
+                sources = [*sources, llm_source]
+            executor = stack.enter_context(contextlib.closing(executor_of(configuration, options, runner)))
+            problem = _self_check_problem(configuration, runner, handler)
             if problem:
                 raise UsageError(f"the self-check fails, so nothing was run: {problem}")
             if options.executor == RAY:
-                workshop.close()  # the check was all that it is for
-            call = CampaignInvocation(
+                runner.close()  # it was needed for the self-check only
+            invocation = CampaignInvocation(
                 name=options.name,
                 out=options.folder,
                 store=store,
                 executor=executor,
                 executor_name=options.executor,
-                sources=sources,
-                families=families,
-                configs=tuple(workshop.configs),
-                rules=len(workshop.rules),
-                writer=writer,
+                space=SearchSpace(sources, families, tuple(runner.configs)),
+                rules=len(runner.rules),
+                llm_source=llm_source,
             )
-            return CampaignLoop(configuration, call, sorting, statistics, handler).run()
+            return CampaignLoop(configuration, invocation, bucketer, events).run()
     finally:
-        workshop.close()
+        runner.close()
 
 
 def open_store(options: InvocationOptions) -> Store:
@@ -126,22 +128,22 @@ def open_store(options: InvocationOptions) -> Store:
     return Store.open(options.store_url, options.out / "store")
 
 
-def executor_of(configuration: Configuration, options: InvocationOptions, workshop: ItemRunner) -> Executor:
-    """Who does the items. Raises UsageError."""
+def executor_of(configuration: Configuration, options: InvocationOptions, runner: ItemRunner) -> Executor:
+    """The executor that the options name. Raises UsageError."""
     if options.executor == RAY:
         from eqfuzz.campaign.executors.ray import RayExecutor
 
         return RayExecutor(configuration, options.folder, options.jobs, options.ray_address)
-    return LocalExecutor(workshop, options.jobs)
+    return LocalExecutor(runner, options.jobs)
 
 
 def sources_of(configuration: Configuration) -> list[SeedSource]:
     """The sources of seeds that the configuration names. Raises UsageError."""
-    given = configuration.sources
-    paths = (folder("seeds"),) if given.seeds is None else given.seeds
+    chosen = configuration.sources
+    paths = (folder("seeds"),) if chosen.seeds is None else chosen.seeds
     sources: list[SeedSource] = [SeedFiles(f"folder:{path.name or path}", seed_files([path])) for path in paths]
     shipped = shipped_templates()
-    names = [name for one in given.templates for name in (shipped if one == MIXED else (one,))]
+    names = [name for one in chosen.templates for name in (shipped if one == MIXED else (one,))]
     for name in dict.fromkeys(names):
         try:
             template = shipped[name] if name in shipped else template_of(Path(name))
@@ -153,28 +155,28 @@ def sources_of(configuration: Configuration) -> list[SeedSource]:
     return sources
 
 
-def _writer_of(configuration: Configuration, out: Path) -> LlmSeeds | None:
-    """The source that asks the model which the configuration names. Raises UsageError."""
+def _llm_source_of(configuration: Configuration, out: Path, events: EventDispatcher) -> LlmSeeds | None:
+    """The source that asks the configuration's model; None without a model. Raises UsageError."""
     if not configuration.model.name:
         return None
-    from eqfuzz.campaign.sources.llm import llm_source_of  # what checks programs imports torch
+    from eqfuzz.campaign.sources.llm import LlmSeeds, llm_request_of  # the validation of programs imports torch
 
-    return llm_source_of(configuration, out)
+    return LlmSeeds(llm_request_of(configuration, out), events.emit, events.metrics.record_spending)
 
 
 def families_of(configuration: Configuration) -> tuple[str, ...]:
-    """The families of the rules chosen. Raises ValueError."""
+    """Families of the selected rules. Raises ValueError."""
     rewriting = configuration.rewriting
     rules = select(known_rules(rewriting.rules_from), rewriting.rules)
     return tuple(sorted({rule.family for rule in rules}))
 
 
-def _untrusted_oracle(configuration: Configuration, workshop: ItemRunner, handler: Handler) -> str:
-    """What the quick self-check finds wrong; not asked where the user changes the compiler by a preload."""
+def _self_check_problem(configuration: Configuration, runner: ItemRunner, handler: Handler) -> str:
+    """The failed step of the quick self-check; empty for none. Not run with a preload, which may change results."""
     if configuration.compiling.preload is not None:
         return ""
-    workshop.environment.keep_caches_here()
-    for step in quick_steps(workshop.pool):
+    runner.environment.keep_caches_here()
+    for step in quick_steps(runner.pool):
         handler(step)
         if not step.passed:
             return f"{step.step}: {step.detail}"

@@ -1,4 +1,4 @@
-"""Names of the processes that hold items: unique over machines and over process ids used again."""
+"""Worker identifiers: unique across hosts and reused process ids."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import socket
 from pathlib import Path
 
 
-def worker_name() -> str:
-    """``host/process id/when it started``, the last in the kernel's ticks since boot."""
+def worker_id() -> str:
+    """``host/process id/start time`` of this process; the time is in clock ticks since boot."""
     pid = os.getpid()
     return f"{socket.gethostname()}/{pid}/{_started(pid)}"
 
 
-def is_gone(name: str) -> bool:
-    """Whether ``name`` is that of a process of this machine that has ended; False where that cannot be known."""
+def has_ended(name: str) -> bool:
+    """Whether ``name`` is a process of this host that has ended; False for processes of other hosts."""
     host, pid, started = name.split("/")
     if host != socket.gethostname():
         return False
@@ -22,7 +22,7 @@ def is_gone(name: str) -> bool:
 
 
 def _started(pid: int) -> str:
-    """Empty for a process that is not there, or that has ended and waits for its parent to ask how."""
+    """Start time of a process; empty if there is none, or only a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except OSError:

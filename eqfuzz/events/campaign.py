@@ -54,7 +54,7 @@ class ItemEnded(Event):
 
 
 @dataclasses.dataclass(frozen=True)
-class EpochSettled(Event):
+class EpochCommitted(Event):
     """What an epoch taught. ``point`` is the campaign as it stands, ``yields`` reward per cost of each arm."""
 
     name: ClassVar[str] = "epoch"
@@ -69,12 +69,18 @@ class EpochSettled(Event):
 
 @dataclasses.dataclass(frozen=True)
 class CampaignBlocked(Event):
-    """Something that may pass holds the campaign up; ``cause`` is empty when it is over. It tries again by itself."""
+    """The campaign waits and will try again. ``cause`` is empty when it resumes."""
 
     name: ClassVar[str] = "waiting"
     cause: str
     detail: str
     seconds: float
+    """Wall seconds until the next try."""
+
+    @classmethod
+    def over(cls) -> CampaignBlocked:
+        """The event of the end of all waiting."""
+        return cls(cause="", detail="", seconds=0.0)
 
 
 @dataclasses.dataclass(frozen=True)

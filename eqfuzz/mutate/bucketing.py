@@ -42,7 +42,7 @@ class Bucketer:
         self._agreeing: set[str] = set()
         self._lock = threading.Lock()
 
-    def sort(self, finding: Finding, folder: Path) -> BucketAssignment:
+    def assign(self, finding: Finding, folder: Path) -> BucketAssignment:
         """Where it belongs; the folder of a finding that its bucket has enough of is removed."""
         with self._lock:
             issue = known_as(finding, self._issues, datetime.date.today())

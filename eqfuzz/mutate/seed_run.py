@@ -334,7 +334,7 @@ class SeedRun:
                 self._tell_finding(confirmed)
 
     def _tell_finding(self, confirmed: ConfirmedFinding) -> None:
-        place = BucketAssignment() if self.sorting is None else self.sorting.sort(confirmed.finding, confirmed.folder)
+        place = BucketAssignment() if self.sorting is None else self.sorting.assign(confirmed.finding, confirmed.folder)
         told = confirmed.finding, str(confirmed.folder), confirmed.known, place.bucket, place.kept, place.issue
         self.emit(FindingReported(self.index, *told))
 

@@ -9,15 +9,18 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from werkzeug import Response
 
 from eqfuzz.campaign.sources.files import DrawHistory
 from eqfuzz.campaign.sources.llm import LlmSeeds
+from eqfuzz.events.event import Event
 from eqfuzz.generate.llm.model.endpoint import Endpoint
 from eqfuzz.generate.llm.model.price import OwnPrice
 from eqfuzz.generate.llm.prompt import shipped_prompts
@@ -355,10 +358,12 @@ def test_a_campaign_draws_from_a_model(tmp_path):
         asking=RequestSettings(max_output=MOST_OUTPUT),
     )
     nothing = DrawHistory({}, frozenset())
+    events: list[Event] = []
+    spending: list[Mapping[str, Any]] = []
     with serving() as server:
         model = ScriptedModel(server, [Act("fence"), Act("syntax", repairable=False), Act("prose"), Act("load")])
         order = dataclasses.replace(order, endpoint=Endpoint("played", model.url))
-        with LlmSeeds(order) as source:
+        with LlmSeeds(order, events.append, spending.append) as source:
             assert source.name == "llm:loops"
             drawn = [source.draw(random.Random(0), number, nothing) for number in range(3)]
             paid = source.figures()
@@ -366,8 +371,9 @@ def test_a_campaign_draws_from_a_model(tmp_path):
                 pass
             assert source.trouble == "the budget is spent"
             assert source.figures()["dollars"] <= 0.02
+            assert spending[-1] == source.figures()
         asked = model.answers
-        with LlmSeeds(order) as source:
+        with LlmSeeds(order, events.append, spending.append) as source:
             assert [source.draw(random.Random(0), number, nothing) for number in range(3)] == drawn
     assert model.answers == asked
     assert paid["queries"] >= 5

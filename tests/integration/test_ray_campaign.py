@@ -16,10 +16,11 @@ import pytest
 
 from eqfuzz.campaign.configuration import Configuration, from_tables
 from eqfuzz.campaign.executors.file_transfer import ShippedConfiguration, unpack
+from eqfuzz.campaign.executors.item_runner import WorkOrder
 from eqfuzz.campaign.executors.ray_worker import RayWorker, UnfitNode
-from eqfuzz.campaign.metrics import Statistics
+from eqfuzz.campaign.metrics import CampaignMetrics
 from eqfuzz.campaign.setup import InvocationOptions, open_store, run_campaign
-from eqfuzz.campaign.store.records import Item
+from eqfuzz.campaign.store.records import Item, ItemOptions
 from eqfuzz.events.campaign import CampaignSummary, ItemEnded, ItemStarted, WorkerLost
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import CellJudged, FindingReported
@@ -124,14 +125,14 @@ def ran(configuration: Configuration, out: Path, executor: str) -> Ran:
     """Run it to its end, with two workers."""
     options = InvocationOptions(name="night", out=out, jobs=2, executor=executor)
     events: list[Event] = []
-    summary = run_campaign(configuration, options, Statistics(), events.append)
+    summary = run_campaign(configuration, options, CampaignMetrics(), events.append)
     with open_store(options) as store:
         campaign = store.campaign("night")
         assert campaign is not None
         outcomes = {
-            (epoch, item.number): {name: value for name, value in outcome.items() if name not in MEASURED}
+            (epoch, item.number): {name: value for name, value in outcome.to_json().items() if name not in MEASURED}
             for epoch in range(1, campaign.planned + 1)
-            for item, outcome in store.items.outcomes(campaign.id, epoch) or []
+            for item, outcome in store.items.results_of_epoch(campaign.id, epoch) or []
         }
         return Ran(summary, events, as_learnt(outcomes), store.problems(campaign.id), options.folder)
 
@@ -207,35 +208,35 @@ def test_nothing_of_the_cluster_stays(both: tuple[Ran, Ran]) -> None:
 def test_the_code_under_test_never_runs_in_the_worker_s_process(tmp_path: Path) -> None:
     out = tmp_path / "elsewhere"
     worker = RayWorker(ShippedConfiguration.of(configuration(tmp_path)), str(tmp_path / "node"), str(out), versions())
-    told = worker.begin()
+    told = worker.start()
     try:
-        options = {"seed": 1, "favoured": [], "configs": ["inductor"], "traced": False, "met": []}
+        options = ItemOptions(seed=1, configs=("inductor",))
         texts = {path.name: path.read_text() for path in (tmp_path / "seeds").iterdir()}
         write(tmp_path, "tells.py", TELLS)
         texts["tells.py"] = (tmp_path / "tells.py").read_text()
         done = {
-            name: worker.perform(Item(1, 0, "", name, {}, options), texts[name], 7)
+            name: worker.perform(WorkOrder(Item(1, 0, "", name, {}, options), texts[name], 7))
             for name in ("tells.py", "crashes.py", "absolute.py")
         }
         children = {int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()}
     finally:
-        worker.retire()
+        worker.shut_down()
     assert f"/{os.getpid()}/" in told
-    outcome = done["tells.py"].performed.outcome
-    processes = re.search(r"process (\d+) of (\d+)", outcome["reason"])
-    assert outcome["state"] == "invalid"
+    outcome = done["tells.py"].result.outcome
+    processes = re.search(r"process (\d+) of (\d+)", outcome.reason)
+    assert outcome.state == "invalid"
     assert processes is not None
     assert int(processes[1]) != os.getpid()
     assert int(processes[2]) in children
-    assert done["crashes.py"].performed.outcome["state"] == "invalid"
+    assert done["crashes.py"].result.outcome.state == "invalid"
 
     found = done["absolute.py"]
-    [event] = found.performed.findings
+    [event] = found.result.findings
     assert next(e.index for e in found.events if isinstance(e, CellJudged)) == 7
     assert event.folder == f"findings/{event.finding.id}"
-    assert f"{event.folder}/repro.py" in found.parcel
-    assert not any(str(tmp_path / "node").encode() in content for content in found.parcel.values())
-    unpack(found.parcel, out)
+    assert f"{event.folder}/repro.py" in found.files
+    assert not any(str(tmp_path / "node").encode() in content for content in found.files.values())
+    unpack(found.files, out)
     assert read_finding(out / event.folder) == event.finding
     assert list((tmp_path / "node").iterdir()) == []
 
@@ -253,5 +254,5 @@ def test_a_node_with_other_versions_refuses(tmp_path: Path, changed: dict[str, s
     other = {**versions(), **changed}
     worker = RayWorker(ShippedConfiguration.of(configuration(tmp_path)), str(tmp_path / "node"), str(tmp_path), other)
     with pytest.raises(UnfitNode, match=why):
-        worker.begin()
+        worker.start()
     shutil.rmtree(tmp_path / "node", ignore_errors=True)

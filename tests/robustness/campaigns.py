@@ -219,14 +219,14 @@ def kept(out: Path, name: str, url: str = "", until: int | None = None) -> Kept:
     with Store.open(url or f"sqlite:///{out / 'campaigns.db'}", out / "store") as store:
         campaign = store.campaign(name)
         assert campaign is not None
-        epoch = campaign.settled if until is None else until
-        assert epoch <= campaign.settled
-        is_last = epoch == campaign.settled
+        epoch = campaign.committed if until is None else until
+        assert epoch <= campaign.committed
+        is_last = epoch == campaign.committed
         curve = store.curve(campaign.id)[:epoch]
         told = [
-            {"item": dataclasses.asdict(item), **_without(outcome, _TIMES)}
+            {"item": dataclasses.asdict(item), **_without(outcome.to_json(), _TIMES)}
             for number in range(1, epoch + 1)
-            for item, outcome in store.items.outcomes(campaign.id, number) or ()
+            for item, outcome in store.items.results_of_epoch(campaign.id, number) or ()
         ]
         corpus = store.corpus(campaign.id)[: curve[-1]["kept"] if curve else 0]
         return Kept(

@@ -25,16 +25,17 @@ import sqlalchemy as sa
 
 from eqfuzz.campaign.configuration import Configuration, from_tables
 from eqfuzz.campaign.engine import loop as campaign
+from eqfuzz.campaign.engine.dispatch import EventDispatcher
 from eqfuzz.campaign.engine.loop import CampaignInvocation, CampaignLoop
-from eqfuzz.campaign.executors.item_runner import ItemInterrupted, ItemResult
-from eqfuzz.campaign.feedback.novelty import empty_outcome
-from eqfuzz.campaign.metrics import Statistics
+from eqfuzz.campaign.engine.plan import SearchSpace
+from eqfuzz.campaign.executors.item_runner import ItemInterrupted, ItemResult, WorkOrder
+from eqfuzz.campaign.metrics import CampaignMetrics
 from eqfuzz.campaign.sources.files import SeedFiles
 from eqfuzz.campaign.store import database, retries
-from eqfuzz.campaign.store.records import Item
+from eqfuzz.campaign.store.outcome import Outcome
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.events.campaign import CampaignBlocked
-from eqfuzz.events.event import Event
+from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.run import FindingReported
 from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
@@ -62,38 +63,37 @@ class Pretending:
         self._slow_from = slow_from
         self._step = step
 
-    def ready(self, slot: int, emit: Callable[[Event], None]) -> bool:
+    def ready(self, slot: int, emit: Handler) -> bool:
         return True
 
-    def perform(
-        self, slot: int, item: Item, text: str, index: int, emit: Callable[[Event], None], stop: threading.Event
-    ) -> ItemResult:
+    def perform(self, slot: int, order: WorkOrder, emit: Handler, stop: threading.Event) -> ItemResult:
+        item, text, index = order.item, order.text, order.index
         self._step()
         if stop.wait(self._seconds if index >= self._slow_from else 0.0):
             raise ItemInterrupted
         rng = random.Random(f"{item.program} {item.options}")
         if rng.random() < 0.1:
-            return ItemResult(empty_outcome("invalid", "pretended"), ())
+            return ItemResult(Outcome(state="invalid", reason="pretended"))
         cells = rng.randint(1, 4)
-        reached = {
-            str(variant): sorted(rng.sample(range(400), rng.randint(1, 12))) for variant in range(rng.randint(1, 3))
+        features = {
+            variant: tuple(sorted(rng.sample(range(400), rng.randint(1, 12)))) for variant in range(rng.randint(1, 3))
         }
-        outcome = {
-            **empty_outcome("done"),
-            "cells": cells,
-            "variants": len(reached) - 1,
-            "verdicts": {"agree": cells},
-            "cpu_seconds": time.process_time(),
-            "features": reached,
-            "rules": {v: [f"{rng.choice(FAMILIES)}/rule"] for v in reached if v != "0"},
-            "texts": {v: f"{text}# {rng.random()}\n" for v in reached if v != "0"},
-            "lines": {"ir.py": f"{rng.getrandbits(64):x}"},
-        }
+        outcome = Outcome(
+            state="done",
+            cells=cells,
+            variants=len(features) - 1,
+            verdicts={"agree": cells},
+            cpu_seconds=time.process_time(),
+            features=features,
+            rules={variant: (f"{rng.choice(FAMILIES)}/rule",) for variant in features if variant},
+            lines={"ir.py": f"{rng.getrandbits(64):x}"},
+        )
+        texts = {variant: f"{text}# {rng.random()}\n" for variant in features if variant}
         found = [self._finding(index, rng.randrange(DEFECTS), text) for _ in range(rng.random() < 0.3)]
         with (self._out / "performed").open("a", encoding="utf-8") as log:
             log.write(f"{item.epoch}/{item.number}\n")
         self._step()
-        return ItemResult(outcome, tuple(found))
+        return ItemResult(outcome, tuple(found), texts)
 
     def _finding(self, index: int, number: int, text: str) -> FindingReported:
         program = Program(f"seed{number}.py", "pass\n", SeedFormat.EQFUZZ, "program", "program", "inputs(rng)")
@@ -162,9 +162,7 @@ class Pretended:
                 store=store,
                 executor=Pretending(folder, self.slots, self.seconds, self.slow_from, step),
                 executor_name="pretended",
-                sources=[SeedFiles("folder:seeds", files)],
-                families=FAMILIES,
-                configs=CONFIGS,
+                space=SearchSpace([SeedFiles("folder:seeds", files)], FAMILIES, CONFIGS),
                 rules=3,
             )
             log = EventFile(folder / "events.ndjson")
@@ -175,7 +173,8 @@ class Pretended:
                 if causes is not None and isinstance(event, CampaignBlocked):
                     causes.append(event.cause)
 
-            campaigning = CampaignLoop(configuration(self.cells), call, Bucketer(folder, ()), Statistics(), handle)
+            events = EventDispatcher(CampaignMetrics(), handle)
+            campaigning = CampaignLoop(configuration(self.cells), call, Bucketer(folder, ()), events)
             campaigning.run()
             log.close()
         return campaigning
@@ -252,10 +251,10 @@ def main() -> None:
         given.out.absolute(), given.name, given.cells, given.db, given.slots, given.seconds, given.slow_from
     )
     if given.patience is not None:
-        campaign.ROOM_SECONDS = retries.MOST_SECONDS = database._BUSY_SECONDS = given.patience
+        campaign.RECHECK_SECONDS = retries.MOST_SECONDS = database._BUSY_SECONDS = given.patience
     if given.deaths is None:
         causes: list[str] = []
-        figures = pretended.run(causes=causes).statistics.figures()
+        figures = pretended.run(causes=causes).metrics.figures()
         print(json.dumps({"figures": figures, "waited": causes}))
         return
     rng = random.Random(given.deaths)

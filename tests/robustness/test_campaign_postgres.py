@@ -16,9 +16,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from eqfuzz.campaign.feedback.novelty import empty_outcome
 from eqfuzz.campaign.store.database import Database
-from eqfuzz.campaign.store.records import Claim, EpochResult, Item, StoredFinding
+from eqfuzz.campaign.store.outcome import Outcome
+from eqfuzz.campaign.store.records import EpochResult, Item, Lease, StoredFinding
 from eqfuzz.campaign.store.retries import StoreRetrier
 from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.run.processes.process_tree import children_of
@@ -103,7 +103,7 @@ class Claiming:
         left = list(self.campaigns)
         while left:
             campaign = self.rng.choice(left)
-            claim = self.retry(self.store.items.claim, campaign, self.worker)
+            claim = self.retry(self.store.items.lease, campaign, self.worker)
             if claim is None:
                 if self.go_on(campaign):
                     left.remove(campaign)
@@ -113,25 +113,28 @@ class Claiming:
             assert self.retry(self.finish, claim, found)
             done.append(claim.case)
             if self.rng.random() < 0.02:
-                self.retry(self.store.items.beat, self.worker, "here", os.getpid(), time.time())
-                self.retry(self.store.items.abandoned, time.time(), 3600.0)
+                self.retry(self.store.items.heartbeat, self.worker, "here", os.getpid(), time.time())
+                self.retry(self.store.items.release_expired, time.time(), 3600.0)
         return done, self.trouble
 
-    def finish(self, claim: Claim, found: list[StoredFinding]) -> bool:
-        return self.store.items.finish(claim, empty_outcome("done"), found, time.time())
+    def finish(self, claim: Lease, found: list[StoredFinding]) -> bool:
+        return self.store.items.complete(claim, Outcome(state="done"), found, time.time())
 
     def go_on(self, campaign: int) -> bool:
         """Settle and plan; whether all is done."""
         found = next(one for one in self.store.campaigns() if one.id == campaign)
-        if found.settled < found.planned and self.store.items.outcomes(campaign, found.settled + 1) is not None:
+        if (
+            found.committed < found.planned
+            and self.store.items.results_of_epoch(campaign, found.committed + 1) is not None
+        ):
             features = dict.fromkeys(self.rng.sample(range(10**6), 50), 0)
             settlement = EpochResult(features, (), (), {"a.py": b"\x01"}, {})
-            self.retry(self.store.settle, campaign, found.settled + 1, settlement)
+            self.retry(self.store.commit_epoch, campaign, found.committed + 1, settlement)
         elif found.planned < self.epochs:
             epoch = found.planned + 1
-            planned = [Item(epoch, n, "d", f"s{n}.py", {}, {}) for n in range(self.size)]
+            planned = [Item(epoch, n, "d", f"s{n}.py", {}) for n in range(self.size)]
             self.retry(self.store.items.add_epoch, campaign, epoch, planned)
-        return found.settled == self.epochs
+        return found.committed == self.epochs
 
     def take_error(self, error: StoreError | None, seconds: float) -> None:
         if error is not None:
@@ -156,7 +159,7 @@ def claim_all(arguments: tuple[Any, ...]) -> tuple[list[int], list[str]]:
 def test_four_processes_claim_from_two_campaigns(server: Postgres, url: str, tmp_path: Path, claims: int) -> None:
     epochs = 10
     with Store.open(url, tmp_path) as store:
-        campaigns = [store.begin(name, 0, {}, {}, 0.0).id for name in ("one", "other")]
+        campaigns = [store.open_campaign(name, 0, {}, {}, 0.0).id for name in ("one", "other")]
         size = claims // len(campaigns) // epochs
         before = server.log().count("deadlock detected")
         with multiprocessing.get_context("spawn").Pool(4) as pool:
@@ -168,7 +171,7 @@ def test_four_processes_claim_from_two_campaigns(server: Postgres, url: str, tmp
         assert server.log().count("deadlock detected") == before
         assert min(len(done) for done, _ in results) > 0
         for campaign in campaigns:
-            assert store.items.states(campaign) == {"open": 0, "claimed": 0, "done": claims // 2}
+            assert store.items.state_counts(campaign) == {"open": 0, "claimed": 0, "done": claims // 2}
             assert len(store.findings(campaign)) == 20
             assert {finding.epoch for finding in store.findings(campaign)} <= {1, 2, 3}
 
@@ -197,7 +200,7 @@ def test_two_processes_share_a_campaign(url: str, tmp_path: Path, undisturbed_li
     with Store.open(url, tmp_path / "store") as store:
         assert not logging.getLogger("psycopg").isEnabledFor(logging.WARNING), "what it meets is told by the store"
         figures = store.curve(1)[-1]
-        done = sum(outcome["cells"] for outcome in store.items.finished(1, 0))
+        done = sum(outcome.cells for outcome in store.items.outcomes_after(1, 0))
     assert figures["cells"] <= done < CELLS + 60, "the budget is for both together"
 
 

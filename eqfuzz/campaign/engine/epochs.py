@@ -1,129 +1,114 @@
-"""What all workers of a campaign share of its learning: epochs are planned and settled in the one order."""
+"""Epochs of a campaign, planned and committed in order, for all workers of one process."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from eqfuzz.campaign.configuration import Configuration
-from eqfuzz.campaign.engine.knowledge import CampaignKnowledge
-from eqfuzz.campaign.engine.plan import NothingToDo
-from eqfuzz.campaign.executors.item_runner import without_known
-from eqfuzz.campaign.metrics import Statistics
-from eqfuzz.campaign.sources.files import SeedSource
-from eqfuzz.campaign.store.records import Json, StoredFinding
+from eqfuzz.campaign.engine.knowledge import CampaignState
+from eqfuzz.campaign.engine.plan import NothingToDo, SearchSpace
+from eqfuzz.campaign.executors.item_runner import ItemResult
+from eqfuzz.campaign.metrics import CampaignMetrics
+from eqfuzz.campaign.store.outcome import Outcome
+from eqfuzz.campaign.store.records import Campaign, Json, StoredFinding
 from eqfuzz.campaign.store.retries import StoreRetrier
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.events.event import Handler
 
 
 class EpochScheduler:
-    """The learning of the campaign ``name``. ``statistics`` take over what others do that work for it too."""
+    """Plans and commits the epochs of ``campaign``; its state is loaded from the store.
+
+    ``metrics`` also count the items that other processes complete.
+    """
 
     def __init__(
         self,
-        name: str,
+        campaign: Campaign,
         configuration: Configuration,
+        space: SearchSpace,
         store: Store,
-        statistics: Statistics,
+        metrics: CampaignMetrics,
         retry: StoreRetrier,
         emit: Handler,
     ) -> None:
-        self._name = name
+        self._campaign = campaign
         self._configuration = configuration
+        self._space = space
         self._store = store
-        self._statistics = statistics
+        self._metrics = metrics
         self._retry = retry
         self._emit = emit
-        self._lock = threading.Lock()
-        self._knowing = threading.Lock()
-        """Held while what is known changes; the other one also while seeds are drawn, and a model may take its time."""
-        self._campaign_id = 0
-        self._learnt: CampaignKnowledge | None = None
+        self._advancing = threading.Lock()
+        """Held while epochs are planned and committed: seeds are drawn, and a model may take minutes."""
+        self._learning = threading.Lock()
+        """Held while the state changes."""
+        self._state = self._loaded_state()
+        metrics.load_earlier_calls(*retry(self._stored_figures))
 
-    def begin(self, campaign_id: int) -> None:
-        """Read what the store knows."""
-        self._campaign_id = campaign_id
-        self._read()
-        self._statistics.begin(*self._retry(self._figures_kept))
+    def _loaded_state(self) -> CampaignState:
+        return self._retry(CampaignState.load, self._store, self._campaign.name)
 
-    @property
-    def _known(self) -> CampaignKnowledge:
-        assert self._learnt is not None
-        return self._learnt
+    def _stored_figures(self) -> tuple[list[Json], list[Outcome], list[StoredFinding]]:
+        """The curve, the outcomes of items of epochs that are not committed yet, and the findings."""
+        store, campaign = self._store, self._campaign.id
+        outcomes = store.items.outcomes_after(campaign, self._state.committed)
+        return store.curve(campaign), outcomes, store.findings(campaign)
 
-    def _read(self) -> None:
-        self._learnt = self._retry(CampaignKnowledge.read, self._store, self._name)
+    def without_known(self, result: ItemResult) -> ItemResult:
+        """``result`` without features and lines that were reached before."""
+        with self._learning:
+            reached = self._state.reached
+            return result.without_known(reached.features, reached.lines)
 
-    def _figures_kept(self) -> tuple[list[Json], list[Json], list[StoredFinding]]:
-        """The curve, what came of items of epochs that are not settled yet, and the findings, as the store has them."""
-        store, campaign = self._store, self._campaign_id
-        return store.curve(campaign), store.items.finished(campaign, self._known.settled), store.findings(campaign)
+    def rewards_per_cost(self) -> dict[str, dict[str, float]]:
+        """See ``CampaignState.rewards_per_cost``."""
+        return self._state.rewards_per_cost()
 
-    def new_of(self, outcome: dict[str, Any]) -> dict[str, Any]:
-        """``outcome`` without what is known already."""
-        with self._knowing:
-            known = self._known.known
-            return without_known(outcome, known.features, known.lines)
+    def advance(self, may_plan: Callable[[], bool], over: threading.Event) -> None:
+        """Plan and commit all epochs that can be, until ``over``; returns at once if another thread does so.
 
-    def yields(self) -> dict[str, dict[str, float]]:
-        """See ``CampaignKnowledge.yields``."""
-        return self._known.yields()
-
-    def advance(
-        self,
-        sources: Sequence[SeedSource],
-        families: Sequence[str],
-        configs: Sequence[str],
-        may_plan: Callable[[], bool],
-        over: threading.Event,
-    ) -> None:
-        """Plan what may be planned and settle what is done, until ``over``.
-
-        Raises NothingToDo once all that was planned is settled, and Ending.
+        Raises CampaignEnding, and NothingToDo once all planned epochs are committed and no source gives a seed.
         """
-        if not self._lock.acquire(blocking=False):
+        if not self._advancing.acquire(blocking=False):
             return
         try:
             while not over.is_set():
-                if self._known.may_plan():
+                if self._state.may_plan():
                     try:
                         if not may_plan():
                             raise NothingToDo("the budget for seeds is spent")
-                        self._plan(sources, families, configs)
+                        self._plan()
                         continue
                     except NothingToDo:
-                        if self._known.planned == self._known.settled:
-                            raise  # else what is still done may teach of more
-                if not self._settle():
+                        if self._state.planned == self._state.committed:
+                            raise  # else an epoch in flight may add seeds to the corpus
+                if not self._commit():
                     return
         finally:
-            self._lock.release()
+            self._advancing.release()
 
-    def _plan(self, sources: Sequence[SeedSource], families: Sequence[str], configs: Sequence[str]) -> None:
-        learnt, store = self._known, self._store
-        items = self._retry(learnt.next_items, self._configuration, sources, families, configs, store)
-        if self._retry(store.items.add_epoch, self._campaign_id, learnt.planned + 1, items):
-            learnt.take_plan(items)
+    def _plan(self) -> None:
+        state, store = self._state, self._store
+        items = self._retry(state.plan_next, self._configuration, self._space, store)
+        if self._retry(store.items.add_epoch, self._campaign.id, state.planned + 1, items):
+            state.record_plan(items)
         else:
-            self._read()
+            self._state = self._loaded_state()
 
-    def _settle(self) -> bool:
-        """Whether the next epoch could be settled."""
-        learnt, store = self._known, self._store
-        epoch = learnt.settled + 1
-        outcomes = self._retry(store.items.outcomes, self._campaign_id, epoch)
-        if outcomes is None:
+    def _commit(self) -> bool:
+        """Commit the next epoch; False while not all of its items are done."""
+        state, store, campaign = self._state, self._store, self._campaign.id
+        epoch = state.committed + 1
+        results = self._retry(store.items.results_of_epoch, campaign, epoch)
+        if results is None:
             return False
-        campaign = self._retry(store.campaign, self._name)
-        assert campaign is not None
-        seconds = self._statistics.total_seconds
-        with self._knowing:
-            settlement, event = learnt.settle(store, campaign, self._configuration, outcomes, seconds)
-        if self._retry(store.settle, self._campaign_id, epoch, settlement):
+        with self._learning:
+            result, event = state.learn_epoch(self._configuration, results, self._metrics.total_seconds)
+        if self._retry(store.commit_epoch, campaign, epoch, result):
             self._emit(event)
-        else:  # somebody else was first, so there are others that do items, and these count too
-            self._read()
-            self._statistics.take_over(*self._retry(self._figures_kept))
+        else:  # another process was first, so there are others that complete items, which count too
+            self._state = self._loaded_state()
+            self._metrics.reload(*self._retry(self._stored_figures))
         return True

@@ -1,4 +1,4 @@
-"""Ctrl-C and the like, counted."""
+"""Counting SIGINT and SIGTERM."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterator
 
 @contextlib.contextmanager
 def counting_signals(count: Callable[[], None]) -> Iterator[None]:
-    """SIGINT and SIGTERM are counted meanwhile, where otherwise the second could cut short what the first began."""
+    """Call ``count`` for each SIGINT and SIGTERM, so that a second one does not break off the handling of the first.
+
+    Does nothing outside the main thread, which alone may handle signals.
+    """
     if threading.current_thread() is not threading.main_thread():
-        yield  # signals are not for this thread to handle
+        yield
         return
     before = {number: signal.signal(number, lambda *_: count()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -1,4 +1,4 @@
-"""What one worker of a campaign holds: items claimed, kept by its beat, finished or handed back."""
+"""Leases of one worker process: items acquired, kept by heartbeats, then completed, failed or released."""
 
 from __future__ import annotations
 
@@ -6,88 +6,91 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from eqfuzz.campaign.store.records import Claim, StoredFinding
+from eqfuzz.campaign.store.items import Items
+from eqfuzz.campaign.store.outcome import Outcome
+from eqfuzz.campaign.store.records import Lease, StoredFinding
 from eqfuzz.campaign.store.retries import StoreRetrier
-from eqfuzz.campaign.store.store import Store
-from eqfuzz.campaign.worker_id import is_gone, worker_name
+from eqfuzz.campaign.worker_id import has_ended, worker_id
 
-BEAT_SECONDS = 10.0
-LOST_AFTER = 90.0
-"""Seconds without a beat after which what a worker holds is handed out again."""
+HEARTBEAT_SECONDS = 10.0
+EXPIRES_AFTER = 90.0
+"""Seconds without a heartbeat after which the leases of a worker expire."""
 
 
 class Leases:
-    """The items of a campaign that this process works at; any thread may ask."""
+    """The leases of this process; any thread may use them.
 
-    def __init__(self, store: Store, retry: StoreRetrier) -> None:
-        self.worker = worker_name()
-        self._items = store.items
-        self._retry = retry
-        self._claiming = threading.Lock()
-        self._held: set[int] = set()
-        self._campaign = 0
+    Creating it announces the worker to ``campaign`` and releases the leases of workers that have ended.
+    """
 
-    def begin(self, campaign: int) -> None:
-        """Announce this worker to ``campaign`` and take back what the dead hold."""
+    def __init__(self, items: Items, campaign: int, retry: StoreRetrier) -> None:
+        self.worker = worker_id()
+        self._items = items
         self._campaign = campaign
-        # Told before anything is claimed: what a worker holds that nobody has ever heard of is never taken back.
-        self._retry(self._tell_alive)
-        self._retry(self._items.abandoned, time.time(), LOST_AFTER)
-        for holder in self._retry(self._items.holders, campaign):
-            if is_gone(holder):
-                self._retry(self._items.hand_back, holder)
+        self._retry = retry
+        self._acquiring = threading.Lock()
+        self._held: set[int] = set()
+        # Before anything is acquired: leases of a worker without any heartbeat never expire.
+        self._send_heartbeat()
+        self._release_expired()
+        for worker in retry(items.workers, campaign):
+            if has_ended(worker):
+                retry(items.release_worker, worker)
 
-    def take(self) -> Claim | None:
-        """The next item, where there is one.
+    def acquire(self) -> Lease | None:
+        """A lease on the next item; None where there is none.
 
-        A server that goes while it answers may have handed out an item that nobody here has heard of, and an epoch
-        with such an item would never be done: so what is not known of is handed back before it is asked again.
+        A server that disconnects while it answers may have leased out an item without this process knowing, and the
+        epoch of such an item would never be done: before a retry, leases that are not known here are released.
         """
-        asked = False
+        is_retry = False
 
-        def claim() -> Claim | None:
-            nonlocal asked
-            if asked:
-                self._items.hand_back_but(self.worker, frozenset(self._held))
-            asked = True
-            return self._items.claim(self._campaign, self.worker)
+        def acquire() -> Lease | None:
+            nonlocal is_retry
+            if is_retry:
+                self._items.release_unknown(self.worker, frozenset(self._held))
+            is_retry = True
+            return self._items.lease(self._campaign, self.worker)
 
-        with self._claiming:
-            taken = self._retry(claim)
-            if taken is not None:
-                self._held.add(taken.case)
-        return taken
+        with self._acquiring:
+            lease = self._retry(acquire)
+            if lease is not None:
+                self._held.add(lease.case)
+        return lease
 
-    def finish(self, claim: Claim, outcome: Mapping[str, Any], findings: Sequence[StoredFinding]) -> bool:
-        """Store what came of ``claim``, in one transaction; False where somebody else has it by now."""
-        is_stored = self._retry(self._items.finish, claim, outcome, findings, time.time())
-        self._held.discard(claim.case)
+    def complete(self, lease: Lease, outcome: Outcome, findings: Sequence[StoredFinding]) -> bool:
+        """Store the result of an item in one transaction; False where the lease has expired."""
+        is_stored = self._retry(self._items.complete, lease, outcome, findings, time.time())
+        self._held.discard(lease.case)
         return is_stored
 
-    def give_up(self, claim: Claim) -> None:
-        """Another worker may have ``claim``: this one has lost what worked at it."""
-        self._held.discard(claim.case)
-        self._retry(self._items.give_up, claim)
+    def fail(self, lease: Lease) -> None:
+        """End a lease whose attempt has failed; another worker may acquire the item."""
+        self._held.discard(lease.case)
+        self._retry(self._items.fail, lease)
 
-    def hand_back(self) -> None:
-        """Hand back all that is held. Raises StoreError, at once."""
-        self._items.hand_back(self.worker)
+    def release_all(self) -> None:
+        """Release all leases of this worker. Raises StoreError, at once."""
+        self._items.release_worker(self.worker)
 
-    def keep_alive(self, over: threading.Event) -> None:
-        """Until ``over``, tell that this worker lives, and take back what silent ones hold.
+    def send_heartbeats(self, over: threading.Event) -> None:
+        """Send heartbeats and release expired leases until ``over``.
 
-        Not right after the store was away: then everybody has been silent.
+        Nothing is released just after the store was unavailable: then no worker could send a heartbeat.
         """
         before = time.monotonic()
-        while not over.wait(BEAT_SECONDS):
-            self._retry(self._tell_alive)
+        while not over.wait(HEARTBEAT_SECONDS):
+            self._send_heartbeat()
             now = time.monotonic()
-            if now - before < LOST_AFTER / 2:
-                self._retry(self._items.abandoned, time.time(), LOST_AFTER)
+            if now - before < EXPIRES_AFTER / 2:
+                self._release_expired()
             before = now
 
-    def _tell_alive(self) -> None:
-        self._items.beat(self.worker, socket.gethostname(), os.getpid(), time.time())
+    def _send_heartbeat(self) -> None:
+        # The time is taken anew on each try.
+        self._retry(lambda: self._items.heartbeat(self.worker, socket.gethostname(), os.getpid(), time.time()))
+
+    def _release_expired(self) -> None:
+        self._retry(lambda: self._items.release_expired(time.time(), EXPIRES_AFTER))

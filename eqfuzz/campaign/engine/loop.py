@@ -1,4 +1,4 @@
-"""The loop of ``eqfuzz campaign``: epochs planned, their items handed to workers, what comes back stored and learnt."""
+"""Loop of ``eqfuzz campaign``: plans epochs, hands their items to workers, stores the results and learns from them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from eqfuzz.campaign.configuration import Configuration, completed, differences
 from eqfuzz.campaign.engine.budget import BudgetMonitor
-from eqfuzz.campaign.engine.disk_space import DISK_FULL, ROOM_SECONDS, DiskFullError, enough_room, tells_of_no_room
+from eqfuzz.campaign.engine.disk_space import DISK_FULL, RECHECK_SECONDS, DiskFullError, has_space, mentions_full_disk
+from eqfuzz.campaign.engine.dispatch import EventDispatcher
 from eqfuzz.campaign.engine.epochs import EpochScheduler
 from eqfuzz.campaign.engine.interrupts import counting_signals
 from eqfuzz.campaign.engine.leases import Leases
-from eqfuzz.campaign.engine.plan import NothingToDo
-from eqfuzz.campaign.executors.item_runner import ItemInterrupted, ItemResult
+from eqfuzz.campaign.engine.plan import NothingToDo, SearchSpace
+from eqfuzz.campaign.executors.item_runner import ItemInterrupted, ItemResult, WorkOrder
 from eqfuzz.campaign.executors.local import Executor, ExecutorLost
-from eqfuzz.campaign.feedback.novelty import empty_outcome
-from eqfuzz.campaign.metrics import Statistics
-from eqfuzz.campaign.sources.files import CampaignEnding, SeedSource
-from eqfuzz.campaign.store.database import told_of_file
-from eqfuzz.campaign.store.records import Claim, StoredFinding
+from eqfuzz.campaign.sources.files import CampaignEnding
+from eqfuzz.campaign.store.database import file_error
+from eqfuzz.campaign.store.outcome import Outcome
+from eqfuzz.campaign.store.records import Campaign, Lease, StoredFinding
 from eqfuzz.campaign.store.retries import StoreRetrier
 from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.errors import UsageError
@@ -37,10 +37,8 @@ from eqfuzz.events.campaign import (
     ItemStarted,
     WorkerLost,
 )
-from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.run import FindingReported
 from eqfuzz.mutate.bucketing import Bucketer
-from eqfuzz.mutate.invalid_seeds import InvalidSeeds
 from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.findings.versions import versions
 
@@ -48,332 +46,338 @@ if TYPE_CHECKING:
     from eqfuzz.campaign.sources.llm import LlmSeeds
 
 ATTEMPTS = 3
-"""Workers that an item may cost before it is given up."""
+"""Number of workers that an item may cost before it is marked as lost."""
 
 IDLE_SECONDS = 0.2
-LOOKING_SECONDS = 0.2
-"""Wall seconds after which a signal is heeded."""
+SIGNAL_SECONDS = 0.2
+"""Wall seconds between two looks for signals."""
 
 STOPPING_SECONDS = 30.0
+"""Wall seconds that running threads have to end after a stop."""
 
 
 @dataclasses.dataclass(frozen=True)
 class CampaignInvocation:
-    """One call of a campaign: what belongs to it, not to the campaign. ``out`` is the campaign's own folder."""
+    """What one call of a campaign works with."""
 
     name: str
     out: Path
+    """Folder of the campaign."""
     store: Store
     executor: Executor
     executor_name: str
-    sources: Sequence[SeedSource]
-    families: Sequence[str]
-    configs: Sequence[str]
+    space: SearchSpace
     rules: int
-    writer: LlmSeeds | None = None
-    """That of ``sources`` which asks a language model."""
+    """Number of selected rules."""
+    llm_source: LlmSeeds | None = None
+    """The source among those of ``space`` that asks a language model."""
 
 
 class CampaignLoop:
-    """Runs ``configuration`` as the campaign ``call.name`` until a budget is spent or it is interrupted."""
+    """Runs ``configuration`` as the campaign ``invocation.name`` until a budget is spent or it is interrupted.
+
+    Creating it opens the campaign in the store. Raises UsageError for other settings than those of its earlier calls,
+    and StoreError.
+    """
 
     def __init__(
-        self,
-        configuration: Configuration,
-        call: CampaignInvocation,
-        sorting: Bucketer,
-        statistics: Statistics,
-        handler: Handler,
+        self, configuration: Configuration, invocation: CampaignInvocation, bucketer: Bucketer, events: EventDispatcher
     ) -> None:
         self.configuration = configuration
-        self.call = call
-        self.statistics = statistics
-        self._sorting = sorting
-        self._handler = handler
-        self._emitting = threading.RLock()
-        if call.writer is not None:
-            call.writer.tell = self._emit
+        self.metrics = events.metrics
+        self._invocation = invocation
+        self._executor = invocation.executor
+        self._llm_source = invocation.llm_source
+        self._bucketer = bucketer
+        self._events = events
+        self._emit = events.emit
+        self._drain_lock = threading.Lock()
         self._draining = threading.Event()
+        """Set once nothing new is started."""
         self._stop = threading.Event()
+        """Set once running items are interrupted."""
         self._over = threading.Event()
         self._why = ""
         self._interrupts = 0
-        self._broken: BrokenPipeError | None = None
+        self._broken_pipe: BrokenPipeError | None = None
         self._errors: list[str] = []
-        self._new_here: list[str] = []
-        self._invalid = InvalidSeeds()
         self._retry = StoreRetrier(self._report_unavailable, self._stop)
-        self._claims = Leases(call.store, self._retry)
-        self._budgeting = BudgetMonitor(configuration.budget, statistics, call.writer)
-        self._learning = EpochScheduler(call.name, configuration, call.store, statistics, self._retry, self._emit)
-
-    def run(self) -> CampaignSummary:
-        """The last event, which has been handed to the handler as all before. Raises UsageError and RunnerFailed."""
-        self._begin()
-        threads = [
-            threading.Thread(target=self._guarded, args=(self._serve, slot), name=f"item-{slot}", daemon=True)
-            for slot in range(self.call.executor.slots)
-        ]
-        beating = threading.Thread(
-            target=self._guarded, args=(self._claims.keep_alive, self._over), name="beat", daemon=True
+        self._budget = BudgetMonitor(configuration.budget, self.metrics, invocation.llm_source)
+        campaign = self._open_campaign()
+        self._leases = Leases(invocation.store.items, campaign.id, self._retry)
+        self._epochs = EpochScheduler(
+            campaign,
+            configuration,
+            invocation.space,
+            invocation.store,
+            self.metrics,
+            self._retry,
+            self._emit,
         )
-        try:
-            with counting_signals(self._count_interrupt):
-                for thread in [*threads, beating]:
-                    thread.start()
-                self._heed_signals(threads)
-        finally:
-            self._over.set()
-            self._stop.set()
-            self.call.executor.close()
-            if not any(thread.is_alive() for thread in threads):
-                with contextlib.suppress(StoreError):  # what stays claimed is taken back by whoever goes on
-                    self._claims.hand_back()
-        if self._broken is not None:
-            raise self._broken
-        return self._summarise()
+        self._emit_start(campaign)
 
-    def _heed_signals(self, threads: Sequence[threading.Thread]) -> None:
-        """Returns when all have ended, or when everything is to stop and a silent database holds one of them."""
-        heeded, patience = 0, STOPPING_SECONDS
-        while any(thread.is_alive() for thread in threads) and patience > 0:
-            for thread in threads:
-                thread.join(LOOKING_SECONDS / len(threads))
-            if self._budgeting.is_late and not self._draining.is_set():
-                self._drain("time")  # workers may all wait for a model
-            while heeded < self._interrupts:
-                heeded += 1
-                self._interrupt()
-            if self._stop.is_set():
-                patience -= LOOKING_SECONDS
-
-    def _begin(self) -> None:
-        call, configuration = self.call, self.configuration
+    def _open_campaign(self) -> Campaign:
+        invocation, configuration = self._invocation, self.configuration
         settings = configuration.lasting()
-        found = self._retry(call.store.begin, call.name, configuration.seed, settings, versions(), time.time())
-        other = differences(completed(found.settings), settings)
+        campaign = self._retry(
+            invocation.store.open_campaign, invocation.name, configuration.seed, settings, versions(), time.time()
+        )
+        other = differences(completed(campaign.settings), settings)
         if other:
             raise UsageError(
-                f"campaign {call.name!r} was begun with other settings: {', '.join(other)}; "
+                f"campaign {invocation.name!r} was started with other settings: {', '.join(other)}; "
                 "leave them as they were, or choose another --name"
             )
-        self._claims.begin(found.id)
-        self._learning.begin(found.id)
+        return campaign
+
+    def _emit_start(self, campaign: Campaign) -> None:
+        invocation, configuration = self._invocation, self.configuration
         self._emit(
             CampaignStarted(
-                campaign=call.name,
+                campaign=invocation.name,
                 seed=configuration.seed,
-                resumed=found.planned > 0,
-                sources=[source.name for source in call.sources],
-                rules=call.rules,
-                configs=list(call.configs),
+                resumed=campaign.planned > 0,
+                sources=[source.name for source in invocation.space.sources],
+                rules=invocation.rules,
+                configs=list(invocation.space.configs),
                 devices=list(configuration.compiling.devices),
-                jobs=call.executor.slots,
-                executor=call.executor_name,
+                jobs=self._executor.slots,
+                executor=invocation.executor_name,
                 feedback=configuration.feedback.enabled,
-                out=str(call.out),
-                store=call.store.place,
+                out=str(invocation.out),
+                store=invocation.store.place,
                 versions=versions(),
             )
         )
 
+    def run(self) -> CampaignSummary:
+        """The last event, which was handed to the handler like all others. Raises RunnerFailed and BrokenPipeError."""
+        threads = [
+            threading.Thread(target=self._guarded, args=(self._serve, slot), name=f"item-{slot}", daemon=True)
+            for slot in range(self._executor.slots)
+        ]
+        heartbeats = threading.Thread(
+            target=self._guarded, args=(self._leases.send_heartbeats, self._over), name="heartbeat", daemon=True
+        )
+        try:
+            with counting_signals(self._count_interrupt):
+                for thread in [*threads, heartbeats]:
+                    thread.start()
+                self._await_end(threads)
+        finally:
+            self._over.set()
+            self._stop.set()
+            self._executor.close()
+            if not any(thread.is_alive() for thread in threads):
+                with contextlib.suppress(StoreError):  # leases that stay are released by another worker
+                    self._leases.release_all()
+        if self._broken_pipe is not None:
+            raise self._broken_pipe
+        return self._summarise()
+
+    def _await_end(self, threads: Sequence[threading.Thread]) -> None:
+        """Return once all threads have ended, or some time after a stop: an unreachable database may hold one."""
+        handled, left = 0, STOPPING_SECONDS
+        while any(thread.is_alive() for thread in threads) and left > 0:
+            for thread in threads:
+                thread.join(SIGNAL_SECONDS / len(threads))
+            if self._budget.is_late and not self._draining.is_set():
+                self._drain("time")  # all workers may be waiting for a model
+            while handled < self._interrupts:
+                handled += 1
+                self._interrupt()
+            if self._stop.is_set():
+                left -= SIGNAL_SECONDS
+
     # Workers
 
     def _guarded(self, work: Callable[..., None], *arguments: Any) -> None:
-        """A thread that breaks down ends the campaign, with its error told."""
+        """Call ``work``; an error in it ends the campaign and is reported in the summary."""
         try:
             work(*arguments)
         except NothingToDo:
-            self._drain(self._budgeting.why_no_seed())
+            self._drain(self._budget.why_no_seed())
         except CampaignEnding:
-            pass  # others have ended it
-        except BrokenPipeError as error:  # nobody reads the events any more
-            self._broken = error
+            pass  # another thread has ended the campaign
+        except BrokenPipeError as error:  # the reader of the events is gone
+            self._broken_pipe = error
             self._draining.set()
             self._stop.set()
-            if self.call.writer is not None:
-                self.call.writer.cut_off()
+            if self._llm_source is not None:
+                self._llm_source.abort()
         except BaseException as error:
-            with self._emitting:
-                self._errors.append(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
+            self._errors.append(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
             self._drain("error")
             if not isinstance(error, StoreError | RunnerFailed):
                 raise
 
     def _serve(self, slot: int) -> None:
-        """One slot's work until the campaign ends."""
-        call = self.call
+        """Run items in one slot until the campaign ends."""
         while not self._draining.is_set():
-            why = self._budgeting.spent()
+            why = self._budget.spent()
             if why:
                 self._drain(why)
                 return
             try:
-                self._learning.advance(
-                    call.sources, call.families, call.configs, self._budgeting.may_plan, self._draining
-                )
+                self._epochs.advance(self._budget.may_plan, self._draining)
             except NothingToDo:
-                if not self._budgeting.is_answer_awaited():
+                if not self._budget.is_answer_awaited():
                     raise
-            if not call.executor.ready(slot, self._emit):
+            lease = self._leases.acquire() if self._executor.ready(slot, self._emit) else None
+            if lease is None:
                 self._draining.wait(IDLE_SECONDS)
-                continue
-            claim = self._claims.take()
-            if claim is None:
-                self._draining.wait(IDLE_SECONDS)
-                continue
-            self._do(slot, claim)
+            else:
+                self._run_item(slot, lease)
 
-    def _do(self, slot: int, claim: Claim) -> None:
-        item = claim.item
-        self._emit(ItemStarted(claim.case, item.name, dict(item.arms), claim.attempt))
-        if claim.attempt > ATTEMPTS:
-            told = empty_outcome("lost", f"cost its worker {ATTEMPTS} times")
-            self._store(claim, ItemResult(told, ()))
+    def _run_item(self, slot: int, lease: Lease) -> None:
+        item = lease.item
+        self._emit(ItemStarted(index=lease.case, seed=item.name, arms=dict(item.arms), attempt=lease.attempt))
+        if lease.attempt > ATTEMPTS:
+            self._store(lease, ItemResult(Outcome(state="lost", reason=f"cost its worker {ATTEMPTS} times")))
             return
-        text = self._retry(self.call.store.program, item.program)
-        without_room = False
-        while self._has_room(failed=without_room):
+        text = self._retry(self._invocation.store.program, item.program)
+        order = WorkOrder(item, text, lease.case)
+        disk_was_full = False
+        while self._await_space(disk_was_full=disk_was_full):
             try:
-                performed = self.call.executor.perform(slot, item, text, claim.case, self._emit, self._stop)
-                if enough_room(self.call.out) and not tells_of_no_room(performed):
-                    self._store(claim, performed)
+                result = self._executor.perform(slot, order, self._emit, self._stop)
+                if has_space(self._invocation.out) and not mentions_full_disk(result):
+                    self._store(lease, result)
                     return
-                _discard(performed)
+                _remove_findings(result)
             except ItemInterrupted:
                 return
             except DiskFullError:
                 pass
             except OSError as error:
-                if not DiskFullError.is_meant_by(error):
+                if not DiskFullError.is_cause_of(error):
                     raise
             except ExecutorLost as lost:
-                self._emit(WorkerLost(f"{self._claims.worker}/{slot}", str(lost)))
-                self._claims.give_up(claim)
+                self._emit(WorkerLost(worker=f"{self._leases.worker}/{slot}", detail=str(lost)))
+                self._leases.fail(lease)
                 return
-            without_room = True
+            disk_was_full = True
 
-    def _store(self, claim: Claim, performed: ItemResult) -> None:
-        """Sort the findings, then store everything in one transaction."""
-        outcome = self._learning.new_of(performed.outcome)
-        store = self.call.store
-        told = [self._retry(self._sorted, event) for event in performed.findings]
-        kept = [_kept(event, claim.item.epoch) for event in told]
-        outcome["buckets"] = sorted({f.bucket for f in kept if not f.issue})
-        outcome["findings"] = [finding.id for finding in kept]
-        texts = dict(outcome["texts"])
-        outcome["texts"] = {variant: self._retry(store.put_program, text) for variant, text in texts.items()}
-        is_stored = self._claims.finish(claim, outcome, kept)
-        if not is_stored:
-            return  # somebody else has it by now
-        self.statistics.store(outcome)
-        for event in told:
+    def _store(self, lease: Lease, result: ItemResult) -> None:
+        """Put the findings into buckets, then store everything in one transaction."""
+        store = self._invocation.store
+        result = self._epochs.without_known(result)
+        events = [self._retry(self._bucketed, event) for event in result.findings]
+        findings = [_stored(event, lease.item.epoch) for event in events]
+        outcome = result.outcome.model_copy(
+            update={
+                "buckets": tuple(sorted({finding.bucket for finding in findings if not finding.issue})),
+                "findings": tuple(finding.id for finding in findings),
+                "digests": {variant: self._retry(store.put_program, text) for variant, text in result.texts.items()},
+            }
+        )
+        if not self._leases.complete(lease, outcome, findings):
+            return  # the lease has expired, and another worker has the item
+        self.metrics.count_outcome(outcome)
+        for event in events:
             self._emit(event)
-        if outcome["state"] == "error":
-            with self._emitting:
-                self._errors.append(outcome["reason"])
-        ended = outcome["state"], outcome["reason"], outcome["cells"], outcome["cpu_seconds"]
-        self._emit(ItemEnded(claim.case, claim.item.name, *ended))
+        if outcome.state == "error":
+            self._errors.append(outcome.reason)
+        self._emit(
+            ItemEnded(
+                index=lease.case,
+                seed=lease.item.name,
+                state=outcome.state,
+                reason=outcome.reason,
+                cells=outcome.cells,
+                cpu_seconds=outcome.cpu_seconds,
+            )
+        )
 
-    def _sorted(self, event: FindingReported) -> FindingReported:
+    def _bucketed(self, event: FindingReported) -> FindingReported:
         """Raises StoreError where the buckets cannot be written."""
         try:
-            place = self._sorting.sort(event.finding, Path(event.folder))
+            assignment = self._bucketer.assign(event.finding, Path(event.folder))
         except OSError as error:
-            raise told_of_file(error, Path(event.folder)) from None
-        return dataclasses.replace(event, bucket=place.bucket, kept=place.kept, issue=place.issue)
+            raise file_error(error, Path(event.folder)) from None
+        return dataclasses.replace(event, bucket=assignment.bucket, kept=assignment.kept, issue=assignment.issue)
 
     # Ending
 
     def _drain(self, why: str) -> None:
-        """Begin nothing new."""
-        with self._emitting:
+        """Start nothing new, for the reason ``why``; only the first reason counts."""
+        with self._drain_lock:
             if self._draining.is_set():
                 return
             self._why = why
             self._draining.set()
-            if self.call.writer is not None:
-                self.call.writer.end()
-            self._emit(CampaignStopping(why, len(self.statistics.figures()["running"])))
+        if self._llm_source is not None:
+            self._llm_source.drain()
+        self._emit(CampaignStopping(why=why, running=len(self.metrics.figures()["running"])))
 
     def _count_interrupt(self) -> None:
         self._interrupts += 1
 
     def _interrupt(self) -> None:
-        """Ctrl-C: once, what is in flight is finished; twice, it is cut off."""
+        """Ctrl-C: the first one lets running items finish, the second one interrupts them."""
         if not self._draining.is_set() or self._why != "interrupt":
-            already = self._draining.is_set()
+            was_draining = self._draining.is_set()
             self._drain("interrupt")
             self._why = "interrupt"
-            if not already:
+            if not was_draining:
                 return
         self._stop.set()
-        if self.call.writer is not None:
-            self.call.writer.cut_off()
-        self.call.executor.close()
+        if self._llm_source is not None:
+            self._llm_source.abort()
+        self._executor.close()
 
     def _summarise(self) -> CampaignSummary:
-        new, known = self.statistics.findings()
-        figures = self.statistics.figures()
+        new, known = self.metrics.findings()
+        figures = self.metrics.figures()
+        invalid_seeds = self._events.invalid_seeds
         if self.configuration.compiling.preload is None and not self.configuration.sources.untrusted:
-            self._errors += self._invalid.broken_installation(versions()["torch"])
+            self._errors += invalid_seeds.broken_installation(versions()["torch"])
         summary = CampaignSummary(
-            campaign=self.call.name,
+            campaign=self._invocation.name,
             seed=self.configuration.seed,
             why=self._why,
             interrupted=self._why == "interrupt",
-            seconds=round(self.statistics.seconds, 3),
-            total_seconds=round(self.statistics.total_seconds, 3),
+            seconds=round(self.metrics.seconds, 3),
+            total_seconds=round(self.metrics.total_seconds, 3),
             errors=sorted(set(self._errors)),
             figures=figures,
-            yields=self._learning.yields(),
+            yields=self._epochs.rewards_per_cost(),
             findings=new,
             buckets=figures["buckets"],
             known=known,
-            new_here=sorted(set(self._new_here)),
-            invalid_reasons=self._invalid.reasons(),
+            new_here=sorted(self._events.new_buckets),
+            invalid_reasons=invalid_seeds.reasons(),
         )
         self._emit(summary)
         return summary
 
-    # What may pass
+    # Waiting
 
-    def _has_room(self, *, failed: bool) -> bool:
-        """Wait until there is room on the disk, for a while at least where an item ``failed`` for want of it.
+    def _await_space(self, *, disk_was_full: bool) -> bool:
+        """Wait until the disk has space, and at least once after an item failed because it was full.
 
-        False where everything ends meanwhile.
+        False where the campaign ends meanwhile.
         """
         waited = False
-        while (failed and not waited) or not enough_room(self.call.out):
+        while (disk_was_full and not waited) or not has_space(self._invocation.out):
             if not waited:
-                self._emit(CampaignBlocked(DISK_FULL, f"less room than is needed below {self.call.out}", ROOM_SECONDS))
+                detail = f"too little disk space below {self._invocation.out}"
+                self._emit(CampaignBlocked(cause=DISK_FULL, detail=detail, seconds=RECHECK_SECONDS))
             waited = True
-            if self._draining.wait(ROOM_SECONDS):
+            if self._draining.wait(RECHECK_SECONDS):
                 return False
         if waited:
-            self._emit(CampaignBlocked("", "", 0.0))
+            self._emit(CampaignBlocked.over())
         return True
 
     def _report_unavailable(self, error: StoreError | None, seconds: float) -> None:
-        cause = getattr(error, "cause", "") if error is not None else ""
-        self._emit(CampaignBlocked(cause, str(error or ""), seconds))
-
-    def _emit(self, event: Event) -> None:
-        with self._emitting:
-            self.statistics.count(event)
-            match event:
-                case FindingReported(issue=""):
-                    self._new_here.append(event.bucket or event.finding.id)
-                case ItemEnded(index=index, seed=seed, state=state, reason=reason):
-                    self._invalid.add_tried(seed)
-                    if state == "invalid":
-                        self._invalid.add(index, seed, reason)
-                case _:
-                    pass
-            self._handler(event)
+        if error is None:
+            self._emit(CampaignBlocked.over())
+        else:
+            self._emit(CampaignBlocked(cause=getattr(error, "cause", ""), detail=str(error), seconds=seconds))
 
 
-def _kept(event: FindingReported, epoch: int) -> StoredFinding:
+def _stored(event: FindingReported, epoch: int) -> StoredFinding:
     finding = event.finding
     return StoredFinding(
         id=finding.id,
@@ -387,8 +391,8 @@ def _kept(event: FindingReported, epoch: int) -> StoredFinding:
     )
 
 
-def _discard(performed: ItemResult) -> None:
-    """Forget findings that a full disk has made."""
-    for event in performed.findings:
+def _remove_findings(result: ItemResult) -> None:
+    """Remove findings that a full disk has caused."""
+    for event in result.findings:
         if not event.known:
             shutil.rmtree(event.folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Files on their way between machines that share no disk: the user's own to a worker, its findings back."""
+"""Transfer of files between machines that share no disk: the user's files to workers, their findings back."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from eqfuzz.atomic_file import new_folder
 from eqfuzz.campaign.configuration import Configuration
 
-Parcel = Mapping[str, bytes]
-"""Contents of files by their path below the folder that they are packed from."""
+FileBundle = Mapping[str, bytes]
+"""Contents of files by their path below the packed folder."""
 
 
-def pack(base: Path, folders: Iterable[Path], renamed: Mapping[str, str]) -> Parcel:
-    """All files of ``folders``, which lie below ``base``; paths that they tell are ``renamed``, by their beginnings."""
+def pack(base: Path, folders: Iterable[Path], renamed: Mapping[str, str]) -> FileBundle:
+    """All files of ``folders``, which lie below ``base``; prefixes of paths in their text are ``renamed``."""
     return {
         str(path.relative_to(base)): _renamed(path, renamed)
         for folder in sorted(folders)
@@ -24,13 +24,13 @@ def pack(base: Path, folders: Iterable[Path], renamed: Mapping[str, str]) -> Par
     }
 
 
-def unpack(parcel: Parcel, base: Path) -> None:
-    """Put the folders of ``parcel``, each two levels deep, below ``base``; one that is there already stays as it is.
+def unpack(bundle: FileBundle, base: Path) -> None:
+    """Write the folders of ``bundle``, each two levels deep, below ``base``, each atomically; existing ones stay.
 
-    A folder appears whole or not at all. Raises OSError.
+    Raises OSError.
     """
     folders: dict[Path, dict[Path, bytes]] = {}
-    for name, content in parcel.items():
+    for name, content in bundle.items():
         path = Path(name)
         folders.setdefault(Path(*path.parts[:2]), {})[Path(*path.parts[2:])] = content
     for folder, files in folders.items():
@@ -57,19 +57,17 @@ def _renamed(path: Path, renamed: Mapping[str, str]) -> bytes:
 
 @dataclasses.dataclass(frozen=True)
 class ShippedConfiguration:
-    """A configuration with the user's files that it names: rules, compile configurations, the preload.
-
-    The configuration's paths are absolute ones of the machine that it comes from. ``files`` has by path the contents
-    of a file (its own path below itself is empty) or of the files of a folder.
-    """
+    """A configuration with the user's files that it names: rules, compile configurations, the preload."""
 
     configuration: Configuration
-    files: Mapping[str, Parcel]
+    """With absolute paths of the machine that it comes from."""
+    files: Mapping[str, FileBundle]
+    """By such a path, the files of a folder, or one file under the empty name."""
 
     @classmethod
     def of(cls, configuration: Configuration) -> ShippedConfiguration:
         """Raises OSError where a file cannot be read."""
-        files: dict[str, Parcel] = {}
+        files: dict[str, FileBundle] = {}
 
         def packed(path: Path) -> Path:
             files[str(path.absolute())] = _contents(path)
@@ -78,11 +76,11 @@ class ShippedConfiguration:
         return cls(_with_paths(configuration, packed), files)
 
     def unpack(self, base: Path) -> tuple[Configuration, dict[str, str]]:
-        """The configuration with its files below ``base``, and by the path of each there the one that it came from."""
+        """The configuration with its files below ``base``, and the original path of each by its new one."""
         places: dict[str, Path] = {}
-        for number, (origin, parcel) in enumerate(self.files.items()):
+        for number, (origin, bundle) in enumerate(self.files.items()):
             places[origin] = base / str(number) / Path(origin).name
-            for name, content in parcel.items():
+            for name, content in bundle.items():
                 path = places[origin] / name if name else places[origin]
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)
@@ -90,14 +88,14 @@ class ShippedConfiguration:
         return configuration, {str(place): origin for origin, place in places.items()}
 
 
-def _contents(path: Path) -> Parcel:
+def _contents(path: Path) -> FileBundle:
     if path.is_dir():
         return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*.py"))}
     return {"": path.read_bytes()}
 
 
 def _with_paths(configuration: Configuration, there: Callable[[Path], Path]) -> Configuration:
-    """The configuration with another path for each of the user's files."""
+    """The configuration with the new path of each of the user's files."""
     rewriting, compiling = configuration.rewriting, configuration.compiling
     files = {
         "configs_from": compiling.configs_from and there(compiling.configs_from),

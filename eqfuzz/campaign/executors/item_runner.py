@@ -1,18 +1,17 @@
-"""One item of a campaign done: its seed run, and what came of that as an outcome."""
+"""Runs one item of a campaign and collects its outcome."""
 
 from __future__ import annotations
 
 import dataclasses
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
 from eqfuzz.campaign.configuration import Configuration
-from eqfuzz.campaign.feedback.novelty import empty_outcome
+from eqfuzz.campaign.store.outcome import Outcome
 from eqfuzz.campaign.store.records import Item
-from eqfuzz.events.event import Event
+from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.run import CellJudged, FindingReported, LinesCovered, SeedDone, SeedInvalid, SeedRewritten
 from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.mutate.settings import Settings
@@ -29,19 +28,48 @@ from eqfuzz.triage.findings.versions import versions
 
 
 class ItemInterrupted(Exception):
-    """The item was stopped half-way: it is to be done again."""
+    """The item was interrupted and has to be run again."""
+
+
+@dataclasses.dataclass(frozen=True)
+class WorkOrder:
+    """An item with the text of its seed. ``index`` numbers it in events."""
+
+    item: Item
+    text: str
+    index: int
 
 
 @dataclasses.dataclass(frozen=True)
 class ItemResult:
-    """An outcome as the store keeps it, and the findings that were made, their folders in place."""
+    """What one run of an item gave; its findings have their folders."""
 
-    outcome: dict[str, Any]
-    findings: tuple[FindingReported, ...]
+    outcome: Outcome
+    findings: tuple[FindingReported, ...] = ()
+    texts: Mapping[int, str] = dataclasses.field(default_factory=dict)
+    """Texts of the variants that reached features, by variant."""
+
+    def without_known(self, features: Collection[int], lines: Mapping[str, int]) -> ItemResult:
+        """Without the features and lines given, and without the texts of variants that reach no other feature.
+
+        What was reached before the item is done was also reached before its epoch is committed, so nothing is lost.
+        """
+        left = {
+            variant: tuple(feature for feature in reached if feature not in features)
+            for variant, reached in self.outcome.features.items()
+        }
+        left = {variant: reached for variant, reached in left.items() if reached}
+        bitmaps = {file: int(bitmap, 16) & ~lines.get(file, 0) for file, bitmap in self.outcome.lines.items()}
+        new_lines = {file: f"{bits:x}" for file, bits in bitmaps.items() if bits}
+        return ItemResult(
+            self.outcome.model_copy(update={"features": left, "lines": new_lines}),
+            self.findings,
+            {variant: text for variant, text in self.texts.items() if variant in left},
+        )
 
 
 class ItemRunner:
-    """What all items share: settings, rules, one pool of processes. ``perform`` may be called from several threads.
+    """Runs items with the same settings and rules in one pool of processes; any thread may call ``run_item``.
 
     Everything is written below ``out``. Raises ValueError (or RuleError) for a configuration that cannot be used.
     """
@@ -85,120 +113,119 @@ class ItemRunner:
     def environment(self) -> Environment:
         return self._environment
 
-    def perform(
-        self,
-        item: Item,
-        text: str,
-        index: int,
-        emit: Callable[[Event], None],
-        stop: threading.Event,
-    ) -> ItemResult:
-        """Run the item's seed, whose text is ``text``, to the end.
+    def run_item(self, order: WorkOrder, emit: Handler, stop: threading.Event) -> ItemResult:
+        """Run the item's seed to the end; findings are not emitted but returned.
 
-        Raises CutOff where ``stop`` was set before, RunnerFailed when no process can be started.
+        Raises ItemInterrupted where ``stop`` was set before, RunnerFailed when no process can be started.
         """
         self._pruning.due()
-        outcome = _OutcomeCollector(emit)
-        options = item.options
+        collector = _OutcomeCollector(emit)
+        options = order.item.options
         settings = dataclasses.replace(
             self._settings,
-            seed=options["seed"],
-            favoured=tuple(options["favoured"]),
-            configs=choose(options["configs"], self.configs),
-            traced=options["traced"],
-            met=frozenset(tuple(symptom) for symptom in options["met"]),
+            seed=options.seed,
+            favoured=options.favoured,
+            configs=choose(options.configs, self.configs),
+            traced=options.traced,
+            met=frozenset(options.met),
         )
         seed = SeedRun(
-            index=index,
-            path=Path(item.name),
+            index=order.index,
+            path=Path(order.item.name),
             settings=settings,
             rules=self.rules,
             pool=self.pool,
             environment=self._environment,
             limits=self._limits,
             versions=self._versions,
-            emit=outcome.take,
+            emit=collector.collect,
             stop=stop,
             deadline=None,
-            text=text,
+            text=order.text,
         )
         try:
             seed.run()
         except OutOfTime:
             raise ItemInterrupted from None
         except RunnerFailed:
-            if stop.is_set():  # the pool is closed by whoever stopped it
+            if stop.is_set():  # the pool was closed together with it
                 raise ItemInterrupted from None
             raise
         except InternalError as error:
             if stop.is_set():
                 raise ItemInterrupted from None
             return ItemResult(
-                {**empty_outcome("error", str(error)), "details": error.details, "cpu_seconds": seed.cpu_seconds}, ()
+                Outcome(state="error", reason=str(error), details=error.details, cpu_seconds=seed.cpu_seconds)
             )
-        return ItemResult(outcome.closed(seed), tuple(outcome.findings))
+        return collector.result(seed)
 
     def close(self) -> None:
-        """End all processes; what still runs ends as cut off."""
+        """End all processes; running items are interrupted."""
         self.pool.close()
 
 
 class _OutcomeCollector:
-    """Adds up the events of one seed on their way to ``emit``; findings stay here until they are sorted."""
+    """Collects the outcome of one seed from its events, which it passes on to ``emit`` except for findings."""
 
-    def __init__(self, emit: Callable[[Event], None]) -> None:
+    def __init__(self, emit: Handler) -> None:
         self._emit = emit
-        self._told = empty_outcome("done")
+        self._invalid = ""
+        self._sites = 0
+        self._variants = 0
+        self._cells = 0
+        self._erased = 0
         self._verdicts: Counter[str] = Counter()
-        self.findings: list[FindingReported] = []
+        self._rules: dict[int, tuple[str, ...]] = {}
+        self._lines: dict[str, str] = {}
+        self._done: SeedDone | None = None
+        self._findings: list[FindingReported] = []
 
-    def take(self, event: Event) -> None:
-        told = self._told
+    def collect(self, event: Event) -> None:
         match event:
             case FindingReported():
-                self.findings.append(event)
+                self._findings.append(event)
                 return
             case SeedInvalid(reason=reason):
-                told["state"], told["reason"] = "invalid", reason
+                self._invalid = reason
             case SeedRewritten(sites=sites, variants=variants):
-                told["sites"], told["variants"] = sites, variants
+                self._sites, self._variants = sites, variants
             case CellJudged():
                 if event.variant:
-                    told["rules"][str(event.variant)] = event.rules
+                    self._rules[event.variant] = tuple(event.rules)
                 if event.config:
-                    told["cells"] += 1
-                    told["erased"] += event.erased
+                    self._cells += 1
+                    self._erased += event.erased
                     self._verdicts[str(event.verdict.kind)] += 1
             case LinesCovered(files=files):
-                told["lines"] = files
-            case SeedDone(seconds=seconds, cpu_seconds=cpu_seconds, peak_mb=peak_mb):
-                told["seconds"], told["cpu_seconds"] = round(seconds, 3), round(cpu_seconds, 3)
-                told["peak_mb"] = peak_mb
+                self._lines = files
+            case SeedDone():
+                self._done = event
             case _:
                 pass
         self._emit(event)
 
-    def closed(self, seed: SeedRun) -> dict[str, Any]:
-        features = {str(variant): sorted(reached) for variant, reached in seed.features.items() if reached}
-        texts = {variant: seed.source_of(int(variant)) for variant in features if variant != "0"}
-        told = {"verdicts": dict(sorted(self._verdicts.items())), "shown": sorted(map(list, seed.shown))}
-        return {**self._told, **told, "features": features, "texts": texts}
-
-
-def without_known(outcome: dict[str, Any], features: Collection[int], lines: Mapping[str, int]) -> dict[str, Any]:
-    """``outcome`` without what is known already, and without the texts of variants that reach nothing else.
-
-    What is known when an item is done is known when its epoch is settled, so nothing is lost.
-    """
-    new = {variant: [f for f in reached if f not in features] for variant, reached in outcome["features"].items()}
-    new = {variant: reached for variant, reached in new.items() if reached}
-    bitmaps = {file: int(bitmap, 16) & ~lines.get(file, 0) for file, bitmap in outcome["lines"].items()}
-    return {
-        **outcome,
-        "features": new,
-        "texts": {variant: text for variant, text in outcome["texts"].items() if variant in new},
-        "lines": {file: f"{bits:x}" for file, bits in bitmaps.items() if bits},
-    }
+    def result(self, seed: SeedRun) -> ItemResult:
+        """The result of ``seed``, which has run to the end."""
+        done = self._done
+        assert done is not None
+        outcome = Outcome(
+            state="invalid" if self._invalid else "done",
+            reason=self._invalid,
+            sites=self._sites,
+            variants=self._variants,
+            cells=self._cells,
+            erased=self._erased,
+            verdicts=dict(sorted(self._verdicts.items())),
+            seconds=round(done.seconds, 3),
+            cpu_seconds=round(done.cpu_seconds, 3),
+            peak_mb=done.peak_mb,
+            features={variant: tuple(sorted(reached)) for variant, reached in seed.features.items() if reached},
+            rules=self._rules,
+            lines=self._lines,
+            symptoms=tuple(sorted(seed.shown)),
+        )
+        texts = {variant: seed.source_of(variant) for variant in outcome.features if variant}
+        return ItemResult(outcome, tuple(self._findings), texts)
 
 
 def configs_of(configuration: Configuration) -> dict[str, Config]:

@@ -1,40 +1,30 @@
-"""Who does the items: this machine's processes here, those of a Ray cluster in ``ray_executor``."""
+"""Executors run the items of a campaign: here in processes of this machine, in ``ray`` on a cluster."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Protocol
 
-from eqfuzz.campaign.executors.item_runner import ItemResult, ItemRunner
-from eqfuzz.campaign.store.records import Item
-from eqfuzz.events.event import Event
+from eqfuzz.campaign.executors.item_runner import ItemResult, ItemRunner, WorkOrder
+from eqfuzz.events.event import Handler
 
 
 class ExecutorLost(Exception):
-    """The worker that held an item is gone; the item is to be handed out again. ``str()`` says how."""
+    """The worker that ran an item is gone, and the item has to be run again; ``str()`` is the reason."""
 
 
 class Executor(Protocol):
-    """Does items, ``slots`` at a time; ``perform`` is called from as many threads, which are numbered."""
+    """Runs items, ``slots`` at a time; each slot is used by one thread."""
 
     @property
     def slots(self) -> int: ...
 
-    def ready(self, slot: int, emit: Callable[[Event], None]) -> bool:
-        """Whether the slot can do an item; False where that is to be asked again. Raises RunnerFailed."""
+    def ready(self, slot: int, emit: Handler) -> bool:
+        """Whether the slot can run an item now. Raises RunnerFailed where none ever can."""
         ...
 
-    def perform(
-        self,
-        slot: int,
-        item: Item,
-        text: str,
-        index: int,
-        emit: Callable[[Event], None],
-        stop: threading.Event,
-    ) -> ItemResult:
-        """Raises CutOff, ExecutorLost, or RunnerFailed where nothing can be run at all."""
+    def perform(self, slot: int, order: WorkOrder, emit: Handler, stop: threading.Event) -> ItemResult:
+        """Run an item. Raises ItemInterrupted, ExecutorLost, and RunnerFailed where no item can be run."""
         ...
 
     def close(self) -> None:
@@ -43,25 +33,17 @@ class Executor(Protocol):
 
 
 class LocalExecutor:
-    """Does items in processes of this machine."""
+    """Runs items in processes of this machine."""
 
-    def __init__(self, workshop: ItemRunner, jobs: int) -> None:
+    def __init__(self, runner: ItemRunner, jobs: int) -> None:
         self.slots = jobs
-        self._workshop = workshop
+        self._runner = runner
 
-    def ready(self, slot: int, emit: Callable[[Event], None]) -> bool:
+    def ready(self, slot: int, emit: Handler) -> bool:
         return True
 
-    def perform(
-        self,
-        slot: int,
-        item: Item,
-        text: str,
-        index: int,
-        emit: Callable[[Event], None],
-        stop: threading.Event,
-    ) -> ItemResult:
-        return self._workshop.perform(item, text, index, emit, stop)
+    def perform(self, slot: int, order: WorkOrder, emit: Handler, stop: threading.Event) -> ItemResult:
+        return self._runner.run_item(order, emit, stop)
 
     def close(self) -> None:
-        self._workshop.close()
+        self._runner.close()

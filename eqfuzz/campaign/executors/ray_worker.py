@@ -1,7 +1,7 @@
-"""What a Ray actor does: a workshop of one job, on a node that shares no disk with the campaign's own machine.
+"""Worker of a Ray cluster: an item runner with one job, on a node that shares no disk with the campaign's machine.
 
-The actor's process only asks: the code under test runs in children of the process that its pool forks from, which end
-with it. Nothing here knows Ray.
+The code under test does not run in the actor's process but in children of its fork server, which end with it. This
+module does not import Ray.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-from eqfuzz.campaign.engine.disk_space import DiskFullError, enough_room
-from eqfuzz.campaign.executors.file_transfer import Parcel, ShippedConfiguration, pack
-from eqfuzz.campaign.executors.item_runner import ItemResult, ItemRunner
-from eqfuzz.campaign.store.records import Item
-from eqfuzz.campaign.worker_id import is_gone, worker_name
+from eqfuzz.campaign.engine.disk_space import DiskFullError, has_space
+from eqfuzz.campaign.executors.file_transfer import FileBundle, ShippedConfiguration, pack
+from eqfuzz.campaign.executors.item_runner import ItemResult, ItemRunner, WorkOrder
+from eqfuzz.campaign.worker_id import has_ended, worker_id
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import CellJudged, FindingReported
 from eqfuzz.mutate.self_check import CLEAN, case_of, shipped_program, verdicts_of
@@ -29,98 +28,104 @@ _PREFIX = "eqfuzz-worker,"
 
 
 class UnfitNode(Exception):
-    """This node cannot do the campaign's work; ``str()`` says why in one line."""
+    """This node cannot run the campaign's items; ``str()`` is the reason, in one line."""
 
 
 @dataclasses.dataclass(frozen=True)
 class RemoteResult:
-    """An item done. The folders of its findings, and of flaky ones, are in ``parcel``, by their path below ``out``."""
+    """Result of an item with its events."""
 
-    performed: ItemResult
+    result: ItemResult
     events: tuple[Event, ...]
-    parcel: Parcel
+    files: FileBundle
+    """Folders of its findings and flaky verdicts, by path below the campaign's folder."""
 
 
 class RayWorker:
-    """Does the items of the campaign in ``luggage``, one at a time; ``retire`` may be called meanwhile.
+    """Runs the items of a campaign, one at a time; ``shut_down`` may be called meanwhile.
 
-    ``out`` is the campaign's folder on its own machine: what findings tell of this node's folders they tell of that.
-    Everything is written to a folder of its own below ``home`` (empty: the node's temporary folder).
+    Files are written to a new folder below ``home`` (empty: the node's temporary folder). ``out`` is the campaign's
+    folder on its own machine, which findings name in place of this node's folder. ``required`` are the versions of the
+    campaign's machine.
     """
 
-    def __init__(self, luggage: ShippedConfiguration, home: str, out: str, made_with: Mapping[str, str]) -> None:
-        self._luggage = luggage
+    def __init__(self, shipped: ShippedConfiguration, home: str, out: str, required: Mapping[str, str]) -> None:
+        self._shipped = shipped
         self._home = Path(home or tempfile.gettempdir())
-        self._folder = self._home / (_PREFIX + worker_name().replace("/", ","))
+        self._folder = self._home / (_PREFIX + worker_id().replace("/", ","))
         self._out = self._folder / "out"
         self._renamed = {str(self._out): out}
-        self._made_with = made_with
+        self._required = required
         self._stop = threading.Event()
-        self._workshop: ItemRunner | None = None
+        self._runner: ItemRunner | None = None
 
-    def begin(self) -> str:
-        """Start the processes and have them compile a program; the worker's name. Raises Refused and RunnerFailed."""
+    def start(self) -> str:
+        """Start the processes and check that they compile a program correctly; returns the worker's identifier.
+
+        Raises UnfitNode and RunnerFailed.
+        """
         ours = versions()
-        named = [*self._made_with, *(name for name in ours if name not in self._made_with)]
-        both = [(name, ours.get(name, "none"), self._made_with.get(name, "none")) for name in named]
+        named = [*self._required, *(name for name in ours if name not in self._required)]
+        both = [(name, ours.get(name, "none"), self._required.get(name, "none")) for name in named]
         other = [f"{name} {here}, not {theirs}" for name, here, theirs in both if here != theirs]
         if other:
             raise UnfitNode(f"it has {', '.join(other)}")
-        configuration = self._luggage.configuration
+        configuration = self._shipped.configuration
         if configuration.has_untrusted and not configuration.sources.unsafe:
             try:
                 require_level()
             except SandboxUnavailable as error:
                 raise UnfitNode(str(error)) from None
-        self._sweep()
+        self._remove_leftovers()
         self._out.mkdir(parents=True, exist_ok=True)
-        configuration, renamed = self._luggage.unpack(self._folder / "files")
+        configuration, renamed = self._shipped.unpack(self._folder / "files")
         self._renamed |= renamed
-        self._workshop = workshop = ItemRunner(configuration, self._out, 1)
-        workshop.environment.keep_caches_here()
+        self._runner = runner = ItemRunner(configuration, self._out, 1)
+        runner.environment.keep_caches_here()
         case = case_of(shipped_program(CLEAN[0]), devices=configuration.compiling.devices)
-        verdicts = list(verdicts_of(workshop.pool, case))
+        verdicts = list(verdicts_of(runner.pool, case))
         odd = [verdict.message for verdict in verdicts if verdict.kind is not VerdictKind.AGREE]
-        if configuration.compiling.preload is None and (odd or not verdicts):  # a preload may change what is computed
+        if configuration.compiling.preload is None and (odd or not verdicts):  # a preload may change results
             raise UnfitNode(f"{CLEAN[0]}, compiled, does not agree with eager: {' '.join(odd)}")
-        return worker_name()
+        return worker_id()
 
-    def perform(self, item: Item, text: str, index: int) -> RemoteResult:
-        """Raises CutOff once it is to retire, NoRoom where the node's disk is full, and RunnerFailed."""
-        assert self._workshop is not None
-        if not enough_room(self._out):
-            raise DiskFullError(f"{worker_name()}: less room than is needed below {self._out}")
+    def perform(self, order: WorkOrder) -> RemoteResult:
+        """Run an item. Raises ItemInterrupted on shutdown, DiskFullError for the node's disk, and RunnerFailed."""
+        assert self._runner is not None
+        if not has_space(self._out):
+            raise DiskFullError(f"{worker_id()}: too little disk space below {self._out}")
         events: list[Event] = []
         findings, flaky = self._out / "findings", self._out / "flaky"
         try:
-            performed = self._workshop.perform(item, text, index, events.append, self._stop)
-            found = [*(Path(event.folder) for event in performed.findings), *flaky.glob("*")]
-            parcel = pack(self._out, found, self._renamed)
-        finally:  # what was found is kept by the campaign's own machine alone
+            result = self._runner.run_item(order, events.append, self._stop)
+            folders = [*(Path(event.folder) for event in result.findings), *flaky.glob("*")]
+            files = pack(self._out, folders, self._renamed)
+        finally:  # only the campaign's machine keeps findings
             for folder in (findings, flaky):
                 shutil.rmtree(folder, ignore_errors=True)
-        told = tuple(self._below_out(event) for event in performed.findings)
-        return RemoteResult(dataclasses.replace(performed, findings=told), tuple(map(self._told, events)), parcel)
+        relative = tuple(self._relative(event) for event in result.findings)
+        renamed = tuple(self._with_campaign_folder(event) for event in events)
+        return RemoteResult(dataclasses.replace(result, findings=relative), renamed, files)
 
-    def retire(self) -> None:
-        """End what runs, and leave nothing on the node."""
+    def shut_down(self) -> None:
+        """Interrupt the item and remove all files from the node."""
         self._stop.set()
-        if self._workshop is not None:
-            self._workshop.close()
+        if self._runner is not None:
+            self._runner.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _sweep(self) -> None:
-        """Remove what killed workers of this node have left."""
+    def _remove_leftovers(self) -> None:
+        """Remove the folders of killed workers of this node."""
         for folder in self._home.glob(f"{_PREFIX}*"):
             parts = folder.name.removeprefix(_PREFIX).split(",")
-            if len(parts) == 3 and is_gone("/".join(parts)):
+            if len(parts) == 3 and has_ended("/".join(parts)):
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def _below_out(self, event: FindingReported) -> FindingReported:
+    def _relative(self, event: FindingReported) -> FindingReported:
         return dataclasses.replace(event, folder=str(Path(event.folder).relative_to(self._out)))
 
-    def _told(self, event: Event) -> Event:
-        """The verdict on a flaky cell names a folder."""
+    def _with_campaign_folder(self, event: Event) -> Event:
+        """The event with the campaign's folder in place of this node's: flaky verdicts name a folder."""
         if not isinstance(event, CellJudged) or str(self._out) not in event.verdict.message:
             return event
         message = event.verdict.message.replace(str(self._out), self._renamed[str(self._out)])

@@ -1,18 +1,19 @@
-"""Which source, family of rules or compile configuration gets the next seed: Thompson sampling on yield per cost."""
+"""Multi-armed bandit over sources, families of rules and compile configurations: Thompson sampling, reward per cost."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
 
+from eqfuzz.campaign.feedback.novelty import ArmKey, ArmResult
 from eqfuzz.campaign.store.records import Arm
 
 DISCOUNT = 0.97
-"""What an epoch leaves of what earlier ones taught: what was new has been found, so yields fall."""
+"""Factor on earlier rewards and costs after each epoch: what was new has been reached, so rewards fall."""
 
 
 class Bandit:
-    """What each arm has brought, by dimension. An arm that was never pulled has one success at the average cost."""
+    """Rewards and costs of arms by dimension. The prior of every arm is one success at the average cost."""
 
     def __init__(self, arms: Iterable[Arm] = ()) -> None:
         self._arms = {(arm.dimension, arm.name): arm for arm in arms}
@@ -23,14 +24,14 @@ class Bandit:
         return tuple(self._arms[key] for key in sorted(self._arms))
 
     def choose(self, dimension: str, names: Sequence[str], rng: random.Random) -> str:
-        """One of ``names``; those that bring more per cost the more likely. Raises ValueError without any."""
-        return self.ranked(dimension, names, rng)[0]
+        """One of ``names``, arms with more reward per cost more often. Raises ValueError for no names."""
+        return self.rank(dimension, names, rng)[0]
 
-    def ranked(self, dimension: str, names: Sequence[str], rng: random.Random) -> list[str]:
-        """``names``, the most promising draw first.
+    def rank(self, dimension: str, names: Sequence[str], rng: random.Random) -> list[str]:
+        """``names`` by drawn reward per cost, the highest first. Raises ValueError for no names.
 
-        An arm's successes per cost are drawn from the Gamma distribution that its past leaves of a prior of one success
-        at one cost (Chapelle & Li 2011 on Thompson sampling).
+        The reward per cost of an arm is drawn from the Gamma distribution that its results leave of the prior
+        (Chapelle & Li 2011 on Thompson sampling).
         """
         if not names:
             raise ValueError(f"nothing to choose from in {dimension}")
@@ -42,13 +43,15 @@ class Bandit:
         drawn = {name: draw(name) for name in names}
         return sorted(names, key=lambda name: drawn[name], reverse=True)
 
-    def learnt(self, earned: Mapping[tuple[str, str], tuple[float, float, int]]) -> Bandit:
-        """After an epoch in which the arms of ``earned`` brought reward, at a cost, in so many pulls."""
-        known = {
+    def updated(self, results: Mapping[ArmKey, ArmResult]) -> Bandit:
+        """The bandit after an epoch with these results."""
+        arms = {
             key: Arm(arm.dimension, arm.name, arm.reward * DISCOUNT, arm.cost * DISCOUNT, arm.pulls)
             for key, arm in self._arms.items()
         }
-        for (dimension, name), (reward, cost, pulls) in earned.items():
-            old = known.get((dimension, name), Arm(dimension, name, 0.0, 0.0, 0))
-            known[dimension, name] = Arm(dimension, name, old.reward + reward, old.cost + cost, old.pulls + pulls)
-        return Bandit(known.values())
+        for (dimension, name), result in results.items():
+            old = arms.get((dimension, name), Arm(dimension, name, 0.0, 0.0, 0))
+            arms[dimension, name] = Arm(
+                dimension, name, old.reward + result.reward, old.cost + result.cost, old.pulls + result.pulls
+            )
+        return Bandit(arms.values())

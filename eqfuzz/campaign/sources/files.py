@@ -1,4 +1,4 @@
-"""Where a campaign's seed programs come from: folders, templates, its own corpus."""
+"""Sources of seeds: folders, templates, the campaign's corpus."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from typing import Protocol
 
 from eqfuzz.campaign.store.records import CorpusEntry
 from eqfuzz.generate.dag.generate import ProgramGenerator
-from eqfuzz.program.program import InvalidSeed
 
 CORPUS = "corpus"
 
 
 class CampaignEnding(Exception):
-    """The campaign ends before the seed was there."""
+    """The campaign ends while a seed is being drawn."""
 
 
 @dataclasses.dataclass(frozen=True)
 class SeedText:
-    """The text of a seed program, and what reports call it."""
+    """Text of a seed, and its name in reports."""
 
     name: str
     text: str
@@ -29,67 +28,59 @@ class SeedText:
 
 @dataclasses.dataclass(frozen=True)
 class DrawHistory:
-    """What was drawn before: how often each seed was, by name, and those that are no seeds."""
+    """Earlier draws."""
 
     times: Mapping[str, int]
+    """How often each seed was drawn, by name."""
     invalid: frozenset[str]
+    """Names of invalid seeds."""
 
 
 class SeedSource(Protocol):
-    """Gives seed programs. ``name`` is its arm's: ``folder:seeds``, ``template:fusion``, ``corpus``, ``llm:loops``."""
+    """Gives seeds. ``name`` is that of its arm: ``folder:seeds``, ``template:fusion``, ``corpus``, ``llm:loops``."""
 
     @property
     def name(self) -> str: ...
 
-    def draw(self, rng: random.Random, number: int, drawn: DrawHistory) -> SeedText | None:
-        """The campaign's ``number``-th seed; None where there is nothing to give (any more)."""
+    def draw(self, rng: random.Random, number: int, history: DrawHistory) -> SeedText | None:
+        """The campaign's ``number``-th seed; None where the source has none."""
         ...
 
 
 class SeedFiles:
-    """Seed files: those that were drawn least come first."""
+    """Seed files; those that were drawn least are drawn next."""
 
     def __init__(self, name: str, paths: Sequence[Path]) -> None:
         self.name = name
         self._paths = {str(path): path for path in paths}
 
-    def draw(self, rng: random.Random, number: int, drawn: DrawHistory) -> SeedText | None:
-        valid = [name for name in self._paths if name not in drawn.invalid]
+    def draw(self, rng: random.Random, number: int, history: DrawHistory) -> SeedText | None:
+        valid = [name for name in self._paths if name not in history.invalid]
         while valid:
-            least = min(drawn.times.get(name, 0) for name in valid)
-            name = rng.choice([name for name in valid if drawn.times.get(name, 0) == least])
+            least = min(history.times.get(name, 0) for name in valid)
+            name = rng.choice([name for name in valid if history.times.get(name, 0) == least])
             try:
                 return SeedText(name, self._paths[name].read_text(encoding="utf-8"))
             except (OSError, UnicodeDecodeError):
-                valid.remove(name)  # it is told once, when the campaign begins: see ``unreadable``
+                valid.remove(name)
         return None
-
-    def unreadable(self) -> list[str]:
-        """A line for each file that cannot be read."""
-        found: list[str] = []
-        for name, path in self._paths.items():
-            try:
-                path.read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                found.append(str(InvalidSeed(name, f"cannot be read: {getattr(error, 'strerror', None) or error}")))
-        return found
 
 
 class TemplateSeeds:
-    """Programs of one template, each new."""
+    """Generated programs of one template."""
 
     def __init__(self, template: str, generator: ProgramGenerator, seed: int) -> None:
         self.name = f"template:{template}"
         self._generator = generator
         self._seed = seed
 
-    def draw(self, rng: random.Random, number: int, drawn: DrawHistory) -> SeedText | None:
+    def draw(self, rng: random.Random, number: int, history: DrawHistory) -> SeedText | None:
         program = self._generator.generate(self._seed + number)
         return SeedText(f"{program.name}.py", program.source)
 
 
 class CorpusSeeds:
-    """What the campaign has found worth keeping: what reached more at less cost, and was drawn less, the sooner."""
+    """The campaign's corpus; entries with more features per cost and fewer draws are drawn more often."""
 
     name = CORPUS
 
@@ -97,12 +88,12 @@ class CorpusSeeds:
         self._entries = entries
         self._text_of = text_of
 
-    def draw(self, rng: random.Random, number: int, drawn: DrawHistory) -> SeedText | None:
-        entries = [entry for entry in self._entries if entry.name not in drawn.invalid]
+    def draw(self, rng: random.Random, number: int, history: DrawHistory) -> SeedText | None:
+        entries = [entry for entry in self._entries if entry.name not in history.invalid]
         if not entries:
             return None
         weights = [
-            len(entry.features) / max(entry.cost, 1e-3) / (1 + drawn.times.get(entry.name, 0)) for entry in entries
+            len(entry.features) / max(entry.cost, 1e-3) / (1 + history.times.get(entry.name, 0)) for entry in entries
         ]
         entry = rng.choices(entries, weights)[0]
         return SeedText(entry.name, self._text_of(entry.program))

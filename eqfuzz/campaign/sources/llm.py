@@ -1,4 +1,4 @@
-"""A campaign's seeds, written by a language model when they are drawn."""
+"""Source of seeds that a language model writes when they are drawn."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from eqfuzz.campaign.configuration import Configuration
-from eqfuzz.campaign.engine.disk_space import DISK_FULL, enough_room
+from eqfuzz.campaign.engine.disk_space import DISK_FULL, has_space
 from eqfuzz.campaign.sources.files import CampaignEnding, DrawHistory, SeedText
-from eqfuzz.campaign.store.database import StoreUnavailable, told_of_file
+from eqfuzz.campaign.store.database import StoreUnavailable, file_error
 from eqfuzz.errors import UsageError
 from eqfuzz.events.campaign import SourceUnavailable
 from eqfuzz.events.event import Handler
@@ -46,74 +46,79 @@ from eqfuzz.run.limits import Limits
 from eqfuzz.run.processes.pool import Pool
 
 TRIES = 12
-"""Programs asked for until one is a seed. A model that writes none of so many will hardly write the next."""
+"""Samples per draw until one is a seed; a model that fails so often is unlikely to succeed at all."""
 
 SILENT_SECONDS = 60.0
-"""Wall seconds for which a server that gives no answer is left alone."""
+"""Wall seconds without requests after a server did not answer."""
 
-LOOKING_SECONDS = 0.1
+CHECK_SECONDS = 0.1
 
 ENDING_SECONDS = 20.0
-"""Wall seconds that a question which is being asked is waited for at the end."""
+"""Wall seconds that a request in flight has at the end of the campaign."""
 
 BUDGET_SPENT = "the budget is spent"
 
 
 class LlmSeeds:
-    """Seeds of the prompts of ``order``; what it counts does not matter. ``close`` it, or use it as a context manager.
+    """Seeds written for the prompts of ``request``, whose count is ignored. A context manager; else call ``close``.
 
-    The ``number``-th draw asks the same questions every time: what was answered before is read from the journal, so a
-    campaign that is continued draws the same seeds and pays nothing for them. A draw waits for the model. Nothing is
-    given any more once the budget is spent, the server refuses or no program is a seed; ``trouble`` says so. ``tell``
-    is handed an event for everything that was asked for, and for every trouble. Raises UsageError.
+    The ``number``-th draw sends the same requests every time: earlier responses are read from the response log, so a
+    resumed campaign draws the same seeds without paying again. A draw waits for the model. It gives None once the
+    budget is spent, the server rejects requests or too many samples are invalid; ``trouble`` is the reason then.
+    ``emit`` gets an event per sample and per problem, ``record_spending`` the ``figures`` when they change. Raises
+    UsageError.
     """
 
-    def __init__(self, order: GenerationRequest) -> None:
-        self.name = f"llm:{'+'.join(Path(prompt.name).stem for prompt in order.prompts)}"
+    def __init__(
+        self, request: GenerationRequest, emit: Handler, record_spending: Callable[[Mapping[str, Any]], None]
+    ) -> None:
+        self.name = f"llm:{'+'.join(Path(prompt.name).stem for prompt in request.prompts)}"
         self.trouble = ""
-        self.tell: Handler = lambda _: None
-        self._order = order
-        self._samples = samples_of(order)
-        self._programs = SeedFolder(order.out / "programs", order.endpoint, order.seed)
-        self._given: dict[int, SeedText] = {}
+        self._emit = emit
+        self._record_spending = record_spending
+        self._request = request
+        self._samples = samples_of(request)
+        self._programs = SeedFolder(request.out / "programs", request.endpoint, request.seed)
+        self._drawn: dict[int, SeedText] = {}
         self._events: dict[int, SampleEnded] = {}
         self._reasons: Counter[str] = Counter()
         self._silent_until = 0.0
         self._ending = threading.Event()
-        self._cut_off = threading.Event()
+        self._aborted = threading.Event()
         try:
-            self._journal = ResponseLog(order.out / JOURNAL)
-            self._purse = BudgetLedger(self._journal, order.budget)
+            self._log = ResponseLog(request.out / JOURNAL)
+            self._ledger = BudgetLedger(self._log, request.budget)
         except InvalidResponseLog as error:
             raise UsageError(str(error)) from None
-        limits = Limits(load_s=order.program_seconds, eager_s=order.program_seconds)
-        watches = any(prompt.needs == "part" for prompt in order.prompts)
-        environment = Environment(order.out.resolve(), unsafe=order.unsafe)
+        limits = Limits(load_s=request.program_seconds, eager_s=request.program_seconds)
+        watches = any(prompt.needs == "part" for prompt in request.prompts)
+        environment = Environment(request.out.resolve(), unsafe=request.unsafe)
         self._pool = Pool(environment, limits, jobs=1, target=TARGET, warm=watches)
-        self._validator = Validator(self._pool, limits, [rule.name for rule in known_rules()], order.seed)
+        self._validator = Validator(self._pool, limits, [rule.name for rule in known_rules()], request.seed)
+        record_spending(self.figures())
 
-    def draw(self, rng: random.Random, number: int, drawn: DrawHistory) -> SeedText | None:
-        """Raises Ending once it is to end, StoreError for files, and RunnerFailed when no sandbox can be started."""
-        if number not in self._given:
+    def draw(self, rng: random.Random, number: int, history: DrawHistory) -> SeedText | None:
+        """Raises CampaignEnding, StoreError for files, and RunnerFailed when no sandbox can be started."""
+        if number not in self._drawn:
             try:
-                if not enough_room(self._order.out):
-                    raise StoreUnavailable(DISK_FULL, f"less room than is needed below {self._order.out}")
-                seedling = self._written(number)
+                if not has_space(self._request.out):
+                    raise StoreUnavailable(DISK_FULL, f"too little disk space below {self._request.out}")
+                seed = self._new_seed(number)
             except OSError as error:
-                raise told_of_file(error, self._order.out) from None
-            if seedling is None:
+                raise file_error(error, self._request.out) from None
+            if seed is None:
                 return None
-            self._given[number] = seedling  # who draws the same again means the same, not a duplicate of it
-        return self._given[number]
+            self._drawn[number] = seed  # the same draw again is not a duplicate
+        return self._drawn[number]
 
-    def _written(self, number: int) -> SeedText | None:
+    def _new_seed(self, number: int) -> SeedText | None:
         reason = ""
         for attempt in range(TRIES):
             if self.trouble or self.is_silent:
                 return None
             if self._ending.is_set():
                 raise CampaignEnding
-            event = self._decided(self._samples.one(number, number * TRIES + attempt))
+            event = self._accepted_or_rejected(self._samples.one(number, number * TRIES + attempt))
             if event is None:
                 return None
             if event.file:
@@ -123,65 +128,72 @@ class LlmSeeds:
         self._give_up(f"{TRIES} programs in a row were no seeds, the last for: {reason}")
         return None
 
-    def _decided(self, sample: SampleRequest) -> SampleEnded | None:
-        """What came of ``sample``, which is asked for once; None where there was no answer."""
+    def _accepted_or_rejected(self, sample: SampleRequest) -> SampleEnded | None:
+        """The event of ``sample``, which is requested once; None without a response."""
         if sample.number in self._events:
             return self._events[sample.number]
         try:
-            made = asyncio.run(self._make_unless_cut_off(sample))
-        except RequestRejected as refused:
-            self._give_up(f"{self._order.endpoint.host} refuses: {refused}")
+            result = asyncio.run(self._make_unless_aborted(sample))
+        except RequestRejected as error:
+            self._give_up(f"{self._request.endpoint.host} refuses: {error}")
             return None
-        event = self._programs.decide(sample, made)
-        match made.checked.reason:
+        finally:
+            self._record_spending(self.figures())
+        event = self._programs.decide(sample, result)
+        match result.checked.reason:
             case Reason.BUDGET:
                 self._give_up(BUDGET_SPENT)
                 return None
             case Reason.NO_ANSWER:
                 self._silent_until = time.monotonic() + SILENT_SECONDS
-                self.tell(SourceUnavailable(self.name, f"no answer, left alone for a while: {event.message}", False))
+                self._emit(
+                    SourceUnavailable(
+                        source=self.name, detail=f"no answer, left alone for a while: {event.message}", ended=False
+                    )
+                )
                 return None
             case _:
                 self._events[sample.number] = event
                 self._reasons[event.reason] += 1
-                self.tell(event)
+                self._record_spending(self.figures())
+                self._emit(event)
                 return event
 
     def _give_up(self, why: str) -> None:
         self.trouble = why
-        self.tell(SourceUnavailable(self.name, why, True))
+        self._emit(SourceUnavailable(source=self.name, detail=why, ended=True))
 
     @property
     def is_broke(self) -> bool:
-        """Whether it gives nothing any more because the budget is spent."""
+        """Whether the budget is spent."""
         return self.trouble == BUDGET_SPENT
 
     @property
     def is_silent(self) -> bool:
-        """Whether the server gave no answer lately."""
+        """Whether requests are paused because the server did not answer."""
         return time.monotonic() < self._silent_until
 
     def figures(self) -> dict[str, Any]:
-        """``queries`` answered and the ``dollars`` that they may have cost, since the journal began; of this call the
-        ``samples`` asked for by what came of them, ``accepted`` or a reason."""
-        account = self._purse.account()
+        """``queries``: responses in the log; ``dollars``: the most that they can have cost; ``samples``: those of this
+        call by result, ``accepted`` or the reason of the rejection."""
+        account = self._ledger.account()
         samples = {reason or "accepted": number for reason, number in sorted(dict(self._reasons).items())}
         return {"queries": account.answers, "dollars": float(account.dollars), "samples": samples}
 
-    def end(self) -> None:
-        """Ask nothing new; what is being asked is waited for."""
+    def drain(self) -> None:
+        """Send no new requests; a request in flight may finish."""
         self._ending.set()
 
-    def cut_off(self) -> None:
-        """Wait for nothing any more."""
+    def abort(self) -> None:
+        """Interrupt the request in flight, and send no new ones."""
         self._ending.set()
-        self._cut_off.set()
+        self._aborted.set()
         self._pool.close()
 
     def close(self) -> None:
-        """End the processes and let go of the journal."""
-        self.cut_off()
-        self._journal.close()
+        """End the processes and close the response log."""
+        self.abort()
+        self._log.close()
 
     def __enter__(self) -> Self:
         return self
@@ -191,11 +203,11 @@ class LlmSeeds:
     ) -> None:
         self.close()
 
-    async def _make_unless_cut_off(self, sample: SampleRequest) -> SampleResult:
+    async def _make_unless_aborted(self, sample: SampleRequest) -> SampleResult:
         making = asyncio.create_task(self._make(sample))
         ends = math.inf
-        while not making.done() and not self._cut_off.is_set() and time.monotonic() < ends:
-            await asyncio.wait({making}, timeout=LOOKING_SECONDS)
+        while not making.done() and not self._aborted.is_set() and time.monotonic() < ends:
+            await asyncio.wait({making}, timeout=CHECK_SECONDS)
             if self._ending.is_set():
                 ends = min(ends, time.monotonic() + ENDING_SECONDS)
         if not making.done():
@@ -205,22 +217,24 @@ class LlmSeeds:
         return making.result()
 
     async def _make(self, sample: SampleRequest) -> SampleResult:
-        order = self._order
+        request = self._request
 
         async def check(code: str, watched: Sequence[CompilerPart]) -> ValidationResult:
             checked = await asyncio.to_thread(self._validator.check, code, watched)
             if self._ending.is_set() and checked.reason is not None:
-                raise CampaignEnding  # nothing is asked for any more, and the end itself may be what broke the check
+                raise CampaignEnding  # ending the processes may be why the check failed
             return checked
 
         messages = self._samples.messages(sample, ())
         watched = [sample.part] if sample.part is not None else []
-        async with Client(order.endpoint, order.price, self._purse, concurrency=1, patience=order.patience) as client:
-            return await make(client, check, order.asking, messages, sample.number, watched)
+        async with Client(
+            request.endpoint, request.price, self._ledger, concurrency=1, patience=request.patience
+        ) as client:
+            return await make(client, check, request.asking, messages, sample.number, watched)
 
 
-def llm_source_of(configuration: Configuration, out: Path) -> LlmSeeds:
-    """The source that the configuration's ``[model]`` names, kept below ``out``. Raises UsageError."""
+def llm_request_of(configuration: Configuration, out: Path) -> GenerationRequest:
+    """The request for seeds of the configuration's ``[model]``, with files below ``out``. Raises UsageError."""
     model = configuration.model
     try:
         endpoint = endpoint_of(model.name, model.base_url, model.key_env or None, model.key_file, silent=False)
@@ -232,7 +246,7 @@ def llm_source_of(configuration: Configuration, out: Path) -> LlmSeeds:
         raise UsageError(f"model.{entry}: {error}") from None
     dollars = configuration.budget.dollars
     seeds = configuration.sources.seeds
-    order = GenerationRequest(
+    return GenerationRequest(
         endpoint=endpoint,
         price=price,
         prompts=prompts,
@@ -248,4 +262,3 @@ def llm_source_of(configuration: Configuration, out: Path) -> LlmSeeds:
         program_seconds=model.program_timeout,
         unsafe=configuration.sources.unsafe,
     )
-    return LlmSeeds(order)

@@ -180,7 +180,7 @@ def _in_words(error: SQLAlchemyError, place: str) -> StoreError:
     return StoreUnavailable(GONE, line) if state.startswith(_TRANSIENT_STATES) else StoreError(line)
 
 
-def told_of_file(error: OSError, path: Path) -> StoreError:
+def file_error(error: OSError, path: Path) -> StoreError:
     """The same for a file beside the database."""
     line = f"{path}: {error.strerror}"
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -1,4 +1,4 @@
-"""How far a campaign is."""
+"""Numbers of planned and committed epochs, as the database has them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,24 @@ from eqfuzz.campaign.store import schema
 
 
 class Epochs(NamedTuple):
-    """How many epochs of a campaign are planned, and how many settled."""
+    """Numbers of epochs of a campaign."""
 
     planned: int
-    settled: int
+    committed: int
 
 
 def epochs(connection: sa.Connection, campaign: int) -> Epochs:
-    """As they stand; nobody else changes them before the transaction ends."""
+    """The current numbers, locked until the transaction ends."""
     table = schema.campaigns
     chosen = sa.select(table.c.planned, table.c.settled).where(table.c.id == campaign).with_for_update()
     return Epochs(*connection.execute(chosen).one())
 
 
-def set_epochs(connection: sa.Connection, campaign: int, **numbers: int) -> None:
-    """From now on this many are ``planned``, or ``settled``."""
+def set_planned(connection: sa.Connection, campaign: int, planned: int) -> None:
     table = schema.campaigns
-    connection.execute(table.update().where(table.c.id == campaign).values(**numbers))
+    connection.execute(table.update().where(table.c.id == campaign).values(planned=planned))
+
+
+def set_committed(connection: sa.Connection, campaign: int, committed: int) -> None:
+    table = schema.campaigns
+    connection.execute(table.update().where(table.c.id == campaign).values(settled=committed))

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from eqfuzz.atomic_file import write_atomically
-from eqfuzz.campaign.store.database import StoreError, told_of_file
+from eqfuzz.campaign.store.database import StoreError, file_error
 
 _DIGEST_BYTES = 16
 
@@ -27,7 +27,7 @@ class ProgramFiles:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_atomically(path, data, durable=True)
         except OSError as error:
-            raise told_of_file(error, path) from None
+            raise file_error(error, path) from None
         return digest
 
     def path(self, digest: str) -> Path:
@@ -39,7 +39,7 @@ class ProgramFiles:
         try:
             data = path.read_bytes()
         except OSError as error:
-            raise told_of_file(error, path) from None
+            raise file_error(error, path) from None
         if _digest(data) != digest:
             raise StoreError(f"{path}: is not what was stored; its digest is {_digest(data)}")
         return data.decode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""What campaigns have to do: items handed out to workers, taken back, and what came of them."""
+"""Items of campaigns: leased to workers, released or completed, with their outcomes."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ import sqlalchemy as sa
 
 from eqfuzz.campaign.store import schema
 from eqfuzz.campaign.store.database import Database
-from eqfuzz.campaign.store.epochs import epochs, set_epochs
-from eqfuzz.campaign.store.records import Claim, Item, Json, StoredFinding
+from eqfuzz.campaign.store.epochs import epochs, set_planned
+from eqfuzz.campaign.store.outcome import Outcome, Symptom
+from eqfuzz.campaign.store.records import Item, ItemOptions, Lease, StoredFinding
 
 OPEN, CLAIMED, DONE = "open", "claimed", "done"
 
 
 class Items:
-    """The items of a store's campaigns, used by any number of processes and threads at once.
+    """The items of all campaigns of a store; any number of processes and threads may use them at once.
 
-    Every method is one transaction and raises StoreError; StoreUnavailable where the trouble may pass.
+    Every method is one transaction. All raise StoreError, and StoreUnavailable where a retry may help.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def add_epoch(self, campaign: int, epoch: int, items: Sequence[Item]) -> bool:
-        """Add the next epoch's items; False where somebody else was first."""
+        """Add the items of the next epoch; False where another process has planned it."""
         with self._database.writing() as connection:
             if epochs(connection, campaign).planned != epoch - 1:
                 return False
@@ -47,11 +48,11 @@ class Items:
                 raise ValueError(f"an item is not of epoch {epoch}")
             if rows:
                 connection.execute(schema.cases.insert(), rows)
-            set_epochs(connection, campaign, planned=epoch)
+            set_planned(connection, campaign, epoch)
         return True
 
-    def claim(self, campaign: int, worker: str) -> Claim | None:
-        """The first item that nobody has, for ``worker``; None where there is none just now."""
+    def lease(self, campaign: int, worker: str) -> Lease | None:
+        """Lease the first open item to ``worker``; None where there is none."""
         cases = schema.cases
         first = (
             sa.select(cases)
@@ -67,34 +68,34 @@ class Items:
             attempt = row.attempt + 1
             taken = {"state": CLAIMED, "worker": worker, "attempt": attempt}
             connection.execute(cases.update().where(cases.c.id == row.id).values(**taken))
-        return Claim(row.id, _item(row), worker, attempt)
+        return Lease(row.id, _item(row), worker, attempt)
 
-    def hand_back(self, worker: str) -> int:
-        """What ``worker`` holds can be claimed again, and was not attempted; returns how many there were."""
+    def release_worker(self, worker: str) -> int:
+        """Release all leases of ``worker``, which do not count as attempts; returns their number."""
         with self._database.writing() as connection:
             number = _release(connection, worker)
             connection.execute(schema.workers.delete().where(schema.workers.c.name == worker))
         return number
 
-    def hand_back_but(self, worker: str, held: Collection[int]) -> int:
-        """The same without the cases ``held``: for a worker that may not have heard what it was given."""
+    def release_unknown(self, worker: str, held: Collection[int]) -> int:
+        """Release the leases of ``worker`` on items other than ``held``: it may not have received an answer."""
         with self._database.writing() as connection:
             return _release(connection, worker, held)
 
-    def give_up(self, claim: Claim) -> bool:
-        """The claimed item can be claimed again; the attempt counts. False where the claim has been lost already."""
+    def fail(self, lease: Lease) -> bool:
+        """End a lease whose attempt has failed, and counts; False where it has expired."""
         with self._database.writing() as connection:
-            released = schema.cases.update().where(*_is_held(claim)).values(state=OPEN, worker="")
+            released = schema.cases.update().where(*_is_held(lease)).values(state=OPEN, worker="")
             return connection.execute(released).rowcount == 1
 
-    def beat(self, worker: str, host: str, pid: int, now: float) -> None:
-        """``worker`` is alive."""
+    def heartbeat(self, worker: str, host: str, pid: int, now: float) -> None:
+        """Record that ``worker`` is alive at Unix time ``now``."""
         statement = self._database.insert(schema.workers).values(name=worker, host=host, pid=pid, beat=now)
         with self._database.writing() as connection:
             connection.execute(statement.on_conflict_do_update(index_elements=["name"], set_={"beat": now}))
 
-    def abandoned(self, now: float, after: float) -> int:
-        """Take back what workers hold that have not beaten for ``after`` seconds; returns how many items."""
+    def release_expired(self, now: float, after: float) -> int:
+        """Release the leases of workers without a heartbeat for ``after`` seconds; returns their number."""
         cases, workers = schema.cases, schema.workers
         with self._database.writing() as connection:
             silent = list(connection.scalars(sa.select(workers.c.name).where(workers.c.beat < now - after)))
@@ -105,92 +106,95 @@ class Items:
             connection.execute(workers.delete().where(workers.c.name.in_(silent)))
         return number
 
-    def holders(self, campaign: int) -> list[str]:
-        """The workers that hold items."""
+    def workers(self, campaign: int) -> list[str]:
+        """The workers with leases."""
         cases = schema.cases
         held = sa.select(cases.c.worker).where(cases.c.campaign == campaign, cases.c.state == CLAIMED).distinct()
         with self._database.reading() as connection:
             return sorted(connection.scalars(held))
 
-    def finish(self, claim: Claim, outcome: Json, found: Sequence[StoredFinding], now: float) -> bool:
-        """Store what came of a claimed item. False, and nothing is stored, where the claim has been lost.
+    def complete(self, lease: Lease, outcome: Outcome, findings: Sequence[StoredFinding], now: float) -> bool:
+        """Store the result of a leased item. False, and nothing is stored, where the lease has expired.
 
-        True where the same claim is done already: then an answer was lost on its way, and this is asked again. A
-        finding that is there stays as it was told first; only its epoch is the earliest, whoever was faster.
+        True where the same lease was completed before: this is a retry after a lost answer. A finding that is stored
+        already stays as it is, but for its epoch, which is the earliest, regardless of scheduling.
         """
-        cases, findings = schema.cases, schema.findings
-        done = {"state": DONE, "came": outcome["state"], "outcome": dict(outcome), "finished": now}
+        cases, table = schema.cases, schema.findings
+        done = {"state": DONE, "came": outcome.state, "outcome": outcome.to_json(), "finished": now}
         with self._database.writing() as connection:
-            if connection.execute(cases.update().where(*_is_held(claim)).values(**done)).rowcount != 1:
-                return connection.execute(sa.select(cases.c.id).where(*_is_held(claim, DONE))).first() is not None
-            campaign = connection.execute(sa.select(cases.c.campaign).where(cases.c.id == claim.case)).scalar_one()
-            rows = [{"campaign": campaign, **dataclasses.asdict(one)} for one in sorted(found, key=lambda one: one.id)]
+            if connection.execute(cases.update().where(*_is_held(lease)).values(**done)).rowcount != 1:
+                return connection.execute(sa.select(cases.c.id).where(*_is_held(lease, DONE))).first() is not None
+            campaign = connection.execute(sa.select(cases.c.campaign).where(cases.c.id == lease.case)).scalar_one()
+            rows = [
+                {"campaign": campaign, **dataclasses.asdict(one)} for one in sorted(findings, key=lambda one: one.id)
+            ]
             for row in rows:
-                statement = self._database.insert(findings).values(**row)
+                statement = self._database.insert(table).values(**row)
                 connection.execute(
                     statement.on_conflict_do_update(
                         index_elements=["campaign", "id"],
                         set_={"epoch": row["epoch"]},
-                        where=findings.c.epoch > row["epoch"],
+                        where=table.c.epoch > row["epoch"],
                     )
                 )
         return True
 
-    def outcomes(self, campaign: int, epoch: int) -> list[tuple[Item, Json]] | None:
-        """What came of the items of ``epoch``, by number; None while it is not planned or not done."""
+    def results_of_epoch(self, campaign: int, epoch: int) -> list[tuple[Item, Outcome]] | None:
+        """The items of ``epoch`` in order, with their outcomes; None while it is not planned or not all are done."""
         cases = schema.cases
         chosen = sa.select(cases).where(cases.c.campaign == campaign, cases.c.epoch == epoch).order_by(cases.c.number)
         with self._database.reading() as connection:
             rows = connection.execute(chosen).all()
         if not rows or any(row.state != DONE for row in rows):
             return None
-        return [(_item(row), row.outcome) for row in rows]
+        return [(_item(row), Outcome.model_validate(row.outcome)) for row in rows]
 
-    def finished(self, campaign: int, after: int) -> list[Json]:
-        """What came of the done items of epochs later than ``after``."""
+    def outcomes_after(self, campaign: int, epoch: int) -> list[Outcome]:
+        """The outcomes of items of epochs later than ``epoch``."""
         cases = schema.cases
-        where = (cases.c.campaign == campaign, cases.c.epoch > after, cases.c.state == DONE)
+        where = (cases.c.campaign == campaign, cases.c.epoch > epoch, cases.c.state == DONE)
         with self._database.reading() as connection:
-            return list(connection.scalars(sa.select(cases.c.outcome).where(*where).order_by(cases.c.id)))
+            outcomes = list(connection.scalars(sa.select(cases.c.outcome).where(*where).order_by(cases.c.id)))
+        return [Outcome.model_validate(outcome) for outcome in outcomes]
 
-    def draws(self, campaign: int) -> dict[str, int]:
+    def draw_counts(self, campaign: int) -> dict[str, int]:
         """How often each seed was planned, by its name."""
         cases = schema.cases
         counted = sa.select(cases.c.name, sa.func.count()).where(cases.c.campaign == campaign).group_by(cases.c.name)
         with self._database.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(counted)}
 
-    def invalid(self, campaign: int, until: int) -> set[str]:
-        """The names of seeds that were invalid, or lost, up to epoch ``until``."""
+    def invalid_seeds(self, campaign: int, until: int) -> set[str]:
+        """Names of seeds that are invalid or whose items were lost, up to epoch ``until``."""
         cases = schema.cases
         where = (cases.c.campaign == campaign, cases.c.epoch <= until, cases.c.came.in_(("invalid", "lost")))
         with self._database.reading() as connection:
             return set(connection.scalars(sa.select(cases.c.name).where(*where).distinct()))
 
-    def shown(self, campaign: int, until: int) -> dict[str, set[tuple[str, ...]]]:
-        """What originals have shown up to epoch ``until``, by the digest of their program."""
+    def symptoms(self, campaign: int, until: int) -> dict[str, set[Symptom]]:
+        """Confirmed symptoms of originals up to epoch ``until``, by the digest of their text."""
         cases = schema.cases
         chosen = sa.select(cases.c.program, cases.c.outcome["shown"]).where(
             cases.c.campaign == campaign, cases.c.epoch <= until, cases.c.came == "done"
         )
-        found: dict[str, set[tuple[str, ...]]] = {}
+        by_digest: dict[str, set[Symptom]] = {}
         with self._database.reading() as connection:
-            for program, shown in connection.execute(chosen):
-                if shown:
-                    found.setdefault(program, set()).update(map(tuple, shown))
-        return found
+            for digest, symptoms in connection.execute(chosen):
+                if symptoms:
+                    by_digest.setdefault(digest, set()).update(map(tuple, symptoms))
+        return by_digest
 
-    def states(self, campaign: int) -> dict[str, int]:
-        """How many items are ``open``, ``claimed`` and ``done``."""
+    def state_counts(self, campaign: int) -> dict[str, int]:
+        """Number of items that are ``open``, ``claimed`` (leased) and ``done``."""
         cases = schema.cases
         counted = sa.select(cases.c.state, sa.func.count()).where(cases.c.campaign == campaign).group_by(cases.c.state)
         with self._database.reading() as connection:
-            found = {row[0]: row[1] for row in connection.execute(counted)}
-        return {state: found.get(state, 0) for state in (OPEN, CLAIMED, DONE)}
+            counts = {row[0]: row[1] for row in connection.execute(counted)}
+        return {state: counts.get(state, 0) for state in (OPEN, CLAIMED, DONE)}
 
 
 def _item(row: Any) -> Item:
-    return Item(row.epoch, row.number, row.program, row.name, row.arms, row.options)
+    return Item(row.epoch, row.number, row.program, row.name, row.arms, ItemOptions.from_json(row.options))
 
 
 def _release(connection: sa.Connection, worker: str, but: Collection[int] = ()) -> int:
@@ -200,11 +204,11 @@ def _release(connection: sa.Connection, worker: str, but: Collection[int] = ()) 
     return connection.execute(cases.update().where(*mine).values(**released)).rowcount
 
 
-def _is_held(claim: Claim, state: str = CLAIMED) -> tuple[sa.ColumnElement[bool], ...]:
+def _is_held(lease: Lease, state: str = CLAIMED) -> tuple[sa.ColumnElement[bool], ...]:
     cases = schema.cases.c
     return (
-        cases.id == claim.case,
+        cases.id == lease.case,
         cases.state == state,
-        cases.worker == claim.worker,
-        cases.attempt == claim.attempt,
+        cases.worker == lease.worker,
+        cases.attempt == lease.attempt,
     )

@@ -1,11 +1,12 @@
-"""What a campaign keeps: its work, what came of it, and what was learnt."""
+"""Records of a store: campaigns, items, leases, findings, corpus and learnt state."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
+from eqfuzz.campaign.store.outcome import Symptom
 from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.triage.findings.severity import Severity, severity
 
@@ -15,63 +16,92 @@ Json = Mapping[str, Any]
 
 @dataclasses.dataclass(frozen=True)
 class Campaign:
-    """A campaign as it stands. ``planned`` and ``settled`` count epochs: those handed out, those learnt from.
-
-    ``settings`` are those that it was begun with; ``created`` is Unix time in seconds.
-    """
+    """A campaign and its progress."""
 
     id: int
     name: str
     seed: int
     settings: Json
+    """Settings of its first call, see ``Configuration.lasting``."""
     versions: Json
     created: float
+    """Unix time in seconds."""
     planned: int
-    settled: int
+    """Number of planned epochs."""
+    committed: int
+    """Number of committed epochs: those that were learnt from."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ItemOptions:
+    """How the seed of an item is rewritten and compiled."""
+
+    seed: int = 0
+    """Decides every random choice of the item."""
+    favoured: tuple[str, ...] = ()
+    """Families of rules that random derivations draw from more often."""
+    configs: tuple[str, ...] = ()
+    """Names of the compile configurations."""
+    traced: bool = False
+    """Whether the executed lines of the compiler are recorded."""
+    met: tuple[Symptom, ...] = ()
+    """Symptoms of the original that were confirmed before."""
+
+    @classmethod
+    def from_json(cls, options: Json) -> Self:
+        """Options as stored; entries that are missing have their defaults."""
+        known = {field.name: options[field.name] for field in dataclasses.fields(cls) if field.name in options}
+        for name in known.keys() & {"favoured", "configs"}:
+            known[name] = tuple(known[name])
+        if "met" in known:
+            known["met"] = tuple(map(tuple, known["met"]))
+        return cls(**known)
 
 
 @dataclasses.dataclass(frozen=True)
 class Item:
-    """One piece of work: a seed program, and how it is to be rewritten and compiled.
-
-    ``program`` is the digest of its text among the store's files, ``name`` what reports call it. ``arms`` are what was
-    chosen, by dimension (``{"source": "template:fusion", "rules": "shapes", "config": "inductor"}``), ``options``
-    everything else that the executor needs. Items of an epoch are numbered from 0.
-    """
+    """One unit of work: a seed program, and how it is rewritten and compiled."""
 
     epoch: int
     number: int
+    """Position in its epoch, from 0."""
     program: str
+    """Digest of the seed's text among the programs of the store."""
     name: str
+    """Name of the seed in reports."""
     arms: Mapping[str, str]
-    options: Json
+    """Chosen arm by dimension: ``{"source": "template:fusion", "config": "inductor"}``."""
+    options: ItemOptions = ItemOptions()
 
 
 @dataclasses.dataclass(frozen=True)
-class Claim:
-    """An item in the hands of a worker. ``attempt`` counts from 1: what a lost worker held is handed out again."""
+class Lease:
+    """An item held by a worker."""
 
     case: int
+    """Number of the item in its store."""
     item: Item
     worker: str
     attempt: int
+    """From 1; an item whose worker is lost is handed out again."""
 
 
 @dataclasses.dataclass(frozen=True)
 class StoredFinding:
-    """A finding as the store knows it: ``id`` names its folder, ``issue`` is empty where it is no known issue.
-
-    ``epoch`` is that of the item that made it first, ``report`` the finding's event.
-    """
+    """A finding in the store."""
 
     id: str
+    """Name of its folder."""
     kind: str
     fingerprint: str
     bucket: str
     issue: str
+    """Address of its known issue; empty for none."""
     seed: str
     epoch: int
+    """Earliest epoch with an item that has this finding."""
     report: Json
+    """The event."""
 
     @property
     def severity(self) -> Severity:
@@ -80,23 +110,26 @@ class StoredFinding:
 
 @dataclasses.dataclass(frozen=True)
 class CorpusEntry:
-    """A program that reached something first: ``program`` is the digest of its text, ``parent`` that of its seed.
-
-    ``arms`` are those of the item that made it, ``features`` what it reached, ``cost`` what running it took.
-    """
+    """A program that was the first to reach some features."""
 
     program: str
+    """Digest of its text."""
     name: str
     parent: str
+    """Digest of the seed's text."""
     arms: Mapping[str, str]
+    """Arms of its item."""
     rules: tuple[str, ...]
+    """Rules that made it from the seed."""
     features: frozenset[int]
+    """The features that it was first to reach."""
     cost: float
+    """Cost per compiled cell of its item."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Arm:
-    """What choosing ``name`` in ``dimension`` has brought so far, older epochs counting less."""
+    """Discounted reward and cost of choosing ``name`` in ``dimension``."""
 
     dimension: str
     name: str
@@ -107,12 +140,15 @@ class Arm:
 
 @dataclasses.dataclass(frozen=True)
 class EpochResult:
-    """What one epoch taught. ``features`` are new ones, by the number of the item that was first; ``lines`` are
-    bitmaps of executed lines by file (bit n is line n), to be joined with those there are; ``arms`` replace those there
-    are; ``point`` is what the curve shows."""
+    """What a campaign has learnt from one epoch."""
 
     features: Mapping[int, int]
+    """New features, each with the number of the first item that reached it."""
     entries: tuple[CorpusEntry, ...]
+    """New entries of the corpus."""
     arms: tuple[Arm, ...]
+    """All arms, which replace those in the store."""
     lines: Mapping[str, bytes]
+    """Bitmaps of executed lines by file, added to those in the store; bit n is line n."""
     point: Json
+    """Point of the curve."""

@@ -1,4 +1,4 @@
-"""Where campaigns live: work handed out and taken back, and what was learnt, in one database; programs as files."""
+"""Store of campaigns: items, results and learnt state in one database, programs as files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from eqfuzz.campaign.store import schema
 from eqfuzz.campaign.store.database import Database, StoreError, StoreUnavailable
-from eqfuzz.campaign.store.epochs import epochs, set_epochs
+from eqfuzz.campaign.store.epochs import epochs, set_committed
 from eqfuzz.campaign.store.files import ProgramFiles
 from eqfuzz.campaign.store.items import DONE, Items
 from eqfuzz.campaign.store.records import (
@@ -32,10 +32,9 @@ _CHUNK = 500
 
 
 class Store:
-    """A store of campaigns, used by any number of processes and threads at once.
+    """A store of campaigns; any number of processes and threads may use it at once.
 
-    ``items`` is what they have to do. Every method is one transaction and raises StoreError; StoreUnavailable where the
-    trouble may pass.
+    Every method is one transaction. All raise StoreError, and StoreUnavailable where a retry may help.
     """
 
     def __init__(self, database: Database, files: ProgramFiles) -> None:
@@ -46,7 +45,7 @@ class Store:
 
     @classmethod
     def open(cls, url: str, folder: Path) -> Store:
-        """The store in the database at ``url`` with its files below ``folder``; made where it is not there."""
+        """The store in the database at ``url`` with its files below ``folder``; created if missing."""
         return cls(Database(url), ProgramFiles(folder))
 
     def __enter__(self) -> Self:
@@ -62,13 +61,13 @@ class Store:
 
     @property
     def place(self) -> str:
-        """Where it is, without a password."""
+        """URL of the database, without the password."""
         return self._database.place
 
     # Programs
 
     def put_program(self, text: str) -> str:
-        """Keep the text of a program; returns its digest."""
+        """Store the text of a program; returns its digest."""
         digest = self._files.put(text)
         if not self._database.is_sqlite and digest not in self._shared:
             values = {"digest": digest, "text": text.encode("utf-8", "surrogatepass")}
@@ -78,7 +77,7 @@ class Store:
         return digest
 
     def program(self, digest: str) -> str:
-        """The text of a program, also of one that a process elsewhere has put into the same database."""
+        """The text of a program, also of one that another machine has put into the database."""
         if not self._database.is_sqlite and not self._files.path(digest).exists():
             table = schema.programs
             with self._database.reading() as connection:
@@ -88,54 +87,54 @@ class Store:
         return self._files.get(digest)
 
     def program_file(self, digest: str) -> Path:
-        """Where a program's text lies once it was asked for."""
+        """File of a program after ``program`` was called."""
         return self._files.path(digest)
 
     # Campaigns
 
-    def begin(self, name: str, seed: int, settings: Json, versions: Json, now: float) -> Campaign:
-        """The campaign of this name, made where there is none."""
+    def open_campaign(self, name: str, seed: int, settings: Json, versions: Json, now: float) -> Campaign:
+        """The campaign of this name; created with these settings if missing. ``now`` is Unix time."""
         values = {"name": name, "seed": seed, "settings": settings, "versions": versions, "created": now}
         with self._database.writing() as connection:
             statement = self._database.insert(schema.campaigns).values(**values, planned=0, settled=0)
             connection.execute(statement.on_conflict_do_nothing())
-        found = self.campaign(name)
-        assert found is not None
-        return found
+        campaign = self.campaign(name)
+        assert campaign is not None
+        return campaign
 
     def campaign(self, name: str) -> Campaign | None:
         with self._database.reading() as connection:
             row = connection.execute(sa.select(schema.campaigns).where(schema.campaigns.c.name == name)).one_or_none()
-        return None if row is None else Campaign(**row._mapping)
+        return None if row is None else _campaign(row)
 
     def campaigns(self) -> list[Campaign]:
         """All, the oldest first."""
         with self._database.reading() as connection:
             rows = connection.execute(sa.select(schema.campaigns).order_by(schema.campaigns.c.id)).all()
-        return [Campaign(**row._mapping) for row in rows]
+        return [_campaign(row) for row in rows]
 
-    # What was learnt
+    # Learnt state
 
-    def settle(self, campaign: int, epoch: int, settlement: EpochResult) -> bool:
-        """Store what the next epoch taught; False where somebody else was first."""
+    def commit_epoch(self, campaign: int, epoch: int, result: EpochResult) -> bool:
+        """Store the result of the next epoch; False where another process has committed it."""
         with self._database.writing() as connection:
-            if epochs(connection, campaign).settled != epoch - 1:
+            if epochs(connection, campaign).committed != epoch - 1:
                 return False
             reached = [
                 {"campaign": campaign, "feature": feature, "epoch": epoch, "number": number}
-                for feature, number in sorted(settlement.features.items())
+                for feature, number in sorted(result.features.items())
             ]
             for rows in _chunks(reached):
                 connection.execute(self._database.insert(schema.features).on_conflict_do_nothing(), rows)
-            self._add_entries(connection, campaign, settlement.entries)
+            self._add_entries(connection, campaign, result.entries)
             connection.execute(schema.arms.delete().where(schema.arms.c.campaign == campaign))
-            arms = [{"campaign": campaign, **dataclasses.asdict(arm)} for arm in settlement.arms]
+            arms = [{"campaign": campaign, **dataclasses.asdict(arm)} for arm in result.arms]
             if arms:
                 connection.execute(schema.arms.insert(), arms)
-            self._join_lines(connection, campaign, settlement.lines)
-            point = {"campaign": campaign, "epoch": epoch, "point": dict(settlement.point)}
+            self._join_lines(connection, campaign, result.lines)
+            point = {"campaign": campaign, "epoch": epoch, "point": dict(result.point)}
             connection.execute(schema.curve.insert(), [point])
-            set_epochs(connection, campaign, settled=epoch)
+            set_committed(connection, campaign, epoch)
         return True
 
     def features(self, campaign: int) -> set[int]:
@@ -151,7 +150,7 @@ class Store:
             return [Arm(r.dimension, r.name, r.reward, r.cost, r.pulls) for r in connection.execute(chosen)]
 
     def corpus(self, campaign: int) -> list[CorpusEntry]:
-        """In the order in which they entered."""
+        """In order of insertion."""
         table = schema.corpus
         chosen = sa.select(table).where(table.c.campaign == campaign).order_by(table.c.position)
         with self._database.reading() as connection:
@@ -162,7 +161,7 @@ class Store:
         ]
 
     def replace_corpus(self, campaign: int, entries: Sequence[CorpusEntry]) -> None:
-        """From now on the corpus is ``entries``."""
+        """Replace the corpus by ``entries``."""
         with self._database.writing() as connection:
             connection.execute(schema.corpus.delete().where(schema.corpus.c.campaign == campaign))
             self._add_entries(connection, campaign, entries)
@@ -173,7 +172,7 @@ class Store:
             return _lines(connection, campaign)
 
     def curve(self, campaign: int) -> list[Json]:
-        """A point for each settled epoch."""
+        """One point per committed epoch."""
         table = schema.curve
         chosen = sa.select(table.c.point).where(table.c.campaign == campaign).order_by(table.c.epoch)
         with self._database.reading() as connection:
@@ -188,14 +187,14 @@ class Store:
         names = [field.name for field in dataclasses.fields(StoredFinding)]
         return [StoredFinding(**{name: row._mapping[name] for name in names}) for row in rows]
 
-    # Looking after it
+    # Checks
 
     def problems(self, campaign: int) -> list[str]:
-        """What is wrong with the campaign's records, a line each: with the database itself, with programs missing."""
-        found = self._database.problems()
+        """Inconsistencies of the campaign's records, one line each: of the database itself, missing programs."""
+        problems = self._database.problems()
         cases, corpus = schema.cases, schema.corpus
         with self._database.reading() as connection:
-            planned, settled = epochs(connection, campaign)
+            planned, committed = epochs(connection, campaign)
             states = connection.execute(
                 sa.select(cases.c.epoch, cases.c.state).where(cases.c.campaign == campaign)
             ).all()
@@ -206,19 +205,19 @@ class Store:
             ).scalar_one()
         per_epoch = Counter(epoch for epoch, _ in states)
         if sorted(per_epoch) != list(range(1, planned + 1)):
-            found.append(f"{planned} epochs are planned, but there are items of epochs {sorted(per_epoch)}")
-        if any(epoch <= settled and state != DONE for epoch, state in states):
-            found.append(f"epochs up to {settled} are settled, but not all of their items are done")
-        if points != settled:
-            found.append(f"{settled} epochs are settled, but the curve has {points} points")
+            problems.append(f"{planned} epochs are planned, but there are items of epochs {sorted(per_epoch)}")
+        if any(epoch <= committed and state != DONE for epoch, state in states):
+            problems.append(f"epochs up to {committed} are committed, but not all of their items are done")
+        if points != committed:
+            problems.append(f"{committed} epochs are committed, but the curve has {points} points")
         for digest in sorted(digests):
             try:
                 self.program(digest)
             except StoreError as error:
-                found.append(str(error))
-        return found
+                problems.append(str(error))
+        return problems
 
-    # How
+    # Helpers
 
     def _add_entries(self, connection: sa.Connection, campaign: int, entries: Sequence[CorpusEntry]) -> None:
         table = schema.corpus
@@ -250,6 +249,12 @@ def _lines(connection: sa.Connection, campaign: int) -> dict[str, bytes]:
     table = schema.lines
     rows = connection.execute(sa.select(table.c.file, table.c.bitmap).where(table.c.campaign == campaign))
     return {row.file: row.bitmap for row in rows}
+
+
+def _campaign(row: sa.Row[Any]) -> Campaign:
+    columns = dict(row._mapping)
+    committed = columns.pop("settled")
+    return Campaign(**columns, committed=committed)
 
 
 def _chunks(rows: list[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:

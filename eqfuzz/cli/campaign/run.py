@@ -203,14 +203,14 @@ def run(
 def _run(
     configuration: Configuration, options: InvocationOptions, *, as_json: bool, quiet: bool, junit: Path | None
 ) -> int:
-    from eqfuzz.campaign.metrics import Statistics
+    from eqfuzz.campaign.metrics import CampaignMetrics
     from eqfuzz.campaign.setup import run_campaign
     from eqfuzz.report.campaign.screen import CampaignReport, CampaignScreen
     from eqfuzz.report.machine.event_log import EventFile, EventStream, StatsFile
     from eqfuzz.report.machine.junit import JUnitFile
     from eqfuzz.report.run.console import make_console
 
-    statistics = Statistics()
+    statistics = CampaignMetrics()
     events = EventFile(options.folder / "events.ndjson")
     stats = StatsFile(options.folder / "stats.json", lambda: {**statistics.figures(), "curve": statistics.curve()})
     with contextlib.ExitStack() as closing:

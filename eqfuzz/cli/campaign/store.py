@@ -111,11 +111,11 @@ def minimise(
     Exit codes: 0 done, 2 no such campaign, or it is running.
     """
     from eqfuzz.campaign.administration import campaign_named, shrink_corpus
-    from eqfuzz.campaign.worker_id import is_gone
+    from eqfuzz.campaign.worker_id import has_ended
 
     with _opened(out, db) as store:
         campaign = campaign_named(store, name)
-        running = [worker for worker in store.items.holders(campaign.id) if not is_gone(worker)]
+        running = [worker for worker in store.items.workers(campaign.id) if not has_ended(worker)]
         if running:
             complain(f"campaign {name!r} is running ({running[0]}): stop it first")
             raise typer.Exit(USAGE)

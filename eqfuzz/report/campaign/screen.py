@@ -11,13 +11,13 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.campaign.metrics import Statistics
+from eqfuzz.campaign.metrics import CampaignMetrics
 from eqfuzz.events.campaign import (
     CampaignBlocked,
     CampaignStarted,
     CampaignStopping,
     CampaignSummary,
-    EpochSettled,
+    EpochCommitted,
     ItemEnded,
     SourceUnavailable,
     WorkerLost,
@@ -40,7 +40,7 @@ DEATHS = ("hang", "process-crash", "out-of-memory", "compiler-crash")
 class CampaignScreen:
     """What ``statistics`` say, as a screen or as a line; ``workers`` is how many there are."""
 
-    def __init__(self, statistics: Statistics, name: str, workers: int) -> None:
+    def __init__(self, statistics: CampaignMetrics, name: str, workers: int) -> None:
         self._statistics = statistics
         self._name = name
         self.workers = workers
@@ -183,7 +183,7 @@ class CampaignReport(LiveDisplay):
                 self._print(f"worker {worker} is lost, what it held is handed out again: {detail}", "yellow")
             case CampaignStopping(why=why, running=running):
                 self._print(_stopping(why, running), "bold yellow" if why in ("interrupt", "error") else "dim")
-            case EpochSettled() if not self._quiet and not self.console.is_terminal:
+            case EpochCommitted() if not self._quiet and not self.console.is_terminal:
                 self._epoch(event)
             case CampaignSummary():
                 self._close(event)
@@ -208,7 +208,7 @@ class CampaignReport(LiveDisplay):
             "",
         )
 
-    def _epoch(self, event: EpochSettled) -> None:
+    def _epoch(self, event: EpochCommitted) -> None:
         told = f"epoch {event.epoch}: {event.new_features} new features, {event.new_lines} new lines"
         self._print(f"{told}, {count(event.new_buckets, 'new bucket')}, {count(event.kept, 'program')} kept", "dim")
 

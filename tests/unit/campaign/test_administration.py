@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from eqfuzz.campaign.administration import campaign_named, description
-from eqfuzz.campaign.feedback.novelty import empty_outcome
+from eqfuzz.campaign.store.outcome import Outcome
 from eqfuzz.campaign.store.records import Item, StoredFinding
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
@@ -16,17 +16,17 @@ def kept(name: str, kind: VerdictKind) -> StoredFinding:
 
 def test_its_findings_stand_the_gravest_first(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path}/campaigns.db", tmp_path / "store") as store:
-        campaign = store.begin("night", 7, {}, {"torch": "2"}, 1.0).id
+        campaign = store.open_campaign("night", 7, {}, {"torch": "2"}, 1.0).id
         item = Item(1, 0, store.put_program("def f(x):\n    return x\n"), "seed.py", {"source": "s"}, {})
         store.items.add_epoch(campaign, 1, [item])
-        claim = store.items.claim(campaign, "h/1/1")
+        claim = store.items.lease(campaign, "h/1/1")
         assert claim is not None
         found = [
             kept("1", VerdictKind.WRONG_METADATA),
             kept("2", VerdictKind.COMPILER_CRASH),
             kept("3", VerdictKind.WRONG_RESULT),
         ]
-        assert store.items.finish(claim, empty_outcome("done"), found, 3.0)
+        assert store.items.complete(claim, Outcome(state="done"), found, 3.0)
         shown = description(store, campaign_named(store, "night"))
     assert [(one["id"], one["severity"]) for one in shown["findings"]] == [
         ("3", "wrong-values"),

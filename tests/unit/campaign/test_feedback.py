@@ -10,16 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eqfuzz.campaign.feedback.bandit import DISCOUNT, Bandit
-from eqfuzz.campaign.feedback.novelty import ReachedFeatures, earned, empty_outcome, entries, smallest_cover
+from eqfuzz.campaign.feedback.novelty import ArmResult, ReachedFeatures, arm_results, corpus_entries, smallest_cover
+from eqfuzz.campaign.store.outcome import Outcome
 from eqfuzz.campaign.store.records import Arm, CorpusEntry, Item
 
 
 def item(number: int = 0, source: str = "template:a") -> Item:
-    return Item(1, number, f"digest{number}", f"seed{number}.py", {"source": source, "config": "inductor"}, {})
+    return Item(1, number, f"digest{number}", f"seed{number}.py", {"source": source, "config": "inductor"})
 
 
-def outcome(**changes: object) -> dict[str, object]:
-    return {**empty_outcome("done"), "cells": 3, "cpu_seconds": 2.0, **changes}
+def outcome(**changes: object) -> Outcome:
+    return Outcome.model_validate({"state": "done", "cells": 3, "cpu_seconds": 2.0, **changes})
 
 
 def entry(program: str, features: set[int], cost: float = 1.0) -> CorpusEntry:
@@ -28,28 +29,28 @@ def entry(program: str, features: set[int], cost: float = 1.0) -> CorpusEntry:
 
 def test_a_feature_counts_for_whoever_comes_first():
     known = ReachedFeatures({1}, {}, set())
-    first = known.take(item(0), outcome(features={"0": [1, 2], "1": [2, 3]}), "cpu")
-    again = known.take(item(1), outcome(features={"0": [1, 2, 3]}), "cpu")
+    first = known.add_outcome(item(0), outcome(features={"0": [1, 2], "1": [2, 3]}), "cpu")
+    again = known.add_outcome(item(1), outcome(features={"0": [1, 2, 3]}), "cpu")
     assert first.features == {0: {2}, 1: {3}}
-    assert first.worth == 2
-    assert again.worth == 0
+    assert first.reward == 2
+    assert again.reward == 0
     assert not again.features
 
 
 def test_lines_and_buckets_count_once():
     known = ReachedFeatures(set(), {"a.py": b"\x06"}, {"old"})
     told = outcome(lines={"a.py": "e", "b.py": "1"}, buckets=["old", "new"])
-    found = known.take(item(), told, "cells")
+    found = known.add_outcome(item(), told, "cells")
     assert (found.lines, found.buckets, found.cost) == (2, 1, 3.0)
     assert known.line_count() == 4
     assert known.bitmaps()["a.py"] == b"\x0e"
-    assert known.take(item(), told, "cells").worth == 0
+    assert known.add_outcome(item(), told, "cells").reward == 0
 
 
 def test_the_seed_and_the_variants_that_reach_something_enter_the_corpus():
-    told = outcome(features={"0": [1], "2": [2]}, rules={"1": ["x/a"], "2": ["y/b"]})
-    one = ReachedFeatures(set(), {}, set()).take(item(), told, "cpu")
-    kept = entries(one, told, {0: "digest0", 2: "ab12"})
+    result = outcome(features={"0": [1], "2": [2]}, rules={"1": ["x/a"], "2": ["y/b"]}, texts={"2": "ab12"})
+    one = ReachedFeatures(set(), {}, set()).add_outcome(item(), result, "cpu")
+    kept = corpus_entries(one, result)
     assert [(e.program, e.name, e.rules) for e in kept] == [
         ("digest0", "seed0.py", ()),
         ("ab12", "corpus/ab12.py", ("y/b",)),
@@ -61,8 +62,11 @@ def test_arms_earn_by_what_their_items_brought():
     rich = outcome(features={"0": [1, 2], "1": [3]}, rules={"1": ["forms/a"], "2": ["layout/b"]})
     poor = outcome(features={"0": [1]}, cpu_seconds=6.0)
     told = [rich, poor]
-    yields = [known.take(item(0, "template:a"), rich, "cpu"), known.take(item(1, "template:b"), poor, "cpu")]
-    arms = earned(yields, told)
+    yields = [
+        known.add_outcome(item(0, "template:a"), rich, "cpu"),
+        known.add_outcome(item(1, "template:b"), poor, "cpu"),
+    ]
+    arms = arm_results(yields, told)
     reward_a, cost_a, _ = arms["source", "template:a"]
     reward_b, cost_b, _ = arms["source", "template:b"]
     assert reward_a > reward_b == 0
@@ -80,13 +84,15 @@ def test_an_arm_that_pays_is_drawn_more_and_no_arm_is_forgotten():
 
 
 def test_what_was_learnt_fades():
-    bandit = Bandit([Arm("source", "a", 2.0, 4.0, 5)]).learnt({("source", "b"): (1.0, 1.0, 1)})
+    bandit = Bandit([Arm("source", "a", 2.0, 4.0, 5)]).updated(
+        {("source", "b"): ArmResult(reward=1.0, cost=1.0, pulls=1)}
+    )
     assert bandit.arms == (Arm("source", "a", 2 * DISCOUNT, 4 * DISCOUNT, 5), Arm("source", "b", 1.0, 1.0, 1))
 
 
 def test_the_same_draws_choose_the_same():
     bandit = Bandit([Arm("source", "a", 2.0, 4.0, 5)])
-    ranked = [bandit.ranked("source", ["a", "b", "c"], random.Random(7)) for _ in range(2)]
+    ranked = [bandit.rank("source", ["a", "b", "c"], random.Random(7)) for _ in range(2)]
     assert ranked[0] == ranked[1]
     assert sorted(ranked[0]) == ["a", "b", "c"]
     with pytest.raises(ValueError, match="nothing to choose"):

@@ -27,16 +27,16 @@ def written(base: Path, folders: dict[str, dict[str, bytes]]) -> list[Path]:
 @given(folders=FOLDERS)
 def test_what_is_unpacked_is_what_was_packed(tmp_path_factory, folders):
     there, here = tmp_path_factory.mktemp("there"), tmp_path_factory.mktemp("here")
-    parcel = pack(there, written(there, folders), {})
-    unpack(parcel, here)
-    assert pack(here, [here / "findings"] if folders else [], {}) == parcel
+    bundle = pack(there, written(there, folders), {})
+    unpack(bundle, here)
+    assert pack(here, [here / "findings"] if folders else [], {}) == bundle
     assert not folders or {path.name for path in (here / "findings").iterdir()} == set(folders)
 
 
 def test_a_folder_that_is_there_stays_as_it_is(tmp_path):
-    parcel = pack(tmp_path / "a", written(tmp_path / "a", {"one": {"x": b"new"}, "two": {"y": b"new"}}), {})
+    bundle = pack(tmp_path / "a", written(tmp_path / "a", {"one": {"x": b"new"}, "two": {"y": b"new"}}), {})
     written(tmp_path / "b", {"one": {"x": b"old"}})
-    unpack(parcel, tmp_path / "b")
+    unpack(bundle, tmp_path / "b")
     assert (tmp_path / "b" / "findings" / "one" / "x").read_bytes() == b"old"
     assert (tmp_path / "b" / "findings" / "two" / "y").read_bytes() == b"new"
 
@@ -45,15 +45,15 @@ def test_paths_are_those_of_the_other_machine(tmp_path):
     node = tmp_path / 'no"de'
     told = {"kept": str(node / "x"), "rules": [str(node / "0" / "mine.py")]}
     files = {"finding.json": json.dumps(told).encode(), "replay.txt": f"at {node}/x\n".encode()}
-    parcel = pack(node, written(node, {"one": files}), {str(node / "0"): "/home", str(node): "/out"})
-    assert json.loads(parcel["findings/one/finding.json"]) == {"kept": "/out/x", "rules": ["/home/mine.py"]}
-    assert parcel["findings/one/replay.txt"] == b"at /out/x\n"
+    bundle = pack(node, written(node, {"one": files}), {str(node / "0"): "/home", str(node): "/out"})
+    assert json.loads(bundle["findings/one/finding.json"]) == {"kept": "/out/x", "rules": ["/home/mine.py"]}
+    assert bundle["findings/one/replay.txt"] == b"at /out/x\n"
 
 
 def test_where_nothing_can_be_written_nothing_stays(tmp_path):
-    parcel = {"findings/one/x": b"1", "findings/one/x/y": b"2"}  # a file that is a folder too
+    bundle = {"findings/one/x": b"1", "findings/one/x/y": b"2"}  # a file that is a folder too
     with pytest.raises(OSError):
-        unpack(parcel, tmp_path)
+        unpack(bundle, tmp_path)
     assert list((tmp_path / "findings").iterdir()) == []
 
 
@@ -64,9 +64,9 @@ def test_the_user_s_files_travel_with_the_configuration(tmp_path, monkeypatch):
     (tmp_path / "fault.py").write_text("fault")
     given = {"rewriting": {"rules_from": ["rules", "fault.py"]}, "compiling": {"preload": "fault.py"}}
     configuration = from_tables(given, "test")
-    luggage = ShippedConfiguration.of(configuration)
+    shipped = ShippedConfiguration.of(configuration)
     monkeypatch.chdir("/")
-    there, origins = luggage.unpack(tmp_path / "node")
+    there, origins = shipped.unpack(tmp_path / "node")
     rules, preload = there.rewriting.rules_from, there.compiling.preload
     assert (rules[0] / "mine.py").read_text() == "rules"
     assert rules[0].name == "rules"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from eqfuzz.campaign.configuration import from_tables
-from eqfuzz.campaign.sources.llm import llm_source_of
+from eqfuzz.campaign.sources.llm import LlmSeeds, llm_request_of
 from eqfuzz.errors import UsageError
+from eqfuzz.events.event import Event
 
 USABLE = {"name": "played", "base_url": "http://127.0.0.1:1/v1", "price": "1,4"}
 
@@ -30,16 +34,21 @@ USABLE = {"name": "played", "base_url": "http://127.0.0.1:1/v1", "price": "1,4"}
 def test_what_cannot_be_used_is_named_in_one_line(tmp_path, entries, told):
     configuration = from_tables({"model": {**USABLE, **entries}}, "here")
     with pytest.raises(UsageError) as raised:
-        llm_source_of(configuration, tmp_path)
+        llm_request_of(configuration, tmp_path)
     assert str(raised.value).startswith(told)
     assert "\n" not in str(raised.value)
 
 
 def test_it_is_named_by_its_prompts_and_says_what_it_costs(tmp_path):
     tables = {"model": {**USABLE, "prompts": ["loops", "numpy"]}, "budget": {"dollars": 0.5}}
-    with llm_source_of(from_tables(tables, "here"), tmp_path) as source:
+    request = llm_request_of(from_tables(tables, "here"), tmp_path)
+    events: list[Event] = []
+    spending: list[Mapping[str, Any]] = []
+    with LlmSeeds(request, events.append, spending.append) as source:
         assert source.name == "llm:loops+numpy"
         assert not source.is_broke
         assert source.figures() == {"queries": 0, "dollars": 0.0, "samples": {}}
         with pytest.raises(UsageError, match="another run is using it"):
-            llm_source_of(from_tables(tables, "here"), tmp_path)
+            LlmSeeds(request, events.append, spending.append)
+    assert events == []
+    assert spending == [{"queries": 0, "dollars": 0.0, "samples": {}}]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eqfuzz.campaign.configuration import Configuration, from_tables
-from eqfuzz.campaign.engine.plan import NothingToDo, plan
+from eqfuzz.campaign.engine.plan import NothingToDo, SearchSpace, plan_epoch
 from eqfuzz.campaign.feedback.bandit import Bandit
 from eqfuzz.campaign.sources.files import CorpusSeeds, DrawHistory, SeedFiles, TemplateSeeds
 from eqfuzz.campaign.store.records import Arm, CorpusEntry
@@ -24,8 +24,8 @@ def digest(text: str) -> str:
 
 
 def planned(configuration: Configuration, sources, epoch=1, bandit=None, drawn=NOTHING, met=None):
-    families, configs = ["forms", "layout"], ["inductor", "eager"]
-    return plan(configuration, epoch, sources, families, configs, bandit or Bandit(), drawn, digest, met or {})
+    space = SearchSpace(sources, ["forms", "layout"], ["inductor", "eager"])
+    return plan_epoch(configuration, epoch, space, bandit or Bandit(), drawn, digest, met or {})
 
 
 @pytest.fixture
@@ -63,16 +63,16 @@ def test_feedback_steers_and_can_be_off(files, tmp_path):
     bandit = Bandit([Arm("source", "folder:poor", 0.0, 500.0, 9), Arm("source", "folder:s", 400.0, 500.0, 9)])
     steered = planned(Configuration(), [files, poor], bandit=bandit)
     assert {item.arms["source"] for item in steered} == {"folder:s"}
-    assert all(item.options["favoured"] for item in steered)
+    assert all(item.options.favoured for item in steered)
     uniform = planned(from_tables({"feedback": {"enabled": False}}, "here"), [files, poor], bandit=bandit)
     assert {item.arms["source"] for item in uniform} == {"folder:s", "folder:poor"}
-    assert not any(item.options["favoured"] for item in uniform)
+    assert not any(item.options.favoured for item in uniform)
 
 
 def test_what_is_known_of_a_program_goes_with_it(files):
     symptom = ("cpu", "inductor", "wrong-result", "output[0]")
     items = planned(Configuration(), [files], met={digest("# a\n"): {symptom}})
-    assert all(item.options["met"] == [list(symptom)] for item in items)
+    assert all(item.options.met == (symptom,) for item in items)
 
 
 def test_the_corpus_gives_what_it_keeps():
@@ -86,7 +86,7 @@ def test_the_corpus_gives_what_it_keeps():
 def test_an_original_that_hangs_is_not_run_again(files):
     met = {"# a\n": {("cpu", "inductor", "hang", "no answer")}, "# b\n": {("cpu", "inductor", "process-crash", "x")}}
     corpus = CorpusSeeds([CorpusEntry("# a\n", "corpus/a.py", "", {}, (), frozenset({1}), 1.0)], lambda text: text)
-    bandit = Bandit()
-    items = plan(Configuration(), 1, [files, corpus], ["forms"], ["inductor"], bandit, NOTHING, lambda text: text, met)
+    space = SearchSpace([files, corpus], ["forms"], ["inductor"])
+    items = plan_epoch(Configuration(), 1, space, Bandit(), NOTHING, lambda text: text, met)
     assert len(items) == 16
     assert {item.program for item in items} == {"# b\n", "# c\n"}

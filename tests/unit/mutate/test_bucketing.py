@@ -27,7 +27,7 @@ def found(id, fingerprint="values · amin"):
 
 def sort(sorting, out, finding):
     folder = write_folder(out / "findings", finding, "", None)
-    return sorting.sort(finding, folder), folder.exists()
+    return sorting.assign(finding, folder), folder.exists()
 
 
 def judged(seed, kind=VerdictKind.AGREE, variant=0, config="inductor", device="cpu"):

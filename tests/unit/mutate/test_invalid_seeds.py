@@ -12,15 +12,16 @@ import pytest
 from typer.testing import CliRunner
 
 from eqfuzz.campaign.configuration import from_tables
+from eqfuzz.campaign.engine.dispatch import EventDispatcher
 from eqfuzz.campaign.engine.loop import CampaignInvocation, CampaignLoop
-from eqfuzz.campaign.executors.item_runner import ItemResult
-from eqfuzz.campaign.feedback.novelty import empty_outcome
-from eqfuzz.campaign.metrics import Statistics
+from eqfuzz.campaign.engine.plan import SearchSpace
+from eqfuzz.campaign.executors.item_runner import ItemResult, WorkOrder
+from eqfuzz.campaign.metrics import CampaignMetrics
 from eqfuzz.campaign.sources.files import SeedFiles
-from eqfuzz.campaign.store.records import Item
+from eqfuzz.campaign.store.outcome import Outcome
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.cli.app import app
-from eqfuzz.events.event import Event
+from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.run import InvalidReason, SeedDone, SeedInvalid, SeedStarted
 from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.mutate.counters import RunCounters
@@ -220,15 +221,14 @@ class Refusing:
     def __init__(self, seeds: list[Path]) -> None:
         self._invalid = {str(seed) for seed in seeds}
 
-    def ready(self, slot: int, emit: Callable[[Event], None]) -> bool:
+    def ready(self, slot: int, emit: Handler) -> bool:
         return True
 
-    def perform(
-        self, slot: int, item: Item, text: str, index: int, emit: Callable[[Event], None], stop: threading.Event
-    ) -> ItemResult:
-        if item.name in self._invalid:
-            return ItemResult(empty_outcome("invalid", f"{item.name}: {AUTOGRAD}"), ())
-        return ItemResult({**empty_outcome("done"), "cells": 1, "verdicts": {"agree": 1}}, ())
+    def perform(self, slot: int, order: WorkOrder, emit: Handler, stop: threading.Event) -> ItemResult:
+        name = order.item.name
+        if name in self._invalid:
+            return ItemResult(Outcome(state="invalid", reason=f"{name}: {AUTOGRAD}"))
+        return ItemResult(Outcome(state="done", cells=1, verdicts={"agree": 1}))
 
     def close(self) -> None:
         pass
@@ -246,13 +246,12 @@ def test_a_campaign_tells_reasons_and_a_broken_installation(tmp_path: Path, prel
             store=store,
             executor=Refusing(SHIPPED[:3]),
             executor_name="refusing",
-            sources=[SeedFiles("folder:seeds", SHIPPED[:20])],
-            families=["algebra"],
-            configs=["inductor"],
+            space=SearchSpace([SeedFiles("folder:seeds", SHIPPED[:20])], ["algebra"], ["inductor"]),
             rules=1,
         )
         told: list[Event] = []
-        summary = CampaignLoop(configuration, call, Bucketer(call.out, ()), Statistics(), told.append).run()
+        dispatcher = EventDispatcher(CampaignMetrics(), told.append)
+        summary = CampaignLoop(configuration, call, Bucketer(call.out, ()), dispatcher).run()
     assert told[-1] is summary
     [reason] = summary.invalid_reasons
     assert (reason.reason, reason.count) == (AUTOGRAD, summary.figures["invalid"])

@@ -51,7 +51,7 @@ def groups_of(monkeypatch: Any, cells: list[tuple[int, str, Verdict]], settings:
             groups.append(list(cells))
             return Verdict(VerdictKind.FLAKY, "not again")
 
-    monkeypatch.setattr(seed_run, "Confirming", Unconfirmed)
+    monkeypatch.setattr(seed_run, "FindingConfirmer", Unconfirmed)
     made = max(number for number, _, _ in cells)
     variants = [{"source": SOURCE, "derivation": [], "exactness": "bitwise"}] * made
     told: list[dict[str, Any]] = [{"event": "rewritten", "sites": 1, "variants": variants, "cells": len(cells)}]

@@ -8,7 +8,7 @@ import io
 import pytest
 from rich.console import Console
 
-from eqfuzz.campaign.metrics import Statistics
+from eqfuzz.campaign.metrics import CampaignMetrics
 from eqfuzz.events.campaign import CampaignSummary
 from eqfuzz.events.run import InvalidReason
 from eqfuzz.oracle.compare.verdict import VerdictKind
@@ -20,7 +20,7 @@ REASONS = [InvalidReason(sample.AUTOGRAD, 6, ["a.py"], "a.py"), InvalidReason("n
 
 
 def closed(**changed: object) -> str:
-    statistics = Statistics()
+    statistics = CampaignMetrics()
     given: dict[str, object] = {
         "campaign": "night",
         "seed": 0,
@@ -50,13 +50,13 @@ def test_invalid_programs_of_the_call_are_counted_by_reason() -> None:
 
 
 def test_new_findings_are_counted_by_severity_the_gravest_first() -> None:
-    statistics = Statistics()
+    statistics = CampaignMetrics()
     for number, kind in enumerate(
         (VerdictKind.WRONG_METADATA, VerdictKind.HANG, VerdictKind.WRONG_RESULT, VerdictKind.WRONG_METADATA)
     ):
-        statistics.count(sample.found(dataclasses.replace(sample.finding(kind=kind), id=str(number))))
+        statistics.count_event(sample.found(dataclasses.replace(sample.finding(kind=kind), id=str(number))))
     known = dataclasses.replace(sample.found(sample.finding(kind=VerdictKind.WRONG_GRADIENT)), issue="u")
-    statistics.count(known)
+    statistics.count_event(known)
     figures = statistics.figures()
     assert list(figures["severities"].items()) == [("wrong-values", 1), ("crash", 1), ("metadata", 2)]
     text = closed(figures=figures, findings=4, buckets=2)
