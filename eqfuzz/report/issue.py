@@ -21,7 +21,7 @@ from eqfuzz.torch_internals.bisector import application
 from eqfuzz.triage.confirm.replay import STILL_FAILING, Outcome
 from eqfuzz.triage.findings.buckets import bucket_id
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.findings.fingerprint import guarded_by, is_exact
+from eqfuzz.triage.findings.fingerprint import guarded_by
 from eqfuzz.triage.findings.program_features import essence
 from eqfuzz.triage.findings.stage import LADDER, Blame
 
@@ -76,8 +76,8 @@ def issue_text(
         fence="`" * max(3, 1 + max(len(run) for text in texts for run in re.findall(r"`*", text))),
         fails=outcome.status == STILL_FAILING,
         torch=release.in_full(),
-        found_with=Release.from_versions(finding.environment).in_full(),
-        eqfuzz=finding.environment.get("eqfuzz", ""),
+        found_with=finding.environment.release.in_full(),
+        eqfuzz=finding.environment.eqfuzz,
         id=finding.id,
         bucket=bucket_id(finding.fingerprint) if finding.fingerprint else "",
     )
@@ -85,8 +85,8 @@ def issue_text(
 
 def title(finding: Finding) -> str:
     """``[Inductor] amin (int8): torch.compile gives a wrong result``."""
-    stage = finding.ablation.stage if finding.ablation is not None and finding.ablation.stage else finding.config
-    names = application(finding.blame.detail) if finding.blame is not None and is_exact(finding) else ""
+    stage = finding.stage or finding.config
+    names = application(finding.exact_blame.detail) if finding.exact_blame is not None else ""
     about = names or ", ".join(essence(finding.transformed)[:3]) or finding.transformed.entry
     dtypes = ", ".join(sorted(set(_DTYPE.findall(finding.transformed.source))))
     return f"[{stage}] {about}{f' ({dtypes})' if dtypes else ''}: torch.compile {_WORDS[finding.verdict.kind]}"
@@ -100,8 +100,8 @@ def _summary(finding: Finding) -> str:
     guarded = guarded_by(finding)
     parts += [f"when it is called again and {guarded} has changed: a guard is missing"] if guarded else []
     told = ", ".join(parts) + "."
-    if finding.blame is not None and is_exact(finding):
-        told += f" At fault is {_part(finding.blame)}."
+    if finding.exact_blame is not None:
+        told += f" At fault is {_part(finding.exact_blame)}."
     elif finding.place:
         told += f" At fault: {finding.place}."
     if not finding.verdict.is_about_values:
@@ -129,7 +129,7 @@ def _expected(evidence: Evidence) -> str:
 
 
 def _backends(finding: Finding) -> list[tuple[str, str]]:
-    shown = dict(finding.ablation.shown) if finding.ablation is not None else {}
+    shown = finding.backends
     rows = [(backend, shown[backend]) for backend in LADDER if backend in shown]
     return [*rows, (finding.settings.get("backend", "inductor"), f"**{finding.verdict.kind}**")]
 
@@ -137,22 +137,22 @@ def _backends(finding: Finding) -> list[tuple[str, str]]:
 def _facts(finding: Finding, checks: Mapping[str, Mapping[str, bool]]) -> list[str]:
     """What was tried, a line each."""
     told: list[str] = []
-    path = finding.verdict.evidence.path if finding.verdict.evidence is not None else ""
+    path = finding.path
     if path in checks:
         words = {True: "passes: it is too coarse for this", False: "fails"}
         told.append(f"`torch._dynamo.utils.same(eager, compiled, fp64_ref)` {words[checks[path]['same']]}")
         told.append(f"`torch.testing.assert_close(compiled, eager)` {words[checks[path]['assert_close']]}")
-    if is_exact(finding) and finding.blame is not None:
-        place = f"`{finding.blame.subsystem}: {finding.blame.detail}`"
+    blame = finding.exact_blame
+    if blame is not None:
+        place = f"`{blame.subsystem}: {blame.detail}`"
         told.append(f"`torch._inductor.compiler_bisector` ends at {place}: with that switched off the result is right")
     told += [
         f"judged alone, on the operands that the compiled run gave it, wrong is {line}" for line in finding.suspects
     ]
     if finding.about_threads:
         told.append(f"threads: {finding.about_threads}")
-    draws = finding.environment.get("draws")
-    if draws:
-        told.append(f"{draws} random draws of the inputs show it")
+    if finding.draws is not None:
+        told.append(f"{finding.draws} random draws of the inputs show it")
     if finding.reduced is not None:
         before, after = finding.reduced.statements
         told.append(f"reduced from {before} statements to {after}")

@@ -42,6 +42,7 @@ from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.report.machine.event_log import EventFile
 from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.folder import write_folder
 
 SEEDS = 8
@@ -108,7 +109,7 @@ class Pretending:
             settings={},
             cells={},
             also=0,
-            environment={},
+            environment=FindingEnvironment(),
             fingerprint=f"defect {number % 3}",
         )
         known = (self._out / "findings" / finding.id).exists()

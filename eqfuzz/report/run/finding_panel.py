@@ -15,7 +15,6 @@ from rich.text import Text
 
 from eqfuzz.events.run import FindingReported
 from eqfuzz.oracle.compare.verdict import Evidence
-from eqfuzz.program.release import Release
 from eqfuzz.report.formatting import count, printable, value
 from eqfuzz.report.source import Excerpt, SourceDiff
 from eqfuzz.report.verdict_texts import is_defect, style_of
@@ -105,7 +104,7 @@ def _headline(event: FindingReported) -> Table:
             Text.assemble((step.rule, "bold magenta"), (f"  line {step.line}", "dim")) for step in finding.derivation
         )
         rows.add_row("rule" if len(finding.derivation) == 1 else "rules", rules)
-    release = str(Release.from_versions(finding.environment))
+    release = str(finding.environment.release)
     config = Text.assemble((finding.config, "bold"), " on ", (finding.device, "bold"))
     rows.add_row("config", config.append(f", torch {release}" if release else ""))
     if finding.about_threads:
@@ -127,8 +126,7 @@ def _headline(event: FindingReported) -> Table:
 
 def _place(finding: Finding) -> Text:
     """Where in the compiler it comes from, and what the backends before show."""
-    shown = finding.ablation.shown if finding.ablation is not None else {}
-    told = ", ".join(f"{backend} {kind}" for backend, kind in shown.items())
+    told = ", ".join(f"{backend} {kind}" for backend, kind in finding.backends.items())
     return Text.assemble((printable(finding.place), "bold"), (f"  {told}", "dim"))
 
 

@@ -18,6 +18,7 @@ from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING
 from eqfuzz.triage.confirm.reproduction import NoReproducer, ReproducerWriter
 from eqfuzz.triage.findings.finding import Finding, finding_id, seen_beside
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.folder import flaky_folder, keep, read_finding, write_folder
 from eqfuzz.triage.locate.analysis import FindingAnalyser
 
@@ -103,14 +104,14 @@ class FindingConfirmer:
             settings=settings,
             cells=shown,
             also=also,
-            environment={
+            environment=FindingEnvironment(
+                platform=platform.platform(),
+                seed=self._case.seed,
+                compile_seconds=self._case.compile_seconds,
+                input_sets=self._case.input_sets,
+                steps=self._case.steps_under(cell.config),
+                checks=self._case.checks,
+                rules_from=self._case.rules_from,
                 **self._versions,
-                "platform": platform.platform(),
-                "seed": self._case.seed,
-                "compile_seconds": self._case.compile_seconds,
-                "input_sets": self._case.input_sets,
-                "steps": self._case.steps_under(cell.config),
-                "checks": list(self._case.checks),
-                "rules_from": list(self._case.rules_from),
-            },
+            ),
         )

@@ -25,11 +25,9 @@ class NoReproducer(Exception):
 
 def require_plain(finding: Finding, described: SourceDescription) -> None:
     """Raises NoReproducer where what a sandbox told of an untrusted program has no place in a script."""
-    evidence = finding.verdict.evidence
-    path = evidence.path if evidence is not None else ""
     pieces = [described.calls and "def calls():\n" + textwrap.indent(described.calls, "    "), described.state or ""]
     pieces += [text for change in described.changes for text in change[1:]]
-    pieces.append(path.removeprefix("second ").removeprefix("gradient of ").removesuffix(" after the call"))
+    pieces.append(finding.path.removeprefix("second ").removeprefix("gradient of ").removesuffix(" after the call"))
     for piece in pieces:
         try:
             violation = first_violation(piece.strip(), modules=_IMPORTED) if piece not in _OUR_PATHS else None

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from eqfuzz.oracle.compare.verdict import ABOUT_VALUES, Verdict
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.severity import Severity, severity
 from eqfuzz.triage.findings.stage import Ablation, Blame
 
@@ -25,35 +27,52 @@ class ReductionResult:
 
 
 @dataclasses.dataclass(frozen=True)
+class DrawCount:
+    """``shown`` of ``judged`` random draws of the inputs show the finding."""
+
+    shown: int
+    judged: int
+
+    def __str__(self) -> str:
+        return f"{self.shown} of {self.judged}"
+
+
+@dataclasses.dataclass(frozen=True)
 class Finding:
     """One defect as seen on one cell.
 
-    ``derivation`` is empty when the original itself shows it. ``cells`` says for each of the four cells
-    (``P``, ``C(P)``, ``P'``, ``C(P')``) what was seen, in a few words. ``also`` counts the other cells of the same seed
-    that showed the same (kind, place, configuration, device). ``suspects`` are operators that the local audit found
-    wrong by themselves, in words; ``ablation`` is what the backends before the finding's own show,
-    ``blame`` what torch's bisector told, ``unguarded`` the kind of value that no guard looks at. ``fingerprint`` names
-    the defect once its place is known. ``reduced`` is set where programs, derivation and verdict are those of a smaller
-    program than the run's.
+    Only the fields up to ``environment`` are set when a finding is made; what triage finds out later is added.
     """
 
     id: str
     original: Program
     transformed: Program
+    """The program that was compiled; ``original`` itself where it needed no rewrite."""
     derivation: tuple[RewriteStep, ...]
+    """From ``original`` to ``transformed``; empty where they are the same."""
     verdict: Verdict
     device: str
     config: str
+    """The name of the configuration, whose options ``settings`` holds as far as they are not the default's."""
     settings: dict[str, Any]
     cells: dict[str, str]
+    """What was seen in each of the four cells (``P``, ``C(P)``, ``P'``, ``C(P')``), in a few words."""
     also: int
-    environment: dict[str, Any]
+    """How many other cells of the same seed have the same symptom."""
+    environment: FindingEnvironment
     suspects: tuple[str, ...] = ()
+    """Operators that the local audit found wrong by themselves, a line each."""
+    draws: DrawCount | None = None
+    one_thread: str = ""
+    """The kind of verdict with one thread, where the finding was made with several; empty where not looked at."""
     ablation: Ablation | None = None
     blame: Blame | None = None
     unguarded: str = ""
+    """The kind of value that no guard of Dynamo looks at; empty where that is not the defect."""
     fingerprint: str = ""
+    """Names the defect; empty until it is localised."""
     reduced: ReductionResult | None = None
+    """Set where programs, derivation and verdict are those of a smaller program than the run's."""
 
     @property
     def only_transformed(self) -> bool:
@@ -72,7 +91,36 @@ class Finding:
         """Where in the compiler it comes from, as closely as is known, in words; empty where nothing is."""
         if self.blame is not None:
             return self.blame.in_words()
+        return self.stage
+
+    @property
+    def stage(self) -> str:
+        """The stage of the compiler that is at fault, in words; empty where it is not known."""
         return self.ablation.stage if self.ablation is not None else ""
+
+    @property
+    def backends(self) -> Mapping[str, str]:
+        """The kind of verdict by backend, of those before the finding's own; empty where they were not judged."""
+        return self.ablation.shown if self.ablation is not None else {}
+
+    @property
+    def exact_blame(self) -> Blame | None:
+        """The ``blame`` where it names the very pass, lowering or decomposition.
+
+        Torch's bisector also ends at options that change much at once, as at rounding every half-precision
+        intermediate.
+        """
+        return self.blame if self.blame is not None and self.blame.is_exact else None
+
+    @property
+    def path(self) -> str:
+        """Which part of an observation differs, such as ``output[0]``; empty where nothing was compared."""
+        return self.verdict.evidence.path if self.verdict.evidence is not None else ""
+
+    @property
+    def call(self) -> int:
+        """The number of the call that shows it, from 0."""
+        return self.verdict.evidence.call if self.verdict.evidence is not None else 0
 
     @property
     def threads(self) -> int:
@@ -82,23 +130,26 @@ class Finding:
     @property
     def about_threads(self) -> str:
         """How many threads it takes, in words; empty where it was met with one."""
-        with_one = self.environment.get("one_thread", "")
         if self.threads == 1:
-            return "one is enough" if with_one else ""
-        return f"{self.threads}; with one: {with_one or 'not judged'}"
+            return "one is enough" if self.one_thread else ""
+        return f"{self.threads}; with one: {self.one_thread or 'not judged'}"
 
     @property
     def severity(self) -> Severity:
         return severity(self.verdict)
 
     def to_json(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        return {**dataclasses.asdict(self), "environment": self.environment.to_json()}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Finding:
+        """Raises ValueError, KeyError or TypeError where ``data`` is no finding."""
+        data = _with_results_of_its_own(data)
         return cls(
             **{
                 **data,
+                "environment": FindingEnvironment.model_validate(data["environment"]),
+                "draws": DrawCount(**data["draws"]) if data.get("draws") else None,
                 "original": Program.from_json(data["original"]),
                 "transformed": Program.from_json(data["transformed"]),
                 "derivation": tuple(RewriteStep(**step) for step in data["derivation"]),
@@ -119,6 +170,17 @@ def seen_beside(verdict: Verdict, original: Verdict | None) -> str:
         return "not run"
     another = original.raises and original.kind is verdict.kind and original.exception != verdict.exception
     return f"{original.kind} (another exception)" if another else str(original.kind)
+
+
+def _with_results_of_its_own(data: dict[str, Any]) -> dict[str, Any]:
+    """``data`` as it is written today: two results stood in the environment once, the draws as ``2 of 3``."""
+    environment = dict(data["environment"])
+    draws, one_thread = environment.pop("draws", ""), environment.pop("one_thread", "")
+    moved: dict[str, Any] = {"one_thread": one_thread} if one_thread else {}
+    if draws:
+        shown, _, judged = draws.partition(" of ")
+        moved["draws"] = {"shown": int(shown), "judged": int(judged)}
+    return {**data, "environment": environment, **moved}
 
 
 def _pair(value: Any) -> Any:

@@ -67,22 +67,13 @@ def fingerprint(finding: Finding) -> str:
     if guarded:
         return SEPARATOR.join((difference, f"guard on {guarded}"))
     of_writes = finding.verdict.kind is VerdictKind.WRONG_SIDE_EFFECT
-    more = [] if is_exact(finding) else [", ".join(essence(finding.transformed, of_writes=of_writes))]
+    more = [] if finding.exact_blame is not None else [", ".join(essence(finding.transformed, of_writes=of_writes))]
     return SEPARATOR.join([part for part in (difference, finding.place, *more) if part])
-
-
-def is_exact(finding: Finding) -> bool:
-    """Whether torch's bisector named the very pass, lowering or decomposition.
-
-    It also ends at options that change much at once, as at rounding every half-precision intermediate.
-    """
-    blame = finding.blame
-    return blame is not None and bool(blame.detail) and blame.detail != blame.subsystem
 
 
 def guarded_by(finding: Finding) -> str:
     """What a guard missed, in words; empty where no guard is to blame."""
-    if finding.unguarded or finding.ablation is None or finding.ablation.stage != STAGES["eager"]:
+    if finding.unguarded or finding.stage != STAGES["eager"]:
         return finding.unguarded
     return changed_by(finding.verdict)
 

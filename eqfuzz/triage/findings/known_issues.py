@@ -64,7 +64,7 @@ class KnownIssue(pydantic.BaseModel):
 
     def fits(self, finding: Finding) -> bool:
         """Whether it is about ``finding``, expired or not."""
-        if not self.is_in(Release.from_versions(finding.environment)):
+        if not self.is_in(finding.environment.release):
             return False
         if self.direction not in ("", direction_of(finding)) or self.access not in ("", access_of(finding)):
             return False
@@ -84,8 +84,7 @@ class KnownIssue(pydantic.BaseModel):
 
 def direction_of(finding: Finding) -> str:
     """``gradient`` where what differs is a gradient, else ``forward``."""
-    path = finding.verdict.evidence.path if finding.verdict.evidence is not None else ""
-    is_gradients = finding.verdict.kind is VerdictKind.WRONG_GRADIENT or path.startswith("gradient of ")
+    is_gradients = finding.verdict.kind is VerdictKind.WRONG_GRADIENT or finding.path.startswith("gradient of ")
     return "gradient" if is_gradients else "forward"
 
 

@@ -69,6 +69,11 @@ class Blame:
         about = found["backend"], found["subsystem"] or "", found["bisect_number"], found["debug_info"] or ""
         return cls(*about, found.get("change", ""))
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether ``detail`` is the very pass, lowering or decomposition, and not an option as a whole."""
+        return bool(self.detail) and self.detail != self.subsystem
+
     def is_about_the_part_of(self, other: Blame) -> bool:
         """Whether both are about one part of the compiler."""
         parts = [(one.backend, one.subsystem, application(one.detail)) for one in (self, other)]
@@ -79,6 +84,5 @@ class Blame:
         stage = STAGES.get(self.backend, self.backend)
         if not self.subsystem:
             return stage
-        named = self.detail and self.detail != self.subsystem
         changed = f" ({self.change})" if self.change else ""
-        return f"{stage}, {self.subsystem}" + (f": {application(self.detail)}{changed}" if named else "")
+        return f"{stage}, {self.subsystem}" + (f": {application(self.detail)}{changed}" if self.is_exact else "")

@@ -7,7 +7,7 @@ import dataclasses
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.triage.confirm.finding_cases import case_about, config_of
 from eqfuzz.triage.confirm.rerun import trial
-from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.finding import DrawCount, Finding
 from eqfuzz.triage.findings.stage import LADDER, Ablation
 from eqfuzz.triage.locate.fault_locator import FaultLocator
 
@@ -24,15 +24,14 @@ class FindingAnalyser:
 
     def look(self, finding: Finding) -> Finding:
         """The finding with all that is found out. Raises RunnerFailed."""
-        checks = finding.environment["checks"]
+        checks = finding.environment.checks
         if "audit" in checks and not finding.suspects:
             finding = dataclasses.replace(finding, suspects=self.suspects(finding))
-        if "draws" in checks and "draws" not in finding.environment:
-            told = f"{1 + self._further_draws(finding)} of {1 + FURTHER_DRAWS}"
-            finding = dataclasses.replace(finding, environment={**finding.environment, "draws": told})
-        if "stage" in checks and finding.threads > 1 and "one_thread" not in finding.environment:
-            told = self._with_one_thread(finding)
-            finding = dataclasses.replace(finding, environment={**finding.environment, "one_thread": told})
+        if "draws" in checks and finding.draws is None:
+            draws = DrawCount(shown=1 + self._further_draws(finding), judged=1 + FURTHER_DRAWS)
+            finding = dataclasses.replace(finding, draws=draws)
+        if "stage" in checks and finding.threads > 1 and not finding.one_thread:
+            finding = dataclasses.replace(finding, one_thread=self._with_one_thread(finding))
         if "stage" in checks and finding.ablation is None:
             finding = dataclasses.replace(finding, ablation=self._ablation(finding))
         if "place" in checks and not finding.fingerprint:

@@ -9,7 +9,7 @@ from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.triage.confirm.finding_cases import case_about
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.findings.fingerprint import fingerprint, guarded_by, is_exact
+from eqfuzz.triage.findings.fingerprint import fingerprint, guarded_by
 from eqfuzz.triage.findings.stage import STAGES, Blame
 from eqfuzz.triage.locate.guard_probe import unguarded
 from eqfuzz.triage.reduce.finding_reducer import FindingReducer, NotReduced
@@ -37,14 +37,13 @@ class FaultLocator:
         raises = finding.verdict.raises
         if not raises and finding.verdict.kind not in DEADLY:
             finding = dataclasses.replace(finding, unguarded=unguarded(finding, self._pool))
-        known = raises or is_exact(finding) or guarded_by(finding) or finding.reduced is not None
+        known = raises or finding.exact_blame is not None or guarded_by(finding) or finding.reduced is not None
         return dataclasses.replace(finding, fingerprint=fingerprint(finding if known else self._smaller(finding)))
 
     def blamed(self, finding: Finding) -> Finding:
         """With what torch's bisector says, where it is not known yet and that can be asked. Raises RunnerFailed."""
-        stage = finding.ablation.stage if finding.ablation is not None else ""
         cannot_be_asked = finding.verdict.raises or finding.verdict.kind in DEADLY
-        if finding.blame is not None or stage not in BISECTED or cannot_be_asked:
+        if finding.blame is not None or finding.stage not in BISECTED or cannot_be_asked:
             return finding
         return dataclasses.replace(finding, blame=self._bisected(finding))
 

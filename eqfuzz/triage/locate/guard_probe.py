@@ -77,11 +77,10 @@ def unguarded(finding: Finding, pool: Pool) -> str:
     told what changed (the program does it itself, or takes a number out of a tensor) numbers are tried.
     Raises RunnerFailed.
     """
-    verdict, stage = finding.verdict, finding.ablation.stage if finding.ablation is not None else ""
+    verdict, stage = finding.verdict, finding.stage
     source, value = changed_by(verdict), changed_to(verdict)
-    is_later = verdict.evidence is not None and verdict.evidence.call > 0
     of_dynamo = stage == STAGES["eager"] and source in (*_PROBES, *_HIDING)
-    if not is_later or not (of_dynamo or (stage == STAGES["aot_eager"] and source in _PROBES)):
+    if finding.call == 0 or not (of_dynamo or (stage == STAGES["aot_eager"] and source in _PROBES)):
         return ""
     tried = [type(value)] if type(value) in _KINDS else [int, float]
     for kind, old in (_KINDS[known] for known in tried):

@@ -20,7 +20,7 @@ from eqfuzz.torch_internals.bisector import application
 from eqfuzz.triage.confirm.finding_cases import case_about, config_of
 from eqfuzz.triage.confirm.rerun import Rerun, trial
 from eqfuzz.triage.findings.finding import Finding, ReductionResult, seen_beside
-from eqfuzz.triage.findings.fingerprint import changed_by, is_exact
+from eqfuzz.triage.findings.fingerprint import changed_by
 from eqfuzz.triage.findings.program_features import statements
 from eqfuzz.triage.findings.stage import LADDER, STAGES
 from eqfuzz.triage.reduce.ddmin import ddmin
@@ -189,7 +189,7 @@ class FindingReducer:
             cells |= {"C(P)": seen_beside(verdict, plain), "C(P')": str(verdict.kind)}
         else:
             cells = {"P": "runs", "C(P)": str(verdict.kind)}
-        called = {"input_sets": case.input_sets, "steps": case.steps, "checks": list(case.checks)}
+        called = {"input_sets": case.input_sets, "steps": case.steps, "checks": case.checks}
         new = dataclasses.replace(
             old,
             original=case.program,
@@ -199,7 +199,7 @@ class FindingReducer:
             config=config.name,
             settings=config.model_dump(exclude_defaults=True),
             cells=cells,
-            environment={**old.environment, **called},
+            environment=old.environment.model_copy(update=called),
         )
         first = old.reduced
         reduced = ReductionResult(
@@ -250,13 +250,14 @@ def cheapest(finding: Finding, own: Config) -> Config:
 
 def _without_the_guilty(finding: Finding, config: Config) -> Config | None:
     """The configuration in which the finding must not show; None where nothing of that kind is known."""
-    if finding.blame is not None and is_exact(finding):
-        without = (finding.blame.subsystem, application(finding.blame.detail))
+    blame = finding.exact_blame
+    if blame is not None:
+        without = (blame.subsystem, application(blame.detail))
         return config.model_copy(update={"name": f"{config.name} without {without[1]}", "without": without})
-    if finding.ablation is None or not finding.ablation.stage:
+    if not finding.stage:
         return None
-    guilty = _WITHOUT_CODE.get(finding.ablation.stage)
-    before = LADDER[: LADDER.index(guilty)] if guilty is not None else LADDER
+    faulty = _WITHOUT_CODE.get(finding.stage)
+    before = LADDER[: LADDER.index(faulty)] if faulty is not None else LADDER
     if not before:
         return None
     return config.on(before[-1])
@@ -275,12 +276,11 @@ def _is_another(verdict: Verdict, again: Verdict) -> bool:
 def _plans(finding: Finding, config: Config) -> Iterator[Case]:
     """Ways to call the program that may show the finding, the simplest first; the run's own is the last."""
     own = dataclasses.replace(case_about(finding, "compare"), configs=(config,))
-    call = finding.verdict.evidence.call if finding.verdict.evidence is not None else 0
     quiet = tuple(name for name in own.checks if name not in CALLS)
     if changed_by(finding.verdict):
         yield dataclasses.replace(own, checks=(*quiet, "guards"), steps=GUARDS_TRIED, input_sets=1, described=0)
     else:
-        for sets in dict.fromkeys((1, call + 1)):
+        for sets in dict.fromkeys((1, finding.call + 1)):
             yield dataclasses.replace(own, checks=quiet, steps=0, input_sets=sets, described=0)
     yield own
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import textwrap
 
-from eqfuzz.program.release import Release
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.processes.startup import IMPRECISE_ON_CUDA
 from eqfuzz.triage.findings.finding import Finding
@@ -65,7 +64,7 @@ def without_imports_of_torch(text: str) -> tuple[str, list[str]]:
 
 def _docstring(finding: Finding, config: Config) -> str:
     arguments = ", ".join(f"{k}={v!r}" for k, v in config.arguments().items())
-    release = Release.from_versions(finding.environment)
+    release = finding.environment.release
     threads = f" with {config.threads} threads" if config.threads > 1 else ""
     place = f"{finding.device}{threads}"
     lines = [
@@ -74,7 +73,7 @@ def _docstring(finding: Finding, config: Config) -> str:
         *textwrap.wrap(finding.verdict.message, 110),
         "",
         "Exit status: 1 while the bug is there, 0 once it is fixed, anything else when this script itself fails.",
-        f"Seen with torch {release.in_full() or '?'}, Python {finding.environment.get('python', '?')}.",
+        f"Seen with torch {release.in_full() or '?'}, Python {finding.environment.python or '?'}.",
     ]
     name = finding.original.name if finding.reduced is None else f"reduced from {finding.original.name}"
     if finding.derivation:

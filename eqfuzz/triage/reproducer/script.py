@@ -23,7 +23,6 @@ from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reproducer.header import draws, opening, without_imports_of_torch
 from eqfuzz.triage.reproducer.helpers import COTANGENT, SHARED, TENSORS, TEXTS, modules_in
 
-COMPILE_SECONDS = 90.0
 """The wall limit of a compiled cell where a finding does not say under which it was made."""
 
 WATCHED = (VerdictKind.PROCESS_CRASH, VerdictKind.HANG, VerdictKind.OUT_OF_MEMORY, VerdictKind.EXCEPTION_MISMATCH)
@@ -217,7 +216,7 @@ sys.exit((eager is None) != (compiled is None))
 
 def patience(finding: Finding) -> int:
     """Wall seconds that the script gives the program's process."""
-    return round(5 + 1.5 * finding.environment.get("compile_seconds", COMPILE_SECONDS))
+    return round(5 + 1.5 * finding.environment.compile_seconds)
 
 
 def _watch(finding: Finding, config: Config) -> str:

@@ -8,12 +8,13 @@ import pytest
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.program.release import this_release
 from eqfuzz.triage.findings.buckets import Buckets, bucket_id
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.folder import write_folder
 from tests.unit.cli.test_verbs import call
 from tests.unit.triage.findings import SOURCE, finding_of
 
 MINIMUM, MAXIMUM = "values · Inductor, lowerings: minimum", "values · Inductor, lowerings: maximum"
-MADE_WITH = {"torch": "2.13.0", "build": "cpu", "python": "3.11.2"}
+MADE_WITH = FindingEnvironment(torch="2.13.0", build="cpu", python="3.11.2")
 FIXED, FAILING = "print('compiled: equal')", "print('compiled: differs')\nraise SystemExit(1)"
 FIXED_LATER = "import os\nprint('compiled: looked at')\nraise SystemExit(os.environ.get('NEWER') != '1')"
 BROKEN = "raise ValueError('its own failure')"

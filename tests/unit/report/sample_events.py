@@ -19,6 +19,7 @@ from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 
 SOURCE = '''"""Brightness of an image after a gamma curve."""
 
@@ -96,7 +97,7 @@ def finding(
         settings={"name": "inductor"},
         cells=cells,
         also=also,
-        environment={"torch": "2.13.0", "build": "cpu", "seed": 0},
+        environment=FindingEnvironment(torch="2.13.0", build="cpu", seed=0),
     )
 
 

@@ -10,7 +10,8 @@ from eqfuzz.program.release import Release
 from eqfuzz.report.issue import issue_text, title
 from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING, Outcome
 from eqfuzz.triage.findings.buckets import bucket_id
-from eqfuzz.triage.findings.finding import ReductionResult
+from eqfuzz.triage.findings.finding import DrawCount, ReductionResult
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.stage import Ablation, Blame
 from tests.unit.triage.findings import finding_of
 
@@ -48,7 +49,8 @@ WHOLE = finding_of(
     blame=AMIN,
     suspects=("aten.amin.default: 3 of 1024 elements are wrong",),
     fingerprint="values · Inductor, lowerings: amin",
-    environment={"torch": "2.13.0", "build": "cpu", "python": "3.11.9", "eqfuzz": "0.1.0", "draws": "3 of 3"},
+    environment=FindingEnvironment(torch="2.13.0", build="cpu", python="3.11.9", eqfuzz="0.1.0"),
+    draws=DrawCount(3, 3),
     reduced=ReductionResult((2, 0), (20, 1), (900, 90), 57),
 )
 OUTCOME = Outcome(STILL_FAILING, "eager:    4.25\ncompiled: 5.25\n")
@@ -261,9 +263,9 @@ def test_a_script_that_no_longer_fails_is_not_said_to():
 
 
 def test_an_old_finding_names_the_torch_that_it_has_and_a_nightly_its_revision():
-    old = dataclasses.replace(WHOLE, environment={"torch": "2.13.0", "eqfuzz": "0.1.0"})
+    old = dataclasses.replace(WHOLE, environment=FindingEnvironment(torch="2.13.0", eqfuzz="0.1.0"))
     assert "Found with eqfuzz 0.1.0 and torch 2.13.0 (finding" in text_of(old)
-    nightly = {"torch": "2.16.0.dev20261120", "build": "cpu", "git": "d0f2af8", "eqfuzz": "0.1.0"}
+    nightly = FindingEnvironment(torch="2.16.0.dev20261120", build="cpu", git="d0f2af8", eqfuzz="0.1.0")
     text = text_of(dataclasses.replace(WHOLE, environment=nightly))
     assert "and torch 2.16.0.dev20261120 cpu (git d0f2af8) (finding" in text
 

@@ -7,6 +7,7 @@ from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.program.formats import recognise
 from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.triage.findings.finding import Finding, finding_id
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.stage import Ablation
 
 SOURCE = "def program(x):\n    return x + 1\n\n\ndef inputs(rng):\n    yield rng.normal(3)\n"
@@ -33,7 +34,7 @@ def finding_of(
         if rules
         else {"P": "runs", "C(P)": str(kind)},
         also=0,
-        environment={},
+        environment=FindingEnvironment(),
         ablation=Ablation(str(kind), "inductor", shown),
     )
     return dataclasses.replace(finding, **changed)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from tests.unit.triage.findings import finding_of
 
 FILE = Path(__file__).with_suffix(".jsonl")
@@ -31,7 +32,7 @@ def _finding(record: dict) -> Finding:
         plain,
         original=dataclasses.replace(plain.original, name=record["seed"]),
         verdict=Verdict.from_json(record["verdict"]),
-        environment={"torch": record["torch"]},
+        environment=FindingEnvironment(torch=record["torch"]),
     )
 
 

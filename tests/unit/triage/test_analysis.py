@@ -10,7 +10,8 @@ import pytest
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.run.jobs.case import Case
-from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.finding import DrawCount, Finding
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.stage import LADDER, Ablation
 from eqfuzz.triage.locate.analysis import FURTHER_DRAWS, FindingAnalyser
 from eqfuzz.triage.locate.torch_accuracy import own_checks
@@ -25,7 +26,11 @@ AUDITED: Told = [{"event": "audited", "suspects": ["aten.amin: off by 3"]}]
 
 
 def confirmed(*checks: str, **changed: Any) -> Finding:
-    given = {"settings": {"name": "inductor"}, "ablation": None, "environment": {"checks": checks, "seed": 7}}
+    given = {
+        "settings": {"name": "inductor"},
+        "ablation": None,
+        "environment": FindingEnvironment(checks=checks, seed=7),
+    }
     return finding_of(**{**given, **changed})
 
 
@@ -74,7 +79,7 @@ def test_other_draws_are_counted_with_the_first(failing):
         return shown({"inductor": WRONG if case.seed <= 7 + failing else AGREE})
 
     looked, children = look(confirmed("draws"), compare=drawn)
-    assert looked.environment["draws"] == f"{1 + failing} of {1 + FURTHER_DRAWS}"
+    assert looked.draws == DrawCount(1 + failing, 1 + FURTHER_DRAWS)
     assert [case.seed for case in children.cases] == [8, 9]
     again, children = look(looked, compare=drawn)
     assert again == looked
@@ -84,7 +89,7 @@ def test_other_draws_are_counted_with_the_first(failing):
 def test_a_draw_that_shows_something_else_does_not_count():
     other = Verdict(VerdictKind.COMPILER_CRASH, "it fails")
     looked, _ = look(confirmed("draws"), compare=shown({"inductor": other}))
-    assert looked.environment["draws"] == "1 of 3"
+    assert looked.draws == DrawCount(1, 3)
 
 
 def test_each_backend_below_is_asked():

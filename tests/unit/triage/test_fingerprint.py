@@ -3,7 +3,7 @@
 import pytest
 
 from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
-from eqfuzz.triage.findings.fingerprint import DIFFERENCES, changed_by, fingerprint, is_exact
+from eqfuzz.triage.findings.fingerprint import DIFFERENCES, changed_by, fingerprint
 from eqfuzz.triage.findings.stage import Ablation, Blame
 from tests.unit.triage.findings import SOURCE, finding_of
 
@@ -119,9 +119,3 @@ def test_what_a_guard_missed_is_told_by_the_label_of_the_call(label, what):
 def test_a_call_without_a_label_needs_no_guard():
     assert changed_by(finding_of(message="call 1: output differs").verdict) == ""
     assert changed_by(finding_of(message="output differs").verdict) == ""
-
-
-def test_exact_is_what_the_bisector_has_named():
-    assert is_exact(finding_of(blame=AMIN))
-    assert not is_exact(finding_of(blame=Blame("inductor", "lowerings")))
-    assert not is_exact(finding_of())

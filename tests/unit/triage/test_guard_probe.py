@@ -6,6 +6,7 @@ import pytest
 
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.triage.confirm.rerun import Rerun
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.fingerprint import fingerprint
 from eqfuzz.triage.findings.stage import Ablation
 from eqfuzz.triage.locate import guard_probe
@@ -25,7 +26,7 @@ LABELS = {"argument": "args[1]: {} becomes {}", "attribute": "model.value is {1}
 def finding(label, call=2, backend="eager"):
     message = f"call {call} ({label}): output differs" if label else f"call {call}: output differs"
     verdict = Verdict(VerdictKind.WRONG_RESULT, message, Evidence(call=call, path="output"))
-    environment = {"checks": ("results", "guards"), "seed": 3, "steps": 2, "input_sets": 1}
+    environment = FindingEnvironment(checks=("results", "guards"), seed=3, steps=2, input_sets=1)
     settings = {"name": "inductor"}
     given = finding_of(ablation=BY_BACKEND[backend], environment=environment, settings=settings)
     return dataclasses.replace(given, verdict=verdict)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.program.shipped import folder
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.known_issues import (
     SHIPPED,
     USUAL,
@@ -71,7 +72,7 @@ def test_an_entry_expires(days, counts):
     ],
 )
 def test_an_entry_is_about_the_releases_of_its_range(torch, fits):
-    finding = dataclasses.replace(AMIN, environment={"torch": torch} if torch else {})
+    finding = dataclasses.replace(AMIN, environment=FindingEnvironment(torch=torch))
     assert issue(regex="differs", torch=">=2.13,<2.15").fits(finding) is fits
 
 

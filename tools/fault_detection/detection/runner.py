@@ -262,7 +262,7 @@ class DetectionRunner:
             config=finding.config,
             rules=list(entry.rules),
             phase=phase.name,
-            stage=finding.ablation.stage if finding.ablation is not None else "",
+            stage=finding.stage,
         )
         self.folder = Path(event.folder)
         self.result = dataclasses.replace(self.result, detection=detection, spared=self._spared(phase, entry))

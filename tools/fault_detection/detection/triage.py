@@ -67,7 +67,7 @@ def triage(fault: Fault, out: Path, identifier: str) -> TriageResult:
         shutil.copyfile(folder / "repro.py", Path(bare) / "repro.py")
         passes = replay(Path(bare)).status == FIXED
     return TriageResult(
-        stage=finding.ablation.stage if finding.ablation is not None else "",
+        stage=finding.stage,
         place=finding.fingerprint,
         right_stages=stages_of(fault),
         statements=reduced.statements[1] if reduced else None,

@@ -9,6 +9,7 @@ from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.triage.confirm.rerun import Rerun
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.stage import Ablation, Blame
 from eqfuzz.triage.locate.fault_locator import FaultLocator
 from eqfuzz.triage.reduce import finding_reducer
@@ -42,7 +43,7 @@ AGREE, WRONG = (
     Verdict(VerdictKind.AGREE, "it agrees"),
     Verdict(VerdictKind.WRONG_RESULT, "output differs", Evidence(path="output")),
 )
-ENVIRONMENT = {"checks": ("outputs", "steps"), "seed": 3, "steps": 2, "input_sets": 2}
+ENVIRONMENT = FindingEnvironment(checks=("outputs", "steps"), seed=3, steps=2, input_sets=2)
 
 
 def big(**changed):
@@ -98,8 +99,8 @@ def test_the_program_is_left_with_what_shows_it(monkeypatch):
     assert reduced.statements[1] <= 2
     assert reduced.characters == (len(SOURCE), len(smaller.transformed.source))
     assert {one.phase for one in told} == {"statements"}
-    assert smaller.environment["steps"] == 0
-    assert smaller.environment["input_sets"] == 1
+    assert smaller.environment.steps == 0
+    assert smaller.environment.input_sets == 1
 
 
 def test_reducing_again_counts_from_the_beginning(monkeypatch):
@@ -154,8 +155,8 @@ def test_threads_that_it_does_not_take_are_left_out(monkeypatch, needed, about):
     amin = wrong_where("amin")
     Imagined(monkeypatch, lambda case, config: amin(case, config) if config.threads >= needed else AGREE)
     settings = DEFAULT_CONFIG.with_threads(2).model_dump(exclude_defaults=True)
-    environment = {**ENVIRONMENT, "one_thread": "agree" if needed == 2 else "wrong-result"}
-    smaller, told = smallest(big(settings=settings, config="inductor@2", environment=environment))
+    one_thread = "agree" if needed == 2 else "wrong-result"
+    smaller, told = smallest(big(settings=settings, config="inductor@2", one_thread=one_thread))
     assert smaller.threads == needed
     assert smaller.about_threads == about
     assert smaller.config == ("inductor@2" if needed == 2 else "inductor")
@@ -249,7 +250,7 @@ def test_guards_are_looked_for_again(monkeypatch):
         return dataclasses.replace(told, message="call 1 (model.rate is 7): output differs") if hits else AGREE
 
     imagined = Imagined(monkeypatch, shown)
-    finding = big(verdict=told, environment={**ENVIRONMENT, "checks": ("outputs", "guards", "repeat")})
+    finding = big(verdict=told, environment=ENVIRONMENT.model_copy(update={"checks": ("outputs", "guards", "repeat")}))
     smaller, _ = smallest(finding)
     first = imagined.cases[0]
     assert (first.steps, first.input_sets, first.checks) == (finding_reducer.GUARDS_TRIED, 1, ("outputs", "guards"))

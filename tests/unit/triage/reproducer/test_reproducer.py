@@ -16,6 +16,7 @@ from eqfuzz.run.configs.named import Config
 from eqfuzz.run.jobs.describe import describe
 from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, replay
 from eqfuzz.triage.findings.finding import Finding, finding_id
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.folder import flaky_folder, read_finding, write_folder
 from eqfuzz.triage.reproducer.script import SourceDescription, comparison_of, write_reproducer
 
@@ -64,7 +65,7 @@ def finding_of(kind, evidence=None, source=SOURCE, bias="0"):
         settings={},
         cells={"P": "runs"},
         also=0,
-        environment={"torch": "2.13.0", "python": "3.11"},
+        environment=FindingEnvironment(torch="2.13.0", python="3.11"),
     )
 
 

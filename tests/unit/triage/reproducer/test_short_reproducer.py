@@ -11,6 +11,7 @@ from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.program.literal import Writer
 from eqfuzz.program.load import Loaded
 from eqfuzz.run.configs.named import Config
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.reproducer.script import SourceDescription
 from eqfuzz.triage.reproducer.short import short_reproducer
 from tests.unit.triage.findings import finding_of
@@ -266,5 +267,5 @@ def test_it_runs_under_its_preload(tmp_path):
     ],
 )
 def test_the_header_names_release_and_build(environment, expected):
-    text = short(simple(environment=environment))
+    text = short(simple(environment=FindingEnvironment(**environment)))
     assert expected in ast.get_docstring(ast.parse(text)).splitlines()
