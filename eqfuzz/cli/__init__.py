@@ -4,15 +4,15 @@ import os
 import signal
 
 
-def _before_anything_is_run(*_: object) -> None:
-    """Ctrl-C while modules are imported, half of which would be left behind by an exception; ``ended`` has its own."""
+def _exit_at_once(*_: object) -> None:
+    """Ctrl-C before a run begins: an exception would leave modules half imported. Long runs have their own handler."""
     os.write(2, b"eqfuzz: interrupted\n")
     os._exit(130)
 
 
 def main() -> None:
     """The console script ``eqfuzz``."""
-    signal.signal(signal.SIGINT, _before_anything_is_run)
+    signal.signal(signal.SIGINT, _exit_at_once)
     from eqfuzz.cli.app import app
 
     app(prog_name="eqfuzz")

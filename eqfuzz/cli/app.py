@@ -1,4 +1,4 @@
-"""The application ``eqfuzz``: its verbs, and one line instead of a usage screen for whatever the user got wrong."""
+"""The application ``eqfuzz``: all verbs, behind one error boundary."""
 
 from __future__ import annotations
 
@@ -11,42 +11,62 @@ import typer.core
 
 import eqfuzz
 from eqfuzz.cli import audit, doctor, mutate, self_check
-from eqfuzz.cli.campaign import run as campaign
-from eqfuzz.cli.campaign import store as campaign_store
-from eqfuzz.cli.config import bisect as config_bisect
-from eqfuzz.cli.config import fuzz as config
-from eqfuzz.cli.exit_codes import INTERRUPTED, USAGE, complain
-from eqfuzz.cli.findings import blame, bucket, issue, known, reduce, replay
-from eqfuzz.cli.findings import listing as findings
-from eqfuzz.cli.generate import dag as generate
-from eqfuzz.cli.rules import check as rules_check
-from eqfuzz.cli.rules import explain as rules_explain
-from eqfuzz.cli.rules import library as rules
-from eqfuzz.cli.rules import survival as rules_survival
+from eqfuzz.cli.campaign.group import campaign_verbs, corpus_verbs
+from eqfuzz.cli.config.group import config_verbs
+from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, USAGE, complain
+from eqfuzz.cli.exit_handling import exit_code_of
+from eqfuzz.cli.findings import blame, bucket, issue, known, listing, reduce, replay
+from eqfuzz.cli.generate.group import generate_verbs
+from eqfuzz.cli.rules.group import rules_verbs
 
 
-class OneLineErrors(typer.core.TyperGroup):
-    """Says what is wrong in one line on stderr and exits 2; 130 when interrupted."""
+class GuardedGroup(typer.core.TyperGroup):
+    """Turns every exception of a verb into one line on stderr and an exit code; 2 for a wrong command line."""
 
-    def main(self, *arguments: Any, **named: Any) -> NoReturn:
+    def main(self, *arguments: Any, **options: Any) -> NoReturn:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # paths and seeds may hold what the terminal cannot show
                 stream.reconfigure(errors="backslashreplace")
         try:
-            code = super().main(*arguments, **{**named, "standalone_mode": False})
+            code = super().main(*arguments, **{**options, "standalone_mode": False})
         except (typer.Abort, KeyboardInterrupt):
             complain("interrupted")
             sys.exit(INTERRUPTED)
         except Exception as error:
-            # Typer's own usage errors: their class lies in click or in typer, by version, hence by what they can do.
-            if not hasattr(error, "format_message"):
+            if not _is_usage_error(error):
                 raise
-            context = getattr(error, "ctx", None)
-            command = context.command_path if context is not None else "eqfuzz"
-            message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
-            complain(f"{message}; see `{command} --help`")
-            sys.exit(USAGE)
-        sys.exit(code if isinstance(code, int) else 0)
+            sys.exit(_usage_error(error))
+        sys.exit(code if isinstance(code, int) else CLEAN)
+
+    def invoke(self, ctx: Any) -> int:
+        """The exit code of the verb. Typer would end a closed pipe with 1, which means findings here."""
+        return exit_code_of(lambda: self._code_of_verb(ctx))
+
+    def _code_of_verb(self, ctx: Any) -> int:
+        try:
+            super().invoke(ctx)
+        except typer.Exit as end:
+            return end.exit_code
+        except typer.Abort:
+            raise KeyboardInterrupt from None
+        except Exception as error:
+            if not _is_usage_error(error):
+                raise
+            return _usage_error(error)
+        return CLEAN
+
+
+def _is_usage_error(error: Exception) -> bool:
+    """Whether Typer raised it. The class lies in click or in typer, by version, hence by what it can do."""
+    return hasattr(error, "format_message")
+
+
+def _usage_error(error: Any) -> int:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "eqfuzz"
+    message = " ".join(error.format_message().split()).rstrip(".")
+    complain(f"{message}; see `{command} --help`")
+    return USAGE
 
 
 def _show_version(wanted: bool) -> None:
@@ -57,7 +77,7 @@ def _show_version(wanted: bool) -> None:
 
 app = typer.Typer(
     name="eqfuzz",
-    cls=OneLineErrors,
+    cls=GuardedGroup,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rich help costs a third of the start-up time
@@ -71,33 +91,26 @@ def eqfuzz_command(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """A fuzzer for PyTorch's compiler: one computation written in many equal ways must give one answer.
+    """Fuzz PyTorch's compiler with equivalent programs: all ways to write one computation must give one result.
 
     Exit codes: 0 nothing found, 1 findings, 2 usage or bad input, 3 internal error, 130 interrupted.
     """
 
 
 app.command("mutate")(mutate.mutate)
-campaign.campaign.command("list")(campaign_store.campaigns)
-campaign.campaign.command("show")(campaign_store.show)
-campaign.campaign.command("export")(campaign_store.export)
-app.add_typer(campaign.campaign, name="campaign")
-app.add_typer(campaign_store.corpus, name="corpus")
-app.add_typer(generate.generate, name="generate")
 app.command("replay")(replay.replay)
-app.command("findings")(findings.findings)
-app.command("show")(findings.show)
+app.command("findings")(listing.findings)
+app.command("show")(listing.show)
 app.command("reduce")(reduce.reduce)
 app.command("blame")(blame.blame)
 app.command("issue")(issue.issue)
-app.add_typer(known.known, name="known")
-app.add_typer(bucket.bucket, name="bucket")
 app.command("audit")(audit.audit)
-config.config.command("bisect")(config_bisect.bisect)
-app.add_typer(config.config, name="config")
-rules.rules.command("check")(rules_check.check)
-rules.rules.command("explain")(rules_explain.explain)
-rules.rules.command("survival")(rules_survival.survival)
-app.add_typer(rules.rules, name="rules")
 app.command("self-check")(self_check.self_check)
 app.command("doctor")(doctor.doctor)
+app.add_typer(campaign_verbs, name="campaign")
+app.add_typer(corpus_verbs, name="corpus")
+app.add_typer(generate_verbs, name="generate")
+app.add_typer(known.known_verbs, name="known")
+app.add_typer(bucket.bucket_verbs, name="bucket")
+app.add_typer(config_verbs, name="config")
+app.add_typer(rules_verbs, name="rules")

@@ -1,4 +1,4 @@
-"""``eqfuzz doctor``: is everything here that eqfuzz needs, and what is each thing for?"""
+"""``eqfuzz doctor``: check that this machine has what eqfuzz needs."""
 
 from __future__ import annotations
 
@@ -26,46 +26,48 @@ OK, MISSING, LOW, ABSENT = "ok", "missing", "low", "absent"
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """One thing looked at. ``state`` is ok, missing (needed and not there), low, or absent (can be done without)."""
+    """The result for one item. ``state`` is ok, missing (required), low, or absent (optional)."""
 
     name: str
     state: str
-    found: str
+    detail: str
     purpose: str
     remedy: str = ""
 
     @property
     def line(self) -> str:
-        text = f"{self.name:<15} {self.state:<8} {self.found}"
+        text = f"{self.name:<15} {self.state:<8} {self.detail}"
         if self.state == OK:
             return f"{text}  ({self.purpose})"
         return f"{text}: {self.purpose}" + (f"; {self.remedy}" if self.remedy else "")
 
 
 def doctor() -> None:
-    """Check what this machine has.
+    """Check that this machine has what eqfuzz needs.
 
-    One line per thing, with what it is for. Exits 2 when something needed is missing.
+    Prints one line per item, with its purpose and how to install it.
+
+    Exit codes: 0 everything required is there, 2 something required is missing.
     """
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False)
-    needed: list[str] = []
+    missing: list[str] = []
     for check in checks():
         style = {OK: "green", MISSING: "bold red"}.get(check.state, "yellow")
         line = Text(check.line)
         line.stylize(style, 16, 16 + len(check.state))
         console.print(line, soft_wrap=True)
         if check.state == MISSING:
-            needed.append(check.name)
-    if needed:
-        console.print(Text(f"needed and missing: {', '.join(needed)}", style="bold red"))
-    raise typer.Exit(USAGE if needed else CLEAN)
+            missing.append(check.name)
+    if missing:
+        console.print(Text(f"needed and missing: {', '.join(missing)}", style="bold red"))
+    raise typer.Exit(USAGE if missing else CLEAN)
 
 
 def checks() -> Iterator[Check]:
-    """Every check, the needed ones first."""
+    """Every check, the required ones first."""
     yield _python()
     yield from _torch()
     yield _compiler()
@@ -85,13 +87,13 @@ def _python() -> Check:
 
 
 def _torch() -> Iterator[Check]:
-    """Torch and what only torch can say: whether it has what eqfuzz relies on, and CUDA."""
+    """The release of torch, its private names that eqfuzz uses, and CUDA."""
     purpose = f"{OLDEST_TORCH[0]}.{OLDEST_TORCH[1]} or newer is needed"
     try:
         import torch
-    except Exception as error:  # a broken install raises whatever it likes, and saying so is this verb's job
-        found = f"cannot be imported: {type(error).__name__}: {' '.join(str(error).split())}"
-        yield Check("torch", MISSING, found, purpose, "pip install torch")
+    except Exception as error:  # a broken installation may raise anything, and reporting it is this verb's job
+        reason = f"cannot be imported: {type(error).__name__}: {' '.join(str(error).split())}"
+        yield Check("torch", MISSING, reason, purpose, "pip install torch")
         return
     version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
     yield Check("torch", OK if version >= OLDEST_TORCH else MISSING, torch.__version__, purpose, "pip install -U torch")
@@ -100,28 +102,28 @@ def _torch() -> Iterator[Check]:
     if torch.cuda.is_available():
         yield Check("CUDA", OK, torch.cuda.get_device_name(), purpose)
     else:
-        found = f"built for {torch.version.cuda}, no device" if torch.version.cuda else "this torch is built without"
-        yield Check("CUDA", ABSENT, found, purpose, "the CPU works without")
+        reason = f"built for {torch.version.cuda}, no device" if torch.version.cuda else "this torch is built without"
+        yield Check("CUDA", ABSENT, reason, purpose, "the CPU works without")
 
 
 def _internals() -> Check:
-    """The private names of torch that eqfuzz relies on: those that are missing, with what is lost."""
+    """The private names of torch that eqfuzz uses: those that are missing, with the feature that is lost."""
     from eqfuzz.torch_internals.contract import CONTRACT, missing
 
     purpose, remedy = "private names of torch that eqfuzz relies on", "take a release from docs/reference/torches.md"
     try:
-        found = missing()
-    except Exception as error:  # of a broken install again: most of torch is imported here only
+        lacks = missing()
+    except Exception as error:  # of a broken installation again: most of torch is imported only here
         text = f"cannot be imported: {type(error).__name__}: {' '.join(str(error).split())}"
         return Check("torch internals", MISSING, text, purpose, "pip install --force-reinstall torch")
-    if not found:
+    if not lacks:
         return Check("torch internals", OK, f"{len(CONTRACT)} names", purpose)
-    needed = [lack for lack in found if not lack.name.lost]
+    required = [lack for lack in lacks if not lack.name.lost]
     lost: dict[str, dict[str, None]] = {}
-    for lack in needed or found:
+    for lack in required or lacks:
         lost.setdefault(lack.name.lost or lack.name.use, {})[lack.what] = None
     text = "; ".join(f"{', '.join(whats)} ({reason})" for reason, whats in lost.items())
-    return Check("torch internals", MISSING if needed else ABSENT, text, purpose, remedy if needed else "")
+    return Check("torch internals", MISSING if required else ABSENT, text, purpose, remedy if required else "")
 
 
 def _compiler() -> Check:
@@ -130,7 +132,7 @@ def _compiler() -> Check:
 
 
 def _forks() -> Check:
-    """Whether backward runs where cells run."""
+    """Whether backward runs in a forked process, as cells do."""
     purpose = "each compiled cell is a fork of a warm process"
     command = (sys.executable, "-m", "eqfuzz.run.processes.fork_check")
     variables = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
@@ -160,22 +162,22 @@ def _tool(name: str, command: tuple[str, ...], purpose: str, package: str, *, ne
 
 
 def _sandbox() -> Check:
-    """The level that untrusted seeds are shut in at, and what it lacks."""
+    """The isolation of untrusted seeds, and what it lacks."""
     from eqfuzz.run.sandbox.bubblewrap import executable
     from eqfuzz.run.sandbox.detection import SandboxLevel, found
 
-    purpose = "shuts in seeds that a language model wrote"
-    known = found()
-    if known.level is SandboxLevel.NONE:
-        return Check("sandbox", ABSENT, f"none ({known.lacks})", purpose, "without it such seeds are refused")
-    if known.level is SandboxLevel.LANDLOCK:
-        return Check("sandbox", LOW, f"Landlock and seccomp only ({known.lacks})", purpose, "apt install bubblewrap")
+    purpose = "isolates seeds that a language model wrote"
+    sandbox = found()
+    if sandbox.level is SandboxLevel.NONE:
+        return Check("sandbox", ABSENT, f"none ({sandbox.lacks})", purpose, "without it they are refused")
+    if sandbox.level is SandboxLevel.LANDLOCK:
+        return Check("sandbox", LOW, f"Landlock and seccomp only ({sandbox.lacks})", purpose, "apt install bubblewrap")
     ran = subprocess.run([executable() or "bwrap", "--version"], capture_output=True, text=True, check=False)
     return Check("sandbox", OK, f"{ran.stdout.strip()} and seccomp", purpose)
 
 
 def _temp_folder() -> Check:
-    purpose = "compiled kernels and reproducers pass through it"
+    purpose = "holds compiled kernels and reproducers for a while"
     try:
         folder = tempfile.gettempdir()
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -183,9 +185,14 @@ def _temp_folder() -> Check:
     except OSError as error:
         return Check("temp folder", MISSING, str(error), purpose, "set TMPDIR to a folder that can be written")
     free = shutil.disk_usage(folder).free
-    found = f"{folder}, {_gib(free)} free"
     state = OK if free >= LEAST_SPACE else LOW
-    return Check("temp folder", state, found, purpose, f"{_gib(LEAST_SPACE)} is comfortable: make room or set TMPDIR")
+    return Check(
+        "temp folder",
+        state,
+        f"{folder}, {_gib(free)} free",
+        purpose,
+        f"{_gib(LEAST_SPACE)} is enough: free some space or set TMPDIR",
+    )
 
 
 def _cores() -> Check:
@@ -201,7 +208,7 @@ def _memory() -> Check:
 
 
 def _group_limit() -> int | None:
-    """The container's memory limit in bytes, where there is one."""
+    """The container's memory limit in bytes, None without one."""
     for place in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         file = Path(place)
         if file.is_file():

@@ -1,4 +1,4 @@
-"""How a verb that runs for a while ends: its exit code, and the one line on stderr where it broke down."""
+"""Error boundary of every verb: maps exceptions to exit codes, with one line on stderr for each."""
 
 from __future__ import annotations
 
@@ -10,32 +10,60 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from eqfuzz.cli.exit_codes import INTERNAL, INTERRUPTED, complain
+from eqfuzz.cli.exit_codes import INTERNAL, INTERRUPTED, USAGE, VerbFailed, complain
+from eqfuzz.errors import UsageError
 
 
-def ended(action: Callable[[], int], *, stopped: str, keep: Path | None = None) -> int:
-    """The exit code of ``action``, whose every way to end has its line on stderr here.
+def exit_code_of(action: Callable[[], int], *, stopped: str = "", errors_in: Path | None = None) -> int:
+    """The exit code that ``action`` returns, or that of the exception it raises.
 
-    ``stopped`` is said when nobody reads the output any more; the traceback of an internal error lands below ``keep``
-    (None: in the temp folder).
+    ``stopped`` completes the message about a closed pipe on stdout: what was done. The traceback of an internal error
+    is written below ``errors_in`` (None: to the temporary folder).
     """
     try:
-        with _term_as_interrupt():
-            return action()
+        return action()
+    except KeyboardInterrupt:
+        complain("interrupted")
+        return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains again when it flushes stdout at its end
-        complain(f"stopped: nobody reads the output any more; {stopped}")
+        complain("stopped: stdout was closed" + (f"; {stopped}" if stopped else ""))
         return INTERRUPTED
-    except Exception as error:  # whatever broke down, people get one line and the file with the rest
-        file = _keep_traceback(keep)
-        told = str(error).split("\n")[0]
-        complain(f"internal error: {type(error).__name__}: {told} (traceback in {file})")
+    except UsageError as error:
+        complain(str(error))
+        return USAGE
+    except VerbFailed as error:
+        complain(str(error))
         return INTERNAL
+    except Exception as error:  # the boundary: the user gets one line, and a file with the traceback
+        return _code_of_failure(error, errors_in)
+
+
+def exit_code_of_long_run(action: Callable[[], int], *, stopped: str, errors_in: Path | None = None) -> int:
+    """``exit_code_of`` for a verb that runs for a while: SIGTERM ends it as Ctrl-C does."""
+    with _term_as_interrupt():
+        return exit_code_of(action, stopped=stopped, errors_in=errors_in)
+
+
+def _code_of_failure(error: Exception, errors_in: Path | None) -> int:
+    from eqfuzz.mutate.seed_run import InternalError
+    from eqfuzz.run.protocol import RunnerFailed
+
+    if isinstance(error, RunnerFailed):
+        complain(f"no process that runs programs could be started: {error}; see `eqfuzz doctor`")
+        return USAGE
+    if isinstance(error, InternalError):
+        complain(f"internal error: {error}")
+        return INTERNAL
+    file = _write_traceback(errors_in)
+    first_line = str(error).split("\n")[0]
+    complain(f"internal error: {type(error).__name__}: {first_line} (traceback in {file})")
+    return INTERNAL
 
 
 @contextlib.contextmanager
 def _term_as_interrupt() -> Iterator[None]:
-    """SIGTERM (a nightly job's time limit) ends a run as Ctrl-C does: children stopped, partial summary told."""
+    """SIGTERM (the time limit of a nightly job) raises KeyboardInterrupt: children stopped, partial summary printed."""
     before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
@@ -44,13 +72,13 @@ def _term_as_interrupt() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _keep_traceback(out: Path | None) -> Path:
-    """Where the traceback of the exception being handled was written: below ``out``, or in the temp folder."""
-    if out is not None:
-        with contextlib.suppress(OSError):  # the temp folder takes what cannot be written there
-            folder = out / "errors"
-            folder.mkdir(parents=True, exist_ok=True)
-            file = folder / f"run-{os.getpid()}.txt"
+def _write_traceback(folder: Path | None) -> Path:
+    """The file with the traceback of the exception being handled: below ``folder``, else in the temporary folder."""
+    if folder is not None:
+        with contextlib.suppress(OSError):  # what cannot be written there goes to the temporary folder
+            errors = folder / "errors"
+            errors.mkdir(parents=True, exist_ok=True)
+            file = errors / f"run-{os.getpid()}.txt"
             file.write_text(traceback.format_exc(), encoding="utf-8")
             return file
     handle, name = tempfile.mkstemp(prefix="eqfuzz-error-", suffix=".txt", text=True)

@@ -13,7 +13,7 @@ _log = logging.getLogger("eqfuzz.mutate")
 
 
 class _Stderr(logging.Handler):
-    """Looks ``sys.stderr`` up for each record: a live display puts its own in place while it draws."""
+    """Looks ``sys.stderr`` up for each record: a live display replaces it while it draws."""
 
     def emit(self, record: logging.LogRecord) -> None:
         print(self.format(record), file=sys.stderr)
@@ -30,7 +30,7 @@ def start(level: str) -> None:
 
 
 def log_event(event: Event) -> None:
-    """What a campaign's events say to the log."""
+    """Log an event of a run: seeds and findings at INFO, timings at DEBUG."""
     from eqfuzz.events.generate import ProgramGenerated
     from eqfuzz.events.run import FindingReported, SeedDone, SeedInvalid, SeedStarted
 

@@ -1,143 +1,100 @@
-"""``eqfuzz mutate``: seeds in, equal programs out, four cells compared, findings reported."""
+"""``eqfuzz mutate``: rewrite seeds, compare eager with compiled, report findings."""
 
 from __future__ import annotations
-
-import os
-from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from eqfuzz.cli import logs
-from eqfuzz.cli.exit_codes import USAGE, complain
-from eqfuzz.cli.exit_handling import ended
-from eqfuzz.cli.options import BadOption, OutputFormat, checks_of, configs_of, new_file, seconds_of
-from eqfuzz.cli.rules.library import RulesFrom
-from eqfuzz.cli.run_reporting import reported
-
-if TYPE_CHECKING:
-    from eqfuzz.mutate.settings import Settings
-
-
-class Strategy(StrEnum):
-    EACH = "each"
-    RANDOM = "random"
-    ALL = "all"
-    NONE = "none"
-
-
-class Device(StrEnum):
-    CPU = "cpu"
-    CUDA = "cuda"
-
-
-class Runner(StrEnum):
-    FAST = "fast"
-    STOCK = "stock"
-    SPAWN = "spawn"
-
-
-class LogLevel(StrEnum):
-    DEBUG = "DEBUG"
-    INFO = "INFO"
-    WARNING = "WARNING"
-    ERROR = "ERROR"
+from eqfuzz.cli.exit_handling import exit_code_of_long_run
+from eqfuzz.cli.options.common import (
+    OUT,
+    EventFormat,
+    Jobs,
+    JUnit,
+    KnownIssueFiles,
+    LogLevel,
+    LogLevelOption,
+    NoKnownIssues,
+    OptionalSeedPaths,
+    Out,
+    OutputFormat,
+    Preload,
+    Quiet,
+    RandomSeed,
+    Time,
+    Timeout,
+    Unsafe,
+    Untrusted,
+)
+from eqfuzz.cli.options.compiling import (
+    AddedChecks,
+    ConfigNames,
+    ConfigsFrom,
+    Device,
+    Devices,
+    InputSets,
+    RemovedChecks,
+    Runner,
+    RunnerOption,
+    Steps,
+    Threaded,
+)
+from eqfuzz.cli.options.rewriting import (
+    Depth,
+    DryRun,
+    KeepVariants,
+    Rules,
+    RulesFrom,
+    ShowDiff,
+    Strategy,
+    StrategyOption,
+    Variants,
+)
+from eqfuzz.cli.options.values import (
+    BadOption,
+    checks_of,
+    configs_of,
+    job_count,
+    require_writable_file,
+    seconds_of,
+    time_limit,
+)
+from eqfuzz.cli.run_reporting import report_run
 
 
 def mutate(
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="PATHS...", help="Seed files and folders of seed files (default: the shipped seeds)."),
-    ] = None,
-    strategy: Annotated[
-        Strategy,
-        typer.Option(
-            help="each: one rewrite per variant; random: up to --depth; all: every match at once; "
-            "none: seeds as they are."
-        ),
-    ] = Strategy.EACH,
-    depth: Annotated[int, typer.Option(min=1, help="Rewrites per variant at most (random).")] = 4,
-    variants: Annotated[int, typer.Option(min=0, help="Variants per seed at most; 0: with each, every one.")] = 5,
-    rules: Annotated[
-        str, typer.Option(metavar="SELECTION", help="Families and names: 'shapes/*,-shapes/flip*' (default: all).")
-    ] = "",
+    paths: OptionalSeedPaths = None,
+    strategy: StrategyOption = Strategy.EACH,
+    depth: Depth = 4,
+    variants: Variants = 5,
+    rules: Rules = "",
     rules_from: RulesFrom = None,
-    device: Annotated[list[Device] | None, typer.Option(help="Device to run on; repeatable (default: cpu).")] = None,
-    config: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Compile configuration; repeatable, comma lists, 'all' (default: inductor)."),
-    ] = None,
-    configs_from: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TOML file with more configurations ([configs.NAME] tables).")
-    ] = None,
-    threaded: Annotated[
-        float,
-        typer.Option(min=0, max=1, metavar="SHARE", help="Share of seeds compiled once more, for several threads."),
-    ] = 0.25,
-    seed: Annotated[int, typer.Option(help="Decides every random choice.")] = 0,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Seeds run at once (default: one per core).")] = None,
-    time: Annotated[str | None, typer.Option(metavar="TIME", help="Stop after this long: 90, 10m, 1h.")] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Everything a run writes lands here.")] = Path("eqfuzz-out"),
-    format: Annotated[
-        OutputFormat, typer.Option(help="json: one event per line, the summary last.")
-    ] = OutputFormat.TEXT,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Only findings, a line each, and the totals.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Compile nothing: seeds run in eager, then their variants.")
-    ] = False,
-    diff: Annotated[
-        bool,
-        typer.Option(
-            "--diff",
-            help="With --dry-run: show all sites and the variants as diffs; only seeds run, in eager.",
-        ),
-    ] = False,
-    log_level: Annotated[
-        LogLevel, typer.Option(case_sensitive=False, help="Log to stderr; DEBUG tells step timings.")
-    ] = LogLevel.WARNING,
-    preload: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Python file run in every process that imports torch.")
-    ] = None,
-    runner: Annotated[
-        Runner, typer.Option(help="fast: kernels of many cells built together; stock: each as torch does.")
-    ] = (Runner.FAST),
-    timeout: Annotated[str, typer.Option(metavar="TIME", help="Wall limit of one compiled cell.")] = "90",
-    check: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Check this too (speed); repeatable, comma lists.")
-    ] = None,
-    no_check: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Leave this out (prints, guards, …); repeatable.")
-    ] = None,
-    steps: Annotated[
-        int,
-        typer.Option(min=0, help="Changes of size, dtype, flags, modes … that each compiled original is called on."),
-    ] = 1,
-    input_sets: Annotated[
-        int, typer.Option(min=0, help="Input sets of a seed that are used, from the first; 0: all.")
-    ] = 0,
-    keep_variants: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write variants that equal their seed in eager here, as seed files."),
-    ] = None,
-    known_issues: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="More known issues, counted apart (default: ./known-issues.toml)."),
-    ] = None,
-    no_known_issues: Annotated[
-        bool, typer.Option("--no-known-issues", help="Count every finding as new, those of the shipped list too.")
-    ] = False,
-    junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the result as JUnit XML too, a test case for each seed.")
-    ] = None,
-    untrusted: Annotated[
-        bool,
-        typer.Option("--untrusted", help="Run all seeds in the sandbox, not only those that a language model wrote."),
-    ] = False,
-    unsafe: Annotated[
-        bool,
-        typer.Option("--unsafe", help="Where there can be no sandbox, run untrusted seeds without (default: refuse)."),
-    ] = False,
+    device: Devices = None,
+    config: ConfigNames = None,
+    configs_from: ConfigsFrom = None,
+    threaded: Threaded = 0.25,
+    seed: RandomSeed = 0,
+    jobs: Jobs = None,
+    time: Time = None,
+    out: Out = OUT,
+    format: EventFormat = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    dry_run: DryRun = False,
+    diff: ShowDiff = False,
+    log_level: LogLevelOption = LogLevel.WARNING,
+    preload: Preload = None,
+    runner: RunnerOption = Runner.FAST,
+    timeout: Timeout = "90",
+    check: AddedChecks = None,
+    no_check: RemovedChecks = None,
+    steps: Steps = 1,
+    input_sets: InputSets = 0,
+    keep_variants: KeepVariants = None,
+    known_issues: KnownIssueFiles = None,
+    no_known_issues: NoKnownIssues = False,
+    junit: JUnit = None,
+    untrusted: Untrusted = False,
+    unsafe: Unsafe = False,
 ) -> None:
     """Rewrite seeds and compare eager with compiled.
 
@@ -145,23 +102,18 @@ def mutate(
     installation, 130 interrupted.
     """
     logs.start(log_level)
-    try:
-        limit = seconds_of(time, "--time") if time is not None else None
-        compile_seconds = seconds_of(timeout, "--timeout")
-        configs = configs_of(config or [], configs_from)
-        checks = checks_of(check or [], no_check or [])
-        new_file("--junit", junit)
-    except BadOption as error:
-        complain(str(error))
-        raise typer.Exit(USAGE) from None
+    limit = time_limit(time)
+    compile_seconds = seconds_of(timeout, "--timeout")
+    configs = configs_of(config, configs_from)
+    checks = checks_of(check, no_check)
+    require_writable_file("--junit", junit)
     if diff and not dry_run:
-        complain("--diff: it shows what would run, so it goes with --dry-run")
-        raise typer.Exit(USAGE)
+        raise BadOption("--diff", "it shows what would run, so it goes with --dry-run")
     devices = tuple(dict.fromkeys(str(d) for d in device or [Device.CPU]))
-    if "cuda" in devices and not _has_cuda():
-        complain("--device cuda: torch finds no CUDA device here; leave it out, or see `eqfuzz doctor`")
-        raise typer.Exit(USAGE)
+    if "cuda" in devices:
+        _require_cuda()
 
+    from eqfuzz.mutate.run import run
     from eqfuzz.mutate.settings import Settings
     from eqfuzz.program.shipped import folder
     from eqfuzz.triage.findings.known_issues import known_issue_files
@@ -176,7 +128,7 @@ def mutate(
         rules=rules,
         devices=devices,
         configs=configs,
-        jobs=jobs or len(os.sched_getaffinity(0)),
+        jobs=job_count(jobs),
         time=limit,
         preload=preload,
         runner=str(runner),
@@ -193,22 +145,18 @@ def mutate(
         untrusted=untrusted,
         unsafe=unsafe,
     )
+    as_json = format is OutputFormat.JSON
     raise typer.Exit(
-        ended(
-            lambda: _run(settings, as_json=format is OutputFormat.JSON, quiet=quiet, junit=junit),
-            stopped=f"what was found is in {out}",
-            keep=out,
+        exit_code_of_long_run(
+            lambda: report_run(settings, lambda h: run(settings, h), as_json=as_json, quiet=quiet, junit=junit),
+            stopped=f"findings so far are in {out}",
+            errors_in=out,
         )
     )
 
 
-def _run(settings: Settings, *, as_json: bool, quiet: bool, junit: Path | None) -> int:
-    from eqfuzz.mutate.run import run
-
-    return reported(settings, lambda handler: run(settings, handler), as_json=as_json, quiet=quiet, junit=junit)
-
-
-def _has_cuda() -> bool:
+def _require_cuda() -> None:
     import torch
 
-    return torch.cuda.is_available()
+    if not torch.cuda.is_available():
+        raise BadOption("--device cuda", "torch finds no CUDA device here; leave it out, or see `eqfuzz doctor`")

@@ -1,4 +1,4 @@
-"""A campaign told on the console or as JSON lines, and the exit code that its summary means."""
+"""Report a run on the console or as JSON lines, and derive the exit code from its summary."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eqfuzz.cli import logs
-from eqfuzz.cli.exit_codes import CLEAN, FINDINGS, INTERNAL, INTERRUPTED, USAGE, complain
+from eqfuzz.cli.exit_codes import CLEAN, USAGE, code_of, complain
 
 if TYPE_CHECKING:
     from eqfuzz.events.event import Event, Handler
@@ -17,15 +17,13 @@ if TYPE_CHECKING:
     from eqfuzz.mutate.settings import Settings
 
 
-def reported(
-    settings: Settings, action: Callable[[Handler], Summary], *, as_json: bool, quiet: bool, junit: Path | None = None
+def report_run(
+    settings: Settings, run: Callable[[Handler], Summary], *, as_json: bool, quiet: bool, junit: Path | None = None
 ) -> int:
-    """The exit code of ``action``, which hands its events to the handler that it is given."""
-    from eqfuzz.errors import UsageError
+    """The exit code of ``run``, whose events are reported and logged."""
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.machine.junit import JUnitFile
     from eqfuzz.report.run.console import ConsoleReport, make_console
-    from eqfuzz.run.protocol import RunnerFailed
 
     if as_json:
         report = JsonLines(sys.stdout)
@@ -40,32 +38,12 @@ def reported(
         if file is not None:
             file.handle(event)
 
-    try:
-        with report, file or contextlib.nullcontext():
-            summary = action(handle)
-    except UsageError as error:
-        complain(str(error))
-        return USAGE
-    except RunnerFailed as error:
-        hint = "" if settings.preload is not None else "; `eqfuzz doctor` tells what is missing"
-        complain(f"no process that runs programs could be started: {error}{hint}")
-        return USAGE
-    return _exit_code(summary)
-
-
-def _exit_code(summary: Summary) -> int:
-    if summary.interrupted:
-        complain("interrupted")
-        return INTERRUPTED
-    for error in summary.errors:
-        complain(f"internal error: {error}")
-    if summary.errors:
-        return INTERNAL
-    if summary.findings:
-        return FINDINGS
-    if summary.seeds and summary.invalid == summary.seeds:
-        most = summary.invalid_reasons[0]
+    with report, file or contextlib.nullcontext():
+        summary = run(handle)
+    code = code_of(interrupted=summary.interrupted, findings=summary.findings > 0, errors=summary.errors)
+    if code == CLEAN and summary.seeds and summary.invalid == summary.seeds:
+        first = summary.invalid_reasons[0]
         more = f" (and {summary.invalid - 1} more)" if summary.invalid > 1 else ""
-        complain(f"no valid seed: {most.place}: {most.reason}{more}")
+        complain(f"no valid seed: {first.place}: {first.reason}{more}")
         return USAGE
-    return CLEAN
+    return code

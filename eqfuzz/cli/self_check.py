@@ -1,45 +1,47 @@
-"""``eqfuzz self-check``: does the oracle see what is wrong, and does it keep quiet where nothing is?"""
+"""``eqfuzz self-check``: check that the oracle detects planted faults and accepts clean programs."""
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from eqfuzz.cli.exit_codes import CLEAN, INTERNAL, INTERRUPTED, USAGE, complain
-from eqfuzz.cli.exit_handling import ended
-from eqfuzz.cli.options import OutputFormat
+from eqfuzz.cli.exit_codes import CLEAN, INTERNAL, INTERRUPTED, complain
+from eqfuzz.cli.exit_handling import exit_code_of_long_run
+from eqfuzz.cli.options.common import EventFormat, Jobs, OutputFormat
+from eqfuzz.cli.options.self_check import (
+    CompiledPrograms,
+    EagerPairs,
+    FaultDraws,
+    Full,
+    SelfCheckFolder,
+    ThreadedPrograms,
+)
+from eqfuzz.cli.options.values import job_count
 
 
 def self_check(
-    full: Annotated[bool, typer.Option("--full", help="Measure recall and precision: the tables, for hours.")] = False,
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Kernels; with --full, results, so that it can be continued.")
-    ] = Path("eqfuzz-out/self-check"),
-    draws: Annotated[int, typer.Option(min=1, help="With --full: faults of a kind per program and dtype.")] = 4,
-    eager: Annotated[int, typer.Option(min=0, help="With --full: pairs of a program and its rewrite, eager.")] = 5000,
-    compiled: Annotated[
-        int, typer.Option(min=0, help="With --full: compiled programs, 3 in 10 ill-conditioned.")
-    ] = 500,
-    threaded: Annotated[int, typer.Option(min=0, help="With --full: compiled programs with several threads.")] = 200,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Programs at once (default: one per core).")] = None,
-    format: Annotated[
-        OutputFormat, typer.Option(help="json: one event per step, the summary last.")
-    ] = OutputFormat.TEXT,
+    full: Full = False,
+    out: SelfCheckFolder = Path("eqfuzz-out/self-check"),
+    draws: FaultDraws = 4,
+    eager: EagerPairs = 5000,
+    compiled: CompiledPrograms = 500,
+    threaded: ThreadedPrograms = 200,
+    jobs: Jobs = None,
+    format: EventFormat = OutputFormat.TEXT,
 ) -> None:
-    """Check the oracle: clean programs must agree, and planted faults must be seen.
+    """Check the oracle by clean programs and planted faults.
 
-    Exit codes: 0 all well, 2 usage, 3 the oracle fails the check (or internal error), 130 interrupted.
+    Clean programs must agree, planted faults must be detected.
+
+    Exit codes: 0 passed, 2 usage, 3 the oracle fails the check, or internal error, 130 interrupted.
     """
-    workers = jobs or len(os.sched_getaffinity(0))
-    as_json = format is OutputFormat.JSON
+    sizes = draws, eager, compiled, threaded
     raise typer.Exit(
-        ended(
-            lambda: _self_check(full, out, (draws, eager, compiled, threaded), workers, as_json=as_json),
-            stopped=f"what was measured is in {out}" if full else "the check is not complete",
+        exit_code_of_long_run(
+            lambda: _self_check(full, out, sizes, job_count(jobs), as_json=format is OutputFormat.JSON),
+            stopped=f"measurements so far are in {out}" if full else "the check is not complete",
         )
     )
 
@@ -48,25 +50,16 @@ def _self_check(full: bool, out: Path, sizes: tuple[int, int, int, int], jobs: i
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.run.console import make_console
     from eqfuzz.report.verbs.self_check import SelfCheckReport
-    from eqfuzz.run.protocol import RunnerFailed
 
-    report = JsonLines(sys.stdout) if as_json else SelfCheckReport(make_console())
-    try:
-        with report:
-            if full:
-                from eqfuzz.commands.calibrate import Sizes, full_check
+    with JsonLines(sys.stdout) if as_json else SelfCheckReport(make_console()) as report:
+        if full:
+            from eqfuzz.commands.calibrate import Sizes, full_check
 
-                summary = full_check(report.handle, out, Sizes(*sizes), jobs=jobs)
-            else:
-                from eqfuzz.mutate.self_check import quick_check
+            summary = full_check(report.handle, out, Sizes(*sizes), jobs=jobs)
+        else:
+            from eqfuzz.mutate.self_check import quick_check
 
-                summary = quick_check(report.handle, out)
-    except RunnerFailed as error:
-        complain(f"no process that runs programs could be started: {error}")
-        return USAGE
-    except KeyboardInterrupt:
-        complain("interrupted")
-        return INTERRUPTED
+            summary = quick_check(report.handle, out)
     if summary.interrupted:
         complain("interrupted")
         return INTERRUPTED

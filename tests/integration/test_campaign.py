@@ -121,7 +121,7 @@ def test_seeds_that_do_not_run_end_a_campaign_with_one_line(tmp_path):
     done = eqfuzz("campaign", "--file", file, "--seeds", raises, "--out", tmp_path / "out")
     assert done.returncode == 2, done.stdout
     assert done.stderr.count("\n") == 1
-    assert "no source gives a seed that runs" in done.stderr
+    assert "no source has a seed that runs" in done.stderr
 
 
 @pytest.mark.parametrize(

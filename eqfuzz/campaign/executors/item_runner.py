@@ -15,10 +15,10 @@ from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.run import CellJudged, FindingReported, LinesCovered, SeedDone, SeedInvalid, SeedRewritten
 from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.mutate.settings import Settings
-from eqfuzz.oracle.compare.checks import CHECKS, DEFAULT_CHECKS
+from eqfuzz.oracle.compare.checks import choose_checks
 from eqfuzz.rewrite.rules.library import select
 from eqfuzz.rewrite.rules.user_rules import known_rules
-from eqfuzz.run.configs.named import BUILT_IN, Config, choose, read_configs
+from eqfuzz.run.configs.named import choose, known_configs
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.kernels.cache_eviction import CacheEvictor
 from eqfuzz.run.limits import Limits
@@ -76,7 +76,8 @@ class ItemRunner:
 
     def __init__(self, configuration: Configuration, out: Path, jobs: int) -> None:
         compiling, rewriting = configuration.compiling, configuration.rewriting
-        self.configs = configs_of(configuration)
+        configs = choose(compiling.configs, known_configs(compiling.configs_from))
+        self.configs = {config.name: config for config in configs}
         self.rules = tuple(r.name for r in select(known_rules(rewriting.rules_from), rewriting.rules))
         self._limits = Limits(compile_s=compiling.timeout)
         preload = compiling.preload.resolve() if compiling.preload else None
@@ -96,7 +97,7 @@ class ItemRunner:
             threaded=compiling.threaded,
             compile_seconds=compiling.timeout,
             rules_from=rewriting.rules_from,
-            checks=checks_of(configuration),
+            checks=choose_checks(configuration.judging.check, configuration.judging.no_check),
             steps=configuration.judging.steps,
             input_sets=configuration.judging.input_sets,
             signals=True,
@@ -226,21 +227,3 @@ class _OutcomeCollector:
         )
         texts = {variant: seed.source_of(variant) for variant in outcome.features if variant}
         return ItemResult(outcome, tuple(self._findings), texts)
-
-
-def configs_of(configuration: Configuration) -> dict[str, Config]:
-    """The configurations chosen, by name. Raises ValueError."""
-    compiling = configuration.compiling
-    known = read_configs(compiling.configs_from) if compiling.configs_from is not None else dict(BUILT_IN)
-    names = list(known) if "all" in compiling.configs else list(compiling.configs)
-    return {config.name: config for config in choose(names, known)}
-
-
-def checks_of(configuration: Configuration) -> tuple[str, ...]:
-    """The checks chosen. Raises ValueError."""
-    judging = configuration.judging
-    unknown = [name for name in (*judging.check, *judging.no_check) if name not in CHECKS]
-    if unknown:
-        raise ValueError(f"unknown check {unknown[0]!r}; known: {', '.join(CHECKS)}")
-    chosen = dict.fromkeys((*DEFAULT_CHECKS, *judging.check))
-    return tuple(name for name in chosen if name not in judging.no_check)

@@ -1,4 +1,4 @@
-"""``eqfuzz campaign list|show|export`` and ``eqfuzz corpus min``: campaigns at rest."""
+"""``eqfuzz campaign list|show|export`` and ``eqfuzz corpus min``: stored campaigns."""
 
 from __future__ import annotations
 
@@ -7,56 +7,48 @@ import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from eqfuzz.cli.campaign.run import OUT, Db, Out
-from eqfuzz.cli.exit_codes import USAGE, complain
-from eqfuzz.cli.options import OutputFormat
+from eqfuzz.cli.exit_codes import CLEAN, INTERNAL, complain
+from eqfuzz.cli.options.campaign import CampaignsFolder, CheckDamage, Database, ExportFolder, NamedCampaign
+from eqfuzz.cli.options.common import OUT, LinesFormat, ObjectFormat, OutputFormat
+from eqfuzz.cli.options.values import BadOption
+from eqfuzz.errors import UsageError
 
 if TYPE_CHECKING:
     from eqfuzz.campaign.store.store import Store
 
-corpus = typer.Typer(
-    help="The programs that a campaign keeps because they reached something first.", no_args_is_help=True
-)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The campaign's name.")]
+def list_campaigns(out: CampaignsFolder = OUT, db: Database = "", format: LinesFormat = OutputFormat.TEXT) -> None:
+    """List the campaigns of a database.
 
-
-def campaigns(
-    out: Out = OUT,
-    db: Db = "",
-    format: Annotated[OutputFormat, typer.Option(help="json: one campaign per line.")] = OutputFormat.TEXT,
-) -> None:
-    """List the campaigns of a store.
-
-    Exit codes: 0 listed, 2 no such store.
+    Exit codes: 0 listed, 2 no such database.
     """
     from eqfuzz.campaign.administration import description
     from eqfuzz.report.campaign.listing import print_campaigns
     from eqfuzz.report.run.console import make_console
 
-    with _opened(out, db) as store:
-        told = [description(store, campaign) for campaign in store.campaigns()]
+    with _open_store(out, db) as store:
+        campaigns = [description(store, campaign) for campaign in store.campaigns()]
     if format is OutputFormat.JSON:
-        for one in told:
-            print(json.dumps(one))
-    elif told:
-        print_campaigns(make_console(), told)
+        for campaign in campaigns:
+            print(json.dumps(campaign))
+    elif campaigns:
+        print_campaigns(make_console(), campaigns)
     else:
         print("no campaigns")
 
 
 def show(
-    name: Name,
-    out: Out = OUT,
-    db: Db = "",
-    format: Annotated[OutputFormat, typer.Option(help="json: one object.")] = OutputFormat.TEXT,
-    check: Annotated[bool, typer.Option("--check", help="Look for damage: the database, programs missing.")] = False,
+    name: NamedCampaign,
+    out: CampaignsFolder = OUT,
+    db: Database = "",
+    format: ObjectFormat = OutputFormat.TEXT,
+    check: CheckDamage = False,
 ) -> None:
-    """Show a campaign as it stands: its figures, findings, yields and curve.
+    """Show a campaign: counters, findings, rewards, curve.
 
     Exit codes: 0 shown, 2 no such campaign, 3 --check found damage.
     """
@@ -64,61 +56,55 @@ def show(
     from eqfuzz.report.campaign.listing import print_campaign
     from eqfuzz.report.run.console import make_console
 
-    with _opened(out, db) as store:
-        campaign = campaign_named(store, name)
-        told, curve = description(store, campaign), store.curve(campaign.id)
-        problems = store.problems(campaign.id) if check else []
+    with _open_store(out, db) as store:
+        row = campaign_named(store, name)
+        campaign, curve = description(store, row), store.curve(row.id)
+        problems = store.problems(row.id) if check else []
     if format is OutputFormat.JSON:
-        print(json.dumps({**told, "curve": curve, **({"problems": problems} if check else {})}))
+        print(json.dumps({**campaign, "curve": curve, **({"problems": problems} if check else {})}))
     else:
-        print_campaign(make_console(), told, curve)
+        print_campaign(make_console(), campaign, curve)
         if check and not problems:
             print("no damage found")
     for problem in problems:
         complain(f"damage: {problem}")
-    if problems:
-        raise typer.Exit(3)
+    raise typer.Exit(INTERNAL if problems else CLEAN)
 
 
-def export(
-    name: Name,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder that is not there yet.")],
-    out: Out = OUT,
-    db: Db = "",
-) -> None:
-    """Write a campaign's corpus, findings, outcomes and curve into a folder that stands alone.
+def export(name: NamedCampaign, folder: ExportFolder, out: CampaignsFolder = OUT, db: Database = "") -> None:
+    """Write a campaign's corpus, findings and curve to a folder.
 
-    Exit codes: 0 written, 2 no such campaign, or the folder is there already.
+    The folder is complete in itself: it needs no database.
+
+    Exit codes: 0 written, 2 no such campaign, or the folder exists already.
     """
     from eqfuzz.campaign.administration import campaign_named, export
     from eqfuzz.report.formatting import count
 
-    with _opened(out, db) as store:
+    with _open_store(out, db) as store:
         written = export(store, campaign_named(store, name), out / name, folder)
-    told = ", ".join(count(number, noun[:-1]) for noun, number in written.items())
-    print(f"{folder}: {told}")
+    counts = ", ".join(count(number, noun[:-1]) for noun, number in written.items())
+    print(f"{folder}: {counts}")
 
 
-@corpus.command("min")
 def minimise(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The campaign's name.")] = "default",
-    out: Out = OUT,
-    db: Db = "",
-    format: Annotated[OutputFormat, typer.Option(help="json: one object.")] = OutputFormat.TEXT,
+    name: NamedCampaign = "default",
+    out: CampaignsFolder = OUT,
+    db: Database = "",
+    format: ObjectFormat = OutputFormat.TEXT,
 ) -> None:
-    """Keep the smallest set of a campaign's corpus that reaches the same.
+    """Minimise the corpus of a campaign; it keeps all features.
 
     Exit codes: 0 done, 2 no such campaign, or it is running.
     """
     from eqfuzz.campaign.administration import campaign_named, shrink_corpus
     from eqfuzz.campaign.worker_id import has_ended
 
-    with _opened(out, db) as store:
+    with _open_store(out, db) as store:
         campaign = campaign_named(store, name)
         running = [worker for worker in store.items.workers(campaign.id) if not has_ended(worker)]
         if running:
-            complain(f"campaign {name!r} is running ({running[0]}): stop it first")
-            raise typer.Exit(USAGE)
+            raise UsageError(f"campaign {name!r} is running ({running[0]}): stop it first")
         shrunk = shrink_corpus(store, campaign)
     if format is OutputFormat.JSON:
         print(json.dumps(dataclasses.asdict(shrunk)))
@@ -130,18 +116,22 @@ def minimise(
 
 
 @contextlib.contextmanager
-def _opened(out: Path, db: str) -> Iterator[Store]:
-    """The store that is there already; what goes wrong with it, or in using it, is one line."""
-    from eqfuzz.campaign.setup import STORE_FILE, InvocationOptions, open_store
+def store_errors() -> Iterator[None]:
+    """Raises UsageError for a StoreError inside the block."""
     from eqfuzz.campaign.store.store import StoreError
-    from eqfuzz.errors import UsageError
+
+    try:
+        yield
+    except StoreError as error:
+        raise UsageError(str(error)) from None
+
+
+@contextlib.contextmanager
+def _open_store(out: Path, db: str) -> Iterator[Store]:
+    """The existing store. Raises UsageError for what goes wrong with it, or in using it."""
+    from eqfuzz.campaign.setup import STORE_FILE, InvocationOptions, open_store
 
     if not db and not (out / STORE_FILE).is_file():
-        complain(f"--out: no campaigns in {out} ({STORE_FILE} is not there)")
-        raise typer.Exit(USAGE)
-    try:
-        with open_store(InvocationOptions(name="", out=out, url=db)) as store:
-            yield store
-    except (UsageError, StoreError) as error:
-        complain(str(error))
-        raise typer.Exit(USAGE) from None
+        raise BadOption("--out", f"no campaigns in {out} ({STORE_FILE} is not there)")
+    with store_errors(), open_store(InvocationOptions(name="", out=out, url=db)) as store:
+        yield store

@@ -1,17 +1,17 @@
-"""``eqfuzz config bisect``: which options turn a finding on or off?"""
+"""``eqfuzz config bisect``: find the options that turn a finding on or off."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from eqfuzz.cli.config.fuzz import Only, Seed
-from eqfuzz.cli.exit_codes import INTERNAL, USAGE, complain
-from eqfuzz.cli.findings.lookup import OUT, FindingId, OneEvent, RunFolder, finding_in, folder_of
-from eqfuzz.cli.options import OutputFormat, split_names
+from eqfuzz.cli.exit_codes import VerbFailed
+from eqfuzz.cli.findings.lookup import finding_in, folder_of
+from eqfuzz.cli.options.common import OUT, EventFormat, OutputFormat, RandomSeed, RunFolder
+from eqfuzz.cli.options.compiling import Attempts, OnlyOptions, Probability
+from eqfuzz.cli.options.findings import FindingId
+from eqfuzz.cli.options.values import BadOption, split_names
 
 if TYPE_CHECKING:
     from eqfuzz.triage.locate.config_bisection import ConfigTrial
@@ -20,20 +20,18 @@ if TYPE_CHECKING:
 def bisect(
     id: FindingId,
     out: RunFolder = OUT,
-    attempts: Annotated[
-        int, typer.Option(min=1, help="Random configurations tried, where stock settings show it.")
-    ] = 20,
-    p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability with which these change each option.")] = 0.1,
-    only: Only = None,
-    seed: Seed = 0,
-    format: OneEvent = OutputFormat.TEXT,
+    attempts: Attempts = 20,
+    p: Probability = 0.1,
+    only: OnlyOptions = None,
+    seed: RandomSeed = 0,
+    format: EventFormat = OutputFormat.TEXT,
 ) -> None:
-    """Name the fewest options that turn a finding on, or off where stock settings show it.
+    """Find the fewest options that turn a finding on or off.
 
-    Subsets of the values that it was found under are compiled in processes of their own and compared, until none of
-    what is left can be left out (delta debugging).
+    For a finding under sampled options: the fewest of these that it needs (delta debugging). For a finding under the
+    default options: the fewest changes without which it reproduces, from --attempts random configurations.
 
-    Exit codes: 0 named, 2 no such finding, 3 it does not show again, or nothing turns it off, 130 interrupted.
+    Exit codes: 0 found, 2 no such finding, 3 no longer reproduces, or no option turns it off, 130 interrupted.
     """
     folder = folder_of(id, out)
 
@@ -41,29 +39,27 @@ def bisect(
     from eqfuzz.report.verbs.config import print_bisected, print_tried
     from eqfuzz.run.configs.options import SAMPLED_MODULES, UnknownOption, options_of
     from eqfuzz.run.protocol import RunnerFailed
-    from eqfuzz.triage.locate import config_bisection as config_bisecting
+    from eqfuzz.triage.locate import config_bisection
 
     console = make_console()
     as_json = format is OutputFormat.JSON
 
-    def tell(tried: ConfigTrial) -> None:
+    def report(trial: ConfigTrial) -> None:
         if as_json:
-            print(json.dumps({"event": "tried", **dataclasses.asdict(tried)}), flush=True)
+            print(json.dumps({"event": "tried", **dataclasses.asdict(trial)}), flush=True)
         else:
-            print_tried(console, tried)
+            print_tried(console, trial)
 
     finding = finding_in(folder)
     try:
-        options = options_of(SAMPLED_MODULES).chosen(split_names(only or []))
-        tries = config_bisecting.Attempts(options, attempts, p, seed)
-        found = config_bisecting.bisect(finding, folder, out, tries, tell)
+        options = options_of(SAMPLED_MODULES).chosen(split_names(only))
+        tries = config_bisection.Attempts(options, attempts, p, seed)
+        bisection = config_bisection.bisect(finding, folder, out, tries, report)
     except UnknownOption as error:
-        complain(f"--only: {error}")
-        raise typer.Exit(USAGE) from None
-    except (config_bisecting.NotBisected, RunnerFailed, OSError) as error:
-        complain(f"{folder.name}: {' '.join(str(error).split())}")
-        raise typer.Exit(INTERNAL) from None
+        raise BadOption("--only", str(error)) from None
+    except (config_bisection.NotBisected, RunnerFailed, OSError) as error:
+        raise VerbFailed(f"{folder.name}: {error}") from None
     if as_json:
-        print(json.dumps({"event": "summary", **dataclasses.asdict(found)}))
+        print(json.dumps({"event": "summary", **dataclasses.asdict(bisection)}))
     else:
-        print_bisected(console, found)
+        print_bisected(console, bisection)

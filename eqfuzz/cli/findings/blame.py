@@ -1,4 +1,4 @@
-"""``eqfuzz blame``: which pass or lowering does a finding come from?"""
+"""``eqfuzz blame``: find the faulty pass or lowering of a finding."""
 
 from __future__ import annotations
 
@@ -6,31 +6,24 @@ import dataclasses
 import json
 import sys
 
-import typer
-
-from eqfuzz.cli.exit_codes import INTERNAL, complain
-from eqfuzz.cli.findings.lookup import (
-    OUT,
-    FindingId,
-    Interpreter,
-    OneObject,
-    RunFolder,
-    finding_in,
-    folder_of,
-    interpreter_of,
-)
-from eqfuzz.cli.options import OutputFormat
+from eqfuzz.cli.exit_codes import VerbFailed
+from eqfuzz.cli.findings.lookup import finding_in, folder_of, interpreter_of
+from eqfuzz.cli.options.common import OUT, EventFormat, OutputFormat, RunFolder
+from eqfuzz.cli.options.findings import FindingId, Interpreter
 
 
 def blame(
-    id: FindingId, out: RunFolder = OUT, python: Interpreter = sys.executable, format: OneObject = OutputFormat.TEXT
+    id: FindingId,
+    out: RunFolder = OUT,
+    python: Interpreter = sys.executable,
+    format: EventFormat = OutputFormat.TEXT,
 ) -> None:
-    """Name the pass or the lowering that a finding comes from.
+    """Find the pass or lowering that causes a finding.
 
-    Torch's own bisector runs its reproducer 15 to 30 times, with more and less of the compiler switched on. What it
-    tells is kept in the finding's folder.
+    Torch's own bisector runs the reproducer 15 to 30 times, with parts of the compiler switched off. The result is
+    kept in the finding's folder.
 
-    Exit codes: 0 named, 2 no such finding, 3 the bisector could not tell.
+    Exit codes: 0 found, 2 no such finding, 3 the bisector has no answer.
     """
     folder = folder_of(id, out)
     interpreter, _ = interpreter_of(python)
@@ -45,14 +38,13 @@ def blame(
 
     finding = finding_in(folder)
     try:
-        found = bisect(folder, finding, interpreter)
-        keep(folder, dataclasses.replace(finding, blame=found))
+        component = bisect(folder, finding, interpreter)
+        keep(folder, dataclasses.replace(finding, blame=component))
     except (NotBlamed, SandboxUnavailable, OSError) as error:
-        complain(f"{folder.name}: {' '.join(str(error).split())}")
-        raise typer.Exit(INTERNAL) from None
+        raise VerbFailed(f"{folder.name}: {error}") from None
     if format is OutputFormat.JSON:
-        print(json.dumps({"event": "blamed", "id": folder.name, **dataclasses.asdict(found)}))
+        print(json.dumps({"event": "blamed", "id": folder.name, **dataclasses.asdict(component)}))
         return
     make_console().print(
-        Text.assemble((printable(found.in_words()), "bold magenta"), f"  {folder.name}"), soft_wrap=True
+        Text.assemble((printable(component.in_words()), "bold magenta"), f"  {folder.name}"), soft_wrap=True
     )

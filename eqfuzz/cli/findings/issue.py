@@ -1,23 +1,23 @@
-"""``eqfuzz issue``: a finding as a bug report that can be pasted."""
+"""``eqfuzz issue``: write a finding as a bug report for PyTorch."""
 
 from __future__ import annotations
 
 import json
 import sys
 
-import typer
+from eqfuzz.cli.exit_codes import VerbFailed
+from eqfuzz.cli.findings.lookup import finding_in, folder_of
+from eqfuzz.cli.options.common import OUT, ObjectFormat, OutputFormat, RunFolder
+from eqfuzz.cli.options.findings import FindingId
 
-from eqfuzz.cli.exit_codes import INTERNAL, complain
-from eqfuzz.cli.findings.lookup import OUT, FindingId, OneObject, RunFolder, finding_in, folder_of
-from eqfuzz.cli.options import OutputFormat
 
+def issue(id: FindingId, out: RunFolder = OUT, format: ObjectFormat = OutputFormat.TEXT) -> None:
+    """Write a finding as a PyTorch issue: issue.md.
 
-def issue(id: FindingId, out: RunFolder = OUT, format: OneObject = OutputFormat.TEXT) -> None:
-    """Write a finding as an issue in the form that PyTorch asks for: issue.md in its folder.
+    The file has the form of PyTorch's bug template and is written to the finding's folder. The reproducer is run once
+    more, for its output. Nothing is sent anywhere.
 
-    Its reproducer is run once more, for what it prints. Nothing is sent anywhere.
-
-    Exit codes: 0 written, 2 no such finding, 3 its reproducer could not tell.
+    Exit codes: 0 written, 2 no such finding, 3 the reproducer failed.
     """
     folder = folder_of(id, out)
 
@@ -31,15 +31,14 @@ def issue(id: FindingId, out: RunFolder = OUT, format: OneObject = OutputFormat.
     try:
         outcome = replay(folder)
         if outcome.status == ERROR:
-            complain(f"{folder.name}: {(outcome.output.strip().splitlines() or ['the reproducer said nothing'])[-1]}")
-            raise typer.Exit(INTERNAL)
+            last_line = (outcome.output.strip().splitlines() or ["the reproducer printed nothing"])[-1]
+            raise VerbFailed(f"{folder.name}: {last_line}")
         checks = own_checks(finding, folder, out) if finding.verdict.is_about_values else {}
     except RunnerFailed as error:
-        complain(f"{folder.name}: {' '.join(str(error).split())}")
-        raise typer.Exit(INTERNAL) from None
+        raise VerbFailed(f"{folder.name}: {error}") from None
     script = (folder / "repro.py").read_text(encoding="utf-8")
-    described = torch_versions(sys.executable)
-    text = issue_text(finding, script, outcome, checks, release=this_release(), versions=described)
+    versions = torch_versions(sys.executable)
+    text = issue_text(finding, script, outcome, checks, release=this_release(), versions=versions)
     (folder / "issue.md").write_text(text, encoding="utf-8")
     if format is OutputFormat.JSON:
         print(json.dumps({"event": "issue", "id": folder.name, "file": str(folder / "issue.md"), "text": text}))

@@ -1,40 +1,43 @@
-"""``eqfuzz known``: defects that are reported already."""
+"""``eqfuzz known``: the list of known issues."""
 
 from __future__ import annotations
 
 import datetime
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from eqfuzz.cli.exit_codes import USAGE, complain
-from eqfuzz.cli.findings.lookup import OUT, FindingId, RunFolder, finding_in, folder_of
+from eqfuzz.cli.findings.lookup import finding_in, folder_of
+from eqfuzz.cli.options.common import OUT, RunFolder
+from eqfuzz.cli.options.findings import (
+    FindingId,
+    IssueExpiry,
+    IssueFile,
+    IssueRegex,
+    IssueTitle,
+    IssueTorch,
+    IssueUrl,
+)
+from eqfuzz.errors import UsageError
 
-known = typer.Typer(help="Defects that are reported already: their findings are counted apart.", no_args_is_help=True)
-
-File = Annotated[Path | None, typer.Option("--file", metavar="FILE", help="The list (default: ./known-issues.toml).")]
+known_verbs = typer.Typer(help="Keep a list of known issues: reported defects, counted apart.", no_args_is_help=True)
 
 
-@known.command("add")
+@known_verbs.command("add")
 def add(
     id: FindingId,
-    url: Annotated[str, typer.Option(metavar="URL", help="Where it is reported.")],
+    url: IssueUrl,
     out: RunFolder = OUT,
-    title: Annotated[str, typer.Option(metavar="TEXT", help="A few words on it.")] = "",
-    regex: Annotated[str, typer.Option(metavar="REGEX", help="Know it by this instead of its fingerprint.")] = "",
-    expires: Annotated[
-        datetime.datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], metavar="DATE", help="From this day on it counts as new again: 2027-06-30."),
-    ] = None,
-    torch: Annotated[
-        str, typer.Option(metavar="RANGE", help="Releases that have it: '>=2.13,<2.15' (default: all).")
-    ] = "",
-    file: File = None,
+    title: IssueTitle = "",
+    regex: IssueRegex = "",
+    expires: IssueExpiry = None,
+    torch: IssueTorch = "",
+    file: IssueFile = None,
 ) -> None:
-    """Note that a finding's defect is reported; all findings of its fingerprint are known then.
+    """Add the defect of a finding to the known issues.
 
-    Exit codes: 0 noted, 2 no such finding, or it cannot be noted.
+    All findings with its fingerprint are known from then on.
+
+    Exit codes: 0 added, 2 no such finding, or it cannot be added.
     """
     import pydantic
 
@@ -42,13 +45,11 @@ def add(
 
     finding = finding_in(folder_of(id, out))
     if not regex and not finding.fingerprint:
-        complain(f"{finding.id} has no fingerprint: it was not placed; give a --regex")
-        raise typer.Exit(USAGE)
-    today = datetime.date.today()
+        raise UsageError(f"{finding.id} has no fingerprint: it was not located; give a --regex")
     try:
         issue = KnownIssue(
             url=url,
-            added=today,
+            added=datetime.date.today(),
             title=title,
             regex=regex,
             fingerprint="" if regex else finding.fingerprint,
@@ -56,20 +57,17 @@ def add(
             torch=torch,
         )
         if not issue.fits(finding):
-            complain(f"{'--regex' if regex else '--torch'}: it does not fit {finding.id}")
-            raise typer.Exit(USAGE)
+            raise UsageError(f"{'--regex' if regex else '--torch'}: it does not fit {finding.id}")
         append(file or USUAL, issue)
     except pydantic.ValidationError as error:
-        complain(error.errors()[0]["msg"].removeprefix("Value error, "))
-        raise typer.Exit(USAGE) from None
+        raise UsageError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
     except (ValueError, OSError) as error:
-        complain(str(error))
-        raise typer.Exit(USAGE) from None
+        raise UsageError(str(error)) from None
     print(f"{file or USUAL}: {issue.fingerprint or issue.regex}  {url}")
 
 
-@known.command("list")
-def show_all(file: File = None) -> None:
+@known_verbs.command("list")
+def list_issues(file: IssueFile = None) -> None:
     """List the known issues, the shipped ones first.
 
     Exit codes: 0 listed, 2 a list that cannot be read.
@@ -82,14 +80,13 @@ def show_all(file: File = None) -> None:
     try:
         issues = read_known_issues(known_issue_files([file] if file is not None else []))
     except ValueError as error:
-        complain(str(error))
-        raise typer.Exit(USAGE) from None
+        raise UsageError(str(error)) from None
     console = Console(highlight=False)
     today = datetime.date.today()
     for issue in issues:
         until = f"  until {issue.expires}" if issue.expires else ""
         state = " expired" if issue.has_expired(today) else until
-        narrowed = {"torch": issue.torch, "direction": issue.direction, "access": issue.access}
-        state += "".join(f"  {name} {value}" for name, value in narrowed.items() if value)
+        conditions = {"torch": issue.torch, "direction": issue.direction, "access": issue.access}
+        state += "".join(f"  {name} {value}" for name, value in conditions.items() if value)
         console.print(Text.assemble((issue.url, "bold"), f"  {issue.title}", (state, "yellow")), soft_wrap=True)
         console.print(Text(f"  {issue.fingerprint or issue.regex}", style="dim"), soft_wrap=True)

@@ -1,95 +1,53 @@
-"""``eqfuzz findings`` and ``eqfuzz show``: what a run has found."""
+"""``eqfuzz findings`` and ``eqfuzz show``."""
 
 from __future__ import annotations
 
 import datetime
 import json
-from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from eqfuzz.cli.exit_codes import CLEAN, FINDINGS, USAGE, complain
-from eqfuzz.cli.findings.lookup import (
-    OUT,
-    FindingId,
-    OneObject,
-    RunFolder,
-    all_findings,
-    buckets_in,
-    finding_in,
-    folder_of,
-)
-from eqfuzz.cli.options import OutputFormat
+from eqfuzz.cli.exit_codes import CLEAN, FINDINGS
+from eqfuzz.cli.findings.lookup import all_findings, buckets_in, finding_in, folder_of
+from eqfuzz.cli.options.common import OUT, KnownIssueFiles, LinesFormat, ObjectFormat, OutputFormat, RunFolder
+from eqfuzz.cli.options.findings import FindingId, OfBucket, OfKind, OnlyNew, OnlyRewritten, Sort, SortOrder
+from eqfuzz.cli.options.values import BadOption
+from eqfuzz.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from eqfuzz.report.run.findings import Listed
 
 
-class SortOrder(StrEnum):
-    """What comes first."""
-
-    BUCKET = "bucket"
-    KIND = "kind"
-    SEVERITY = "severity"
-    SEED = "seed"
-    SIZE = "size"
-
-
 def findings(
     out: RunFolder = OUT,
-    kind: Annotated[str, typer.Option(help="Only these kinds: wrong-result, compiler-crash …")] = "",
-    bucket: Annotated[str, typer.Option(metavar="ID", help="Only those of this bucket.")] = "",
-    only_rewritten: Annotated[
-        bool, typer.Option("--only-rewritten", help="Only those that the original does not show.")
-    ] = False,
-    new: Annotated[bool, typer.Option("--new", help="Only those that are no known issue, one of each bucket.")] = False,
-    sort: Annotated[
-        SortOrder, typer.Option(help="What comes first; buckets: the gravest, then the largest.")
-    ] = SortOrder.BUCKET,
-    known_issues: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="More known issues (default: ./known-issues.toml)."),
-    ] = None,
-    format: Annotated[OutputFormat, typer.Option(help="json: one finding per line.")] = OutputFormat.TEXT,
+    kind: OfKind = "",
+    bucket: OfBucket = "",
+    only_rewritten: OnlyRewritten = False,
+    new: OnlyNew = False,
+    sort: Sort = SortOrder.BUCKET,
+    known_issues: KnownIssueFiles = None,
+    format: LinesFormat = OutputFormat.TEXT,
 ) -> None:
-    """List the findings of a run, by bucket: what has one cause stands together.
+    """List the findings of a run by bucket.
 
     Exit codes: 0 there are none, 1 there are, 2 no such run.
     """
     if not out.is_dir():
-        complain(f"--out: {out}: no such folder")
-        raise typer.Exit(USAGE)
+        raise BadOption("--out", f"{out}: no such folder")
 
     from eqfuzz.report.run.console import make_console
-    from eqfuzz.report.run.findings import Listed, print_listed
-    from eqfuzz.triage.findings.known_issues import known_as, known_issue_files, read_known_issues
-    from eqfuzz.triage.findings.severity import Severity
+    from eqfuzz.report.run.findings import print_listed
 
-    buckets = buckets_in(out)
-    try:
-        issues = read_known_issues(known_issue_files(known_issues or []))
-    except ValueError as error:
-        complain(str(error))
-        raise typer.Exit(USAGE) from None
-    today = datetime.date.today()
-    listed: list[Listed] = []
-    for finding in all_findings(out):
-        known = known_as(finding, issues, today)
-        name = buckets.of(finding) if finding.fingerprint else ""
-        size = buckets.all[name].count if name in buckets.all else 1
-        listed.append(Listed(finding, name, size, known.url if known is not None else ""))
-    gravest: dict[str, int] = {}
-    for one in listed:
-        place = one.bucket or one.finding.id
-        gravest[place] = min(one.finding.severity.rank, gravest.get(place, len(Severity)))
+    listed = _all_listed(out, known_issues or [])
+    ranks = _bucket_ranks(listed)
     chosen = [one for one in listed if kind in ("", str(one.finding.verdict.kind))]
     chosen = [one for one in chosen if one.finding.only_transformed or not only_rewritten]
     chosen = [one for one in chosen if not bucket or one.bucket.startswith(bucket)]
-    chosen.sort(key=lambda one: (*_rank(sort, one, gravest), one.finding.id))
+    chosen.sort(key=lambda one: (*_sort_key(sort, one, ranks), one.finding.id))
     if new:
         firsts: dict[str, Listed] = {}
         for one in chosen:
@@ -107,23 +65,51 @@ def findings(
     raise typer.Exit(FINDINGS if chosen else CLEAN)
 
 
-def _rank(order: SortOrder, one: Listed, gravest: Mapping[str, int]) -> tuple[Any, ...]:
-    """``gravest`` has the rank of the gravest finding of each bucket."""
+def _all_listed(out: Path, known_issues: Sequence[Path]) -> list[Listed]:
+    """Every finding of the run, with its bucket and known issue. Raises UsageError."""
+    from eqfuzz.report.run.findings import Listed
+    from eqfuzz.triage.findings.known_issues import known_as, known_issue_files, read_known_issues
+
+    buckets = buckets_in(out)
+    try:
+        issues = read_known_issues(known_issue_files(known_issues))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    today = datetime.date.today()
+    listed: list[Listed] = []
+    for finding in all_findings(out):
+        issue = known_as(finding, issues, today)
+        name = buckets.of(finding) if finding.fingerprint else ""
+        size = buckets.all[name].count if name in buckets.all else 1
+        listed.append(Listed(finding, name, size, issue.url if issue is not None else ""))
+    return listed
+
+
+def _bucket_ranks(listed: Sequence[Listed]) -> dict[str, int]:
+    """The rank of the most severe finding of each bucket, or of each finding without one; 0 is the most severe."""
+    ranks: dict[str, int] = {}
+    for one in listed:
+        name, rank = one.bucket or one.finding.id, one.finding.severity.rank
+        ranks[name] = min(rank, ranks.get(name, rank))
+    return ranks
+
+
+def _sort_key(order: SortOrder, one: Listed, bucket_ranks: Mapping[str, int]) -> tuple[Any, ...]:
     finding = one.finding
-    kind, size, own = str(finding.verdict.kind), len(finding.transformed.source), finding.severity.rank
-    by_bucket = (bool(one.issue), gravest[one.bucket or finding.id], -one.size, one.bucket, own, size)
-    ranks = {
+    kind, size, rank = str(finding.verdict.kind), len(finding.transformed.source), finding.severity.rank
+    by_bucket = (bool(one.issue), bucket_ranks[one.bucket or finding.id], -one.size, one.bucket, rank, size)
+    keys = {
         SortOrder.BUCKET: by_bucket,
-        SortOrder.KIND: (own, kind, *by_bucket),
-        SortOrder.SEVERITY: (own, *by_bucket),
+        SortOrder.KIND: (rank, kind, *by_bucket),
+        SortOrder.SEVERITY: (rank, *by_bucket),
         SortOrder.SEED: (finding.original.name, *by_bucket),
         SortOrder.SIZE: (size,),
     }
-    return ranks[order]
+    return keys[order]
 
 
-def show(id: FindingId, out: RunFolder = OUT, format: OneObject = OutputFormat.TEXT) -> None:
-    """Show a finding: the difference between the programs, the cells, the numbers, the place in the compiler.
+def show(id: FindingId, out: RunFolder = OUT, format: ObjectFormat = OutputFormat.TEXT) -> None:
+    """Show a finding: source diff, cells, numbers, faulty component.
 
     Exit codes: 0 shown, 2 no such finding.
     """
@@ -138,4 +124,5 @@ def show(id: FindingId, out: RunFolder = OUT, format: OneObject = OutputFormat.T
     if format is OutputFormat.JSON:
         print(json.dumps({**finding.to_json(), "severity": str(finding.severity), "bucket": bucket}))
     else:
-        print_finding(make_console(), FindingReported(0, finding, str(folder), known=False, bucket=bucket), str(out))
+        event = FindingReported(index=0, finding=finding, folder=str(folder), known=False, bucket=bucket)
+        print_finding(make_console(), event, str(out))

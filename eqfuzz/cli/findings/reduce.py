@@ -1,48 +1,46 @@
-"""``eqfuzz reduce``: a finding made smaller while it stays the same finding."""
+"""``eqfuzz reduce``: make a finding smaller while it stays the same finding."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from eqfuzz.cli.exit_codes import CLEAN, FINDINGS, INTERNAL, USAGE, complain
-from eqfuzz.cli.findings.lookup import OUT, FindingId, OneEvent, RunFolder, finding_in, folder_of
-from eqfuzz.cli.options import BadOption, OutputFormat, seconds_of
+from eqfuzz.cli.exit_codes import CLEAN, FINDINGS, VerbFailed
+from eqfuzz.cli.findings.lookup import finding_in, folder_of
+from eqfuzz.cli.options.common import OUT, EventFormat, Jobs, OutputFormat, RunFolder, Time
+from eqfuzz.cli.options.findings import Candidate, FindingId
+from eqfuzz.cli.options.values import job_count, seconds_of
+from eqfuzz.errors import UsageError
 
 if TYPE_CHECKING:
+    from eqfuzz.triage.findings.finding import Finding
     from eqfuzz.triage.reduce.finding_reducer import ReductionTry
+
+DEFAULT_TIME = "10m"
 
 
 def reduce(
     id: FindingId,
     out: RunFolder = OUT,
-    time: Annotated[str, typer.Option(metavar="TIME", help="Stop with the smallest found after this long.")] = "10m",
-    jobs: Annotated[int | None, typer.Option(min=1, help="Programs tried at once (default: one per core).")] = None,
-    candidate: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Only say by the exit code whether this seed file shows the same."),
-    ] = None,
-    format: OneEvent = OutputFormat.TEXT,
+    time: Time = DEFAULT_TIME,
+    jobs: Jobs = None,
+    candidate: Candidate = None,
+    format: EventFormat = OutputFormat.TEXT,
 ) -> None:
-    """Make a finding smaller while it stays the same finding.
+    """Reduce a finding to a smaller program.
 
-    First its rewrites (delta debugging), then the program, then the configuration. The reduced finding takes the place
-    of the first, which stays in its folder as unreduced/. An interrupted reduction goes on where it was. For other
-    reducers there is --candidate: exit code 0 where the file shows the same finding, 1 where it does not.
+    First its rewrites (delta debugging), then the program, then the configuration. The reduced finding replaces the
+    finding, which is kept in its folder as unreduced/. An interrupted reduction is resumed. --candidate is for other
+    reducers.
 
-    Exit codes: 0 reduced, 2 no such finding or file, 3 it does not show again, 130 interrupted.
+    Exit codes: 0 reduced, 2 no such finding or file, 3 no longer reproduces, 130 interrupted. With --candidate: 0 same
+    finding, 1 not.
     """
     folder = folder_of(id, out)
-    try:
-        seconds = seconds_of(time, "--time")
-    except BadOption as error:
-        complain(str(error))
-        raise typer.Exit(USAGE) from None
+    seconds = seconds_of(time or DEFAULT_TIME, "--time")
 
     from eqfuzz.program.program import InvalidSeed
     from eqfuzz.report.run.console import make_console
@@ -52,29 +50,34 @@ def reduce(
     from eqfuzz.triage.reduce.in_place import InPlaceReduction, shows_finding
 
     finding = finding_in(folder)
-    jobs = jobs or len(os.sched_getaffinity(0))
+    workers = job_count(jobs)
     console = make_console()
     try:
         if candidate is not None:
             raise typer.Exit(CLEAN if shows_finding(finding, folder, out, candidate) else FINDINGS)
         if format is OutputFormat.JSON:
-            smaller = InPlaceReduction(finding, folder, out, _print_tried, seconds=seconds, jobs=jobs).run()
+            smaller = InPlaceReduction(finding, folder, out, _print_tried, seconds=seconds, jobs=workers).run()
         else:
             with Curve(console) as curve:
-                smaller = InPlaceReduction(finding, folder, out, curve.take, seconds=seconds, jobs=jobs).run()
+                smaller = InPlaceReduction(finding, folder, out, curve.take, seconds=seconds, jobs=workers).run()
     except InvalidSeed as error:
-        complain(str(error))
-        raise typer.Exit(USAGE) from None
+        raise UsageError(str(error)) from None
     except (NotReduced, RunnerFailed, OSError) as error:
-        complain(f"{folder.name}: {' '.join(str(error).split())}")
-        raise typer.Exit(INTERNAL) from None
+        raise VerbFailed(f"{folder.name}: {error}") from None
     if format is OutputFormat.JSON:
-        told = {"event": "summary", "id": smaller.id, "folder": str(folder)}
-        derivation = [dataclasses.asdict(step) for step in smaller.derivation]
-        reduced = dataclasses.asdict(smaller.reduced) if smaller.reduced is not None else None
-        print(json.dumps({**told, "derivation": derivation, "reduced": reduced}))
+        print(json.dumps(_summary(smaller, str(folder))))
     else:
         print_reduced(console, smaller, str(folder), str(out))
+
+
+def _summary(finding: Finding, folder: str) -> dict[str, object]:
+    return {
+        "event": "summary",
+        "id": finding.id,
+        "folder": folder,
+        "derivation": [dataclasses.asdict(step) for step in finding.derivation],
+        "reduced": dataclasses.asdict(finding.reduced) if finding.reduced is not None else None,
+    }
 
 
 def _print_tried(tried: ReductionTry) -> None:

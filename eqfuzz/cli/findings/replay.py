@@ -1,31 +1,25 @@
-"""``eqfuzz replay``: is a finding still there?"""
+"""``eqfuzz replay``: run the reproducers of findings again."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from eqfuzz.cli.exit_codes import CLEAN, FINDINGS, INTERNAL, USAGE, complain
-from eqfuzz.cli.findings.lookup import (
-    OUT,
-    OneEvent,
-    RunFolder,
-    all_findings,
-    buckets_in,
-    folder_of,
-    interpreter_of,
-)
-from eqfuzz.cli.options import OutputFormat
+from eqfuzz.cli.exit_codes import CLEAN, FINDINGS, INTERNAL
+from eqfuzz.cli.findings.lookup import all_findings, buckets_in, folder_of, interpreter_of
+from eqfuzz.cli.options.common import OUT, EventFormat, Jobs, OutputFormat, RunFolder
+from eqfuzz.cli.options.findings import AllFindings, Interpreters, OfBucket, OptionalFindingId
+from eqfuzz.cli.options.values import job_count
+from eqfuzz.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,28 +27,22 @@ if TYPE_CHECKING:
     from eqfuzz.program.release import Release
     from eqfuzz.triage.confirm.replay import Outcome
 
-Interpreters = Annotated[
-    list[str] | None,
-    typer.Option(metavar="INTERPRETER", help="Another Python, with another torch (default: this one); repeatable."),
-]
-
 
 def replay(
-    id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The finding's id, or its first digits.")] = None,
+    id: OptionalFindingId = None,
     out: RunFolder = OUT,
     python: Interpreters = None,
-    all: Annotated[bool, typer.Option("--all", help="Every finding of the run.")] = False,
-    bucket: Annotated[str, typer.Option(metavar="BUCKET", help="Every finding of this bucket.")] = "",
-    jobs: Annotated[int | None, typer.Option(min=1, help="Reproducers run at once (default: one per core).")] = None,
-    format: OneEvent = OutputFormat.TEXT,
+    all: AllFindings = False,
+    bucket: OfBucket = "",
+    jobs: Jobs = None,
+    format: EventFormat = OutputFormat.TEXT,
 ) -> None:
-    """Run findings again: FIXED or STILL FAILING?
+    """Run findings again: FIXED or STILL FAILING.
 
-    Each reproducer runs in a fresh process; ERROR means that it could not tell. Of several findings or interpreters
-    there is a table: a row for each bucket, a column for each torch.
+    Each reproducer runs in a fresh process; ERROR means that the reproducer itself failed. Several findings or
+    interpreters are shown as a table: one row per bucket, one column per torch.
 
-    Exit codes: 0 all fixed, 1 some still failing, 2 no such finding or interpreter, 3 a reproducer itself could not
-    tell.
+    Exit codes: 0 all fixed, 1 some still failing, 2 no such finding or interpreter, 3 a reproducer itself failed.
     """
     chosen = _chosen(id, out, everything=all, bucket=bucket)
     interpreters = dict(interpreter_of(name) for name in python or [sys.executable])
@@ -69,8 +57,7 @@ def replay(
         if any(is_untrusted(one.folder) for one in chosen):
             require_level()
     except SandboxUnavailable as error:
-        complain(str(error))
-        raise typer.Exit(USAGE) from None
+        raise UsageError(str(error)) from None
     console = make_console()
     replayed: list[_Replayed] = []
     if format is OutputFormat.JSON:
@@ -93,7 +80,7 @@ def replay(
 
 @dataclasses.dataclass(frozen=True)
 class _Chosen:
-    """A finding, the bucket whose row it is part of (empty: it has its own), and what that row says of it."""
+    """A finding to replay: the bucket whose row it is part of (empty: a row of its own), and the row's description."""
 
     folder: Path
     bucket: str
@@ -112,10 +99,9 @@ class _Replayed(NamedTuple):
 
 
 def _chosen(id: str | None, out: Path, *, everything: bool, bucket: str) -> list[_Chosen]:
-    """What was asked for, the largest bucket first; otherwise one line on stderr and exit code 2."""
+    """The findings to replay, those of the largest bucket first. Raises UsageError."""
     if sum((id is not None, everything, bool(bucket))) != 1:
-        complain("give one of ID, --all and --bucket; see `eqfuzz replay --help`")
-        raise typer.Exit(USAGE)
+        raise UsageError("give one of ID, --all and --bucket; see `eqfuzz replay --help`")
     if id is not None:
         folder = folder_of(id, out)
         return [_Chosen(folder, "", textwrap.shorten(_described(folder), 100))]
@@ -129,8 +115,7 @@ def _chosen(id: str | None, out: Path, *, everything: bool, bucket: str) -> list
         if everything or (name and name.startswith(bucket)):
             chosen.append(_Chosen(out / "findings" / finding.id, name, about))
     if not chosen:
-        complain(f"no finding {'in' if everything else f'of bucket {bucket!r} in'} {out}")
-        raise typer.Exit(USAGE)
+        raise UsageError(f"no finding {'in' if everything else f'of bucket {bucket!r} in'} {out}")
     sizes = Counter(one.bucket for one in chosen)
     return sorted(chosen, key=lambda one: (not one.bucket, -sizes[one.bucket], one.bucket, one.folder.name))
 
@@ -140,7 +125,7 @@ def _replays(chosen: Sequence[_Chosen], interpreters: Mapping[str, Release], job
     from eqfuzz.triage.confirm.replay import replay as run_reproducer
 
     pairs = [(one, python) for one in chosen for python in interpreters]
-    with ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0))) as threads:
+    with ThreadPoolExecutor(job_count(jobs)) as threads:
         outcomes = threads.map(lambda pair: run_reproducer(pair[0].folder, pair[1]), pairs)
         for (one, python), outcome in zip(pairs, outcomes, strict=True):
             yield _Replayed(one, python, interpreters[python], outcome)
@@ -184,12 +169,12 @@ def _print(console: Console, one: _Replayed) -> None:
 
     for line in one.outcome.output.strip().splitlines():
         console.print(Text(f"  {printable(line)}", style="dim"), soft_wrap=True)
-    folder, found, status = one.chosen.folder, _found_with(one.chosen.folder), one.outcome.status
-    is_other = found.release and (found.release, found.build or one.release.build) != (
+    folder, origin, status = one.chosen.folder, _found_with(one.chosen.folder), one.outcome.status
+    is_other = origin.release and (origin.release, origin.build or one.release.build) != (
         one.release.release,
         one.release.build,
     )
-    versions = f"  torch {one.release}" + (f" (found with {found})" if is_other else "")
+    versions = f"  torch {one.release}" + (f" (found with {origin})" if is_other else "")
     line = Text.assemble((status, STYLES[status]), f"  {folder.name}", (versions, "dim"), f"  {_described(folder)}")
     console.print(line, soft_wrap=True)
 
@@ -197,7 +182,7 @@ def _print(console: Console, one: _Replayed) -> None:
 def _print_table(
     console: Console, chosen: Sequence[_Chosen], replayed: Sequence[_Replayed], interpreters: Mapping[str, Release]
 ) -> None:
-    """A row for each bucket; below it each interpreter's counts, and why scripts could not tell."""
+    """One row per bucket; below it the counts of each interpreter, and the errors of reproducers."""
     from rich.text import Text
 
     from eqfuzz.report.formatting import printable
@@ -223,7 +208,7 @@ def _print_table(
 
 
 def _found_with(folder: Path) -> Release:
-    """The torch that the finding was made with; empty where its folder does not say."""
+    """The torch that the finding was found with; an empty release if its folder does not say."""
     from eqfuzz.program.release import Release
 
     file = folder / "environment.json"
@@ -234,7 +219,7 @@ def _found_with(folder: Path) -> Release:
 
 
 def _described(folder: Path) -> str:
-    """``wrong-result: what the judge said``, as far as the folder has it; a reproducer alone can be replayed too."""
+    """``wrong-result: message``; empty for a folder that holds a reproducer alone."""
     file = folder / "verdict.json"
     if not file.is_file():
         return ""

@@ -1,24 +1,40 @@
-"""``eqfuzz generate``: seed programs out of nothing."""
+"""``eqfuzz generate dag``: random programs as graphs of operators."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from eqfuzz.cli import logs
-from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, USAGE, complain
-from eqfuzz.cli.exit_handling import ended
-from eqfuzz.cli.generate import llm as generate_llm
-from eqfuzz.cli.mutate import LogLevel
-from eqfuzz.cli.options import BadOption, OutputFormat, configs_of, seconds_of, split_names
-from eqfuzz.cli.run_reporting import reported
+from eqfuzz.cli.exit_codes import CLEAN, code_of
+from eqfuzz.cli.exit_handling import exit_code_of_long_run
+from eqfuzz.cli.options.common import OUT, EventFormat, LogLevel, LogLevelOption, OutputFormat, Quiet, Time
+from eqfuzz.cli.options.compiling import ConfigNames
+from eqfuzz.cli.options.generating import (
+    Artifacts,
+    FirstSeed,
+    MaxDepth,
+    OperatorsFrom,
+    OperatorWeights,
+    Processes,
+    ProgramCount,
+    ProgramFolder,
+    ProgramSeed,
+    SupportedOps,
+    Template,
+    ThenRun,
+    Verbose,
+)
+from eqfuzz.cli.options.values import BadOption, configs_of, job_count, split_names, time_limit
+from eqfuzz.cli.run_reporting import report_run
+from eqfuzz.errors import UsageError
 from eqfuzz.program.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -28,112 +44,69 @@ if TYPE_CHECKING:
     from eqfuzz.generate.dag.template import ProgramTemplate
     from eqfuzz.mutate.settings import Settings
 
-generate = typer.Typer(help="Make seed programs: dag, llm; list what they are made of: ops, templates, prompts, parts.")
 
-OperatorsFrom = Annotated[
-    list[Path] | None,
-    typer.Option(metavar="FILE", help="Python file that declares operators of your own; repeatable."),
-]
-
-
-@generate.command("dag")
 def dag(
-    seed: Annotated[int | None, typer.Option(min=0, help="Make this one program.")] = None,
-    start: Annotated[int | None, typer.Option(min=0, help="The first seed, with --count (default: 0).")] = None,
-    count: Annotated[int | None, typer.Option(min=1, help="How many programs, one for each seed (default: 1).")] = None,
-    template: Annotated[
-        str,
-        typer.Option(metavar="NAME|FILE", help="What kind of programs; 'mixed': of every kind. A .toml or .py file."),
-    ] = "default",
-    max_depth: Annotated[
-        int | None, typer.Option(min=1, max=20, help="Operators one after the other at most (default: the template's).")
-    ] = None,
-    supported_ops: Annotated[
-        str, typer.Option(metavar="LIST", help="Only these, with weights: 'torch.add,torch.matmul=5'.")
-    ] = "",
-    op_weights: Annotated[str, typer.Option(metavar="LIST", help="Weights of single operators: 'torch.sum=3'.")] = "",
+    seed: ProgramSeed = None,
+    start: FirstSeed = None,
+    count: ProgramCount = None,
+    template: Template = "default",
+    max_depth: MaxDepth = None,
+    supported_ops: SupportedOps = "",
+    op_weights: OperatorWeights = "",
     operators_from: OperatorsFrom = None,
-    processes: Annotated[
-        int | None, typer.Option("--processes", "-p", min=1, help="Programs run at once (default: 75 % of the cores).")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Programs land in DIR/programs (one --seed alone: on the screen)."),
-    ] = None,
-    run: Annotated[bool, typer.Option("--run", help="Compare eager with compiled on each, as `mutate` does.")] = False,
-    config: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="With --run: compile configuration; repeatable, comma lists, 'all'."),
-    ] = None,
-    time: Annotated[str | None, typer.Option(metavar="TIME", help="With --run: stop after this long.")] = None,
-    artifacts: Annotated[
-        bool, typer.Option("--artifacts", help="Beside each program: summary, operators, graph as SVG.")
-    ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Print every program, and all operators.")] = False,
-    format: Annotated[
-        OutputFormat, typer.Option(help="json: one event per line, the summary last.")
-    ] = OutputFormat.TEXT,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Only findings, a line each, and the totals.")] = False,
-    log_level: Annotated[
-        LogLevel, typer.Option(case_sensitive=False, help="Log to stderr; DEBUG tells step timings.")
-    ] = LogLevel.WARNING,
+    processes: Processes = None,
+    out: ProgramFolder = None,
+    run: ThenRun = False,
+    config: ConfigNames = None,
+    time: Time = None,
+    artifacts: Artifacts = False,
+    verbose: Verbose = False,
+    format: EventFormat = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    log_level: LogLevelOption = LogLevel.WARNING,
 ) -> None:
-    """Random programs as graphs of operators, in eqfuzz's own seed format.
+    """Generate random programs as graphs of operators.
 
-    The same seed, template and version give the same program everywhere.
+    The same random seed, template and version give the same program everywhere. --config and --time go with --run.
 
     Exit codes: 0 nothing found, 1 findings (--run), 2 usage or bad input, 3 internal error, 130 interrupted.
     """
     logs.start(log_level)
     from eqfuzz.commands.generate_dag import seeds_of
 
-    try:
-        if seed is not None and (start is not None or count is not None):
-            raise BadOption("--seed", "it names one program: give --start and --count for several")
-        without = [o for o, v in (("--config", config), ("--time", time), ("--processes", processes)) if v and not run]
-        if without:
-            raise BadOption(without[0], "it is about comparing, so it goes with --run")
-        source, name = _source(template, max_depth, supported_ops, op_weights, operators_from or [])
-        limit = seconds_of(time, "--time") if time is not None else None
-        settings = _settings(out or Path("eqfuzz-out"), processes, limit, config or []) if run else None
-    except BadOption as error:
-        complain(str(error))
-        raise typer.Exit(USAGE) from None
+    if seed is not None and (start is not None or count is not None):
+        raise BadOption("--seed", "it names one program: give --start and --count for several")
+    for option, value in (("--config", config), ("--time", time), ("--processes", processes)):
+        if value and not run:
+            raise BadOption(option, "it is about comparing, so it goes with --run")
+    folder = out or OUT
+    source, name = _source(template, max_depth, supported_ops, op_weights, operators_from or [])
+    settings = _settings(folder, processes, time_limit(time), config) if run else None
     seeds = seeds_of(seed, start or 0, count or 1)
     as_json = format is OutputFormat.JSON
     if len(seeds) == 1 and out is None and not run and not artifacts:
-        raise typer.Exit(ended(lambda: _print_one(source, seeds[0], as_json=as_json), stopped="nothing was written"))
-    making = _DagGeneration(
-        source, name, seeds, out or Path("eqfuzz-out"), artifacts, as_json, quiet, verbose, settings
+        raise typer.Exit(
+            exit_code_of_long_run(lambda: _print_one(source, seeds[0], as_json=as_json), stopped="nothing was written")
+        )
+    generation = _DagGeneration(source, name, seeds, folder, artifacts, as_json, quiet, verbose, settings)
+    raise typer.Exit(
+        exit_code_of_long_run(generation.run, stopped=f"programs so far are in {folder}", errors_in=folder)
     )
-    kept = f"what was made is in {making.out}"
-    raise typer.Exit(ended(making.run, stopped=kept, keep=making.out))
 
 
+@dataclasses.dataclass(frozen=True)
 class _DagGeneration:
-    """One call of the verb that writes files."""
+    """One invocation that writes files; with ``settings`` it compares the programs afterwards."""
 
-    def __init__(
-        self,
-        source: ProgramSource,
-        template: str,
-        seeds: range,
-        out: Path,
-        artifacts: bool,
-        as_json: bool,
-        quiet: bool,
-        verbose: bool,
-        settings: Settings | None,
-    ) -> None:
-        self.source = source
-        self.template = template
-        self.seeds = seeds
-        self.out = out
-        self.artifacts = artifacts
-        self.as_json = as_json
-        self.quiet = quiet
-        self.verbose = verbose
-        self.settings = settings
+    source: ProgramSource
+    template: str
+    seeds: range
+    out: Path
+    artifacts: bool
+    as_json: bool
+    quiet: bool
+    verbose: bool
+    settings: Settings | None
 
     def run(self) -> int:
         from eqfuzz.events.generate import ProgramGenerated
@@ -154,19 +127,15 @@ class _DagGeneration:
             report.handle(event)
 
         with report:
-            made = self._generate(handle)
-        if isinstance(made, str):
-            complain(made)
-            return USAGE
+            ended = self._generate(handle)
         if isinstance(report, GenerationReport):
             report.close()
-        if made.interrupted:
-            complain("interrupted")
-            return INTERRUPTED
-        return self._compare(files) if self.settings is not None and files else CLEAN
+        if ended.interrupted or self.settings is None or not files:
+            return code_of(interrupted=ended.interrupted, findings=False)
+        return self._compare(self.settings, files)
 
-    def _generate(self, handle: Callable[[Event], None]) -> GenerationEnded | str:
-        """The last event, or why nothing comes of it."""
+    def _generate(self, handle: Callable[[Event], None]) -> GenerationEnded:
+        """The last event. Raises UsageError."""
         from eqfuzz.commands.generate_dag import generate_programs
         from eqfuzz.generate.dag.catalogue.operator import InvalidOperators
         from eqfuzz.generate.dag.generate import NothingGenerated
@@ -184,19 +153,15 @@ class _DagGeneration:
         except BrokenPipeError:
             raise
         except OSError as error:
-            return f"--out: {error.filename or self.out}: {error.strerror}"
+            raise BadOption("--out", f"{error.filename or self.out}: {error.strerror}") from None
         except (NothingGenerated, InvalidOperators) as error:
-            return str(error)
+            raise UsageError(str(error)) from None
 
-    def _compare(self, files: list[Path]) -> int:
-        import dataclasses
-
+    def _compare(self, settings: Settings, files: list[Path]) -> int:
         from eqfuzz.mutate.run import run
 
-        assert self.settings is not None
-        settings = dataclasses.replace(self.settings, paths=tuple(files), seed=self.seeds.start)
-
-        return reported(settings, lambda handler: run(settings, handler), as_json=self.as_json, quiet=self.quiet)
+        settings = dataclasses.replace(settings, paths=tuple(files), seed=self.seeds.start)
+        return report_run(settings, lambda handler: run(settings, handler), as_json=self.as_json, quiet=self.quiet)
 
 
 def _print_one(source: ProgramSource, seed: int, *, as_json: bool) -> int:
@@ -206,12 +171,16 @@ def _print_one(source: ProgramSource, seed: int, *, as_json: bool) -> int:
     try:
         program = source.generate(seed)
     except (NothingGenerated, InvalidOperators) as error:
-        complain(str(error))
-        return USAGE
+        raise UsageError(str(error)) from None
     if as_json:
-        operators = list(program.operators)
-        told = {"event": "program", "seed": seed, "template": program.template, "operators": operators}
-        print(json.dumps({**told, "source": program.source}))
+        event = {
+            "event": "program",
+            "seed": seed,
+            "template": program.template,
+            "operators": list(program.operators),
+            "source": program.source,
+        }
+        print(json.dumps(event))
         print(json.dumps({"event": "summary", "programs": 1, "start": seed, "count": 1}))
     else:
         sys.stdout.write(program.source)
@@ -222,7 +191,7 @@ def _print_one(source: ProgramSource, seed: int, *, as_json: bool) -> int:
 def _source(
     template: str, depth: int | None, supported: str, weights: str, plugins: list[Path]
 ) -> tuple[ProgramSource, str]:
-    """What makes the programs, and the template's name. Raises BadOption."""
+    """The generator of the programs, and the name of its template. Raises BadOption."""
     from eqfuzz.generate.dag.catalogue.operator import InvalidOperators
     from eqfuzz.generate.dag.generate import MIXED, Mixture, ProgramGenerator
     from eqfuzz.generate.dag.template import InvalidTemplate
@@ -234,9 +203,10 @@ def _source(
         raise BadOption("--operators-from", str(error)) from None
     except InvalidTemplate as error:
         raise BadOption("--template", str(error)) from None
-    known = {name for one in generators.values() for name in one.every}
-    only = _weights(supported, known, "--supported-ops")
-    factors = {**_weights(op_weights_of(weights), known, "--op-weights"), **only}
+    names = {name for one in generators.values() for name in one.every}
+    only = _weights(supported, names, "--supported-ops")
+    _require_weights(weights)
+    factors = {**_weights(weights, names, "--op-weights"), **only}
     if only or factors:
         generators = {
             name: ProgramGenerator(one, only=only, weights=factors, depth=depth, plugins=plugins)
@@ -250,16 +220,15 @@ def _source(
     return Mixture(generators), MIXED
 
 
-def op_weights_of(text: str) -> str:
-    """Weights without a number make no sense. Raises BadOption."""
+def _require_weights(text: str) -> None:
+    """Raises BadOption for an operator without a weight."""
     for part in split_names([text]):
         if "=" not in part:
             raise BadOption("--op-weights", f"{part!r} has no weight: write {part}=2")
-    return text
 
 
 def _templates(name: str) -> dict[str, ProgramTemplate]:
-    """The template of that name or file; all of them for ``mixed``. Raises BadOption."""
+    """The template of that name or file by name; all of them for ``mixed``. Raises BadOption."""
     from eqfuzz.generate.dag.generate import MIXED
     from eqfuzz.generate.dag.template import InvalidTemplate, shipped_templates, template_of
 
@@ -274,75 +243,36 @@ def _templates(name: str) -> dict[str, ProgramTemplate]:
         except InvalidTemplate as error:
             raise BadOption("--template", str(error)) from None
         return {template.name: template}
-    known = [*shipped, MIXED]
-    raise BadOption("--template", f"no template {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}")
+    names = [*shipped, MIXED]
+    raise BadOption("--template", f"no template {name!r}{did_you_mean(name, names)}; known: {', '.join(names)}")
 
 
-def _weights(text: str, known: set[str], option: str) -> dict[str, float]:
+def _weights(text: str, names: set[str], option: str) -> dict[str, float]:
     """``torch.add,torch.matmul=5`` as weights by name. Raises BadOption."""
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for part in split_names([text]):
         name, _, number = part.partition("=")
-        if name not in known:
-            hint = did_you_mean(name, sorted(known))
+        if name not in names:
+            hint = did_you_mean(name, sorted(names))
             raise BadOption(option, f"no operator {name!r}{hint}; `eqfuzz generate ops` lists them")
         try:
-            found[name] = float(number if "=" in part else 1)
+            weights[name] = float(number if "=" in part else 1)
         except ValueError:
             raise BadOption(option, f"{part!r}: the weight is no number") from None
-        if not 0 < found[name] < math.inf:
+        if not 0 < weights[name] < math.inf:
             raise BadOption(option, f"{part!r}: a weight is a number above 0")
-    return found
+    return weights
 
 
-def _settings(out: Path, processes: int | None, limit: float | None, config: list[str]) -> Settings:
+def _settings(out: Path, processes: int | None, limit: float | None, config: list[str] | None) -> Settings:
     from eqfuzz.mutate.settings import Settings
 
-    cores = len(os.sched_getaffinity(0))
     return Settings(
         paths=(),
         out=out,
         strategy="none",
         variants=0,
-        jobs=processes or max(1, round(cores * 0.75)),
+        jobs=processes or max(1, round(job_count(None) * 0.75)),
         time=limit,
-        configs=configs_of(config, None),
+        configs=configs_of(config),
     )
-
-
-@generate.command("ops")
-def ops(
-    operators_from: OperatorsFrom = None,
-    format: Annotated[OutputFormat, typer.Option(help="json: one object per operator.")] = OutputFormat.TEXT,
-) -> None:
-    """List every operator and structure: family, dtypes, ranks, spellings."""
-    from eqfuzz.generate.dag.catalogue.listing import listed
-    from eqfuzz.generate.dag.catalogue.operator import InvalidOperators
-
-    try:
-        entries = listed(operators_from or [])
-    except InvalidOperators as error:
-        complain(f"--operators-from: {error}")
-        raise typer.Exit(USAGE) from None
-    if format is OutputFormat.JSON:
-        for entry in entries:
-            print(json.dumps(entry))
-        return
-    from eqfuzz.report.generate.operators import print_operators
-
-    print_operators(entries)
-
-
-@generate.command("templates")
-def templates() -> None:
-    """List the templates."""
-    from eqfuzz.generate.dag.template import shipped_templates
-
-    for name, template in shipped_templates().items():
-        print(f"{name:16} {template.about}")
-    print(f"{'mixed':16} each program of one of these")
-
-
-generate.command("llm")(generate_llm.llm)
-generate.command("prompts")(generate_llm.prompts)
-generate.command("parts")(generate_llm.parts)

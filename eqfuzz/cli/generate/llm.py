@@ -1,28 +1,69 @@
-"""``eqfuzz generate llm``: seeds written by a language model of the user's choice."""
+"""``eqfuzz generate llm``: seeds written by a language model."""
 
 from __future__ import annotations
 
 import dataclasses
-import fnmatch
-import json
-import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from eqfuzz.cli import logs
-from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, USAGE, complain
-from eqfuzz.cli.exit_handling import ended
-from eqfuzz.cli.generate.model_options import dollars_of, named_as_options
-from eqfuzz.cli.mutate import LogLevel, Strategy
-from eqfuzz.cli.options import BadOption, OutputFormat, configs_of, seconds_of, split_names
-from eqfuzz.cli.run_reporting import reported
+from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, complain
+from eqfuzz.cli.exit_handling import exit_code_of_long_run
+from eqfuzz.cli.options.common import (
+    OUT,
+    EventFormat,
+    Jobs,
+    LogLevel,
+    LogLevelOption,
+    Out,
+    OutputFormat,
+    Quiet,
+    RandomSeed,
+    Time,
+    Unsafe,
+)
+from eqfuzz.cli.options.compiling import ConfigNames
+from eqfuzz.cli.options.generating import ThenRun
+from eqfuzz.cli.options.model import (
+    BaseUrl,
+    Budget,
+    Concurrency,
+    KeyFile,
+    KeyVariable,
+    MaxTokens,
+    Model,
+    Price,
+    ProgramTimeout,
+    PromptCorpus,
+    Prompts,
+    Repairs,
+    RequestAttempts,
+    RequestTimeout,
+    SeedCount,
+    ShowPrompts,
+    Targets,
+    Temperature,
+    request_options,
+)
+from eqfuzz.cli.options.rewriting import OptionalStrategy, OptionalVariants, Rules, Strategy
+from eqfuzz.cli.options.values import (
+    BadOption,
+    configs_of,
+    dollars_of,
+    job_count,
+    seconds_of,
+    split_names,
+    time_limit,
+)
+from eqfuzz.cli.run_reporting import report_run
+from eqfuzz.errors import UsageError
 
 if TYPE_CHECKING:
     from eqfuzz.events.event import Event, Handler
-    from eqfuzz.events.llm import WritingEnded
+    from eqfuzz.events.llm import CostReported, WritingEnded
     from eqfuzz.events.run import Summary
     from eqfuzz.generate.llm.prompt import Prompt
     from eqfuzz.generate.llm.request import GenerationRequest
@@ -40,150 +81,107 @@ PAPER_RULES = ",".join(
 
 
 def llm(
-    model: Annotated[str, typer.Option(metavar="NAME", help="The model, as its server calls it.")] = "",
-    prompt: Annotated[
-        list[str] | None,
-        typer.Option(metavar="LIST", help="Prompts, in turn; a .toml or text file of your own (default: basic)."),
-    ] = None,
-    count: Annotated[int, typer.Option(min=1, help="Seeds to ask for; repairs come on top.")] = 10,
-    budget: Annotated[
-        str, typer.Option(metavar="DOLLARS", help="Never spend more, earlier runs with this --out included.")
-    ] = "",
-    base_url: Annotated[
-        str, typer.Option(metavar="URL", help="An OpenAI-compatible server, http://HOST:PORT/v1 (default: OpenAI's).")
-    ] = "",
-    key_env: Annotated[
-        str | None, typer.Option(metavar="VARIABLE", help="Holds the key (default, at OpenAI: OPENAI_API_KEY).")
-    ] = None,
-    key_file: Annotated[Path | None, typer.Option(metavar="FILE", help="Holds the key.")] = None,
-    price: Annotated[
-        str, typer.Option(metavar="IN,OUT", help="Dollars for a million tokens (default: the provider's list price).")
-    ] = "",
-    seed: Annotated[int, typer.Option(help="Decides every random choice; another one asks for other programs.")] = 0,
-    repairs: Annotated[int, typer.Option(min=0, help="Rounds in which the model may correct a program.")] = 2,
-    max_tokens: Annotated[int, typer.Option(min=64, help="Tokens of an answer at most.")] = 2048,
-    temperature: Annotated[float | None, typer.Option(min=0, max=2, help="Default: the server's own.")] = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="Questions asked at once.")] = 8,
-    attempts: Annotated[int, typer.Option(min=1, help="Attempts for a question, where the server fails.")] = 5,
-    timeout: Annotated[str, typer.Option(metavar="TIME", help="Wall limit of one attempt.")] = "120",
-    program_timeout: Annotated[
-        str, typer.Option(metavar="TIME", help="Wall limit of loading a program, and of running it in eager.")
-    ] = "10",
-    target: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GLOB", help="White-box: parts of the compiler; `eqfuzz generate parts` lists them."),
-    ] = None,
-    corpus: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="PATH", help="Seeds that prompts show (evolve, fill-in); default: the shipped ones."),
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show prompts and their cost; send nothing.")] = False,
-    run: Annotated[bool, typer.Option("--run", help="Then rewrite and compare the seeds, as `mutate` does.")] = False,
-    strategy: Annotated[Strategy | None, typer.Option(help="With --run: how rewrites are chosen.")] = None,
-    rules: Annotated[
-        str, typer.Option(metavar="SELECTION", help="With --run: as in `mutate`; 'paper': the paper's ten transforms.")
-    ] = "",
-    variants: Annotated[int | None, typer.Option(min=0, help="With --run: variants per seed.")] = None,
-    config: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="With --run: compile configuration; repeatable, comma lists, 'all'."),
-    ] = None,
-    time: Annotated[str | None, typer.Option(metavar="TIME", help="With --run: compare for so long at most.")] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Programs run at once (default: one per core).")] = None,
-    unsafe: Annotated[
-        bool, typer.Option("--unsafe", help="Where there can be no sandbox, run programs without (default: refuse).")
-    ] = False,
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Seeds land in DIR/programs; what was answered is never asked again.")
-    ] = Path("eqfuzz-out"),
-    format: Annotated[
-        OutputFormat, typer.Option(help="json: one event per line, the summary last.")
-    ] = OutputFormat.TEXT,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Only findings, a line each, and the totals.")] = False,
-    log_level: Annotated[
-        LogLevel, typer.Option(case_sensitive=False, help="Log to stderr; DEBUG tells step timings.")
-    ] = LogLevel.WARNING,
+    model: Model = "",
+    prompt: Prompts = None,
+    count: SeedCount = 10,
+    budget: Budget = "",
+    base_url: BaseUrl = "",
+    key_env: KeyVariable = None,
+    key_file: KeyFile = None,
+    price: Price = "",
+    seed: RandomSeed = 0,
+    repairs: Repairs = 2,
+    max_tokens: MaxTokens = 2048,
+    temperature: Temperature = None,
+    concurrency: Concurrency = 8,
+    attempts: RequestAttempts = 5,
+    timeout: RequestTimeout = "120",
+    program_timeout: ProgramTimeout = "10",
+    target: Targets = None,
+    corpus: PromptCorpus = None,
+    dry_run: ShowPrompts = False,
+    run: ThenRun = False,
+    strategy: OptionalStrategy = None,
+    rules: Rules = "",
+    variants: OptionalVariants = None,
+    config: ConfigNames = None,
+    time: Time = None,
+    jobs: Jobs = None,
+    unsafe: Unsafe = False,
+    out: Out = OUT,
+    format: EventFormat = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    log_level: LogLevelOption = LogLevel.WARNING,
 ) -> None:
-    """Seeds written by a language model, checked, and repaired by it.
+    """Generate seeds by a language model.
 
-    Nothing is sent anywhere but to the model that is named. The same command goes on where it was stopped; what is
-    paid for is not paid again.
+    Programs are checked, and repaired by the model, and are written to DIR/programs. Nothing is sent anywhere but to
+    the model named. The same command resumes where it stopped: responses are kept, so nothing is paid for twice.
+    --strategy, --rules ('paper': the ten transforms of Jin & Wan 2025), --variants, --config and --time go with --run.
 
     Exit codes: 0 nothing found, 1 findings (--run), 2 usage or bad input, 3 internal error, 130 interrupted.
     """
     logs.start(log_level)
-    try:
-        only_running = (
-            ("--strategy", strategy),
-            ("--rules", rules),
-            ("--variants", variants is not None),
-            ("--config", config),
-            ("--time", time),
-        )
-        without = [option for option, given in only_running if given and not run]
-        if without:
-            raise BadOption(without[0], "it is about comparing, so it goes with --run")
-        if dry_run and run:
-            raise BadOption("--dry-run", "there is nothing to run without seeds: leave out --run")
-        prompts = _prompts(prompt or ["basic"])
-        order = _order(
-            model=model,
-            prompts=prompts,
-            count=count,
-            budget=budget,
-            base_url=base_url,
-            key=(key_env, key_file),
-            price=price,
-            seed=seed,
-            asking=(max_tokens, temperature, repairs),
-            concurrency=concurrency,
-            patience=(seconds_of(timeout, "--timeout"), attempts),
-            program_seconds=seconds_of(program_timeout, "--program-timeout"),
-            targets=split_names(target or []),
-            corpus=tuple(corpus or ()),
-            jobs=jobs or len(os.sched_getaffinity(0)),
-            out=out,
-            dry_run=dry_run,
-            unsafe=unsafe,
-        )
-        limit = seconds_of(time, "--time") if time is not None else None
-        settings = _settings(order, strategy, rules, variants, config or [], limit) if run else None
-    except BadOption as error:
-        complain(str(error))
-        raise typer.Exit(USAGE) from None
-    making = _LlmGeneration(order, settings, as_json=format is OutputFormat.JSON, quiet=quiet)
-    action = making.show if dry_run else making.run
-    kept = "nothing was sent" if dry_run else f"what was written is in {out}; the same command goes on"
-    raise typer.Exit(ended(action, stopped=kept, keep=None if dry_run else out))
+    for option, value in (
+        ("--strategy", strategy),
+        ("--rules", rules),
+        ("--variants", variants is not None),
+        ("--config", config),
+        ("--time", time),
+    ):
+        if value and not run:
+            raise BadOption(option, "it is about comparing, so it goes with --run")
+    if dry_run and run:
+        raise BadOption("--dry-run", "there is nothing to run without seeds: leave out --run")
+    prompts = _prompts(prompt or ["basic"])
+    request = _request(
+        model=model,
+        prompts=prompts,
+        count=count,
+        budget=budget,
+        base_url=base_url,
+        key=(key_env, key_file),
+        price=price,
+        seed=seed,
+        asking=(max_tokens, temperature, repairs),
+        concurrency=concurrency,
+        patience=(seconds_of(timeout, "--timeout"), attempts),
+        program_seconds=seconds_of(program_timeout, "--program-timeout"),
+        targets=split_names(target),
+        corpus=tuple(corpus or ()),
+        jobs=job_count(jobs),
+        out=out,
+        dry_run=dry_run,
+        unsafe=unsafe,
+    )
+    settings = _settings(request, strategy, rules, variants, config, time_limit(time)) if run else None
+    generation = _LlmGeneration(request, settings, as_json=format is OutputFormat.JSON, quiet=quiet)
+    if dry_run:
+        raise typer.Exit(exit_code_of_long_run(generation.show, stopped="nothing was sent"))
+    stopped = f"seeds so far are in {out}; the same command resumes"
+    raise typer.Exit(exit_code_of_long_run(generation.run, stopped=stopped, errors_in=out))
 
 
 class _LlmGeneration:
-    """One call of the verb."""
+    """One invocation; with ``settings`` it compares the seeds afterwards."""
 
-    def __init__(self, order: GenerationRequest, settings: Settings | None, *, as_json: bool, quiet: bool) -> None:
-        self.order = order
+    def __init__(self, request: GenerationRequest, settings: Settings | None, *, as_json: bool, quiet: bool) -> None:
+        self.request = request
         self.settings = settings
         self.as_json = as_json
         self.quiet = quiet
 
     def show(self) -> int:
         """The dry run."""
-        from eqfuzz.errors import UsageError
         from eqfuzz.generate.llm.writer import show_prompts
 
-        try:
-            with self._report() as report:
-                show_prompts(self.order, report.handle)
-        except UsageError as error:
-            complain(str(error))
-            return USAGE
+        with self._report() as report:
+            show_prompts(self.request, report.handle)
         return CLEAN
 
     def run(self) -> int:
-        from eqfuzz.errors import UsageError
         from eqfuzz.events.llm import SampleEnded
         from eqfuzz.generate.llm.writer import write_seeds
-        from eqfuzz.run.protocol import RunnerFailed
 
         files: list[Path] = []
         report = self._report()
@@ -193,51 +191,40 @@ class _LlmGeneration:
                 files.append(Path(event.file))
             report.handle(event)
 
-        try:
-            with report:
-                written = write_seeds(self.order, handle, runs=self.settings is not None)
-        except UsageError as error:
-            complain(str(error))
-            return USAGE
-        except RunnerFailed as error:
-            complain(f"no process that runs programs could be started: {error}; `eqfuzz doctor` tells what is missing")
-            return USAGE
+        with report:
+            written = write_seeds(self.request, handle, runs=self.settings is not None)
         if written.interrupted:
             complain("interrupted")
             return INTERRUPTED
         if written.why == "endpoint":
-            complain(f"{self.order.endpoint.host} does not answer: {written.trouble}; the same command goes on")
-            return USAGE
+            host = self.request.endpoint.host
+            raise UsageError(f"{host} does not answer: {written.trouble}; the same command resumes")
         if self.settings is None:
             return CLEAN
         if not files:
-            complain("no seed was accepted, so there is nothing to compare")
-            return USAGE
-        return self._compare(written, files)
+            raise UsageError("no seed was accepted, so there is nothing to compare")
+        return self._compare(dataclasses.replace(self.settings, paths=tuple(files)), written)
 
-    def _compare(self, written: WritingEnded, files: list[Path]) -> int:
-        from eqfuzz.events.llm import CostReported
+    def _compare(self, settings: Settings, written: WritingEnded) -> int:
         from eqfuzz.events.run import Summary
         from eqfuzz.mutate.run import run
         from eqfuzz.report.generate.llm import WritingReport
         from eqfuzz.report.run.console import make_console
 
-        assert self.settings is not None
-        settings = dataclasses.replace(self.settings, paths=tuple(files))
-        cost: list[CostReported] = []
+        costs: list[CostReported] = []
 
-        def with_cost(handler: Handler) -> Summary:
+        def run_with_cost(handler: Handler) -> Summary:
             def handle(event: Event) -> None:
                 if isinstance(event, Summary):
-                    cost.append(_cost(written, event))
-                    handler(cost[0])
+                    costs.append(_cost(written, event))
+                    handler(costs[0])
                 handler(event)
 
             return run(settings, handle)
 
-        code = reported(settings, with_cost, as_json=self.as_json, quiet=self.quiet)
-        if cost and not self.as_json:
-            WritingReport(make_console(), 0, quiet=self.quiet).handle(cost[0])
+        code = report_run(settings, run_with_cost, as_json=self.as_json, quiet=self.quiet)
+        if costs and not self.as_json:
+            WritingReport(make_console(), 0, quiet=self.quiet).handle(costs[0])
         return code
 
     def _report(self) -> Any:
@@ -247,10 +234,10 @@ class _LlmGeneration:
 
         if self.as_json:
             return JsonLines(sys.stdout)
-        return WritingReport(make_console(), self.order.count, quiet=self.quiet)
+        return WritingReport(make_console(), self.request.count, quiet=self.quiet)
 
 
-def _cost(written: WritingEnded, summary: Summary) -> Any:
+def _cost(written: WritingEnded, summary: Summary) -> CostReported:
     from eqfuzz.events.llm import CostReported
 
     return CostReported(
@@ -264,7 +251,7 @@ def _cost(written: WritingEnded, summary: Summary) -> Any:
     )
 
 
-def _order(
+def _request(
     *,
     model: str,
     prompts: tuple[Prompt, ...],
@@ -290,7 +277,7 @@ def _order(
     from eqfuzz.generate.llm.repair import RequestSettings
     from eqfuzz.generate.llm.request import GenerationRequest, amount_of, endpoint_of, parts_of
 
-    with named_as_options():
+    with request_options():
         endpoint = endpoint_of(model, base_url, *key, silent=dry_run)
         amount = amount_of(endpoint, price)
         parts, all_parts = parts_of(prompts, targets)
@@ -314,20 +301,20 @@ def _order(
     )
 
 
-def _prompts(given: list[str]) -> tuple[Prompt, ...]:
+def _prompts(texts: list[str]) -> tuple[Prompt, ...]:
     """Raises BadOption."""
     from eqfuzz.generate.llm.request import prompts_of
 
-    with named_as_options():
-        return prompts_of(split_names(given))
+    with request_options():
+        return prompts_of(split_names(texts))
 
 
 def _settings(
-    order: GenerationRequest,
+    request: GenerationRequest,
     strategy: Strategy | None,
     rules: str,
     variants: int | None,
-    config: list[str],
+    config: list[str] | None,
     limit: float | None,
 ) -> Settings:
     """Raises BadOption."""
@@ -336,43 +323,14 @@ def _settings(
 
     return Settings(
         paths=(),
-        out=order.out,
-        seed=order.seed,
+        out=request.out,
+        seed=request.seed,
         strategy=str(strategy or Strategy.EACH),
         variants=5 if variants is None else variants,
         rules=PAPER_RULES if rules == PAPER else rules,
-        configs=configs_of(config, None),
-        jobs=order.jobs,
+        configs=configs_of(config),
+        jobs=request.jobs,
         time=limit,
         known_issues=known_issue_files([]),
-        unsafe=order.unsafe,
+        unsafe=request.unsafe,
     )
-
-
-def prompts(
-    format: Annotated[OutputFormat, typer.Option(help="json: one object per prompt.")] = OutputFormat.TEXT,
-) -> None:
-    """List the prompts for language models."""
-    from eqfuzz.generate.llm.prompt import shipped_prompts
-
-    for name, prompt in shipped_prompts().items():
-        if format is OutputFormat.JSON:
-            print(json.dumps(dataclasses.asdict(prompt)))
-        else:
-            print(f"{name:16} {prompt.about}")
-
-
-def parts(
-    glob: Annotated[str, typer.Argument(metavar="GLOB", help="Names that fit, as 'pass:*', 'lowering:*'.")] = "*",
-    format: Annotated[OutputFormat, typer.Option(help="json: one object per part.")] = OutputFormat.TEXT,
-) -> None:
-    """List the parts of the installed torch's compiler that a white-box prompt can show."""
-    from eqfuzz.generate.llm.white_box import parts
-
-    for name, part in parts().items():
-        if not (fnmatch.fnmatchcase(name, glob) or part.label == glob):
-            continue
-        if format is OutputFormat.JSON:
-            print(json.dumps({**part.to_json(), "place": part.place}))
-        else:
-            print(f"{name:60} {part.place}")

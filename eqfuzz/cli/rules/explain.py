@@ -3,68 +3,58 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from eqfuzz.cli.exit_codes import CLEAN, INTERNAL, USAGE, complain
-from eqfuzz.cli.exit_handling import ended
-from eqfuzz.cli.options import OutputFormat
-from eqfuzz.cli.rules.library import RulesFrom, named
+from eqfuzz.cli.exit_codes import CLEAN
+from eqfuzz.cli.exit_handling import exit_code_of_long_run
+from eqfuzz.cli.options.common import EventFormat, OutputFormat, RandomSeed
+from eqfuzz.cli.options.rewriting import RuleName, RulesFrom, SeedFile
+from eqfuzz.cli.rules.selection import named_rule
+from eqfuzz.errors import UsageError
 
 if TYPE_CHECKING:
     from eqfuzz.rewrite.rules.rule import Rule
 
 
 def explain(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The rule, with or without its family.")],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A seed file.")],
+    name: RuleName,
+    file: SeedFile,
     rules_from: RulesFrom = None,
-    seed: Annotated[int, typer.Option(help="Decides the seed's inputs, as in mutate.")] = 0,
-    format: Annotated[
-        OutputFormat, typer.Option(help="json: one match or near miss per line, the summary last.")
-    ] = OutputFormat.TEXT,
+    seed: RandomSeed = 0,
+    format: EventFormat = OutputFormat.TEXT,
 ) -> None:
-    """Say where a rule applies in a seed, and why not elsewhere.
+    """Explain where a rule applies in a seed, and why not elsewhere.
 
     The seed runs in eager, in a process with limits; nothing is compiled.
 
     Exit codes: 0 explained, 2 usage or invalid seed, 3 internal error, 130 interrupted.
     """
-    rule = named(name, rules_from)
+    rule = named_rule(name, rules_from)
     if not file.is_file():
-        complain(f"{file}: no such file")
-        raise typer.Exit(USAGE)
+        raise UsageError(f"{file}: no such file")
     raise typer.Exit(
-        ended(
+        exit_code_of_long_run(
             lambda: _explain(rule, file, seed, tuple(rules_from or ()), as_json=format is OutputFormat.JSON),
-            stopped="not all was told",
+            stopped="the explanation is not complete",
         )
     )
 
 
 def _explain(rule: Rule, file: Path, seed: int, rules_from: tuple[Path, ...], *, as_json: bool) -> int:
-    from eqfuzz.commands.explain_rule import explain as study
-    from eqfuzz.mutate.seed_run import InternalError
+    from eqfuzz.commands.explain_rule import explain as explain_rule
     from eqfuzz.program.program import InvalidSeed
     from eqfuzz.report.rules.explain import print_explained, to_lines
     from eqfuzz.report.run.console import make_console
-    from eqfuzz.run.protocol import RunnerFailed
 
     try:
-        explained = study(rule, file, seed=seed, rules_from=rules_from)
+        explanation = explain_rule(rule, file, seed=seed, rules_from=rules_from)
     except InvalidSeed as error:
-        complain(str(error))
-        return USAGE
-    except RunnerFailed as error:
-        complain(f"no process that runs programs could be started: {error}; `eqfuzz doctor` tells what is missing")
-        return USAGE
-    except InternalError as error:
-        complain(f"internal error: {error}")
-        return INTERNAL
+        raise UsageError(str(error)) from None
     if as_json:
-        for line in to_lines(explained):
+        for line in to_lines(explanation):
             print(line)
     else:
-        print_explained(make_console(), explained)
+        print_explained(make_console(), explanation)
     return CLEAN

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from eqfuzz.program.suggestions import did_you_mean
+
 ORACLES = (
     "exceptions",
     "metadata",
@@ -29,3 +33,16 @@ EXTRA = ("speed",)
 
 CHECKS = (*ORACLES, *CALLS, *AFTERWARDS, *EXTRA)
 DEFAULT_CHECKS = (*ORACLES, *CALLS, *AFTERWARDS)
+
+
+def require_checks(names: Collection[str]) -> None:
+    """Raises ValueError, with a suggestion, for a name that is no check."""
+    for name in names:
+        if name not in CHECKS:
+            raise ValueError(f"no check {name!r}{did_you_mean(name, CHECKS)}; known: {', '.join(CHECKS)}")
+
+
+def choose_checks(added: Collection[str], removed: Collection[str]) -> tuple[str, ...]:
+    """The default checks and those added, without those removed, in the order of ``CHECKS``. Raises ValueError."""
+    require_checks((*added, *removed))
+    return tuple(name for name in CHECKS if name not in removed and (name in DEFAULT_CHECKS or name in added))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pydantic
 
+from eqfuzz.program.suggestions import did_you_mean
 from eqfuzz.torch_internals.bisector import switched_off
 from eqfuzz.torch_internals.options import config_module, patched, values_of
 
@@ -154,12 +155,26 @@ def in_words(known: Mapping[str, Config]) -> str:
     return f"{', '.join(known)}; each with @2 to @{MOST_THREADS} for so many threads"
 
 
+def known_configs(file: Path | None) -> dict[str, Config]:
+    """The built-in configurations by name, and those of ``file``. Raises ValueError as ``read_configs`` does."""
+    return dict(BUILT_IN) if file is None else read_configs(file)
+
+
 def choose(names: Sequence[str], known: Mapping[str, Config]) -> tuple[Config, ...]:
-    """The named configurations. Raises ValueError that lists the known names."""
+    """The named configurations, ``all`` of them, or without a name those that a file added, else the default.
+
+    Raises ValueError with a suggestion and the known names.
+    """
+    if "all" in names:
+        return tuple(known.values())
+    if not names:
+        added = [config for name, config in known.items() if config != BUILT_IN.get(name)]
+        return tuple(added) or (DEFAULT_CONFIG,)
     chosen = {name: find(name, known) for name in names}
-    unknown = [name for name, config in chosen.items() if config is None]
-    if unknown:
-        raise ValueError(f"unknown configuration {unknown[0]!r}; known: {in_words(known)}")
+    for name, config in chosen.items():
+        if config is None:
+            hint = did_you_mean(name, list(known))
+            raise ValueError(f"no configuration {name!r}{hint}; known: {in_words(known)}")
     return tuple(config for config in chosen.values() if config is not None)
 
 

@@ -12,7 +12,7 @@ SEED = "import torch\ndef program(x): return x + 1\ndef inputs(rng): yield rng.n
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["tuples"], "SEEDS"),
+        (["tuples"], "PATHS"),
         (["tuples", "nowhere.py"], "nowhere.py: no such file"),
         (["tuples", "SEED", "--only", "max_fusoin_size"], "did you mean 'max_fusion_size'?"),
         (["tuples", "SEED", "--only", "fallback_random"], "other random numbers"),

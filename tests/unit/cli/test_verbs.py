@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import eqfuzz
 from eqfuzz.cli import doctor
 from eqfuzz.cli.app import app
-from eqfuzz.cli.options import BadOption, seconds_of
+from eqfuzz.cli.options.values import BadOption, seconds_of
 from eqfuzz.torch_internals import contract
 
 HEAVY = ("torch", "libcst", "numpy", "rich", "eqfuzz.campaign", "eqfuzz.rewrite")

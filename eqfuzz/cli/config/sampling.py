@@ -1,0 +1,159 @@
+"""``eqfuzz config tuples`` and ``eqfuzz config random``: seeds under sampled compile configurations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from eqfuzz.cli.exit_handling import exit_code_of_long_run
+from eqfuzz.cli.options.common import (
+    OUT,
+    EventFormat,
+    Jobs,
+    Out,
+    OutputFormat,
+    Preload,
+    Quiet,
+    RandomSeed,
+    SeedPaths,
+    Time,
+    Timeout,
+)
+from eqfuzz.cli.options.compiling import (
+    Attempts,
+    InputSets,
+    Module,
+    ModuleOption,
+    MostConfigs,
+    OnlyOptions,
+    Probability,
+    Steps,
+    TupleSize,
+)
+from eqfuzz.cli.options.values import job_count, seconds_of, split_names, time_limit
+from eqfuzz.cli.run_reporting import report_run
+
+if TYPE_CHECKING:
+    from eqfuzz.commands.fuzz_configs import SamplingPlan
+    from eqfuzz.events.event import Event, Handler
+    from eqfuzz.events.run import Summary
+    from eqfuzz.mutate.settings import Settings
+
+
+def tuples(
+    paths: SeedPaths,
+    n: TupleSize = 2,
+    max: MostConfigs = 100,
+    module: ModuleOption = Module.BOTH,
+    only: OnlyOptions = None,
+    seed: RandomSeed = 0,
+    jobs: Jobs = None,
+    time: Time = None,
+    out: Out = OUT,
+    format: EventFormat = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    preload: Preload = None,
+    timeout: Timeout = "90",
+    steps: Steps = 1,
+    input_sets: InputSets = 0,
+) -> None:
+    """Change N options at a time from their default.
+
+    Every configuration runs in a process of its own and is judged as by `eqfuzz mutate`. Results are kept in
+    DIR/config-state.json: the same command resumes where it stopped.
+
+    Exit codes: 0 nothing found, 1 findings, 2 usage or bad input, 3 internal error, 130 interrupted.
+    """
+    from eqfuzz.commands.fuzz_configs import SamplingPlan
+
+    plan = SamplingPlan("tuples", _modules(module), tuple(split_names(only)), n=n, limit=max)
+    settings = _settings(paths, seed, jobs, time, out, preload, timeout, steps, input_sets)
+    raise typer.Exit(_fuzz(plan, settings, as_json=format is OutputFormat.JSON, quiet=quiet))
+
+
+def random(
+    paths: SeedPaths,
+    attempts: Attempts = 20,
+    p: Probability = 0.1,
+    module: ModuleOption = Module.BOTH,
+    only: OnlyOptions = None,
+    seed: RandomSeed = 0,
+    jobs: Jobs = None,
+    time: Time = None,
+    out: Out = OUT,
+    format: EventFormat = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    preload: Preload = None,
+    timeout: Timeout = "90",
+    steps: Steps = 1,
+    input_sets: InputSets = 0,
+) -> None:
+    """Change many options at a time, to random values.
+
+    `eqfuzz config bisect` then names the options that matter. Otherwise as `eqfuzz config tuples`.
+
+    Exit codes: 0 nothing found, 1 findings, 2 usage or bad input, 3 internal error, 130 interrupted.
+    """
+    from eqfuzz.commands.fuzz_configs import SamplingPlan
+
+    plan = SamplingPlan("random", _modules(module), tuple(split_names(only)), attempts=attempts, p=p)
+    settings = _settings(paths, seed, jobs, time, out, preload, timeout, steps, input_sets)
+    raise typer.Exit(_fuzz(plan, settings, as_json=format is OutputFormat.JSON, quiet=quiet))
+
+
+def _modules(module: Module) -> tuple[str, ...]:
+    return ("inductor", "dynamo") if module is Module.BOTH else (str(module),)
+
+
+def _settings(
+    paths: list[Path],
+    seed: int,
+    jobs: int | None,
+    time: str | None,
+    out: Path,
+    preload: Path | None,
+    timeout: str,
+    steps: int,
+    input_sets: int,
+) -> Settings:
+    from eqfuzz.mutate.settings import Settings
+
+    return Settings(
+        paths=tuple(paths),
+        out=out,
+        seed=seed,
+        jobs=job_count(jobs),
+        time=time_limit(time),
+        preload=preload,
+        compile_seconds=seconds_of(timeout, "--timeout"),
+        steps=steps,
+        guard_steps=0,
+        own_random=False,
+        input_sets=input_sets,
+    )
+
+
+def _fuzz(plan: SamplingPlan, settings: Settings, *, as_json: bool, quiet: bool) -> int:
+    return exit_code_of_long_run(
+        lambda: report_run(settings, lambda h: _run(plan, settings, h, as_json, quiet), as_json=as_json, quiet=quiet),
+        stopped=f"findings so far are in {settings.out}",
+        errors_in=settings.out,
+    )
+
+
+def _run(plan: SamplingPlan, settings: Settings, handler: Handler, as_json: bool, quiet: bool) -> Summary:
+    from eqfuzz.commands.fuzz_configs import run
+    from eqfuzz.events.configs import ConfigsSampled
+    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.verbs.config import print_sampled
+
+    def handle(event: Event) -> None:
+        if isinstance(event, ConfigsSampled) and not as_json:
+            if not quiet:
+                print_sampled(make_console(), event)
+        else:
+            handler(event)
+
+    return run(settings, plan, handle)

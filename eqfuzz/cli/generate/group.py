@@ -1,0 +1,15 @@
+"""The group ``eqfuzz generate``."""
+
+from __future__ import annotations
+
+import typer
+
+from eqfuzz.cli.generate import dag, listing, llm
+
+generate_verbs = typer.Typer(help="Generate seeds: random graphs, or by a language model.")
+generate_verbs.command("dag")(dag.dag)
+generate_verbs.command("ops")(listing.ops)
+generate_verbs.command("templates")(listing.templates)
+generate_verbs.command("llm")(llm.llm)
+generate_verbs.command("prompts")(listing.prompts)
+generate_verbs.command("parts")(listing.parts)

@@ -1,0 +1,66 @@
+"""What seeds are generated from: ``eqfuzz generate ops``, ``templates``, ``prompts`` and ``parts``."""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import json
+
+from eqfuzz.cli.options.common import LinesFormat, OutputFormat
+from eqfuzz.cli.options.generating import OperatorsFrom
+from eqfuzz.cli.options.model import PartPattern
+from eqfuzz.cli.options.values import BadOption
+
+
+def ops(operators_from: OperatorsFrom = None, format: LinesFormat = OutputFormat.TEXT) -> None:
+    """List the operators and structures of generated programs.
+
+    Exit codes: 0 listed, 2 a file with operators that cannot be used.
+    """
+    from eqfuzz.generate.dag.catalogue.listing import listed
+    from eqfuzz.generate.dag.catalogue.operator import InvalidOperators
+
+    try:
+        entries = listed(operators_from or [])
+    except InvalidOperators as error:
+        raise BadOption("--operators-from", str(error)) from None
+    if format is OutputFormat.JSON:
+        for entry in entries:
+            print(json.dumps(entry))
+        return
+    from eqfuzz.report.generate.operators import print_operators
+
+    print_operators(entries)
+
+
+def templates() -> None:
+    """List the templates of generated programs."""
+    from eqfuzz.generate.dag.template import shipped_templates
+
+    for name, template in shipped_templates().items():
+        print(f"{name:16} {template.about}")
+    print(f"{'mixed':16} each program of one of these")
+
+
+def prompts(format: LinesFormat = OutputFormat.TEXT) -> None:
+    """List the prompts for language models."""
+    from eqfuzz.generate.llm.prompt import shipped_prompts
+
+    for name, prompt in shipped_prompts().items():
+        if format is OutputFormat.JSON:
+            print(json.dumps(dataclasses.asdict(prompt)))
+        else:
+            print(f"{name:16} {prompt.about}")
+
+
+def parts(glob: PartPattern = "*", format: LinesFormat = OutputFormat.TEXT) -> None:
+    """List the parts of the compiler for white-box prompts."""
+    from eqfuzz.generate.llm.white_box import parts
+
+    for name, part in parts().items():
+        if not (fnmatch.fnmatchcase(name, glob) or part.label == glob):
+            continue
+        if format is OutputFormat.JSON:
+            print(json.dumps({**part.to_json(), "place": part.place}))
+        else:
+            print(f"{name:60} {part.place}")
