@@ -56,6 +56,13 @@ def test_examples_import_what_exists(page):
     assert [name for name in names if not _is_defined(name)] == []
 
 
+def test_readme_is_short_and_counts_the_defects_found():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 600
+    scripts = list((ROOT / "docs" / "reference" / "defects").glob("*.py"))
+    assert f"[{len(scripts)} defects in PyTorch" in text
+
+
 def missing_names(text: str, quote: str, folder: Path) -> list[str]:
     """Paths and dotted names of this project between ``quote`` that lead nowhere from ``folder`` or ``BASES``."""
     quoted = set(re.findall(rf"(?<!`){quote}([^`\s]+){quote}(?!`)", text))
