@@ -9,38 +9,7 @@ from eqfuzz.rewrite.context.result_memory import require_room
 from eqfuzz.rewrite.facts.preconditions import real
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import skip
-
-BINARY: dict[type[cst.CSTNode], tuple[str, str]] = {
-    cst.Add: ("add", "+"),
-    cst.Subtract: ("sub", "-"),
-    cst.Multiply: ("mul", "*"),
-    cst.Divide: ("truediv", "/"),
-    cst.FloorDivide: ("floordiv", "//"),
-    cst.Modulo: ("mod", "%"),
-    cst.Power: ("pow", "**"),
-    cst.MatrixMultiply: ("matmul", "@"),
-    cst.BitAnd: ("and_", "&"),
-    cst.BitOr: ("or_", "|"),
-    cst.BitXor: ("xor", "^"),
-    cst.LeftShift: ("lshift", "<<"),
-    cst.RightShift: ("rshift", ">>"),
-}
-"""Operator → its name in the module ``operator`` (dunder methods have it without ``_``), and its sign."""
-
-COMPARISONS: dict[type[cst.CSTNode], tuple[str, str]] = {
-    cst.LessThan: ("lt", "<"),
-    cst.LessThanEqual: ("le", "<="),
-    cst.GreaterThan: ("gt", ">"),
-    cst.GreaterThanEqual: ("ge", ">="),
-    cst.Equal: ("eq", "=="),
-    cst.NotEqual: ("ne", "!="),
-}
-
-UNARY: dict[type[cst.CSTNode], tuple[str, str]] = {
-    cst.Minus: ("neg", "-"),
-    cst.Plus: ("pos", "+"),
-    cst.BitInvert: ("invert", "~"),
-}
+from eqfuzz.rewrite.source.python_operators import BINARY, COMPARISONS, UNARY, dunder
 
 AUGMENTED = {f"{kind.__name__}Assign": name for kind, (name, _) in BINARY.items()}
 """What libcst calls an augmented assignment → the name of its operator."""
@@ -82,10 +51,6 @@ def _is_operand(ctx: RewriteContext, node: cst.BaseExpression) -> bool:
     """Whether it is a plain tensor or a number every time."""
     visits = ctx.visits(node)
     return bool(visits) and all(f.is_tensor or f.is_number or f.kind == "bool" for f in visits)
-
-
-def _dunder(name: str, prefix: str = "") -> str:
-    return f"__{prefix}{name.strip('_')}__"
 
 
 @rule(exact="bitwise", example=_pairs() + _pairs(reflected=True))
@@ -134,7 +99,7 @@ def binary_by_dunder(node: cst.BinaryOperation | cst.Comparison, ctx: RewriteCon
         return
     name, left, right = found
     if is_tensor(ctx, left) and _is_operand(ctx, right):
-        yield f"{ctx.atom(left)}.{_dunder(name)}({argument_text(ctx, right)})"
+        yield f"{ctx.atom(left)}.{dunder(name)}({argument_text(ctx, right)})"
 
 
 @rule(exact="bitwise", example=_pairs(reflected=True))
@@ -148,20 +113,20 @@ def number_by_reflected_dunder(node: cst.BinaryOperation, ctx: RewriteContext):
         return
     ctx.require_pure(left)
     ctx.require_pure(right)
-    yield f"{ctx.atom(right)}.{_dunder(name, 'r')}({argument_text(ctx, left)})"
+    yield f"{ctx.atom(right)}.{dunder(name, 'r')}({argument_text(ctx, left)})"
 
 
 @rule(exact="bitwise", example=_signs())
 def unary_by_dunder(node: cst.UnaryOperation, ctx: RewriteContext):
     """``-x`` of a tensor is ``x.__neg__()``."""
     if type(node.operator) in UNARY and is_tensor(ctx, node.expression):
-        yield f"{ctx.atom(node.expression)}.{_dunder(UNARY[type(node.operator)][0])}()"
+        yield f"{ctx.atom(node.expression)}.{dunder(UNARY[type(node.operator)][0])}()"
 
 
 @rule(
     exact="bitwise",
-    example=[f"def program(x, y):\n    return x.{_dunder(name)}(y)\n" for name in SIGNS]
-    + [f"def program(x):\n    return x.{_dunder(name)}()\n" for name in UNARY_SIGNS],
+    example=[f"def program(x, y):\n    return x.{dunder(name)}(y)\n" for name in SIGNS]
+    + [f"def program(x):\n    return x.{dunder(name)}()\n" for name in UNARY_SIGNS],
 )
 def from_dunder(call: cst.Call, ctx: RewriteContext):
     """``x.__add__(y)`` of a tensor is ``x + y``."""
@@ -172,11 +137,11 @@ def from_dunder(call: cst.Call, ctx: RewriteContext):
         return
     if not call.args:
         for name, sign in UNARY_SIGNS.items():
-            if written == _dunder(name):
+            if written == dunder(name):
                 yield f"{sign}{ctx.atom(left)}"
     elif len(call.args) == 1 and _is_operand(ctx, call.args[0].value):
         for name, sign in SIGNS.items():
-            if written == _dunder(name):
+            if written == dunder(name):
                 yield f"{ctx.atom(left)} {sign} {ctx.atom(call.args[0].value)}"
 
 

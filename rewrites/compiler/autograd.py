@@ -5,7 +5,9 @@ import torch
 
 from eqfuzz.rewrite.context.closure import closed
 from eqfuzz.rewrite.context.context import RewriteContext
+from eqfuzz.rewrite.context.custom_functions import BINARY_DERIVATIVES, UNARY_DERIVATIVES, Derivative, autograd_function
 from eqfuzz.rewrite.facts.preconditions import (
+    FLOATS,
     floating,
     moderate,
     no_grad,
@@ -14,67 +16,8 @@ from eqfuzz.rewrite.facts.preconditions import (
 )
 from eqfuzz.rewrite.facts.shape_preconditions import same_shape
 from eqfuzz.rewrite.rules.rule import rule
-from eqfuzz.rewrite.source.edit import skip
-
-FLOATS = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
-
-UNARY = {
-    "exp": ("result", "grad * result"),
-    "sin": ("x", "grad * torch.cos(x)"),
-    "cos": ("x", "grad * -torch.sin(x)"),
-    "tanh": ("result", "grad * (1 - result * result)"),
-    "sigmoid": ("result", "grad * ((1 - result) * result)"),
-    "relu": ("result", "torch.where(result <= 0, torch.zeros_like(grad), grad)"),
-    "neg": ("", "-grad"),
-    "square": ("x", "grad * (2 * x)"),
-    "log1p": ("x", "grad / (x + 1)"),
-    "expm1": ("result", "grad * (result + 1)"),
-    "abs": ("x", "grad * torch.sgn(x)"),
-    "atan": ("x", "grad / (x * x + 1)"),
-}
-"""What the derivative is computed from (the operand or the result), and how."""
-
-BINARY = {
-    cst.Add: ("+", "", "grad, grad"),
-    cst.Subtract: ("-", "", "grad, -grad"),
-    cst.Multiply: ("*", "x, y", "grad * y, grad * x"),
-    cst.MatrixMultiply: ("@", "x, y", "grad @ y.t(), x.t() @ grad"),
-}
-"""The operator, what is kept, and both derivatives."""
-
-CLASS = """
-class {name}({function}):
-    @staticmethod
-    def forward(ctx, {parameters}):
-        result = {value}
-        {keep}
-        return result
-
-    @staticmethod
-    def backward(ctx, grad):
-        {kept}
-        return {derivative}
-"""
-
-SEPARATE = """
-class {name}({function}):
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward({parameters}):
-        return {value}
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        {inputs} = inputs
-        result = output
-        {keep}
-
-    @staticmethod
-    def backward(ctx, grad):
-        {kept}
-        return {derivative}
-"""
+from eqfuzz.rewrite.source.edit import Edit, skip
+from eqfuzz.rewrite.source.python_operators import BINARY
 
 DIFFERENTIATES = frozenset(
     "backward grad vjp jvp jacrev jacfwd jacobian hessian hvp grad_and_value linearize make_dual forward_ad".split()
@@ -89,65 +32,47 @@ def require_no_gradients_inside(ctx: RewriteContext) -> None:
         skip(f"the program computes gradients itself ({found[0]})")
 
 
-def written(ctx: RewriteContext, form: str, *, stem: str, parameters: str, value: str, keep: str, derivative: str):
-    """The name of a new autograd.Function of this form, and the definition."""
-    require_no_gradients_inside(ctx)
-    name, module = ctx.new_name(stem), ctx.path("torch.autograd.Function").removesuffix(".autograd.Function")
-    if module.endswith("Function"):
-        skip("the program has no name for torch")
-    lines = form.format(
-        name=name,
-        function=f"{module}.autograd.Function",
-        parameters=parameters,
-        inputs=parameters + ("," if "," not in parameters else ""),
-        value=value,
-        keep=f"ctx.save_for_backward({keep})" if keep else "pass",
-        kept=f"{keep}{',' if ',' not in keep else ''} = ctx.saved_tensors" if keep else "pass",
-        derivative=derivative,
-    )
-    return name, ctx.define(lines.strip().replace("torch.", f"{module}."))
-
-
 def unary(call: cst.Call, ctx: RewriteContext) -> str:
-    """The name of the function of UNARY that is called on a floating tensor; Skip else, empty for another function."""
+    """The name in UNARY_DERIVATIVES of what is called on a floating tensor, empty for other functions. Raises Skip."""
     name = (ctx.resolved(call.func) or "").removeprefix("torch.")
-    if name not in UNARY or len(call.args) != 1 or call.args[0].keyword is not None or call.args[0].star:
+    if name not in UNARY_DERIVATIVES or len(call.args) != 1 or call.args[0].keyword is not None or call.args[0].star:
         return ""
     if any(f.dtype not in FLOATS for f in ctx.tensors(call.args[0].value)):
         skip("the operand is not a floating tensor")
     return name
 
 
+def handwritten(call: cst.Call, name: str, ctx: RewriteContext, *, setup: bool) -> tuple[str, Edit]:
+    """The call of ``torch.NAME`` as that of an autograd.Function, and its definition."""
+    require_no_gradients_inside(ctx)
+    function, definition = autograd_function(
+        ctx, name.title(), ["x"], f"torch.{name}(x)", UNARY_DERIVATIVES[name], setup=setup
+    )
+    return f"{function}.apply({ctx.text(call.args[0].value)})", definition
+
+
 @rule(
     exact="bitwise",
     where=[floating("x"), moderate("x", bound=10)],
-    example=[f"def program(x):\n    return torch.{name}(x) + 1\n" for name in UNARY],
+    example=[f"def program(x):\n    return torch.{name}(x) + 1\n" for name in UNARY_DERIVATIVES],
 )
 def unary_function(call: cst.Call, ctx: RewriteContext):
     """A function of one operand as an autograd.Function with its derivative written by hand."""
     name = unary(call, ctx)
     if name:
-        keep, derivative = UNARY[name]
-        made, definition = written(
-            ctx, CLASS, stem=name.title(), parameters="x", value=f"torch.{name}(x)", keep=keep, derivative=derivative
-        )
-        yield f"{made}.apply({ctx.text(call.args[0].value)})", definition
+        yield handwritten(call, name, ctx, setup=False)
 
 
 @rule(
     exact="bitwise",
     where=[floating("x"), moderate("x", bound=10)],
-    example=[f"def program(x):\n    return torch.{name}(x) + 1\n" for name in UNARY],
+    example=[f"def program(x):\n    return torch.{name}(x) + 1\n" for name in UNARY_DERIVATIVES],
 )
 def unary_function_with_context_apart(call: cst.Call, ctx: RewriteContext):
     """A function of one operand by hand, with ``setup_context``, as function transforms want it."""
     name = unary(call, ctx)
     if name:
-        keep, derivative = UNARY[name]
-        made, definition = written(
-            ctx, SEPARATE, stem=name.title(), parameters="x", value=f"torch.{name}(x)", keep=keep, derivative=derivative
-        )
-        yield f"{made}.apply({ctx.text(call.args[0].value)})", definition
+        yield handwritten(call, name, ctx, setup=True)
 
 
 @rule(
@@ -159,9 +84,9 @@ def unary_function_with_context_apart(call: cst.Call, ctx: RewriteContext):
 def binary_function(operation: cst.BinaryOperation, ctx: RewriteContext):
     """An operator between two tensors of one shape, or a product of matrices, with its derivatives by hand."""
     kind = type(operation.operator)
-    if kind not in BINARY:
+    if kind not in BINARY_DERIVATIVES:
         return
-    sign, keep, derivative = BINARY[kind]
+    sign = BINARY[kind][1]
     for a, b in zip(ctx.tensors(operation.left), ctx.tensors(operation.right), strict=False):
         if a.dtype not in FLOATS or a.dtype is not b.dtype:
             skip("the operands are not floating tensors of one dtype")
@@ -169,11 +94,12 @@ def binary_function(operation: cst.BinaryOperation, ctx: RewriteContext):
             skip("the shapes are broadcast, or no matrices")
     if len(ctx.facts(operation.left)) != len(ctx.facts(operation.right)):
         skip("the operands are not evaluated equally often")
-    for form in (CLASS, SEPARATE):
-        made, definition = written(
-            ctx, form, stem=kind.__name__, parameters="x, y", value=f"x {sign} y", keep=keep, derivative=derivative
+    require_no_gradients_inside(ctx)
+    for setup in (False, True):
+        name, definition = autograd_function(
+            ctx, kind.__name__, ["x", "y"], f"x {sign} y", BINARY_DERIVATIVES[kind], setup=setup
         )
-        yield f"{made}.apply({ctx.text(operation.left)}, {ctx.text(operation.right)})", definition
+        yield f"{name}.apply({ctx.text(operation.left)}, {ctx.text(operation.right)})", definition
 
 
 @rule(
@@ -192,10 +118,9 @@ def identity_function(value: cst.Name | cst.Call | cst.BinaryOperation, ctx: Rew
     for fact in ctx.tensors(value):
         if fact.dtype not in FLOATS or fact.mutated:
             skip("it is no floating tensor, or changed later")
-    made, definition = written(
-        ctx, CLASS, stem="Same", parameters="x", value="x.view_as(x)", keep="", derivative="grad"
-    )
-    yield f"{made}.apply({ctx.text(value)})", definition
+    require_no_gradients_inside(ctx)
+    name, definition = autograd_function(ctx, "Same", ["x"], "x.view_as(x)", Derivative((), "grad"), setup=False)
+    yield f"{name}.apply({ctx.text(value)})", definition
 
 
 @rule(

@@ -7,67 +7,22 @@ import torch
 
 from eqfuzz.rewrite.context.closure import Closure, closed
 from eqfuzz.rewrite.context.context import RewriteContext
+from eqfuzz.rewrite.context.custom_functions import (
+    BINARY_DERIVATIVES,
+    UNARY_DERIVATIVES,
+    Derivative,
+    opaque_operator,
+    torch_name,
+)
 from eqfuzz.rewrite.facts.composite_preconditions import copyable
-from eqfuzz.rewrite.facts.preconditions import floating, moderate, no_grad, same_dtype, unmutated
+from eqfuzz.rewrite.facts.preconditions import FLOATS, floating, moderate, no_grad, same_dtype, unmutated
 from eqfuzz.rewrite.facts.shape_preconditions import same_shape
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import skip
+from eqfuzz.rewrite.source.python_operators import BINARY
 
-FLOATS = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
-
-UNARY = {
-    "exp": "grad * {r}",
-    "sin": "grad * torch.cos({x})",
-    "cos": "grad * -torch.sin({x})",
-    "tanh": "grad * (1 - {r} * {r})",
-    "sigmoid": "grad * ((1 - {r}) * {r})",
-    "relu": "torch.where({r} <= 0, torch.zeros_like(grad), grad)",
-    "neg": "-grad",
-    "square": "grad * (2 * {x})",
-    "abs": "grad * torch.sgn({x})",
-}
-"""Operators of one operand that are hidden, with their derivatives from the operand ``{x}`` or the result ``{r}``."""
-
-OPAQUE_UNARY = """
-if not hasattr(torch.ops.eqfuzz, "opaque_{name}"):
-    {handle} = torch.library.custom_op(
-        "eqfuzz::opaque_{name}", lambda x: torch.{name}(x), mutates_args=(), schema="(Tensor x) -> Tensor"
-    )
-    {handle}.register_fake(lambda x: torch.{name}(x))
-    {handle}.register_autograd(
-        lambda ctx, grad: {derivative},
-        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(inputs[0], output),
-    )
-"""
-
-BINARY = {
-    cst.Add: ("add", "(grad, grad)"),
-    cst.Subtract: ("sub", "(grad, -grad)"),
-    cst.Multiply: ("mul", "(grad * ctx.saved_tensors[1], grad * ctx.saved_tensors[0])"),
-}
-
-OPAQUE_BINARY = """
-if not hasattr(torch.ops.eqfuzz, "opaque_{name}"):
-    {handle} = torch.library.custom_op(
-        "eqfuzz::opaque_{name}", lambda x, y: torch.{name}(x, y), mutates_args=(),
-        schema="(Tensor x, Tensor y) -> Tensor",
-    )
-    {handle}.register_fake(lambda x, y: torch.{name}(x, y))
-    {handle}.register_autograd(
-        lambda ctx, grad: {derivative},
-        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
-    )
-"""
-"""Defined at module level and in lambdas, where no other rewrite comes; the first definition in a process stays."""
-
-COPYING = """
-if not hasattr(torch.ops.eqfuzz, "opaque_copy"):
-    {handle} = torch.library.custom_op(
-        "eqfuzz::opaque_copy", lambda x: x.clone(), mutates_args=(), schema="(Tensor x) -> Tensor"
-    )
-    {handle}.register_fake(lambda x: x.clone())
-    {handle}.register_autograd(lambda ctx, grad: grad)
-"""
+OPAQUE = ("exp", "sin", "cos", "tanh", "sigmoid", "relu", "neg", "square", "abs")
+"""Functions of one operand that are hidden in custom operators."""
 
 SIZED_BY_VALUES = frozenset(
     "nonzero argwhere masked_select unique unique_consecutive bincount repeat_interleave combinations".split()
@@ -88,20 +43,6 @@ def program(x, y):
 """
 
 
-def torch_name(ctx: RewriteContext) -> str:
-    """How the program spells torch itself."""
-    path = ctx.path("torch.ops")
-    return path.removesuffix(".ops") if path.endswith(".ops") else skip("the program has no name for torch")
-
-
-def opaque(ctx: RewriteContext, form: str, name: str, derivative: str):
-    """The definition of a hidden operator; its name in the program."""
-    module = torch_name(ctx)
-    ctx.builtin("hasattr")
-    text = form.format(name=name, derivative=derivative, handle=ctx.new_name("opaque")).strip()
-    return f"{module}.ops.eqfuzz.opaque_{name}", ctx.define(text.replace("torch.", f"{module}."))
-
-
 def require_plain_mode(ctx: RewriteContext) -> None:
     """Skip where an operator without rules for forward mode, function transforms or tracing may be met by them."""
     names = ctx.syntax.attributes | ctx.syntax.names
@@ -113,18 +54,17 @@ def require_plain_mode(ctx: RewriteContext) -> None:
 @rule(
     exact="bitwise",
     where=[floating("x"), moderate("x", bound=10)],
-    example=[f"def program(x):\n    return torch.{name}(x) + 1\n" for name in UNARY],
+    example=[f"def program(x):\n    return torch.{name}(x) + 1\n" for name in OPAQUE],
 )
 def opaque_unary(call: cst.Call, ctx: RewriteContext):
     """A pointwise function as a custom operator that the compiler calls and does not open."""
     name = (ctx.resolved(call.func) or "").removeprefix("torch.")
-    if name not in UNARY or len(call.args) != 1 or call.args[0].keyword is not None or call.args[0].star:
+    if name not in OPAQUE or len(call.args) != 1 or call.args[0].keyword is not None or call.args[0].star:
         return
     require_plain_mode(ctx)
     if any(f.dtype not in FLOATS for f in ctx.tensors(call.args[0].value)):
         skip("the operand is not a floating tensor")
-    derivative = UNARY[name].format(x="ctx.saved_tensors[0]", r="ctx.saved_tensors[1]")
-    operator, definition = opaque(ctx, OPAQUE_UNARY, name, derivative)
+    operator, definition = opaque_operator(ctx, name, ["x"], f"torch.{name}(x)", UNARY_DERIVATIVES[name])
     yield f"{operator}({ctx.text(call.args[0].value)})", definition
 
 
@@ -136,7 +76,7 @@ def opaque_unary(call: cst.Call, ctx: RewriteContext):
 def opaque_binary(operation: cst.BinaryOperation, ctx: RewriteContext):
     """An operator between two tensors of one shape as a custom operator."""
     kind = type(operation.operator)
-    if kind not in BINARY:
+    if kind not in BINARY_DERIVATIVES or kind is cst.MatrixMultiply:
         return
     require_plain_mode(ctx)
     left, right = ctx.tensors(operation.left), ctx.tensors(operation.right)
@@ -145,8 +85,8 @@ def opaque_binary(operation: cst.BinaryOperation, ctx: RewriteContext):
     for a, b in zip(left, right, strict=True):
         if a.dtype not in FLOATS or a.dtype is not b.dtype or a.shape != b.shape:
             skip("the operands are not floating tensors of one dtype and shape")
-    name, derivative = BINARY[kind]
-    operator, definition = opaque(ctx, OPAQUE_BINARY, name, derivative)
+    name = BINARY[kind][0]
+    operator, definition = opaque_operator(ctx, name, ["x", "y"], f"torch.{name}(x, y)", BINARY_DERIVATIVES[kind])
     yield f"{operator}({ctx.text(operation.left)}, {ctx.text(operation.right)})", definition
 
 
@@ -159,7 +99,7 @@ def opaque_copy(value: cst.Name | cst.BinaryOperation, ctx: RewriteContext):
     for fact in ctx.tensors(value):
         if fact.mutated or not fact.contiguous:
             skip("it is changed later, or not contiguous")
-    operator, definition = opaque(ctx, COPYING, "copy", "")
+    operator, definition = opaque_operator(ctx, "copy", ["x"], "x.clone()", Derivative((), "grad"))
     yield f"{operator}({ctx.text(value)})", definition
 
 

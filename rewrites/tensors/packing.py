@@ -14,6 +14,7 @@ from eqfuzz.rewrite.context.data_flow import (
 from eqfuzz.rewrite.facts.preconditions import real, wide
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import skip
+from eqfuzz.rewrite.source.python_operators import BINARY, dunder
 
 REAL = [real("x", "y"), wide("x", "y")]
 SUM = """
@@ -21,21 +22,7 @@ def program(x, y):
     return torch.sin(x) - y
 """
 
-METHODS = {
-    cst.Add: "__add__",
-    cst.Subtract: "__sub__",
-    cst.Multiply: "__mul__",
-    cst.Divide: "__truediv__",
-    cst.FloorDivide: "__floordiv__",
-    cst.Modulo: "__mod__",
-    cst.Power: "__pow__",
-    cst.MatrixMultiply: "__matmul__",
-    cst.BitAnd: "__and__",
-    cst.BitOr: "__or__",
-    cst.BitXor: "__xor__",
-    cst.LeftShift: "__lshift__",
-    cst.RightShift: "__rshift__",
-}
+METHODS = {kind: dunder(name) for kind, (name, _) in BINARY.items()}
 
 
 def _operands(node: cst.BinaryOperation, ctx: RewriteContext) -> tuple[str, str, str]:
