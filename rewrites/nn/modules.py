@@ -4,27 +4,35 @@ import libcst as cst
 import torch
 
 from eqfuzz.rewrite.context.context import RewriteContext
-from eqfuzz.rewrite.context.submodule import arguments, called, function_called, model, submodule
+from eqfuzz.rewrite.context.submodule import arguments, called, function_called, functional, model, submodule
 from eqfuzz.rewrite.facts.composite_preconditions import float32_images, float32_rows
 from eqfuzz.rewrite.facts.preconditions import at_least, at_most, dtype_in, moderate
 from eqfuzz.rewrite.facts.shape_preconditions import at_least_rank, sizes
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import skip
 
-CONVOLUTION = "{x}, {m}.weight, {m}.bias, {m}.stride, {m}.padding, {m}.dilation, {m}.groups"
-TRANSPOSED = "{x}, {m}.weight, {m}.bias, {m}.stride, {m}.padding, {m}.output_padding, {m}.groups, {m}.dilation"
-LINEAR = {"Linear": "linear({x}, {m}.weight, {m}.bias)", "Bilinear": "bilinear({x}, {m}.weight, {m}.bias)"}
-CONVOLUTIONS = {f"Conv{n}d": f"conv{n}d({CONVOLUTION})" for n in (1, 2, 3)}
-TRANSPOSED_CONVOLUTIONS = {f"ConvTranspose{n}d": f"conv_transpose{n}d({TRANSPOSED})" for n in (1, 2, 3)}
+LINEAR = {
+    "Linear": functional("linear", "weight", "bias"),
+    "Bilinear": functional("bilinear", "weight", "bias"),
+}
+_OPTIONS = ("weight", "bias", "stride", "padding")
+CONVOLUTIONS = {f"Conv{n}d": functional(f"conv{n}d", *_OPTIONS, "dilation", "groups") for n in (1, 2, 3)}
+TRANSPOSED_CONVOLUTIONS = {
+    f"ConvTranspose{n}d": functional(f"conv_transpose{n}d", *_OPTIONS, "output_padding", "groups", "dilation")
+    for n in (1, 2, 3)
+}
 NORMS = {
-    "LayerNorm": "layer_norm({x}, {m}.normalized_shape, {m}.weight, {m}.bias, {m}.eps)",
-    "GroupNorm": "group_norm({x}, {m}.num_groups, {m}.weight, {m}.bias, {m}.eps)",
-    "RMSNorm": "rms_norm({x}, {m}.normalized_shape, {m}.weight, {m}.eps)",
-    "LocalResponseNorm": "local_response_norm({x}, {m}.size, {m}.alpha, {m}.beta, {m}.k)",
+    "LayerNorm": functional("layer_norm", "normalized_shape", "weight", "bias", "eps"),
+    "GroupNorm": functional("group_norm", "num_groups", "weight", "bias", "eps"),
+    "RMSNorm": functional("rms_norm", "normalized_shape", "weight", "eps"),
+    "LocalResponseNorm": functional("local_response_norm", "size", "alpha", "beta", "k"),
 }
 BATCH_NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
-LOOKUP = "{m}.weight, {m}.padding_idx, {m}.max_norm, {m}.norm_type, {m}.scale_grad_by_freq, {m}.sparse"
-EMBEDDINGS = {"Embedding": f"embedding({{x}}, {LOOKUP})"}
+EMBEDDINGS = {
+    "Embedding": functional(
+        "embedding", "weight", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"
+    )
+}
 
 
 @rule(exact="bitwise", where=float32_rows("x"), example=model("self.fc(x) + 1", fc="torch.nn.Linear(4, 3)"))

@@ -3,96 +3,87 @@
 import libcst as cst
 
 from eqfuzz.rewrite.context.context import RewriteContext
-from eqfuzz.rewrite.context.submodule import called, function_called, model
+from eqfuzz.rewrite.context.submodule import called, function_called, functional, model
 from eqfuzz.rewrite.facts.composite_preconditions import float32_images, float32_rows
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import skip
 
-MAX_POOLING = (
-    "{x}, {m}.kernel_size, {m}.stride, {m}.padding, {m}.dilation, "
-    "ceil_mode={m}.ceil_mode, return_indices={m}.return_indices"
-)
-AVERAGE = "{x}, {m}.kernel_size, {m}.stride, {m}.padding, {m}.ceil_mode, {m}.count_include_pad"
-DROPOUT = "{x}, {m}.p, {m}.training, {m}.inplace"
+_IN_PLACE = ("ReLU", "ReLU6", "SELU", "SiLU", "Mish", "Hardswish", "Hardsigmoid")
+_WITHOUT_OPTIONS = ("Tanh", "Sigmoid", "LogSigmoid", "Softsign", "Tanhshrink")
 
 ACTIVATIONS = {
-    **{name: f"{name.lower()}({{x}}, inplace={{m}}.inplace)" for name in ("ReLU", "ReLU6", "SELU", "SiLU", "Mish")},
-    **{name: f"{name.lower()}({{x}}, inplace={{m}}.inplace)" for name in ("Hardswish", "Hardsigmoid")},
-    **{name: f"{name.lower()}({{x}}, {{m}}.alpha, {{m}}.inplace)" for name in ("ELU", "CELU")},
-    **{name: f"{name.lower()}({{x}})" for name in ("Tanh", "Sigmoid", "LogSigmoid", "Softsign", "Tanhshrink")},
-    **{name: f"{name.lower()}({{x}}, {{m}}.lambd)" for name in ("Softshrink", "Hardshrink")},
-    "GELU": "gelu({x}, approximate={m}.approximate)",
-    "LeakyReLU": "leaky_relu({x}, {m}.negative_slope, {m}.inplace)",
-    "PReLU": "prelu({x}, {m}.weight)",
-    "Hardtanh": "hardtanh({x}, {m}.min_val, {m}.max_val, {m}.inplace)",
-    "Softplus": "softplus({x}, {m}.beta, {m}.threshold)",
-    "Threshold": "threshold({x}, {m}.threshold, {m}.value, {m}.inplace)",
-    "GLU": "glu({x}, {m}.dim)",
+    **{name: functional(name.lower(), keywords="inplace") for name in _IN_PLACE},
+    **{name: functional(name.lower(), "alpha", "inplace") for name in ("ELU", "CELU")},
+    **{name: functional(name.lower()) for name in _WITHOUT_OPTIONS},
+    **{name: functional(name.lower(), "lambd") for name in ("Softshrink", "Hardshrink")},
+    "GELU": functional("gelu", keywords="approximate"),
+    "LeakyReLU": functional("leaky_relu", "negative_slope", "inplace"),
+    "PReLU": functional("prelu", "weight"),
+    "Hardtanh": functional("hardtanh", "min_val", "max_val", "inplace"),
+    "Softplus": functional("softplus", "beta", "threshold"),
+    "Threshold": functional("threshold", "threshold", "value", "inplace"),
+    "GLU": functional("glu", "dim"),
 }
 SOFTMAXES = {
-    "Softmax": "softmax({x}, {m}.dim)",
-    "LogSoftmax": "log_softmax({x}, {m}.dim)",
-    "Softmin": "softmin({x}, {m}.dim)",
+    "Softmax": functional("softmax", "dim"),
+    "LogSoftmax": functional("log_softmax", "dim"),
+    "Softmin": functional("softmin", "dim"),
 }
 DROPOUTS = {
-    "Dropout": f"dropout({DROPOUT})",
-    "Dropout1d": f"dropout1d({DROPOUT})",
-    "Dropout2d": f"dropout2d({DROPOUT})",
-    "Dropout3d": f"dropout3d({DROPOUT})",
-    "AlphaDropout": f"alpha_dropout({DROPOUT.removesuffix(', {m}.inplace')})",
-    "FeatureAlphaDropout": f"feature_alpha_dropout({DROPOUT.removesuffix(', {m}.inplace')})",
+    "Dropout": functional("dropout", "p", "training", "inplace"),
+    "Dropout1d": functional("dropout1d", "p", "training", "inplace"),
+    "Dropout2d": functional("dropout2d", "p", "training", "inplace"),
+    "Dropout3d": functional("dropout3d", "p", "training", "inplace"),
+    "AlphaDropout": functional("alpha_dropout", "p", "training"),
+    "FeatureAlphaDropout": functional("feature_alpha_dropout", "p", "training"),
 }
+_MAX = ("kernel_size", "stride", "padding", "dilation")
+_AVERAGE = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad")
 POOLINGS = {
-    **{f"MaxPool{n}d": f"max_pool{n}d({MAX_POOLING})" for n in (1, 2, 3)},
-    "AvgPool1d": f"avg_pool1d({AVERAGE})",
-    **{f"AvgPool{n}d": f"avg_pool{n}d({AVERAGE}, {{m}}.divisor_override)" for n in (2, 3)},
-    **{f"AdaptiveAvgPool{n}d": f"adaptive_avg_pool{n}d({{x}}, {{m}}.output_size)" for n in (1, 2, 3)},
+    **{f"MaxPool{n}d": functional(f"max_pool{n}d", *_MAX, keywords="ceil_mode return_indices") for n in (1, 2, 3)},
+    "AvgPool1d": functional("avg_pool1d", *_AVERAGE),
+    **{f"AvgPool{n}d": functional(f"avg_pool{n}d", *_AVERAGE, "divisor_override") for n in (2, 3)},
+    **{f"AdaptiveAvgPool{n}d": functional(f"adaptive_avg_pool{n}d", "output_size") for n in (1, 2, 3)},
     **{
-        f"AdaptiveMaxPool{n}d": f"adaptive_max_pool{n}d({{x}}, {{m}}.output_size, {{m}}.return_indices)"
-        for n in (1, 2, 3)
+        f"AdaptiveMaxPool{n}d": functional(f"adaptive_max_pool{n}d", "output_size", "return_indices") for n in (1, 2, 3)
     },
     **{
-        f"LPPool{n}d": f"lp_pool{n}d({{x}}, float({{m}}.norm_type), {{m}}.kernel_size, {{m}}.stride, {{m}}.ceil_mode)"
+        f"LPPool{n}d": functional(f"lp_pool{n}d", "float({m}.norm_type)", "kernel_size", "stride", "ceil_mode")
         for n in (1, 2)
     },
 }
-SHAPES = {
-    "PixelShuffle": "pixel_shuffle({x}, {m}.upscale_factor)",
-    "PixelUnshuffle": "pixel_unshuffle({x}, {m}.downscale_factor)",
-    "ChannelShuffle": "channel_shuffle({x}, {m}.groups)",
-    "Fold": "fold({x}, {m}.output_size, {m}.kernel_size, {m}.dilation, {m}.padding, {m}.stride)",
-    "Unfold": "unfold({x}, {m}.kernel_size, {m}.dilation, {m}.padding, {m}.stride)",
+_PADDING_MODES = {"Reflection": "reflect", "Replication": "replicate", "Circular": "circular"}
+REARRANGEMENTS = {
+    "PixelShuffle": functional("pixel_shuffle", "upscale_factor"),
+    "PixelUnshuffle": functional("pixel_unshuffle", "downscale_factor"),
+    "ChannelShuffle": functional("channel_shuffle", "groups"),
+    "Fold": functional("fold", "output_size", "kernel_size", "dilation", "padding", "stride"),
+    "Unfold": functional("unfold", "kernel_size", "dilation", "padding", "stride"),
     **{
-        f"{kind}Pad{n}d": f"pad({{x}}, {{m}}.padding, {mode!r}{', {m}.value' if mode == 'constant' else ''})"
-        for kind, mode in (
-            ("Constant", "constant"),
-            ("Zero", "constant"),
-            ("Reflection", "reflect"),
-            ("Replication", "replicate"),
-            ("Circular", "circular"),
-        )
+        f"{kind}Pad{n}d": functional("pad", "padding", "'constant'", "value")
+        for kind in ("Constant", "Zero")
+        for n in (1, 2, 3)
+    },
+    **{
+        f"{kind}Pad{n}d": functional("pad", "padding", repr(mode))
+        for kind, mode in _PADDING_MODES.items()
         for n in (1, 2, 3)
     },
 }
 LOSSES = {
-    "MSELoss": "mse_loss({x}, reduction={m}.reduction)",
-    "L1Loss": "l1_loss({x}, reduction={m}.reduction)",
-    "SmoothL1Loss": "smooth_l1_loss({x}, reduction={m}.reduction, beta={m}.beta)",
-    "HuberLoss": "huber_loss({x}, reduction={m}.reduction, delta={m}.delta)",
-    "KLDivLoss": "kl_div({x}, reduction={m}.reduction, log_target={m}.log_target)",
-    "SoftMarginLoss": "soft_margin_loss({x}, reduction={m}.reduction)",
-    "HingeEmbeddingLoss": "hinge_embedding_loss({x}, margin={m}.margin, reduction={m}.reduction)",
-    "CosineSimilarity": "cosine_similarity({x}, {m}.dim, {m}.eps)",
-    "PairwiseDistance": "pairwise_distance({x}, {m}.norm, {m}.eps, {m}.keepdim)",
-    "NLLLoss": "nll_loss({x}, weight={m}.weight, ignore_index={m}.ignore_index, reduction={m}.reduction)",
-    "BCELoss": "binary_cross_entropy({x}, weight={m}.weight, reduction={m}.reduction)",
-    "CrossEntropyLoss": (
-        "cross_entropy({x}, weight={m}.weight, ignore_index={m}.ignore_index, reduction={m}.reduction, "
-        "label_smoothing={m}.label_smoothing)"
-    ),
-    "BCEWithLogitsLoss": (
-        "binary_cross_entropy_with_logits({x}, {m}.weight, pos_weight={m}.pos_weight, reduction={m}.reduction)"
-    ),
+    "MSELoss": functional("mse_loss", keywords="reduction"),
+    "L1Loss": functional("l1_loss", keywords="reduction"),
+    "SmoothL1Loss": functional("smooth_l1_loss", keywords="reduction beta"),
+    "HuberLoss": functional("huber_loss", keywords="reduction delta"),
+    "KLDivLoss": functional("kl_div", keywords="reduction log_target"),
+    "SoftMarginLoss": functional("soft_margin_loss", keywords="reduction"),
+    "HingeEmbeddingLoss": functional("hinge_embedding_loss", keywords="margin reduction"),
+    "CosineSimilarity": functional("cosine_similarity", "dim", "eps"),
+    "PairwiseDistance": functional("pairwise_distance", "norm", "eps", "keepdim"),
+    "NLLLoss": functional("nll_loss", keywords="weight ignore_index reduction"),
+    "BCELoss": functional("binary_cross_entropy", keywords="weight reduction"),
+    "CrossEntropyLoss": functional("cross_entropy", keywords="weight ignore_index reduction label_smoothing"),
+    "BCEWithLogitsLoss": functional("binary_cross_entropy_with_logits", "weight", keywords="pos_weight reduction"),
 }
 
 
@@ -178,7 +169,7 @@ def pooling_functional(call: cst.Call, ctx: RewriteContext):
 )
 def rearrangement_functional(call: cst.Call, ctx: RewriteContext):
     """A module that pads, shuffles or unfolds is its function."""
-    yield from function_called(call, ctx, SHAPES)
+    yield from function_called(call, ctx, REARRANGEMENTS)
 
 
 @rule(

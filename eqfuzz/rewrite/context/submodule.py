@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
@@ -99,15 +100,37 @@ def _attributes(node: cst.CSTNode) -> Iterator[str]:
         yield from _attributes(child)
 
 
-def function_called(call: cst.Call, ctx: RewriteContext, table: Mapping[str, str]) -> Iterator[str]:
-    """The function behind the submodule called: by its kind, text like ``relu({x}, {m}.inplace)`` of functions in
-    ``torch.nn.functional``, where ``{m}`` is the submodule and ``{x}`` are its arguments."""
-    module = called(call, ctx, table)
+@dataclasses.dataclass(frozen=True)
+class FunctionalForm:
+    """A function in ``torch.nn.functional`` and what it takes after the module's own arguments.
+
+    ``positional`` and ``keywords`` are attributes of the module; a positional one that is no identifier is an
+    expression, in which ``{m}`` stands for the module.
+    """
+
+    function: str
+    positional: tuple[str, ...]
+    keywords: tuple[str, ...]
+
+    def text(self, module: str, arguments: str) -> str:
+        """The arguments of the call as text."""
+        own = [f"{module}.{name}" if name.isidentifier() else name.format(m=module) for name in self.positional]
+        return ", ".join([arguments, *own, *(f"{name}={module}.{name}" for name in self.keywords)])
+
+
+def functional(function: str, *positional: str, keywords: str = "") -> FunctionalForm:
+    """The form ``function(x, m.POSITIONAL, KEYWORD=m.KEYWORD)``; ``keywords`` are separated by spaces."""
+    return FunctionalForm(function, positional, tuple(keywords.split()))
+
+
+def function_called(call: cst.Call, ctx: RewriteContext, forms: Mapping[str, FunctionalForm]) -> Iterator[str]:
+    """The function behind the submodule that is called, by the form for the submodule's class."""
+    module = called(call, ctx, forms)
     if module is None:
         return
-    name, _, given = table[module.kind].partition("(")
-    written = given.format(x=arguments(call, ctx), m=ctx.text(call.func))
-    yield f"{ctx.path(f'torch.nn.functional.{name}')}({written}"
+    form = forms[module.kind]
+    passed = form.text(ctx.text(call.func), arguments(call, ctx))
+    yield f"{ctx.path(f'torch.nn.functional.{form.function}')}({passed})"
 
 
 def model(forward: str, **modules: str) -> str:
