@@ -19,7 +19,7 @@ from eqfuzz.events.self_check import SelfCheckStep, SelfCheckSummary
 from eqfuzz.mutate.seed_run import THREAD_COUNTS
 from eqfuzz.mutate.self_check import case_of, verdicts_of
 from eqfuzz.oracle.calibration.capability import CAPABILITIES
-from eqfuzz.oracle.calibration.ill_conditioned import hostile_programs
+from eqfuzz.oracle.calibration.ill_conditioned import ill_conditioned_programs
 from eqfuzz.oracle.calibration.recall import Recall
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.formats import read_program
@@ -246,7 +246,7 @@ class Calibration:
             )
             self._tell_pairs(self.pairs[COMPILED], began)
             began = time.monotonic()
-            made = hostile_programs(hostile, self.seed)
+            made = ill_conditioned_programs(hostile, self.seed)
             self._cases(pool, self.pairs[HOSTILE], made, {**derived, "variants": 1}, hostile)
         self._tell_pairs(self.pairs[HOSTILE], began)
 

@@ -1,4 +1,4 @@
-"""Other tools' oracles, on one pair of leaves: the columns that the judge's recall is printed beside.
+"""Oracles of other tools, on one pair of leaves, to which eqfuzz's recall is compared.
 
 Thresholds are the published ones. NNSmith (Liu et al., ASPLOS 2023), WhiteFox (Yang et al., OOPSLA 2024) and PolyJuice
 (Zhou et al., OOPSLA 2024) compare element by element; TorchFuzz (in PyTorch's repository) compares sums.
@@ -16,7 +16,7 @@ from eqfuzz.oracle.reference.reference import LeafReference, Reference
 from eqfuzz.torch_internals.dynamo import dynamo_same
 
 Alarm = Callable[[torch.Tensor, torch.Tensor, Any], bool]
-"""Whether the eager and the compiled leaf are found to differ; the third is the leaf's value in float64."""
+"""Whether an oracle reports a difference; arguments: the eager leaf, the compiled leaf, the leaf's value in float64."""
 
 _TORCHFUZZ_PERCENT = 5.0
 _TORCHFUZZ_ABSOLUTE = 1.0
@@ -37,7 +37,7 @@ def same(eager: torch.Tensor, compiled: torch.Tensor, wide: Any) -> bool:
 
 def elementwise(relative: float, absolute: float) -> Alarm:
     def alarm(eager: torch.Tensor, compiled: torch.Tensor, wide: Any) -> bool:
-        # In float64, so that the threshold itself is not rounded; the values alone, since that is what is published.
+        # In float64, so that the threshold itself is not rounded; values only, as published.
         sides = compiled.detach().double(), eager.detach().double()
         return not torch.allclose(*sides, rtol=relative, atol=absolute, equal_nan=True)
 
@@ -51,35 +51,35 @@ def torchfuzz(eager: torch.Tensor, compiled: torch.Tensor, wide: Any) -> bool:
 
 
 def alarms(
-    first: Observation, second: Observation, known: Reference, groups: Iterable[str] = ("outputs", "gradients")
+    first: Observation, second: Observation, reference: Reference, groups: Iterable[str] = ("outputs", "gradients")
 ) -> set[str]:
-    """The oracles that find any leaf of a pair's first calls different."""
-    found: set[str] = set()
+    """The oracles that report a difference in any leaf of the first calls."""
+    names: set[str] = set()
     for group in groups:
-        wide = dict(getattr(known.calls[0], group))
+        wide = dict(getattr(reference.calls[0], group))
         after = dict(getattr(second.calls[0], group))
         for path, before in getattr(first.calls[0], group):
             if isinstance(before, torch.Tensor) and isinstance(after.get(path), torch.Tensor):
-                found |= seen(before, after[path], wide.get(path))
-    return found
+                names |= alarms_of_leaf(before, after[path], wide.get(path))
+    return names
 
 
-def seen(before: torch.Tensor, after: torch.Tensor, known: LeafReference | None) -> set[str]:
-    """The oracles that find one leaf different; none does for truth values and complex numbers."""
+def alarms_of_leaf(before: torch.Tensor, after: torch.Tensor, reference: LeafReference | None) -> set[str]:
+    """The oracles that report a difference in one leaf; none for truth values and complex numbers."""
     if before.dtype is torch.bool or before.is_complex():
         return set()
-    wide = None if known is None else known.value
+    wide = None if reference is None else reference.value
     return {name for name, alarm in OTHERS.items() if alarm(before, after, wide)}
 
 
 def own_checks(
-    first: CallObservation, second: CallObservation, known: CallObservation | None
+    first: CallObservation, second: CallObservation, reference: CallObservation | None
 ) -> dict[str, dict[str, bool]]:
-    """Whether PyTorch's own ``same`` and ``assert_close`` pass each tensor of two calls, by path."""
-    found: dict[str, dict[str, bool]] = {}
+    """Whether PyTorch's own ``same`` and ``assert_close`` accept each tensor of two calls, by path."""
+    accepted: dict[str, dict[str, bool]] = {}
     for group in VALUES:
         after = dict(getattr(second, group))
-        references = dict(getattr(known, group)) if known is not None else {}
+        references = dict(getattr(reference, group)) if reference is not None else {}
         for path, before in getattr(first, group):
             other = after.get(path)
             if not isinstance(before, torch.Tensor) or not isinstance(other, torch.Tensor):
@@ -87,9 +87,9 @@ def own_checks(
             alike = before.shape == other.shape and before.dtype == other.dtype
             if alike and before.layout is other.layout is torch.strided:
                 wide = references[path].value if path in references else None
-                passed = {"same": same, "assert_close": assert_close}
-                found.setdefault(path, {name: not alarm(before, other, wide) for name, alarm in passed.items()})
-    return found
+                checks = {"same": same, "assert_close": assert_close}
+                accepted.setdefault(path, {name: not alarm(before, other, wide) for name, alarm in checks.items()})
+    return accepted
 
 
 OTHERS: dict[str, Alarm] = {

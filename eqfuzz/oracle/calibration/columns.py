@@ -1,5 +1,5 @@
-"""The columns of the recall table. Light: reports read it without torch."""
+"""The columns of the recall table. Imports nothing, since reports read it without torch."""
 
 JUDGE = "eqfuzz"
 COLUMNS = (JUDGE, "assert_close", "same, fp64", "NNSmith", "WhiteFox", "PolyJuice", "TorchFuzz")
-"""The judge, then the other tools' oracles (``eqfuzz.oracle.calibration.baseline_oracles``)."""
+"""eqfuzz, then the oracles of other tools (``eqfuzz.oracle.calibration.baseline_oracles``)."""

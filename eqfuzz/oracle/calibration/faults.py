@@ -1,4 +1,4 @@
-"""Faults to plant: what a wrong compiler could do to one element, or to one property, of an observation."""
+"""Faults to plant in observations: an error in one element or one property, such as a wrong compiler could cause."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eqfuzz.oracle.observe.observation import CallObservation, Leaves, Observati
 from eqfuzz.oracle.observe.observer import snapshot
 
 LEAST_ULPS = 2
-"""A smaller error than this is no fault: two legal kernels may differ by it."""
+"""Smaller errors are no faults: two legal kernels may differ by as much."""
 
 _BITS = {
     torch.float64: torch.int64,
@@ -23,7 +23,7 @@ _BITS = {
 }
 
 _MOST_EXACT = {torch.float64: 2.0**52, torch.float32: 2.0**23, torch.float16: 2.0**10, torch.bfloat16: 2.0**7}
-"""Below that a float tells two whole numbers apart."""
+"""Below this limit a float dtype represents all whole numbers."""
 
 _OTHER_DTYPE = {
     torch.float64: torch.float32,
@@ -35,7 +35,7 @@ _OTHER_DTYPE = {
 
 @dataclasses.dataclass(frozen=True)
 class PlantedFault:
-    """The observation with one fault in it. ``leaf`` names the group and the place of the leaf it is in, if any."""
+    """An observation with one fault. ``leaf`` is the group and position of the faulty leaf, if there is one."""
 
     observation: Observation
     leaf: tuple[str, int] | None = None
@@ -43,10 +43,14 @@ class PlantedFault:
 
 @dataclasses.dataclass(frozen=True)
 class ElementFault:
-    """A wrong number in one element: ``where`` masks elements that can have it, ``number`` is the wrong one.
+    """A wrong number in one element.
 
-    ``number`` gets the values as float64 and the element's flat place. ``eager_pair`` marks what is compared between
-    two eager runs only, ``whole`` what is planted in whole numbers, of integer dtypes too: in what came out of a jump.
+    Attributes:
+        name: The fault's name in tables.
+        where: A mask of the elements that can have it.
+        number: The wrong number, from the values as float64, the element's flat position and a random generator.
+        eager_pair: The fault is compared between two eager runs only.
+        whole: It is planted in leaves of whole numbers, integers included.
     """
 
     name: str
@@ -58,9 +62,9 @@ class ElementFault:
     def plant(
         self, run: Observation, group: str, dtype: torch.dtype, rng: random.Random, eager: Observation | None = None
     ) -> PlantedFault | None:
-        """The fault in a random element of a random leaf of ``run``'s ``group``; None where no element can have it.
+        """Plant the fault in a random element of a random leaf of ``group``; None if no element can have it.
 
-        It is no fault of a number to come closer than ``LEAST_ULPS`` to the run's own or to ``eager``'s.
+        A number closer than ``LEAST_ULPS`` to the run's own or to ``eager``'s is no fault.
         """
         leaves = getattr(run.calls[0], group)
         right = {} if eager is None else dict(getattr(eager.calls[0], group))
@@ -80,7 +84,7 @@ class ElementFault:
 
 @dataclasses.dataclass(frozen=True)
 class PropertyFault:
-    """Another property than a number is wrong: ``change`` gives the wrong call, or None where it cannot be made."""
+    """A wrong property: ``change`` returns the call with it and the position of the faulty leaf; None if impossible."""
 
     eager_pair: ClassVar[bool] = False
 
@@ -90,7 +94,7 @@ class PropertyFault:
     def plant(
         self, run: Observation, group: str, dtype: torch.dtype, rng: random.Random, eager: Observation | None = None
     ) -> PlantedFault | None:
-        """The fault in ``run``'s first call; ``group`` is "outputs"."""
+        """Plant the fault in the first call; ``group`` is "outputs"."""
         changed = self.change(run.calls[0], dtype, rng)
         if changed is None:
             return None
@@ -102,12 +106,12 @@ Fault = ElementFault | PropertyFault
 
 
 def ulps_apart(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    """How many representable numbers lie between the elements of two finite tensors of one float dtype."""
+    """The distance in ulps of the elements of two finite tensors of one float dtype."""
     return (_ordered(first) - _ordered(second)).abs()
 
 
 def relative(error: float) -> ElementFault:
-    """One element off by ``error`` times its value, up or down."""
+    """One element differs by ``error`` times its value, up or down."""
 
     def number(values: torch.Tensor, element: int, rng: random.Random) -> float:
         return float(values[element]) * (1.0 + rng.choice((-1.0, 1.0)) * error)
@@ -120,7 +124,7 @@ def _nonzero(values: torch.Tensor) -> torch.Tensor:
 
 
 def off_by(least: int, most: int) -> ElementFault:
-    """A whole number that is ``least`` to ``most`` too large or too small."""
+    """A whole number is too large or too small by ``least`` to ``most``."""
 
     def number(values: torch.Tensor, element: int, rng: random.Random) -> float:
         return float(values[element]) + rng.choice((-1, 1)) * rng.randint(least, most)
@@ -166,8 +170,8 @@ def _wrong_aliasing(
 ) -> tuple[CallObservation, int | None] | None:
     if not call.outputs:
         return None
-    kept: Leaves = call.shared[:-1] if call.shared else [(f"{call.outputs[0][0]} and args[0]", "at 0")]
-    return dataclasses.replace(call, shared=kept), None
+    shared: Leaves = call.shared[:-1] if call.shared else [(f"{call.outputs[0][0]} and args[0]", "at 0")]
+    return dataclasses.replace(call, shared=shared), None
 
 
 def _wrong_mutation(
@@ -215,7 +219,7 @@ PROPERTY_FAULTS = (
 
 
 def planned(group: str) -> Sequence[Fault]:
-    """The faults planted in ``group``: outputs have properties beside values."""
+    """The faults planted in ``group``; those of properties in outputs only."""
     return (*ELEMENT_FAULTS, *WHOLE_FAULTS, SIGN_OF_ZERO, *PROPERTY_FAULTS) if group == "outputs" else ELEMENT_FAULTS
 
 
@@ -237,12 +241,12 @@ def _in_one_output(
 
 
 def _plantable(value: Any, dtype: torch.dtype) -> bool:
-    """Whether one element can be changed without another: no two lie at one address."""
+    """Whether it is a tensor of ``dtype`` whose elements all have their own memory."""
     return isinstance(value, torch.Tensor) and value.dtype is dtype and _has_own_elements(value)
 
 
 def _is_whole(value: Any, dtype: torch.dtype) -> bool:
-    """Whether it is an integer tensor, or one of ``dtype`` with nothing but whole numbers, more than one of them."""
+    """Whether it is an integer tensor, or one of ``dtype`` with different whole numbers only."""
     if not isinstance(value, torch.Tensor) or value.dtype is torch.bool or value.is_complex():
         return False
     if value.is_floating_point():
@@ -289,7 +293,7 @@ def _replaced(leaves: Leaves, place: int, new: torch.Tensor) -> Leaves:
 
 
 def _ordered(value: torch.Tensor) -> torch.Tensor:
-    """Integers in the order of the floats: neighbours differ by one, both zeros are 0."""
+    """The floats as integers of the same order: neighbours differ by one, both zeros are 0."""
     bits = value.detach().contiguous().view(_BITS[value.dtype]).to(torch.int64)
     lowest = -(2**63) if value.dtype is torch.float64 else -(2 ** (8 * value.element_size() - 1))
     return torch.where(bits < 0, lowest - bits, bits)

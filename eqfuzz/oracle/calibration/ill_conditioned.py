@@ -131,13 +131,13 @@ _BODIES = (
         _NORMAL,
     ),
 )
-"""Statements, and how the two arguments are drawn; names in braces are sizes."""
+"""The program's statements and the expressions of its two arguments; names in braces are sizes."""
 
 
-def hostile_programs(count: int, seed: int) -> list[Program]:
-    """``count`` small programs that lose digits on purpose, in turn from every kind; equal for equal ``seed``."""
+def ill_conditioned_programs(count: int, seed: int) -> list[Program]:
+    """``count`` small programs that lose digits, round-robin from every kind; equal for equal ``seed``."""
     rng = random.Random(f"hostile {seed}")
-    made = []
+    programs = []
     for number in range(count):
         body, first, second = _BODIES[number % len(_BODIES)]
         sizes = {
@@ -149,5 +149,5 @@ def hostile_programs(count: int, seed: int) -> list[Program]:
         }
         filled = [text.format(**sizes) for text in (body, first, second)]
         source = _SHAPE.format(body=filled[0], first=filled[1], second=filled[2])
-        made.append(recognise(source, f"hostile-{number}.py"))
-    return made
+        programs.append(recognise(source, f"hostile-{number}.py"))
+    return programs

@@ -1,7 +1,7 @@
-"""Recall: of the faults planted in correct runs of real programs, the share that the judge and others see.
+"""Recall: the share of faults planted in correct runs of real programs that eqfuzz and other oracles detect.
 
-An oracle that calls the correct run itself wrong sees nothing there: an alarm that always sounds tells nobody. A run
-that the judge calls wrong is no correct one, or the judge is: it is left out and told, for someone to find out which.
+An oracle that calls the correct run itself wrong detects nothing there: an alarm that is always on carries no
+information. A run that eqfuzz calls wrong is left out and listed: either of the two is wrong, which is decided by hand.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from typing import Any
 
 import torch
 
-from eqfuzz.oracle.calibration.baseline_oracles import OTHERS, alarms, seen
+from eqfuzz.oracle.calibration.baseline_oracles import OTHERS, alarms, alarms_of_leaf
 from eqfuzz.oracle.calibration.columns import JUDGE
 from eqfuzz.oracle.calibration.faults import Fault, PlantedFault, planned
-from eqfuzz.oracle.calibration.specimens import DTYPES, NoSpecimen, Specimen, subject
+from eqfuzz.oracle.calibration.specimens import DTYPES, NoSpecimen, Specimen, judge_with_references, make_specimen
 from eqfuzz.oracle.compare.eager_judge import judge_rewrite
-from eqfuzz.oracle.compare.oracles import judge_compiled
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
-from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.oracle.observe.observer import Transform
 from eqfuzz.program.program import Program
 
@@ -30,7 +28,7 @@ GROUPS = ("outputs", "gradients")
 
 @dataclasses.dataclass(frozen=True)
 class RecallRow:
-    """What is counted together."""
+    """The key of a row of the recall table."""
 
     fault: str
     dtype: str
@@ -39,53 +37,57 @@ class RecallRow:
 
 @dataclasses.dataclass
 class Count:
-    """How many faults of one row were planted, how many each oracle saw, and why the judge missed the others."""
+    """How many faults of a row were planted, how many each oracle detected, and why eqfuzz missed the others."""
 
     planted: int = 0
-    seen: Counter[str] = dataclasses.field(default_factory=Counter)
+    detected: Counter[str] = dataclasses.field(default_factory=Counter)
     missed: Counter[str] = dataclasses.field(default_factory=Counter)
 
     def add(self, other: Count) -> None:
         self.planted += other.planted
-        self.seen.update(other.seen)
+        self.detected.update(other.detected)
         self.missed.update(other.missed)
 
     def recall(self, oracle: str = JUDGE) -> float:
-        """The share that ``oracle`` saw; 1 where nothing was planted."""
-        return self.seen[oracle] / self.planted if self.planted else 1.0
+        """The share that ``oracle`` detected; 1 if nothing was planted."""
+        return self.detected[oracle] / self.planted if self.planted else 1.0
 
 
 @dataclasses.dataclass
 class Recall:
-    """The table: counts by row, and why programs could not be measured in a dtype.
+    """The recall table.
 
-    ``subjects`` counts programs by dtype, ``wolves`` those by dtype and oracle whose correct run is called wrong,
-    ``claims`` those that the judge calls wrong.
+    Attributes:
+        rows: The counts of each row.
+        programs: How many programs were measured, by dtype.
+        false_alarms: How many correct runs other oracles call wrong, by dtype and oracle.
+        left_out: Programs that could not be measured in a dtype, with the reason.
+        claims: Runs that eqfuzz calls wrong, with the verdict.
     """
 
     rows: dict[RecallRow, Count] = dataclasses.field(default_factory=dict)
-    subjects: Counter[str] = dataclasses.field(default_factory=Counter)
-    wolves: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)
+    programs: Counter[str] = dataclasses.field(default_factory=Counter)
+    false_alarms: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)
     left_out: list[str] = dataclasses.field(default_factory=list)
     claims: list[str] = dataclasses.field(default_factory=list)
 
     def add(self, other: Recall) -> None:
         for row, count in other.rows.items():
             self.rows.setdefault(row, Count()).add(count)
-        self.subjects.update(other.subjects)
-        for dtype, count in other.wolves.items():
-            self.wolves.setdefault(dtype, Counter()).update(count)
+        self.programs.update(other.programs)
+        for dtype, count in other.false_alarms.items():
+            self.false_alarms.setdefault(dtype, Counter()).update(count)
         self.left_out += other.left_out
         self.claims += other.claims
 
     def to_json(self) -> dict[str, Any]:
         rows = [
-            {**vars(row), "planted": count.planted, "seen": dict(count.seen), "missed": dict(count.missed)}
+            {**vars(row), "planted": count.planted, "seen": dict(count.detected), "missed": dict(count.missed)}
             for row, count in self.rows.items()
         ]
-        wolves = {dtype: dict(count) for dtype, count in self.wolves.items()}
+        false_alarms = {dtype: dict(count) for dtype, count in self.false_alarms.items()}
         texts = {"left_out": self.left_out, "claims": self.claims}
-        return {"rows": rows, "subjects": dict(self.subjects), "wolves": wolves, **texts}
+        return {"rows": rows, "subjects": dict(self.programs), "wolves": false_alarms, **texts}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Recall:
@@ -95,8 +97,8 @@ class Recall:
             )
             for row in data["rows"]
         }
-        wolves = {dtype: Counter(count) for dtype, count in data["wolves"].items()}
-        return cls(rows, Counter(data["subjects"]), wolves, data["left_out"], data["claims"])
+        false_alarms = {dtype: Counter(count) for dtype, count in data["wolves"].items()}
+        return cls(rows, Counter(data["subjects"]), false_alarms, data["left_out"], data["claims"])
 
 
 def measure(
@@ -106,84 +108,78 @@ def measure(
     dtypes: Iterable[torch.dtype] = DTYPES,
     transform: Transform | None = None,
 ) -> Recall:
-    """Plant ``draws`` faults of every kind in the program, in each dtype, and ask every oracle for each.
+    """Plant ``draws`` faults of every kind in the program, in each dtype, and run every oracle on each.
 
-    ``transform``, such as ``torch.compile``, makes the run that faults are planted in; without one it is eager's.
+    ``transform``, such as ``torch.compile``, makes the run in which faults are planted; without one it is eager's.
     """
-    found = Recall()
+    table = Recall()
     for dtype in dtypes:
         name = name_of(dtype)
         try:
-            made = subject(program, dtype, seed, transform)
+            specimen = make_specimen(program, dtype, seed, transform)
         except NoSpecimen as error:
-            found.left_out.append(f"{program.name} in {name}: {error}")
+            table.left_out.append(f"{program.name} in {name}: {error}")
             continue
-        verdict = judged(made, made.other)
+        verdict = judge_with_references(specimen.eager, specimen.other, specimen.references)
         if verdict.is_finding:
-            found.claims.append(f"{program.name} in {name}: {verdict.kind}: {verdict.message}")
+            table.claims.append(f"{program.name} in {name}: {verdict.kind}: {verdict.message}")
             continue
-        found.subjects[name] += 1
-        crying = {group: alarms(made.eager, made.other, made.references[-1], [group]) for group in GROUPS}
-        found.wolves[name] = Counter(set().union(*crying.values()))
+        table.programs[name] += 1
+        false_alarms = {
+            group: alarms(specimen.eager, specimen.other, specimen.references[-1], [group]) for group in GROUPS
+        }
+        table.false_alarms[name] = Counter(set().union(*false_alarms.values()))
         for group in GROUPS:
             for fault in planned(group):
                 rng = random.Random(f"{seed} {program.name} {name} {group}")
-                count = _count(made, group, fault, rng, draws, crying[group])
+                count = _count(specimen, group, fault, rng, draws, false_alarms[group])
                 if count.planted:
-                    found.rows[RecallRow(fault.name, name, group)] = count
-    return found
+                    table.rows[RecallRow(fault.name, name, group)] = count
+    return table
 
 
 def name_of(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def judged(made: Specimen, other: Observation) -> Verdict:
-    """What the judge says of the other run, asked as in a case: a few noisy runs first, many before a claim."""
-    verdict = judge_compiled(made.eager, other, None)
-    for known in made.references:
-        if verdict.kind is VerdictKind.AGREE:
-            break
-        verdict = judge_compiled(made.eager, other, known)
-    return verdict
-
-
-def _count(made: Specimen, group: str, fault: Fault, rng: random.Random, draws: int, crying: set[str]) -> Count:
+def _count(
+    specimen: Specimen, group: str, fault: Fault, rng: random.Random, draws: int, false_alarms: set[str]
+) -> Count:
     count = Count()
-    for planted in _plants(made, group, fault, rng, draws):
+    for planted in _plants(specimen, group, fault, rng, draws):
         count.planted += 1
         if fault.eager_pair:
-            verdict = judge_rewrite(made.eager, planted.observation, None, None, "bitwise")
+            verdict = judge_rewrite(specimen.eager, planted.observation, None, None, "bitwise")
         else:
-            verdict = judged(made, planted.observation)
-        told = {JUDGE} if verdict.is_finding or verdict.kind is VerdictKind.SUSPECT_RULE else set()
-        if not told:
+            verdict = judge_with_references(specimen.eager, planted.observation, specimen.references)
+        is_detected = verdict.is_finding or verdict.kind is VerdictKind.SUSPECT_RULE
+        if not is_detected:
             count.missed[_why(verdict)] += 1
-        told |= _others(made, planted)
-        count.seen.update(told if fault.eager_pair else told - crying)
+        detected = _other_oracles(specimen, planted) | ({JUDGE} if is_detected else set())
+        count.detected.update(detected if fault.eager_pair else detected - false_alarms)
     return count
 
 
-def _plants(made: Specimen, group: str, fault: Fault, rng: random.Random, draws: int) -> Iterator[PlantedFault]:
+def _plants(specimen: Specimen, group: str, fault: Fault, rng: random.Random, draws: int) -> Iterator[PlantedFault]:
     for _ in range(draws):
-        run = made.eager if fault.eager_pair else made.other
-        planted = fault.plant(run, group, made.dtype, rng, made.eager)
+        run = specimen.eager if fault.eager_pair else specimen.other
+        planted = fault.plant(run, group, specimen.dtype, rng, specimen.eager)
         if planted is None:
             return
         yield planted
 
 
-def _others(made: Specimen, planted: PlantedFault) -> set[str]:
-    """The other oracles that see the fault: those of values look at the leaf it is in, and everyone sees a raise."""
+def _other_oracles(specimen: Specimen, planted: PlantedFault) -> set[str]:
+    """The other oracles that detect the fault: those of values get the faulty leaf, and all detect an exception."""
     if planted.observation.calls[0].raised is not None:
         return set(OTHERS)
     if planted.leaf is None:
         return set()
     group, place = planted.leaf
     path, after = getattr(planted.observation.calls[0], group)[place]
-    before = dict(getattr(made.eager.calls[0], group)).get(path)
-    known = dict(getattr(made.references[-1].calls[0], group)).get(path)
-    return seen(before, after, known) if isinstance(before, torch.Tensor) else set()
+    before = dict(getattr(specimen.eager.calls[0], group)).get(path)
+    reference = dict(getattr(specimen.references[-1].calls[0], group)).get(path)
+    return alarms_of_leaf(before, after, reference) if isinstance(before, torch.Tensor) else set()
 
 
 def _why(verdict: Verdict) -> str:

@@ -1,15 +1,16 @@
-"""Subjects: real programs in every float dtype, run once in eager and once compiled, with what would judge them."""
+"""Specimens: real programs in every float dtype, run once in eager and once compiled, with their references."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from eqfuzz.oracle.compare.eager_judge import judge_self
-from eqfuzz.oracle.compare.verdict import VerdictKind
+from eqfuzz.oracle.compare.oracles import judge_compiled
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.oracle.observe.observer import Transform, observe
 from eqfuzz.oracle.reference.error_bound import reference
@@ -24,15 +25,14 @@ DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
 
 class NoSpecimen(Exception):
-    """The program cannot be measured in this dtype; ``str()`` says why."""
+    """The program cannot be measured in this dtype; ``str()`` is the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Specimen:
     """One program in one dtype: its first input set, observed in eager, and its references for ``THRESHOLDS.samples``.
 
-    ``other`` is the second run, a correct one that rounds in its own way: compiled, or eager's own where nothing was
-    compiled.
+    ``other`` is the second run, a correct one that may round differently: compiled, or eager's if nothing is compiled.
     """
 
     program: Program
@@ -44,25 +44,25 @@ class Specimen:
     references: tuple[Reference, ...]
 
 
-def subject(program: Program, dtype: torch.dtype, seed: int, transform: Transform | None = None) -> Specimen:
+def make_specimen(program: Program, dtype: torch.dtype, seed: int, transform: Transform | None = None) -> Specimen:
     """The program with every float32 number of its arguments and parameters in ``dtype``.
 
-    Arguments want gradients wherever the program runs so. ``transform``, such as ``torch.compile``, makes the other
-    run. Raises NoSubject.
+    Arguments require gradients if the program supports it. ``transform``, such as ``torch.compile``, makes the other
+    run. Raises NoSpecimen.
     """
     try:
         loaded = Loaded(program)
-        given = loaded.calls(seed)[0]
+        first_call = loaded.calls(seed)[0]
     except InvalidSeed as error:
         raise NoSpecimen(error.reason) from error
 
     def make() -> Any:
-        made = loaded.instance()
-        return made.to(dtype) if isinstance(made, torch.nn.Module) and dtype is not torch.float32 else made
+        target = loaded.instance()
+        return target.to(dtype) if isinstance(target, torch.nn.Module) and dtype is not torch.float32 else target
 
     reason = ""
     for wants_gradients in (True, False):
-        calls = [cast(given, dtype, wants_gradients)]
+        calls = [cast(first_call, dtype, wants_gradients)]
         eager = observe(make, calls)
         raised = eager.calls[0].raised
         reason = f"raises {raised.type}: {raised.message}" if raised is not None else ""
@@ -70,12 +70,22 @@ def subject(program: Program, dtype: torch.dtype, seed: int, transform: Transfor
             repeated = judge_self(eager, observe(make, calls))
             reason = "" if repeated.kind is VerdictKind.AGREE else repeated.message
         if not reason:
-            known = tuple(reference(make, calls, seed=seed, samples=samples) for samples in THRESHOLDS.samples)
-            narrow = known[0].narrowest
-            if narrow is not None and torch.finfo(narrow).eps > torch.finfo(dtype).eps:
-                raise NoSpecimen(f"computes in {str(narrow).removeprefix('torch.')}")
-            return Specimen(program, dtype, make, calls, eager, _other(make, calls, eager, transform), known)
+            references = tuple(reference(make, calls, seed=seed, samples=samples) for samples in THRESHOLDS.samples)
+            narrowest = references[0].narrowest
+            if narrowest is not None and torch.finfo(narrowest).eps > torch.finfo(dtype).eps:
+                raise NoSpecimen(f"computes in {str(narrowest).removeprefix('torch.')}")
+            return Specimen(program, dtype, make, calls, eager, _other(make, calls, eager, transform), references)
     raise NoSpecimen(reason)
+
+
+def judge_with_references(eager: Observation, other: Observation, references: Sequence[Reference]) -> Verdict:
+    """The verdict on two runs as for a cell: without a reference, then with each of them until the runs agree."""
+    verdict = judge_compiled(eager, other, None)
+    for measured in references:
+        if verdict.kind is VerdictKind.AGREE:
+            break
+        verdict = judge_compiled(eager, other, measured)
+    return verdict
 
 
 def _other(make: Callable[[], Any], calls: list[Call], eager: Observation, transform: Transform | None) -> Observation:
@@ -89,16 +99,16 @@ def _other(make: Callable[[], Any], calls: list[Call], eager: Observation, trans
 
 
 def cast(call: Call, dtype: torch.dtype, wants_gradients: bool) -> Call:
-    """The call with its float32 tensors in ``dtype``; what is one tensor in two places stays one."""
-    made: dict[int, Any] = {}
+    """The call with its float32 tensors in ``dtype``; arguments that are one tensor stay one."""
+    converted: dict[int, Any] = {}
 
     def one(value: Any) -> Any:
         if type(value) is not torch.Tensor or value.dtype is not torch.float32 or value.layout is not torch.strided:
             return value
-        if id(value) not in made:
+        if id(value) not in converted:
             new = value if dtype is torch.float32 else value.detach().to(dtype)
-            made[id(value)] = new.requires_grad_(value.requires_grad or (wants_gradients and value.is_leaf))
-        return made[id(value)]
+            converted[id(value)] = new.requires_grad_(value.requires_grad or (wants_gradients and value.is_leaf))
+        return converted[id(value)]
 
     fresh = call.copy()
     args, kwargs = tree_map(one, (fresh.args, fresh.kwargs))

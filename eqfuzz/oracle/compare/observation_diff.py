@@ -146,7 +146,9 @@ def values_verdict(
     for number, one, other in finished(first, second):
         leaf_references = [_leaf_references(reference, number, group) for reference in references]
         for (path, before), (_, after) in zip(getattr(one, group), getattr(other, group), strict=True):
-            difference = compare(group, before, after, *(known.get(path) for known in leaf_references))
+            difference = compare(
+                group, before, after, *(leaf_reference.get(path) for leaf_reference in leaf_references)
+            )
             if difference is None:
                 continue
             verdict = _values_verdict(difference, kind, number, one, path, names)

@@ -178,9 +178,9 @@ def _values(comparison: Comparison, group: str, kind: VerdictKind) -> Verdict | 
     sides = comparison.eager, comparison.compiled
     reason = no_reference(comparison.reference)
 
-    def compare(_: str, first: Any, second: Any, known: LeafReference | None, __: Any) -> Difference | None:
-        why = reason or ("" if known is not None else "the reference run ended before this call")
-        return against_reference(first, second, known, why)
+    def compare(_: str, first: Any, second: Any, leaf: LeafReference | None, __: Any) -> Difference | None:
+        why = reason or ("" if leaf is not None else "the reference run ended before this call")
+        return against_reference(first, second, leaf, why)
 
     return (
         observation_diff.paths_difference(*sides, group, kind, NAMES)

@@ -1,4 +1,4 @@
-"""Which tensors look into the same memory after a call, and how far apart."""
+"""Aliasing: which tensors share memory after a call, and at which distance."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from eqfuzz.torch_internals.tensors import storage_key
 
 
 def shared_memory(outputs: Sequence[tuple[str, Any]], others: Sequence[tuple[str, Any]]) -> list[tuple[str, str]]:
-    """For every pair of an output with a later output or with one of ``others``: how their memory is shared.
+    """The pairs that share a storage, of an output and a later output or one of ``others``, each with its relation.
 
-    A pair is named by the Python expression ``shared(a, b)``, and told where it shares a storage: the distance of the
-    first elements in bytes, and whether the two extents overlap. Empty tensors share nothing.
+    A pair is named by the Python expression ``shared(a, b)``. Its relation is the distance of the first elements in
+    bytes, and whether the two extents overlap. Empty tensors share nothing.
     """
-    told = []
-    mine = [(path, leaf) for path, leaf in outputs if _has_memory(leaf)]
-    theirs = [(path, leaf) for path, leaf in others if _has_memory(leaf)]
-    for number, (path, leaf) in enumerate(mine):
-        for other, value in (*mine[number + 1 :], *theirs):
+    pairs = []
+    own = [(path, leaf) for path, leaf in outputs if _has_memory(leaf)]
+    foreign = [(path, leaf) for path, leaf in others if _has_memory(leaf)]
+    for number, (path, leaf) in enumerate(own):
+        for other, value in (*own[number + 1 :], *foreign):
             if storage_key(leaf) == storage_key(value):
-                told.append((f"shared({path}, {other})", relation(leaf, value)))
-    return told
+                pairs.append((f"shared({path}, {other})", relation(leaf, value)))
+    return pairs
 
 
 def relation(first: torch.Tensor, second: torch.Tensor) -> str:
-    """``overlapping, 8 bytes apart``: two tensors of one storage."""
+    """How two tensors of one storage lie in it: ``overlapping, 8 bytes apart``."""
     starts = [tensor.storage_offset() * tensor.element_size() for tensor in (first, second)]
     ends = [start + _extent(tensor) for start, tensor in zip(starts, (first, second), strict=True)]
     overlap = starts[0] < ends[1] and starts[1] < ends[0]
@@ -35,7 +35,7 @@ def relation(first: torch.Tensor, second: torch.Tensor) -> str:
 
 
 def _extent(tensor: torch.Tensor) -> int:
-    """Bytes from the first element to behind the last one."""
+    """Bytes from the first element to the end of the last one."""
     steps = sum((size - 1) * stride for size, stride in zip(tensor.size(), tensor.stride(), strict=True))
     return (steps + 1) * tensor.element_size()
 

@@ -1,4 +1,4 @@
-"""What a call does besides returning: printed lines, the program's own warnings, the state of the generators."""
+"""Side effects outside of values: printed lines, the program's own warnings, states of random generators."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ import torch
 
 from eqfuzz.torch_internals.source_tree import DYNAMO
 
-_KEPT_CHARACTERS = 1 << 16
+_RECORDED_CHARACTERS = 1 << 16
 _LINES = 1000
 _FROM_KERNEL = "(Triggered internally at"
 _FROM_NUMPY = re.compile(r"(invalid value|divide by zero|overflow|underflow) encountered in ")
 _TORCH = Path(torch.__file__).parent
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 OF_TORCH = "torch.random.get_rng_state()"
-"""What the state of torch's generator for the CPU is called among ``generators``."""
+"""The name of the state of torch's CPU generator among ``generators``."""
 
 
 class AmbientEffects:
-    """Recorded while ``recorded`` lasts: ``printed`` lines, and ``warned``, one ``category: message`` per warning."""
+    """Records ``printed`` lines, and ``warned``, one ``category: message`` per warning, within ``recorded``."""
 
     def __init__(self) -> None:
         self.printed: list[str] = []
@@ -38,18 +38,18 @@ class AmbientEffects:
 
     @contextlib.contextmanager
     def recorded(self, namespace: dict[str, Any]) -> Iterator[None]:
-        """Warnings count where a statement of the program in ``namespace`` gives them; others pass as before."""
+        """Record warnings that statements of the program in ``namespace`` issue; others are shown as before."""
         printed = _TeeStream(sys.stdout)
         with contextlib.redirect_stdout(printed), _warnings_of(namespace, self.warned):  # type: ignore[type-var]
             try:
                 yield
             finally:
-                text = _ADDRESS.sub("0x…", printed.kept.getvalue())
+                text = _ADDRESS.sub("0x…", printed.recorded.getvalue())
                 self.printed = text.splitlines()[:_LINES]
 
 
 def generators() -> list[tuple[str, str]]:
-    """A digest of the state of each generator that a program may draw from, by the expression that gives the state."""
+    """A digest of the state of each generator that a program may use, by the expression that returns the state."""
     kind, keys, position, *rest = np.random.get_state()
     return [
         ("random.getstate()", _digest(repr(random.getstate()).encode())),
@@ -59,17 +59,18 @@ def generators() -> list[tuple[str, str]]:
 
 
 class _TeeStream(io.TextIOBase):
-    """Text goes on to where it went before, and its beginning is kept."""
+    """Writes to ``target`` and records the first characters."""
 
     def __init__(self, target: TextIO) -> None:
         super().__init__()
-        self.kept = io.StringIO()
+        self.recorded = io.StringIO()
+        self._length = 0
         self._target = target
 
     def write(self, text: str, /) -> int:
-        room = _KEPT_CHARACTERS - self.kept.tell()
+        room = _RECORDED_CHARACTERS - self._length
         if room > 0:
-            self.kept.write(text[:room])
+            self._length += self.recorded.write(text[:room])
         self._target.write(text)
         return len(text)
 
@@ -79,7 +80,7 @@ class _TeeStream(io.TextIOBase):
 
 @contextlib.contextmanager
 def _warnings_of(namespace: dict[str, Any], warned: list[str]) -> Iterator[None]:
-    """Warnings that the program itself gives are put in ``warned``, each time, and shown to nobody."""
+    """Append every warning of the program itself to ``warned`` instead of showing it."""
     if not namespace:
         yield
         return
@@ -98,9 +99,9 @@ def _warnings_of(namespace: dict[str, Any], warned: list[str]) -> Iterator[None]
 
 
 def _torch_warns(message: str) -> bool:
-    """Whether an operator gives the warning that is just being shown, although it is told at the program's own line.
+    """Whether an operator issues the warning that is being shown, although it is attributed to the program's line.
 
-    Compiled code has other operators, or none, in that place: what they have to say is not the program's meaning.
+    Compiled code runs other operators, or none, there: their warnings are not part of the program's meaning.
     """
     if _FROM_KERNEL in message or _FROM_NUMPY.match(message):
         return True

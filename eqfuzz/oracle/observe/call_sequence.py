@@ -1,7 +1,7 @@
-"""Call sequences: what one compiled callable is called with after the seed's own inputs, to try its guards.
+"""Call sequences: the calls of one compiled callable after those with the seed's own inputs, to test its guards.
 
-Steps that leave every guard as it is (the same inputs again, new values, small integers) cost no compilation; the
-others (sizes, strides, dtypes, scalars, attributes, globals, modes, aliasing) make Dynamo compile once more each.
+Steps that no guard checks (the same inputs again, new values, small integers) cost no compilation. Each of the others
+(sizes, strides, dtypes, scalars, attributes, globals, modes, aliasing) makes Dynamo compile once more.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.namespace import plain_globals
-from eqfuzz.torch_internals.trees import tree_leaves, tree_map
+from eqfuzz.torch_internals.trees import tensors_in, tree_leaves, tree_map
 
 AGAIN = "the same inputs again"
 INTEGERS = "integer values"
 AFTERWARDS = "the first inputs after that"
 REFUSED = "inputs that eager refuses"
 _LARGEST = 3
+"""The largest magnitude of small integers."""
 _TRIES = 4
+"""How many steps of one kind may fail in eager, in a row, before the kind is abandoned."""
 _TO_INTEGERS = f"""\
 if isinstance(model, torch.nn.Module):
     with torch.no_grad():
@@ -42,14 +44,14 @@ Step = Callable[[Call, "StepTarget", random.Random], Iterator[Call]]
 
 @dataclasses.dataclass(frozen=True)
 class StepTarget:
-    """What a step may look at: the callable and the plain globals of its module."""
+    """What a step may change: the callable and the globals of its module."""
 
     target: Any
     namespace: dict[str, Any]
 
 
 def unguarded(loaded: Loaded, calls: Sequence[Call], seed: int, checks: Collection[str]) -> list[Call]:
-    """Steps for which compiled code must serve as it is; ``checks`` names those wanted. Small integers come last."""
+    """Steps after which no guard may fail; ``checks`` names those to return. Small integers come last."""
     steps: list[Call] = []
     if "repeat" in checks:
         steps.append(dataclasses.replace(calls[0].copy(), label=AGAIN))
@@ -57,29 +59,29 @@ def unguarded(loaded: Loaded, calls: Sequence[Call], seed: int, checks: Collecti
         steps += _new_values(loaded, calls, seed)
     if "integers" in checks:
         steps += _integer_values(calls[0])
-    return _that_run(loaded, steps)
+    return _runnable(loaded, steps)
 
 
 def guarded(loaded: Loaded, calls: Sequence[Call], count: int, rng: random.Random) -> list[Call]:
-    """``count`` steps drawn among those that a guard must notice and that run in eager; then the first inputs again.
+    """``count`` random steps that a guard must detect and that run in eager, then the first inputs again.
 
-    One of each kind first, then another of each that has one.
+    The first steps are of different kinds, the next ones of these kinds again.
     """
     if not count:
         return []
     subject = StepTarget(loaded.instance(), loaded.module.__dict__)
-    # What few programs admit comes first where one does: the rest is tried on all the others.
+    # Kinds that few programs admit come first: the other kinds are tested by all other programs.
     keys = {name: rng.random() ** (1 / rarity) for name, (rarity, _) in STEPS.items()}
     names = sorted(STEPS, key=lambda name: keys[name], reverse=True)
     if _writes_to_arguments(loaded, calls[0]):
         names.sort(key=lambda name: name != "aliasing-arguments")
-    left = {name: _running(loaded, STEPS[name][1](calls[0], subject, rng)) for name in names}
+    remaining = {name: _running(loaded, STEPS[name][1](calls[0], subject, rng)) for name in names}
     chosen: list[Call] = []
-    while left and len(chosen) < count:
-        for name, steps in list(left.items()):
+    while remaining and len(chosen) < count:
+        for name, steps in list(remaining.items()):
             step = next(steps, None)
             if step is None:
-                del left[name]
+                del remaining[name]
                 continue
             chosen.append(step)
             if len(chosen) == count:
@@ -88,7 +90,7 @@ def guarded(loaded: Loaded, calls: Sequence[Call], count: int, rng: random.Rando
 
 
 def _writes_to_arguments(loaded: Loaded, call: Call) -> bool:
-    """Only then does it matter much to compiled code whether arguments share memory."""
+    """Whether a call changes its arguments: only then does it matter much whether these share memory."""
     after = observe(loaded.instance, [call]).calls[0].inputs_after
     before = [
         pair for prefix, value in (("args", call.args), ("kwargs", call.kwargs)) for pair in leaves(value, prefix)
@@ -99,16 +101,16 @@ def _writes_to_arguments(loaded: Loaded, call: Call) -> bool:
     )
 
 
-def _that_run(loaded: Loaded, steps: Sequence[Call]) -> list[Call]:
-    """The steps that eager finishes, each on a fresh callable."""
+def _runnable(loaded: Loaded, steps: Sequence[Call]) -> list[Call]:
+    """The steps that do not raise in eager, each on a fresh callable."""
     return [step for step in steps if observe(loaded.instance, [step]).calls[0].raised is None]
 
 
 def _running(loaded: Loaded, steps: Iterator[Call]) -> Iterator[Call]:
-    """The steps that eager finishes, until several in a row are none."""
+    """The steps that do not raise in eager, until several in a row raise."""
     failed = 0
     for step in steps:
-        if _that_run(loaded, [step]):
+        if _runnable(loaded, [step]):
             failed = 0
             yield step
         elif (failed := failed + 1) == _TRIES:
@@ -116,7 +118,7 @@ def _running(loaded: Loaded, steps: Iterator[Call]) -> Iterator[Call]:
 
 
 def _new_values(loaded: Loaded, calls: Sequence[Call], seed: int) -> list[Call]:
-    """The inputs that another seed gives, where they have the shapes of the first."""
+    """The inputs drawn with another seed, if they have the shapes of the first ones."""
     fresh = loaded.calls(seed + 1)[0]
     if _shapes(fresh) != _shapes(calls[0]):
         return []
@@ -124,7 +126,7 @@ def _new_values(loaded: Loaded, calls: Sequence[Call], seed: int) -> list[Call]:
 
 
 def _integer_values(call: Call) -> list[Call]:
-    """Small integers in every float tensor, of arguments and state: then sums and products are exact in any order."""
+    """Small integers in every float tensor of arguments and state, with which sums and products are exact."""
     return [_with(call, _rounded, label=INTEGERS, before=_TO_INTEGERS)]
 
 
@@ -139,7 +141,7 @@ def _rounded(value: torch.Tensor) -> torch.Tensor:
 
 
 def other_sizes(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
-    """One size, wherever it occurs in the arguments, becomes another; 1 and 0 among them."""
+    """All dimensions of one size in the arguments get another size, 1 and 0 included."""
     sizes = sorted({size for tensor in _tensors(call) for size in tensor.shape if size > 1})
     rng.shuffle(sizes)
     for size in sizes:
@@ -148,7 +150,7 @@ def other_sizes(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]
 
 
 def other_strides(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
-    """The same values, laid out with reversed dimensions and an offset."""
+    """The same values with reversed strides and a storage offset."""
 
     def lay(value: torch.Tensor) -> torch.Tensor:
         if value.dim() < 2 or not value.numel():
@@ -185,12 +187,12 @@ def other_keys(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
     """A dictionary among the arguments loses an entry."""
     for holder, place, value in _containers(call, dict):
         for key in rng.sample(list(value), len(value)):
-            left = {name: item for name, item in value.items() if name != key}
-            yield _replaced(call, holder, place, left, f"{holder}[{place!r}] without {key!r}")
+            rest = {name: item for name, item in value.items() if name != key}
+            yield _replaced(call, holder, place, rest, f"{holder}[{place!r}] without {key!r}")
 
 
 def other_length(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
-    """A list among the arguments loses its last item, or has it twice."""
+    """A list among the arguments loses or repeats its last item."""
     lists = [((holder, place), value) for holder, place, value in _containers(call, list)]
     changes = [(place, [[*value, *value[-1:]], value[:-1]]) for place, value in lists]
     for (holder, place), changed in _alternating(changes):
@@ -230,7 +232,7 @@ def other_global(call: Call, subject: StepTarget, rng: random.Random) -> Iterato
 
 
 def other_mode(call: Call, subject: StepTarget, rng: random.Random) -> Iterator[Call]:
-    """The module goes from training to evaluation or back."""
+    """The module changes between training and evaluation."""
     if isinstance(subject.target, torch.nn.Module):
         new = not subject.target.training
         yield dataclasses.replace(call.copy(), label=f"model.train({new})", before=f"model.train({new})")
@@ -254,7 +256,7 @@ def under_autocast(call: Call, subject: StepTarget, rng: random.Random) -> Itera
 def aliasing_arguments(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
     """Two arguments of one shape and dtype become overlapping views of one buffer, then one tensor.
 
-    Dynamo guards that arguments are one tensor, and leaves overlap to what is compiled.
+    Dynamo guards on arguments that are one tensor; overlap is left to the compiled code.
     """
     args = list(call.args)
     pairs = [
@@ -268,12 +270,12 @@ def aliasing_arguments(call: Call, _: StepTarget, rng: random.Random) -> Iterato
     ]
     rng.shuffle(pairs)
     for i, j in pairs:
-        # Half of the one is half of the other: what is written to the first is seen through the second.
+        # The second half of one is the first half of the other: writes to one change the other.
         joined = _overlapping(args[i], args[j])
         if joined is not None:
-            taken = dict(zip((i, j), joined, strict=True))
-            made = tuple(taken.get(index, item) for index, item in enumerate(args))
-            overlapping = dataclasses.replace(call, args=made).copy()
+            views = dict(zip((i, j), joined, strict=True))
+            replaced = tuple(views.get(index, item) for index, item in enumerate(args))
+            overlapping = dataclasses.replace(call, args=replaced).copy()
             yield dataclasses.replace(overlapping, label=f"args[{i}] and args[{j}] overlap")
         shared = dataclasses.replace(call, args=(*args[:j], args[i], *args[j + 1 :])).copy()
         yield dataclasses.replace(shared, label=f"args[{j}] is args[{i}]")
@@ -296,34 +298,31 @@ STEPS: dict[str, tuple[float, Step]] = {
         (3, aliasing_arguments),
     )
 }
-"""Changes that a guard must notice, by name: each yields the calls that make it, best first.
+"""Changes that a guard must detect, by name: a rarity, and a function that yields calls with the change, best first.
 
-The number is about one over the share of the shipped seeds that admit it.
+The rarity is about one over the share of the shipped seeds that admit the change.
 """
 
 
 def _tensors(call: Call) -> list[torch.Tensor]:
-    return [leaf for leaf in tree_leaves((call.args, call.kwargs)) if isinstance(leaf, torch.Tensor)]
+    return tensors_in((call.args, call.kwargs))
 
 
 def _shapes(call: Call) -> list[Any]:
-    return [tuple(leaf.shape) if isinstance(leaf, torch.Tensor) else type(leaf) for leaf in _leaves(call)]
-
-
-def _leaves(call: Call) -> list[Any]:
-    return tree_leaves((call.args, call.kwargs))
+    leaves_of_call = tree_leaves((call.args, call.kwargs))
+    return [tuple(leaf.shape) if isinstance(leaf, torch.Tensor) else type(leaf) for leaf in leaves_of_call]
 
 
 def _with(call: Call, change: Callable[[torch.Tensor], torch.Tensor], label: str, before: str = "") -> Call:
-    """The call with every tensor changed; what is one tensor in two places stays one."""
-    made: dict[int, torch.Tensor] = {}
+    """The call with every tensor changed; arguments that are one tensor stay one."""
+    changed: dict[int, torch.Tensor] = {}
 
     def one(value: Any) -> Any:
         if not isinstance(value, torch.Tensor) or type(value) is not torch.Tensor or value.layout is not torch.strided:
             return value
-        if id(value) not in made:
-            made[id(value)] = change(value)
-        return made[id(value)]
+        if id(value) not in changed:
+            changed[id(value)] = change(value)
+        return changed[id(value)]
 
     fresh = call.copy()
     args, kwargs = tree_map(one, (fresh.args, fresh.kwargs))
@@ -331,7 +330,7 @@ def _with(call: Call, change: Callable[[torch.Tensor], torch.Tensor], label: str
 
 
 def _in_place_of(value: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
-    """``new`` with the strides of ``value`` (where it has its shape) and its ``requires_grad``."""
+    """``new`` with the strides of ``value`` (if it has the same shape) and its ``requires_grad``."""
     dense = all(stride or size < 2 for size, stride in zip(value.shape, value.stride(), strict=True))
     if new.shape == value.shape and dense:
         new = torch.empty_strided(value.shape, value.stride(), dtype=new.dtype).copy_(new)
@@ -347,7 +346,7 @@ def _resized(value: torch.Tensor, old: int, new: int) -> torch.Tensor:
 
 
 def _overlapping(first: torch.Tensor, second: torch.Tensor) -> list[torch.Tensor] | None:
-    """Views of one buffer, of which the second begins in the middle of the first; None for leaves and small tensors."""
+    """Two views of one buffer, the second starting in the middle of the first; None for leaves and small tensors."""
     if first.requires_grad or first.numel() < 2:
         return None
     step = first.numel() // 2
@@ -366,7 +365,7 @@ def _alternating(choices: Sequence[tuple[_Place, Sequence[Any]]]) -> Iterator[tu
 
 
 def _other_values(value: Any) -> list[Any]:
-    """Other plain numbers of the same type, nearest first; none for what is not a number."""
+    """Other plain numbers of the same type, nearest first; none if ``value`` is not a number."""
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):

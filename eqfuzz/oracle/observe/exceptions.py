@@ -1,4 +1,4 @@
-"""Exceptions: who raised them, and what they say once addresses and paths are taken out."""
+"""Exceptions as observations: their origin, and their message without addresses and paths."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CPP_ERROR = re.compile(r"\berror: (?P<words>.+)")
 _UNLIKE_META = re.compile(r"^expected size .*\n(?:.*\n)*?Error in op: (?:torch\.ops\.)?(?P<operator>\S+)")
 _FAKED = re.compile(r"Dynamo failed to run FX node with fake tensors: call_\w+ (?P<target>.+?)\(\*")
 _FAILED = re.compile(r"\): got (?P<type>\w+)\((?P<quote>['\"])(?P<words>.*?)(?:\\n|(?P=quote)\))")
-# How functions print: <built-in method cat of type object at 0x7f…>, <function relu at 0x7f…>, <method 'add' of …>.
+# The repr of functions: <built-in method cat of type object at 0x7f…>, <function relu at 0x7f…>, <method 'add' of …>.
 _REPR = re.compile(r"^<(?:built-in )?(?:method|function) '?(?P<name>[\w.]+)")
 _TRACEBACK_LIMIT = 8000
 _FRAMES = 3
@@ -61,30 +61,30 @@ _COMPILER = {
 _DECLINES = re.compile(
     r"does(?: not|n't) (?:yet |currently )?(?:handle|support)|not (?:yet|currently) (?:supported|handled)"
 )
-# What fake-tensor code raises when it is itself wrong; its argument checks raise RuntimeError, TypeError, ValueError.
-_OWN_FAILURES = (AssertionError, AttributeError, KeyError, NameError, NotImplementedError, RecursionError)
+# Internal errors of fake-tensor code; its argument checks raise RuntimeError, TypeError, ValueError.
+_INTERNAL_ERRORS = (AssertionError, AttributeError, KeyError, NameError, NotImplementedError, RecursionError)
 
 
 def describe(error: BaseException) -> Raised:
-    """The exception as an observation: class, first line and cause, origin, whether memory ran out."""
+    """The exception as an observation."""
     origin = _origin(error)
-    shown = error if origin != "program" else _innermost_wrapped(error)
+    wrapped = error if origin != "program" else _innermost_wrapped(error)
     text = "".join(traceback.format_exception(error))
     return Raised(
-        type=type(shown).__name__,
-        message=_named_by_cause(str(shown)),
+        type=type(wrapped).__name__,
+        message=_named_by_cause(str(wrapped)),
         origin=origin,
         out_of_memory=any(_is_out_of_memory(link) for link in _chain(error)),
         traceback=text[-_TRACEBACK_LIMIT:],
-        by_statement=origin == "program" and _raised_by_own_statement(shown),
+        by_statement=origin == "program" and _raised_by_own_statement(wrapped),
         frames=_frames(error),
     )
 
 
 def first_line(message: str) -> str:
-    """The first line that says something, without addresses and file-system paths.
+    """The first informative line, without addresses and file-system paths.
 
-    Wrappers announce ("backend='inductor' raised:"), and a line may end in a colon with its matter on the next.
+    Lines of wrappers ("backend='inductor' raised:") are skipped. A line that ends in a colon is joined with the next.
     """
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     while len(lines) > 1 and lines[0].endswith("raised:"):
@@ -95,19 +95,19 @@ def first_line(message: str) -> str:
 
 
 def _named_by_cause(text: str) -> str:
-    """The first line, with the innermost cause where that line is one for every such exception."""
+    """The first line, with the innermost cause where every exception of this kind has the same first line."""
     return ": ".join(filter(None, (first_line(text), first_line(innermost_cause(text)))))
 
 
 def innermost_cause(text: str) -> str:
-    """What an exception that only wraps another comes from; empty where it says so itself.
+    """The cause of an exception that only wraps another; empty where the message states it already.
 
-    The C++ compiler's first error, the operator whose result has other sizes or strides than its meta kernel said, or
-    the operator that does not run on fake tensors, with its error.
+    The C++ compiler's first error, the operator whose result differs from its meta kernel's in sizes or strides, or the
+    operator that fails on fake tensors, with its error.
     """
     if "C++ compile error" in text:
-        found = _CPP_ERROR.search(text)
-        return _without_types(found["words"]) if found is not None else ""
+        error = _CPP_ERROR.search(text)
+        return _without_types(error["words"]) if error is not None else ""
     unlike = _UNLIKE_META.search(text)
     if unlike is not None:
         return unlike["operator"]
@@ -129,25 +129,25 @@ def _without_types(words: str) -> str:
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """The exception and everything it was raised from or while handling, outermost first."""
-    found: list[BaseException] = []
+    """The exception, its causes and its contexts, outermost first."""
+    chain: list[BaseException] = []
     queue: list[BaseException | None] = [error]
     while queue:
         link = queue.pop(0)
-        if link is None or any(link is seen for seen in found):
+        if link is None or any(link is seen for seen in chain):
             continue
-        found.append(link)
+        chain.append(link)
         inner = getattr(link, "inner_exception", None)
         queue.append(inner if isinstance(inner, BaseException) else None)
         queue.append(link.__cause__)
         queue.append(None if link.__suppress_context__ else link.__context__)
-    return found
+    return chain
 
 
 def _origin(error: BaseException) -> str:
     chain = _chain(error)
     if any(_named(link, _UNSUPPORTED) for link in chain):
-        # A context only says what was being handled; the wrappers below carry the refusal as their cause.
+        # A context is only the exception being handled; the wrappers below have the refusal as their cause.
         outermost_is_compilers = _is_compilers(error) or _named(error, _UNSUPPORTED)
         if outermost_is_compilers:
             return "unsupported"
@@ -164,7 +164,7 @@ def _origin(error: BaseException) -> str:
 
 
 def _declines(chain: list[BaseException]) -> bool:
-    """Whether the compiler says in plain words that it does not do this; a C++ compiler's words do not count."""
+    """Whether the compiler states that it does not support this; messages of a C++ compiler do not count."""
     if any(_named(link, {"CppCompileError"}) for link in chain):
         return False
     return any(_DECLINES.search(str(link)) for link in chain)
@@ -179,8 +179,8 @@ def _is_compilers(error: BaseException) -> bool:
 
 
 def _failed_inside_the_compiler(error: BaseException) -> bool:
-    """A Python error that broke out of the compiler's own code (not one that an operator's checks gave)."""
-    if not isinstance(error, _OWN_FAILURES):
+    """Whether it is an internal error of the compiler's own code, not one of an operator's argument checks."""
+    if not isinstance(error, _INTERNAL_ERRORS):
         return False
     return _raised_in(error, (*COMPILER_MODULES, *OPERATORS_IN_PYTHON))
 
@@ -191,7 +191,7 @@ def _raised_in(error: BaseException, modules: tuple[str, ...]) -> bool:
 
 
 def _innermost_wrapped(error: BaseException) -> BaseException:
-    """What TorchRuntimeError wraps: the error that eager would show."""
+    """The exception that a TorchRuntimeError wraps, which is the one that eager raises."""
     if type(error).__name__ != "TorchRuntimeError":
         return error
     return error.__cause__ or error
@@ -211,7 +211,7 @@ def _last_frame(error: BaseException) -> types.TracebackType | None:
 
 
 def _frames(error: BaseException) -> tuple[str, ...]:
-    """The last functions of torch on the way to the failure, where its first cause came from."""
+    """The innermost functions of torch in the traceback of the first cause."""
     root, seen = error, [error]
     while root.__cause__ is not None and root.__cause__.__traceback__ is not None:
         root = root.__cause__
@@ -225,7 +225,7 @@ def _frames(error: BaseException) -> tuple[str, ...]:
 
 
 def _raised_by_own_statement(error: BaseException) -> bool:
-    """Whether a ``raise`` or ``assert`` in the program's own Python raised it, and no operator."""
+    """Whether a ``raise`` or ``assert`` in the program's own Python raised it, not an operator."""
     frame = _last_frame(error)
     if frame is None:
         return False

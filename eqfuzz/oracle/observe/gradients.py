@@ -1,4 +1,4 @@
-"""Gradients of a call: which, with what cotangents, under what names. Shared by observing and by the reference."""
+"""Gradients of a call: their inputs, cotangents and names, for observations and references alike."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from eqfuzz.oracle.observe.leaves import path_in, tensors
 
 
 def cotangent(output: torch.Tensor) -> torch.Tensor:
-    """The fixed vector a gradient is taken along: 0.5 … 1.5 in the order of the elements, in ``output``'s dtype."""
+    """The fixed cotangent of ``output``: 0.5 … 1.5 in the order of the elements, of its shape and dtype."""
     ramp = torch.linspace(0.5, 1.5, output.numel(), dtype=torch.float64).reshape(output.shape)
     return ramp.to(device=output.device, dtype=output.dtype)
 
 
 @dataclasses.dataclass(frozen=True)
 class Backward:
-    """A backward pass about to be run: ``outputs`` along ``cotangents`` with respect to ``wrt``, named by ``paths``."""
+    """A backward pass: gradients of ``outputs`` along ``cotangents`` with respect to ``wrt``, named by ``paths``."""
 
     outputs: list[torch.Tensor]
     cotangents: list[torch.Tensor]
@@ -28,21 +28,21 @@ class Backward:
 
 
 def differentiable(arguments: dict[str, Any], model: torch.nn.Module | None) -> list[tuple[str, torch.Tensor]]:
-    """Leaves of the arguments (by path prefix) and parameters that want a gradient, each once."""
+    """Leaves of the arguments (by path prefix) and parameters that require a gradient, each once."""
     named = [pair for prefix, value in arguments.items() for pair in tensors(value, prefix)]
     if model is not None:
         named += [(path_in(model, name), parameter) for name, parameter in model.named_parameters()]
     seen: set[int] = set()
-    kept = []
+    distinct = []
     for path, tensor in named:
         if tensor.requires_grad and tensor.is_leaf and id(tensor) not in seen:
             seen.add(id(tensor))
-            kept.append((path, tensor))
-    return kept
+            distinct.append((path, tensor))
+    return distinct
 
 
 def plan(result: Any, wrt: list[tuple[str, torch.Tensor]]) -> Backward | None:
-    """The backward pass for a returned value; None when nothing differentiable came out or went in."""
+    """The backward pass of a returned value; None without differentiable outputs or inputs."""
     outputs = [leaf for _, leaf in tensors(result, "output") if leaf.requires_grad and _continuous(leaf.dtype)]
     outputs = [leaf for leaf in outputs if leaf.layout is torch.strided]
     if not outputs or not wrt:
@@ -53,19 +53,19 @@ def plan(result: Any, wrt: list[tuple[str, torch.Tensor]]) -> Backward | None:
 
 
 def run(backward: Backward, *, again: bool = False) -> list[tuple[str, torch.Tensor | None]]:
-    """``(path, gradient)`` pairs; None where an input does not reach any output. Raises what autograd raises.
+    """``(path, gradient)`` pairs; None for an input on which no output depends. Raises what autograd raises.
 
-    ``again`` keeps a graph of the pass itself, so that its gradients can be differentiated.
+    ``again`` records a graph of the pass itself, so that its gradients can be differentiated.
     """
-    found = torch.autograd.grad(
+    gradients = torch.autograd.grad(
         backward.outputs, backward.wrt, grad_outputs=backward.cotangents, allow_unused=True, create_graph=again
     )
-    return [(f"{backward.name} of {path}", gradient) for path, gradient in zip(backward.paths, found, strict=True)]
+    return [(f"{backward.name} of {path}", gradient) for path, gradient in zip(backward.paths, gradients, strict=True)]
 
 
-def plan_second(found: list[tuple[str, torch.Tensor | None]], first: Backward) -> Backward | None:
-    """The backward pass through the gradients that ``first`` found; None where none of them depends on anything."""
-    outputs = [gradient for _, gradient in found if gradient is not None and gradient.requires_grad]
+def plan_second(gradients: list[tuple[str, torch.Tensor | None]], first: Backward) -> Backward | None:
+    """The backward pass of the gradients of ``first``; None if none of them is differentiable."""
+    outputs = [gradient for _, gradient in gradients if gradient is not None and gradient.requires_grad]
     if not outputs:
         return None
     with torch.no_grad():

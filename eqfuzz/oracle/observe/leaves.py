@@ -22,11 +22,11 @@ def leaves(value: Any, path: str) -> list[tuple[str, Any]]:
     """``(path, leaf)`` pairs in a fixed order; paths are Python expressions such as ``output[0]['a'].field``.
 
     Leaves are tensors, numpy arrays and plain scalars as they are; of any other object its ``repr`` without addresses.
-    Lists, tuples, deques, dictionaries, dataclasses and objects of a program's own classes are gone into.
+    Lists, tuples, deques, dictionaries, dataclasses and objects of a program's own classes are traversed.
     """
-    found: list[tuple[str, Any]] = []
-    _collect(value, path, found, ())
-    return found
+    pairs: list[tuple[str, Any]] = []
+    _collect(value, path, pairs, ())
+    return pairs
 
 
 def is_tensor_like(value: Any) -> bool:
@@ -34,11 +34,12 @@ def is_tensor_like(value: Any) -> bool:
 
 
 def tensors(value: Any, path: str) -> list[tuple[str, torch.Tensor]]:
+    """The ``(path, leaf)`` pairs of ``leaves`` whose leaf is a tensor."""
     return [(where, leaf) for where, leaf in leaves(value, path) if isinstance(leaf, torch.Tensor)]
 
 
 def path_in(model: torch.nn.Module, name: str) -> str:
-    """The Python expression of what ``model`` calls ``layers.0.weight``."""
+    """The Python expression of a parameter or submodule by its name, such as ``layers.0.weight``."""
     path, owner = "model", model
     for part in name.split("."):
         numbered = isinstance(owner, (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList))
@@ -52,16 +53,16 @@ def path_in(model: torch.nn.Module, name: str) -> str:
     return path
 
 
-def _collect(value: Any, path: str, found: list[tuple[str, Any]], around: tuple[int, ...]) -> None:
-    """``around`` are the ids of the containers that ``value`` is in."""
+def _collect(value: Any, path: str, pairs: list[tuple[str, Any]], around: tuple[int, ...]) -> None:
+    """``around`` are the ids of the containers around ``value``."""
     children = items_inside(value)
     if children is None or len(around) > _MAX_DEPTH:
-        found.append((path, value if isinstance(value, _PLAIN) or is_tensor_like(value) else stable_repr(value)))
+        pairs.append((path, value if isinstance(value, _PLAIN) or is_tensor_like(value) else stable_repr(value)))
     elif id(value) in around:
-        found.append((path, "..."))
+        pairs.append((path, "..."))
     else:
         for suffix, _, child in children:
-            _collect(child, path + suffix, found, (*around, id(value)))
+            _collect(child, path + suffix, pairs, (*around, id(value)))
 
 
 def structure(value, around=()):
@@ -110,4 +111,4 @@ def stable_repr(value):
 
 
 STRUCTURE = "\n\n".join(map(inspect.getsource, (structure, items_inside, stable_repr, own_attributes)))
-"""The text of these functions, for a script that imports what they need and says what ``MODULE_PREFIX`` is."""
+"""The source of these functions, for scripts that import their dependencies and define ``MODULE_PREFIX``."""

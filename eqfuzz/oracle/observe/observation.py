@@ -1,4 +1,4 @@
-"""What is observed of one cell: everything that two runs of equal programs must share."""
+"""Observations of one cell: everything in which two runs of equal programs must agree."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from typing import Any
 
 @dataclasses.dataclass(frozen=True)
 class Raised:
-    """An exception that left the program.
+    """An exception that the program raised.
 
-    ``origin`` says who raised it: ``program`` (the seed's own Python or an eager operator), ``compiler``
-    (Dynamo, AOTAutograd, Inductor or the C++ compiler broke down) or ``unsupported`` (the compiler says in plain
-    words that it does not do this). ``out_of_memory`` is set for failed allocations, ``by_statement`` when a ``raise``
-    or ``assert`` of the seed's own Python raised it (only then must the class agree). ``frames`` are the innermost
-    functions of torch that it passed, ``module.function``, the innermost first.
+    Attributes:
+        type: The name of its class.
+        message: Its first line, and its cause where it only wraps another exception.
+        origin: ``program`` (the seed's own Python or an eager operator), ``compiler`` (an internal error of Dynamo,
+            AOTAutograd, Inductor or the C++ compiler) or ``unsupported`` (the compiler states that it does not support
+            this).
+        out_of_memory: An allocation failed.
+        traceback: The end of the traceback's text.
+        by_statement: A ``raise`` or ``assert`` of the seed's own Python raised it; only then are classes compared.
+        frames: The innermost functions of torch in the traceback, as ``module.function``, the innermost first.
     """
 
     type: str
@@ -36,14 +41,24 @@ VALUES = ("outputs", "inputs_after", "state_after", "globals_after", "gradients"
 
 @dataclasses.dataclass
 class CallObservation:
-    """What one call did.
+    """The effects of one call. Leaves are as they are after the call.
 
-    ``label`` says what is special about the call. ``structure`` names the types of the returned containers, and
-    ``structures`` those of what else may be changed, by path: arguments, attributes, globals. ``traits``
-    are facts about outputs that a detached copy loses (``output.is_leaf``); ``shared`` tells which outputs share memory
-    with what; ``globals_after`` are the plain globals of the program's module; ``printed`` and ``warned`` are lines;
-    ``generators`` are digests of the random states afterwards. ``unread`` says what happened where reading all this
-    broke down.
+    Attributes:
+        label: How the call differs from the seed's first one; empty for the seed's own calls.
+        outputs: The leaves of the returned value.
+        structure: The types of its containers.
+        structures: The types of other containers that a call may change, by path: arguments, attributes, globals.
+        traits: Properties of outputs that a detached copy does not have (``output.is_leaf``).
+        shared: Which outputs share memory with what.
+        inputs_after: The leaves of the arguments.
+        state_after: Parameters, buffers and plain attributes.
+        globals_after: The plain globals of the program's module.
+        printed: Printed lines.
+        warned: The program's own warnings.
+        generators: Digests of the states of random generators.
+        gradients: Gradients of arguments and parameters.
+        raised: The exception that ended the call.
+        unread: The error because of which the results could not be read; empty otherwise.
     """
 
     label: str = ""
@@ -65,11 +80,11 @@ class CallObservation:
 
 @dataclasses.dataclass
 class Observation:
-    """One cell: the same callable called in order. ``seconds`` is wall time of all calls."""
+    """Observations of one callable's calls, in order. ``seconds`` is the wall time of all calls."""
 
     calls: list[CallObservation]
     seconds: float = 0.0
 
     def first(self, count: int) -> Observation:
-        """The first ``count`` calls alone."""
+        """The first ``count`` calls only."""
         return Observation(self.calls[:count], self.seconds)

@@ -1,4 +1,4 @@
-"""Observing a cell: call a program once per input set and keep everything that an equal program must share."""
+"""Observation of a cell: calls a program once per input set and records everything that two runs must agree in."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from eqfuzz.program.namespace import is_plain, namespace_of, plain_globals
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 SECOND_BACKWARD = "second_backward"
-"""A module-level name by which a seed asks for the gradients of its gradients."""
+"""A module-level name by which a seed requests the gradients of its gradients."""
 
 Scope = Callable[[Any], contextlib.AbstractContextManager[Any]]
 Keep = Callable[[Any], Any]
@@ -38,23 +38,23 @@ def observe(
     transform: Transform | None = None,
     seed: int = STATE_SEED,
 ) -> Observation:
-    """Run a fresh callable on every input set, in order, and record what it did.
+    """Run a fresh callable on every input set, in order, and record its effects.
 
-    Generators are seeded with ``seed`` before the first call and with one more before each further one: what a compiler
-    has drawn while it traced is wrong in the second call.
+    Generators are seeded with ``seed`` before the first call and with one more before each further call: random numbers
+    that a compiler drew while it traced are wrong in the second call.
 
-    ``transform`` (such as ``torch.compile``) wraps the callable once. The first exception ends the observation: what a
-    program does after a failure depends on how far it came, which compiled code may legally change.
+    ``transform`` (such as ``torch.compile``) wraps the callable once. The first exception ends the observation: the
+    state after a failure depends on the order of side effects, which compiled code may change.
     Raises only what ``make_callable`` raises.
     """
     if transform is None:
-        # Some operators compile in eager too (``torch.cond``): what they have kept from other calls must not count.
+        # Some operators compile in eager too (``torch.cond``): code that they cached for other calls must not be used.
         forget_compiled_code()
     return execute(make_callable, calls, transform=transform, seed=seed, scope=contextlib.nullcontext, keep=snapshot)
 
 
 @contextlib.contextmanager
-def _modes_kept() -> Iterator[None]:
+def _restored_modes() -> Iterator[None]:
     grad_mode, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     try:
         yield
@@ -64,8 +64,8 @@ def _modes_kept() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _own_frames() -> Iterator[None]:
-    """Frames below these do not count: compilers recurse, and a script of its own has the whole limit."""
+def _full_recursion_limit() -> Iterator[None]:
+    """Raise the recursion limit by the present depth, so that the program has as much of it as in its own process."""
     before, frame, depth = sys.getrecursionlimit(), sys._getframe(), 0
     while frame is not None:
         frame, depth = frame.f_back, depth + 1
@@ -76,8 +76,8 @@ def _own_frames() -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
-@_own_frames()
-@_modes_kept()
+@_full_recursion_limit()
+@_restored_modes()
 def execute(
     make_callable: Callable[[], Any],
     calls: Sequence[Call],
@@ -88,11 +88,11 @@ def execute(
     keep: Keep,
     backward_scope: Scope | None = None,
 ) -> Observation:
-    """The one driver behind ``observe`` and the reference: program code runs in ``scope(given)``, leaves pass ``keep``.
+    """Run a program for ``observe`` or for a reference: its code runs in ``scope(inputs)``, leaves pass ``keep``.
 
-    ``given`` holds every tensor that the program did not make: arguments, parameters, buffers, cotangents. Backward
-    passes run in ``backward_scope`` where there is one. Grad mode and default dtype, which a program may leave changed
-    from one call to the next, are afterwards what they were.
+    ``inputs`` are all tensors that the program did not create: arguments, parameters, buffers, cotangents. Backward
+    passes run in ``backward_scope`` if it is given. Grad mode and default dtype, which a program may change for its
+    next call, are restored at the end.
     """
     target = make_callable()
     namespace = namespace_of(target)
@@ -102,9 +102,9 @@ def execute(
     for number, call in enumerate(calls):
         record = CallObservation(label=call.label)
         observed.append(record)
-        surroundings = AmbientEffects()
+        effects = AmbientEffects()
         try:
-            with surroundings.recorded(namespace):
+            with effects.recorded(namespace):
                 if number == 0 and transform is not None:
                     function = transform(target)
                 if call.before:
@@ -112,16 +112,16 @@ def execute(
                 scopes = scope, backward_scope or scope
                 _one_call(function, target, namespace, call.copy(), seed + number, scopes, keep, record)
         except (Exception, SystemExit) as error:
-            # Whatever a program raises is its observation.
+            # Exceptions of the program are part of the observation.
             record.raised = describe(error)
             break
         finally:
-            record.printed, record.warned = surroundings.printed, surroundings.warned
+            record.printed, record.warned = effects.printed, effects.warned
     return Observation(observed, time.perf_counter() - started)
 
 
 def has_drawn(observation: Observation, *, seed: int = STATE_SEED) -> bool:
-    """Whether the program that was observed with ``seed`` drew from torch's generator. Reseeds all generators."""
+    """Whether a program observed with ``seed`` drew from torch's generator. Reseeds all generators."""
     for number, call in enumerate(observation.calls):
         reseed(seed + number)
         fresh = dict(generators())[OF_TORCH]
@@ -131,10 +131,7 @@ def has_drawn(observation: Observation, *, seed: int = STATE_SEED) -> bool:
 
 
 def snapshot(value: Any) -> Any:
-    """The leaf as it is now, detached from later mutation; ``requires_grad`` and strides are kept.
-
-    A tensor that cannot be read is Unreadable.
-    """
+    """A copy of the leaf, with its ``requires_grad`` and strides; ``Unreadable`` for a tensor that cannot be read."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if not isinstance(value, torch.Tensor):
@@ -161,7 +158,7 @@ def _copy_strided(tensor: torch.Tensor) -> torch.Tensor:
         return torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=tensor.device)
     span = 1 + sum((size - 1) * stride for size, stride in zip(tensor.size(), tensor.stride(), strict=True))
     if span > 4 * tensor.numel():
-        # A thin slice of something large: keep the values rather than the whole extent.
+        # A thin slice of a large tensor: copy the values, not the whole extent.
         return tensor.clone()
     flat = tensor.as_strided((span,), (1,), tensor.storage_offset()).clone()
     return flat.as_strided(tensor.size(), tensor.stride())
@@ -177,15 +174,15 @@ def _one_call(
     keep: Keep,
     record: CallObservation,
 ) -> None:
-    """Fill ``record`` part by part, so that what was seen before an exception stays."""
+    """Fill ``record`` step by step, so that it is complete up to an exception."""
     scope, backward_scope = scopes
     model = target if isinstance(target, torch.nn.Module) else None
     arguments: dict[str, Any] = {"args": call.args, "kwargs": call.kwargs}
     wrt = gradients.differentiable(arguments, model)
     reseed(seed)
     state = [] if model is None else [*model.parameters(), *model.buffers()]
-    given = [tensor for _, tensor in tensors([arguments, state, plain_globals(namespace)], "")]
-    with scope(given), _context(call.within, namespace):
+    inputs = [tensor for _, tensor in tensors([arguments, state, plain_globals(namespace)], "")]
+    with scope(inputs), _context(call.within, namespace):
         result = function(*call.args, **call.kwargs)
     with _reading(record) if keep is snapshot else contextlib.nullcontext():
         _read(result, call, arguments, model, namespace, keep, record)
@@ -196,18 +193,18 @@ def _one_call(
     if backward is not None:
         twice = bool(namespace.get(SECOND_BACKWARD))
         with backward_scope(backward.cotangents):
-            found = gradients.run(backward, again=twice)
-        record.gradients += [(path, keep(leaf)) for path, leaf in found]
-        second = gradients.plan_second(found, backward) if twice else None
+            first_gradients = gradients.run(backward, again=twice)
+        record.gradients += [(path, keep(leaf)) for path, leaf in first_gradients]
+        second = gradients.plan_second(first_gradients, backward) if twice else None
         if second is not None:
             with backward_scope(second.cotangents):
-                found = gradients.run(second)
-            record.gradients += [(path, keep(leaf)) for path, leaf in found]
+                second_gradients = gradients.run(second)
+            record.gradients += [(path, keep(leaf)) for path, leaf in second_gradients]
 
 
 @contextlib.contextmanager
 def _reading(record: CallObservation) -> Iterator[None]:
-    """What breaks down in here does so while what the program left is read: it is not the program that raises."""
+    """Record an exception raised while results are read, which is not one of the program."""
     try:
         yield
     except Exception as error:
@@ -223,25 +220,25 @@ def _read(
     keep: Keep,
     record: CallObservation,
 ) -> None:
-    """Everything that a call returns and leaves behind, gradients aside."""
+    """Fill ``record`` with the returned value and the side effects, gradients aside."""
     record.generators = list(generators())
     record.structure = structure(result)
     outputs = leaves(result, "output")
-    taken = [pair for prefix, value in arguments.items() for pair in leaves(value, prefix)]
+    inputs = [pair for prefix, value in arguments.items() for pair in leaves(value, prefix)]
     named = _state(model)
     record.traits = [
         (f"{path}.is_leaf", leaf.is_leaf)
         for path, leaf in outputs
         if isinstance(leaf, torch.Tensor) and leaf.requires_grad
     ]
-    held = [pair for root, value in named for pair in leaves(value, root)]
-    record.shared = list(shared_memory(outputs, [*taken, *held]))
+    state = [pair for root, value in named for pair in leaves(value, root)]
+    record.shared = list(shared_memory(outputs, [*inputs, *state]))
     record.outputs = [(path, keep(leaf)) for path, leaf in outputs]
-    record.inputs_after = [(path, keep(leaf)) for path, leaf in taken]
-    record.state_after = [(path, keep(leaf)) for path, leaf in held]
-    left = [(f"globals()[{name!r}]", value) for name, value in sorted(plain_globals(namespace).items())]
-    record.globals_after = [(path, keep(leaf)) for root, value in left for path, leaf in leaves(value, root)]
-    record.structures = [(path, _built(value)) for path, value in [*_roots(call), *named, *left]]
+    record.inputs_after = [(path, keep(leaf)) for path, leaf in inputs]
+    record.state_after = [(path, keep(leaf)) for path, leaf in state]
+    own_globals = [(f"globals()[{name!r}]", value) for name, value in sorted(plain_globals(namespace).items())]
+    record.globals_after = [(path, keep(leaf)) for root, value in own_globals for path, leaf in leaves(value, root)]
+    record.structures = [(path, _structure_of(value)) for path, value in [*_roots(call), *named, *own_globals]]
 
 
 def _context(expression: str, namespace: dict[str, Any]) -> contextlib.AbstractContextManager[Any]:
@@ -249,18 +246,18 @@ def _context(expression: str, namespace: dict[str, Any]) -> contextlib.AbstractC
 
 
 def _roots(call: Call) -> list[tuple[str, Any]]:
-    """The arguments, each by its path."""
+    """The arguments by their paths."""
     positional = [(f"args[{place}]", value) for place, value in enumerate(call.args)]
     return [*positional, *((f"kwargs[{name!r}]", value) for name, value in call.kwargs.items())]
 
 
-def _built(value: Any) -> str:
-    """The structure of a container; of anything else that it is there, its type being compared with its value."""
+def _structure_of(value: Any) -> str:
+    """The structure of a container; the same text for any other value, whose type is compared with its value."""
     return "a value" if items_inside(value) is None else structure(value)
 
 
 def _state(model: torch.nn.Module | None) -> list[tuple[str, Any]]:
-    """Parameters, buffers and the plain attributes that the program's own classes keep, by name."""
+    """Parameters, buffers and plain attributes of the program's own classes, by path."""
     if model is None:
         return []
     tensors_of = (*model.named_parameters(), *model.named_buffers())

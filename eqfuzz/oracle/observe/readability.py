@@ -1,4 +1,4 @@
-"""Reading what a program leaves: compiled code may return tensors that their storage does not hold."""
+"""Readability of leaves: compiled code may return tensors that extend beyond their storage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 
 @dataclasses.dataclass(frozen=True)
 class Unreadable:
-    """Stands for a leaf whose values cannot be read; all are equal, whatever the reason."""
+    """Replaces a leaf whose values cannot be read; all are equal, whatever the reason."""
 
     why: str = dataclasses.field(compare=False)
 

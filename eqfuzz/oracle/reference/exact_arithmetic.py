@@ -1,4 +1,4 @@
-"""Arithmetic that is exact at the values it is given, in any order: sums and products of numbers with few bits.
+"""Exactness by value: sums and products of numbers with few bits are exact in any order.
 
 Every partial sum of numbers that are multiples of one unit is a multiple of that unit too, and none is larger than the
 sum of the magnitudes. Where that sum stays below 2^p units (p: the bits of the result's significand), no legal way of
@@ -15,7 +15,7 @@ import torch
 
 from eqfuzz.oracle.reference.rounding_model import is_whole
 from eqfuzz.torch_internals.operators import schema_of
-from eqfuzz.torch_internals.trees import tree_leaves, tree_map_only
+from eqfuzz.torch_internals.trees import tensors_in, tree_map_only
 
 _BITS = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
 
@@ -32,7 +32,7 @@ _NUMBERS = ("number", "Scalar", "Tensor", "Optional[Tensor]")
 def is_exact_here(
     name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], results: Sequence[torch.Tensor]
 ) -> bool:
-    """Whether any legal implementation of the operator gives these ``results``, bit for bit, from these operands."""
+    """Whether every legal implementation of the operator gives these ``results`` bit for bit for these operands."""
     if name == "div":
         return kwargs.get("rounding_mode") is None and _divides_by_power_of_two(args, results)
     if name == "pow":
@@ -44,9 +44,9 @@ def is_exact_here(
     floats = [value for value in results if value.dtype in _BITS]
     if len(floats) != len([value for value in results if isinstance(value, torch.Tensor)]) or not floats:
         return False
-    operands = [value for value in _flat((args, kwargs)) if isinstance(value, torch.Tensor)]
+    operands = tensors_in((args, kwargs))
     if any(value.device.type != "cpu" or value.layout is not torch.strided for value in operands):
-        return False  # elsewhere convolutions and products may take another algorithm (Winograd, TF32)
+        return False  # other devices may use another algorithm for convolutions and products (Winograd, TF32)
     floating = [value for value in operands if value.dtype in _BITS]
     scalars = _scalars(func, args, kwargs)
     if len(floating) != len([value for value in operands if value.is_floating_point() or value.is_complex()]):
@@ -70,10 +70,10 @@ def is_exact_here(
 
 
 def gives_whole_here(name: str, kwargs: dict[str, Any], results: Sequence[torch.Tensor]) -> bool:
-    """Whether it is a division to whole numbers, or what that leaves, and ``results`` can hold what it gives."""
+    """Whether it is a division to whole numbers, or its remainder, whose ``results`` their dtype represents exactly."""
     if not is_whole(name, kwargs) or not results:
         return False
-    # Eager takes Python numbers and its steps in a half type, compiled code in float32.
+    # In half types eager rounds Python numbers and intermediate steps, which compiled code keeps in float32.
     return all(
         value.dtype in (torch.float32, torch.float64)
         and bool((value.detach().double().abs() < 2.0 ** _BITS[value.dtype]).all())
@@ -82,7 +82,7 @@ def gives_whole_here(name: str, kwargs: dict[str, Any], results: Sequence[torch.
 
 
 def unit(values: torch.Tensor) -> float:
-    """The largest power of two that every element is a multiple of; inf for zeros alone, 0 where one is not finite."""
+    """The largest power of two of which every element is a multiple; inf if all are 0, 0 if one is not finite."""
     wide = values.detach().double()
     if not wide.numel():
         return math.inf
@@ -102,7 +102,7 @@ def _below(magnitudes: torch.Tensor, least: float, dtype: torch.dtype) -> bool:
 def _sums_of_magnitudes(
     name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> list[torch.Tensor] | None:
-    """The operator in float64 on magnitudes; None where it does not run so."""
+    """The operator in float64 on magnitudes; None if it does not run in float64."""
 
     def magnitude(value: torch.Tensor) -> torch.Tensor:
         return value.detach().double().abs() if value.is_floating_point() else value.detach()
@@ -115,10 +115,10 @@ def _sums_of_magnitudes(
     args, kwargs = _without_signs(func, args, kwargs)
     kwargs = {key: value for key, value in kwargs.items() if key != "dtype"}
     try:
-        found = func(*args, **kwargs)
+        result = func(*args, **kwargs)
     except (RuntimeError, TypeError, NotImplementedError):
         return None
-    return [value.double().abs() for value in _flat(found) if isinstance(value, torch.Tensor)]
+    return [value.double().abs() for value in tensors_in(result)]
 
 
 def _scalar_names(func: Any) -> set[str]:
@@ -127,8 +127,8 @@ def _scalar_names(func: Any) -> set[str]:
 
 def _scalars(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[float]:
     names = _scalar_names(func)
-    given = dict(zip((argument.name for argument in schema_of(func).arguments), args, strict=False)) | kwargs
-    return [float(value) for key, value in given.items() if key in names and isinstance(value, (int, float))]
+    arguments = dict(zip((argument.name for argument in schema_of(func).arguments), args, strict=False)) | kwargs
+    return [float(value) for key, value in arguments.items() if key in names and isinstance(value, (int, float))]
 
 
 def _without_signs(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -155,7 +155,3 @@ def _divides_by_power_of_two(args: tuple[Any, ...], results: Sequence[torch.Tens
 
 def _unit_of(value: float) -> float:
     return unit(torch.tensor(value, dtype=torch.float64))
-
-
-def _flat(value: Any) -> list[Any]:
-    return tree_leaves(value)

@@ -1,4 +1,4 @@
-"""What rounding an ATen operator may legally do: exact or not, how many terms it adds up, where it can hide noise."""
+"""Model of legal rounding of ATen operators: which are exact, how many terms they add, where they can hide noise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FRESH = _names(
 """Operators whose result does not depend on the values of their tensor operands."""
 
 BETWEEN_0_AND_1 = _names("binary_cross_entropy")
-"""Operators that refuse first two operands outside of [0, 1], where noise must not lead them."""
+"""Operators that raise if one of the first two operands is outside of [0, 1]; noise must not move them there."""
 
 _MOVES = _names(
     """clone copy _to_copy to cat stack gather index _unsafe_index index_select take embedding where masked_fill
@@ -59,27 +59,27 @@ _STEPPED = _names(
 """Inexact operators with a jump or a kink, where a few noisy samples may all fall on one side."""
 
 _WHOLE = _names("floor_divide fmod __floordiv__")
-"""Operators that are defined without rounding."""
+"""Operators whose exact result is defined without rounding."""
 
 _JUMPS = _names("floor ceil trunc fix round sign heaviside floor_divide __floordiv__")
-"""Operators of a few whole results, which a small change of an operand does not change but where it crosses an edge."""
+"""Operators with few distinct results, which a small change of an operand changes only where it crosses an edge."""
 
 REMAINDERS = _names("remainder __mod__")
-"""Operators whose operands are taken as they are, since the result jumps with their quotient."""
+"""Operators whose operands get no noise, since the result jumps with their quotient."""
 
 RANKING = _names(
     """argmax argmin max min sort topk kthvalue median nanmedian mode msort argsort cummax cummin _cummax_helper
     _cummin_helper max_pool2d_with_indices max_pool3d_with_indices adaptive_max_pool2d adaptive_max_pool3d searchsorted
     bucketize _unique2 unique_dim unique_consecutive"""
 )
-"""Choices among elements of one operand: pushing them all one way would change nothing."""
+"""Choices among elements of one operand: moving all of them the same way would change nothing."""
 
 _SCATTERS = _names(
     """index_add scatter_add scatter_reduce scatter index_put _index_put_impl _unsafe_index_put index_reduce put
     embedding_dense_backward _embedding_bag _embedding_bag_backward segment_reduce col2im unfold_backward
     max_pool2d_with_indices_backward max_pool3d_with_indices_backward grid_sampler_2d_backward"""
 )
-"""Accumulations made in the tensor's own dtype, even where reductions widen."""
+"""Accumulations in the tensor's own dtype, even where reductions use a wider one."""
 
 _INTERPOLATIONS = ("upsample_", "_upsample_", "grid_sampler", "affine_grid")
 
@@ -101,12 +101,12 @@ _ABSOLUTE = {
     # at::vec's polynomial (Abramowitz and Stegun 7.1.26) is good to some 4e-7 absolutely, not relatively.
     "erf": 4.0,
 }
-"""Error relative to this number rather than to the result: the formula passes through it and cancels."""
+"""The error is relative to this number, not to the result: an intermediate of this size cancels."""
 
 _ABSOLUTE_IN_OPERAND = _names(
     "gelu mish gelu_backward silu_backward mish_backward hardswish_backward softplus logit erfcx remainder __mod__"
 )
-"""Error relative to the first operand: ``x * (1 + erf(x))``, ``x - (x // y) * y`` cancel where the result is tiny."""
+"""The error is relative to the first operand: ``x * (1 + erf(x))``, ``x - (x // y) * y`` cancel for tiny results."""
 
 
 def base_name(func: OpOverload) -> str:
@@ -135,7 +135,7 @@ def is_exact(name: str, func: OpOverload, args: Sequence[Any], kwargs: dict[str,
 
 
 def may_hide_noise(name: str, args: Sequence[Any], kwargs: dict[str, Any], results: Sequence[torch.Tensor]) -> bool:
-    """Whether a kink, a jump or a choice can make noisy operands give the clean result by luck."""
+    """Whether a kink, a jump or a choice can give the clean result for noisy operands by chance."""
     if name in _CHOICES or name in _STEPPED:
         return True
     if name == "div":
@@ -146,17 +146,17 @@ def may_hide_noise(name: str, args: Sequence[Any], kwargs: dict[str, Any], resul
 
 
 def is_whole(name: str, kwargs: dict[str, Any]) -> bool:
-    """Whether the same operands give one result, as they do for a division to whole numbers and for what it leaves."""
+    """Whether it is a division to whole numbers or its remainder, which have one right result for given operands."""
     return name in _WHOLE or (name == "div" and kwargs.get("rounding_mode") is not None)
 
 
 def is_jump(name: str, kwargs: dict[str, Any]) -> bool:
-    """Whether the result stays as it is under noise or goes to the next whole number."""
+    """Whether the result either does not change under noise or changes to another whole number."""
     return name in _JUMPS or (name == "div" and kwargs.get("rounding_mode") is not None)
 
 
 def unit(dtype: torch.dtype) -> float:
-    """Half the epsilon; a whole one for float64, whose noise the shadow itself can only just hold."""
+    """Half the epsilon; the whole one for float64, in which the shadow itself is computed."""
     eps = torch.finfo(dtype).eps
     return eps if dtype is torch.float64 else eps / 2
 
@@ -168,7 +168,7 @@ def smallest(dtype: torch.dtype) -> float:
 
 
 def opmath(dtype: torch.dtype) -> torch.dtype:
-    """What kernels compute in: float32 for the half types."""
+    """The dtype in which kernels compute: float32 for the half types."""
     return dtype if dtype in (torch.float32, torch.float64) else torch.float32
 
 
@@ -189,16 +189,16 @@ def relative_noise(name: str, dtype: torch.dtype, terms: int) -> float:
 
 
 def operand_noise(name: str, dtype: torch.dtype, terms: int) -> float:
-    """The relative noise of an operand as it is read: the rounding that goes on inside of the operator."""
+    """The relative noise of an operand: the rounding inside of the operator."""
     return relative_noise(name, dtype if name in _SCATTERS else opmath(dtype), terms)
 
 
 def absolute_noise(name: str, operand: torch.Tensor | None) -> float | torch.Tensor | None:
-    """A magnitude that the result's error is relative to besides the result itself, None for most operators."""
+    """A magnitude, besides the result itself, to which the result's error is relative; None for most operators."""
     if name in _ABSOLUTE:
         return _ABSOLUTE[name]
     if name.startswith(_INTERPOLATIONS) and operand is not None and operand.numel():
-        # Weights come from coordinates rounded at the size of the picture.
+        # Weights are computed from coordinates, whose rounding errors grow with the size of the picture.
         return float(operand[0].abs().nan_to_num(0.0, 0.0, 0.0).amax()) * max(operand.shape[3:], default=1)
     if name in _ABSOLUTE_IN_OPERAND and operand is not None:
         return operand.abs()
@@ -214,7 +214,7 @@ def terms_added(
 ) -> int:
     """How many numbers one result element is accumulated from; 1 for pointwise operators.
 
-    Of equal numbers the square of that over 4: they are rounded the same way each time, so that errors add up.
+    For equal numbers a quarter of its square: each is rounded the same way, so errors do not cancel.
     """
     if torch.Tag.pointwise in func.tags:
         return 1
@@ -282,7 +282,7 @@ def _dimension_length(name: str, args: Sequence[Any], operand: torch.Tensor) -> 
 
 
 def _convolution_terms(floating: Sequence[torch.Tensor], results: Sequence[Any]) -> int:
-    """Forward: the weight's inputs. Backward: also batch times space, for the weight's and bias's gradients."""
+    """Forward: the inputs of one weight. Backward: also batch times space, for the gradients of weight and bias."""
     shapes = [value.shape for value in floating if value.dim() >= 2]
     forward = max((math.prod(shape[1:]) for shape in shapes[1:2]), default=1)
     if len([value for value in results if isinstance(value, torch.Tensor)]) < 2:
@@ -291,12 +291,12 @@ def _convolution_terms(floating: Sequence[torch.Tensor], results: Sequence[Any])
     return max(forward, gradient.numel() // max(gradient.shape[1], 1), math.prod(floating[-1].shape[:1]), 1)
 
 
-def rounds_to_half(found: Sequence[torch.Tensor], results: Sequence[torch.Tensor]) -> bool:
-    """Whether wider floats were converted to a half type: compiled code may leave that rounding out.
+def rounds_to_half(operands: Sequence[torch.Tensor], results: Sequence[torch.Tensor]) -> bool:
+    """Whether wider floats are converted to a half type: compiled code may omit that rounding.
 
     Inductor keeps halves in float32 between operators (``config.emulate_precision_casts``).
     """
-    wide = any(value.is_floating_point() and torch.finfo(value.dtype).bits > 16 for value in found)
+    wide = any(value.is_floating_point() and torch.finfo(value.dtype).bits > 16 for value in operands)
     return wide and any(
         component(value.dtype) in HALVES for value in results if value.is_floating_point() or value.is_complex()
     )

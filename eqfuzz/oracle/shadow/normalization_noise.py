@@ -1,8 +1,8 @@
-"""Normalising operators: their sums are rounded too, which noise on the operands alone cannot show.
+"""Noise of normalising operators, whose sums are rounded too, which noise on their operands does not show.
 
-Computed in float64, a normalised row has variance 1 and a softmax's gradient sums to 0 to the last bit, however noisy
-the operands: what a later ``var`` or ``sum`` makes of them would look far more accurate than any float32 kernel is. So
-each noisy row is normalised with the sums of the next row, which are another rounding of the same numbers.
+Computed in float64, a normalised row has variance 1 and the gradient of a softmax has sum 0 to the last bit for all
+noisy operands. A later ``var`` or ``sum`` would look far more accurate than any float32 kernel is. So each noisy
+row is normalised with the sums of the next row, which are another rounding of the same numbers.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _Rows = torch.Tensor
 
 
 def with_own_statistics(operation: ShadowOperation, results: list[_Rows]) -> list[_Rows]:
-    """``results`` (rows of each output) with the first one's rows normalised independently; others as they are."""
+    """``results`` (rows of each output) with the noisy rows of the first one normalised by the sums of other rows."""
     correct = _CORRECTIONS.get(operation.name)
     if correct is None or not results:
         return results
     first = correct(operation, results)
     if first is None or first.shape != results[0].shape:
         return results
-    # Row 0 stays the kernel's own.
+    # Row 0 remains that of the kernel.
     return [torch.cat([results[0][:1], first[1:].to(results[0].dtype)]), *results[1:]]
 
 
@@ -67,7 +67,7 @@ def _affine(
 
 
 def _norm_backward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
-    """``dx = (g·w − mean(g·w) − x̂·mean(g·w·x̂))·σ⁻¹``: the two means are taken from the next row."""
+    """``dx = (g·w − mean(g·w) − x̂·mean(g·w·x̂))·σ⁻¹``: both means are those of the next row."""
     args, rows = operation.args, operation.rows
     if not args[-1][0] or any(args[place] is None for place in _STATISTICS[operation.name]):
         return None
@@ -126,15 +126,15 @@ _CORRECTIONS: dict[str, Callable[[ShadowOperation, list[_Rows]], _Rows | None]] 
 
 
 def _next_row(rows: _Rows) -> _Rows:
-    """Row 0 stays; rows 1…K are rotated by one."""
+    """Rows 1…K rotated by one; row 0 as it is."""
     return torch.cat([rows[:1], rows[1:].roll(1, 0)])
 
 
 def _per_channel(rows: _Rows, source: _Rows) -> _Rows:
-    """(rows, C) against (rows, N, C, …)."""
+    """Reshape (rows, C) to broadcast with (rows, N, C, …)."""
     return rows.reshape(rows.shape[0], 1, -1, *([1] * (source.dim() - 3)))
 
 
 def _trailing(rows: _Rows, source: _Rows) -> _Rows:
-    """(rows, *normalised) against (rows, *lead, *normalised)."""
+    """Reshape (rows, *normalised) to broadcast with (rows, *lead, *normalised)."""
     return rows.reshape(rows.shape[0], *([1] * (source.dim() - rows.dim())), *rows.shape[1:])

@@ -1,4 +1,4 @@
-"""The local audit: real defects of Inductor are traced to their operator, right programs have no suspect."""
+"""Local audit: real defects of Inductor are traced to their operator, correct programs have no suspect."""
 
 import json
 
@@ -22,7 +22,7 @@ def draw(*shape, seed=0):
     return torch.from_numpy(np.random.default_rng(seed).standard_normal(shape)).float()
 
 
-def look(function, *calls, **arguments):
+def audit_of(function, *calls, **arguments):
     return audit(lambda: function, [Call(args, {}) for args in calls], **arguments)
 
 
@@ -31,58 +31,58 @@ def reciprocal_of_elu(x):
     return 1 / (small + torch.exp(small))
 
 
-def alone(func, args, compiled, **kwargs):
+def judge(func, args, compiled, **kwargs):
     return judge_operator(func, args, kwargs, dict(enumerate(compiled)), 0)
 
 
-def test_one_operator_is_judged_by_its_own_error():
+def test_operator_is_judged_by_its_own_error():
     x = draw(40) * 1e-4
-    found = alone(aten.expm1.default, (x,), [x.exp() - 1])
-    assert found.wrong is not None
-    assert found.wrong.evidence.wrong_elements > 20
-    assert abs(found.wrong.evidence.compiled - found.wrong.evidence.reference) > 100 * found.wrong.evidence.allowed
-    assert alone(aten.expm1.default, (x,), [x.double().expm1().float()]).wrong is None
-    assert alone(aten.sum.default, (x,), [x.flip(0).cumsum(0)[-1]]).wrong is None
+    result = judge(aten.expm1.default, (x,), [x.exp() - 1])
+    assert result.wrong is not None
+    assert result.wrong.evidence.wrong_elements > 20
+    assert abs(result.wrong.evidence.compiled - result.wrong.evidence.reference) > 100 * result.wrong.evidence.allowed
+    assert judge(aten.expm1.default, (x,), [x.double().expm1().float()]).wrong is None
+    assert judge(aten.sum.default, (x,), [x.flip(0).cumsum(0)[-1]]).wrong is None
 
 
 def test_integers_and_moved_data_are_exact():
     x = torch.arange(40)
-    assert alone(aten.mul.Tensor, (x, x), [x * x]).wrong is None
-    element = alone(aten.mul.Tensor, (x, x), [x * x + (x == 7)]).wrong.evidence
-    assert element.index == (7,)
-    assert (element.eager, element.compiled) == (49, 50)
-    assert element.wrong_elements == 1
+    assert judge(aten.mul.Tensor, (x, x), [x * x]).wrong is None
+    evidence = judge(aten.mul.Tensor, (x, x), [x * x + (x == 7)]).wrong.evidence
+    assert evidence.index == (7,)
+    assert (evidence.eager, evidence.compiled) == (49, 50)
+    assert evidence.wrong_elements == 1
     moved = draw(4, 5)
-    assert alone(aten.flip.default, (moved, [0]), [moved.flip(0)]).wrong is None
-    assert alone(aten.flip.default, (moved, [0]), [moved.flip(0) * (1 + 2e-7)]).wrong is not None
+    assert judge(aten.flip.default, (moved, [0]), [moved.flip(0)]).wrong is None
+    assert judge(aten.flip.default, (moved, [0]), [moved.flip(0) * (1 + 2e-7)]).wrong is not None
 
 
 def test_each_of_several_results_is_judged():
     x = draw(6, 7)
     values, indices = x.max(1)
-    assert alone(aten.max.dim, (x, 1), [values, indices]).wrong is None
-    found = alone(aten.max.dim, (x, 1), [values, indices.roll(1)]).wrong
-    assert found is not None
-    assert found.part == 1
+    assert judge(aten.max.dim, (x, 1), [values, indices]).wrong is None
+    wrong = judge(aten.max.dim, (x, 1), [values, indices.roll(1)]).wrong
+    assert wrong is not None
+    assert wrong.part == 1
 
 
 def test_dtype_and_shape_are_judged():
     x = draw(4)
     assert "dtype is torch.float32 in eager and torch.float64 in compiled" in (
-        alone(aten.sin.default, (x,), [x.sin().double()]).wrong.message
+        judge(aten.sin.default, (x,), [x.sin().double()]).wrong.message
     )
-    assert "shape" in alone(aten.sin.default, (x,), [x.sin()[:3]]).wrong.message
+    assert "shape" in judge(aten.sin.default, (x,), [x.sin()[:3]]).wrong.message
 
 
-def test_what_cannot_be_judged_says_why():
+def test_unjudged_operators_have_a_reason():
     x = draw(4)
-    assert alone(aten.rand_like.default, (x,), [x]).unjudged == "it draws random numbers"
-    assert alone(aten.empty_like.default, (x,), [x]).unjudged == "its memory is not initialised"
-    failing = alone(aten.mm.default, (x, x), [x])
+    assert judge(aten.rand_like.default, (x,), [x]).unjudged == "it draws random numbers"
+    assert judge(aten.empty_like.default, (x,), [x]).unjudged == "its memory is not initialised"
+    failing = judge(aten.mm.default, (x, x), [x])
     assert failing.unjudged == "aten.mm.default raises RuntimeError when run in isolation in eager"
 
 
-def test_places_are_the_innermost_that_are_not_torch():
+def test_location_is_the_innermost_frame_outside_torch():
     trace = (
         '  File "<seed.py>", line 3, in forward\n    return self.act(x)\n  File "<seed.py>", line 9, in act\n'
         f'    return F.elu(x)\n  File "{F.__file__}", line 1, in elu\n    result = torch._C._nn.elu(input, alpha)\n'
@@ -92,20 +92,20 @@ def test_places_are_the_innermost_that_are_not_torch():
 
 
 @pytest.mark.slow
-def test_expm1_is_found_inside_a_division(monkeypatch):
+def test_wrong_expm1_inside_a_division_is_suspected(monkeypatch):
     """As in pytorch issue #189803 ``expm1`` is lowered to ``exp - 1``; what follows hides most of the error."""
     difference = staticmethod(lambda x: f"({x}.exp() - decltype({x})(1))")
     monkeypatch.setattr("torch._inductor.codegen.cpp.CppVecOverrides.expm1", difference)
     with without_graph_caches():  # they do not know what is replaced
-        found = look(reciprocal_of_elu, (draw(64, 64),))
-    (suspect,) = found.suspects
+        report = audit_of(reciprocal_of_elu, (draw(64, 64),))
+    (suspect,) = report.suspects
     assert suspect.operator == "aten.expm1.default"
     assert suspect.kind == "inference"
     assert suspect.place.text == "small = F.elu(x)"
     assert suspect.place.function == "reciprocal_of_elu"
     assert "expm1" in suspect.expression
     assert suspect.disagreement.evidence.wrong_elements > 10
-    assert Audit.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert Audit.from_json(json.loads(json.dumps(report.to_json()))) == report
 
 
 @pytest.mark.slow
@@ -114,19 +114,19 @@ def test_the_backward_graph_is_audited():
         return F.relu(x * 1.5).sin()
 
     x = draw(32, 8).requires_grad_()
-    assert look(squashed, (x,)).suspects == ()
+    assert audit_of(squashed, (x,)).suspects == ()
     with inductor_config.patch({"cpp.inject_relu_bug_TESTING_ONLY": "accuracy"}):
-        found = look(squashed, (x,))
-    assert {suspect.place.text for suspect in found.suspects} == {"return F.relu(x * 1.5).sin()"}
-    assert found.graphs == 2
-    assert {s.operator for s in found.suspects} == {"aten.relu.default"}
+        report = audit_of(squashed, (x,))
+    assert {suspect.place.text for suspect in report.suspects} == {"return F.relu(x * 1.5).sin()"}
+    assert report.graphs == 2
+    assert {s.operator for s in report.suspects} == {"aten.relu.default"}
 
 
 @pytest.mark.slow
 @only_with(AMIN)
-def test_int8_minimum_is_found():
-    found = look(lambda x: (x + 1).amin() * 2, (torch.full((64,), 5, dtype=torch.int8),))
-    (suspect,) = found.suspects
+def test_wrong_int8_amin_is_suspected():
+    report = audit_of(lambda x: (x + 1).amin() * 2, (torch.full((64,), 5, dtype=torch.int8),))
+    (suspect,) = report.suspects
     assert suspect.operator == "aten.amin.default"
     assert suspect.disagreement.evidence.eager == 6
 
@@ -144,12 +144,12 @@ def test_right_programs_have_no_suspect():
         values, indices = parts[1].topk(2, dim=1)
         return F.softmax(x @ y.t(), -1), values, indices, parts[0][y[:3] > 0], x.var(0), F.dropout(x, 0.5), n * x.sum()
 
-    found = look(written, (draw(9, 5), draw(9, 5), 3), (draw(11, 5), draw(11, 5), 4), dynamic=True)
-    assert found.suspects == ()
-    assert not found.raised
-    assert found.graphs >= 2
-    assert found.audited > 20
-    assert "it draws random numbers" in found.skipped
+    report = audit_of(written, (draw(9, 5), draw(9, 5), 3), (draw(11, 5), draw(11, 5), 4), dynamic=True)
+    assert report.suspects == ()
+    assert not report.raised
+    assert report.graphs >= 2
+    assert report.audited > 20
+    assert "it draws random numbers" in report.skipped
 
 
 @pytest.mark.slow
@@ -158,9 +158,9 @@ def test_half_types_may_keep_float32_between_operators():
         return ((x * y + y) / 3).round(), (x * 1.7 > y * 1.3), (x.exp() - y.exp()).sum(1)
 
     for dtype in (torch.float16, torch.bfloat16):
-        found = look(rounded, (draw(64, 64).to(dtype), draw(64, 64, seed=1).to(dtype)))
-        assert found.suspects == ()
-        assert found.audited >= 10
+        report = audit_of(rounded, (draw(64, 64).to(dtype), draw(64, 64, seed=1).to(dtype)))
+        assert report.suspects == ()
+        assert report.audited >= 10
 
 
 @pytest.mark.slow
@@ -171,8 +171,8 @@ def test_activations_keep_their_strides_for_the_backward_graph():
         first, second = (x * 0.1).unbind(-1)
         return torch.atan2(first.sin().sqrt(), second.cos()), torch.hypot(first, second).mean()
 
-    found = look(laid_out, (draw(30, 2).abs().requires_grad_(),))
-    assert found.suspects == ()
-    assert not found.raised
-    assert found.graphs == 2
-    assert found.skipped == {}
+    report = audit_of(laid_out, (draw(30, 2).abs().requires_grad_(),))
+    assert report.suspects == ()
+    assert not report.raised
+    assert report.graphs == 2
+    assert report.skipped == {}

@@ -1,4 +1,4 @@
-"""The instrument: faults are planted as they are named, counted once, and the table travels as JSON."""
+"""Calibration: faults are planted as named and counted once; tables survive JSON; other tools' oracles."""
 
 import random
 
@@ -14,8 +14,8 @@ from eqfuzz.oracle.calibration.faults import (
     WHOLE_FAULTS,
     ulps_apart,
 )
-from eqfuzz.oracle.calibration.recall import JUDGE, Count, Recall, RecallRow, judged, measure
-from eqfuzz.oracle.calibration.specimens import DTYPES, NoSpecimen, subject
+from eqfuzz.oracle.calibration.recall import JUDGE, Count, Recall, RecallRow, measure
+from eqfuzz.oracle.calibration.specimens import DTYPES, NoSpecimen, judge_with_references, make_specimen
 from eqfuzz.oracle.compare.oracles import judge_compiled
 from eqfuzz.oracle.observe.observation import CallObservation
 from eqfuzz.oracle.reference.reference import LeafReference
@@ -50,8 +50,8 @@ def inputs(rng):
 
 
 @pytest.fixture(scope="module")
-def made():
-    return subject(PROGRAM, torch.float32, 0)
+def specimen():
+    return make_specimen(PROGRAM, torch.float32, 0)
 
 
 def elements_changed(before, after):
@@ -64,12 +64,12 @@ def elements_changed(before, after):
 
 
 @pytest.mark.parametrize("fault", [*ELEMENT_FAULTS, SIGN_OF_ZERO], ids=lambda fault: fault.name)
-def test_a_fault_of_an_element_changes_one_element_only(made, fault):
+def test_element_fault_changes_one_element_only(specimen, fault):
     for draw in range(5):
-        planted = fault.plant(made.eager, "outputs", torch.float32, random.Random(draw))
+        planted = fault.plant(specimen.eager, "outputs", torch.float32, random.Random(draw))
         assert planted is not None
         assert planted.leaf is not None
-        before, after = made.eager.calls[0], planted.observation.calls[0]
+        before, after = specimen.eager.calls[0], planted.observation.calls[0]
         assert elements_changed(before.outputs, after.outputs) == 1
         assert elements_changed(before.inputs_after, after.inputs_after) == 0
         old, new = (call.outputs[planted.leaf[1]][1] for call in (before, after))
@@ -91,28 +91,28 @@ def inputs(rng):
 
 
 @pytest.mark.parametrize("fault", WHOLE_FAULTS, ids=lambda fault: fault.name)
-def test_whole_numbers_stay_whole_and_are_seen(fault):
-    made = subject(WHOLE, torch.float32, 0)
+def test_whole_number_faults_are_whole_and_detected(fault):
+    specimen = make_specimen(WHOLE, torch.float32, 0)
     places = set()
     for draw in range(12):
-        planted = fault.plant(made.eager, "outputs", torch.float32, random.Random(draw))
+        planted = fault.plant(specimen.eager, "outputs", torch.float32, random.Random(draw))
         assert planted is not None
         assert planted.leaf is not None
         places.add(planted.leaf[1])
-        old, new = (run.calls[0].outputs[planted.leaf[1]][1] for run in (made.eager, planted.observation))
+        old, new = (run.calls[0].outputs[planted.leaf[1]][1] for run in (specimen.eager, planted.observation))
         distance = (old.double() - new.double()).abs()
         assert distance.count_nonzero() == 1
         assert distance.max() in (1, 2, 3, 4)
-        assert judged(made, planted.observation).is_finding
+        assert judge_with_references(specimen.eager, planted.observation, specimen.references).is_finding
     assert places == {0, 1}
 
 
 @pytest.mark.parametrize("fault", PROPERTY_FAULTS, ids=lambda fault: fault.name)
-def test_a_fault_of_a_property_leaves_the_outputs_values(made, fault):
-    planted = fault.plant(made.eager, "outputs", torch.float32, random.Random(0))
+def test_property_fault_keeps_the_values_of_outputs(specimen, fault):
+    planted = fault.plant(specimen.eager, "outputs", torch.float32, random.Random(0))
     assert planted is not None
-    before, after = made.eager.calls[0], planted.observation.calls[0]
-    assert judge_compiled(made.eager, planted.observation, made.references[0]).is_finding
+    before, after = specimen.eager.calls[0], planted.observation.calls[0]
+    assert judge_compiled(specimen.eager, planted.observation, specimen.references[0]).is_finding
     if after.raised is None:
         for (_, old), (_, new) in zip(before.outputs, after.outputs, strict=True):
             assert torch.equal(old.nan_to_num(), new.to(old.dtype).nan_to_num())
@@ -124,7 +124,7 @@ def test_errors_below_two_ulps_are_not_planted():
     )
     smallest = ELEMENT_FAULTS[4]
     for dtype, planted in ((torch.float32, True), (torch.float16, False), (torch.bfloat16, False)):
-        eager = subject(ones, dtype, 0).eager
+        eager = make_specimen(ones, dtype, 0).eager
         assert (smallest.plant(eager, "outputs", dtype, random.Random(0)) is not None) is planted
 
 
@@ -138,55 +138,55 @@ def test_ulps_are_counted_across_zero(dtype):
     assert int(ulps_apart(one, one + torch.finfo(dtype).eps * LEAST_ULPS)) == LEAST_ULPS
 
 
-def test_the_judge_sees_what_is_planted_in_a_plain_program_and_is_ahead():
-    found = measure(PROGRAM, 0, 3, [torch.float32])
-    row = found.rows[RecallRow("relative error 1e-3", "float32", "outputs")]
+def test_planted_faults_are_detected_that_other_oracles_miss():
+    table = measure(PROGRAM, 0, 3, [torch.float32])
+    row = table.rows[RecallRow("relative error 1e-3", "float32", "outputs")]
     assert row.planted == 3
     assert row.recall() == 1.0
     assert row.recall("TorchFuzz") == 0.0
-    assert found.rows[RecallRow("wrong stride", "float32", "outputs")].recall("assert_close") == 0.0
-    assert all(row.seen[JUDGE] == row.planted for name, row in found.rows.items() if name.fault == "zeroed")
+    assert table.rows[RecallRow("wrong stride", "float32", "outputs")].recall("assert_close") == 0.0
+    assert all(row.detected[JUDGE] == row.planted for name, row in table.rows.items() if name.fault == "zeroed")
 
 
-def test_a_count_says_why_the_judge_missed():
-    found = measure(PROGRAM, 0, 2, [torch.bfloat16])
-    for count in found.rows.values():
-        assert count.seen[JUDGE] + sum(count.missed.values()) == count.planted
+def test_every_missed_fault_has_a_reason():
+    table = measure(PROGRAM, 0, 2, [torch.bfloat16])
+    for count in table.rows.values():
+        assert count.detected[JUDGE] + sum(count.missed.values()) == count.planted
 
 
-def test_what_does_not_run_in_a_dtype_is_told():
+def test_program_that_does_not_run_in_a_dtype_is_listed():
     with pytest.raises(NoSpecimen, match="no halves"):
-        subject(HALF_DIES, torch.float16, 0)
-    found = measure(HALF_DIES, 0, 1, [torch.float32, torch.float16])
-    assert dict(found.subjects) == {"float32": 1}
-    assert "no-halves.py in float16" in found.left_out[0]
+        make_specimen(HALF_DIES, torch.float16, 0)
+    table = measure(HALF_DIES, 0, 1, [torch.float32, torch.float16])
+    assert dict(table.programs) == {"float32": 1}
+    assert "no-halves.py in float16" in table.left_out[0]
 
 
-def test_tables_add_up_and_travel():
-    found = measure(HALF_DIES, 0, 1, [torch.float32])
-    total = Recall.from_json(found.to_json())
-    assert total == found
-    total.add(found)
-    assert all(total.rows[row].planted == 2 * count.planted for row, count in found.rows.items())
+def test_tables_are_added_and_survive_json():
+    table = measure(HALF_DIES, 0, 1, [torch.float32])
+    total = Recall.from_json(table.to_json())
+    assert total == table
+    total.add(table)
+    assert all(total.rows[row].planted == 2 * count.planted for row, count in table.rows.items())
     assert Count().recall() == 1.0
 
 
 def test_other_oracles_by_their_thresholds():
     values = torch.linspace(1, 2, 20)
     changed = {error: values * torch.where(torch.arange(20) == 3, 1 + error, 1.0) for error in (1e-5, 5e-3, 0.02, 0.9)}
-    seen = {
+    alarms = {
         error: {name for name, alarm in OTHERS.items() if alarm(values, other, values.double())}
         for error, other in changed.items()
     }
-    assert seen[1e-5] == {"assert_close"}
-    assert seen[5e-3] == {"assert_close", "same, fp64"}
-    assert seen[0.02] == {"assert_close", "same, fp64", "NNSmith", "PolyJuice"}
-    assert seen[0.9] == {"assert_close", "same, fp64", "NNSmith", "PolyJuice", "WhiteFox"}
+    assert alarms[1e-5] == {"assert_close"}
+    assert alarms[5e-3] == {"assert_close", "same, fp64"}
+    assert alarms[0.02] == {"assert_close", "same, fp64", "NNSmith", "PolyJuice"}
+    assert alarms[0.9] == {"assert_close", "same, fp64", "NNSmith", "PolyJuice", "WhiteFox"}
     assert OTHERS["TorchFuzz"](values, values + 1, values)
     assert not any(alarm(values, values.clone(), values.double()) for alarm in OTHERS.values())
 
 
-def test_pytorchs_own_checks_by_path():
+def test_checks_of_pytorch_are_reported_by_path():
     eager = CallObservation(
         outputs=[("output[0]", torch.ones(20)), ("output[1]", torch.arange(3)), ("output[2]", 3), ("output[3]", "a")],
         gradients=[("gradient of args[0]", torch.ones(2))],
@@ -197,22 +197,22 @@ def test_pytorchs_own_checks_by_path():
         outputs=[("output[0]", off), ("output[1]", torch.tensor([0, 1, 3])), ("output[2]", 4), ("output[3]", "a")],
         gradients=[("gradient of args[0]", torch.ones(3))],
     )
-    known = CallObservation(outputs=[("output[0]", LeafReference(off.double()))])
+    float64_run = CallObservation(outputs=[("output[0]", LeafReference(off.double()))])
     assert own_checks(eager, compiled, None) == {
         "output[0]": {"same": False, "assert_close": False},
         "output[1]": {"same": False, "assert_close": False},
     }
-    # The float64 run excuses what is nearer to it than eager; assert_close knows of no such run.
-    assert own_checks(eager, compiled, known)["output[0]"] == {"same": True, "assert_close": False}
+    # ``same`` accepts a compiled value that is nearer to the float64 run than eager; assert_close does not.
+    assert own_checks(eager, compiled, float64_run)["output[0]"] == {"same": True, "assert_close": False}
     assert set(own_checks(eager, eager, None)["output[1]"].values()) == {True}
 
 
 @pytest.mark.parametrize("other", [torch.ones(20, dtype=torch.float64), torch.ones(20, 1), torch.ones(20).to_sparse()])
-def test_pytorchs_own_checks_are_asked_of_like_tensors_alone(other):
+def test_checks_of_pytorch_skip_tensors_of_different_metadata(other):
     before, after = (CallObservation(outputs=[("output", tensor)]) for tensor in (torch.ones(20), other))
     assert own_checks(before, after, None) == {}
 
 
-def test_own_checks_pass_nan_that_both_have():
+def test_checks_of_pytorch_accept_equal_nan():
     call = CallObservation(outputs=[("output", torch.tensor([1.0, float("nan"), float("inf")]))])
     assert own_checks(call, call, None) == {"output": {"same": True, "assert_close": True}}

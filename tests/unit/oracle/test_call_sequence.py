@@ -1,4 +1,4 @@
-"""Call sequences: the steps, and what they bring to light."""
+"""Call sequences: which calls each step makes."""
 
 import random
 
@@ -63,7 +63,7 @@ def test_checks_choose_the_steps(loaded):
     assert labels(unguarded(loaded, loaded.calls(0), 0, ["repeat"])) == [AGAIN]
 
 
-def test_guarded_steps_are_drawn_run_in_eager_and_return_to_the_first_inputs(loaded):
+def test_guarded_steps_run_in_eager_and_end_with_the_first_inputs(loaded):
     calls = loaded.calls(0)
     steps = guarded(loaded, calls, 3, random.Random(5))
     assert len(steps) == 4
@@ -74,8 +74,8 @@ def test_guarded_steps_are_drawn_run_in_eager_and_return_to_the_first_inputs(loa
     assert guarded(loaded, calls, 0, random.Random(5)) == []
 
 
-def test_with_steps_enough_everything_changes_that_can(loaded):
-    told = labels(guarded(loaded, loaded.calls(0), 40, random.Random(5)))
+def test_with_enough_steps_everything_changeable_is_changed(loaded):
+    all_labels = labels(guarded(loaded, loaded.calls(0), 40, random.Random(5)))
     changed = {
         "kwargs['k']: 3 becomes 4",
         "kwargs['k']: 3 becomes 2",
@@ -84,12 +84,12 @@ def test_with_steps_enough_everything_changes_that_can(loaded):
         "SCALE is -2.0",
         "model.gain is 1.0",
     }
-    assert changed <= set(told)
-    assert told.index("kwargs['k']: 3 becomes 4") < told.index("kwargs['k']: 3 becomes 2")
-    assert told.index("kwargs['flag']: True becomes False") < told.index("kwargs['k']: 3 becomes 2")
-    assert len(set(told)) == len(told)
+    assert changed <= set(all_labels)
+    assert all_labels.index("kwargs['k']: 3 becomes 4") < all_labels.index("kwargs['k']: 3 becomes 2")
+    assert all_labels.index("kwargs['flag']: True becomes False") < all_labels.index("kwargs['k']: 3 becomes 2")
+    assert len(set(all_labels)) == len(all_labels)
     few = labels(guarded(loaded, loaded.calls(0), 4, random.Random(5)))
-    assert told[:4] == few[:4]
+    assert all_labels[:4] == few[:4]
 
 
 def first(name, loaded, seed=0):
@@ -121,7 +121,7 @@ def test_containers_lose_and_gain_items():
     assert (longer.kwargs["rows"], shorter.kwargs["rows"]) == ([1, 2, 2], [1])
 
 
-def test_what_few_programs_admit_comes_first(loaded):
+def test_rare_changes_come_first(loaded):
     calls = loaded.calls(0)
     firsts = [labels(guarded(loaded, calls, 1, random.Random(seed)))[0] for seed in range(12)]
     rare = ("SCALE is", "model.", "kwargs[", "under no_grad")
@@ -141,8 +141,8 @@ def test_changes_take_place(loaded):
     plain = observe(loaded.instance, [first("other-mode", loaded)]).calls[0].outputs[0][1]
     for name in ("other-attribute", "other-global"):
         step = first(name, loaded)
-        seen = observe(loaded.instance, [first("other-mode", loaded), step]).calls[1].outputs[0][1]
-        assert not torch.equal(seen, plain), name
+        changed = observe(loaded.instance, [first("other-mode", loaded), step]).calls[1].outputs[0][1]
+        assert not torch.equal(changed, plain), name
     silent = observe(loaded.instance, [first("without-gradients", loaded)]).calls[0]
     assert not silent.gradients
     assert not silent.outputs[0][1].requires_grad
@@ -166,8 +166,7 @@ def test_two_arguments_overlap_or_become_one():
     loaded = Loaded(recognise(TWO, "seed.py"))
     (call,) = loaded.calls(0)
     subject = StepTarget(loaded.instance(), loaded.module.__dict__)
-    made = STEPS["aliasing-arguments"][1](call, subject, random.Random(0))
-    overlapping, same = made
+    overlapping, same = STEPS["aliasing-arguments"][1](call, subject, random.Random(0))
     for step in (overlapping, overlapping.copy()):
         x, y = step.args
         assert torch.equal(x, call.args[0])
@@ -179,7 +178,7 @@ def test_two_arguments_overlap_or_become_one():
     assert copied.args[0] is copied.args[1] is not same.args[0]
 
 
-def test_programs_that_write_to_an_argument_are_called_with_overlapping_ones_first():
+def test_programs_that_write_to_an_argument_get_overlapping_arguments_first():
     loaded = Loaded(recognise(TWO, "seed.py"))
     first = {guarded(loaded, loaded.calls(0), 1, random.Random(seed))[0].label for seed in range(12)}
     assert first == {"args[0] and args[1] overlap"}
@@ -203,7 +202,7 @@ def inputs(rng):
 """
 
 
-def test_autocast_is_for_what_a_module_holds_too():
+def test_autocast_applies_to_float32_parameters():
     loaded = Loaded(recognise(IN_HALF, "seed.py"))
     subject = StepTarget(loaded.instance(), loaded.module.__dict__)
     (step,) = STEPS["under-autocast"][1](loaded.calls(0)[0], subject, random.Random(0))

@@ -1,4 +1,4 @@
-"""No false alarm on what Inductor really makes of ordinary programs."""
+"""No false alarm on ordinary programs compiled by Inductor."""
 
 import numpy as np
 import pytest
@@ -94,14 +94,14 @@ def test_no_false_alarm(name):
         Call(tuple(draw(*shape, seed=seed + k).to(dtype).requires_grad_(wants_gradient) for k in (0, 1)), {})
         for seed in (0, 7)
     ]
-    eager, known = observe(make, calls), reference(make, calls)
+    eager, measured = observe(make, calls), reference(make, calls)
     with inductor.patch(fallback_random=True):
         compiled = observe(make, calls, transform=torch.compile)
-    verdict = judge_compiled(eager, compiled, known)
+    verdict = judge_compiled(eager, compiled, measured)
     assert verdict.kind is VerdictKind.AGREE, verdict.message
 
 
-def test_a_planted_compiler_bug_is_found():
+def test_planted_compiler_bug_is_detected():
     import torch._inductor.config as inductor
 
     torch._dynamo.reset()

@@ -1,4 +1,4 @@
-"""Exactness at the values given: claimed only where no order of computing can round."""
+"""Exactness by value: claimed only where no order of evaluation rounds."""
 
 import math
 
@@ -13,7 +13,7 @@ from eqfuzz.program.call import Call
 
 
 def exact(function, *args):
-    """Whether every element of the one output is known to be exact."""
+    """Whether every element of the only output is exact."""
     (leaf,) = [leaf for _, leaf in reference(lambda: function, [Call(args, {})]).calls[0].outputs]
     return leaf.bound is None or bool(leaf.exact.all())
 
@@ -30,7 +30,7 @@ def test_unit_is_the_lowest_bit(number, exponent):
     assert unit(torch.tensor([value, 0.0, 2 * value], dtype=torch.float64)) == lowest
 
 
-def test_unit_of_nothing_and_of_what_is_not_finite():
+def test_unit_of_zeros_is_infinite_and_of_nan_is_zero():
     assert unit(torch.zeros(3)) == math.inf == unit(torch.empty(0))
     assert unit(torch.tensor([1.0, float("nan")])) == 0.0
 
@@ -75,18 +75,18 @@ def test_small_integers_are_exact(function):
         lambda x: x.var(),
     ],
 )
-def test_what_rounds_is_not(function):
+def test_rounding_operators_are_not_exact(function):
     assert not exact(function, X)
 
 
-def test_a_sum_may_round_in_another_order():
+def test_sum_with_inexact_partial_sums_is_not_exact():
     """The result is exact, the intermediate 2^24 + 1 is not."""
     values = torch.tensor([2.0**24, 1.0, 1.0, -(2.0**24)])
     assert not exact(lambda x: x.sum(), values)
     assert exact(lambda x: x.sum(), torch.tensor([2.0**22, 1.0, 1.0, -(2.0**22)]))
 
 
-def test_half_types_hold_fewer_integers():
+def test_half_types_represent_fewer_integers():
     assert exact(lambda x: x.sum(), whole(8, 8, dtype=torch.bfloat16))
     assert not exact(lambda x: x.sum(), whole(40, 8, dtype=torch.bfloat16))
     assert exact(lambda x: x.sum(), whole(40, 8, dtype=torch.float16))

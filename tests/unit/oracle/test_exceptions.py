@@ -1,4 +1,4 @@
-"""Where an exception came from: the innermost functions of torch on the way to its first cause."""
+"""Exceptions: the innermost functions of torch in their traceback, and the message of their cause."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def raised(function):
 
 
 def in_torch(source, name, file):
-    """What ``source`` defines as ``name``, as if it stood in ``file`` of torch's folder."""
+    """The object ``name`` that ``source`` defines, compiled as ``file`` in torch's folder."""
     namespace = {}
     exec(compile(source, str(Path(torch.__file__).parent / file), "exec"), namespace)
     return namespace[name]
@@ -52,12 +52,12 @@ def test_methods_are_named_with_their_class():
     assert raised(lambda: run(fail)).frames == ("_inductor.graph.Lowering.run",)
 
 
-def test_an_error_of_torchs_own():
+def test_error_raised_by_torch_has_its_frames():
     frames = raised(lambda: torch.nn.functional.pad(torch.ones(1), (1, 1, 1, 1), mode="nonsense")).frames
     assert frames[0] == "nn.functional.pad"
 
 
-def test_an_exception_of_the_programs_own_has_none():
+def test_exception_of_the_program_has_no_frames():
     assert raised(fail).frames == ()
 
 
@@ -77,18 +77,18 @@ def wrap(call):
         raise RuntimeError("wrapped") from error
 """
     outer = in_torch(wrapping, "wrap", "_dynamo/backend.py")
-    told = raised(lambda: outer(lambda: outer(lambda: inner(fail))))
-    assert told.type == "RuntimeError"
-    assert told.frames[0] == "_inductor.lowering.first"
+    observed = raised(lambda: outer(lambda: outer(lambda: inner(fail))))
+    assert observed.type == "RuntimeError"
+    assert observed.frames[0] == "_inductor.lowering.first"
 
 
-def test_a_cause_that_was_never_raised_tells_nothing():
+def test_cause_that_was_never_raised_is_ignored():
     source = "def refuse():\n    raise RuntimeError('no') from ValueError('never raised')\n"
     assert raised(in_torch(source, "refuse", "_dynamo/exc.py")).frames == ("_dynamo.exc.refuse",)
 
 
 @pytest.mark.timeout(20)
-def test_causes_in_a_circle_come_to_an_end():
+def test_cyclic_causes_terminate():
     def circle():
         first, second = ValueError("first"), ValueError("second")
         for error in (first, second):
@@ -102,15 +102,15 @@ def test_causes_in_a_circle_come_to_an_end():
     assert raised(circle).message == "first"
 
 
-def test_compilers_come_with_their_frames():
+def test_compiler_errors_have_frames_of_the_compiler():
     def backend(graph, inputs):
         raise AssertionError("planted")
 
     torch._dynamo.reset()
-    told = raised(lambda: torch.compile(lambda x: x + 1, backend=backend)(torch.ones(2)))
-    assert told.origin == "compiler"
-    assert any(frame.startswith("_dynamo.") for frame in told.frames)
-    assert told.frames == raised(lambda: torch.compile(lambda x: x - 1, backend=backend)(torch.ones(5))).frames
+    observed = raised(lambda: torch.compile(lambda x: x + 1, backend=backend)(torch.ones(2)))
+    assert observed.origin == "compiler"
+    assert any(frame.startswith("_dynamo.") for frame in observed.frames)
+    assert observed.frames == raised(lambda: torch.compile(lambda x: x - 1, backend=backend)(torch.ones(5))).frames
 
 
 COMPILE_ERROR = """\
@@ -180,7 +180,7 @@ CAT = "function <built-in method cat of type object at 0x7f01>"
         ("AssertionError: error: expected size 3", ""),
     ],
 )
-def test_what_only_wraps_another_is_named_by_its_cause(text, cause):
+def test_wrapper_is_described_by_its_cause(text, cause):
     assert innermost_cause(text) == cause
 
 
@@ -220,6 +220,6 @@ def test_two_causes_are_two_messages(one, another):
     assert message(one) != message(another)
 
 
-def test_a_wrapper_keeps_its_own_words_before_the_cause():
+def test_wrapper_keeps_its_message_before_the_cause():
     assert message(unlike_meta("bmm")) == "expected size N==N, stride N==N at dim=N: aten.bmm.default"
     assert message(compile_error("expected ';' before 'auto'")).endswith("C++ compile error: expected ; before auto")

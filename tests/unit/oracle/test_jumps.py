@@ -1,4 +1,4 @@
-"""Operators that jump: exact where their operands are, elsewhere no farther off than some rounding leads them."""
+"""Operators that jump: exact where their operands are, elsewhere bounded by the results under legal rounding."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ DIVISIONS = {
 
 
 def judge(function, args, change):
-    """The difference of eager and a compiled result that is eager's with ``change`` made to it."""
+    """The difference between eager's result and a copy changed by ``change``."""
     eager = function(*args)
     compiled = eager.clone()
     change(compiled)
@@ -36,58 +36,58 @@ def operands():
 def test_a_division_of_exact_numbers_is_exact(function, dtype, operands):
     args = tuple(value.to(dtype) for value in operands)
     assert judge(function, args, lambda result: None) is None
-    found = judge(function, args, lambda result: result[3].add_(1))
-    assert found is not None
-    assert found.inconclusive == ""
-    assert found.allowed == 0
-    assert found.wrong == 1
+    difference = judge(function, args, lambda result: result[3].add_(1))
+    assert difference is not None
+    assert difference.inconclusive == ""
+    assert difference.allowed == 0
+    assert difference.wrong == 1
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_a_division_of_halves_may_jump_where_its_quotient_is_whole(dtype):
     args = (torch.tensor([6.0, 7.0, 9.0], dtype=dtype), torch.tensor([1.5, 3.5, 2.25], dtype=dtype))
     assert judge(torch.floor_divide, args, lambda result: result[0].sub_(1)) is None
-    found = judge(torch.floor_divide, args, lambda result: result[0].add_(1))
-    assert found is not None
-    assert found.inconclusive == ""
-    assert found.wrong == 1
+    difference = judge(torch.floor_divide, args, lambda result: result[0].add_(1))
+    assert difference is not None
+    assert difference.inconclusive == ""
+    assert difference.wrong == 1
 
 
 def test_a_remainder_of_exact_numbers_does_not_jump(operands):
     size = operands[0].abs() * 1e-7  # as ``a - (a // b) * b`` rounds
     assert judge(torch.remainder, operands, lambda result: result.add_(size)) is None
     multiple = (torch.tensor([6.0, 7.5, -9.0]), torch.tensor([1.5, 2.5, 3.0]))
-    found = judge(torch.remainder, multiple, lambda result: result[1].copy_(torch.tensor(2.4999998)))
-    assert found is not None
-    assert found.inconclusive == ""
-    assert found.wrong == 1
+    difference = judge(torch.remainder, multiple, lambda result: result[1].copy_(torch.tensor(2.4999998)))
+    assert difference is not None
+    assert difference.inconclusive == ""
+    assert difference.wrong == 1
 
 
 def nearly_whole(x):
     return ((x / 3) * 3).floor()
 
 
-def test_a_jump_of_a_rounded_number_goes_where_noise_goes_and_no_farther():
+def test_jump_of_a_rounded_number_is_bounded_by_noisy_runs():
     x = (torch.arange(1.0, 41.0),)
     assert judge(nearly_whole, x, lambda result: result[3].copy_(torch.tensor(3.0))) is None
     for wrong in (2.0, 5.0, 8.0):
-        found = judge(nearly_whole, x, lambda result, wrong=wrong: result[3].copy_(torch.tensor(wrong)))
-        assert found is not None, wrong
-        assert found.inconclusive == "", wrong
-        assert found.wrong == 1, wrong
+        difference = judge(nearly_whole, x, lambda result, wrong=wrong: result[3].copy_(torch.tensor(wrong)))
+        assert difference is not None, wrong
+        assert difference.inconclusive == "", wrong
+        assert difference.wrong == 1, wrong
 
 
-def test_what_is_computed_from_a_jump_is_judged_as_before():
-    found = judge(lambda x: nearly_whole(x) * 0.3, (torch.arange(1.0, 41.0),), lambda result: result[3].sub_(0.3))
-    assert found is None
+def test_values_computed_from_a_jump_have_a_normal_bound():
+    difference = judge(lambda x: nearly_whole(x) * 0.3, (torch.arange(1.0, 41.0),), lambda result: result[3].sub_(0.3))
+    assert difference is None
 
 
-def test_too_large_for_its_dtype_a_quotient_is_rounded():
+def test_quotient_too_large_for_its_dtype_is_rounded():
     large = (torch.tensor([3e9, 5.0, 7.0]), torch.tensor([0.3, 2.0, 2.0]))
     assert judge(lambda a, b: a // b, large, lambda result: result[0].mul_(1 + 2e-7)) is None
 
 
-def test_a_leaf_written_to_after_its_jump_is_no_jump():
+def test_leaf_written_to_after_its_jump_is_no_jump():
     def program(x):
         result = nearly_whole(x)
         result[0].mul_(0.7)

@@ -16,7 +16,7 @@ def put(x, index, *, accumulate):
 
 
 @pytest.mark.parametrize(
-    ("program", "found"),
+    ("program", "reason"),
     [
         (lambda x: put(x, TWICE, accumulate=False), "index_put writes to one element more than once"),
         (lambda x: put(x, TWICE, accumulate=True), ""),
@@ -38,11 +38,11 @@ def put(x, index, *, accumulate):
         (lambda x: x.t().contiguous().median(0).indices, ""),
     ],
 )
-def test_what_is_left_open(program, found):
-    assert left_open(lambda: program, [Call((X,), {})]) == found
+def test_unspecified_results_are_reported(program, reason):
+    assert left_open(lambda: program, [Call((X,), {})]) == reason
 
 
-def test_modules_and_later_calls_are_looked_at():
+def test_modules_and_later_calls_are_checked():
     class Model(torch.nn.Module):
         def forward(self, x):
             return x.sort().indices

@@ -1,4 +1,4 @@
-"""Messages of programs that fail alike come out equal."""
+"""Normalised messages are equal for programs with the same failure."""
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ from eqfuzz.oracle.observe.normalised_messages import normalised
         ("-3.5e-07 of 0x7ffe12, float32", "N of N, floatN"),
     ],
 )
-def test_what_differs_between_programs_is_taken_out(message, text):
+def test_program_specific_parts_are_removed(message, text):
     assert normalised(message) == text
 
 

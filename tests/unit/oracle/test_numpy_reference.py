@@ -1,4 +1,4 @@
-"""Programs that compute in numpy: their reference is measured on what Dynamo reads numpy as, or they have none."""
+"""Programs that compute in numpy: their reference is measured on Dynamo's translation of numpy, or they have none."""
 
 import numpy as np
 import torch
@@ -24,16 +24,16 @@ def between_graphs(x):
     return torch.from_numpy(np.sin(a) * 2)
 
 
-def known(program):
+def measure(program):
     return reference(lambda: program, [Call((X,), {})])
 
 
 def test_numbers_from_numpy_get_a_bound():
-    found = known(through_numpy)
-    assert not found.unknown
-    assert not found.data_dependent
+    measured = measure(through_numpy)
+    assert not measured.unknown
+    assert not measured.data_dependent
     eager = through_numpy(X)
-    for (_, leaf), value in zip(found.calls[0].outputs, eager, strict=True):
+    for (_, leaf), value in zip(measured.calls[0].outputs, eager, strict=True):
         assert leaf.bound is not None
         assert float(leaf.bound.max()) < 1e-5
         assert float((leaf.value - torch.as_tensor(value).double()).abs().max()) < 1e-5
@@ -44,14 +44,14 @@ def test_gradients_past_numpy_get_a_bound_too():
         scale = torch.from_numpy(np.exp(x.detach().numpy()))
         return (x * scale).sum()
 
-    found = reference(lambda: program, [Call((X.clone().requires_grad_(),), {})])
-    ((_, leaf),) = found.calls[0].gradients
-    assert not found.unknown
+    measured = reference(lambda: program, [Call((X.clone().requires_grad_(),), {})])
+    ((_, leaf),) = measured.calls[0].gradients
+    assert not measured.unknown
     assert leaf.bound is not None
     assert float(leaf.bound.max()) < 1e-5
 
 
-def test_a_wrong_number_that_numpy_computed_is_claimed_and_a_rounded_one_is_not():
+def test_wrong_number_of_numpy_is_reported_and_a_rounded_one_is_not():
     eager = observe(lambda: through_numpy, [Call((X,), {})])
 
     def changed(factor):
@@ -59,18 +59,18 @@ def test_a_wrong_number_that_numpy_computed_is_claimed_and_a_rounded_one_is_not(
             first, second = through_numpy(x)
             return first * torch.where(torch.arange(3) == 1, factor, 1.0), second
 
-        return judge_compiled(eager, observe(lambda: program, [Call((X,), {})]), known(through_numpy)).kind
+        return judge_compiled(eager, observe(lambda: program, [Call((X,), {})]), measure(through_numpy)).kind
 
     assert changed(1 + 1e-4) is VerdictKind.WRONG_RESULT
     assert changed(1 + 1e-7) is VerdictKind.AGREE
 
 
-def test_what_is_computed_between_graphs_has_no_reference():
-    found = known(between_graphs)
-    assert found.unknown or all(leaf.unknown for _, leaf in found.calls[0].outputs)
+def test_values_computed_between_graphs_have_no_reference():
+    measured = measure(between_graphs)
+    assert measured.unknown or all(leaf.unknown for _, leaf in measured.calls[0].outputs)
 
 
-def test_where_dynamo_reads_numpy_wrong_there_is_no_reference(monkeypatch):
+def test_wrong_translation_of_numpy_has_no_reference(monkeypatch):
     read = get_np_to_tnp_map()
     monkeypatch.setitem(read, np.tanh, read[np.sinh])
-    assert known(through_numpy).unknown
+    assert measure(through_numpy).unknown

@@ -1,4 +1,4 @@
-"""Observing: leaves and their paths, side effects, gradients, exceptions."""
+"""Observations: leaves and their paths, side effects, gradients, exceptions."""
 
 import collections
 import dataclasses
@@ -41,8 +41,8 @@ def one(function, *args, **kwargs):
 
 def test_paths_are_python_expressions():
     value = [Pair(torch.ones(1), 2), {"a": Box(torch.zeros(2), "t"), 3: (None, np.ones(2))}]
-    found = dict(leaves(value, "output"))
-    assert list(found) == [
+    by_path = dict(leaves(value, "output"))
+    assert list(by_path) == [
         "output[0].left",
         "output[0].right",
         "output[1]['a'].value",
@@ -50,7 +50,7 @@ def test_paths_are_python_expressions():
         "output[1][3][0]",
         "output[1][3][1]",
     ]
-    for path, leaf in found.items():
+    for path, leaf in by_path.items():
         assert eval(path, {"output": value}) is leaf
 
 
@@ -79,7 +79,7 @@ def inputs(rng):
 """
 
 
-def test_deques_and_objects_of_the_program_are_gone_into():
+def test_deques_and_objects_of_the_program_are_traversed():
     loaded = Loaded(recognise(OWN, "seed.py"))
     call = observe(loaded.instance, loaded.calls(0)).calls[0]
     assert [path for path, _ in call.outputs] == [
@@ -94,7 +94,7 @@ def test_deques_and_objects_of_the_program_are_gone_into():
     )
 
 
-def test_the_order_of_keys_is_seen():
+def test_order_of_keys_is_part_of_the_structure():
     first = collections.OrderedDict(a=1, b=2)
     second = collections.OrderedDict(first)
     second.move_to_end("a")
@@ -113,13 +113,13 @@ def test_the_order_of_keys_is_seen():
     ],
 )
 def test_snapshot_keeps_layout_and_values_but_not_storage(tensor):
-    kept = snapshot(tensor)
-    assert kept.stride() == tensor.stride()
-    assert torch.equal(kept, tensor)
-    assert kept.numel() == 0 or kept.untyped_storage().data_ptr() != tensor.untyped_storage().data_ptr()
+    copy = snapshot(tensor)
+    assert copy.stride() == tensor.stride()
+    assert torch.equal(copy, tensor)
+    assert copy.numel() == 0 or copy.untyped_storage().data_ptr() != tensor.untyped_storage().data_ptr()
 
 
-def test_outputs_are_as_they_were_before_later_mutation():
+def test_outputs_are_recorded_before_later_mutation():
     def f(x):
         y = x[:2]
         x.add_(1)
@@ -127,9 +127,9 @@ def test_outputs_are_as_they_were_before_later_mutation():
 
     x = torch.zeros(4)
     calls = [Call((x,), {}), Call((x,), {})]
-    seen = observe(lambda: f, calls)
+    observation = observe(lambda: f, calls)
     assert torch.equal(x, torch.zeros(4)), "the given arguments must stay as they were"
-    for call in seen.calls:
+    for call in observation.calls:
         assert torch.equal(call.outputs[0][1], torch.ones(2))
         assert torch.equal(dict(call.inputs_after)["args[0]"], torch.ones(4))
 
@@ -158,7 +158,7 @@ def test_state_gradients_and_requires_grad():
     assert torch.equal(grads["gradient of args[0]"], expected)
 
 
-def test_cotangent_is_the_written_formula():
+def test_cotangent_is_a_fixed_ramp():
     out = torch.zeros(2, 3, dtype=torch.float16)
     assert torch.equal(cotangent(out), torch.linspace(0.5, 1.5, 6, dtype=torch.float64).reshape(2, 3).half())
 
@@ -169,9 +169,11 @@ def test_first_exception_ends_the_observation():
             raise KeyError("no")
         return x
 
-    seen = observe(lambda: f, [Call((torch.zeros(1),), {}), Call((torch.ones(1),), {}), Call((torch.zeros(1),), {})])
-    assert len(seen.calls) == 2
-    raised = seen.calls[1].raised
+    observation = observe(
+        lambda: f, [Call((torch.zeros(1),), {}), Call((torch.ones(1),), {}), Call((torch.zeros(1),), {})]
+    )
+    assert len(observation.calls) == 2
+    raised = observation.calls[1].raised
     assert raised is not None
     assert (raised.type, raised.origin, raised.by_statement) == ("KeyError", "program", True)
 
@@ -228,7 +230,7 @@ def test_messages_lose_addresses_and_paths():
 
 
 @needs_inductor_error
-def test_a_refusal_in_plain_words_is_no_crash():
+def test_stated_lack_of_support_is_no_crash():
     from torch._inductor.exc import InductorError
 
     words = "aot_autograd() does not yet handle non-differentiable view input mutations."
@@ -251,19 +253,19 @@ def program(x):
 """
 
 
-def test_second_gradients_where_the_seed_asks():
+def test_second_gradients_are_computed_on_request():
     loaded = Loaded(recognise(CUBED, "seed.py"))
     (call,) = loaded.calls(0)
-    found = dict(observe(loaded.instance, [call]).calls[0].gradients)
+    gradients = dict(observe(loaded.instance, [call]).calls[0].gradients)
     x = call.args[0].detach()
     first, second = cotangent(x), cotangent(x)
-    torch.testing.assert_close(found["gradient of args[0]"], 3 * x**2 * first)
-    torch.testing.assert_close(found["second gradient of args[0]"], 6 * x * first * second)
-    known = dict(reference(loaded.instance, [call]).calls[0].gradients)
-    torch.testing.assert_close(known["second gradient of args[0]"].value, 6 * x * first * second)
+    torch.testing.assert_close(gradients["gradient of args[0]"], 3 * x**2 * first)
+    torch.testing.assert_close(gradients["second gradient of args[0]"], 6 * x * first * second)
+    measured = dict(reference(loaded.instance, [call]).calls[0].gradients)
+    torch.testing.assert_close(measured["second gradient of args[0]"].value, 6 * x * first * second)
 
 
-def test_a_second_backward_is_declined_by_compiled_code():
+def test_second_backward_of_compiled_code_is_unsupported():
     loaded = Loaded(recognise(CUBED, "seed.py"))
     compiled = observe(loaded.instance, loaded.calls(0), transform=lambda f: torch.compile(f, backend="aot_eager"))
     raised = compiled.calls[0].raised
@@ -271,7 +273,7 @@ def test_a_second_backward_is_declined_by_compiled_code():
     assert raised.origin == "unsupported", raised
 
 
-def test_a_program_may_go_as_deep_however_deep_it_is_observed():
+def test_recursion_limit_does_not_depend_on_the_depth_of_the_observer():
     def below(levels):
         if levels:
             return below(levels - 1)
@@ -283,7 +285,7 @@ def test_a_program_may_go_as_deep_however_deep_it_is_observed():
     assert sys.getrecursionlimit() == limit
 
 
-def test_each_call_draws_other_numbers_and_the_same_ones_again():
+def test_calls_draw_different_numbers_reproducibly():
     def draw(x):
         return torch.rand(3), random.random(), np.random.rand()
 
@@ -296,7 +298,7 @@ def test_each_call_draws_other_numbers_and_the_same_ones_again():
     assert not has_drawn(observe(lambda: torch.exp, calls))
 
 
-def test_what_eager_compiled_for_other_calls_does_not_count():
+def test_code_compiled_by_eager_operators_is_discarded():
     def choose(x):
         return torch.cond(x.sum() > 0, lambda a: a + 1, lambda a: a - 1, (x,))
 
@@ -306,7 +308,7 @@ def test_what_eager_compiled_for_other_calls_does_not_count():
     assert before == compilations()["graphs"] == 1
 
 
-def test_what_operators_warn_of_is_not_the_programs():
+def test_warnings_of_operators_are_ignored():
     loaded = Loaded(
         recognise(
             """
@@ -328,7 +330,7 @@ def inputs(rng):
     assert call.warned == ["UserWarning: mine"]
 
 
-def test_modes_that_a_program_leaves_changed_last_for_its_calls_only():
+def test_modes_changed_by_a_program_are_restored():
     def program(x):
         y = x * (2 if torch.is_grad_enabled() else 3) + torch.ones(1)
         torch.set_grad_enabled(False)

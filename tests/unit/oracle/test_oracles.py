@@ -1,4 +1,4 @@
-"""The table of oracles: each aspect is seen, and can be left out."""
+"""Oracles: each aspect is compared, and can be excluded."""
 
 import random
 import warnings
@@ -20,17 +20,17 @@ from eqfuzz.program.load import Loaded
 X = torch.arange(6.0).reshape(2, 3)
 
 
-def seen(function, *calls):
+def observed(function, *calls):
     return observe(lambda: function, [Call(call, {}) for call in calls or [(X,)]])
 
 
 def judged(eager, compiled, *calls, without=()):
     chosen = [name for name in checks.ORACLES if name not in without]
-    known = reference(lambda: eager, [Call((X,), {})])
-    return judge_compiled(seen(eager, *calls), seen(compiled, *calls), known, chosen)
+    measured = reference(lambda: eager, [Call((X,), {})])
+    return judge_compiled(observed(eager, *calls), observed(compiled, *calls), measured, chosen)
 
 
-def test_the_names_are_those_that_the_options_know():
+def test_oracles_have_the_names_of_the_options():
     assert tuple(ORACLES) == checks.ORACLES
     assert all(function.__doc__ for function in ORACLES.values())
 
@@ -69,19 +69,19 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("what", PAIRS)
-def test_each_aspect_is_seen_and_can_be_left_out(what):
+def test_each_aspect_is_compared_and_can_be_excluded(what):
     eager, compiled, kind = PAIRS[what]
-    name = next(known for known in checks.ORACLES if what.startswith(known))
-    found = judged(eager, compiled, without=() if name == "aliasing" else ("aliasing",))
-    assert found.kind is kind, found.message
+    name = next(check for check in checks.ORACLES if what.startswith(check))
+    verdict = judged(eager, compiled, without=() if name == "aliasing" else ("aliasing",))
+    assert verdict.kind is kind, verdict.message
     assert judged(eager, eager).kind is VerdictKind.AGREE
-    left_out = judged(eager, compiled, without=(name, "aliasing"))
-    assert left_out.kind is VerdictKind.AGREE, left_out.message
+    excluded = judged(eager, compiled, without=(name, "aliasing"))
+    assert excluded.kind is VerdictKind.AGREE, excluded.message
 
 
-def test_metadata_is_judged_where_values_cannot_be():
-    assert judge_metadata(seen(lambda x: x + 1), seen(lambda x: x + 2)).kind is VerdictKind.AGREE
-    assert judge_metadata(seen(lambda x: str(x.sum())), seen(lambda x: str(x.prod()))).kind is VerdictKind.AGREE
+def test_metadata_is_compared_where_values_cannot_be():
+    assert judge_metadata(observed(lambda x: x + 1), observed(lambda x: x + 2)).kind is VerdictKind.AGREE
+    assert judge_metadata(observed(lambda x: str(x.sum())), observed(lambda x: str(x.prod()))).kind is VerdictKind.AGREE
     for what, eager, compiled in (
         ("dtype", lambda x: x + 1, lambda x: x.double()),
         ("shape", lambda x: x.add_(1), lambda x: x.resize_(3)),
@@ -89,27 +89,27 @@ def test_metadata_is_judged_where_values_cannot_be():
         ("dict", lambda x: x, lambda x: {"x": x}),
         ("shared", lambda x: x, lambda x: x.clone()),
     ):
-        assert what in judge_metadata(seen(eager), seen(compiled)).message
+        assert what in judge_metadata(observed(eager), observed(compiled)).message
 
 
-def test_strides_do_not_stand_for_a_wrong_number():
-    found = judged(lambda x: x.t() + 1, lambda x: (x.t() + 2).contiguous())
-    assert found.kind is VerdictKind.WRONG_RESULT
-    alone = judged(lambda x: x.t() + 1, lambda x: (x.t() + 1).contiguous())
-    assert "stride is (1, 3) in eager and (2, 1) in compiled" in alone.message
+def test_wrong_number_is_reported_before_strides():
+    verdict = judged(lambda x: x.t() + 1, lambda x: (x.t() + 2).contiguous())
+    assert verdict.kind is VerdictKind.WRONG_RESULT
+    strides_only = judged(lambda x: x.t() + 1, lambda x: (x.t() + 1).contiguous())
+    assert "stride is (1, 3) in eager and (2, 1) in compiled" in strides_only.message
 
 
-def test_the_place_of_an_alias_is_an_expression():
-    found = judged(PAIRS["aliasing"][0], PAIRS["aliasing"][1])
-    assert found.evidence is not None
-    assert found.evidence.path == "shared(output, args[0])"
+def test_path_of_an_alias_is_an_expression():
+    verdict = judged(PAIRS["aliasing"][0], PAIRS["aliasing"][1])
+    assert verdict.evidence is not None
+    assert verdict.evidence.path == "shared(output, args[0])"
 
 
 def test_leaves_and_non_leaves():
     w = torch.ones(3, requires_grad=True)
-    found = judged(lambda x: w, lambda x: w.view_as(w), without=("aliasing",))
-    assert found.kind is VerdictKind.WRONG_METADATA
-    assert "is_leaf" in found.message
+    verdict = judged(lambda x: w, lambda x: w.view_as(w), without=("aliasing",))
+    assert verdict.kind is VerdictKind.WRONG_METADATA
+    assert "is_leaf" in verdict.message
 
 
 def program(body, head=""):
@@ -127,18 +127,18 @@ def compared(first, second):
 def test_own_warnings_count_each_time_and_others_do_not(recwarn):
     loud = program('warnings.warn("careful")\nwarnings.warn("careful")\nreturn x')
     once = program('warnings.warn("careful")\nreturn x')
-    found = compared(loud, once)
-    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT
-    assert "warning 1 is" in found.message
+    verdict = compared(loud, once)
+    assert verdict.kind is VerdictKind.WRONG_SIDE_EFFECT
+    assert "warning 1 is" in verdict.message
     assert not recwarn.list
     with warnings.catch_warnings(record=True) as passed:
         warnings.simplefilter("always")
-        quiet = seen(lambda x: (warnings.warn("from here", stacklevel=1), x)[1])
+        quiet = observed(lambda x: (warnings.warn("from here", stacklevel=1), x)[1])
     assert [str(w.message) for w in passed] == ["from here"]
     assert not quiet.calls[0].warned
 
 
-def test_what_numpy_says_of_its_arithmetic_does_not_count():
+def test_warnings_of_numpy_arithmetic_are_ignored():
     loud = program(
         "return torch.from_numpy(x.numpy() - 1) / 1 if (np.float64(0) / np.zeros(1)).size else x", "import numpy as np"
     )
@@ -149,9 +149,9 @@ def test_what_numpy_says_of_its_arithmetic_does_not_count():
 
 def test_globals_count():
     adds = program("global N\nN += 1\nreturn x", "N = 0")
-    found = compared(adds, program("global N\nN += 2\nreturn x", "N = 0"))
-    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT
-    assert found.evidence.path == "globals()['N']"
+    verdict = compared(adds, program("global N\nN += 2\nreturn x", "N = 0"))
+    assert verdict.kind is VerdictKind.WRONG_SIDE_EFFECT
+    assert verdict.evidence.path == "globals()['N']"
     assert compared(adds, adds).kind is VerdictKind.AGREE
 
 
@@ -159,11 +159,11 @@ def test_the_call_is_named():
     calls = [Call((X,), {}), Call((X,), {}, "the same inputs again")]
     numbers = iter(range(9))
     unstable = observe(lambda: lambda x: x.int() + next(numbers), calls)
-    found = judge_compiled(observe(lambda: lambda x: x.int(), calls), unstable, None)
-    assert found.message.startswith("call 1 (the same inputs again): ")
+    verdict = judge_compiled(observe(lambda: lambda x: x.int(), calls), unstable, None)
+    assert verdict.message.startswith("call 1 (the same inputs again): ")
 
 
-def test_own_oracles_are_asked_too():
+def test_registered_oracle_runs():
     @oracle("sum")
     def total(comparison: Comparison) -> Verdict | None:
         """Nothing may sum to 15."""
@@ -178,7 +178,7 @@ def test_own_oracles_are_asked_too():
         del ORACLES["sum"]
 
 
-def test_a_rewrite_may_bring_globals_of_its_own_and_must_keep_the_others():
+def test_rewrite_may_add_globals_and_must_keep_the_others():
     first = observe((one := program("global N\nN += 1\nreturn x", "N = 0")).instance, one.calls(0))
     second = observe((two := program("global N\nN += 1\nreturn x", "N = 0\nG1 = [3]")).instance, two.calls(0))
     third = observe((three := program("global N\nN += 2\nreturn x", "N = 0")).instance, three.calls(0))
@@ -193,40 +193,40 @@ def test_a_rewrite_may_bring_globals_of_its_own_and_must_keep_the_others():
         ("N.append([1])\nreturn x", "return x", ("structure(globals()['N'])", "list[list[int]]", "list[]")),
     ],
 )
-def test_what_is_on_one_side_only_is_named_with_both_structures(body, less, evidence):
-    found = compared(program(body, "N = []"), program(less, "N = []"))
-    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT
-    assert found.evidence is not None
-    assert (found.evidence.path, found.evidence.eager, found.evidence.compiled) == evidence
+def test_value_on_one_side_only_is_reported_with_both_structures(body, less, evidence):
+    verdict = compared(program(body, "N = []"), program(less, "N = []"))
+    assert verdict.kind is VerdictKind.WRONG_SIDE_EFFECT
+    assert verdict.evidence is not None
+    assert (verdict.evidence.path, verdict.evidence.eager, verdict.evidence.compiled) == evidence
 
 
-def test_a_list_that_is_an_argument_is_compared_as_a_whole():
+def test_list_argument_is_compared_as_a_whole():
     def appends(x, rows):
         rows.append(x)
 
-    found = judged(appends, lambda x, rows: None, (X, [X]))
-    assert found.kind is VerdictKind.WRONG_SIDE_EFFECT
-    assert found.evidence.path == "structure(args[1])"
+    verdict = judged(appends, lambda x, rows: None, (X, [X]))
+    assert verdict.kind is VerdictKind.WRONG_SIDE_EFFECT
+    assert verdict.evidence.path == "structure(args[1])"
 
 
-def test_what_breaks_down_while_it_is_read_is_not_raised_by_the_program(monkeypatch):
+def test_error_while_reading_results_is_not_raised_by_the_program(monkeypatch):
     class Odd:
         def __repr__(self):
             raise ValueError("no words")
 
-    found = observe(lambda: lambda x: Odd(), [Call((X,), {})]).calls[0]
-    assert found.raised is None
-    assert found.outputs == [("output", "Odd whose repr raises ValueError")]
+    call = observe(lambda: lambda x: Odd(), [Call((X,), {})]).calls[0]
+    assert call.raised is None
+    assert call.outputs == [("output", "Odd whose repr raises ValueError")]
 
     def broken(*_):
         raise RuntimeError("cannot access the storage")
 
-    plain = seen(lambda x: x + 1)
+    plain = observed(lambda x: x + 1)
     monkeypatch.setattr("eqfuzz.oracle.observe.observer.shared_memory", broken)
-    unread = seen(lambda x: x + 1)
+    unread = observed(lambda x: x + 1)
     assert unread.calls[0].raised is None
     assert unread.calls[0].unread
-    found = judge_compiled(plain, unread, None)
-    assert found.kind is VerdictKind.WRONG_METADATA
-    assert "cannot be read: RuntimeError: cannot access the" in found.message
+    verdict = judge_compiled(plain, unread, None)
+    assert verdict.kind is VerdictKind.WRONG_METADATA
+    assert "cannot be read: RuntimeError: cannot access the" in verdict.message
     assert judge_compiled(unread, unread, None).kind is VerdictKind.AGREE

@@ -1,4 +1,4 @@
-"""Slowness on a clock that stands still but for what the timed callables add to it."""
+"""Steady slowness, on a clock that only the timed callables advance."""
 
 import gc
 import random
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 
 class Machine:
-    """A clock, and callables that move it: ``slowness`` multiplies what each call takes, by the time."""
+    """A clock, and callables that advance it: ``slowness(now)`` multiplies the seconds of each call."""
 
     def __init__(self, slowness=lambda now: 1.0):
         self.now = 0.0
@@ -68,7 +68,7 @@ def test_a_slow_program_is_measured_a_few_times_only():
     assert len(machine.calls) < 30
 
 
-def test_a_slower_variant_is_told_with_its_numbers():
+def test_slower_variant_is_reported_with_its_numbers():
     verdict = judged(1e-3, 2.5e-3)
     assert verdict is not None
     assert verdict.kind is VerdictKind.SLOW
@@ -80,7 +80,7 @@ def test_a_slower_variant_is_told_with_its_numbers():
     assert Verdict.from_json(verdict.to_json()) == verdict
 
 
-def test_what_is_within_the_limit_is_not_told():
+def test_variant_within_the_limit_is_not_reported():
     assert judged(1e-3, 1.9e-3) is None
     assert judged(1e-3, 1e-4) is None
     assert judged(1e-3, 2.5e-3, limit=3.0) is None
@@ -94,7 +94,7 @@ def test_drift_cancels():
 
 
 @pytest.mark.long
-def test_noise_hides_what_is_not_far_beyond_it():
+def test_slowness_within_noise_is_not_reported():
     def noisy(seed):
         draw = random.Random(seed)
         return lambda now: draw.choice([1, 40])
@@ -106,7 +106,7 @@ def test_noise_hides_what_is_not_far_beyond_it():
         assert judged(5e-3, 100.0, noisy(seed)) is not None
 
 
-def test_a_passing_disturbance_is_not_told():
+def test_temporary_disturbance_is_not_reported():
     assert judged(1e-3, 1.1e-3, lambda now: 30.0 if 0.05 < now < 0.1 else 1.0) is None
     calls = []
 
@@ -119,7 +119,7 @@ def test_a_passing_disturbance_is_not_told():
     assert len(calls) > 200
 
 
-def test_garbage_collection_rests_meanwhile():
+def test_garbage_collection_is_disabled_while_timing():
     states = []
     machine = Machine()
     one = machine.program("a", 1e-3)
@@ -134,7 +134,7 @@ def test_garbage_collection_rests_meanwhile():
         gc.enable()
 
 
-def test_what_a_program_raises_comes_through():
+def test_exceptions_of_a_program_are_raised():
     def broken():
         raise RuntimeError("no")
 

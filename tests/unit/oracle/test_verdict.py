@@ -1,4 +1,4 @@
-"""Symptoms: equal for verdicts that show the same thing."""
+"""Symptoms are equal for verdicts of one difference."""
 
 import dataclasses
 
