@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Program, SeedFormat
+from eqfuzz.rewrite.context.submodule import FunctionalForm
 from eqfuzz.rewrite.derivation import apply, original
 from eqfuzz.rewrite.facts.probe import take_facts
 from eqfuzz.rewrite.rules.library import select, shipped_rules
@@ -22,7 +23,7 @@ from tests.rules.test_matching import assert_same
 X = torch.linspace(-2.0, 3.0, 24).reshape(6, 4)
 TABLES = {
     "modules": "LINEAR CONVOLUTIONS TRANSPOSED_CONVOLUTIONS NORMS EMBEDDINGS".split(),
-    "plain-modules": "ACTIVATIONS SOFTMAXES DROPOUTS POOLINGS SHAPES LOSSES".split(),
+    "plain-modules": "ACTIVATIONS SOFTMAXES DROPOUTS POOLINGS REARRANGEMENTS LOSSES".split(),
 }
 
 
@@ -71,10 +72,10 @@ def refused(source: str, rules: str, x: torch.Tensor = X) -> str:
 @pytest.mark.parametrize(("family", "table"), [(f, t) for f, tables in TABLES.items() for t in tables])
 def test_the_tables_name_modules_and_functions(family: str, table: str) -> None:
     (rule, *_) = select(shipped_rules(), family)
-    rows: dict[str, str] = rule.function.__globals__[table]
-    for kind, text in rows.items():
+    forms: dict[str, FunctionalForm] = rule.function.__globals__[table]
+    for kind, form in forms.items():
         assert issubclass(getattr(torch.nn, kind), torch.nn.Module)
-        assert callable(getattr(F, text.partition("(")[0]))
+        assert callable(getattr(F, form.function))
 
 
 def test_every_kind_of_module_becomes_its_function() -> None:
