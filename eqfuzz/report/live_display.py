@@ -1,4 +1,4 @@
-"""What changes while a run lasts: drawn at the bottom of a terminal, or a plain line now and then elsewhere."""
+"""Live display: drawn at the bottom of a terminal while a verb runs; elsewhere a plain line now and then."""
 
 from __future__ import annotations
 
@@ -12,56 +12,53 @@ from rich.live import Live
 from rich.text import Text
 
 LINE_SECONDS = 30.0
-"""How often a line is written where there is no terminal to draw on."""
+"""Seconds between two lines where there is no terminal."""
 
 
 class ProgressSource(Protocol):
-    """How far something has come; may be asked from another thread than the one that changes it."""
+    """What a live display shows; asked from another thread than the one that changes it."""
 
     def display(self) -> RenderableType:
         """A few lines for the bottom of a terminal."""
         ...
 
     def line(self) -> str:
-        """All of it on one line, for logs."""
+        """The same on one line, for logs."""
         ...
 
 
-class LiveDisplay:
-    """A context manager that draws what is being told while it is open; ``_drawing`` is its own to set."""
+class LiveRenderer:
+    """Shows a source while it is open as a context manager, or from ``start`` to ``stop``.
 
-    _drawing: LiveRenderer
+    On a terminal the display is drawn four times a second; elsewhere its line is printed every ``every`` seconds.
+    """
+
+    def __init__(self, console: Console, source: ProgressSource, every: float = LINE_SECONDS) -> None:
+        self._console = console
+        self._source = source
+        self._every = every
+        self._live: Live | None = None
+        self._ticker: threading.Thread | None = None
+        self._stopped = threading.Event()
 
     def __enter__(self) -> Self:
-        self._drawing.start()
+        self.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._drawing.stop()
-
-
-class LiveRenderer:
-    """Shows ``shown`` four times a second on a terminal, else its line every ``every`` seconds, until stopped."""
-
-    def __init__(self, console: Console, shown: ProgressSource, every: float = LINE_SECONDS) -> None:
-        self._console = console
-        self._shown = shown
-        self._every = every
-        self._live: Live | None = None
-        self._ticker: threading.Thread | None = None
-        self._ended = threading.Event()
+        self.stop()
 
     def start(self) -> None:
         if self._console.is_terminal:
             self._live = Live(
                 console=self._console,
-                get_renderable=self._shown.display,
+                get_renderable=self._source.display,
                 refresh_per_second=4,
                 transient=True,
                 redirect_stdout=False,
-                redirect_stderr=sys.stderr.isatty(),  # a log file must not get lost in the drawing
+                redirect_stderr=sys.stderr.isatty(),  # a log file must not get lost in the display
             )
             self._live.start()
         else:
@@ -69,8 +66,8 @@ class LiveRenderer:
             self._ticker.start()
 
     def stop(self) -> None:
-        """Take the drawing away; nothing happens when there is none."""
-        self._ended.set()
+        """Remove the display; may be called again."""
+        self._stopped.set()
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -79,5 +76,20 @@ class LiveRenderer:
             self._ticker = None
 
     def _tick(self) -> None:
-        while not self._ended.wait(self._every):
-            self._console.print(Text(self._shown.line()), soft_wrap=True)
+        while not self._stopped.wait(self._every):
+            self._console.print(Text(self._source.line()), soft_wrap=True)
+
+
+class LiveReport:
+    """Base of reports that draw while they are open as context managers; a subclass sets ``_renderer``."""
+
+    _renderer: LiveRenderer
+
+    def __enter__(self) -> Self:
+        self._renderer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._renderer.stop()

@@ -44,7 +44,7 @@ def reduce(
 
     from eqfuzz.program.program import InvalidSeed
     from eqfuzz.report.run.console import make_console
-    from eqfuzz.report.verbs.reduce import Curve, print_reduced
+    from eqfuzz.report.verbs.reduce import ReductionCurve, print_reduced
     from eqfuzz.run.protocol import RunnerFailed
     from eqfuzz.triage.reduce.finding_reducer import NotReduced
     from eqfuzz.triage.reduce.in_place import InPlaceReduction, shows_finding
@@ -58,7 +58,7 @@ def reduce(
         if format is OutputFormat.JSON:
             smaller = InPlaceReduction(finding, folder, out, _print_tried, seconds=seconds, jobs=workers).run()
         else:
-            with Curve(console) as curve:
+            with ReductionCurve(console) as curve:
                 smaller = InPlaceReduction(finding, folder, out, curve.take, seconds=seconds, jobs=workers).run()
     except InvalidSeed as error:
         raise UsageError(str(error)) from None

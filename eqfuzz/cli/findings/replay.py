@@ -47,8 +47,9 @@ def replay(
     chosen = _chosen(id, out, everything=all, bucket=bucket)
     interpreters = dict(interpreter_of(name) for name in python or [sys.executable])
 
+    from eqfuzz.report.live_display import LiveRenderer
+    from eqfuzz.report.progress import ProgressCounter
     from eqfuzz.report.run.console import make_console
-    from eqfuzz.report.verbs.replay import ReplayProgress
     from eqfuzz.run.sandbox.launcher import SandboxUnavailable, require_level
     from eqfuzz.triage.confirm.replay import ERROR, STILL_FAILING
     from eqfuzz.triage.findings.folder import is_untrusted
@@ -69,10 +70,11 @@ def replay(
         replayed += _replays(chosen, interpreters, jobs)
         _print(console, replayed[0])
     else:
-        with ReplayProgress(console, len(chosen) * len(interpreters)) as progress:
+        progress = ProgressCounter("scripts", len(chosen) * len(interpreters))
+        with LiveRenderer(console, progress):
             for one in _replays(chosen, interpreters, jobs):
                 replayed.append(one)
-                progress.count()
+                progress.advance()
         _print_table(console, chosen, replayed, interpreters)
     statuses = {one.outcome.status for one in replayed}
     raise typer.Exit(INTERNAL if ERROR in statuses else FINDINGS if STILL_FAILING in statuses else CLEAN)

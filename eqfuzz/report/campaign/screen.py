@@ -26,7 +26,7 @@ from eqfuzz.events.event import Event
 from eqfuzz.events.run import FindingReported, SeedInvalid
 from eqfuzz.events.self_check import SelfCheckStep
 from eqfuzz.report.formatting import count, duration, named_versions, printable
-from eqfuzz.report.live_display import LINE_SECONDS, LiveDisplay, LiveRenderer
+from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.run.finding_panel import one_line
 from eqfuzz.report.run.invalid_seeds import reason_lines
 from eqfuzz.report.verdict_texts import in_brackets, style_of
@@ -138,7 +138,7 @@ class CampaignScreen:
         return _pairs(rows)
 
 
-class CampaignReport(LiveDisplay):
+class CampaignReport(LiveReport):
     """A handler of events that writes to ``console``; a context manager. ``quiet``: findings, and the end."""
 
     def __init__(
@@ -146,14 +146,14 @@ class CampaignReport(LiveDisplay):
     ) -> None:
         self.console = console
         self._screen = screen
-        self._drawing = LiveRenderer(console, screen, every)
+        self._renderer = LiveRenderer(console, screen, every)
         self._quiet = quiet
         self._out = ""
         self._invalid: set[str] = set()
 
     def __enter__(self) -> CampaignReport:
         if not self._quiet:
-            self._drawing.start()
+            self._renderer.start()
         return self
 
     def handle(self, event: Event) -> None:
@@ -213,7 +213,7 @@ class CampaignReport(LiveDisplay):
         self._print(f"{told}, {count(event.new_buckets, 'new bucket')}, {count(event.kept, 'program')} kept", "dim")
 
     def _close(self, summary: CampaignSummary) -> None:
-        self._drawing.stop()
+        self._renderer.stop()
         if not self._quiet:
             if summary.yields:
                 self.console.print()

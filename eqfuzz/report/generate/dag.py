@@ -1,11 +1,10 @@
-"""What was generated: programs as they are made, and how often each operator was used."""
+"""Console report of ``eqfuzz generate dag``: programs, and how often each operator was used."""
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
@@ -13,48 +12,31 @@ from rich.text import Text
 from eqfuzz.events.event import Event
 from eqfuzz.events.generate import GenerationEnded, ProgramGenerated
 from eqfuzz.report.formatting import count, duration
-from eqfuzz.report.live_display import LiveDisplay, LiveRenderer
+from eqfuzz.report.live_display import LiveRenderer, LiveReport
+from eqfuzz.report.progress import ProgressCounter
 
 SHOWN = 30
-"""Operators listed; ``--verbose`` lists all."""
+"""Number of operators listed; ``--verbose`` lists all."""
 
 UNUSED_SHOWN = 12
 
 
-class _GenerationProgress:
-    def __init__(self, total: int) -> None:
-        self._total = total
-        self._made = 0
-        self._lock = threading.Lock()
-
-    def step(self) -> None:
-        with self._lock:
-            self._made += 1
-
-    def line(self) -> str:
-        with self._lock:
-            return f"{self._made:,}/{self._total:,} programs"
-
-    def display(self) -> RenderableType:
-        return Text(self.line(), style="dim")
-
-
-class GenerationReport(LiveDisplay):
-    """A handler of the events of `eqfuzz.commands.generate_dag`."""
+class GenerationReport(LiveReport):
+    """Handles the events of ``eqfuzz.commands.generate_dag``; draws while it is open as a context manager."""
 
     def __init__(self, console: Console, template: str, seeds: range, *, quiet: bool, verbose: bool) -> None:
         self._console = console
-        self._heading = f"{_told(seeds)}  ·  template {template}"
+        self._heading = f"{_seeds(seeds)}  ·  template {template}"
         self._quiet = quiet
         self._verbose = verbose
-        self._progress = _GenerationProgress(len(seeds))
-        self._drawing = LiveRenderer(console, self._progress)
+        self._progress = ProgressCounter("programs", len(seeds))
+        self._renderer = LiveRenderer(console, self._progress)
         self._generation: GenerationEnded | None = None
 
     def handle(self, event: Event) -> None:
         """Count and show one event."""
         if isinstance(event, ProgramGenerated):
-            self._progress.step()
+            self._progress.advance()
             if self._verbose:
                 self._show(event)
         elif isinstance(event, GenerationEnded):
@@ -74,7 +56,7 @@ class GenerationReport(LiveDisplay):
         if not self._quiet and event.operators:
             self._console.print()
             self._console.print(_distribution(event, everything=self._verbose))
-        seeds = _told(range(event.start, event.start + event.count))
+        seeds = _seeds(range(event.start, event.start + event.count))
         rate = f"{event.programs / event.seconds:,.0f} a second" if event.seconds else ""
         parts = [
             count(event.programs, "program"),
@@ -87,8 +69,8 @@ class GenerationReport(LiveDisplay):
         self._console.print(Text("  ·  ".join(parts)), soft_wrap=True)
         if event.unused and event.programs >= 500:
             more = f" and {len(event.unused) - UNUSED_SHOWN} more" if len(event.unused) > UNUSED_SHOWN else ""
-            told = f"never used: {', '.join(event.unused[:UNUSED_SHOWN])}{more}"
-            self._console.print(Text(told, style="yellow"), soft_wrap=True)
+            unused = f"never used: {', '.join(event.unused[:UNUSED_SHOWN])}{more}"
+            self._console.print(Text(unused, style="yellow"), soft_wrap=True)
         if event.interrupted:
             self._console.print(Text("Interrupted: the figures above are what was done until then.", style="yellow"))
 
@@ -101,7 +83,7 @@ class GenerationReport(LiveDisplay):
             self._console.print(Text(source), soft_wrap=True)
 
 
-def _told(seeds: range) -> str:
+def _seeds(seeds: range) -> str:
     return f"seed {seeds.start}" if len(seeds) == 1 else f"seeds {seeds.start} to {seeds.stop - 1}"
 
 

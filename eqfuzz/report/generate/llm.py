@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -18,7 +16,8 @@ from eqfuzz.events.llm import (
     WritingStarted,
 )
 from eqfuzz.report.formatting import count, duration, printable
-from eqfuzz.report.live_display import LiveDisplay, LiveRenderer
+from eqfuzz.report.live_display import LiveRenderer, LiveReport
+from eqfuzz.report.progress import ProgressCounter
 
 WORDS = {
     "empty": "empty answer",
@@ -53,38 +52,16 @@ def dollars(amount: float) -> str:
     return f"${amount:,.2f}" if amount == 0 or amount >= 1 else f"${amount:.4f}"
 
 
-class _WritingProgress:
-    def __init__(self, total: int) -> None:
-        self._total = total
-        self._done = self._accepted = 0
-        self._dollars = 0.0
-        self._lock = threading.Lock()
-
-    def take(self, event: SampleEnded) -> None:
-        with self._lock:
-            self._done += 1
-            self._accepted += not event.reason
-            self._dollars += sum(told.dollars for told in event.rounds if not told.kept)
-
-    def line(self) -> str:
-        with self._lock:
-            return (
-                f"{self._done:,}/{self._total:,} asked for  ·  {count(self._accepted, 'seed')}  ·  "
-                f"{dollars(self._dollars)} now"
-            )
-
-    def display(self) -> RenderableType:
-        return Text(self.line(), style="dim")
-
-
-class WritingReport(LiveDisplay):
+class WritingReport(LiveReport):
     """A handler of the events of `eqfuzz.generate.llm.writer`."""
 
     def __init__(self, console: Console, total: int, *, quiet: bool) -> None:
         self._console = console
         self._quiet = quiet
-        self._progress = _WritingProgress(total)
-        self._drawing = LiveRenderer(console, self._progress)
+        self._progress = ProgressCounter("requests", total)
+        self._renderer = LiveRenderer(console, self._progress)
+        self._accepted = 0
+        self._dollars = 0.0
 
     def handle(self, event: Event) -> None:
         """Show one event."""
@@ -92,21 +69,27 @@ class WritingReport(LiveDisplay):
             case WritingStarted() if not self._quiet:
                 self._print(_heading(event))
             case SampleEnded():
-                self._progress.take(event)
+                self._count(event)
                 if not self._quiet:
                     self._print(_sample(event))
             case PromptShown() if not self._quiet:
                 self._print(_prompt(event))
             case WritingEnded():
-                self._drawing.stop()
+                self._renderer.stop()
                 self._close(event)
             case DrySummary():
-                self._drawing.stop()
+                self._renderer.stop()
                 self._print(_estimate(event))
             case CostReported():
                 self._print(_cost(event))
             case _:
                 pass
+
+    def _count(self, event: SampleEnded) -> None:
+        self._accepted += not event.reason
+        self._dollars += sum(one.dollars for one in event.rounds if not one.kept)
+        self._progress.note = Text(f"{count(self._accepted, 'seed')}, {dollars(self._dollars)}", style="dim")
+        self._progress.advance()
 
     def _print(self, text: str | Text) -> None:
         self._console.print(Text(text) if isinstance(text, str) else text, soft_wrap=True)

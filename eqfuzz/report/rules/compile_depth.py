@@ -1,22 +1,20 @@
-"""How far rules get: the console during the measurement, the table at its end, and the page of the documentation."""
+"""Compile depth of rules: console report, table, and the page of the documentation."""
 
 from __future__ import annotations
 
-import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from rich import box
-from rich.console import Console, RenderableType
-from rich.progress_bar import ProgressBar
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.events.event import Event
 from eqfuzz.events.rules import CompileDepthStarted, CompileDepthSummary, RuleMeasured
 from eqfuzz.report.formatting import count, duration
-from eqfuzz.report.live_display import LINE_SECONDS, LiveDisplay, LiveRenderer
+from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
+from eqfuzz.report.progress import ProgressCounter
 from eqfuzz.rewrite.rules.compile_depth import CompileStage
 
 MEANINGS = {
@@ -29,55 +27,26 @@ MEANINGS = {
 }
 
 
-class CompileDepthProgress:
-    """Counts rules on one thread while another one draws."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._began = clock()
-        self._lock = threading.Lock()
-        self._rules = 0
-        self._done = 0
-
-    def count(self, event: Event) -> None:
-        with self._lock:
-            if isinstance(event, CompileDepthStarted):
-                self._rules = event.rules
-            elif isinstance(event, RuleMeasured):
-                self._done += 1
-
-    def line(self) -> str:
-        with self._lock:
-            elapsed = self._clock() - self._began
-            left = f", about {duration(elapsed / self._done * (self._rules - self._done))} left" if self._done else ""
-            return f"{self._done:,}/{self._rules:,} rules, {duration(elapsed)} so far{left}"
-
-    def display(self) -> RenderableType:
-        bar = Table.grid(padding=(0, 1, 0, 0), expand=True)
-        bar.add_column(ratio=1)
-        bar.add_column(no_wrap=True, justify="right")
-        bar.add_row(ProgressBar(total=max(self._rules, 1), completed=self._done), self.line())
-        return bar
-
-
-class CompileDepthReport(LiveDisplay):
-    """A handler of a measurement's events that writes to ``console``; draws while it is open as a context manager."""
+class CompileDepthReport(LiveReport):
+    """Handles the events of a measurement; draws while it is open as a context manager."""
 
     def __init__(self, console: Console, every: float = LINE_SECONDS) -> None:
         self._console = console
-        self._progress = CompileDepthProgress()
-        self._drawing = LiveRenderer(console, self._progress, every)
+        self._progress = ProgressCounter("rules")
+        self._renderer = LiveRenderer(console, self._progress, every)
         self._levels: dict[str, str | None] = {}
         self._reasons: dict[str, str] = {}
 
     def handle(self, event: Event) -> None:
         """Count and show one event. Not to be called by two threads at once."""
-        self._progress.count(event)
-        if isinstance(event, RuleMeasured):
+        if isinstance(event, CompileDepthStarted):
+            self._progress.begin(event.rules)
+        elif isinstance(event, RuleMeasured):
+            self._progress.advance()
             self._levels[event.rule] = event.level
             self._reasons[event.rule] = event.reason
         elif isinstance(event, CompileDepthSummary):
-            self._drawing.stop()
+            self._renderer.stop()
             self._close(event)
 
     def _close(self, summary: CompileDepthSummary) -> None:
@@ -89,7 +58,7 @@ class CompileDepthReport(LiveDisplay):
 
 
 def table_of(levels: Mapping[str, str | None]) -> Table:
-    """Rules by family (rows) and level (columns)."""
+    """Number of rules by family (rows) and compile depth (columns)."""
     words = [level.word for level in CompileStage]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("family", no_wrap=True)
@@ -100,7 +69,7 @@ def table_of(levels: Mapping[str, str | None]) -> Table:
     return table
 
 
-def page_of(levels: Mapping[str, str | None], unmeasured: Mapping[str, str], made: Mapping[str, str]) -> str:
+def page_of(levels: Mapping[str, str | None], unmeasured: Mapping[str, str], provenance: Mapping[str, str]) -> str:
     """The page of the documentation, from what ``survival.json`` holds."""
     words = [level.word for level in CompileStage]
     lines = [
@@ -111,7 +80,7 @@ def page_of(levels: Mapping[str, str | None], unmeasured: Mapping[str, str], mad
         "differs, on the operands that get furthest. Names, common subexpressions, dead code and the order of inputs",
         "do not count as differences. Random strategies draw rules that get far more often.",
         "",
-        f"Measured with `{made['command']}`, torch {made['torch']} on the CPU, {made['date']}.",
+        f"Measured with `{provenance['command']}`, torch {provenance['torch']} on the CPU, {provenance['date']}.",
         "",
         "| level | meaning | rules |",
         "|---|---|---:|",

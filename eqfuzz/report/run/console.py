@@ -22,7 +22,7 @@ from eqfuzz.events.run import (
 from eqfuzz.events.self_check import SelfCheckStep
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.formatting import count, named_versions, printable
-from eqfuzz.report.live_display import LINE_SECONDS, LiveDisplay, LiveRenderer
+from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.run.finding_panel import one_line, print_finding
 from eqfuzz.report.run.progress import RunProgress
 from eqfuzz.report.run.rewrites import Rewrites
@@ -44,7 +44,7 @@ def make_console() -> Console:
     return _Console(highlight=False)
 
 
-class ConsoleReport(LiveDisplay):
+class ConsoleReport(LiveReport):
     """A handler of events that writes to ``console``; a context manager, since it draws while it is open.
 
     ``quiet``: one line per finding and the totals, nothing else. ``dry_run``: one line per seed; with ``diff`` its
@@ -66,7 +66,7 @@ class ConsoleReport(LiveDisplay):
         self._quiet = quiet
         self._dry_run = dry_run
         self._progress = RunProgress(time_budget, clock)
-        self._drawing = LiveRenderer(console, self._progress, every)
+        self._renderer = LiveRenderer(console, self._progress, every)
         self._rewrites = Rewrites(console) if diff and not quiet else None
         self._out = ""
         self._findings: list[FindingReported] = []
@@ -74,7 +74,7 @@ class ConsoleReport(LiveDisplay):
 
     def __enter__(self) -> ConsoleReport:
         if not self._quiet:
-            self._drawing.start()
+            self._renderer.start()
         return self
 
     def handle(self, event: Event) -> None:
@@ -131,7 +131,7 @@ class ConsoleReport(LiveDisplay):
             print_finding(self.console, event, self._out)
 
     def _close(self, summary: Summary) -> None:
-        self._drawing.stop()
+        self._renderer.stop()
         folder = f"{self._out}/findings"
         if self._quiet:
             print_totals(self.console, summary, folder)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from eqfuzz.events.run import FindingReported
 from eqfuzz.report.formatting import count, duration
-from eqfuzz.report.live_display import LiveDisplay, LiveRenderer
+from eqfuzz.report.live_display import LiveRenderer, LiveReport
 from eqfuzz.report.run.finding_panel import print_finding
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reduce.finding_reducer import ReductionTry
@@ -19,11 +19,11 @@ _BARS = "▁▂▃▄▅▆▇█"
 _WIDTH = 60
 
 
-class Curve(LiveDisplay):
+class ReductionCurve(LiveReport):
     """A handler of tries, and a context manager, since it draws while it is open."""
 
     def __init__(self, console: Console) -> None:
-        self._drawing = LiveRenderer(console, self)
+        self._renderer = LiveRenderer(console, self)
         self._lock = threading.Lock()
         self._began = time.monotonic()
         self._tries = 0

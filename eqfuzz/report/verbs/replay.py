@@ -1,21 +1,18 @@
-"""What several interpreters make of findings: the console while they run, the table at the end."""
+"""Outcomes of replayed findings as a table: one row per bucket, one column per interpreter."""
 
 from __future__ import annotations
 
 import dataclasses
-import threading
-import time
 from collections import Counter
 from collections.abc import Sequence
 
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.program.release import Release
-from eqfuzz.report.formatting import duration, printable
-from eqfuzz.report.live_display import LiveDisplay, LiveRenderer
+from eqfuzz.report.formatting import printable
 from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING
 
 STYLES = {FIXED: "bold green", STILL_FAILING: "bold red", ERROR: "bold yellow"}
@@ -31,28 +28,6 @@ class ReplayRow:
     name: str
     about: str
     statuses: tuple[tuple[str, ...], ...]
-
-
-class ReplayProgress(LiveDisplay):
-    """Counts scripts that have ended on one thread while another one draws; a context manager."""
-
-    def __init__(self, console: Console, scripts: int) -> None:
-        self._drawing = LiveRenderer(console, self)
-        self._began = time.monotonic()
-        self._lock = threading.Lock()
-        self._scripts = scripts
-        self._ended = 0
-
-    def count(self) -> None:
-        with self._lock:
-            self._ended += 1
-
-    def display(self) -> RenderableType:
-        return Text(self.line())
-
-    def line(self) -> str:
-        with self._lock:
-            return f"{self._ended:,}/{self._scripts:,} scripts, {duration(time.monotonic() - self._began)} so far"
 
 
 def column_heads(releases: Sequence[Release]) -> list[str]:

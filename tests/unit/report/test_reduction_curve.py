@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from eqfuzz.report.run.findings import Listed, print_listed
-from eqfuzz.report.verbs.reduce import Curve, print_reduced
+from eqfuzz.report.verbs.reduce import ReductionCurve, print_reduced
 from eqfuzz.triage.findings.finding import ReductionResult
 from eqfuzz.triage.reduce.finding_reducer import ReductionTry
 from tests.unit.triage.findings import finding_of
@@ -25,7 +25,7 @@ def told(console):
 
 
 def test_the_curve_goes_down_with_what_holds(console):
-    curve = Curve(console)
+    curve = ReductionCurve(console)
     for size, holds in ((31, True), (20, False), (16, True), (4, True)):
         curve.take(ReductionTry("statements", size, holds))
     assert curve.line().startswith("statements: 31 → 4, 4 tries, ")
@@ -35,7 +35,7 @@ def test_the_curve_goes_down_with_what_holds(console):
 
 
 def test_each_phase_has_its_own_curve(console):
-    curve = Curve(console)
+    curve = ReductionCurve(console)
     assert curve.line().startswith("calls: 0 tries, ")
     curve.take(ReductionTry("rewrites", 3, True))
     curve.take(ReductionTry("options", 0, False))
