@@ -85,7 +85,7 @@ def judge_operator(
             copy = call.copy()
             value = isolated(*copy.args, **copy.kwargs)
     except Exception as error:
-        # Inductor has forms of operators that no eager kernel has. The count of reasons shows which.
+        # Inductor has overloads of operators without an eager kernel. The audit counts these reasons.
         return SingleOperatorResult(unjudged=f"{func} raises {type(error).__name__} when run in isolation in eager")
     results = tree_leaves(value)
     if not any(isinstance(leaf, torch.Tensor) for leaf in results):

@@ -53,12 +53,16 @@ class Difference:
             return f"{values}, but {self.inconclusive}"
         if self.reference is not None:
             values += f"; reference {_short(self.reference)}, allowed distance {self.allowed or 0.0:.3g}"
-        return f"{values}; {self.wrong} of {self.elements} elements are wrong"
+        if self.index is None:
+            return values
+        if self.elements == 1:
+            return f"{values}; its only element is wrong"
+        return f"{values}; {self.wrong} of {self.elements} elements {'is' if self.wrong == 1 else 'are'} wrong"
 
 
 @dataclasses.dataclass
 class _Elements:
-    """What is known of each element; tensors of the leaf's shape.
+    """The comparison of each element, as tensors of the leaf's shape.
 
     ``allowed`` is the largest distance from the reference that is accepted, ``equal`` marks the elements in which the
     two values agree. No element is both ``wrong`` and ``unstable``.
@@ -73,7 +77,7 @@ class _Elements:
 def against_reference(eager: Any, compiled: Any, reference: LeafReference | None, reason: str) -> Difference | None:
     """Compare ``compiled`` with the measured error bound of ``reference``; None where it agrees.
 
-    Metadata must be equal. An element that equals eager's is right. ``reason`` says why there is no reference.
+    Metadata must be equal. An element that equals eager's is right. ``reason``: why there is no reference, or empty.
     """
     if identical(eager, compiled, signed_zero=False):
         return None
@@ -280,7 +284,7 @@ def _worst_difference(
     """The element farthest beyond what is allowed; None where no element is wrong and few are unstable."""
     total = max(first.numel(), 1)
     wrong, unstable = int(elements.wrong.sum()), int(elements.unstable.sum())
-    # A difference within the bound is what the noise predicts, however large the bound is beside the value.
+    # A difference within the bound is explained by noise, however large the bound is compared to the value.
     within = (distance_between(target, second) <= elements.allowed) & (classes(widened(second)) == 0)
     suspicious = elements.unstable & ~elements.equal & ~within
     if unstable > THRESHOLDS.unstable_share * total and bool(suspicious.any()):
@@ -294,7 +298,7 @@ def _worst_difference(
 
 
 def _without_reference(first: torch.Tensor, second: torch.Tensor, equal: torch.Tensor, why: str) -> Difference:
-    """The largest difference between the two; inconclusive if ``why`` says so."""
+    """The largest difference between the two; inconclusive for the reason ``why``, if any."""
     zeros = torch.zeros(first.shape, dtype=torch.float64)
     index = _worst_index(first, second, zeros, ~equal)
     difference = _difference_at(index, first, second, first, zeros, int((~equal).sum()), 0, why)

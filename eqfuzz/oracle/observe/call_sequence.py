@@ -44,7 +44,7 @@ Step = Callable[[Call, "StepTarget", random.Random], Iterator[Call]]
 
 @dataclasses.dataclass(frozen=True)
 class StepTarget:
-    """What a step may change: the callable and the globals of its module."""
+    """The callable and the globals of its module, which a step may change."""
 
     target: Any
     namespace: dict[str, Any]

@@ -15,7 +15,7 @@ class Unreadable:
 
 
 def unreadable(tensor, read=torch.clone):
-    """Why the values of a tensor cannot be read, in words; empty where they can, and have been by `read`."""
+    """The reason why the values of a tensor cannot be read; empty if `read` has read them."""
     try:
         if hasattr(tensor, "fake_mode"):
             return "it is a fake tensor"
@@ -23,7 +23,7 @@ def unreadable(tensor, read=torch.clone):
             steps = sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride(), strict=True))
             needed = (tensor.storage_offset() + steps + 1) * tensor.element_size()
             if needed > tensor.untyped_storage().nbytes():
-                return f"it looks at {needed} bytes of a storage of {tensor.untyped_storage().nbytes()}"
+                return f"it needs {needed} bytes and its storage has {tensor.untyped_storage().nbytes()}"
         read(tensor.detach())
     except Exception as error:
         return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"

@@ -41,32 +41,37 @@ def is_exact_here(
         return is_exact_here("mul", torch.ops.aten.mul.Tensor, (args[0], args[0]), {}, results)
     if name not in _LINEAR and name not in _BILINEAR:
         return False
-    floats = [value for value in results if value.dtype in _BITS]
-    if len(floats) != len([value for value in results if isinstance(value, torch.Tensor)]) or not floats:
-        return False
     operands = tensors_in((args, kwargs))
+    # Other devices may use another algorithm for convolutions and products (Winograd, TF32).
     if any(value.device.type != "cpu" or value.layout is not torch.strided for value in operands):
-        return False  # other devices may use another algorithm for convolutions and products (Winograd, TF32)
-    floating = [value for value in operands if value.dtype in _BITS]
-    scalars = _scalars(func, args, kwargs)
-    if len(floating) != len([value for value in operands if value.is_floating_point() or value.is_complex()]):
         return False
-    units = [min(unit(value), 1.0) for value in floating]
+    if not results or not all(value.dtype in _BITS for value in results):
+        return False
+    floats = [value for value in operands if value.is_floating_point() or value.is_complex()]
+    if not all(value.dtype in _BITS for value in floats):
+        return False
+    sum_unit = _unit_of_sums(name, floats, _scalars(func, args, kwargs), operands[0].numel(), results[0].numel())
+    if not sum_unit > 0:
+        return False
+    magnitudes = _sums_of_magnitudes(name, func, args, kwargs)
+    if magnitudes is None or len(magnitudes) != len(results):
+        return False
+    return all(_below(bound, sum_unit, value.dtype) for bound, value in zip(magnitudes, results, strict=True))
+
+
+def _unit_of_sums(
+    name: str, floats: Sequence[torch.Tensor], scalars: Sequence[float], operand_size: int, result_size: int
+) -> float:
+    """A power of two of which every partial sum of the operator is a multiple; 0 if there is none."""
+    units = [min(unit(value), 1.0) for value in floats]
     scale = math.prod(min(_unit_of(value), 1.0) for value in scalars)
-    least = (min(units, default=1.0) if name in _LINEAR else math.prod(units)) * scale
+    sum_unit = (min(units, default=1.0) if name in _LINEAR else math.prod(units)) * scale
     if name == "square":
-        least *= units[0]
+        return sum_unit * units[0]
     if name == "mean":
-        count = max(operands[0].numel(), 1) // max(floats[0].numel(), 1)
-        if count & (count - 1):
-            return False
-        least /= max(count, 1)
-    if not least > 0:
-        return False
-    largest = _sums_of_magnitudes(name, func, args, kwargs)
-    if largest is None or len(largest) != len(floats):
-        return False
-    return all(_below(bound, least, value.dtype) for bound, value in zip(largest, floats, strict=True))
+        count = max(operand_size, 1) // max(result_size, 1)
+        return 0.0 if count & (count - 1) else sum_unit / max(count, 1)
+    return sum_unit
 
 
 def gives_whole_here(name: str, kwargs: dict[str, Any], results: Sequence[torch.Tensor]) -> bool:

@@ -272,5 +272,5 @@ def test_scripts_that_watch_a_process_read_what_it_gives(tmp_path, kind):
     judged = judge(program(TOO_SMALL).replace("BROKEN", "torch.compiler.is_compiling()"))
     script = about(judged, kind, Evidence(0)).script
     assert run(tmp_path, script, "eager").status == 42
-    with pytest.raises(AssertionError, match="it looks at 8 bytes of a storage of 0"):
+    with pytest.raises(AssertionError, match="it needs 8 bytes and its storage has 0"):
         run(tmp_path, script, "compiled")
