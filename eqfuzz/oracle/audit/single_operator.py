@@ -10,10 +10,10 @@ import torch
 
 from eqfuzz.oracle.compare.leaf_comparison import Difference, against_reference
 from eqfuzz.oracle.compare.leaf_metadata import metadata_difference
-from eqfuzz.oracle.compare.leaf_values import identical
 from eqfuzz.oracle.compare.observation_diff import evidence_of
 from eqfuzz.oracle.compare.oracles import NAMES
 from eqfuzz.oracle.compare.verdict import Evidence
+from eqfuzz.oracle.observe.leaf_values import identical
 from eqfuzz.oracle.reference.error_bound import reference
 from eqfuzz.oracle.reference.rounding_model import base_name
 from eqfuzz.oracle.thresholds import THRESHOLDS

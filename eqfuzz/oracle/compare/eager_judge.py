@@ -13,9 +13,9 @@ from eqfuzz.oracle.compare.leaf_comparison import (
     between_two,
     zero_sign_difference,
 )
-from eqfuzz.oracle.compare.leaf_values import identical
 from eqfuzz.oracle.compare.oracles import no_reference
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
+from eqfuzz.oracle.observe.leaf_values import identical
 from eqfuzz.oracle.observe.observation import VALUES, Observation
 from eqfuzz.oracle.reference.reference import LeafReference, Reference
 

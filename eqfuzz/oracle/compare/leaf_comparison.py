@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from eqfuzz.oracle.compare.leaf_values import (
+from eqfuzz.oracle.observe.leaf_values import (
     as_tensor,
     distance_between,
     equal_elements,

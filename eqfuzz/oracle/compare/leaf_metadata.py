@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from eqfuzz.oracle.compare.leaf_values import are_zero_gradients, plain
+from eqfuzz.oracle.observe.leaf_values import are_zero_gradients, plain
 from eqfuzz.oracle.observe.readability import Unreadable
 
 

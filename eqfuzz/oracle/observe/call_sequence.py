@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from eqfuzz.oracle.compare.leaf_values import identical
+from eqfuzz.oracle.observe.leaf_values import identical
 from eqfuzz.oracle.observe.leaves import leaves
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.call import Call

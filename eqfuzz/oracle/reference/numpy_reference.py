@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from eqfuzz.oracle.compare.leaf_values import as_tensor, distance_between, identical
+from eqfuzz.oracle.observe.leaf_values import as_tensor, distance_between, identical
 from eqfuzz.oracle.observe.observation import VALUES, CallObservation
 from eqfuzz.oracle.observe.observer import Keep, Scope, execute, observe
 from eqfuzz.oracle.reference.reference import LeafReference

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eqfuzz.oracle.compare.leaf_values import identical
+from eqfuzz.oracle.observe.leaf_values import identical
 from eqfuzz.oracle.observe.leaves import leaves, structure
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
