@@ -1,4 +1,4 @@
-"""A model that plays a part: an OpenAI-compatible server on a real socket that answers from a script."""
+"""A scripted model: an OpenAI-compatible server on a real socket whose answers are given in advance."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ ANSWERS: dict[str, str] = {
     "syntax": f"```python\n{_broken('y.t()', 'y.t(]')}```",
     "hang": f"```python\n{GOOD}```".replace("    a = x", "    while True:\n        pass\n    a = x"),
     "load": f"```python\n{_broken('import torch', 'import torch.nnn')}```",
-    "missing": f"```python\n{_broken('import torch', 'import torch' + chr(10) + 'import pandas_of_nobody')}```",
+    "missing": f"```python\n{_broken('import torch', 'import torch' + chr(10) + 'import no_such_module')}```",
     "module": "```python\nimport torch\n\n\nclass PtModule(torch.nn.Modul):  # {number}\n    def forward(self, x):\n"
     "        return x + {number}\n\n\ninput_tensors = [torch.ones(2)]\n```",
     "empty": "",
@@ -96,7 +96,7 @@ ANSWERS: dict[str, str] = {
     "paper": PAPER,
 }
 REASONS = {"missing": "policy", "module": "format", "environment": "policy"}
-"""What eqfuzz calls a fault where that is another word than ours."""
+"""The reason that eqfuzz reports for a kind of answer, where the names differ."""
 
 VALID = ("fence", "plain", "prose", "bare prose", "two blocks", "two versions", "paper")
 TRANSIENT = ("429", "500", "stall", "cut", "malformed")
@@ -104,7 +104,7 @@ TRANSIENT = ("429", "500", "stall", "cut", "malformed")
 
 @dataclasses.dataclass(frozen=True)
 class Act:
-    """One first answer: what it is, and whether its repairs are ever good. ``usage``: figures that are told instead."""
+    """A first answer: its kind, and whether a repair of it is ever valid. ``usage`` replaces the token counts."""
 
     kind: str
     repairable: bool = True
@@ -113,10 +113,10 @@ class Act:
 
 
 class ScriptedModel:
-    """Plays ``acts`` in order, one for each question that begins a conversation; a repair gets a good program.
+    """Answers each new conversation with the next of ``acts``; a request for a repair gets a valid program.
 
-    Acts of TRANSIENT are failures: the attempt after one gets the next act. After the last act everything is good.
-    ``echo`` is put into every answer, and the Authorization header that came with the question.
+    Acts in TRANSIENT are failures: the attempt after one gets the next act. After the last act every answer is valid.
+    With ``echo`` every answer contains the Authorization header of its question.
     """
 
     def __init__(self, server: HTTPServer, acts: list[Act], *, echo: bool = False) -> None:
@@ -135,14 +135,14 @@ class ScriptedModel:
         server.expect_request(PATH, method="POST").respond_with_handler(self._handle)
 
     def _handle(self, request: Request) -> Response:
-        asked = request.get_json()
+        question = request.get_json()
         with self._lock:
-            self.requests.append(asked)
+            self.requests.append(question)
             number = next(self._numbers)
-            repair = len(asked["messages"]) > 2
+            repair = len(question["messages"]) > 2
             if repair:
                 self.repairs += 1
-                wrong = re.search(r"stays (\S+)", asked["messages"][2]["content"])
+                wrong = re.search(r"stays (\S+)", question["messages"][2]["content"])
                 act = Act(wrong[1], False) if wrong else Act("fence")
             else:
                 act = self.acts[self.first] if self.first < len(self.acts) else Act("fence")
@@ -156,15 +156,15 @@ class ScriptedModel:
         if self.echo:
             header = request.headers.get("Authorization", "")
             text = text.replace("import torch\n", f"import torch  # Authorization: {header} {header[7:]}\n", 1)
-        sent = sum(len(m["content"]) for m in asked["messages"]) // 4
+        sent = sum(len(m["content"]) for m in question["messages"]) // 4
         usage: Any = {"prompt_tokens": sent, "completion_tokens": min(len(text) // 4, MOST_OUTPUT)}
-        told = usage if act.usage == "" else act.usage
+        reported = usage if act.usage == "" else act.usage
         with self._lock:
             self.answers += 1
             self.dollars_charged += (usage["prompt_tokens"] + 4 * usage["completion_tokens"]) / 1e6
         message = {"role": "assistant", "content": text}
         choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
-        return Response(json.dumps({"id": "x", "choices": choices, "usage": told}), content_type="application/json")
+        return Response(json.dumps({"id": "x", "choices": choices, "usage": reported}), content_type="application/json")
 
     def _fail(self, kind: str) -> Response:
         if kind == "429":
@@ -180,7 +180,7 @@ class ScriptedModel:
 
 
 def shuffled(counts: dict[str, int], transient: dict[str, int], seed: int = 0, stubborn: int = 0) -> list[Act]:
-    """Acts by ``counts`` in random order, failures spread among them; ``stubborn`` of ``syntax`` are never repaired."""
+    """Acts by ``counts`` in random order, with failures in between; ``stubborn`` syntax errors are never repaired."""
     acts = [Act(kind) for kind, count in counts.items() for _ in range(count)]
     acts += [Act("syntax", repairable=False)] * stubborn
     rng = random.Random(seed)
@@ -188,14 +188,14 @@ def shuffled(counts: dict[str, int], transient: dict[str, int], seed: int = 0, s
     failures = [Act(kind) for kind, count in transient.items() for _ in range(count)]
     rng.shuffle(failures)
     step = max(2, len(acts) // (len(failures) + 1))
-    for place, act in enumerate(failures, 1):
-        acts.insert(place * step, act)
+    for position, act in enumerate(failures, 1):
+        acts.insert(position * step, act)
     return acts
 
 
 @contextmanager
 def serving() -> Iterator[HTTPServer]:
-    """A server that answers several questions at once."""
+    """A server that answers questions concurrently."""
     server = HTTPServer(threaded=True)
     server.start()
     try:

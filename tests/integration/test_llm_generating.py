@@ -355,7 +355,7 @@ def test_a_campaign_draws_from_a_model(tmp_path):
         count=0,
         out=tmp_path,
         budget=Decimal("0.02"),
-        asking=RequestSettings(max_output=MOST_OUTPUT),
+        settings=RequestSettings(max_output=MOST_OUTPUT),
     )
     nothing = DrawHistory({}, frozenset())
     events: list[Event] = []

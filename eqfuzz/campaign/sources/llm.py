@@ -25,9 +25,9 @@ from eqfuzz.events.llm import SampleEnded
 from eqfuzz.generate.llm.model.budget import BudgetLedger
 from eqfuzz.generate.llm.model.client import Client, RequestRejected, RetryPolicy
 from eqfuzz.generate.llm.model.response_log import InvalidResponseLog, ResponseLog
-from eqfuzz.generate.llm.repair import RequestSettings, SampleResult, make
+from eqfuzz.generate.llm.repair import RequestSettings, SampleResult, generate_sample
 from eqfuzz.generate.llm.request import (
-    JOURNAL,
+    RESPONSE_LOG,
     GenerationRequest,
     InvalidRequest,
     amount_of,
@@ -86,7 +86,7 @@ class LlmSeeds:
         self._ending = threading.Event()
         self._aborted = threading.Event()
         try:
-            self._log = ResponseLog(request.out / JOURNAL)
+            self._log = ResponseLog(request.out / RESPONSE_LOG)
             self._ledger = BudgetLedger(self._log, request.budget)
         except InvalidResponseLog as error:
             raise UsageError(str(error)) from None
@@ -140,7 +140,7 @@ class LlmSeeds:
         finally:
             self._record_spending(self.figures())
         event = self._programs.decide(sample, result)
-        match result.checked.reason:
+        match result.validation.reason:
             case Reason.BUDGET:
                 self._give_up(BUDGET_SPENT)
                 return None
@@ -228,9 +228,9 @@ class LlmSeeds:
         messages = self._samples.messages(sample, ())
         watched = [sample.part] if sample.part is not None else []
         async with Client(
-            request.endpoint, request.price, self._ledger, concurrency=1, patience=request.patience
+            request.endpoint, request.price, self._ledger, concurrency=1, retry_policy=request.retry_policy
         ) as client:
-            return await make(client, check, request.asking, messages, sample.number, watched)
+            return await generate_sample(client, check, request.settings, messages, sample.number, watched)
 
 
 def llm_request_of(configuration: Configuration, out: Path) -> GenerationRequest:
@@ -254,8 +254,8 @@ def llm_request_of(configuration: Configuration, out: Path) -> GenerationRequest
         out=out,
         seed=configuration.seed,
         budget=None if dollars is None else Decimal(str(dollars)),
-        asking=RequestSettings(model.max_tokens, model.temperature, model.repairs),
-        patience=RetryPolicy(timeout=model.timeout, attempts=model.attempts),
+        settings=RequestSettings(model.max_tokens, model.temperature, model.repairs),
+        retry_policy=RetryPolicy(timeout=model.timeout, attempts=model.attempts),
         parts=parts,
         all_parts=all_parts,
         corpus=seeds or (),

@@ -1,4 +1,4 @@
-"""Code out of whatever a model wraps it in: fences, prose, several blocks, thoughts."""
+"""Extraction of the program from an answer: out of fences, prose, several blocks, thoughts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import InvalidSeed
 
 MOST_BYTES = 64 * 2**10
-"""Longer answers are no seeds, and their parsing may cost anything."""
+"""Longer programs are rejected: the cost of parsing them is unbounded."""
 
 _THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+.-]*)[^\n]*$", re.MULTILINE)
@@ -20,32 +20,32 @@ _BEGINS_CODE = re.compile(r"(?:import |from \w|class \w|def \w|async def |@\w|#|
 _LOOKS_LIKE_CODE = re.compile(rf"[ \t]+\S|[)\]}}]|{_BEGINS_CODE.pattern}")
 _OTHER_LANGUAGES = {"bash", "sh", "shell", "console", "text", "txt", "json", "yaml", "toml", "cpp", "c++", "output"}
 _TRIMMED = 80
-"""Lines of prose below the code that are looked through."""
+"""Maximal lines of prose below the code."""
 
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""What parsing a text raises that is no Python, or nested beyond measure."""
+"""Errors of parsing text that is not Python, or nested too deeply."""
 
 
 def code_in(answer: str) -> str:
-    """The program in ``answer``, the nearest thing to one where nothing is right, or nothing where there is no code.
+    """The program in ``answer``: the first candidate that is a seed, else the best one; empty where there is no code.
 
-    A block at the top that says where a seed came from is not the model's to write, and is cut off.
+    A block at the top that claims where a seed came from is removed: a model must not write it.
     """
     text = _THOUGHTS.sub("", answer.replace("\r\n", "\n")).strip("\n")
-    found = ""
+    program = ""
     blocks = list(_blocks(text))
     if blocks:
-        found = _best(_candidates(blocks))
+        program = _best(_candidates(blocks))
     elif text.strip():
-        found = _without_prose(text)
-    cut = _BLOCK_OF_PROVENANCE.sub("", found)
+        program = _without_prose(text)
+    cut = _BLOCK_OF_PROVENANCE.sub("", program)
     return f"{cut.rstrip()}\n" if cut.strip() else ""
 
 
 def normalised(code: str) -> str:
-    """``code`` without comments, docstrings and layout: equal for two spellings of one program.
+    """``code`` without comments, docstrings and layout, to detect duplicates.
 
-    Raises what UNREADABLE lists.
+    Raises the errors in UNREADABLE.
     """
     tree = parse(code)
     for node in ast.walk(tree):
@@ -57,7 +57,7 @@ def normalised(code: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """What stands in fences, one after the other; the last one may be left open."""
+    """The contents of fenced blocks; the last one may be unclosed."""
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(text):
         if opened is None:
@@ -71,21 +71,21 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _dedented(block: str) -> str:
-    """Without the margin that a list item gives a block."""
+    """``block`` without common indentation, as in list items."""
     lines = block.split("\n")
     margin = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
     return "\n".join(line[margin:] for line in lines)
 
 
 def _candidates(blocks: list[str]) -> list[str]:
-    """Whole programs, the preferred first: the last block alone (models improve on themselves), then all together."""
+    """Candidate programs by preference: the blocks from the last, the most improved one, then all joined."""
     blocks = [block for block in blocks if block.strip()]
     joined = ["\n\n".join(blocks)] if len(blocks) > 1 else []
     return [*reversed(blocks), *joined]
 
 
 def _best(candidates: list[str]) -> str:
-    """The first that is a seed; else the longest that is Python, else the longest."""
+    """The first that is a seed, else the longest that is Python, else the longest."""
     for candidate in candidates:
         if _is_seed(candidate):
             return candidate
@@ -94,7 +94,7 @@ def _best(candidates: list[str]) -> str:
 
 
 def _without_prose(text: str) -> str:
-    """The lines of ``text`` from the first that looks like code to the last with which it is Python."""
+    """The lines of ``text`` from the first that looks like code to the last with which they parse."""
     if _is_python(text):
         return text
     lines = text.split("\n")
@@ -118,7 +118,7 @@ def _is_python(text: str) -> bool:
         tree = parse(text)
     except UNREADABLE:
         return False
-    return any(not isinstance(s, ast.Expr) for s in tree.body)  # one word of prose is an expression as well
+    return any(not isinstance(s, ast.Expr) for s in tree.body)  # a single word of prose parses as an expression
 
 
 def _is_seed(text: str) -> bool:

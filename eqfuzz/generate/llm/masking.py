@@ -1,4 +1,4 @@
-"""Statements of a program cut out, for a model to fill in (the idea is TitanFuzz's)."""
+"""Masking: statements of a program are removed for a model to fill in, as in TitanFuzz."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from eqfuzz.program.parsing import parse
 
 MOST_HOLES = 3
 LONGEST = 3
-"""Statements in one hole."""
+"""Maximal statements in one hole."""
 
 
 def masked(source: str, rng: random.Random) -> str:
     """``source`` with up to MOST_HOLES runs of statements of its functions replaced by ``<FILL n>``.
 
-    Statements that return, and the inputs, stay. Raises SyntaxError; without anything to mask it is as it was.
+    Return statements and inputs are kept; a program without other statements is unchanged. Raises SyntaxError.
     """
     lines = source.split("\n")
     runs = _runs(parse(source))
@@ -36,8 +36,8 @@ def masked(source: str, rng: random.Random) -> str:
 
 
 def _runs(tree: ast.Module) -> list[list[ast.stmt]]:
-    """Runs of neighbouring statements that may be masked; each statement has its lines for itself."""
-    found: list[list[ast.stmt]] = []
+    """Runs of consecutive statements that may be masked, each of which is on lines of its own."""
+    runs: list[list[ast.stmt]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name not in (
             "inputs",
@@ -47,17 +47,17 @@ def _runs(tree: ast.Module) -> list[list[ast.stmt]]:
         ):
             run: list[ast.stmt] = []
             for statement in node.body:
-                if _may_go(statement):
+                if _is_maskable(statement):
                     run.append(statement)
                 elif run:
-                    found.append(run)
+                    runs.append(run)
                     run = []
             if run:
-                found.append(run)
-    return [run for run in found if len({s.lineno for s in run}) == len(run)]
+                runs.append(run)
+    return [run for run in runs if len({s.lineno for s in run}) == len(run)]
 
 
-def _may_go(statement: ast.stmt) -> bool:
+def _is_maskable(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom | ast.Global | ast.Nonlocal):
         return False
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):

@@ -1,7 +1,7 @@
-"""Prompts: data files with a request in jinja2, themes that are drawn from, and the rules that a seed must keep to.
+"""Prompts: data files with a jinja2 template of a request, and themes that are drawn.
 
-A prompt of one's own is such a TOML file, or any other text file, which is the request itself. Where it does not say
-``{{ contract }}``, the rules are put at its end.
+A user's prompt is such a TOML file, or any other text file, which is the template itself. The rules for seeds are
+appended where it does not contain ``{{ contract }}``.
 """
 
 from __future__ import annotations
@@ -25,18 +25,20 @@ SYSTEM = (
 
 Need = Literal["", "seed", "masked", "part"]
 NEEDS: tuple[Need, ...] = ("", "seed", "masked", "part")
-"""What a prompt shows: nothing; a seed; a seed with statements masked; the source of a part of the compiler."""
+"""The material of a prompt: none; a seed; a seed with masked statements; the source of a part of the compiler."""
 
 _KNOWN = {"about", "system", "request", "themes", "contract", "needs"}
 
 
 class BadPrompt(ValueError):
-    """A prompt file cannot be used; ``str()`` is one line: which file, what is wrong."""
+    """A prompt file cannot be used; ``str()`` is one line with the file and the mistake."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Prompt:
-    """``request`` sees ``theme`` (one of ``themes``, drawn for each program), ``contract``, and what it ``needs``."""
+    """A prompt. The template ``request`` has the variables ``theme`` (drawn from ``themes``), ``contract``, and that of
+    ``needs``.
+    """
 
     name: str
     about: str
@@ -47,7 +49,7 @@ class Prompt:
     needs: Need = ""
 
     def messages(self, rng: random.Random, materials: Mapping[str, Any]) -> tuple[Message, ...]:
-        """What the model is told. ``materials``: see ``needs``. Raises BadPrompt for what jinja2 does not take."""
+        """The messages to the model. ``materials``: the variables for ``needs``. Raises BadPrompt."""
         import jinja2
         from jinja2.sandbox import SandboxedEnvironment
 
@@ -65,12 +67,12 @@ class Prompt:
 
 @cache
 def contract() -> str:
-    """The rules that a seed must keep to, as a model is told them."""
+    """The rules for seeds, as text for a model."""
     return (_FOLDER / "contract.txt").read_text(encoding="utf-8").strip()
 
 
 def shipped_prompts() -> dict[str, Prompt]:
-    """Those that come with eqfuzz, by name."""
+    """The shipped prompts by name."""
     return {path.stem: prompt_of(path, path.stem) for path in sorted(_FOLDER.glob("*.toml"))}
 
 
@@ -122,4 +124,4 @@ _SPECIMENS = {
     "examples": ["pass"],
     "part": dict.fromkeys(("kind", "label", "torch", "place", "source", "goal", "hint"), ""),
 }
-"""What a prompt is tried on when it is read, so that mistakes show before anything is asked."""
+"""Materials to render a prompt with when it is read, so that mistakes are reported before any request."""

@@ -1,4 +1,4 @@
-"""From a prompt to a seed: the model is asked, its answer checked, and what is wrong told back to it."""
+"""The loop from a prompt to a seed: ask the model, validate the answer, and ask for a repair with the problem."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from eqfuzz.generate.llm.validation import Reason, ValidationResult
 from eqfuzz.generate.llm.white_box import CompilerPart
 
 Check = Callable[[str, Sequence[CompilerPart]], Awaitable[ValidationResult]]
-"""`Validator.check`, in a thread."""
+"""`Validator.check`, run in a thread."""
 
 SHOWN_BYTES = 16_000
-"""Of an answer that is told back."""
+"""Maximal bytes of an answer that are repeated in a request for a repair."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Round:
-    """One answer and what it is. ``answer`` is None where there is none."""
+    """One answer, its program, and the result of its validation. ``answer`` is None where the model gave none."""
 
     answer: Answer | None
     code: str
-    checked: ValidationResult
+    validation: ValidationResult
 
 
 @dataclasses.dataclass(frozen=True)
 class SampleResult:
-    """All rounds for one seed that was asked for; the last one decides."""
+    """All rounds of one request for a seed; the last one decides."""
 
     rounds: tuple[Round, ...]
 
@@ -39,8 +39,8 @@ class SampleResult:
         return self.rounds[-1].code
 
     @property
-    def checked(self) -> ValidationResult:
-        return self.rounds[-1].checked
+    def validation(self) -> ValidationResult:
+        return self.rounds[-1].validation
 
     @property
     def answers(self) -> list[Answer]:
@@ -48,70 +48,70 @@ class SampleResult:
 
     @property
     def dollars(self) -> Decimal:
-        """What its answers cost, whenever they were paid."""
+        """The cost of all answers, logged ones included."""
         return sum((answer.dollars for answer in self.answers), Decimal(0))
 
 
 @dataclasses.dataclass(frozen=True)
 class RequestSettings:
-    """How the model is asked: ``max_output`` tokens an answer; ``repairs`` further rounds at most."""
+    """Generation settings: at most ``max_output`` tokens per answer, and ``repairs`` further rounds."""
 
     max_output: int = 2048
     temperature: float | None = None
     repairs: int = 2
 
 
-async def make(
+async def generate_sample(
     client: Client,
     check: Check,
-    asking: RequestSettings,
+    settings: RequestSettings,
     messages: tuple[Message, ...],
     sample: int,
     watched: Sequence[CompilerPart],
 ) -> SampleResult:
-    """Ask, check, and have repaired what is wrong. Raises Refused where the server wants none of it."""
+    """Ask for a program, validate it, and ask for repairs. Raises RequestRejected."""
     rounds: list[Round] = []
-    told = messages
+    conversation = messages
     while True:
-        question = Question(client.endpoint.model, told, sample, asking.max_output, asking.temperature)
+        question = Question(client.endpoint.model, conversation, sample, settings.max_output, settings.temperature)
         try:
             answer = await client.ask(question)
         except (BudgetSpent, NoAnswer) as error:
-            if not rounds:  # what is wrong with an answer says more than that nobody repairs it
+            if not rounds:  # otherwise the problem of the last answer is more informative
                 reason = Reason.NO_ANSWER if isinstance(error, NoAnswer) else Reason.BUDGET
-                words = str(error) or "what is left of the budget may not be enough"
-                rounds.append(Round(None, "", ValidationResult(reason, words)))
+                message = str(error) or "what is left of the budget may not be enough"
+                rounds.append(Round(None, "", ValidationResult(reason, message)))
             return SampleResult(tuple(rounds))
         code = code_in(answer.text)
-        checked = await _checked(check, answer, code, watched)
-        rounds.append(Round(answer, code, checked))
-        if checked.reason is None or len(rounds) > asking.repairs:
+        validation = await _validated(check, answer, code, watched)
+        rounds.append(Round(answer, code, validation))
+        if validation.reason is None or len(rounds) > settings.repairs:
             return SampleResult(tuple(rounds))
-        shown = answer.text.encode()[:SHOWN_BYTES].decode(errors="ignore") or "(nothing)"
-        request = {"role": "user", "content": client.endpoint.hide(_request(code, checked))}
-        told = (*messages, {"role": "assistant", "content": shown}, request)
+        excerpt = answer.text.encode()[:SHOWN_BYTES].decode(errors="ignore") or "(nothing)"
+        request = {"role": "user", "content": client.endpoint.hide(_repair_request(code, validation))}
+        conversation = (*messages, {"role": "assistant", "content": excerpt}, request)
 
 
-async def _checked(check: Check, answer: Answer, code: str, watched: Sequence[CompilerPart]) -> ValidationResult:
+async def _validated(check: Check, answer: Answer, code: str, watched: Sequence[CompilerPart]) -> ValidationResult:
     if not answer.text.strip():
         return ValidationResult(Reason.EMPTY, "the answer was empty")
     if not code:
         return ValidationResult(Reason.NO_CODE, "there was no Python code in the answer")
-    checked = await check(code, watched)
-    if answer.finish == "length" and checked.reason in (Reason.SYNTAX, Reason.FORMAT):
+    validation = await check(code, watched)
+    if answer.finish == "length" and validation.reason in (Reason.SYNTAX, Reason.FORMAT):
         return ValidationResult(
             Reason.CUT_OFF, "the answer was longer than allowed and was cut off: write a shorter program"
         )
-    return checked
+    return validation
 
 
-def _request(code: str, checked: ValidationResult) -> str:
-    """What the model is told of its mistake: the exact message, and the line where one is known."""
+def _repair_request(code: str, validation: ValidationResult) -> str:
+    """The request for a repair: the exact message of the problem, and the line where that is known."""
     lines = code.split("\n")
     place = ""
-    if checked.line is not None and 1 <= checked.line <= len(lines):
-        place = f"\nLine {checked.line} is: {lines[checked.line - 1].strip()[:200]}"
+    if validation.line is not None and 1 <= validation.line <= len(lines):
+        place = f"\nLine {validation.line} is: {lines[validation.line - 1].strip()[:200]}"
     return (
-        f"This cannot be used. The problem: {checked.message}.{place}\n"
+        f"This cannot be used. The problem: {validation.message}.{place}\n"
         "Correct it, keep to the rules given before, and answer with the whole corrected program in one code block."
     )

@@ -1,4 +1,4 @@
-"""What is wanted of a language model: which one, what it is asked for, and what it may cost."""
+"""Requests to write seeds: endpoint, price, prompts, budget and settings."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ from eqfuzz.mutate.run import seed_files
 from eqfuzz.program.shipped import folder
 from eqfuzz.program.suggestions import did_you_mean
 
-JOURNAL = "llm-journal.jsonl"
+RESPONSE_LOG = "llm-journal.jsonl"
 ALL = "all"
 
 
 class InvalidRequest(ValueError):
-    """What cannot be asked for: ``entry`` names it (``model``, ``prompts``, ``base_url``, ``key_env``, ``key_file``,
-    ``price``, ``targets``), ``str()`` is one line."""
+    """A request that cannot be made; ``str()`` is one line.
+
+    ``entry`` names the faulty part: ``model``, ``prompts``, ``base_url``, ``key_env``, ``key_file``, ``price`` or
+    ``targets``.
+    """
 
     def __init__(self, entry: str, message: str) -> None:
         super().__init__(message)
@@ -35,11 +38,12 @@ class InvalidRequest(ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class GenerationRequest:
-    """What is wanted of whom. ``budget`` in dollars is for all runs with the same ``out``; None: no end.
+    """A request to write ``count`` seeds below ``out``.
 
-    ``parts`` of the compiler are what prompts that show one choose from; with ``all_parts`` each has its turn.
-    ``corpus`` are seed files and folders for prompts that show a seed (none: the shipped seeds). ``program_seconds``
-    bounds loading a program and each run of it in eager. ``unsafe``: where there can be no sandbox they run without.
+    ``budget`` in dollars covers all runs with the same ``out``; None: unlimited. Prompts that show a part of the
+    compiler choose from ``parts``; with ``all_parts`` each of them is used. ``corpus`` are seed files and folders for
+    prompts that show a seed (default: the shipped seeds). ``program_seconds`` limits loading a program and each run of
+    it in eager. ``unsafe``: programs run without a sandbox where none is available.
     """
 
     endpoint: Endpoint
@@ -49,9 +53,9 @@ class GenerationRequest:
     out: Path
     seed: int = 0
     budget: Decimal | None = None
-    asking: RequestSettings = dataclasses.field(default_factory=RequestSettings)
+    settings: RequestSettings = dataclasses.field(default_factory=RequestSettings)
     concurrency: int = 8
-    patience: RetryPolicy = dataclasses.field(default_factory=RetryPolicy)
+    retry_policy: RetryPolicy = dataclasses.field(default_factory=RetryPolicy)
     jobs: int = 1
     parts: tuple[CompilerPart, ...] = ()
     all_parts: bool = False
@@ -60,22 +64,24 @@ class GenerationRequest:
     unsafe: bool = False
 
 
-def samples_of(order: GenerationRequest) -> Samples:
-    """What is asked for. Raises UsageError."""
+def samples_of(request: GenerationRequest) -> Samples:
+    """The samples of ``request``. Raises UsageError."""
     texts: list[str] = []
-    if any(prompt.needs in ("seed", "masked") for prompt in order.prompts):
-        paths = seed_files(order.corpus or (folder("seeds"),))
+    if any(prompt.needs in ("seed", "masked") for prompt in request.prompts):
+        paths = seed_files(request.corpus or (folder("seeds"),))
         texts = [_text_of(path) for path in paths]
-    return Samples(order.prompts, order.count, order.seed, corpus=texts, parts=order.parts, all_parts=order.all_parts)
+    return Samples(
+        request.prompts, request.count, request.seed, corpus=texts, parts=request.parts, all_parts=request.all_parts
+    )
 
 
 def endpoint_of(model: str, base_url: str, key_env: str | None, key_file: Path | None, *, silent: bool) -> Endpoint:
-    """Who is asked; an empty ``base_url`` is OpenAI's. ``silent``: nothing is sent, so no key is needed.
+    """The endpoint; an empty ``base_url`` is OpenAI's. ``silent``: no requests are sent, so no key is needed.
 
-    The key is taken out of the environment. Raises InvalidRequest.
+    The key is removed from the environment. Raises InvalidRequest.
     """
     if not model:
-        raise InvalidRequest("model", "name one; nothing is sent anywhere without it")
+        raise InvalidRequest("model", "name one; no requests are sent without it")
     address = base_url or OPENAI
     try:
         Endpoint(model)
@@ -92,7 +98,7 @@ def endpoint_of(model: str, base_url: str, key_env: str | None, key_file: Path |
 
 
 def amount_of(endpoint: Endpoint, own: str) -> Price:
-    """What tokens cost, see ``price_of``. Raises InvalidRequest."""
+    """The price of tokens, see ``price_of``. Raises InvalidRequest."""
     try:
         return price_of(endpoint, own)
     except NoPrice as error:
@@ -100,44 +106,44 @@ def amount_of(endpoint: Endpoint, own: str) -> Price:
 
 
 def prompts_of(names: Sequence[str]) -> tuple[Prompt, ...]:
-    """Shipped prompts by name (``all`` of them), and the user's own by file. Raises InvalidRequest."""
+    """Shipped prompts by name (``all``: every one), and those of the user by file. Raises InvalidRequest."""
     shipped = shipped_prompts()
     if ALL in names:
         return tuple(shipped.values())
-    found: list[Prompt] = []
+    prompts: list[Prompt] = []
     for name in dict.fromkeys(names):
         if name in shipped:
-            found.append(shipped[name])
+            prompts.append(shipped[name])
             continue
         if "/" not in name and "." not in name:
-            known = [*shipped, ALL]
-            raise InvalidRequest("prompts", f"no prompt {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}")
+            available = [*shipped, ALL]
+            raise InvalidRequest(
+                "prompts", f"no prompt {name!r}{did_you_mean(name, available)}; known: {', '.join(available)}"
+            )
         try:
-            found.append(prompt_of(Path(name)))
+            prompts.append(prompt_of(Path(name)))
         except BadPrompt as error:
             raise InvalidRequest("prompts", str(error)) from None
-    if not found:
+    if not prompts:
         raise InvalidRequest("prompts", "name one; `eqfuzz generate prompts` lists them")
-    return tuple(found)
+    return tuple(prompts)
 
 
 def parts_of(prompts: Sequence[Prompt], globs: Sequence[str]) -> tuple[tuple[CompilerPart, ...], bool]:
-    """The parts of the compiler that may be asked for, and whether the user named them. Raises InvalidRequest."""
+    """The parts of the compiler to choose from, and whether the user named them. Raises InvalidRequest."""
     if not any(prompt.needs == "part" for prompt in prompts):
         if globs:
-            raise InvalidRequest(
-                "targets", "it goes with a prompt that shows a part of the compiler, such as white-box"
-            )
+            raise InvalidRequest("targets", "it needs a prompt that shows a part of the compiler, such as white-box")
         return (), False
-    known = parts()
+    every = parts()
     if not globs:
-        return tuple(known.values()), False
+        return tuple(every.values()), False
     chosen: dict[str, CompilerPart] = {}
     for glob in globs:
-        fitting = {name: part for name, part in known.items() if fnmatch.fnmatchcase(name, glob) or part.label == glob}
+        fitting = {name: part for name, part in every.items() if fnmatch.fnmatchcase(name, glob) or part.label == glob}
         if not fitting:
             raise InvalidRequest(
-                "targets", f"no part of this torch's compiler fits {glob!r}{did_you_mean(glob, list(known))}"
+                "targets", f"no part of this torch's compiler matches {glob!r}{did_you_mean(glob, list(every))}"
             )
         chosen |= fitting
     return tuple(chosen.values()), True

@@ -1,4 +1,4 @@
-"""What is asked for, in order: one prompt, and what it shows, for each seed wanted."""
+"""The samples of a request, in order: the prompt of each seed, and the material that it shows."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from eqfuzz.generate.llm.prompt import Prompt
 from eqfuzz.generate.llm.white_box import CompilerPart
 
 SHOWN_EXAMPLES = 2
-"""Programs that reached a part, shown to the model that is asked for another."""
+"""Maximal programs that reached a part, shown in requests for another."""
 
 ROUNDS_OF_A_PART = 3
-"""How often a part of the compiler is asked for, where the user names none."""
+"""The number of samples for each part of the compiler, where the user names none."""
 
 MOST_SHOWN = 6000
-"""Characters of a seed that are shown."""
+"""Maximal characters of a seed that is shown."""
 
 
 @dataclasses.dataclass(frozen=True)
 class SampleRequest:
-    """The ``number``-th seed wanted. ``after`` is the sample before it that asks for the same part, whose outcome
-    decides what is shown; None where there is none."""
+    """The request for the ``number``-th seed.
+
+    ``after`` is the number of the previous sample for the same part, whose result is shown; None where there is none.
+    """
 
     number: int
     prompt: Prompt
@@ -34,9 +36,9 @@ class SampleRequest:
 
 
 class Samples:
-    """``count`` samples: prompts in turn; parts of the compiler in turn, so that those of one part lie far apart.
+    """``count`` samples. Prompts alternate, and so do parts of the compiler, so that samples of one part are far apart.
 
-    ``corpus`` are texts of seeds for the prompts that show one. The same arguments give the same samples.
+    ``corpus`` are the texts of seeds for prompts that show one. The same arguments give the same samples.
     """
 
     def __init__(
@@ -68,18 +70,18 @@ class Samples:
             if part is not None:
                 last[key] = number
 
-    def one(self, number: int, asked: int) -> SampleRequest:
-        """What is asked for the ``number``-th seed of a row without end, whose parts are drawn one by one.
+    def one(self, number: int, sample: int) -> SampleRequest:
+        """A sample for the ``number``-th seed of an unlimited sequence, with a randomly drawn part.
 
-        ``asked`` numbers the samples: several may be asked for one seed, and each gets an answer of its own.
+        ``sample`` is the number of the sample: there may be several for one seed, each with its own answer.
         """
         prompt = self._prompts[number % len(self._prompts)]
         rng = random.Random(f"{self._seed} part {number}")
         part = rng.choice(self._parts) if prompt.needs == "part" and self._parts else None
-        return SampleRequest(asked, prompt, part)
+        return SampleRequest(sample, prompt, part)
 
     def messages(self, sample: SampleRequest, examples: Sequence[str]) -> tuple[Message, ...]:
-        """What the model is told for ``sample``; ``examples`` reached its part before. Raises BadPrompt."""
+        """The messages to the model for ``sample``; ``examples`` are programs that reach its part. Raises BadPrompt."""
         rng = random.Random(f"{self._seed} {sample.prompt.name} {sample.number}")
         materials: dict[str, Any] = {"examples": list(examples)[-SHOWN_EXAMPLES:]}
         match sample.prompt.needs:

@@ -1,6 +1,6 @@
-"""Whether a program reaches parts of the compiler: it is compiled up to the code, and their running is watched.
+"""Target coverage: which parts of the compiler a program reaches, by a profiler while it is compiled up to its code.
 
-Runs in a child, as the target of a pool: a case with parts to ``watch`` is first run like any other.
+Imports torch; runs in a child process, as the target of a pool: a case with parts to ``watch`` is first run as usual.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ STAGE = "compile"
 
 
 def run_case(data: dict[str, Any], emit: Emit) -> None:
-    """Run the case; if it is valid, emit which of the parts under ``watch`` it reaches."""
+    """Run the case, then, if its program is valid, emit the parts in ``watch`` that it reaches."""
     watched = [CompilerPart.from_json(part) for part in data.pop(WATCH, [])]
     valid = True
 
-    def told(event: dict[str, Any]) -> None:
+    def forward(event: dict[str, Any]) -> None:
         nonlocal valid
         valid = valid and event["event"] != "invalid"
         emit(event)
 
-    run_any_case(data, told)
+    run_any_case(data, forward)
     if watched and valid:
         case = Case.from_json(data)
         StageTimer(emit).enter(STAGE, case.compile_seconds, variant=0)
@@ -50,12 +50,12 @@ def run_case(data: dict[str, Any], emit: Emit) -> None:
 
 
 def reached(loaded: Loaded, calls: Sequence[Call], parts: Sequence[CompilerPart]) -> list[str]:
-    """The names of those ``parts`` that Dynamo and Inductor reach when they compile the program for its calls.
+    """The names of the ``parts`` that Dynamo and Inductor reach when they compile the program for its calls, sorted.
 
     No kernel is built: each graph is compiled up to its code, and then run in eager.
     """
     watch = _CoverageProfiler(parts)
-    backend = inductor_backend(_up_to_the_code, None, {}, None)
+    backend = inductor_backend(_without_building_kernels, None, {}, None)
     forget_compiled_code()
     with DEFAULT_CONFIG.patched(), without_graph_caches(), watch:
         observe(loaded.instance, calls, transform=lambda target: torch.compile(target, backend=backend))
@@ -70,18 +70,18 @@ def _stop(code: str) -> None:
     raise _CompileFinished
 
 
-def _up_to_the_code(inner: Callable[..., Any]) -> Callable[..., Any]:
+def _without_building_kernels(inner: Callable[..., Any]) -> Callable[..., Any]:
     def compile_graph(graph: torch.fx.GraphModule, example_inputs: Sequence[Any], **more: Any) -> Any:
-        # The passes change the graph they are given; its constants must not be copied, which fake tensors do not take.
-        kept = torch.fx.GraphModule(graph, copy.deepcopy(graph.graph))
+        # The passes modify the graph. Its constants are not copied: fake tensors do not support that.
+        original = torch.fx.GraphModule(graph, copy.deepcopy(graph.graph))
         try:
             with code_hook(_stop):
                 inner(graph, example_inputs, **more)
-        except Exception:  # ours, or the compiler's own failure: what was reached before is known by now
+        except Exception:  # _CompileFinished or a failure of the compiler: parts reached before are recorded
             forget_output_strides(0)
 
         def call(inputs: list[Any]) -> Any:
-            results = kept(*inputs)
+            results = original(*inputs)
             inputs.clear()
             return results
 
@@ -91,16 +91,16 @@ def _up_to_the_code(inner: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _CoverageProfiler:
-    """A profiler for as long as the compiler works: it is told every Python function that is entered and left."""
+    """Context manager: a profiler of all Python calls and returns, which records the parts that are reached."""
 
     def __init__(self, parts: Sequence[CompilerPart]) -> None:
         self.reached: set[str] = set()
         self._parts = parts
-        self._known: dict[types.CodeType, CompilerPart | None] = {}
+        self._part_of_code: dict[types.CodeType, CompilerPart | None] = {}
         self._trackers = {
             (part.file.removesuffix(".py").replace("/", "."), part.label): part
             for part in parts
-            if part.told is HitSignal.METHOD
+            if part.signal is HitSignal.METHOD
         }
         self._graphs: dict[int, tuple[Any, str]] = {}
         self._preparing = 0
@@ -109,65 +109,65 @@ class _CoverageProfiler:
 
     def __enter__(self) -> _CoverageProfiler:
         self._before = sys.getprofile()
-        sys.setprofile(self._tell)
+        sys.setprofile(self._profile)
         return self
 
     def __exit__(self, *_: object) -> None:
         sys.setprofile(self._before)
 
-    def _tell(self, frame: types.FrameType, event: str, result: Any) -> None:
+    def _profile(self, frame: types.FrameType, event: str, result: Any) -> None:
         if event not in ("call", "return"):
             return
         code = frame.f_code
-        if code not in self._known:
-            self._known[code] = self._part_of(code)
-        part = self._known[code]
+        if code not in self._part_of_code:
+            self._part_of_code[code] = self._part_of(code)
+        part = self._part_of_code[code]
         if part is None:
             if code.co_name == "__init__" and event == "call" and f"/torch/{TRACKERS}/" in code.co_filename:
-                self._take_made(frame)
+                self._record_tracker(frame)
             elif code.co_filename.endswith(f"/torch/{MATCHER}"):
                 step = 1 if event == "call" else -1
                 self._preparing += step * (code.co_name in PREPARES_PATTERNS)
                 self._tracing += step * (
                     code.co_name in TRACES_PATTERNS
-                )  # the passes see the patterns' graphs, not the program's
+                )  # the passes get graphs of patterns, not of the program
             return
         if (
             self._preparing
             or part.name in self.reached
-            or (self._tracing and part.told in (HitSignal.TRUE, HitSignal.CHANGED))
+            or (self._tracing and part.signal in (HitSignal.TRUE, HitSignal.CHANGED))
         ):
             return
-        if part.told in (HitSignal.CALLED, HitSignal.METHOD):
+        if part.signal in (HitSignal.CALLED, HitSignal.METHOD):
             self.reached.add(part.name)
-        elif part.told is HitSignal.TRUE:
+        elif part.signal is HitSignal.TRUE:
             if event == "return" and result is True:
                 self.reached.add(part.name)
         elif event == "call":
             graph = frame.f_locals.get(code.co_varnames[0])
-            self._graphs[id(frame)] = graph, _written(graph)
+            self._graphs[id(frame)] = graph, _graph_text(graph)
         elif id(frame) in self._graphs:
             graph, before = self._graphs.pop(id(frame))
-            if _written(graph) != before:
+            if _graph_text(graph) != before:
                 self.reached.add(part.name)
 
-    def _take_made(self, frame: types.FrameType) -> None:
-        """A tracker is made, perhaps by the constructor of its base."""
-        made = type(frame.f_locals.get("self"))
-        part = self._trackers.get((made.__module__, made.__qualname__))
+    def _record_tracker(self, frame: types.FrameType) -> None:
+        """Record the class of a new variable tracker; the frame may be the constructor of a base class."""
+        tracker = type(frame.f_locals.get("self"))
+        part = self._trackers.get((tracker.__module__, tracker.__qualname__))
         if part is not None:
             self.reached.add(part.name)
 
     def _part_of(self, code: types.CodeType) -> CompilerPart | None:
         for part in self._parts:
             if code.co_filename.endswith(f"/{part.file}"):
-                name = code.co_qualname if part.told is HitSignal.METHOD else code.co_name
+                name = code.co_qualname if part.signal is HitSignal.METHOD else code.co_name
                 if name in part.watched and part.first <= code.co_firstlineno <= part.last:
                     return part
         return None
 
 
-def _written(graph: Any) -> str:
-    """A graph, or that of a module or of a match in it, as text that changes with it."""
+def _graph_text(graph: Any) -> str:
+    """The text of a graph, or of the graph of a module or match, to detect changes."""
     nodes = graph.nodes if isinstance(graph, torch.fx.Graph) else graph.graph.nodes
     return "\n".join(f"{node.name} {node.op} {node.target} {node.args} {node.kwargs}" for node in nodes)

@@ -1,4 +1,4 @@
-"""Whether what a model wrote is a seed: parsed, allowed, loaded, run twice in eager, and with something to rewrite."""
+"""Validation of programs written by a model: they parse, are allowed, load, run in eager, and have sites for rules."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from eqfuzz.run.processes.exit_reasons import death_in_words
 from eqfuzz.run.processes.pool import Pool
 
 MOST_WORDS = 600
-"""Characters of a message that are told: a program may raise a novel."""
+"""Maximal characters of a message: a program may raise a very long one."""
 
 TARGET = "eqfuzz.generate.llm.target_coverage:run_case"
-"""What the pool that a validator is given runs."""
+"""The target of the pool of a validator."""
 
 
 class Reason(StrEnum):
-    """Why an answer is no seed. The first three are the answer's fault, the next the program's, the last nobody's."""
+    """Why an answer is not a seed: problems of the answer, of the program, and of the infrastructure, in this order."""
 
     EMPTY = "empty"
     NO_CODE = "no-code"
@@ -53,9 +53,10 @@ class Reason(StrEnum):
 
 @dataclasses.dataclass(frozen=True)
 class ValidationResult:
-    """``reason`` is None for a seed, else ``message`` says what is wrong, at ``line`` of the code where that is known.
+    """The result of a validation. ``reason`` is None for a seed; otherwise ``message`` describes the problem.
 
-    ``sites`` counts places where a rule applies; ``reached`` are the names of watched parts of the compiler.
+    ``line`` is the line of the code with the problem, where that is known. ``sites`` counts the sites of rules;
+    ``reached`` are the names of the watched parts of the compiler that the program reaches.
     """
 
     reason: Reason | None
@@ -66,7 +67,7 @@ class ValidationResult:
 
 
 class Validator:
-    """Checks code in the children of ``pool``, whose target is TARGET, as nobody's: untrusted. Threads may share it."""
+    """Validates code as untrusted, in the children of ``pool``, whose target is TARGET. Threads may share it."""
 
     def __init__(self, pool: Pool, limits: Limits, rules: Sequence[str], seed: int = 0) -> None:
         self._pool = pool
@@ -75,11 +76,11 @@ class Validator:
         self._seed = seed
 
     def check(self, code: str, watched: Sequence[CompilerPart] = ()) -> ValidationResult:
-        """Everything that can be said of ``code``. Raises RunnerFailed when no sandbox can be started."""
-        static = self._read(code)
-        if isinstance(static, ValidationResult):
-            return static
-        return self._run(static, watched)
+        """Validate ``code``, and find which parts in ``watched`` it reaches. Raises RunnerFailed without a sandbox."""
+        program = self._read(code)
+        if isinstance(program, ValidationResult):
+            return program
+        return self._run(program, watched)
 
     def _read(self, code: str) -> Program | ValidationResult:
         if len(code.encode()) > MOST_BYTES:
@@ -127,14 +128,14 @@ class Validator:
             list_sites=True,
         )
         data: dict[str, Any] = {**case.to_json(), WATCH: [part.to_json() for part in watched]}
-        heard = _CaseReport()
+        report = _CaseReport()
         for event in self._pool.run(data):
-            heard.take(event)
-        return heard.checked()
+            report.take(event)
+        return report.result()
 
 
 class _CaseReport:
-    """What the events of one case say. A program may have written some of them itself, so none is believed blindly."""
+    """The events of one case. The program may have forged some of them, so none is trusted without validation."""
 
     def __init__(self) -> None:
         self.invalid: ValidationResult | None = None
@@ -163,7 +164,7 @@ class _CaseReport:
             case _:
                 pass
 
-    def checked(self) -> ValidationResult:
+    def result(self) -> ValidationResult:
         ended, detail = self.exit.get("reason"), str(self.exit.get("detail"))
         if self.invalid is not None:
             return self.invalid
@@ -182,13 +183,13 @@ _DEATHS = {"hang": Reason.HANG, "crash": Reason.CRASH, "memory": Reason.MEMORY, 
 
 
 def _reason(stage: str, message: str) -> Reason:
-    """What kind of invalid seed the runner means, by the stage that it was in."""
+    """The reason of an ``invalid`` event, by the stage in which it was emitted."""
     if stage in ("start", "load"):
         return Reason.LOAD
     return Reason.RAISES if message.startswith("raises in eager") else Reason.UNDETERMINED
 
 
 def _short(message: str) -> str:
-    """``message`` on one line."""
+    """``message`` on one line, at most MOST_WORDS characters long."""
     line = " ".join(message.encode("utf-8", "replace").decode().split())
     return line if len(line) <= MOST_WORDS else f"{line[:MOST_WORDS]} …"

@@ -1,7 +1,7 @@
-"""Parts of the installed torch's compiler that a prompt can show: passes, lowerings, Dynamo's trackers.
+"""Parts of the installed torch's compiler that a prompt can show: passes, lowerings, variable trackers of Dynamo.
 
-They are read from its source files; nothing of torch is imported. How it is told whether one was reached depends on
-what it is, see ``HitSignal``; ``reaching`` does it.
+They are read from its source files, without importing torch. ``HitSignal`` says how it is detected that a part is
+reached, in `eqfuzz.generate.llm.target_coverage`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from eqfuzz.program.parsing import parse
 from eqfuzz.torch_internals.source_tree import GRAPH_PASSES, LOWERINGS, TEMPLATES, TRACKERS, torch_folder
 
 MOST_SOURCE = 9000
-"""Characters of source that a prompt shows; of longer ones the rest is left out."""
+"""Maximal characters of source that a prompt shows; longer sources are truncated in the middle."""
 
 
 class PartKind(StrEnum):
@@ -29,9 +29,12 @@ class PartKind(StrEnum):
 
 
 class HitSignal(StrEnum):
-    """``CALLED``: the function runs only where it applies. ``TRUE``: it runs on everything and says whether it applies.
-    ``CHANGED``: it runs on every graph, or wherever its pattern fits, and may leave the graph as it is: a change tells.
-    ``METHOD``: an instance was made, or a method of the class ran on one."""
+    """The event that shows that a part is reached.
+
+    ``CALLED``: the function is called; it is called only where it applies. ``TRUE``: the function returns True, which
+    says that it applies. ``CHANGED``: the function changes the graph; it is called on every graph or match. ``METHOD``:
+    an instance of the class is created, or a method is called on one.
+    """
 
     CALLED = "called"
     TRUE = "true"
@@ -41,14 +44,15 @@ class HitSignal(StrEnum):
 
 @dataclasses.dataclass(frozen=True)
 class CompilerPart:
-    """``name`` is ``kind:module.function``. ``file`` begins with ``torch/``; ``first`` to ``last`` are lines of it.
+    """A part of the compiler. ``name`` is ``kind:module.function``.
 
-    ``watched`` are the qualified names of the functions whose running tells. ``operators`` are what a lowering lowers.
+    ``file`` begins with ``torch/``; ``first`` to ``last`` are its lines. ``watched`` are the names of the functions
+    that the profiler watches. ``operators`` are those of a lowering.
     """
 
     name: str
     kind: PartKind
-    told: HitSignal
+    signal: HitSignal
     file: str
     first: int
     last: int
@@ -61,12 +65,12 @@ class CompilerPart:
 
     @property
     def place(self) -> str:
-        """The file below torch, with the line."""
+        """The file and its first line, as ``torch/….py:12``."""
         return f"{self.file}:{self.first}"
 
     @property
     def source(self) -> str:
-        """Its text, decorators included, in the middle cut where it is long."""
+        """Its source, decorators included, truncated in the middle where it is long."""
         lines = (torch_folder().parent / self.file).read_text(encoding="utf-8").split("\n")
         text = "\n".join(lines[self.first - 1 : self.last])
         if len(text) <= MOST_SOURCE:
@@ -75,7 +79,7 @@ class CompilerPart:
         return f"{head.rpartition(chr(10))[0]}\n    # … left out …\n{tail.partition(chr(10))[2]}"
 
     def for_prompt(self) -> dict[str, str]:
-        """What a prompt says of it."""
+        """The variables of a prompt that shows it."""
         return {
             "kind": {
                 PartKind.PASS: "the graph pass",
@@ -96,7 +100,7 @@ class CompilerPart:
         if self.kind is PartKind.LOWERING:
             operators = f" of {', '.join(self.operators)}" if self.operators else ""
             return f"goes through this lowering{operators}"
-        if self.told is HitSignal.CHANGED:
+        if self.signal is HitSignal.CHANGED:
             return "changes the graph in this function"
         return "applies this function to the graph"
 
@@ -106,7 +110,7 @@ class CompilerPart:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> CompilerPart:
         lists = {key: tuple(data[key]) for key in ("watched", "operators")}
-        return cls(**{**data, **lists, "kind": PartKind(data["kind"]), "told": HitSignal(data["told"])})
+        return cls(**{**data, **lists, "kind": PartKind(data["kind"]), "signal": HitSignal(data["signal"])})
 
 
 _HINTS = {
@@ -123,19 +127,19 @@ _OF_OTHER_MACHINES = ("comm", "fsdp", "ddp", "micro_pipeline", "bucketing", "ove
 
 @cache
 def parts() -> dict[str, CompilerPart]:
-    """All parts of the installed torch, by name, in the order of files and lines."""
+    """All parts of the installed torch by name, in the order of files and lines."""
     torch = torch_folder()
-    found: dict[str, CompilerPart] = {}
+    every: dict[str, CompilerPart] = {}
     for path in sorted((torch / GRAPH_PASSES).glob("*.py")):
         if path.stem not in _LEFT_OUT_MODULES and not any(word in path.stem for word in _OF_OTHER_MACHINES):
-            found |= {part.name: part for part in _passes(path)}
+            every |= {part.name: part for part in _passes(path)}
     for path in (torch / LOWERINGS, *sorted((torch / TEMPLATES).glob("*.py"))):
         if path.is_file():
-            found |= {part.name: part for part in _lowerings(path)}
+            every |= {part.name: part for part in _lowerings(path)}
     for path in sorted((torch / TRACKERS).glob("*.py")):
         if path.stem not in ("__init__", "base", "lazy"):
-            found |= {part.name: part for part in _trackers(path)}
-    return found
+            every |= {part.name: part for part in _trackers(path)}
+    return every
 
 
 def _passes(path: Path) -> Iterator[CompilerPart]:
@@ -144,21 +148,21 @@ def _passes(path: Path) -> Iterator[CompilerPart]:
     registered = _registered(tree)
     for function in _functions(tree):
         decorators = {_called(d) for d in function.decorator_list} | registered.get(function.name, set())
-        told = None
+        signal = None
         if decorators & _LOWERING_PATTERNS or function.name in replacements:
-            told = HitSignal.CALLED
+            signal = HitSignal.CALLED
         elif decorators & _GRAPH_PATTERNS:
-            told = HitSignal.CHANGED
+            signal = HitSignal.CHANGED
         elif "register_noop_decomp" in decorators:
-            told = HitSignal.TRUE
+            signal = HitSignal.TRUE
         elif _takes_graph(function):
-            told = HitSignal.CHANGED
-        if told is not None:
+            signal = HitSignal.CHANGED
+        if signal is not None:
             first = function
             pattern = replacements.get(function.name)
             if pattern is not None and pattern.lineno < function.lineno:
-                first = pattern  # a replacement says little without what it replaces, which stands before it
-            yield _part(PartKind.PASS, told, path, function, first)
+                first = pattern  # the pattern that it replaces is defined before it, and is shown too
+            yield _part(PartKind.PASS, signal, path, function, first)
 
 
 def _lowerings(path: Path) -> Iterator[CompilerPart]:
@@ -166,8 +170,8 @@ def _lowerings(path: Path) -> Iterator[CompilerPart]:
         operators: list[str] = []
         for decorator in function.decorator_list:
             if _called(decorator) == "register_lowering" and isinstance(decorator, ast.Call) and decorator.args:
-                given = decorator.args[0]
-                listed = given.elts if isinstance(given, ast.List | ast.Tuple) else [given]
+                argument = decorator.args[0]
+                listed = argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]
                 operators += [ast.unparse(operator) for operator in listed]
         if operators:
             part = _part(PartKind.LOWERING, HitSignal.CALLED, path, function, function)
@@ -186,17 +190,17 @@ def _trackers(path: Path) -> Iterator[CompilerPart]:
 
 
 def _is_of_an_instance(method: ast.FunctionDef) -> bool:
-    """Class and static methods are asked about every object that Dynamo meets."""
+    """Whether it is an instance method: class and static methods are called for objects of any kind."""
     arguments = method.args.posonlyargs + method.args.args
     return bool(arguments) and arguments[0].arg == "self"
 
 
 def _part(
-    kind: PartKind, told: HitSignal, path: Path, function: ast.FunctionDef, first: ast.FunctionDef
+    kind: PartKind, signal: HitSignal, path: Path, function: ast.FunctionDef, first: ast.FunctionDef
 ) -> CompilerPart:
     file, begin, _ = _extent(path, first)
     _, _, end = _extent(path, function)
-    return CompilerPart(f"{kind}:{path.stem}.{function.name}", kind, told, file, begin, end, (function.name,))
+    return CompilerPart(f"{kind}:{path.stem}.{function.name}", kind, signal, file, begin, end, (function.name,))
 
 
 def _extent(path: Path, node: ast.FunctionDef | ast.ClassDef) -> tuple[str, int, int]:
@@ -209,21 +213,21 @@ def _parsed(path: Path) -> ast.Module:
 
 
 def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
-    """Functions of the module, also those that stand under an ``if`` or in a function that registers them."""
+    """Functions of the module, including those under an ``if`` or inside a function that registers them."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and (node in tree.body or node.decorator_list):
             yield node
 
 
 def _registered(tree: ast.Module) -> dict[str, set[str]]:
-    """What functions are registered by: ``register_graph_pattern(...)(function)``."""
-    found: dict[str, set[str]] = {}
+    """The functions that register each function, as in ``register_graph_pattern(...)(function)``."""
+    decorators: dict[str, set[str]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Call) and len(node.args) == 1:
             function = node.args[0]
             if isinstance(function, ast.Name):
-                found.setdefault(function.id, set()).add(_called(node.func))
-    return found
+                decorators.setdefault(function.id, set()).add(_called(node.func))
+    return decorators
 
 
 def _called(decorator: ast.expr) -> str:
@@ -232,7 +236,7 @@ def _called(decorator: ast.expr) -> str:
 
 
 def _takes_graph(function: ast.FunctionDef) -> bool:
-    """Whether the first argument is declared a graph and nothing but a graph, or nothing, comes back: a pass."""
+    """Whether it is a pass: the first argument is annotated as a graph, and a graph or None is returned."""
     arguments = function.args.posonlyargs + function.args.args
     if not arguments or arguments[0].annotation is None:
         return False
@@ -243,12 +247,12 @@ def _takes_graph(function: ast.FunctionDef) -> bool:
 
 
 def _replacements(tree: ast.Module) -> dict[str, ast.FunctionDef]:
-    """Functions that take the place of a matched pattern, with the function that is the pattern where one is known."""
+    """The names of functions that replace a matched pattern, with the function of the pattern."""
     functions = {function.name: function for function in _functions(tree)}
-    found: dict[str, ast.FunctionDef] = {}
+    patterns: dict[str, ast.FunctionDef] = {}
     for name in functions:
         if "replacement" in name:
             pattern = functions.get(name.replace("replacement", "pattern"))
             if pattern is not None:
-                found[name] = pattern
-    return found
+                patterns[name] = pattern
+    return patterns

@@ -19,7 +19,7 @@ USABLE = {"name": "played", "base_url": "http://127.0.0.1:1/v1", "price": "1,4"}
     ("entries", "told"),
     [
         ({"base_url": "ftp://x"}, "model.base_url: 'ftp://x' is not an address"),
-        ({"name": "\n"}, "model.name: no model is called"),
+        ({"name": "\n"}, "model.name: '\\n' is not the name of a model"),
         ({"key_env": "NOT_THERE"}, "model.key_env: the environment variable NOT_THERE holds no key"),
         ({"key_file": "/no/such/file"}, "model.key_file: /no/such/file: cannot be read"),
         ({"price": "cheap"}, "model.price: 'cheap': write dollars"),
@@ -27,7 +27,7 @@ USABLE = {"name": "played", "base_url": "http://127.0.0.1:1/v1", "price": "1,4"}
         ({"prompts": ["lops"]}, "model.prompts: no prompt 'lops', did you mean 'loops'?"),
         ({"prompts": []}, "model.prompts: name one"),
         ({"prompts": ["missing/mine.txt"]}, "model.prompts: missing/mine.txt"),
-        ({"targets": ["lowering:*"]}, "model.targets: it goes with a prompt that shows a part"),
+        ({"targets": ["lowering:*"]}, "model.targets: it needs a prompt that shows a part"),
         ({"prompts": ["white-box"], "targets": ["nothing:*"]}, "model.targets: no part of this torch's compiler fits"),
     ],
 )

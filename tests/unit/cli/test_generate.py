@@ -120,7 +120,7 @@ def test_bad_input_is_one_line_and_2(tmp_path, capfd, arguments, told):
         ("depth = ", "not valid TOML"),
         ("dtypes = {float23 = 1}", "dtypes: Value error, no such name: 'float23'; known: float32"),
         ("dtypes = {float32 = -1}", "dtypes.float32: Input should be greater than or equal to 0"),
-        ("profiles = {normal = 0}", "nothing has a weight"),
+        ("profiles = {normal = 0}", "every weight is 0"),
         ("families = {lnialg = 1}", "families: there is no 'lnialg', did you mean 'linalg'?"),
         ('operators = {"torch.ad" = 1}', "operators: there is no 'torch.ad', did you mean 'torch.add'?"),
         ('preamble = ["def ("]', "preamble: Value error, not valid Python"),

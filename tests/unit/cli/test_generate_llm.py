@@ -21,7 +21,7 @@ def invoke(*arguments):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ((), "--model: name one; nothing is sent anywhere without it"),
+        ((), "--model: name one; no requests are sent without it"),
         (("--model", "gpt-4o-mini"), "--key-env: the environment variable OPENAI_API_KEY holds no key"),
         ((*LOCAL, "--key-env", "NOBODYS"), "the environment variable NOBODYS holds no key"),
         ((*LOCAL, "--key-file", "/nowhere"), "--key-file: /nowhere: cannot be read"),
@@ -30,7 +30,7 @@ def invoke(*arguments):
         ((*LOCAL, "--budget", "much"), "--budget: 'much' is no amount of dollars"),
         ((*LOCAL, "--prompt", "lops"), "--prompt: no prompt 'lops', did you mean 'loops'?"),
         ((*LOCAL, "--prompt", "none.toml"), "--prompt: none.toml: cannot be read"),
-        ((*LOCAL, "--target", "cat"), "--target: it goes with a prompt that shows a part"),
+        ((*LOCAL, "--target", "cat"), "--target: it needs a prompt that shows a part"),
         ((*LOCAL, "--prompt", "white-box", "--target", "pass:nothing"), "no part of this torch's compiler fits"),
         ((*LOCAL, "--strategy", "all"), "--strategy: it is about comparing, so it goes with --run"),
         ((*LOCAL, "--dry-run", "--run"), "--dry-run: there is nothing to run"),

@@ -1,7 +1,7 @@
-"""Asking an OpenAI-compatible server, with money set aside for every attempt and patience of our own.
+"""Client of an OpenAI-compatible server, which reserves money before every attempt and retries by itself.
 
-What comes back is hostile: bodies have a limit, figures are checked, nothing is followed elsewhere, and no message
-passes that holds the key.
+Responses are untrusted: bodies are limited, token counts checked, redirections not followed, and keys removed from
+messages.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ BODY_BYTES = 8 * 2**20
 SHOWN_WORDS = 300
 
 _LEAST_SHARE = 32
-"""A token has fewer bytes than this on the average of a text: figures that say otherwise are wrong."""
+"""The average token of a text has fewer bytes; token counts that contradict this are wrong."""
 
 _FREE = (429, 503, 529)
-"""Said before any work is done: nobody charges for these, nor for the other 4xx."""
+"""Statuses before any work is done; these, and the other 4xx, are not charged."""
 
 _OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")
 
@@ -40,17 +40,18 @@ class BudgetSpent(Exception):
 
 
 class NoAnswer(Exception):
-    """The server gave no usable answer, however often it was asked; ``str()`` is one line."""
+    """The server gave no usable answer in all attempts; ``str()`` is one line."""
 
 
 class RequestRejected(Exception):
-    """The server will never answer such questions (key, model, address); ``str()`` is one line."""
+    """The server rejects such questions (key, model, address); ``str()`` is one line."""
 
 
 @dataclasses.dataclass(frozen=True)
 class RetryPolicy:
-    """``timeout`` in seconds bounds one attempt as a whole; between attempts ``pause`` seconds, doubled each time, or
-    what the server asks for, up to ``longest``."""
+    """``timeout`` in seconds limits one attempt. The pause between attempts is what the server asks for, or else
+    ``pause`` seconds, doubled each time; never more than ``longest``.
+    """
 
     timeout: float = 120.0
     attempts: int = 5
@@ -59,7 +60,7 @@ class RetryPolicy:
 
 
 class _RetryableError(Exception):
-    """An attempt failed in a way that may pass. ``after``: seconds that the server asks to be left alone."""
+    """A transient failure of an attempt. ``after``: seconds after which the server accepts the next one."""
 
     def __init__(self, words: str, *, charged: bool, after: float | None = None) -> None:
         super().__init__(words)
@@ -68,22 +69,22 @@ class _RetryableError(Exception):
 
 
 class Client:
-    """Asks at most ``concurrency`` questions at a time, and none that the purse can answer. Use ``async with``."""
+    """Asks at most ``concurrency`` questions at a time, and none whose answer is logged. Use ``async with``."""
 
     def __init__(
         self,
         endpoint: Endpoint,
         price: Price,
-        purse: BudgetLedger,
+        ledger: BudgetLedger,
         *,
         concurrency: int = 8,
-        patience: RetryPolicy | None = None,
+        retry_policy: RetryPolicy | None = None,
     ) -> None:
         self.endpoint = endpoint
         self.price = price
-        self.purse = purse
+        self.ledger = ledger
         self.retries = 0
-        self._patience = patience or RetryPolicy()
+        self._policy = retry_policy or RetryPolicy()
         self._slots = asyncio.Semaphore(concurrency)
         self._settled = asyncio.Condition()
         self._not_before = 0.0
@@ -94,7 +95,7 @@ class Client:
 
     async def __aenter__(self) -> Self:
         self._server = self._connection()
-        _ = self._server.chat.completions  # its imports take their time, which belongs to no attempt
+        _ = self._server.chat.completions  # imported now, so that no attempt is charged with the time
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -103,68 +104,68 @@ class Client:
             self._server = None
 
     async def ask(self, question: Question) -> Answer:
-        """The answer, from the journal where it is there. Raises BudgetSpent, NoAnswer, Refused."""
-        kept = self.purse.answer(question.key)
-        if kept is not None:
-            return kept
+        """The answer, from the log where it is there. Raises BudgetSpent, NoAnswer and RequestRejected."""
+        logged = self.ledger.answer(question.key)
+        if logged is not None:
+            return logged
         async with self._slots:
-            began = time.monotonic()
-            for attempt in range(1, self._patience.attempts + 1):
+            start = time.monotonic()
+            for attempt in range(1, self._policy.attempts + 1):
                 await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
                 try:
-                    answer = await self._attempt(question, began)
-                except _RetryableError as again:
-                    if attempt == self._patience.attempts:
+                    answer = await self._attempt(question, start)
+                except _RetryableError as error:
+                    if attempt == self._policy.attempts:
                         tries = f"{attempt} attempts" if attempt > 1 else "1 attempt"
-                        raise NoAnswer(f"{again} ({tries})") from None
+                        raise NoAnswer(f"{error} ({tries})") from None
                     self.retries += 1
-                    if again.after is not None:  # the whole account is meant, not this question
-                        self._not_before = time.monotonic() + min(again.after, self._patience.longest)
+                    if error.after is not None:  # it applies to the whole account, not only to this question
+                        self._not_before = time.monotonic() + min(error.after, self._policy.longest)
                     else:
-                        await asyncio.sleep(min(self._patience.pause * 2 ** (attempt - 1), self._patience.longest))
+                        await asyncio.sleep(min(self._policy.pause * 2 ** (attempt - 1), self._policy.longest))
                 else:
                     return answer
         raise AssertionError("no attempt was made")
 
-    async def _attempt(self, question: Question, began: float) -> Answer:
-        number = await self._set_aside(question)
+    async def _attempt(self, question: Question, start: float) -> Answer:
+        number = await self._reserve(question)
         charged, why, settled = True, "cut off", False
         try:
-            async with asyncio.timeout(self._patience.timeout):
+            async with asyncio.timeout(self._policy.timeout):
                 body = await self._post(question)
-            answer = self._read(question, body, time.monotonic() - began)
-            self.purse.pay(number, answer)
+            answer = self._read(question, body, time.monotonic() - start)
+            self.ledger.settle(number, answer)
             settled = True
             return answer
         except TimeoutError:
-            why = f"no answer within {self._patience.timeout:g} s"
+            why = f"no answer within {self._policy.timeout:g} s"
             raise _RetryableError(why, charged=True) from None
-        except _RetryableError as again:
-            charged, why = again.charged, str(again)
+        except _RetryableError as error:
+            charged, why = error.charged, str(error)
             raise
-        except RequestRejected as refused:
-            charged, why = False, str(refused)
+        except RequestRejected as error:
+            charged, why = False, str(error)
             raise
         finally:
             if not settled:
-                self.purse.fail(number, why, charged=charged)
+                self.ledger.fail(number, why, charged=charged)
             async with self._settled:
                 self._settled.notify_all()
 
-    async def _set_aside(self, question: Question) -> int:
-        """The number of the attempt, once there is money for it. Raises BudgetSpent."""
+    async def _reserve(self, question: Question) -> int:
+        """The number of an attempt for which money is reserved; waits for money to become free. Raises BudgetSpent."""
         at_most = self.price.dollars(question.most_input, question.max_output)
         async with self._settled:
             while True:
-                number = self.purse.set_aside(question.key, at_most)
+                number = self.ledger.reserve(question.key, at_most)
                 if number is not None:
                     return number
-                if not self.purse.waits():
+                if not self.ledger.has_reserved():
                     raise BudgetSpent
                 await self._settled.wait()
 
     async def _post(self, question: Question) -> bytes:
-        """The body of a good response. Raises _RetryableError or Refused."""
+        """The body of a successful response. Raises _RetryableError or RequestRejected."""
         import openai
 
         parameters: dict[str, Any] = {self._limit_name: question.max_output}
@@ -172,7 +173,7 @@ class Client:
             parameters["temperature"] = question.temperature
         messages: Any = list(question.messages)
         try:
-            assert self._server is not None, "ask within `async with`"
+            assert self._server is not None, "use the client in `async with`"
             raw = await self._server.chat.completions.with_raw_response.create(
                 model=question.model, messages=messages, **parameters
             )
@@ -180,10 +181,10 @@ class Client:
         except openai.APIStatusError as error:
             problem = self._status(error)
         except openai.APITimeoutError:
-            problem = _RetryableError(f"no answer within {self._patience.timeout:g} s", charged=True)
+            problem = _RetryableError(f"no answer within {self._policy.timeout:g} s", charged=True)
         except openai.APIConnectionError as error:
             cause = type(error.__cause__).__name__ if error.__cause__ is not None else "no connection"
-            # A connection that was never made costs nothing.
+            # Without a connection nothing is charged.
             problem = _RetryableError(
                 f"connection lost: {cause}", charged=cause not in ("ConnectError", "ConnectTimeout")
             )
@@ -194,20 +195,20 @@ class Client:
         raise problem from None
 
     def _status(self, error: APIStatusError) -> _RetryableError | RequestRejected:
-        """What a status that is not 2xx means."""
+        """The error of a response whose status is not 2xx."""
         code, message = error.status_code, self._words(str(error.message))
-        told = f"HTTP {code}: {message}"
+        problem = f"HTTP {code}: {message}"
         if code == 400 and self._adapts(message):
-            return _RetryableError(told, charged=False, after=0.0)
+            return _RetryableError(problem, charged=False, after=0.0)
         if code == 429 and str(error.code) in _OUT_OF_MONEY:
-            return RequestRejected(told)
+            return RequestRejected(problem)
         if code in (408, 409, 429) or code >= 500:
             after = _retry_after(error.response.headers.get("retry-after"))
-            return _RetryableError(told, charged=code >= 500 and code not in _FREE, after=after)
-        return RequestRejected(told)
+            return _RetryableError(problem, charged=code >= 500 and code not in _FREE, after=after)
+        return RequestRejected(problem)
 
     def _adapts(self, message: str) -> bool:
-        """Whether a parameter that this server does not know was changed; each is once at most, and a limit stays."""
+        """Change a parameter that the server does not know, each at most once. Returns whether one was changed."""
         if "max_tokens" in message and "max_completion_tokens" in message and not self._limit_renamed:
             self._limit_renamed = True
             self._limit_name = "max_completion_tokens" if self._limit_name == "max_tokens" else "max_tokens"
@@ -218,7 +219,7 @@ class Client:
         return False
 
     def _read(self, question: Question, body: bytes, seconds: float) -> Answer:
-        """The answer in a response's body. Raises _RetryableError where that is none."""
+        """The answer in the body of a response. Raises _RetryableError where there is none."""
         try:
             data = json.loads(body)
             choice = data["choices"][0]
@@ -229,12 +230,12 @@ class Client:
         if text is None:
             text = ""
         if not isinstance(text, str):
-            raise _RetryableError("malformed response: the content is no text", charged=True)
+            raise _RetryableError("malformed response: the content is not text", charged=True)
         text = self.endpoint.hide(text.encode("utf-8", "replace").decode())
         finish = self._words(finish) if isinstance(finish, str) else ""
-        figures = _usage(data.get("usage"), question, text)
-        if figures is not None:
-            input_tokens, output_tokens, cached = figures
+        usage = _usage(data.get("usage"), question, text)
+        if usage is not None:
+            input_tokens, output_tokens, cached = usage
             dollars = self.price.dollars(input_tokens, output_tokens, cached)
             return Answer(text, finish, input_tokens, output_tokens, dollars, seconds=round(seconds, 3))
         at_most = self.price.dollars(question.most_input, question.max_output)
@@ -244,31 +245,31 @@ class Client:
         )
 
     def _words(self, text: str) -> str:
-        """One line that may be told."""
+        """``text`` as one line that may be shown."""
         return " ".join(self.endpoint.hide(text).split())[:SHOWN_WORDS]
 
     def _connection(self) -> AsyncOpenAI:
         import openai
 
-        of_openai: Any = {}
+        headers: Any = {}
         if self.endpoint.base_url.rstrip("/") != OPENAI:  # the package reads them from the environment
-            of_openai = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
+            headers = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
         return openai.AsyncOpenAI(
-            default_headers=of_openai,
+            default_headers=headers,
             api_key=self.endpoint.key or "none",
             base_url=self.endpoint.base_url,
-            timeout=self._patience.timeout,
+            timeout=self._policy.timeout,
             max_retries=0,
-            http_client=_bounded_client(self._patience.timeout),
+            http_client=_bounded_client(self._policy.timeout),
         )
 
 
 class _TooLong(Exception):
-    """A body is longer than any that makes sense."""
+    """The body of a response is longer than BODY_BYTES."""
 
 
 def _bounded_client(timeout: float) -> httpx2.AsyncClient:
-    """A client that reads no more than BODY_BYTES of a response and follows no redirection: it may lead anywhere."""
+    """An HTTP client that reads at most BODY_BYTES of a response and does not follow redirections."""
     import httpx2
     import openai
 
@@ -292,7 +293,7 @@ def _about_the_body(header: str) -> bool:
 
 
 def _retry_after(value: str | None) -> float | None:
-    """Seconds, from a number or a date; None where the server says nothing that can be understood."""
+    """Seconds, from a number or a date; None for any other value."""
     if value is None:
         return None
     try:
@@ -306,16 +307,16 @@ def _retry_after(value: str | None) -> float | None:
 
 
 def _usage(usage: Any, question: Question, text: str) -> tuple[int, int, int] | None:
-    """Tokens of input and output, and those of the input that were kept; None where the figures cannot be right."""
+    """Tokens of input and output, and cached tokens of the input; None where the counts are missing or implausible."""
     if not isinstance(usage, dict):
         return None
-    given, made = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if type(given) is not int or type(made) is not int:
+    sent, received = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if type(sent) is not int or type(received) is not int:
         return None
-    least_given = (question.most_input // _LEAST_SHARE) + 1
-    least_made = len(text.encode()) // _LEAST_SHARE
-    if not (least_given <= given <= question.most_input and least_made <= made <= question.max_output):
+    least_sent = (question.most_input // _LEAST_SHARE) + 1
+    least_received = len(text.encode()) // _LEAST_SHARE
+    if not (least_sent <= sent <= question.most_input and least_received <= received <= question.max_output):
         return None
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else 0
-    return given, made, cached if type(cached) is int and 0 <= cached <= given else 0
+    return sent, received, cached if type(cached) is int and 0 <= cached <= sent else 0

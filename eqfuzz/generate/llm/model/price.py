@@ -1,4 +1,4 @@
-"""What tokens cost, in dollars: the user's own price, or that of the table that comes with ``genai-prices``."""
+"""Prices of tokens in dollars: given by the user, or from the table of ``genai-prices``."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ MILLION = Decimal(1_000_000)
 
 
 class NoPrice(ValueError):
-    """Nobody knows what the model costs; ``str()`` is one line with what to do."""
+    """The price of the model is unknown; ``str()`` is one line with what to do."""
 
 
 class Price(Protocol):
     def dollars(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> Decimal:
-        """``cached_tokens`` of the input are those that the server says it had kept, which may be cheaper."""
+        """``cached_tokens`` of the input were cached by the server, and may be cheaper."""
         ...
 
 
 @dataclasses.dataclass(frozen=True)
 class OwnPrice:
-    """Dollars for a million tokens of input and of output."""
+    """Dollars per million tokens of input and output."""
 
     input: Decimal
     output: Decimal
@@ -34,7 +34,7 @@ class OwnPrice:
 
 @dataclasses.dataclass(frozen=True)
 class ListedPrice:
-    """The price of ``model`` at the provider whose address is ``url``; nothing is fetched."""
+    """The price of ``model`` at the provider with the address ``url``, from the installed table."""
 
     model: str
     url: str
@@ -50,7 +50,7 @@ class ListedPrice:
 
 
 def price_of(endpoint: Endpoint, own: str) -> Price:
-    """``own`` is ``IN,OUT`` in dollars for a million tokens; empty: the table's. Raises NoPrice."""
+    """``own`` is ``IN,OUT`` in dollars per million tokens; empty: from the table. Raises NoPrice."""
     if own:
         parts = own.split(",")
         try:
@@ -58,7 +58,7 @@ def price_of(endpoint: Endpoint, own: str) -> Price:
         except InvalidOperation:
             amounts = []
         if len(amounts) != 2 or not all(amount.is_finite() and amount >= 0 for amount in amounts):
-            raise NoPrice(f"{own!r}: write dollars for a million tokens of input and of output, as in 0.15,0.60")
+            raise NoPrice(f"{own!r}: write dollars per million tokens of input and output, as in 0.15,0.60")
         return OwnPrice(*amounts)
     listed = ListedPrice(endpoint.model, endpoint.base_url)
     try:
@@ -66,6 +66,6 @@ def price_of(endpoint: Endpoint, own: str) -> Price:
     except LookupError:
         raise NoPrice(
             f"no price is known for {endpoint.model!r} at {endpoint.host}: "
-            "say it, in dollars for a million tokens of input and of output (0,0 for a server of your own)"
+            "give it, in dollars per million tokens of input and output (0,0 for a local server)"
         ) from None
     return listed

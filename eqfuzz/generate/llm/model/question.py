@@ -1,4 +1,4 @@
-"""What a model is asked, and what came back."""
+"""Questions to a model, and its answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ Message = dict[str, str]
 
 @dataclasses.dataclass(frozen=True)
 class Question:
-    """``sample`` tells apart answers to one text; ``max_output`` is in tokens; no ``temperature``: the server's own."""
+    """``sample`` distinguishes questions with the same messages; ``max_output`` is in tokens; ``temperature`` None: the
+    server's default.
+    """
 
     model: str
     messages: tuple[Message, ...]
@@ -28,27 +30,27 @@ class Question:
 
     @property
     def key(self) -> str:
-        """Names the question; the same model asked the same again is not asked."""
+        """The identity of the question: the answer to an equal one is reused."""
         parts = [self.model, list(self.messages), self.sample, self.max_output, self.temperature]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
     @property
     def most_input(self) -> int:
-        """Tokens that the messages have at most: none is less than a byte."""
+        """An upper bound of the tokens of the messages: each is at least one byte."""
         return sum(len(m["content"].encode()) + BYTES_OF_A_MESSAGE for m in self.messages) + BYTES_OF_A_MESSAGE
 
     @property
     def typical_input(self) -> int:
-        """Tokens that the messages have typically."""
+        """The typical number of tokens of the messages."""
         return sum(len(m["content"].encode()) // TYPICAL_BYTES_OF_A_TOKEN + 4 for m in self.messages)
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """``finish`` is why the model stopped (``stop``, ``length``), in the server's word. ``dollars`` is what it cost.
+    """An answer, with its cost in ``dollars`` and the ``seconds`` that it took, waiting included.
 
-    ``estimated``: the server told no usable figures, so the most that it can have been was taken. ``kept``: it was on
-    the disk already. ``seconds`` is how long it took, waiting included.
+    ``finish`` is the server's reason why the model stopped (``stop``, ``length``). ``estimated``: the server sent no
+    usable token counts, so the maximal cost is assumed. ``kept``: it was read from the response log.
     """
 
     text: str

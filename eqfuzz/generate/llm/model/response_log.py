@@ -1,4 +1,4 @@
-"""A file of JSON lines that outlives kill -9: every line is on the disk before anything is done that it speaks of."""
+"""Response log: a write-ahead log of JSON lines; an entry is synced to disk before anything relies on it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ class InvalidResponseLog(Exception):
 
 
 class ResponseLog:
-    """Append only, for one process at a time. ``entries`` are those that were there when it was opened.
+    """An append-only file, used by one process at a time. ``entries`` are those that it had when it was opened.
 
-    A last line without an end was being written when the process died: what it speaks of was not done; it is cut off.
-    Raises InvalidResponseLog.
+    A last line without a line break was being written when the process died, and is removed. Raises InvalidResponseLog.
     """
 
     def __init__(self, path: Path) -> None:
@@ -61,7 +60,7 @@ class ResponseLog:
         return entries
 
     def append(self, entry: dict[str, Any]) -> None:
-        """On the disk when this returns."""
+        """Write ``entry``; it is on disk when this returns."""
         line = json.dumps(entry).encode() + b"\n"
         with self._lock:
             self._stream.write(line)

@@ -1,4 +1,4 @@
-"""Programs written by hand that reach one part of the compiler each, by the part's name."""
+"""Handwritten programs that each reach one part of the compiler, by the name of the part."""
 
 import textwrap
 

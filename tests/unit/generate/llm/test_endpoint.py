@@ -1,4 +1,4 @@
-"""Keys are found, and stay where they are."""
+"""Endpoints: keys are read from the right place and never shown; prices."""
 
 from decimal import Decimal
 
@@ -11,12 +11,12 @@ KEY = "sk-proj-0123456789abcdef/xyz+"
 LOCAL = "http://127.0.0.1:8000/v1"
 
 
-def test_the_key_is_in_no_repr():
+def test_repr_hides_key():
     assert KEY not in repr(Endpoint("m", key=KEY))
     assert KEY not in str(Endpoint("m", key=KEY))
 
 
-def test_what_a_server_echoes_is_hidden():
+def test_echoed_credentials_are_hidden():
     endpoint = Endpoint("m", LOCAL, KEY)
     for echo in (
         KEY,
@@ -31,20 +31,20 @@ def test_what_a_server_echoes_is_hidden():
     assert Endpoint("m", LOCAL, "none").hide('reduction="none"') == 'reduction="none"'
 
 
-def test_the_environment_is_emptied(monkeypatch):
+def test_key_is_removed_from_environment(monkeypatch):
     monkeypatch.setenv("MINE", KEY)
     assert take_key(LOCAL, "MINE", None) == KEY
     with pytest.raises(BadEndpoint, match="MINE holds no key"):
         take_key(LOCAL, "MINE", None)
 
 
-def test_openai_s_key_goes_nowhere_else(monkeypatch):
+def test_openai_key_is_used_for_openai_only(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     assert take_key(LOCAL, None, None) == ""
     assert take_key("https://api.openai.com/v1/", None, None) == KEY
 
 
-def test_a_file(tmp_path):
+def test_key_is_read_from_a_file(tmp_path):
     file = tmp_path / "key"
     file.write_text(f"{KEY}\n")
     assert take_key(LOCAL, None, file) == KEY
@@ -67,13 +67,13 @@ def test_a_file(tmp_path):
         "http://h:x/",
     ],
 )
-def test_bad_addresses(url):
+def test_bad_addresses_are_reported_without_secrets(url):
     with pytest.raises(BadEndpoint) as caught:
         Endpoint("m", url)
     assert "secretword" not in str(caught.value)
 
 
-def test_prices():
+def test_price_is_own_or_listed():
     assert price_of(Endpoint("gpt-4o-mini"), "").dollars(1_000_000, 1_000_000) == Decimal("0.75")
     assert price_of(Endpoint("x", LOCAL), "0,0").dollars(10**6, 10**6) == 0
     assert str(price_of(Endpoint("gpt-4o-mini"), "1, 2").dollars(500_000, 500_000)) == "1.5"

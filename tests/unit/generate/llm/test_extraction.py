@@ -1,4 +1,4 @@
-"""Code is found in every wrapping, and nothing that comes back breaks the search."""
+"""Extraction of programs from answers of any form."""
 
 import pytest
 from hypothesis import given
@@ -41,7 +41,7 @@ SECOND = "def inputs" + SECOND
         f'```python\n# /// eqfuzz\n# source = "person"\n# ///\n{SEED}```',
     ],
 )
-def test_every_wrapping(answer):
+def test_program_is_extracted_from_every_wrapping(answer):
     assert normalised(code_in(answer)) == normalised(SEED)
 
 
@@ -52,7 +52,7 @@ def test_broken_code_is_returned_for_repair():
 
 
 @pytest.mark.parametrize("answer", ["", "  \n", "I cannot help with that.", "Sorry", "```\n```", "```bash\nls -l\n```"])
-def test_no_code(answer):
+def test_answer_without_code_gives_nothing(answer):
     assert code_in(answer) == ""
 
 
@@ -60,17 +60,17 @@ def test_no_code(answer):
     "answer",
     ["(" * 5000, "-" * 60000 + "1", "+".join(["1"] * 20000), "a = " + "not " * 15000 + "1", "x = '\0'", "`" * 9000],
 )
-def test_hostile_answers_end(answer):
+def test_hostile_answers_are_unreadable(answer):
     code = code_in(answer)
     with pytest.raises(UNREADABLE):
         normalised(code or "(")
 
 
 @given(st.text(alphabet="`~\n python#=()[]x:1", max_size=200))
-def test_any_text(text):
+def test_any_text_is_accepted(text):
     assert isinstance(code_in(text), str)
 
 
-def test_layout_and_comments_do_not_count():
+def test_normalised_ignores_layout_and_comments():
     other = '"""A docstring."""\n' + SEED.replace("x)", "x )").replace("+ 1", "+ 1  # one")
     assert normalised(other) == normalised(SEED) != normalised(SEED.replace("+ 1", "+ 2"))

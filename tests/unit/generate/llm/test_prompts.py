@@ -1,4 +1,4 @@
-"""Prompts as data: the shipped ones, those of a user, and what they show."""
+"""Prompts: shipped ones, those of a user, and their materials."""
 
 import random
 
@@ -11,7 +11,7 @@ from eqfuzz.generate.llm.prompt import BadPrompt, contract, prompt_of, shipped_p
 from eqfuzz.generate.llm.samples import Samples
 from eqfuzz.generate.llm.white_box import parts
 
-WANTED = {
+SHIPPED = {
     *("paper", "basic", "loops", "branches", "numpy", "in-place", "dynamic-shapes", "training", "low-precision"),
     *("attention", "white-box", "evolve", "fill-in"),
 }
@@ -37,9 +37,9 @@ def inputs(rng):
 '''
 
 
-def test_the_shipped_prompts():
+def test_shipped_prompts_render():
     prompts = shipped_prompts()
-    assert set(prompts) == WANTED
+    assert set(prompts) == SHIPPED
     for name, prompt in prompts.items():
         samples = Samples([prompt], 30, 0, corpus=[SEED], parts=list(parts().values())[:5])
         texts = [samples.messages(sample, ()) for sample in samples.all]
@@ -48,13 +48,13 @@ def test_the_shipped_prompts():
         assert len({pair[1]["content"] for pair in texts}) > 4, "themes, parts or masks differ"
 
 
-def test_the_paper_is_quoted():
+def test_paper_prompt_quotes_the_paper():
     system = shipped_prompts()["paper"].system
     for words in ("named PMbodule", "provide 5 inputs", "3 to 4 dimensions", "explicitly defined", "main section"):
         assert words in system
 
 
-def test_the_same_seed_asks_the_same():
+def test_same_seed_gives_same_messages():
     prompts = [shipped_prompts()[name] for name in ("loops", "evolve", "fill-in", "white-box")]
 
     def all_messages(seed):
@@ -64,11 +64,11 @@ def test_the_same_seed_asks_the_same():
     assert all_messages(3) == all_messages(3) != all_messages(4)
 
 
-def test_own_prompts(tmp_path):
+def test_user_prompts_may_be_text_or_toml(tmp_path):
     text = tmp_path / "mine.txt"
     text.write_text("Write about sorting.")
-    made = prompt_of(text).messages(random.Random(0), {})[1]["content"]
-    assert made == f"Write about sorting.\n\n{contract()}"
+    message = prompt_of(text).messages(random.Random(0), {})[1]["content"]
+    assert message == f"Write about sorting.\n\n{contract()}"
     text.write_text("{{ contract }}\n\nWrite about sorting.")
     assert prompt_of(text).messages(random.Random(0), {})[1]["content"] == f"{contract()}\n\nWrite about sorting."
     table = tmp_path / "mine.toml"
@@ -90,7 +90,7 @@ def test_own_prompts(tmp_path):
         ("request = '{% if %}'", "Expected an expression"),
     ],
 )
-def test_bad_prompts(tmp_path, text, problem):
+def test_bad_prompts_are_reported(tmp_path, text, problem):
     file = tmp_path / "bad.toml"
     file.write_text(text)
     with pytest.raises(BadPrompt, match=problem):
@@ -100,7 +100,7 @@ def test_bad_prompts(tmp_path, text, problem):
 
 
 @given(st.integers(0, 10**6))
-def test_masks_leave_the_frame(number):
+def test_masking_keeps_signature_return_and_inputs(number):
     text = masked(SEED, random.Random(number))
     assert "<FILL 1>" in text
     for line in ("def program(x, y):", "    return c, b", "def inputs(rng):", '"""A seed."""'):
@@ -111,12 +111,12 @@ def test_masks_leave_the_frame(number):
     assert text == masked(SEED, random.Random(number))
 
 
-def test_parts_are_asked_for_in_rounds():
-    prompt, known = shipped_prompts()["white-box"], list(parts().values())
-    samples = Samples([shipped_prompts()["loops"], prompt], 18, 0, parts=known)
-    asked = [sample for sample in samples.all if sample.part]
-    assert len(asked) == 9
-    assert len({sample.part.name for sample in asked}) == 3
-    for sample in asked:
+def test_each_part_has_several_samples():
+    prompt, every = shipped_prompts()["white-box"], list(parts().values())
+    samples = Samples([shipped_prompts()["loops"], prompt], 18, 0, parts=every)
+    with_part = [sample for sample in samples.all if sample.part]
+    assert len(with_part) == 9
+    assert len({sample.part.name for sample in with_part}) == 3
+    for sample in with_part:
         assert sample.after is None or samples.all[sample.after].part == sample.part
-    assert sum(sample.after is None for sample in asked) == 3
+    assert sum(sample.after is None for sample in with_part) == 3

@@ -1,4 +1,4 @@
-"""Parts of the installed compiler are listed, shown, and known to be reached or not."""
+"""Parts of the installed compiler: their list, prompts, and target coverage."""
 
 import sys
 
@@ -22,12 +22,11 @@ def test_many_parts_of_every_kind_are_listed():
     assert all(name == part.name and name.startswith(f"{part.kind}:") for name, part in parts().items())
 
 
-def test_every_part_has_a_prompt():
-    """With its own source in it."""
+def test_prompt_of_every_part_contains_its_source():
     prompt = shipped_prompts()["white-box"]
-    known = list(parts().values())
-    samples = Samples([prompt], len(known), 0, parts=known, all_parts=True)
-    assert [sample.part for sample in samples.all] == known
+    every = list(parts().values())
+    samples = Samples([prompt], len(every), 0, parts=every, all_parts=True)
+    assert [sample.part for sample in samples.all] == every
     for sample in samples.all:
         part = sample.part
         text = samples.messages(sample, ())[1]["content"]
@@ -39,7 +38,7 @@ def test_every_part_has_a_prompt():
         assert CompilerPart.from_json(part.to_json()) == part
 
 
-def test_what_reached_is_shown():
+def test_programs_that_reached_a_part_are_shown():
     prompt = shipped_prompts()["white-box"]
     one = [parts()["lowering:lowering.cat"]]
     samples = Samples([prompt], 3, 0, parts=one, all_parts=True)
@@ -58,8 +57,8 @@ def names_reached(text):
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_reached_is_told_of_programs_written_by_hand(monkeypatch, tmp_path):
-    """Each reaches its part; what the others reach besides is listed; a plain program reaches nothing."""
+def test_handwritten_programs_reach_their_parts(monkeypatch, tmp_path):
+    """Each program reaches its part, and no other but those listed; a plain program reaches none."""
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
     assert names_reached(PLAIN) == []
     assert sys.getprofile() is None
@@ -68,9 +67,9 @@ def test_reached_is_told_of_programs_written_by_hand(monkeypatch, tmp_path):
     assert len(REACHING) >= 35
     besides = {}
     for name, text in REACHING.items():
-        found = names_reached(text)
-        assert name in found, f"{name} is not reached, but {found}"
-        besides[name] = set(found) - {name}
+        names = names_reached(text)
+        assert name in names, f"{name} is not reached, but {names}"
+        besides[name] = set(names) - {name}
     fold, cat = "pass:joint_graph.constant_fold_uniform_value", "lowering:lowering.cat"
     assert besides.pop("pass:post_grad.pointless_cumsum_replacement") == {fold}
     assert besides.pop("pass:post_grad.cat_slice_cat") == {cat}
