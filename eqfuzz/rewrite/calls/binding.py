@@ -1,4 +1,4 @@
-"""Calls of torch's operators in program text: which operator is called, and which argument is which parameter."""
+"""Calls of torch's operators in program text, resolved with the facts of their arguments."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import libcst as cst
 
+from eqfuzz.rewrite.calls.arguments import bind
 from eqfuzz.rewrite.calls.operators import (
     METHODS,
     NUMPY_NAMES,
@@ -24,7 +25,7 @@ from eqfuzz.rewrite.source.edit import skip
 
 @dataclasses.dataclass(frozen=True)
 class Argument:
-    """What is passed for one parameter; several ``nodes`` are the items of one list (``x.permute(1, 0)``)."""
+    """The argument for one parameter; several ``nodes`` are the items of one list (``x.permute(1, 0)``)."""
 
     parameter: Parameter
     nodes: tuple[cst.BaseExpression, ...]
@@ -61,7 +62,7 @@ class BoundCall:
 
     @property
     def leading(self) -> Argument | None:
-        """The operand that has its place before all others: of ``x.f(…)``, and of ``torch.Tensor.f(x, …)``."""
+        """The receiver, evaluated before the other arguments: ``x`` in ``x.f(…)`` and ``torch.Tensor.f(x, …)``."""
         return self.arguments[0] if self.operator.is_method else None
 
     @property
@@ -79,7 +80,7 @@ class BoundCall:
         return places == sorted(places)
 
     def reordered(self, ctx: RewriteContext) -> tuple[Argument, ...]:
-        """The arguments in the order of the parameters. Raises Skip where somebody could tell."""
+        """The arguments in the order of the parameters. Raises Skip where side effects could tell the orders apart."""
         if not self.in_order:
             require_all_pure(ctx, self.arguments)
         names = [p.name for p in self.signature.parameters]
@@ -88,10 +89,10 @@ class BoundCall:
     def passed(
         self, ctx: RewriteContext, arguments: Sequence[Argument], parameters: Sequence[Parameter], own: str = ""
     ) -> str:
-        """``arguments`` as they stand between brackets, for a callee with these positional ``parameters``.
+        """``arguments`` as text between parentheses, for a callee with these positional ``parameters``.
 
-        By position as long as that is possible and they were written so, then by keyword. ``own`` is what the callee
-        calls the parameter ``input``.
+        An argument that is by position in the program stays so as long as that is possible; the others are passed by
+        keyword. ``own`` is the callee's name for the parameter ``input``.
         """
         texts: list[str] = []
         places = iter(parameters)
@@ -111,7 +112,7 @@ def require_all_pure(ctx: RewriteContext, arguments: Iterable[Argument]) -> None
 
 
 def bound_at(call: cst.Call, ctx: RewriteContext) -> BoundCall | None:
-    """The call of a torch operator that ``call`` is; None when it is another one. Raises Skip when it is unclear."""
+    """``call`` as a call of a torch operator; None for other calls. Raises Skip where several meanings are possible."""
     path, receiver = ctx.resolved(call.func), None
     if path is None:
         if not isinstance(call.func, cst.Attribute):
@@ -127,20 +128,20 @@ def bound_at(call: cst.Call, ctx: RewriteContext) -> BoundCall | None:
         if operator is None:
             return None
     if any(a.star for a in call.args):
-        skip("starred arguments are not followed")
+        skip("starred arguments are not analysed")
     positional = [a.value for a in call.args if a.keyword is None]
     keywords = {a.keyword.value: a.value for a in call.args if a.keyword is not None}
     if receiver is not None:
         positional.insert(0, receiver)
     if operator.is_method and not positional:
-        skip("a method without a tensor")
+        skip("the method is called without a tensor")
     best: dict[bool, list[tuple[Signature, dict[str, Argument]]]] = {True: [], False: []}
     for signature in operator.signatures:
-        found = bind(signature, positional, keywords, ctx, bool(operator.aten), operator.is_method)
-        if found is not None:
-            exact = [_fit(ctx, a) for a in found.values()]
+        candidate = _arguments(signature, positional, keywords, ctx, is_method=operator.is_method)
+        if candidate is not None:
+            exact = [_fit(ctx, a) for a in candidate.values()]
             if None not in exact:
-                best[all(exact)].append((signature, found))
+                best[all(exact)].append((signature, candidate))
     fitting = best[True] or best[False]
     if not fitting:
         skip(f"no signature of {operator.path} fits the arguments")
@@ -152,55 +153,40 @@ def bound_at(call: cst.Call, ctx: RewriteContext) -> BoundCall | None:
     return BoundCall(operator, signatures, tuple(arguments.values()), names, receiver is not None)
 
 
-def renamed_for(bound: BoundCall, target: TorchOperator) -> BoundCall | None:
-    """The call with the parameter names of another function of the same behaviour; None where it lacks one."""
-    for signature in target.signatures:
-        names = correspondence(bound.signature, signature)
-        pairs = [(a, signature.named(names.get(a.name, ""))) for a in bound.arguments]
-        found = [dataclasses.replace(a, parameter=p) for a, p in pairs if p is not None]
-        needed = {p.name for p in signature.parameters if p.default is REQUIRED}
-        if len(found) == len(pairs) and needed <= {a.name for a in found}:
-            keywords = frozenset(names[name] for name in bound.keywords)
-            return BoundCall(target, (signature,), tuple(found), keywords, bound.is_method_call)
-    return None
-
-
-def bind(
+def _arguments(
     signature: Signature,
     positional: Sequence[cst.BaseExpression],
     keywords: Mapping[str, cst.BaseExpression],
     ctx: RewriteContext,
-    is_native: bool,
+    *,
     is_method: bool,
 ) -> dict[str, Argument] | None:
-    """Arguments by parameter name in order of evaluation, or None where the signature does not take them."""
-    parameters = list(signature.positional)
-    if is_method and signature.receiver:
-        parameters.sort(key=lambda p: p.name != signature.receiver)
-    found: dict[str, Argument] = {}
-    rest = list(positional)
-    open_list = is_method and is_native and len(parameters) == 2 and parameters[1].type == "int[]" and len(rest) > 1
-    if open_list and all(f.kind == "int" for node in rest[1:] for f in ctx.facts(node)):
-        receiver, items = parameters
-        found = {
-            receiver.name: Argument(receiver, (rest[0],)),
-            items.name: Argument(items, tuple(rest[1:]), packed=True),
-        }
-        rest = []
-    if len(rest) > len(parameters):
+    """Arguments by parameter name in order of evaluation; None where the signature does not take them."""
+
+    def are_ints(nodes: Sequence[cst.BaseExpression]) -> bool:
+        return bool(nodes) and all(fact.kind == "int" for node in nodes for fact in ctx.facts(node))
+
+    values = bind(signature, positional, keywords, is_method=is_method, are_items=are_ints)
+    if values is None:
         return None
-    for parameter, node in zip(parameters, rest, strict=False):
-        found[parameter.name] = Argument(parameter, (node,))
-    for keyword, node in keywords.items():
-        parameter = signature.named(keyword)
-        if parameter is None and is_native:
-            parameter = signature.named(NUMPY_NAMES.get(keyword, ""))
-        if parameter is None or parameter.name in found:
-            return None
-        found[parameter.name] = Argument(parameter, (node,))
-    if any(p.default is REQUIRED and p.name not in found for p in signature.parameters):
-        return None
-    return found
+    return {
+        p.name: Argument(p, value if isinstance(value, tuple) else (value,), packed=isinstance(value, tuple))
+        for name, value in values.items()
+        if (p := signature.named(name)) is not None
+    }
+
+
+def renamed_for(bound: BoundCall, target: TorchOperator) -> BoundCall | None:
+    """The call by the parameter names of an equivalent function; None where that lacks a parameter."""
+    for signature in target.signatures:
+        names = correspondence(bound.signature, signature)
+        pairs = [(a, signature.named(names.get(a.name, ""))) for a in bound.arguments]
+        renamed = [dataclasses.replace(a, parameter=p) for a, p in pairs if p is not None]
+        required = {p.name for p in signature.parameters if p.default is REQUIRED}
+        if len(renamed) == len(pairs) and required <= {a.name for a in renamed}:
+            keywords = frozenset(names[name] for name in bound.keywords)
+            return BoundCall(target, (signature,), tuple(renamed), keywords, bound.is_method_call)
+    return None
 
 
 def is_tensor(ctx: RewriteContext, node: cst.BaseExpression) -> bool:
@@ -210,7 +196,7 @@ def is_tensor(ctx: RewriteContext, node: cst.BaseExpression) -> bool:
 
 
 def _fit(ctx: RewriteContext, argument: Argument) -> bool | None:
-    """Whether the values seen have exactly the parameter's type (True), may stand for it (False), or neither."""
+    """Whether all values have exactly the parameter's type (True), can stand for it (False), or neither (None)."""
     kind = argument.parameter.type
     if not kind or argument.packed:
         return True
@@ -227,7 +213,7 @@ def _is_tensor_list(ctx: RewriteContext, node: cst.BaseExpression) -> bool | Non
 
 
 def argument_text(ctx: RewriteContext, node: cst.BaseExpression) -> str:
-    """The text of an argument, in brackets only where it needs them between commas."""
+    """The text of an argument, in parentheses only where it needs them between commas."""
     needs = isinstance(node, (cst.NamedExpr, cst.Lambda, cst.Yield, cst.GeneratorExp, cst.Tuple))
     return f"({ctx.syntax.text_of(node)})" if needs else ctx.syntax.text_of(node)
 

@@ -1,4 +1,4 @@
-"""Readings of a call: which argument is which parameter, in whatever form the call is written."""
+"""Readings of a call by its syntax: what it may mean, in whatever form it is written."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import cache
 
 import libcst as cst
 
+from eqfuzz.rewrite.calls.arguments import ArgumentValue, bind
 from eqfuzz.rewrite.calls.operators import (
     METHODS,
-    NUMPY_NAMES,
     REQUIRED,
     Parameter,
     Signature,
@@ -21,24 +21,21 @@ from eqfuzz.rewrite.calls.operators import (
 )
 from eqfuzz.rewrite.context.context import constant
 
-Value = cst.BaseExpression | tuple[cst.BaseExpression, ...]
-"""What is passed for one parameter; a tuple are the items of one list (``x.permute(1, 0)``)."""
-
 
 @dataclasses.dataclass(frozen=True)
 class CallReading:
-    """One way to understand a call, by the parameter names of the function that stands for all its names.
+    """One meaning of a call, by the parameter names of the canonical function.
 
     ``values`` and ``parameters`` have the same keys, in order of evaluation, which is that of the parameters.
     """
 
     overload: str
-    values: Mapping[str, Value]
+    values: Mapping[str, ArgumentValue]
     parameters: Mapping[str, Parameter]
     target: Signature
 
     def is_default(self, name: str) -> bool:
-        """Whether what is passed is what would be taken anyway."""
+        """Whether the default is passed."""
         return _is_default(self.parameters[name], self.values[name])
 
 
@@ -50,8 +47,9 @@ def method_path(name: str) -> str:
 def read(path: str, arguments: Sequence[cst.Arg], receiver: cst.BaseExpression | None) -> tuple[CallReading, ...]:
     """The readings of a call of ``path``; ``receiver`` is what a method is called on.
 
-    Judged by syntax: values that are not literals may have any type, so there may be several. None where the function
-    is unknown, arguments are too many or unknown, or are not evaluated in the order of the parameters.
+    By syntax: an argument that is no literal may have any type, so that there may be several readings. There is none
+    where the function is unknown, where there are too many or unknown arguments, or where they are not evaluated in
+    the order of the parameters.
     """
     if path.startswith(f"{METHODS}.") and receiver is None:  # torch.Tensor.f(x, ...)
         if not arguments or arguments[0].keyword is not None:
@@ -59,10 +57,10 @@ def read(path: str, arguments: Sequence[cst.Arg], receiver: cst.BaseExpression |
         receiver, arguments = arguments[0].value, arguments[1:]
     positional = [a.value for a in arguments if a.keyword is None]
     keywords = {a.keyword.value: a.value for a in arguments if a.keyword is not None}
-    found = [
+    readings = (
         _read(signature, names, target, positional, keywords, receiver) for signature, names, target in _meanings(path)
-    ]
-    return tuple(reading for reading in found if reading is not None)
+    )
+    return tuple(reading for reading in readings if reading is not None)
 
 
 def default_of(reading: CallReading, name: str) -> cst.BaseExpression | None:
@@ -76,7 +74,7 @@ def default_of(reading: CallReading, name: str) -> cst.BaseExpression | None:
 
 @cache
 def _meanings(path: str) -> tuple[tuple[Signature, Mapping[str, str], Signature], ...]:
-    """Each signature of ``path`` with its parameter names in each signature of the function that stands for all."""
+    """Each signature of ``path`` with its parameter names in each signature of the canonical function."""
     operator, best = operator_at(path), operator_at(canonical(path))
     if operator is None or best is None:
         return ()
@@ -93,52 +91,23 @@ def _read(
     keywords: Mapping[str, cst.BaseExpression],
     receiver: cst.BaseExpression | None,
 ) -> CallReading | None:
-    values = _bound(signature, positional, keywords, receiver)
-    if values is None:
-        return None
-    order = [p.name for p in signature.parameters if p.name in values]
-    if order != list(values) or any(p.default is REQUIRED and p.name not in values for p in signature.parameters):
+    is_method = receiver is not None
+    arguments = [receiver, *positional] if is_method else positional
+    values = bind(signature, arguments, keywords, is_method=is_method, are_items=_are_items)
+    if values is None or list(values) != [p.name for p in signature.parameters if p.name in values]:
         return None
     parameters = {p.name: p for p in signature.parameters if p.name in values}
     if any(not _may_be(parameters[name], value) for name, value in values.items()):
         return None
-    own = [name for name in values if name not in names]
-    if any(not _is_default(parameters[name], values[name]) for name in own):
-        return None  # the function that stands for all has no such parameter
-    kept = [name for name in values if name in names]
+    if any(not _is_default(parameters[name], values[name]) for name in values if name not in names):
+        return None  # the canonical function has no such parameter
+    shared = [name for name in values if name in names]
     return CallReading(
         target.overload,
-        {names[name]: values[name] for name in kept},
-        {names[name]: parameters[name] for name in kept},
+        {names[name]: values[name] for name in shared},
+        {names[name]: parameters[name] for name in shared},
         target,
     )
-
-
-def _bound(
-    signature: Signature,
-    positional: Sequence[cst.BaseExpression],
-    keywords: Mapping[str, cst.BaseExpression],
-    receiver: cst.BaseExpression | None,
-) -> dict[str, Value] | None:
-    """Arguments by parameter name in order of evaluation, or None where the signature does not take them."""
-    parameters = list(signature.positional)
-    rest: list[cst.BaseExpression] = list(positional)
-    if receiver is not None:
-        parameters.sort(key=lambda p: p.name != signature.receiver)
-        rest.insert(0, receiver)
-    values: dict[str, Value] = {}
-    if receiver is not None and len(parameters) == 2 and parameters[1].type == "int[]" and _are_items(rest[1:]):
-        values = {parameters[0].name: rest[0], parameters[1].name: tuple(rest[1:])}
-    elif len(rest) > len(parameters):
-        return None
-    else:
-        values = {p.name: node for p, node in zip(parameters, rest, strict=False)}
-    for keyword, node in keywords.items():
-        name = keyword if signature.named(keyword) is not None or not signature.overload else NUMPY_NAMES.get(keyword)
-        if name is None or signature.named(name) is None or name in values:
-            return None
-        values[name] = node
-    return values
 
 
 def _are_items(nodes: Sequence[cst.BaseExpression]) -> bool:
@@ -149,7 +118,7 @@ def _are_items(nodes: Sequence[cst.BaseExpression]) -> bool:
     return known is not None and known.kind == "int"
 
 
-def _may_be(parameter: Parameter, value: Value) -> bool:
+def _may_be(parameter: Parameter, value: ArgumentValue) -> bool:
     """Whether a literal has the parameter's type; what is no literal may have any."""
     if not parameter.type or isinstance(value, tuple):
         return True
@@ -159,7 +128,7 @@ def _may_be(parameter: Parameter, value: Value) -> bool:
     return parameter.type.startswith("Tensor[") or fits(parameter.type, known) is not None
 
 
-def _is_default(parameter: Parameter, value: Value) -> bool:
+def _is_default(parameter: Parameter, value: ArgumentValue) -> bool:
     if isinstance(value, tuple) or parameter.default is REQUIRED:
         return False
     known, default = constant(value), parameter.default

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import libcst as cst
 
+from eqfuzz.rewrite.calls.arguments import ArgumentValue
 from eqfuzz.rewrite.calls.operators import canonical, operator_at
-from eqfuzz.rewrite.calls.readings import CallReading, Value, default_of, method_path, read
+from eqfuzz.rewrite.calls.readings import CallReading, default_of, method_path, read
 from eqfuzz.rewrite.context.context import constant
 from eqfuzz.rewrite.rules.rule import Rule, RuleError
 from eqfuzz.rewrite.source.purity import is_pure
@@ -235,7 +236,7 @@ class _Matcher:
                 return False
         return True
 
-    def _same_value(self, pattern: Value, node: Value) -> bool:
+    def _same_value(self, pattern: ArgumentValue, node: ArgumentValue) -> bool:
         """Of an argument; the items of a list may be passed one by one (``x.flip(0, 1)`` is ``x.flip((0, 1))``)."""
         if not isinstance(pattern, tuple) and not isinstance(node, tuple):
             return self.same(pattern, node)
@@ -271,7 +272,7 @@ class _Matcher:
         return is_pure(node) and code_of(before).strip() == code_of(node).strip()
 
 
-def _items(value: Value) -> Sequence[cst.BaseExpression]:
+def _items(value: ArgumentValue) -> Sequence[cst.BaseExpression]:
     if isinstance(value, tuple):
         return value
     return [e.value for e in value.elements] if isinstance(value, (cst.Tuple, cst.List)) else (value,)
