@@ -24,8 +24,8 @@ from eqfuzz.triage.findings.fingerprint import changed_by
 from eqfuzz.triage.findings.program_features import statements
 from eqfuzz.triage.findings.stage import LADDER, STAGES
 from eqfuzz.triage.reduce.ddmin import ddmin
+from eqfuzz.triage.reduce.passes.statements import return_nothing
 from eqfuzz.triage.reduce.reducer import ReductionStep, reduce_program
-from eqfuzz.triage.reduce.statements import return_nothing
 
 GUARDS_TRIED = 12
 """Guarded changes of the calls that a smaller program is tried on: which are drawn depends on the program."""

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, MutableMapping, Sequence
 
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
-from eqfuzz.triage.reduce.passes import PASSES, Pass, Size, size
+from eqfuzz.triage.reduce.passes import PASSES
+from eqfuzz.triage.reduce.reduction_pass import ReductionPass
+from eqfuzz.triage.reduce.size import Size, size
 
 ShowsIt = Callable[[Sequence[Program]], Program | None]
 """Tries a batch and gives the first of it that still shows the finding, None where none does."""
@@ -33,7 +35,7 @@ def reduce_program(
     program: Program,
     shows_it: ShowsIt,
     *,
-    passes: Sequence[Pass] = PASSES,
+    passes: Sequence[ReductionPass] = PASSES,
     width: int = 1,
     stop: Callable[[], bool] = lambda: False,
     tell: Callable[[ReductionStep], None] = lambda _: None,
@@ -88,7 +90,7 @@ class _Loop:
         self.tries = 0
         self.put_off: set[_Edit] = set()
 
-    def exhaust(self, reduce_pass: Pass, program: Program) -> Program:
+    def exhaust(self, reduce_pass: ReductionPass, program: Program) -> Program:
         """What one pass makes of ``program`` when it is applied again until it finds nothing."""
         while not self.stop():
             smaller = self._once(reduce_pass, program)
@@ -97,7 +99,7 @@ class _Loop:
             program = smaller
         return program
 
-    def _once(self, reduce_pass: Pass, program: Program) -> Program | None:
+    def _once(self, reduce_pass: ReductionPass, program: Program) -> Program | None:
         same = self._key(program)
         for known, batch in self._batches(reduce_pass, program, same):
             if known:
@@ -120,11 +122,11 @@ class _Loop:
     def _key(self, program: Program) -> str:
         return self.context + digest(program)
 
-    def _told(self, reduce_pass: Pass, before: Program, after: Program) -> Program:
+    def _told(self, reduce_pass: ReductionPass, before: Program, after: Program) -> Program:
         self.tell(ReductionStep(reduce_pass.__name__, size(before), size(after), self.tries, after))
         return after
 
-    def _batches(self, reduce_pass: Pass, program: Program, same: str) -> Iterator[tuple[bool, list[Program]]]:
+    def _batches(self, reduce_pass: ReductionPass, program: Program, same: str) -> Iterator[tuple[bool, list[Program]]]:
         """Batches to ask for; a candidate that is known to show it comes alone, with True."""
         open_: dict[str, Program] = {}
         for candidate in reduce_pass(program):

@@ -10,34 +10,9 @@ from eqfuzz.program.parsing import parse, parse_expression
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.source.edit import Edit
 from eqfuzz.rewrite.source.syntax import Span
+from eqfuzz.triage.reduce.precedence import are_parentheses_redundant, needs_parentheses
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-_BINDING = {
-    ast.NamedExpr: 0,
-    ast.Lambda: 1,
-    ast.IfExp: 1,
-    ast.Or: 2,
-    ast.And: 3,
-    ast.Not: 4,
-    ast.Compare: 5,
-    ast.BitOr: 6,
-    ast.BitXor: 7,
-    ast.BitAnd: 8,
-    ast.LShift: 9,
-    ast.RShift: 9,
-    ast.Add: 10,
-    ast.Sub: 10,
-    ast.Mult: 11,
-    ast.Div: 11,
-    ast.FloorDiv: 11,
-    ast.Mod: 11,
-    ast.MatMult: 11,
-    ast.UnaryOp: 12,
-    ast.Pow: 13,
-    ast.Await: 14,
-}
-"""How tightly an operator holds its operands together; what is not listed needs no brackets anywhere."""
 
 
 class SourceTree:
@@ -195,24 +170,20 @@ class SourceTree:
         )
 
     def put(self, old: ast.expr, new: ast.expr | str) -> Edit:
-        """The edit that puts ``new`` where ``old`` stands, with brackets only where they are needed."""
+        """The edit that replaces ``old`` by ``new``, with parentheses only where they are needed."""
         node = parse_expression(new) if isinstance(new, str) else new
         text = new if isinstance(new, str) else self.text_of(new)
         start, end = self.span(old)
-        if isinstance(old, ast.GeneratorExp):  # its span takes in the brackets of the call that it is alone in
+        if isinstance(old, ast.GeneratorExp):  # its span includes the parentheses of a call with no other argument
             return Edit((start, end), text if isinstance(new, ast.GeneratorExp) else f"({text})")
-        bracketed = self._brackets(start, end)
-        holds = self._holds(node, text)
-        if bracketed is not None and (holds >= 15 or holds >= self._room(old)):
-            start, end = bracketed
-            bracketed = None
-        needs = bracketed is None and holds < min(self._room(old), self._holds(old, self.text[start:end]))
-        if not needs and bracketed is None and "\n" in text:
-            needs = not _stands_alone(text)
-        return Edit((start, end), f"({text})" if needs else text)
+        parent, grouped = self.parents[old], self._grouping(start, end)
+        if grouped is not None and not are_parentheses_redundant(node, parent, old):
+            return Edit((start, end), text)
+        needed = needs_parentheses(node, parent, old) or ("\n" in text and not _is_expression(text))
+        return Edit(grouped or (start, end), f"({text})" if needed else text)
 
-    def _brackets(self, start: int, end: int) -> Span | None:
-        """The span with the round brackets directly around it that only group."""
+    def _grouping(self, start: int, end: int) -> Span | None:
+        """The span with the parentheses directly around it, where they only group."""
         left = start - 1
         while left >= 0 and self.text[left] in " \t\n":
             left -= 1
@@ -224,36 +195,8 @@ class SourceTree:
         before = self.text[left - 1]
         return None if before.isalnum() or before in "_)]}\"'" else (left, right + 1)
 
-    @staticmethod
-    def _holds(node: ast.expr, text: str) -> int:
-        if isinstance(node, ast.Tuple):
-            inner = node.elts[0] if node.elts else None
-            alone = inner is None or (inner.lineno, inner.col_offset) > (node.lineno, node.col_offset)
-            return 15 if alone else -1
-        if isinstance(node, (ast.Starred, ast.Yield, ast.YieldFrom)):
-            return -1
-        if isinstance(node, ast.BoolOp | ast.BinOp):
-            return _BINDING[type(node.op)]
-        if isinstance(node, ast.UnaryOp):
-            return _BINDING.get(type(node.op), _BINDING[ast.UnaryOp])
-        return _BINDING.get(type(node), 15)
 
-    def _room(self, old: ast.expr) -> int:
-        """How loose an expression may be that stands where ``old`` does; 16 where it depends on the operator there."""
-        match self.parents[old]:
-            case ast.Assign() | ast.Return() | ast.AugAssign() | ast.Expr():
-                return -1
-            case ast.Subscript() as parent if parent.slice is old:
-                return -1
-            case ast.Call() as parent if old in parent.args:
-                return 0
-            case ast.keyword() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict() | ast.If() | ast.While():
-                return 1
-            case _:
-                return 16
-
-
-def _stands_alone(text: str) -> bool:
+def _is_expression(text: str) -> bool:
     try:
         parse_expression(text)
     except SyntaxError:

@@ -8,9 +8,10 @@ import pytest
 
 from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.program import Program
-from eqfuzz.triage.reduce import expressions, extraction, inputs, statements
-from eqfuzz.triage.reduce.passes import PASSES, tidy
-from eqfuzz.triage.reduce.size import Pass, size
+from eqfuzz.triage.reduce.passes import PASSES, expressions, extraction, inputs, statements
+from eqfuzz.triage.reduce.passes.layout import tidy
+from eqfuzz.triage.reduce.reduction_pass import ReductionPass
+from eqfuzz.triage.reduce.size import size
 from eqfuzz.triage.reduce.source_tree import SourceTree, fewer
 
 SEEDS = sorted(Path(__file__).parents[4].joinpath("seeds").rglob("*.py"))
@@ -24,7 +25,7 @@ def program(body: str, hook: str = HOOK, before: str = "import torch\n\n\n") -> 
     return recognise(f"{before}def program(x, y):\n{text}{hook}", "example")
 
 
-def bodies(reduce_pass: Pass, given: Program) -> list[str]:
+def bodies(reduce_pass: ReductionPass, given: Program) -> list[str]:
     """What the entry's statements are in every candidate."""
     found = []
     for candidate in reduce_pass(given):

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TypeGuard
 
 from eqfuzz.rewrite.source.edit import Edit
-from eqfuzz.triage.reduce.size import Change, applied, reduction
+from eqfuzz.triage.reduce.reduction_pass import Change, applied, reduction_pass
 from eqfuzz.triage.reduce.slicing import swept
 from eqfuzz.triage.reduce.source_tree import Function, SourceTree, is_docstring, loads, stores, walk
 
@@ -21,7 +21,7 @@ _PARTS = (ast.Name, ast.Attribute, ast.Subscript)
 _OPENS_NAMES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-@reduction
+@reduction_pass
 def return_part(parsed: SourceTree) -> Iterator[Change]:
     """One expression of a statement returned in place of it and of all that follows, the largest first.
 
@@ -43,7 +43,7 @@ def return_part(parsed: SourceTree) -> Iterator[Change]:
                 yield swept(applied(parsed.program, [*edits, Edit(parsed.span(statement), returned)]))
 
 
-@reduction
+@reduction_pass
 def start_from_parameter(parsed: SourceTree) -> Iterator[Change]:
     """A variable, an item or an attribute replaced by a parameter wherever it is read; what made it goes with it."""
     if parsed.entry is None:
@@ -58,7 +58,7 @@ def start_from_parameter(parsed: SourceTree) -> Iterator[Change]:
             yield swept(applied(parsed.program, [Edit(parsed.span(node), parameter) for node in nodes]))
 
 
-@reduction
+@reduction_pass
 def module_as_function(parsed: SourceTree) -> Iterator[Change]:
     """A module whose ``forward`` reads nothing of it, as a function."""
     program, forward = parsed.program, parsed.entry

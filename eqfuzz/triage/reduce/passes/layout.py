@@ -1,4 +1,4 @@
-"""The passes of the program reducer in their order: what takes most away for one question comes first."""
+"""Passes over layout: docstrings, comments, empty lines."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import tokenize
 from collections.abc import Iterator
 
 from eqfuzz.rewrite.source.edit import Edit, edited
-from eqfuzz.triage.reduce import expressions, extraction, inputs, statements
-from eqfuzz.triage.reduce.size import Change, Pass, Size, reduction, size
+from eqfuzz.triage.reduce.reduction_pass import Change, reduction_pass
 from eqfuzz.triage.reduce.source_tree import SourceTree, is_docstring
 
 
-@reduction
+@reduction_pass
 def tidy(parsed: SourceTree) -> Iterator[Change]:
     """Docstrings, comments and runs of empty lines gone: what a person would not paste into a report."""
     edits: list[Edit] = []
@@ -38,35 +37,3 @@ def _without_gaps(parsed: SourceTree, edits: list[Edit]) -> str:
     text = re.sub(r"\n{4,}", "\n\n\n", text)
     text = re.sub(r":\n\n+(?=[ \t])", ":\n", text)
     return text.strip("\n") + "\n"
-
-
-PASSES: tuple[Pass, ...] = (
-    statements.drop_unused,
-    inputs.fewer_input_sets,
-    statements.return_nothing,
-    statements.fewer_outputs,
-    statements.return_earlier,
-    statements.drop_statements,
-    inputs.drop_parameters,
-    statements.simplify_control_flow,
-    statements.inline_helpers,
-    statements.fewer_outputs_alone,
-    expressions.drop_items,
-    expressions.replace_by_operand,
-    expressions.simplify_choices,
-    expressions.inline_variables,
-    expressions.drop_arguments,
-    expressions.replace_variables,
-    extraction.start_from_parameter,
-    extraction.return_part,
-    extraction.module_as_function,
-    inputs.inline_inputs,
-    inputs.plainer_draws,
-    inputs.smaller_integers,
-    inputs.simpler_literals,
-    statements.drop_top_level,
-    tidy,
-)
-"""All passes. The reducer goes through them again until a whole round changes nothing."""
-
-__all__ = ["PASSES", "Pass", "Size", "size"]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from eqfuzz.program.parsing import parse_expression
 from eqfuzz.program.program import SeedFormat
 from eqfuzz.rewrite.source.edit import Edit
-from eqfuzz.triage.reduce.size import Change, applied, reduction
+from eqfuzz.triage.reduce.reduction_pass import Change, applied, reduction_pass
 from eqfuzz.triage.reduce.slicing import swept
 from eqfuzz.triage.reduce.source_tree import SourceTree, fewer, walk
 
@@ -18,7 +18,7 @@ _DRAWS = frozenset("normal uniform integers booleans special choice permutation"
 _DTYPES = re.compile(r"\btorch\.(float64|double|float16|half|bfloat16|int\d+|uint\d+|long|complex\d+)$")
 
 
-@reduction
+@reduction_pass
 def fewer_input_sets(parsed: SourceTree) -> Iterator[Change]:
     """One input set, then fewer: of the hook's ``yield`` statements, or of the items of ``input_tensors``."""
     if parsed.hook is not None:
@@ -49,7 +49,7 @@ def fewer_input_sets(parsed: SourceTree) -> Iterator[Change]:
                         yield [parsed.put(statement.value, f"[{joined}]")]
 
 
-@reduction
+@reduction_pass
 def drop_parameters(parsed: SourceTree) -> Iterator[Change]:
     """Parameters of the entry that nothing reads, with what the inputs give for them: all, then one by one.
 
@@ -75,7 +75,7 @@ def drop_parameters(parsed: SourceTree) -> Iterator[Change]:
                 yield from _without_parameters(parsed, function, unread)
 
 
-@reduction
+@reduction_pass
 def plainer_draws(parsed: SourceTree) -> Iterator[Change]:
     """Draws of ``rng`` and of ``torch`` with less to them: a normal one of lower rank, without views and keywords."""
     for call in _input_calls(parsed):
@@ -106,7 +106,7 @@ def plainer_draws(parsed: SourceTree) -> Iterator[Change]:
             yield [parsed.put(node, node.value)]
 
 
-@reduction
+@reduction_pass
 def inline_inputs(parsed: SourceTree) -> Iterator[Change]:
     """Variables of the inputs hook that are read once put where they are read; loops over one item unrolled."""
     if parsed.hook is None:
@@ -147,7 +147,7 @@ def inline_inputs(parsed: SourceTree) -> Iterator[Change]:
                 continue
 
 
-@reduction
+@reduction_pass
 def smaller_integers(parsed: SourceTree) -> Iterator[Change]:
     """Integers towards 2 and 1, each value everywhere at once, so that sizes that must agree still do."""
     found: dict[int, list[ast.Constant]] = {}
@@ -172,7 +172,7 @@ def smaller_integers(parsed: SourceTree) -> Iterator[Change]:
                     yield [Edit(parsed.span(node), "2")]
 
 
-@reduction
+@reduction_pass
 def simpler_literals(parsed: SourceTree) -> Iterator[Change]:
     """Floats towards 1.0, 0.5 and 2.0, strings towards one letter, dtypes towards float32."""
     for node in walk(parsed.tree):

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.source.edit import Edit
-from eqfuzz.triage.reduce.size import Change, applied, reduction
+from eqfuzz.triage.reduce.reduction_pass import Change, applied, reduction_pass
 from eqfuzz.triage.reduce.slicing import returns_nothing, swept, unreached, unused_definitions
 from eqfuzz.triage.reduce.source_tree import Function, SourceTree, fewer, is_docstring, loads, stores, walk
 
 
-@reduction
+@reduction_pass
 def drop_unused(parsed: SourceTree) -> Iterator[Change]:
     """What the entry and the inputs do not lead to: dead statements with it, else the definitions alone."""
     yield swept(parsed.program)
@@ -25,7 +25,7 @@ def drop_unused(parsed: SourceTree) -> Iterator[Change]:
         yield parsed.cut(body, [s for i, s in enumerate(dead) if i not in kept])
 
 
-@reduction
+@reduction_pass
 def fewer_outputs(parsed: SourceTree) -> Iterator[Change]:
     """A part of what the entry returns, without the statements that only the rest needed.
 
@@ -40,7 +40,7 @@ def fewer_outputs(parsed: SourceTree) -> Iterator[Change]:
                 yield _returning(parsed, returned, outputs)
 
 
-@reduction
+@reduction_pass
 def fewer_outputs_alone(parsed: SourceTree) -> Iterator[Change]:
     """A part of what the entry returns, all statements kept: where they write to what is returned."""
     for function, returned in _returns(parsed):
@@ -50,7 +50,7 @@ def fewer_outputs_alone(parsed: SourceTree) -> Iterator[Change]:
                 yield [parsed.put(returned.value, _shown(parsed, [outputs[i] for i in kept]))]
 
 
-@reduction
+@reduction_pass
 def return_earlier(parsed: SourceTree) -> Iterator[Change]:
     """The value of an earlier statement returned in place of the result, halfway first."""
     if parsed.entry is None:
@@ -75,7 +75,7 @@ def return_earlier(parsed: SourceTree) -> Iterator[Change]:
         yield swept(applied(parsed.program, [*after, Edit((line[1], line[1]), text)]))
 
 
-@reduction
+@reduction_pass
 def return_nothing(parsed: SourceTree) -> Iterator[Change]:
     """None in place of every result: what the program writes to is left."""
     if parsed.entry is None or returns_nothing(parsed.entry):
@@ -84,7 +84,7 @@ def return_nothing(parsed: SourceTree) -> Iterator[Change]:
     yield swept(applied(parsed.program, [Edit(parsed.span(n), "return None") for n in returns]))
 
 
-@reduction
+@reduction_pass
 def drop_statements(parsed: SourceTree) -> Iterator[Change]:
     """Chunks of every list of statements, halves before single ones.
 
@@ -102,7 +102,7 @@ def drop_statements(parsed: SourceTree) -> Iterator[Change]:
                 yield _without(parsed, block, chunk)
 
 
-@reduction
+@reduction_pass
 def drop_top_level(parsed: SourceTree) -> Iterator[Change]:
     """Single statements of the module level that do something: settings, seeds, patches."""
     body = parsed.tree.body
@@ -111,7 +111,7 @@ def drop_top_level(parsed: SourceTree) -> Iterator[Change]:
             yield parsed.cut(body, [statement])
 
 
-@reduction
+@reduction_pass
 def simplify_control_flow(parsed: SourceTree) -> Iterator[Change]:
     """A compound statement replaced by one of its blocks: ``if`` and ``try`` by a branch, loops by one turn."""
     for block in list(parsed.blocks()):
@@ -130,7 +130,7 @@ def simplify_control_flow(parsed: SourceTree) -> Iterator[Change]:
                 yield from _one_turn(parsed, statement)
 
 
-@reduction
+@reduction_pass
 def inline_helpers(parsed: SourceTree) -> Iterator[Change]:
     """A function of straight lines put in the place of its calls; the definition goes when nothing calls it."""
     for function in parsed.functions:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from eqfuzz.rewrite.source.edit import Edit
-from eqfuzz.triage.reduce.size import Change, applied, reduction
+from eqfuzz.triage.reduce.reduction_pass import Change, applied, reduction_pass
 from eqfuzz.triage.reduce.slicing import swept
 from eqfuzz.triage.reduce.source_tree import Function, SourceTree, fewer, loads, stores, walk
 
@@ -16,7 +16,7 @@ _LONG = 100
 _CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "ParameterList"})
 
 
-@reduction
+@reduction_pass
 def inline_variables(parsed: SourceTree) -> Iterator[Change]:
     """Variables that are bound once and read once put where they are read: all that can, then one by one."""
     singles = [pair for f in parsed.functions for pair in _single_uses(parsed, f)]
@@ -32,7 +32,7 @@ def inline_variables(parsed: SourceTree) -> Iterator[Change]:
         yield _inlined(parsed, statement, use)
 
 
-@reduction
+@reduction_pass
 def drop_items(parsed: SourceTree) -> Iterator[Change]:
     """Fewer items of tuples, lists, dicts, sets, indices, ``nn.Sequential`` and of what ``and`` and ``or`` join."""
     for node in [*_expressions(parsed), *_given_items(parsed)]:
@@ -64,7 +64,7 @@ def drop_items(parsed: SourceTree) -> Iterator[Change]:
             yield swept(applied(parsed.program, [_with_items(parsed, node, [items[i] for i in kept])]))
 
 
-@reduction
+@reduction_pass
 def replace_by_operand(parsed: SourceTree) -> Iterator[Change]:
     """An operation replaced by a variable in it, or by one of its operands, the largest operations first."""
     for node in sorted(_expressions(parsed), key=_weight, reverse=True):
@@ -77,7 +77,7 @@ def replace_by_operand(parsed: SourceTree) -> Iterator[Change]:
                 yield swept(applied(parsed.program, [parsed.put(node, operand)]))
 
 
-@reduction
+@reduction_pass
 def simplify_choices(parsed: SourceTree) -> Iterator[Change]:
     """A conditional expression replaced by a branch, a comprehension by its element or what it runs over."""
     for node in _expressions(parsed):
@@ -99,7 +99,7 @@ def simplify_choices(parsed: SourceTree) -> Iterator[Change]:
                 continue
 
 
-@reduction
+@reduction_pass
 def drop_arguments(parsed: SourceTree) -> Iterator[Change]:
     """Arguments of calls left out: all that have a keyword, then one by one from the last."""
     for node in _expressions(parsed):
@@ -115,7 +115,7 @@ def drop_arguments(parsed: SourceTree) -> Iterator[Change]:
                 yield [_with_arguments(parsed, node, [a for i, a in enumerate(arguments) if i != index])]
 
 
-@reduction
+@reduction_pass
 def replace_variables(parsed: SourceTree) -> Iterator[Change]:
     """A variable or parameter replaced everywhere by another one that is bound before it, or by 1."""
     for function in parsed.functions:
