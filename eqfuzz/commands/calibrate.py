@@ -289,4 +289,4 @@ class Calibration:
         self._tell(pairs.name, not pairs.claimed, detail, began)
 
     def _tell(self, name: str, passed: bool, detail: str, began: float) -> None:
-        self.handler(SelfCheckStep(name, passed, detail, round(time.monotonic() - began, 3)))
+        self.handler(SelfCheckStep(step=name, passed=passed, detail=detail, seconds=round(time.monotonic() - began, 3)))

@@ -29,12 +29,12 @@ def check(
         checked.append(event)
         handler(event)
 
-    handler(CheckStarted(len(rules), draws, jobs))
+    handler(CheckStarted(rules=len(rules), draws=draws, jobs=jobs))
     interrupted = each_rule(
         rules,
         "eqfuzz.run.jobs.prove_rule:run_proof",
         {"draws": draws, "rules_from": [str(p.absolute()) for p in rules_from]},
-        lambda index, rule: handler(RuleStarted(index, rule.name)),
+        lambda index, rule: handler(RuleStarted(index=index, rule=rule.name)),
         ended,
         jobs=jobs,
     )
@@ -58,4 +58,4 @@ def _checked(index: int, rule: Rule, events: list[dict[str, Any]]) -> RuleChecke
             proved = {key: event[key] for key in proved}
         elif event["event"] == "exit" and event["reason"] != "done":
             proved["problems"] = [*proved["problems"], f"trying it ended the process: {event['detail']}"]
-    return RuleChecked(index, rule.name, place_of(rule), not proved["problems"], **proved)
+    return RuleChecked(index=index, rule=rule.name, place=place_of(rule), holds=not proved["problems"], **proved)

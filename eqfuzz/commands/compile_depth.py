@@ -29,12 +29,12 @@ def survival(
         measured.append(event)
         handler(event)
 
-    handler(CompileDepthStarted(len(rules), jobs))
+    handler(CompileDepthStarted(rules=len(rules), jobs=jobs))
     interrupted = each_rule(
         rules,
         "eqfuzz.run.jobs.compile_depth:run_measurement",
         {"rules_from": [str(p.absolute()) for p in rules_from]},
-        lambda index, rule: handler(RuleStarted(index, rule.name)),
+        lambda index, rule: handler(RuleStarted(index=index, rule=rule.name)),
         ended,
         jobs=jobs,
     )
@@ -52,6 +52,6 @@ def survival(
 def _measured(index: int, rule: Rule, events: list[dict[str, Any]]) -> RuleMeasured:
     for event in events:
         if event["event"] == "measured":
-            return RuleMeasured(index, rule.name, event["level"], event["reason"])
+            return RuleMeasured(index=index, rule=rule.name, level=event["level"], reason=event["reason"])
     detail = next((e["detail"] for e in events if e["event"] == "exit"), "the process said nothing")
-    return RuleMeasured(index, rule.name, None, f"measuring it ended the process: {detail}")
+    return RuleMeasured(index=index, rule=rule.name, level=None, reason=f"measuring it ended the process: {detail}")

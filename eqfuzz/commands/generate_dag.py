@@ -58,7 +58,16 @@ def generate_programs(
             uses.update(program.operators)
             made += 1
             operators = list(program.operators)
-            handler(ProgramGenerated(number, seed, program.template, str(file), operators, round(seconds, 6)))
+            handler(
+                ProgramGenerated(
+                    number=number,
+                    seed=seed,
+                    template=program.template,
+                    file=str(file),
+                    operators=operators,
+                    seconds=round(seconds, 6),
+                )
+            )
     except KeyboardInterrupt:
         interrupted = True
     event = (GenerationEnded if runs and not interrupted else GenerationSummary)(

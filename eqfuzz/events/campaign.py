@@ -1,4 +1,4 @@
-"""What a campaign tells besides what every run does."""
+"""Events specific to campaigns."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from eqfuzz.events.event import Event
 from eqfuzz.events.run import InvalidReason
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class CampaignStarted(Event):
-    """``resumed``: it has been here before, and goes on where it was."""
+    """First event of a call."""
 
     name: ClassVar[str] = "start"
+
     campaign: str
     seed: int
     resumed: bool
+    """Whether there were earlier calls."""
     sources: list[str]
     rules: int
     configs: list[str]
@@ -29,49 +31,58 @@ class CampaignStarted(Event):
     versions: dict[str, str]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ItemStarted(Event):
-    """A worker took a seed. ``attempt`` counts from 1: what a lost worker held is handed out again."""
+    """A worker has leased an item."""
 
     name: ClassVar[str] = "item"
+
     index: int
     seed: str
     arms: dict[str, str]
     attempt: int
+    """From 1; an item whose worker is lost is run again."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ItemEnded(Event):
-    """What came of it is stored. ``state``: done, invalid, error, or lost where it cost its worker each time."""
+    """The outcome of an item is stored."""
 
     name: ClassVar[str] = "stored"
+
     index: int
     seed: str
     state: str
+    """See ``Outcome.state``."""
     reason: str
     cells: int
     cpu_seconds: float
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class EpochCommitted(Event):
-    """What an epoch taught. ``point`` is the campaign as it stands, ``yields`` reward per cost of each arm."""
+    """An epoch was committed."""
 
     name: ClassVar[str] = "epoch"
+
     epoch: int
     new_features: int
     new_lines: int
     new_buckets: int
     kept: int
+    """Number of new entries of the corpus."""
     point: dict[str, Any]
+    """Point of the campaign's curve."""
     yields: dict[str, dict[str, float]]
+    """Reward per cost of each arm, by dimension."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class CampaignBlocked(Event):
     """The campaign waits and will try again. ``cause`` is empty when it resumes."""
 
     name: ClassVar[str] = "waiting"
+
     cause: str
     detail: str
     seconds: float
@@ -83,58 +94,66 @@ class CampaignBlocked(Event):
         return cls(cause="", detail="", seconds=0.0)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class WorkerLost(Event):
-    """A worker on another machine, or its machine, is gone; what it held is handed out again."""
+    """A worker on another machine is lost, alone or with the machine; its item is run again."""
 
     name: ClassVar[str] = "worker-lost"
+
     worker: str
     detail: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class CampaignStopping(Event):
-    """Nothing new is begun; ``running`` seeds are in flight.
-
-    ``why``: interrupt, time, cells, cpu, findings, dollars, model (the only source gives no more), seeds
-    (none is left), error.
-    """
+    """No new item is started."""
 
     name: ClassVar[str] = "stopping"
+
     why: str
+    """interrupt, time, cells, cpu, findings, dollars, model (gives no more seeds), seeds (none left), or error."""
     running: int
+    """Number of items that still run."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class SourceUnavailable(Event):
-    """A source gives no seed; ``ended``: nor ever again in this call."""
+    """A source gives no seed."""
 
     name: ClassVar[str] = "source"
+
     source: str
     detail: str
     ended: bool
+    """Whether it will give none during this call."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class CampaignSummary(Event):
-    """The last event of a campaign's call. The figures are the campaign's so far, over all calls.
-
-    ``findings`` counts those that are no known issue, in ``buckets`` buckets. ``seconds`` are wall seconds of this
-    call, ``total_seconds`` of all; ``invalid_reasons`` are those of this call.
-    """
+    """Last event of a call; numbers are those of all calls of the campaign."""
 
     name: ClassVar[str] = "summary"
+
     campaign: str
     seed: int
     why: str
     interrupted: bool
     seconds: float
+    """Wall seconds of this call."""
     total_seconds: float
+    """Wall seconds of all calls."""
     errors: list[str]
     figures: dict[str, Any]
+    """See ``CampaignMetrics.figures``."""
     yields: dict[str, dict[str, float]]
+    """Reward per cost of each arm, by dimension."""
     findings: int
+    """Findings that are no known issue."""
     buckets: int
+    """Buckets of ``findings``."""
     known: int
+    """Findings of known issues."""
     new_here: list[str]
+    """Buckets that had findings in this call."""
     invalid_reasons: list[InvalidReason] = dataclasses.field(default_factory=list)
+    """Those of this call, the most frequent first."""

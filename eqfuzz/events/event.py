@@ -1,4 +1,4 @@
-"""The base of all events, and what handles them. ``to_json`` gives the line that ``--format json`` prints."""
+"""Base class of events, and the type of their handlers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Event:
-    """``index`` is the seed file's place in the run (from 0), None for events about the whole run."""
+    """Something that happens during a run. In events about one seed, ``index`` is its position in the run, from 0."""
 
     name: ClassVar[str]
+    """Name of the event in JSON, part of the public format like the names of the fields."""
 
     def to_json(self) -> dict[str, Any]:
+        """The object that ``--format json`` prints on one line."""
         return {"event": self.name, **dataclasses.asdict(self)}
 
 

@@ -8,11 +8,12 @@ from typing import ClassVar
 from eqfuzz.events.event import Event
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ProgramGenerated(Event):
-    """One program: what it uses, and where it was written. ``seconds`` is what making it took."""
+    """A program was generated and written to ``file``; ``operators`` are those that it uses."""
 
     name: ClassVar[str] = "program"
+
     number: int
     seed: int
     template: str
@@ -21,11 +22,12 @@ class ProgramGenerated(Event):
     seconds: float
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class GenerationEnded(Event):
-    """All programs were made, or as many as there was time for. ``operators`` counts uses, the most used first."""
+    """All programs were generated, or it was interrupted; ``operators`` has the number of uses, the most used first."""
 
     name: ClassVar[str] = "generation"
+
     start: int
     count: int
     template: str
@@ -37,8 +39,8 @@ class GenerationEnded(Event):
     out: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class GenerationSummary(GenerationEnded):
-    """The same as the last event, where nothing is run."""
+    """The same as the last event of a call that runs none of the programs."""
 
     name: ClassVar[str] = "summary"

@@ -1,4 +1,4 @@
-"""What happens while a language model writes seeds, as typed events."""
+"""Events of seeds written by a language model."""
 
 from __future__ import annotations
 
@@ -8,131 +8,147 @@ from typing import ClassVar
 from eqfuzz.events.event import Event
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class WritingStarted(Event):
-    """``budget`` in dollars is None where there is no end; ``spent`` is what the journal knows of earlier runs."""
+    """First event of a call."""
 
     name: ClassVar[str] = "start"
+
     model: str
     endpoint: str
     prompts: list[str]
     count: int
     seed: int
     budget: float | None
+    """Dollars; None for no limit."""
     spent: float
+    """Dollars of earlier calls, by the response log."""
     out: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class AnswerJudged:
-    """One answer of a sample: ``reason`` is empty for a seed. ``kept``: it was on the disk, and cost nothing now."""
+    """One response for a sample."""
 
     reason: str
+    """Why it is rejected; empty if it is accepted."""
     message: str
     input_tokens: int
     output_tokens: int
     dollars: float
     kept: bool
+    """Whether it was read from the response log, at no cost."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class SampleEnded(Event):
-    """One seed that was wanted. ``reason`` is empty where it was accepted as ``file``, else why there is none.
-
-    ``part`` is the part of the compiler that was asked for, ``reached`` whether the seed reaches it (None: none was).
-    """
+    """A sample was accepted as a seed, or rejected."""
 
     name: ClassVar[str] = "sample"
+
     number: int
     prompt: str
     part: str
+    """Part of the compiler that was to be reached; empty for none."""
     reason: str
+    """Why it is rejected; empty if it is accepted."""
     message: str
     file: str
+    """The accepted seed."""
     sites: int
     reached: bool | None
+    """Whether the seed reaches ``part``; None without one."""
     rounds: list[AnswerJudged]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class PromptShown(Event):
-    """With ``--dry-run``: what would be asked, the tokens of it, and what one answer would cost, at most and about."""
+    """With ``--dry-run``: a request that is not sent."""
 
     name: ClassVar[str] = "prompt"
+
     number: int
     prompt: str
     part: str
     messages: list[dict[str, str]]
     input_tokens: int
     dollars: float
+    """Estimated cost of the response."""
     at_most: float
+    """Upper bound of its cost, in dollars."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class PromptTally:
-    """How one prompt fared."""
+    """Number of samples of one prompt."""
 
     asked: int = 0
     accepted: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class WritingEnded(Event):
-    """All samples are made, or as many as could be.
-
-    ``queries`` counts answers, ``kept`` those of them that were on the disk already; tokens and ``dollars`` are of all
-    of them. ``paid`` is what this run cost, ``lost`` of it for attempts that brought nothing but may be charged;
-    ``spent`` is all that the journal knows of. ``estimated`` answers came without usable figures and count as the most
-    that they can have cost.
-
-    ``asked`` counts samples with an answer, ``first_valid`` those whose first one was a seed, ``repaired`` those with a
-    later one; ``first`` and ``failed`` count what was wrong, by reason, with first answers and in the end.
-    ``why`` says what ended it early: ``budget``, ``endpoint``, ``interrupt``.
-    """
+    """All samples are accepted or rejected, or the call was ended early."""
 
     name: ClassVar[str] = "generation"
+
     model: str
     count: int
     asked: int
+    """Samples with a response."""
     accepted: int
     first_valid: int
+    """Samples whose first response was accepted."""
     repaired: int
+    """Samples with a later response that was accepted."""
     valid_share: float
     first: dict[str, int]
+    """Rejected first responses by reason."""
     failed: dict[str, int]
+    """Rejected samples by reason."""
     prompts: dict[str, PromptTally]
     parts: int
     reached: list[str]
+    """Parts of the compiler that were reached."""
     queries: int
+    """Responses."""
     kept: int
+    """Responses that were read from the response log."""
     retries: int
     estimated: int
+    """Responses without usable token counts, which count as their upper bound."""
     input_tokens: int
+    """Of all responses, like ``output_tokens`` and ``dollars``."""
     output_tokens: int
     dollars: float
     paid: float
+    """Dollars of this call."""
     lost: float
+    """Dollars of ``paid`` for attempts without a response, which may be charged."""
     spent: float
+    """Dollars of all calls, by the response log."""
     budget: float | None
     why: str
+    """Why it ended early: ``budget``, ``endpoint`` or ``interrupt``; else empty."""
     trouble: str
     interrupted: bool
     seconds: float
     out: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class WritingSummary(WritingEnded):
-    """The same as the last event, where nothing is run."""
+    """The same as the last event of a call that runs none of the seeds."""
 
     name: ClassVar[str] = "summary"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class DrySummary(Event):
-    """The last event of a dry run: what all first answers would cost, and with all repairs at most."""
+    """Last event of a dry run: estimated cost of all first responses, and upper bound with all repairs."""
 
     name: ClassVar[str] = "summary"
+
     model: str
     prompts: int
     input_tokens: int
@@ -141,11 +157,12 @@ class DrySummary(Event):
     budget: float | None
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class CostReported(Event):
-    """What the findings of the seeds cost. ``findings_per_dollar`` is None where nothing was paid for the answers."""
+    """Cost of the seeds' findings. ``findings_per_dollar`` is None if no response was paid for."""
 
     name: ClassVar[str] = "cost"
+
     queries: int
     tokens: int
     dollars: float

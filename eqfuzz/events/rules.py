@@ -8,9 +8,9 @@ from typing import ClassVar
 from eqfuzz.events.event import Event
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class CheckStarted(Event):
-    """``eqfuzz rules check`` begins: how many rules, and draws for each example of a rule."""
+    """First event of ``eqfuzz rules check``; ``draws`` is the number of inputs per example of a rule."""
 
     name: ClassVar[str] = "start"
 
@@ -19,16 +19,19 @@ class CheckStarted(Event):
     jobs: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class RuleStarted(Event):
+    """A rule is about to be proved or measured."""
+
     name: ClassVar[str] = "rule-start"
+
     index: int
     rule: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class RuleChecked(Event):
-    """One rule's proof. ``place`` is file:line of its declaration; ``problems`` is empty when it holds."""
+    """Proof of one rule. ``place`` is the file:line of its declaration; ``problems`` is empty if it holds."""
 
     name: ClassVar[str] = "rule"
 
@@ -42,9 +45,9 @@ class RuleChecked(Event):
     seconds: float
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class CheckSummary(Event):
-    """The last event of a check, an interrupted one too; ``failed`` names the rules that do not hold."""
+    """Last event of a check, also of an interrupted one; ``failed`` names the rules that do not hold."""
 
     name: ClassVar[str] = "summary"
 
@@ -57,9 +60,9 @@ class CheckSummary(Event):
     seconds: float
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class CompileDepthStarted(Event):
-    """``eqfuzz rules survival`` begins."""
+    """First event of ``eqfuzz rules survival``."""
 
     name: ClassVar[str] = "start"
 
@@ -67,9 +70,9 @@ class CompileDepthStarted(Event):
     jobs: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class RuleMeasured(Event):
-    """How far one rule gets (see ``rewrite.rules.compile_depth``), or None and the reason why that is not known."""
+    """Compile depth of one rule (see ``rewrite.rules.compile_depth``), or None and the reason."""
 
     name: ClassVar[str] = "rule"
 
@@ -79,9 +82,9 @@ class RuleMeasured(Event):
     reason: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class CompileDepthSummary(Event):
-    """The last event of a measurement, an interrupted one too: rules per level, and those without one."""
+    """Last event of a measurement, also of an interrupted one: number of rules by level, and rules without one."""
 
     name: ClassVar[str] = "summary"
 

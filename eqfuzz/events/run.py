@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from eqfuzz.events.event import Event
 from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.findings.finding import Finding
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class RunStarted(Event):
+    """First event of ``eqfuzz mutate``."""
+
     name: ClassVar[str] = "start"
+
     seed: int
     seeds: int
     strategy: str
@@ -26,40 +30,47 @@ class RunStarted(Event):
     versions: dict[str, str]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class SeedStarted(Event):
+    """A seed is about to run."""
+
     name: ClassVar[str] = "seed"
+
     index: int
     seed: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class SeedInvalid(Event):
-    """One line says what is wrong, where, and what to do."""
+    """A seed cannot be run."""
 
     name: ClassVar[str] = "invalid"
 
     index: int
     seed: str
     reason: str
+    """One line: where, what is wrong, what to do."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class SeedRewritten(Event):
-    """``variants`` counts those that will run; ``cells`` the compiled cells that will be judged."""
+    """Variants of a seed were generated."""
 
     name: ClassVar[str] = "rewritten"
 
     index: int
     seed: str
     sites: int
+    """Number of sites of all rules."""
     variants: int
+    """Number of variants that will run."""
     cells: int
+    """Number of compiled cells that will be judged."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class SitesListed(Event):
-    """With ``--diff``: the seed's text, and every place where a rule applies."""
+    """With ``--diff``: the text of a seed and the sites of all rules."""
 
     name: ClassVar[str] = "sites"
 
@@ -69,9 +80,9 @@ class SitesListed(Event):
     sites: list[RewriteStep]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class VariantMade(Event):
-    """With ``--diff``: one variant that would run. ``variant`` counts from 1."""
+    """With ``--diff``: a variant, which is not run. ``variant`` counts from 1."""
 
     name: ClassVar[str] = "variant"
 
@@ -83,45 +94,64 @@ class VariantMade(Event):
     source: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class CellJudged(Event):
-    """``variant`` 0 is the original. ``config`` and ``device`` are empty for the eager check of a variant.
-
-    ``compiled`` counts Dynamo's graphs, graph breaks and recompilations for the cell; None where none came through.
-    ``erased``: the compiler made code of it that it had made for an earlier cell of the seed.
-    """
+    """A cell, or the eager check of a variant, has a verdict."""
 
     name: ClassVar[str] = "cell"
 
     index: int
     seed: str
     variant: int
+    """0 is the original."""
     rules: list[str]
+    """Rules of the variant's derivation."""
     device: str
+    """Empty for an eager check, like ``config``."""
     config: str
     verdict: Verdict
     seconds: float
+    """Wall seconds."""
     compiled: dict[str, int] | None = None
+    """Number of Dynamo's graphs, graph breaks and recompilations; None if the child died before it reported them."""
     erased: bool = False
+    """Whether the compiler generated the same code as for an earlier cell of the seed."""
+
+    @classmethod
+    def of(cls, index: int, seed: str, cell: Cell, rules: list[str]) -> Self:
+        """The event of ``cell``, whose variant was made by ``rules``."""
+        return cls(
+            index=index,
+            seed=seed,
+            variant=cell.variant,
+            rules=rules,
+            device=cell.device,
+            config=cell.config,
+            verdict=cell.verdict,
+            seconds=cell.seconds,
+            compiled=cell.compiled,
+            erased=cell.erased,
+        )
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class FindingReported(Event):
-    """``folder`` holds the reproducer; ``known`` when an earlier run had already written it.
-
-    ``bucket`` is the id of its bucket (empty: it was not placed), ``kept`` False where that has enough members and the
-    folder is gone, ``issue`` the address of the known issue that it is.
-    """
+    """A finding was confirmed."""
 
     name: ClassVar[str] = "finding"
 
     index: int
     finding: Finding
     folder: str
+    """Folder with the reproducer."""
     known: bool
+    """Whether an earlier run has written the folder."""
     bucket: str = ""
+    """Id of its bucket; empty if it was not localised."""
     kept: bool = True
+    """False if the folder was removed because the bucket has enough members."""
     issue: str = ""
+    """Address of its known issue; empty for none."""
 
     def to_json(self) -> dict[str, Any]:
         finding = self.finding
@@ -150,9 +180,9 @@ class FindingReported(Event):
         }
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class WorkerRestarted(Event):
-    """The process that children are forked from died and was started again; the seed's case begins anew."""
+    """The fork server died and was restarted; the case of the seed runs again."""
 
     name: ClassVar[str] = "restart"
 
@@ -161,91 +191,100 @@ class WorkerRestarted(Event):
     detail: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class SeedDone(Event):
-    """``timings`` are CPU seconds by stage; ``peak_mb`` is what the largest of the seed's processes held, in MiB.
-
-    ``kernels`` counts C++ kernels built, taken from earlier cells, built alone; it is empty where none are shared.
-    """
+    """Last event of a seed."""
 
     name: ClassVar[str] = "done"
 
     index: int
     seed: str
     seconds: float
+    """Wall seconds."""
     cpu_seconds: float
     timings: dict[str, float]
+    """CPU seconds by stage."""
     kernels: dict[str, int] = dataclasses.field(default_factory=dict)
+    """Number of C++ kernels that were built, reused, or built alone; empty where kernels are not shared."""
     peak_mb: int = 0
+    """MiB held by the largest process of the seed."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class LinesCovered(Event):
-    """The lines of the compiler that ran while the cells of a traced seed compiled, all of them together.
-
-    ``files`` has, by path below ``torch``, the hexadecimal of an integer whose bit n says that line n ran.
-    """
+    """Lines of the compiler that were executed for any cell of a traced seed."""
 
     name: ClassVar[str] = "lines"
 
     index: int
     seed: str
     files: dict[str, str]
+    """Bitmap by path below ``torch``, in hexadecimal: bit n is line n."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class RuleTally:
-    """How one rule fared: variants that applied it, and its compiled cells by verdict."""
+    """Counts of one rule."""
 
     variants: int = 0
+    """Number of variants with the rule in their derivation."""
     verdicts: dict[str, int] = dataclasses.field(default_factory=dict)
+    """Number of compiled cells of these variants by verdict."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class InvalidReason:
-    """Why ``count`` seeds are invalid. ``seeds`` names the first of them, ``place`` the very first with its line.
-
-    Where they differ in numbers or in what they quote, ``reason`` has ``N`` and ``…`` for that.
-    """
+    """Seeds that are invalid for the same reason."""
 
     reason: str
+    """With ``N`` and ``…`` where the seeds differ in numbers or quotations."""
     count: int
+    """Number of seeds."""
     seeds: list[str]
+    """Names of the first of them."""
     place: str
+    """Name of the first one, with its line if there is one."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Summary(Event):
-    """The last event of every run, an interrupted one too. ``errors`` are eqfuzz's own breakdowns, a line each.
-
-    ``invalid_reasons`` are those of all ``invalid`` seeds, the most frequent first.
-    ``peak_mb`` is what the largest process that ran a seed held, in MiB. ``findings`` counts those that are no known
-    issue, in ``buckets`` buckets, ``severities`` how many there are of each severity, the gravest first; ``known``
-    counts the others; ``gone`` are known issues that no longer reproduce. ``flaky`` counts the flaky cells by their
-    cause.
-    """
+    """Last event of every run, also of an interrupted one. Integers are numbers of what their name says."""
 
     name: ClassVar[str] = "summary"
 
     seed: int
+    """The random seed."""
     seeds: int
     invalid: int
+    """Invalid seeds."""
     sites: int
     variants: int
     cells: int
+    """Compiled cells."""
     erased: int
+    """Compiled cells with the same generated code as an earlier one of their seed."""
     verdicts: dict[str, int]
     findings: int
+    """Findings that are no known issue."""
     rules: dict[str, RuleTally]
     errors: list[str]
+    """Internal errors, one line each."""
     interrupted: bool
     out_of_time: bool
     seconds: float
+    """Wall seconds."""
     cpu_seconds: float
     peak_mb: int
+    """MiB held by the largest process."""
     buckets: int = 0
+    """Buckets of ``findings``."""
     known: int = 0
+    """Findings of known issues."""
     flaky: dict[str, int] = dataclasses.field(default_factory=dict)
+    """Flaky cells by cause."""
     gone: list[str] = dataclasses.field(default_factory=list)
+    """Known issues that no longer reproduce, one line each."""
     invalid_reasons: list[InvalidReason] = dataclasses.field(default_factory=list)
+    """The most frequent reason first."""
     severities: dict[str, int] = dataclasses.field(default_factory=dict)
+    """Number of ``findings`` by severity, the highest first."""

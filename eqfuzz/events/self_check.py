@@ -1,4 +1,4 @@
-"""What a self-check tells its handlers."""
+"""Events of ``eqfuzz self-check``."""
 
 from __future__ import annotations
 
@@ -8,22 +8,24 @@ from typing import Any, ClassVar
 from eqfuzz.events.event import Event
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class SelfCheckStep(Event):
-    """One step of ``eqfuzz self-check``, or one finished part of its tables; ``detail`` is one line."""
+    """A step of the check, or a part of its tables, is finished; ``detail`` is one line."""
 
     name: ClassVar[str] = "step"
+
     step: str
     passed: bool
     detail: str
     seconds: float
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class SelfCheckSummary(Event):
-    """The last event of a self-check. ``recall`` and ``precision`` are the tables of ``--full``, else None."""
+    """Last event of a self-check; ``recall`` and ``precision`` are the tables of ``--full``, else None."""
 
     name: ClassVar[str] = "summary"
+
     passed: bool
     failed: list[str]
     recall: dict[str, Any] | None = None

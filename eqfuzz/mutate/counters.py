@@ -83,7 +83,7 @@ class RunCounters:
         self, *, seed: int, interrupted: bool, out_of_time: bool, seconds: float, cpu_seconds: float
     ) -> Summary:
         rules = {
-            name: RuleTally(len(cells), dict(sorted(self._rule_verdicts.get(name, {}).items())))
+            name: RuleTally(variants=len(cells), verdicts=dict(sorted(self._rule_verdicts.get(name, {}).items())))
             for name, cells in sorted(self._rule_variants.items())
         }
         return Summary(

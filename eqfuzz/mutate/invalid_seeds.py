@@ -73,7 +73,9 @@ def _grouped(told: Sequence[_Told]) -> list[InvalidReason]:
         _, place, reason = members[0]
         is_one = all(other == reason for _, _, other in members)
         seeds = list(dict.fromkeys(seed for seed, _, _ in members))[:SEEDS_NAMED]
-        found.append(InvalidReason(_shortened(reason) if is_one else shared, len(members), seeds, place))
+        found.append(
+            InvalidReason(reason=_shortened(reason) if is_one else shared, count=len(members), seeds=seeds, place=place)
+        )
     return sorted(found, key=lambda group: -group.count)
 
 

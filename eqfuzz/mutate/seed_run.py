@@ -109,18 +109,27 @@ class SeedRun:
     def run(self) -> None:
         """Raises InternalError, OutOfTime or RunnerFailed; an invalid seed is an event."""
         began = time.monotonic()
-        self.emit(SeedStarted(self.index, self.name))
+        self.emit(SeedStarted(index=self.index, seed=self.name))
         try:
             program = self.judge()
             if self.rewritten:
                 self._make_findings(program)
         except InvalidSeed as error:
-            self.emit(SeedInvalid(self.index, self.name, str(error)))
+            self.emit(SeedInvalid(index=self.index, seed=self.name, reason=str(error)))
         if self.settings.traced:
             files = {file: f"{bitmap:x}" for file, bitmap in sorted(self._lines.items())}
-            self.emit(LinesCovered(self.index, self.name, files))
-        told = time.monotonic() - began, self.cpu_seconds, self.timings, self.kernels, self.peak_mb
-        self.emit(SeedDone(self.index, self.name, *told))
+            self.emit(LinesCovered(index=self.index, seed=self.name, files=files))
+        self.emit(
+            SeedDone(
+                index=self.index,
+                seed=self.name,
+                seconds=time.monotonic() - began,
+                cpu_seconds=self.cpu_seconds,
+                timings=self.timings,
+                kernels=self.kernels,
+                peak_mb=self.peak_mb,
+            )
+        )
 
     def judge(self) -> Program:
         """Read the seed and have all its cells judged, without a finding made of any. Raises InvalidSeed too."""
@@ -219,7 +228,13 @@ class SeedRun:
                 case "rewritten" if not self.rewritten:
                     self.rewritten = True
                     self.variants = event["variants"]
-                    told = SeedRewritten(self.index, self.name, event["sites"], len(self.variants), event["cells"])
+                    told = SeedRewritten(
+                        index=self.index,
+                        seed=self.name,
+                        sites=event["sites"],
+                        variants=len(self.variants),
+                        cells=event["cells"],
+                    )
                     self.emit(told)
                     if case.list_sites:
                         self._tell_rewrites(case.program, event["found"])
@@ -231,7 +246,7 @@ class SeedRun:
                 case "stage":
                     stage = event
                 case "restart":
-                    self.emit(WorkerRestarted(self.index, self.name, event["detail"]))
+                    self.emit(WorkerRestarted(index=self.index, seed=self.name, detail=event["detail"]))
                 case "timings":
                     self.timings, self.kernels = event["seconds"], event.get("kernels", {})
                     self.peak_mb = event["peak_mb"]
@@ -242,10 +257,23 @@ class SeedRun:
         raise InternalError(f"{self.name}: the runner ended without saying how", "")
 
     def _tell_rewrites(self, program: Program, found: list[dict[str, Any]]) -> None:
-        self.emit(SitesListed(self.index, self.name, program.source, [RewriteStep(**step) for step in found]))
+        self.emit(
+            SitesListed(
+                index=self.index, seed=self.name, source=program.source, sites=[RewriteStep(**step) for step in found]
+            )
+        )
         for number, told in enumerate(self.variants, 1):
             steps = [RewriteStep(**step) for step in told["derivation"]]
-            self.emit(VariantMade(self.index, self.name, number, told["exactness"], steps, told["source"]))
+            self.emit(
+                VariantMade(
+                    index=self.index,
+                    seed=self.name,
+                    variant=number,
+                    exactness=told["exactness"],
+                    derivation=steps,
+                    source=told["source"],
+                )
+            )
 
     def _on_cell(self, event: dict[str, Any]) -> None:
         cell = Cell(
@@ -335,8 +363,17 @@ class SeedRun:
 
     def _tell_finding(self, confirmed: ConfirmedFinding) -> None:
         place = BucketAssignment() if self.sorting is None else self.sorting.assign(confirmed.finding, confirmed.folder)
-        told = confirmed.finding, str(confirmed.folder), confirmed.known, place.bucket, place.kept, place.issue
-        self.emit(FindingReported(self.index, *told))
+        self.emit(
+            FindingReported(
+                index=self.index,
+                finding=confirmed.finding,
+                folder=str(confirmed.folder),
+                known=confirmed.known,
+                bucket=place.bucket,
+                kept=place.kept,
+                issue=place.issue,
+            )
+        )
 
     def _baseline_of(self, cell: Cell) -> Cell:
         """The same cell under the baseline configuration or with one thread, where that shows the same, or itself."""
@@ -348,5 +385,4 @@ class SeedRun:
 
     def _tell(self, cell: Cell) -> None:
         rules = self._rules_of(cell.variant) if cell.variant else []
-        shown = cell.variant, rules, cell.device, cell.config, cell.verdict, cell.seconds, cell.compiled, cell.erased
-        self.emit(CellJudged(self.index, self.name, *shown))
+        self.emit(CellJudged.of(self.index, self.name, cell, rules))

@@ -55,7 +55,7 @@ def quick_check(handler: Handler, out: Path) -> SelfCheckSummary:
             steps.append(step)
             handler(step)
     failed = [step.step for step in steps if not step.passed]
-    summary = SelfCheckSummary(not failed, failed, seconds=round(time.monotonic() - began, 3))
+    summary = SelfCheckSummary(passed=not failed, failed=failed, seconds=round(time.monotonic() - began, 3))
     handler(summary)
     return summary
 
@@ -126,4 +126,4 @@ def _compiled(pool: Pool, names: tuple[str, ...], config: Config) -> list[Verdic
 
 
 def _step(name: str, passed: bool, detail: str, began: float) -> SelfCheckStep:
-    return SelfCheckStep(name, passed, detail, round(time.monotonic() - began, 3))
+    return SelfCheckStep(step=name, passed=passed, detail=detail, seconds=round(time.monotonic() - began, 3))

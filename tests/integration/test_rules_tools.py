@@ -316,7 +316,7 @@ def test_the_table_shows_statements_as_if_they_stood_alone() -> None:
     ]
     console = Console(width=100, record=True, file=io.StringIO())
     rewrites = Rewrites(console)
-    rewrites.take(SitesListed(0, "seed.py", "text", steps))
+    rewrites.take(SitesListed(index=0, seed="seed.py", source="text", sites=steps))
     rewrites.show(0)
     rows = [line for line in console.export_text().splitlines() if "k" in line]
     width = rows[0].rindex("for k")

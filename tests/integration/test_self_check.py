@@ -41,7 +41,10 @@ def test_a_long_run_does_not_start_with_an_oracle_that_fails(tmp_path, monkeypat
     from eqfuzz.mutate import run as mutate
     from eqfuzz.mutate.settings import Settings
 
-    steps = [SelfCheckStep("clean programs agree", True, "", 0.1), SelfCheckStep("a fault is found", False, "no", 0.1)]
+    steps = [
+        SelfCheckStep(step="clean programs agree", passed=True, detail="", seconds=0.1),
+        SelfCheckStep(step="a fault is found", passed=False, detail="no", seconds=0.1),
+    ]
     monkeypatch.setattr(mutate, "quick_steps", lambda pool: iter(steps))
     monkeypatch.setattr(mutate, "MANY_SEEDS", 1)
     write(tmp_path, "seed.py", "def program(x): return x\ndef inputs(rng): yield rng.normal(2)\n")

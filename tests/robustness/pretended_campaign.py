@@ -115,7 +115,7 @@ class Pretending:
         known = (self._out / "findings" / finding.id).exists()
         folder = write_folder(self._out / "findings", finding, "pass\n", None)
         self._step()
-        return FindingReported(index, finding, str(folder), known)
+        return FindingReported(index=index, finding=finding, folder=str(folder), known=known)
 
     def close(self) -> None:
         pass

@@ -34,11 +34,22 @@ class SeedRuns:
             if isinstance(folders, Exception):
                 raise folders
             verdict = Verdict(VerdictKind.WRONG_RESULT if folders else VerdictKind.AGREE, "so it is")
-            emit(CellJudged(0, str(path), 0, [], "cpu", config, verdict, 1.0))
+            emit(
+                CellJudged(
+                    index=0,
+                    seed=str(path),
+                    variant=0,
+                    rules=[],
+                    device="cpu",
+                    config=config,
+                    verdict=verdict,
+                    seconds=1.0,
+                )
+            )
             for folder in folders:
                 finding = types.SimpleNamespace(verdict=verdict, config=config, ablation=None)
-                emit(FindingReported(0, finding, str(folder), known=False))
-            emit(SeedDone(0, str(path), 1.0, 3.0, {"g++": 1.0}))
+                emit(FindingReported(index=0, finding=finding, folder=str(folder), known=False))
+            emit(SeedDone(index=0, seed=str(path), seconds=1.0, cpu_seconds=3.0, timings={"g++": 1.0}))
 
         return types.SimpleNamespace(run=run)
 

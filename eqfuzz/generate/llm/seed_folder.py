@@ -85,8 +85,15 @@ def _answer_event(one: Round, endpoint: Endpoint) -> AnswerJudged:
     answer, reason = one.answer, str(one.validation.reason or "")
     message = endpoint.hide(one.validation.message)
     if answer is None:
-        return AnswerJudged(reason, message, 0, 0, 0.0, False)
-    return AnswerJudged(reason, message, answer.input_tokens, answer.output_tokens, float(answer.dollars), answer.kept)
+        return AnswerJudged(reason=reason, message=message, input_tokens=0, output_tokens=0, dollars=0.0, kept=False)
+    return AnswerJudged(
+        reason=reason,
+        message=message,
+        input_tokens=answer.input_tokens,
+        output_tokens=answer.output_tokens,
+        dollars=float(answer.dollars),
+        kept=answer.kept,
+    )
 
 
 _NAMES_A_SEED = ("model", "prompt", "sample", "seed", "part")

@@ -133,7 +133,7 @@ def _together(tallies: Sequence[RuleTally]) -> RuleTally:
     for tally in tallies:
         for kind, number in tally.verdicts.items():
             verdicts[kind] = verdicts.get(kind, 0) + number
-    return RuleTally(sum(tally.variants for tally in tallies), verdicts)
+    return RuleTally(variants=sum(tally.variants for tally in tallies), verdicts=verdicts)
 
 
 def _verdicts(verdicts: dict[str, int], meanings: bool) -> Table:

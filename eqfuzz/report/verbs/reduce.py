@@ -57,7 +57,7 @@ class ReductionCurve(LiveReport):
 
 def print_reduced(console: Console, finding: Finding, folder: str, out: str) -> None:
     """The smaller finding as a panel, and how much smaller it is."""
-    print_finding(console, FindingReported(0, finding, folder, known=False), out)
+    print_finding(console, FindingReported(index=0, finding=finding, folder=folder, known=False), out)
     reduced = finding.reduced
     if reduced is not None:
         told = [

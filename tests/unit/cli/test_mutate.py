@@ -22,7 +22,7 @@ from eqfuzz.triage.findings.finding import Finding
 
 SOURCE = "def program(x):\n    return x + 1\n\n\ndef inputs(rng):\n    yield (rng.uniform(4),)\n"
 
-BAD = InvalidReason("not valid Python: invalid syntax", 1, ["a.py"], "a.py:2")
+BAD = InvalidReason(reason="not valid Python: invalid syntax", count=1, seeds=["a.py"], place="a.py:2")
 
 
 def summary(**changed: object) -> Summary:
@@ -52,7 +52,7 @@ def finding_made() -> FindingReported:
     verdict = Verdict(VerdictKind.WRONG_RESULT, "output differs")
     cells = {"P": "runs", "C(P)": "wrong-result"}
     made = Finding("ab12cd34ef", program, program, (), verdict, "cpu", "inductor", {}, cells, 0, {})
-    return FindingReported(0, made, "eqfuzz-out/findings/ab12cd34ef", False)
+    return FindingReported(index=0, finding=made, folder="eqfuzz-out/findings/ab12cd34ef", known=False)
 
 
 class Faked:
@@ -65,7 +65,18 @@ class Faked:
 
     def __call__(self, settings: Settings, handler) -> Summary:
         self.settings = settings
-        started = RunStarted(0, 2, "each", 3, ["cpu"], ["inductor"], 1, "fast", str(settings.out), {"torch": "2.13.0"})
+        started = RunStarted(
+            seed=0,
+            seeds=2,
+            strategy="each",
+            rules=3,
+            devices=["cpu"],
+            configs=["inductor"],
+            jobs=1,
+            runner="fast",
+            out=str(settings.out),
+            versions={"torch": "2.13.0"},
+        )
         for event in (started, *self.events):
             handler(event)
         if isinstance(self.end, BaseException):
@@ -297,7 +308,10 @@ def test_text_shows_the_finding_and_the_totals(mutate):
 
 @pytest.mark.parametrize(("level", "told"), [("debug", True), ("DEBUG", True), ("info", False)])
 def test_step_timings_are_logged_to_stderr_at_debug(mutate, level, told):
-    events = (SeedStarted(0, "a.py"), SeedDone(0, "a.py", 2.0, 1.5, {"load": 0.25, "compile": 1.0}))
+    events = (
+        SeedStarted(index=0, seed="a.py"),
+        SeedDone(index=0, seed="a.py", seconds=2.0, cpu_seconds=1.5, timings={"load": 0.25, "compile": 1.0}),
+    )
     result, _ = mutate(summary(), "--log-level", level, events=events)
     assert ("a.py: 2.000 s wall, 1.500 s CPU (load 0.250, compile 1.000)" in result.stderr) == told
     assert "load 0.250" not in result.stdout

@@ -31,7 +31,16 @@ def sort(sorting, out, finding):
 
 
 def judged(seed, kind=VerdictKind.AGREE, variant=0, config="inductor", device="cpu"):
-    return CellJudged(0, seed, variant, [], device, config, Verdict(kind, ""), 0.1)
+    return CellJudged(
+        index=0,
+        seed=seed,
+        variant=variant,
+        rules=[],
+        device=device,
+        config=config,
+        verdict=Verdict(kind, ""),
+        seconds=0.1,
+    )
 
 
 def test_findings_of_one_defect_share_a_bucket_and_the_sixth_loses_its_folder(tmp_path):
@@ -89,7 +98,7 @@ def test_an_issue_is_gone_where_its_seed_compiles_right(tmp_path):
         judged("seeds/regressions/amin.py", device="cuda"),
         judged("seeds/my-regressions/amin.py"),
         judged("amin.py"),
-        SeedDone(0, "seeds/regressions/amin.py", 1.0, 1.0, {}),
+        SeedDone(index=0, seed="seeds/regressions/amin.py", seconds=1.0, cpu_seconds=1.0, timings={}),
     ],
 )
 def test_nothing_else_shows_that_it_is_gone(tmp_path, event):
@@ -122,9 +131,11 @@ def test_a_broken_buckets_file_is_told_at_once(tmp_path):
 def test_known_findings_are_counted_apart():
     tally = RunCounters()
     for id, bucket, known in [("1", "b1", ""), ("2", "b1", ""), ("3", "", ""), ("4", "", ""), ("5", "b2", URL)]:
-        tally.count(FindingReported(0, found(id), "folder", False, bucket=bucket, issue=known))
-    tally.count(FindingReported(1, found("2"), "folder", True, bucket="b1"))
-    tally.count(FindingReported(1, found("5"), "folder", True, bucket="b2", issue=URL))
+        tally.count(
+            FindingReported(index=0, finding=found(id), folder="folder", known=False, bucket=bucket, issue=known)
+        )
+    tally.count(FindingReported(index=1, finding=found("2"), folder="folder", known=True, bucket="b1"))
+    tally.count(FindingReported(index=1, finding=found("5"), folder="folder", known=True, bucket="b2", issue=URL))
     tally.gone = ["z", "a"]
     summary = tally.summary(seed=0, interrupted=False, out_of_time=False, seconds=1.0, cpu_seconds=1.0)
     assert (summary.findings, summary.buckets, summary.known, summary.gone) == (4, 3, 1, ["a", "z"])
@@ -133,6 +144,10 @@ def test_known_findings_are_counted_apart():
 def test_dropped_findings_are_findings_all_the_same():
     tally = RunCounters()
     for number in range(8):
-        tally.count(FindingReported(0, found(str(number)), "folder", False, bucket="b1", kept=number < KEPT))
+        tally.count(
+            FindingReported(
+                index=0, finding=found(str(number)), folder="folder", known=False, bucket="b1", kept=number < KEPT
+            )
+        )
     summary = tally.summary(seed=0, interrupted=False, out_of_time=False, seconds=1.0, cpu_seconds=1.0)
     assert (summary.findings, summary.buckets) == (8, 1)

@@ -94,7 +94,9 @@ def test_the_line_stays_with_the_place() -> None:
     invalid = InvalidSeeds()
     invalid.add(0, "a.py", str(InvalidSeed("a.py", "not valid Python", 3)))
     invalid.add(1, "b.py", str(InvalidSeed("b.py", "not valid Python", 70)))
-    assert invalid.reasons() == [InvalidReason("not valid Python", 2, ["a.py", "b.py"], "a.py:3")]
+    assert invalid.reasons() == [
+        InvalidReason(reason="not valid Python", count=2, seeds=["a.py", "b.py"], place="a.py:3")
+    ]
 
 
 def test_a_long_reason_is_one_short_line() -> None:
@@ -106,10 +108,10 @@ def test_a_long_reason_is_one_short_line() -> None:
 def test_the_summary_has_the_reasons_and_how_many_there_are() -> None:
     tally = RunCounters()
     for index in range(4):
-        tally.count(SeedStarted(index, f"{index}.py"))
+        tally.count(SeedStarted(index=index, seed=f"{index}.py"))
         if index:
-            tally.count(SeedInvalid(index, f"{index}.py", f"{index}.py: {AUTOGRAD}"))
-        tally.count(SeedDone(index, f"{index}.py", 1.0, 1.0, {}))
+            tally.count(SeedInvalid(index=index, seed=f"{index}.py", reason=f"{index}.py: {AUTOGRAD}"))
+        tally.count(SeedDone(index=index, seed=f"{index}.py", seconds=1.0, cpu_seconds=1.0, timings={}))
     summary = tally.summary(seed=0, interrupted=False, out_of_time=False, seconds=1.0, cpu_seconds=1.0)
     told = json.loads(json.dumps(summary.to_json()))
     assert told["invalid"] == 3

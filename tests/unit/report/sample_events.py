@@ -102,7 +102,7 @@ def finding(
 
 
 def found(made: Finding, index: int = 0, known: bool = False) -> FindingReported:
-    return FindingReported(index, made, f"eqfuzz-out/findings/{made.id}", known)
+    return FindingReported(index=index, finding=made, folder=f"eqfuzz-out/findings/{made.id}", known=known)
 
 
 def started(seeds: int = 3) -> RunStarted:
@@ -125,12 +125,25 @@ def cell(
 ) -> CellJudged:
     rules = [POW.rule] if variant else []
     return CellJudged(
-        index, f"seed{index}.py", variant, rules, "cpu", "inductor", Verdict(kind, f"it is {kind}", evidence), 0.5
+        index=index,
+        seed=f"seed{index}.py",
+        variant=variant,
+        rules=rules,
+        device="cpu",
+        config="inductor",
+        verdict=Verdict(kind, f"it is {kind}", evidence),
+        seconds=0.5,
     )
 
 
 def done(index: int) -> SeedDone:
-    return SeedDone(index, f"seed{index}.py", 1.5, 1.25, {"load": 0.1, "eager": 0.02, "compile": 1.25})
+    return SeedDone(
+        index=index,
+        seed=f"seed{index}.py",
+        seconds=1.5,
+        cpu_seconds=1.25,
+        timings={"load": 0.1, "eager": 0.02, "compile": 1.25},
+    )
 
 
 AUTOGRAD = "raises in eager: RuntimeError: Unable to handle autograd's threading"
@@ -138,8 +151,11 @@ AUTOGRAD = "raises in eager: RuntimeError: Unable to handle autograd's threading
 
 def invalid(groups: int) -> dict[str, object]:
     """What the summary of 22 seeds has of so many reasons, the first of 6 seeds, all others of one each."""
-    first = InvalidReason(AUTOGRAD, 6, ["a.py", "b.py"], "a.py")
-    others = [InvalidReason(f"odd\x1b thing {n}", 1, [f"s{n}.py"], f"s{n}.py:{n}") for n in range(1, groups)]
+    first = InvalidReason(reason=AUTOGRAD, count=6, seeds=["a.py", "b.py"], place="a.py")
+    others = [
+        InvalidReason(reason=f"odd\x1b thing {n}", count=1, seeds=[f"s{n}.py"], place=f"s{n}.py:{n}")
+        for n in range(1, groups)
+    ]
     return {"seeds": 22, "invalid": 5 + groups, "invalid_reasons": [first, *others]}
 
 
@@ -155,8 +171,8 @@ def summary(**changed: object) -> Summary:
         "verdicts": {"agree": 12, "invalid-seed": 1, "wrong-result": 2},
         "findings": 2,
         "rules": {
-            "operators/add_function": RuleTally(3, {"agree": 3}),
-            POW.rule: RuleTally(9, {"agree": 8, "wrong-result": 1}),
+            "operators/add_function": RuleTally(variants=3, verdicts={"agree": 3}),
+            POW.rule: RuleTally(variants=9, verdicts={"agree": 8, "wrong-result": 1}),
         },
         "errors": [],
         "interrupted": False,
@@ -166,7 +182,7 @@ def summary(**changed: object) -> Summary:
         "peak_mb": 640,
         "buckets": 1,
         "invalid_reasons": [
-            InvalidReason("no inputs: define `inputs(rng)`", 1, ["seed1.py"], "seed1.py:3"),
+            InvalidReason(reason="no inputs: define `inputs(rng)`", count=1, seeds=["seed1.py"], place="seed1.py:3"),
         ],
     }
     return Summary(**{**given, **changed})  # type: ignore[arg-type]
@@ -176,13 +192,13 @@ def whole_run() -> list[Event]:
     """Three seeds, the second invalid, two findings; in the order that two jobs may well tell it."""
     return [
         started(),
-        SeedStarted(0, "seed0.py"),
-        SeedStarted(1, "seed1.py"),
-        SeedInvalid(1, "seed1.py", "seed1.py:3: no inputs: define `inputs(rng)`"),
+        SeedStarted(index=0, seed="seed0.py"),
+        SeedStarted(index=1, seed="seed1.py"),
+        SeedInvalid(index=1, seed="seed1.py", reason="seed1.py:3: no inputs: define `inputs(rng)`"),
         done(1),
-        SeedStarted(2, "seed2.py"),
-        SeedRewritten(0, "seed0.py", 20, 8, 9),
-        SeedRewritten(2, "seed2.py", 11, 4, 5),
+        SeedStarted(index=2, seed="seed2.py"),
+        SeedRewritten(index=0, seed="seed0.py", sites=20, variants=8, cells=9),
+        SeedRewritten(index=2, seed="seed2.py", sites=11, variants=4, cells=5),
         cell(2, 0),
         cell(0, 0),
         cell(0, 1, VerdictKind.WRONG_RESULT, EVIDENCE),

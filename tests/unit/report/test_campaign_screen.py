@@ -16,7 +16,10 @@ from eqfuzz.report.campaign.screen import CampaignReport, CampaignScreen
 
 from . import sample_events as sample
 
-REASONS = [InvalidReason(sample.AUTOGRAD, 6, ["a.py"], "a.py"), InvalidReason("no inputs", 1, ["b.py"], "b.py:1")]
+REASONS = [
+    InvalidReason(reason=sample.AUTOGRAD, count=6, seeds=["a.py"], place="a.py"),
+    InvalidReason(reason="no inputs", count=1, seeds=["b.py"], place="b.py:1"),
+]
 
 
 def closed(**changed: object) -> str:

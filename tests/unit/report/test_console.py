@@ -81,7 +81,9 @@ def test_the_lines_to_paste_are_quoted_for_the_shell():
     from eqfuzz.report.run.finding_panel import paste_lines
 
     made = sample.finding(sample.POW)
-    script, replay = paste_lines(FindingReported(0, made, f"my out/findings/{made.id}", False), "my out")
+    script, replay = paste_lines(
+        FindingReported(index=0, finding=made, folder=f"my out/findings/{made.id}", known=False), "my out"
+    )
     assert script == f"python 'my out/findings/{made.id}/repro.py'"
     assert replay == f"eqfuzz replay {made.id} --out 'my out'"
 
@@ -151,8 +153,8 @@ def test_the_gravest_findings_come_first_at_the_end():
 
 
 def test_rules_with_other_verdicts_come_first_and_the_rest_is_one_line():
-    rules = {f"shape/rule_{i:02d}": RuleTally(100 - i, {"agree": 100 - i}) for i in range(30)}
-    rules["shape/last"] = RuleTally(1, {"hang": 1})
+    rules = {f"shape/rule_{i:02d}": RuleTally(variants=100 - i, verdicts={"agree": 100 - i}) for i in range(30)}
+    rules["shape/last"] = RuleTally(variants=1, verdicts={"hang": 1})
     text = shown([sample.started(), sample.summary(rules=rules)])
     assert text.index("shape/last") < text.index("shape/rule_00")
     assert "shape/rule_18" in text
@@ -232,7 +234,7 @@ def test_the_other_cells_that_show_it_are_counted():
 
 
 def test_a_dry_run_tells_each_seed():
-    events = [sample.started(), SeedRewritten(0, "a.py", 1200, 1, 0)]
+    events = [sample.started(), SeedRewritten(index=0, seed="a.py", sites=1200, variants=1, cells=0)]
     assert "a.py  1,200 sites, 1 variant" in shown(events, dry_run=True)
     assert "a.py" not in shown(events)
 

@@ -29,7 +29,12 @@ def refuse(constant: str) -> None:
 
 
 def seed_events(index: int) -> list[Event]:
-    return [SeedStarted(index, f"seed{index}.py"), sample.cell(index, 0), sample.cell(index, 1), sample.done(index)]
+    return [
+        SeedStarted(index=index, seed=f"seed{index}.py"),
+        sample.cell(index, 0),
+        sample.cell(index, 1),
+        sample.done(index),
+    ]
 
 
 def test_the_last_line_is_the_summary_and_nothing_is_lost():
@@ -71,7 +76,7 @@ def test_the_lines_do_not_depend_on_which_job_is_faster(order):
 def test_a_seed_whose_turn_it_is_is_told_at_once():
     stream = io.StringIO()
     report = JsonLines(stream)
-    for event in (sample.started(), *seed_events(1), SeedStarted(0, "seed0.py")):
+    for event in (sample.started(), *seed_events(1), SeedStarted(index=0, seed="seed0.py")):
         report.handle(event)
     assert [json.loads(line)["event"] for line in stream.getvalue().splitlines()] == ["start", "seed"]
     report.handle(sample.done(0))
@@ -79,7 +84,7 @@ def test_a_seed_whose_turn_it_is_is_told_at_once():
 
 
 def test_what_is_held_back_is_written_when_the_run_is_cut_short():
-    lines = written([sample.started(), SeedStarted(0, "seed0.py"), *seed_events(2), *seed_events(1)])
+    lines = written([sample.started(), SeedStarted(index=0, seed="seed0.py"), *seed_events(2), *seed_events(1)])
     indices = [json.loads(line).get("index") for line in lines]
     assert indices == [None, 0, 1, 1, 1, 1, 2, 2, 2, 2]
 

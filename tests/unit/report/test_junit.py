@@ -18,7 +18,7 @@ def told(path, *events):
 
 
 def done(index, seed):
-    return SeedDone(index, seed, 1.5, 1.0, {})
+    return SeedDone(index=index, seed=seed, seconds=1.5, cpu_seconds=1.0, timings={})
 
 
 def test_seeds_of_a_run(tmp_path):
@@ -26,11 +26,11 @@ def test_seeds_of_a_run(tmp_path):
     suite = told(
         tmp_path / "j.xml",
         done(0, "seeds/a/good.py"),
-        FindingReported(1, finding, "out/findings/x", known=False),
+        FindingReported(index=1, finding=finding, folder="out/findings/x", known=False),
         done(1, "seeds/b/bad.py"),
-        SeedInvalid(2, "c.py", "c.py: \x1b[31mno"),
+        SeedInvalid(index=2, seed="c.py", reason="c.py: \x1b[31mno"),
         done(2, "c.py"),
-        FindingReported(3, finding, "out/findings/y", known=False, issue="https://example.org/1"),
+        FindingReported(index=3, finding=finding, folder="out/findings/y", known=False, issue="https://example.org/1"),
         done(3, "d.py"),
     )
     assert {name: suite.get(name) for name in ("tests", "failures", "skipped", "errors")} == {
@@ -51,7 +51,7 @@ def test_seeds_of_a_run(tmp_path):
 def test_the_suite_counts_invalid_seeds_by_reason(tmp_path):
     suite = told(
         tmp_path / "j.xml",
-        SeedInvalid(0, "a.py", "a.py: no inputs"),
+        SeedInvalid(index=0, seed="a.py", reason="a.py: no inputs"),
         done(0, "a.py"),
         sample.summary(**sample.invalid(2), errors=["this installation is broken: see there"]),
     )
@@ -66,22 +66,56 @@ def test_the_suite_counts_invalid_seeds_by_reason(tmp_path):
 
 
 def test_a_campaign_tells_its_findings_after_the_seed(tmp_path):
-    started = CampaignStarted("n", 0, False, [], 1, [], [], 1, "local", True, "out", "db", {})
-    finding = FindingReported(7, finding_of(VerdictKind.HANG), "f", known=False)
-    suite = told(tmp_path / "j.xml", started, done(7, "a.py"), finding, ItemEnded(7, "a.py", "done", "", 3, 1.0))
+    started = CampaignStarted(
+        campaign="n",
+        seed=0,
+        resumed=False,
+        sources=[],
+        rules=1,
+        configs=[],
+        devices=[],
+        jobs=1,
+        executor="local",
+        feedback=True,
+        out="out",
+        store="db",
+        versions={},
+    )
+    finding = FindingReported(index=7, finding=finding_of(VerdictKind.HANG), folder="f", known=False)
+    suite = told(
+        tmp_path / "j.xml",
+        started,
+        done(7, "a.py"),
+        finding,
+        ItemEnded(index=7, seed="a.py", state="done", reason="", cells=3, cpu_seconds=1.0),
+    )
     [case] = suite.findall("testcase")
     assert case.find("failure") is not None
     assert case.get("time") == "1.500"
 
 
 def test_what_is_cut_off_is_no_case(tmp_path):
-    started = CampaignStarted("n", 0, False, [], 1, [], [], 1, "local", True, "out", "db", {})
+    started = CampaignStarted(
+        campaign="n",
+        seed=0,
+        resumed=False,
+        sources=[],
+        rules=1,
+        configs=[],
+        devices=[],
+        jobs=1,
+        executor="local",
+        feedback=True,
+        out="out",
+        store="db",
+        versions={},
+    )
     assert told(tmp_path / "j.xml", started, done(7, "a.py")).get("tests") == "0"
 
 
 def test_the_gravest_of_a_seed_comes_first(tmp_path):
     kinds = (VerdictKind.WRONG_METADATA, VerdictKind.WRONG_RESULT, VerdictKind.HANG)
-    made = [FindingReported(0, finding_of(kind), f"out/{kind}", known=False) for kind in kinds]
+    made = [FindingReported(index=0, finding=finding_of(kind), folder=f"out/{kind}", known=False) for kind in kinds]
     suite = told(tmp_path / "j.xml", *made, done(0, "a.py"), done(1, "b.py"))
     case, clean = suite.findall("testcase")
     assert [failure.get("type") for failure in case.findall("failure")] == ["wrong-result", "hang", "wrong-metadata"]

@@ -8,8 +8,15 @@ from eqfuzz.events.llm import AnswerJudged, CostReported, PromptTally, SampleEnd
 from eqfuzz.generate.llm.validation import Reason
 from eqfuzz.report.generate.llm import ENDINGS, WORDS, WritingReport, dollars
 
-GOOD = AnswerJudged("", "", 100, 50, 0.0003, False)
-BAD = AnswerJudged("syntax", "not valid Python: '(' was never closed", 100, 50, 0.0003, False)
+GOOD = AnswerJudged(reason="", message="", input_tokens=100, output_tokens=50, dollars=0.0003, kept=False)
+BAD = AnswerJudged(
+    reason="syntax",
+    message="not valid Python: '(' was never closed",
+    input_tokens=100,
+    output_tokens=50,
+    dollars=0.0003,
+    kept=False,
+)
 SUMMARY = WritingSummary(
     model="m",
     count=3,
@@ -20,7 +27,7 @@ SUMMARY = WritingSummary(
     valid_share=0.6667,
     first={"syntax": 2},
     failed={"syntax": 1},
-    prompts={"loops": PromptTally(3, 2)},
+    prompts={"loops": PromptTally(asked=3, accepted=2)},
     parts=1,
     reached=["lowering:lowering.cat"],
     queries=6,
@@ -46,12 +53,69 @@ def told(*, quiet=False):
     stream = io.StringIO()
     report = WritingReport(Console(file=stream, width=160), 3, quiet=quiet)
     with report:
-        report.handle(WritingStarted("m", "localhost:8000", ["loops"], 3, 0, 1.0, 0.25, "night"))
-        report.handle(SampleEnded(0, "loops", "", "", "", "night/programs/a.py", 7, None, [BAD, GOOD]))
-        report.handle(SampleEnded(1, "white-box", "lowering:lowering.cat", "", "", "b.py", 7, True, [GOOD]))
-        report.handle(SampleEnded(2, "loops", "", "syntax", "not valid\x1b[2J", "", 0, None, [BAD, BAD, BAD]))
+        report.handle(
+            WritingStarted(
+                model="m",
+                endpoint="localhost:8000",
+                prompts=["loops"],
+                count=3,
+                seed=0,
+                budget=1.0,
+                spent=0.25,
+                out="night",
+            )
+        )
+        report.handle(
+            SampleEnded(
+                number=0,
+                prompt="loops",
+                part="",
+                reason="",
+                message="",
+                file="night/programs/a.py",
+                sites=7,
+                reached=None,
+                rounds=[BAD, GOOD],
+            )
+        )
+        report.handle(
+            SampleEnded(
+                number=1,
+                prompt="white-box",
+                part="lowering:lowering.cat",
+                reason="",
+                message="",
+                file="b.py",
+                sites=7,
+                reached=True,
+                rounds=[GOOD],
+            )
+        )
+        report.handle(
+            SampleEnded(
+                number=2,
+                prompt="loops",
+                part="",
+                reason="syntax",
+                message="not valid\x1b[2J",
+                file="",
+                sites=0,
+                reached=None,
+                rounds=[BAD, BAD, BAD],
+            )
+        )
         report.handle(SUMMARY)
-        report.handle(CostReported(6, 900, 0.0018, 0.6667, 3, 2, 1666.667))
+        report.handle(
+            CostReported(
+                queries=6,
+                tokens=900,
+                dollars=0.0018,
+                valid_share=0.6667,
+                findings=3,
+                buckets=2,
+                findings_per_dollar=1666.667,
+            )
+        )
     return stream.getvalue()
 
 

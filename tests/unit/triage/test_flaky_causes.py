@@ -42,7 +42,18 @@ def test_the_run_counts_flaky_cells_by_cause():
     tally = RunCounters()
     for cause in ("its script shows no difference", "not on the stock path", "its script shows no difference"):
         verdict = Verdict(VerdictKind.FLAKY, "it differs", cause=cause)
-        tally.count(CellJudged(0, "seed.py", 0, [], "cpu", "inductor", verdict, 1.0))
+        tally.count(
+            CellJudged(
+                index=0,
+                seed="seed.py",
+                variant=0,
+                rules=[],
+                device="cpu",
+                config="inductor",
+                verdict=verdict,
+                seconds=1.0,
+            )
+        )
     summary = tally.summary(seed=0, interrupted=False, out_of_time=False, seconds=1.0, cpu_seconds=1.0)
     assert summary.flaky == {"its script shows no difference": 2, "not on the stock path": 1}
     assert summary.to_json()["flaky"] == summary.flaky
