@@ -1,10 +1,10 @@
-"""How much of the compiler generated programs reach: ``python -m benchmarks.coverage --count 88``, ``make coverage``.
+"""Compiler coverage of generated programs: ``python -m benchmarks.coverage --count 88``, ``make coverage``.
 
-Counts statements of torch/_dynamo, torch/_inductor and torch/_functorch that ran, those that importing runs included,
-with coverage.py's C tracer. Every program is compiled and called in a process of its own, forked from one that has
-imported torch, on all its input sets, backward included; one cache folder serves all and begins empty. Programs are
-those of the mixed template unless ``--templates`` says otherwise, compiled under eqfuzz's own configurations in turn
-(``--configs`` chooses). Prints the curve and draws it to ``--plot``.
+Counts the statements of torch/_dynamo, torch/_inductor and torch/_functorch that run, importing included, with the C
+tracer of coverage.py. Every program is compiled and called on all its input sets, backward included, in a process
+forked from one that has imported torch; all share one cache folder, which is empty at the start. Programs are those of
+the mixed template, or of ``--templates``, compiled alternately under eqfuzz's configurations, or ``--configs``. Prints
+the curve, and draws it to ``--plot``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PACKAGES = ("_dynamo", "_inductor", "_functorch")
 CONFIGS = ("inductor", "inductor-dynamic", "inductor", "inductor-scalar-outputs")
 SECONDS = 180
 TORCHFUZZ = 57_250
-"""Statements after 88 of TorchFuzz's programs, where its curve is flat (torch 2.13.0, CPU, the same count)."""
+"""Statements after 88 programs of TorchFuzz, where its curve is flat (torch 2.13.0, CPU, counted in the same way)."""
 
 Lines = dict[str, set[int]]
 
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage", description=__doc__)
     parser.add_argument("--count", type=int, default=88)
     parser.add_argument("--start", type=int, default=0)
-    parser.add_argument("--templates", nargs="+", default=[], help="these (default: all, mixed)")
+    parser.add_argument("--templates", nargs="+", default=[], help="names of templates (default: all, mixed)")
     parser.add_argument("--configs", nargs="+", default=list(CONFIGS))
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--plot", type=Path, default=None, metavar="FILE")
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         curve = [(0, statements.count(reached))]
         print(f"importing: {curve[0][1]:,} of {statements.total:,} statements", flush=True)
         programs = list(_programs(chosen.templates, chosen.start, chosen.count, chosen.configs))
-        began = time.monotonic()
+        start = time.monotonic()
         errors: Counter[str] = Counter()
         for number, (lines, error) in enumerate(_all(programs, chosen.jobs, coverage), 1):
             _merge(reached, lines)
@@ -64,8 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if number in (1, 2, 5, 10, 20, 40, 60, 88) or number % 50 == 0 or number == len(programs):
                 curve.append((number, statements.count(reached)))
                 share = curve[-1][1] / statements.total
-                told = f"{number:5} programs  {curve[-1][1]:7,} statements  {share:.1%}"
-                print(f"{told}  {time.monotonic() - began:6.0f} s, {sum(errors.values())} raised", flush=True)
+                progress = f"{number:5} programs  {curve[-1][1]:7,} statements  {share:.1%}"
+                print(f"{progress}  {time.monotonic() - start:6.0f} s, {sum(errors.values())} raised", flush=True)
     for message, count in errors.most_common(12):
         print(f"  {count:3} x {message}")
     for package in PACKAGES:
@@ -86,22 +86,22 @@ def _programs(names: Sequence[str], start: int, count: int, configs: Sequence[st
 
 
 def _tracing() -> Any:
-    """A tracer that runs from the first import of a measured package on: `torch._C` cannot be imported under one."""
+    """A tracer that starts at the first import of a measured package: `torch._C` cannot be imported under a tracer."""
     import coverage
 
     packages = [f"torch.{package}" for package in PACKAGES]
     tracer = coverage.Coverage(source_pkgs=packages, data_file=None, config_file=False)
 
-    class Starting:
-        begun = False
+    class StartTracer:
+        has_started = False
 
         @classmethod
         def find_spec(cls, name: str, *_: Any) -> None:
-            if not cls.begun and name.startswith(tuple(packages)):
-                cls.begun = True
+            if not cls.has_started and name.startswith(tuple(packages)):
+                cls.has_started = True
                 tracer.start()
 
-    sys.meta_path.insert(0, Starting)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, StartTracer)  # type: ignore[arg-type]
     import torch
     import torch._inductor.compile_fx
 
@@ -122,7 +122,7 @@ def _merge(into: Lines, lines: Lines) -> None:
 
 
 def _all(programs: Sequence[tuple[str, str]], jobs: int, tracer: Any) -> Iterator[tuple[Lines, str]]:
-    """What each program ran, and why it failed if it did, in order of their ends."""
+    """The lines that each program ran, and its error or an empty text, in order of completion."""
     context = multiprocessing.get_context("fork")
     waiting = list(programs)[::-1]
     running: dict[Any, tuple[Any, float]] = {}
@@ -139,10 +139,10 @@ def _all(programs: Sequence[tuple[str, str]], jobs: int, tracer: Any) -> Iterato
             try:
                 yield receiver.recv()
             except EOFError:
-                yield {}, "the process died, or ran out of time"
+                yield {}, "the process crashed or timed out"
             child.join()
-        for child, began in running.values():
-            if time.monotonic() - began > SECONDS:
+        for child, start in running.values():
+            if time.monotonic() - start > SECONDS:
                 child.kill()
 
 
@@ -155,10 +155,10 @@ def _child(source: str, config: str, sender: Any, tracer: Any) -> None:
     error = ""
     try:
         _compile(source, config)
-    except Exception as raised:
-        error = f"{type(raised).__name__}: {str(raised).splitlines()[0][:90] if str(raised) else ''}"
+    except Exception as exception:
+        error = f"{type(exception).__name__}: {str(exception).splitlines()[0][:90] if str(exception) else ''}"
         with contextlib.suppress(Exception):
-            traceback.clear_frames(raised.__traceback__)
+            traceback.clear_frames(exception.__traceback__)
     ran = {file: numbers - before.get(file, frozenset()) for file, numbers in _lines(tracer).items()}
     sender.send(({file: numbers for file, numbers in ran.items() if numbers}, error))
     sender.close()
@@ -187,7 +187,7 @@ def _compile(source: str, config_name: str) -> None:
 
 
 class _Statements:
-    """What coverage.py counts as statements in every file of the packages, imported or not."""
+    """The statements of all files of the packages, imported or not, as coverage.py counts them."""
 
     def __init__(self) -> None:
         import torch
@@ -206,7 +206,7 @@ class _Statements:
         return sum(len(parser.statements) for file, parser in self._of(package))
 
     def count(self, lines: Lines, package: str = "") -> int:
-        """Statements among the lines."""
+        """The number of statements among ``lines``, of one package or all."""
         return sum(
             len(parser.statements & parser.first_lines(lines[file]))
             for file, parser in self._of(package)

@@ -1,9 +1,9 @@
-"""Does a campaign stand bad seeds? ``python -m benchmarks.crash_load --minutes 60``: cells with a tenth of them bad.
+"""Robustness against bad seeds: ``python -m benchmarks.crash_load --minutes 60`` with a tenth of the seeds bad.
 
-Two campaigns over as many seed files with the same configuration: in one all are healthy, in the other every tenth
-segfaults, hangs or exhausts its memory while it is loaded, in eager, or only when it is compiled. They take turns, so
-that both meet the same machine. Counted are compiled cells of healthy seeds while new ones are begun; prints their
-rates and the ratio. Start-up is not counted. The seeds last for the whole time: none need be drawn twice.
+Compares two campaigns over as many seed files with the same configuration: in one all seeds are healthy, in the other
+every tenth segfaults, hangs or exhausts its memory when it is loaded, run in eager, or compiled. They alternate, so
+that both run under the same conditions. Counts compiled cells of healthy seeds while new seeds are started, without
+start-up; prints both rates and their ratio. There are enough seeds for the whole time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 
 from benchmarks.programs import programs
 
-WANTED = 0.8
+REQUIRED = 0.8
 BAD = "bad"
 
 FAULTS = {
@@ -31,12 +31,12 @@ FAULTS = {
     "hang": "exec('while True: pass')",
     "memory": "torch.empty(100 * 2**30, dtype=torch.uint8).fill_(1)",
 }
-PLACES = ("load", "eager", "compiled")
+STAGES = ("load", "eager", "compiled")
 
 AT = {
     "load": "{fault}\n",
     "eager": "def fail():\n    {fault}\n",
-    # Dynamo knows that it compiles, and leaves the call to the compiled function.
+    # Dynamo evaluates is_compiling() to True, and leaves the call in the compiled function.
     "compiled": "@torch.compiler.disable\ndef fail():\n    {fault}\n",
 }
 CALLS = {"load": "", "eager": "    fail()\n", "compiled": "    if torch.compiler.is_compiling():\n        fail()\n"}
@@ -59,15 +59,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         order = [clean, loaded, loaded, clean] * ((chosen.turns + 1) // 2)
         for campaign in order[: 2 * chosen.turns]:
             campaign.take(60 * chosen.minutes / chosen.turns)
-            print(campaign.told(), flush=True)
+            print(campaign.summary(), flush=True)
     ratio = loaded.rate / clean.rate
-    print(f"cells of healthy seeds under load over those without: {ratio:.3f}, {WANTED} wanted")
-    return 0 if ratio >= WANTED else 1
+    print(f"cells of healthy seeds under load over those without: {ratio:.3f}, {REQUIRED} required")
+    return 0 if ratio >= REQUIRED else 1
 
 
 @dataclasses.dataclass
 class Turns:
-    """A campaign that is gone on with turn by turn; ``seconds`` are wall seconds in which it began new seeds."""
+    """A campaign that runs in turns; ``seconds`` is the wall time in which it started new seeds."""
 
     folder: Path
     name: str
@@ -86,12 +86,12 @@ class Turns:
         """Compiled cells of healthy seeds per wall minute."""
         return 60 * self.cells / max(self.seconds, 1e-9)
 
-    def told(self) -> str:
+    def summary(self) -> str:
         counts = ", ".join(f"{count} {state}" for state, count in sorted(self.states.items()))
         return f"{self.name}: {self.rate:.1f} cells a minute after {self.seconds:.0f} s; {counts or 'nothing ended'}"
 
     def take(self, seconds: float) -> None:
-        """Let it run for ``seconds`` and until what is in flight has ended, which is not counted."""
+        """Run it for ``seconds``, then until the seeds in progress end, which is not counted."""
         file = self.folder / f"{self.name}.toml"
         lines = ["[sources]", f'seeds = ["{self.name}"]', "templates = []", "[rewriting]"]
         file.write_text("\n".join([*lines, f"variants = {self.chosen.variants}"]) + "\n", encoding="utf-8")
@@ -102,15 +102,15 @@ class Turns:
             (self.folder / f"{self.name}.stderr").open("w+", encoding="utf-8") as errors,
             subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=environment, text=True) as process,
         ):
-            began: float | None = None
+            start: float | None = None
             counting = True
             for line in process.stdout or ():
                 event = json.loads(line)
                 now = time.monotonic()
-                if began is None and event["event"] == "item":
-                    began = now
-                if counting and began is not None and now - began >= seconds:
-                    self.seconds += now - began
+                if start is None and event["event"] == "item":
+                    start = now
+                if counting and start is not None and now - start >= seconds:
+                    self.seconds += now - start
                     counting = False
                     process.terminate()
                 if counting and event["event"] == "cell" and event["config"] and BAD not in Path(event["seed"]).name:
@@ -120,22 +120,22 @@ class Turns:
                     self.states[f"{kind} {event['state']}"] += 1
             if counting:
                 errors.seek(0)
-                raise SystemExit(f"{self.name}: ended after {process.wait()} by itself: {errors.read().strip()}")
+                raise SystemExit(f"{self.name}: ended by itself with status {process.wait()}: {errors.read().strip()}")
 
 
 def write_seeds(folder: Path, number: int, bad: int, operators: int) -> None:
-    """``number`` seed files, ``bad`` of them bad in all ways in turn."""
+    """``number`` seed files, ``bad`` of which are bad, in all kinds alternately."""
     folder.mkdir()
-    ways = itertools.cycle([(place, fault) for fault in FAULTS for place in PLACES])
+    kinds = itertools.cycle([(stage, fault) for fault in FAULTS for stage in STAGES])
     sources = programs(operators, backward=False, seed=0)
     for index in range(number):
         source = next(sources).source
         if index < bad:
-            place, fault = next(ways)
-            name = f"{BAD}-{place}-{fault}-{index}.py"
+            stage, fault = next(kinds)
+            name = f"{BAD}-{stage}-{fault}-{index}.py"
             head, body = source.split("def program(x, y):\n")
-            before = f"import ctypes\n{head}\n{AT[place].format(fault=FAULTS[fault])}\n\ndef program(x, y):\n"
-            source = f"{before}{CALLS[place]}{body}"
+            before = f"import ctypes\n{head}\n{AT[stage].format(fault=FAULTS[fault])}\n\ndef program(x, y):\n"
+            source = f"{before}{CALLS[stage]}{body}"
         else:
             name = f"seed-{index}.py"
         (folder / name).write_text(source, encoding="utf-8")

@@ -1,9 +1,10 @@
-"""Memory of a long ``eqfuzz mutate``, and what it leaves behind: ``python -m benchmarks.endurance --minutes 60``.
+"""Memory and leftovers of a long ``eqfuzz mutate``: ``python -m benchmarks.endurance --minutes 60``.
 
-Every 20 s: the resident memory of eqfuzz and of the process that forks, that of all together (proportional set size, so
-that pages shared by forks count once), processes and bytes on disk. Exit code 1 where the median of the last ten
-minutes is over 1.1 times that of the ten after the first ten, where a process of the run outlives it by 5 s, or where a
-file appeared in the temporary folder or the home outside the run's own folder and torch's toolchain.
+Samples every 20 s: the resident memory of eqfuzz and of its fork server, the memory of all processes together
+(proportional set size, so that pages shared by forks count once), the number of processes, and bytes on disk. Exit code
+1 where the median memory of the last ten minutes exceeds 1.1 times that of the second ten minutes, where a process
+outlives the run by 5 s, or where a file was created in the temporary folder or the home directory, outside the run's
+own folder and torch's caches.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ GROWTH = 1.1
 COLUMNS = ("eqfuzz MB", "zygote MB", "all MB", "processes", "on disk MB")
 
 Sample = tuple[float, ...]
-"""Minutes since the start, then what COLUMNS names."""
+"""Minutes since the start, then the values of COLUMNS."""
 
 
 def main() -> int:
@@ -48,23 +49,22 @@ def main() -> int:
         command += ["--time", f"{arguments.minutes:g}m", "--jobs", str(arguments.jobs), "--out", str(out)]
         process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE, text=True)
         samples = _watch(process, out)
-        told = process.communicate()[0]
-        print(told)
+        print(process.communicate()[0])
         time.sleep(5)
         left = [p.info["name"] for p in psutil.process_iter(["name"]) if _session(p.pid) == process.pid]
         stray = sorted(_outside(Path(place)) - before)
-    table, grown = _table(samples, arguments.minutes)
+    table, has_grown = _table(samples, arguments.minutes)
     Console(width=None if sys.stdout.isatty() else 120).print(table)
     print(f"exit status {process.returncode}; processes left: {left or 'none'}; files outside: {stray or 'none'}")
-    return int(grown or bool(left) or bool(stray) or process.returncode not in (0, 1))
+    return int(has_grown or bool(left) or bool(stray) or process.returncode not in (0, 1))
 
 
 def _watch(process: subprocess.Popen[str], out: Path) -> list[Sample]:
-    began, samples = time.monotonic(), list[Sample]()
+    start, samples = time.monotonic(), list[Sample]()
     parent = psutil.Process(process.pid)
     while process.poll() is None:
         with contextlib.suppress(psutil.Error, OSError):
-            samples.append(((time.monotonic() - began) / 60, *_sample(parent, out)))
+            samples.append(((time.monotonic() - start) / 60, *_sample(parent, out)))
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(EVERY)
     return samples
@@ -73,7 +73,7 @@ def _watch(process: subprocess.Popen[str], out: Path) -> list[Sample]:
 def _sample(parent: psutil.Process, out: Path) -> Sample:
     children = parent.children(recursive=True)
     zygotes = parent.children()
-    # Whole, not in proportion: how many forks share the pages of the zygote changes with every sample.
+    # Resident, not proportional: the number of forks that share the zygote's pages changes with every sample.
     sizes = [_mb(p, "rss") for p in (parent, *zygotes)]
     every = sum(_mb(p, "pss") for p in [parent, *children])
     disk = sum(_bytes(path) for path in out.rglob("*")) if out.exists() else 0
@@ -81,7 +81,7 @@ def _sample(parent: psutil.Process, out: Path) -> Sample:
 
 
 def _mb(process: psutil.Process, measure: Literal["rss", "pss"]) -> float:
-    """0 where it has ended meanwhile."""
+    """The memory of ``process`` in MiB; 0 where it has ended."""
     try:
         return getattr(process.memory_full_info(), measure) / 2**20
     except psutil.Error:
@@ -103,7 +103,7 @@ def _session(pid: int) -> int:
 
 
 def _outside(own: Path) -> set[str]:
-    """What lies in the temporary folder and in the home, but for ``own`` and what others' tools keep there."""
+    """The paths in the temporary folder, the home directory and ``~/.cache``, without ``own``."""
     places = (Path(tempfile.gettempdir()), Path.home(), Path.home() / ".cache")
     return {str(path) for place in places for path in place.iterdir() if path != own}
 

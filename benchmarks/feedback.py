@@ -1,8 +1,9 @@
-"""Does feedback pay? ``python -m benchmarks.feedback --cpu 600``: campaigns with it and without, at equal CPU time.
+"""Benefit of feedback: ``python -m benchmarks.feedback --cpu 600`` compares campaigns with and without it.
 
-For each random seed two campaigns over the shipped seeds and all templates: one steered, one that chooses uniformly.
-Counted are distinct lines of the compiler (torch/_dynamo, torch/_inductor, torch/_functorch …) that ran while cells
-were compiled, traced for every seed of both, at equal CPU seconds of cells. Prints the curves' ends and their ratio.
+For each random seed there are two campaigns over the shipped seeds and all templates: one with feedback, one that
+chooses uniformly. Counts the distinct lines of the compiler (torch/_dynamo, torch/_inductor, torch/_functorch, …) that
+run while cells are compiled, traced for every seed, at equal CPU seconds of cells. Prints the final points of the
+curves and their ratio.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-WANTED = 1.15
+REQUIRED = 1.15
 FIGURES = ("programs", "cells", "cpu_seconds", "features", "lines")
 
 
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.feedback", description=__doc__)
     parser.add_argument("--cpu", type=int, default=600, help="CPU seconds of cells for each campaign")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="random seeds")
-    parser.add_argument("--epoch", type=int, default=8, help="seeds after which is learnt")
+    parser.add_argument("--epoch", type=int, default=8, help="seeds per epoch")
     parser.add_argument("--variants", type=int, default=1, help="variants per seed")
     parser.add_argument("--configs", default="all", help="compile configurations, as in `eqfuzz campaign --config`")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -39,14 +40,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="eqfuzz-feedback-") as folder:
         for seed in chosen.seeds:
             lines: dict[bool, int] = {}
-            for steered in (False, True):
-                point = _campaign(Path(folder), seed, steered, chosen)
-                lines[steered] = point["lines"]
-                ratio = f"{lines[True] / lines[False]:.3f}" if steered else ""
+            for guided in (False, True):
+                point = _campaign(Path(folder), seed, guided, chosen)
+                lines[guided] = point["lines"]
+                ratio = f"{lines[True] / lines[False]:.3f}" if guided else ""
                 figures = [point[figure] for figure in FIGURES]
                 row = [
                     str(seed),
-                    "feedback" if steered else "uniform",
+                    "feedback" if guided else "uniform",
                     *(f"{figure:,.0f}" for figure in figures),
                     ratio,
                 ]
@@ -55,13 +56,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ratios.append(lines[True] / lines[False])
     Console(width=None if sys.stdout.isatty() else 120).print(table)
     mean = statistics.geometric_mean(ratios)
-    print(f"lines with feedback over lines without: {mean:.3f} on the mean, {WANTED} wanted")
-    return 0 if mean >= WANTED else 1
+    print(f"lines with feedback over lines without: {mean:.3f} on average, {REQUIRED} required")
+    return 0 if mean >= REQUIRED else 1
 
 
-def _campaign(folder: Path, seed: int, steered: bool, chosen: argparse.Namespace) -> dict[str, Any]:
-    """The figures of the campaign at its CPU seconds."""
-    name = f"{'feedback' if steered else 'uniform'}-{seed}"
+def _campaign(folder: Path, seed: int, guided: bool, chosen: argparse.Namespace) -> dict[str, Any]:
+    """The figures of a campaign after ``--cpu`` CPU seconds."""
+    name = f"{'feedback' if guided else 'uniform'}-{seed}"
     file = folder / f"{name}.toml"
     lines = [
         f"seed = {seed}",
@@ -72,7 +73,7 @@ def _campaign(folder: Path, seed: int, steered: bool, chosen: argparse.Namespace
         "[feedback]",
         f"epoch = {chosen.epoch}",
         "traced = 1.0",
-        f"enabled = {str(steered).lower()}",
+        f"enabled = {str(guided).lower()}",
     ]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     command = [
@@ -94,14 +95,14 @@ def _campaign(folder: Path, seed: int, steered: bool, chosen: argparse.Namespace
         raise SystemExit(f"{name}: exit status {done.returncode}: {done.stderr.strip()}")
     curve = json.loads((folder / "out" / name / "stats.json").read_text(encoding="utf-8"))["curve"]
     if not curve or curve[-1]["cpu_seconds"] < 0.9 * chosen.cpu:
-        raise SystemExit(f"{name}: its epochs end long before {chosen.cpu} CPU seconds")
+        raise SystemExit(f"{name}: its last epoch ends long before {chosen.cpu} CPU seconds")
     for point in curve:
         print(f"  {name}: {point['cpu_seconds']:.0f} CPU s, {point['lines']:,} lines", file=sys.stderr, flush=True)
     return _at(curve, chosen.cpu)
 
 
 def _at(curve: Sequence[dict[str, Any]], cpu: float) -> dict[str, Any]:
-    """The curve at ``cpu`` CPU seconds, straight between two points; its end, where it ends before."""
+    """The curve at ``cpu`` CPU seconds, by linear interpolation; its last point where it ends earlier."""
     before: dict[str, Any] = dict.fromkeys(FIGURES, 0)
     for point in curve:
         if point["cpu_seconds"] >= cpu:

@@ -1,4 +1,4 @@
-"""One program in a process of its own, without eqfuzz: what a fuzzer pays that starts Python for each.
+"""Runs one program without eqfuzz: the cost of a fuzzer that starts a Python process per program.
 
 Reads ``{"source": …, "backward": …}`` from stdin; the program takes two 16 × 16 float32 tensors and returns two.
 """
@@ -19,8 +19,8 @@ def main() -> None:
     program: Any = namespace["program"]
     rng = np.random.default_rng(0)
     x, y = (torch.from_numpy(rng.standard_normal((16, 16)).astype(np.float32)) for _ in range(2))
-    for given in (x, y):
-        given.requires_grad_(request["backward"])
+    for tensor in (x, y):
+        tensor.requires_grad_(request["backward"])
     inductor_config.fallback_random = True  # type: ignore[attr-defined]
     for function in (program, torch.compile(program)):
         outputs = function(x, y)

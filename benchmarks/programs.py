@@ -1,4 +1,4 @@
-"""Random programs of a given number of operators, to be compiled by all columns of a benchmark alike."""
+"""Random programs with a given number of operators, for benchmarks."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ OPERATORS = (
 
 
 def programs(operators: int, *, backward: bool, seed: int) -> Iterator[Program]:
-    """Distinct seeds without end: two 16 × 16 float32 inputs, two outputs, ``operators`` operators in between."""
+    """Endless distinct seeds with two 16 × 16 float32 inputs, ``operators`` operators and two outputs."""
     rng = random.Random(f"{operators} {backward} {seed}")
     while True:
         names = ["x", "y"]
         lines = ["import torch", "", "", "def program(x, y):"]
         for number in range(operators):
-            made = rng.choice(OPERATORS).format(a=rng.choice(names[-3:]), b=rng.choice(names))
-            lines.append(f"    v{number} = {made}")
+            expression = rng.choice(OPERATORS).format(a=rng.choice(names[-3:]), b=rng.choice(names))
+            lines.append(f"    v{number} = {expression}")
             names.append(f"v{number}")
         grad = ", requires_grad=True" if backward else ""
         lines += [f"    return {names[-1]}, {names[-2]}", "", "", "def inputs(rng):"]

@@ -1,9 +1,9 @@
-"""How a campaign on a Ray cluster of this machine scales: ``python -m benchmarks.ray_scaling --cells 200``.
+"""Scaling of a campaign on a local Ray cluster: ``python -m benchmarks.ray_scaling --cells 200``.
 
-The same campaign with one worker, two, … until as many as given: compiled cells for each wall second from the first
-seed's start to the last one's end, and for each CPU second of the processes that run them; what the campaign's own
-process and Ray's daemons spend for each cell beside that; and what a worker's process and the one that it forks from
-hold (proportional set size). Give it a machine of its own: what else runs there is part of what is measured.
+Runs the same campaign with 1, 2, … ``--workers`` workers. Prints compiled cells per wall second, from the start of the
+first seed to the end of the last one, and per CPU second of the processes that run them; the CPU time per cell of the
+campaign's own process and of Ray's daemons; and the memory of a worker and of its fork server (proportional set size).
+Run it on an idle machine: other load distorts the result.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ def main() -> int:
     first = 0.0
     for workers in range(1, arguments.workers + 1):
         with tempfile.TemporaryDirectory(prefix="eqfuzz-scaling-") as place:
-            measured = Measured()
-            measured.run(arguments.cells, workers, Path(place))
-        first = first or measured.per_second
-        table.add_row(str(workers), *measured.row(first))
+            campaign = MeasuredCampaign()
+            campaign.run(arguments.cells, workers, Path(place))
+        first = first or campaign.per_second
+        table.add_row(str(workers), *campaign.row(first))
     Console(width=None if sys.stdout.isatty() else 120).print(table)
     return 0
 
 
-class Measured:
-    """One campaign, measured while it runs."""
+class MeasuredCampaign:
+    """A campaign that is measured while it runs."""
 
     def __init__(self) -> None:
         self.cells = 0
         self.cpu_seconds = 0.0
-        self._began = self._ended = 0.0
+        self._start = self._end = 0.0
         self._own_before = self._own_cpu = 0.0
         self._ray_cpu: dict[int, float] = {}
         self._memory: dict[str, list[float]] = {"worker": [], "fork": []}
@@ -64,7 +64,7 @@ class Measured:
 
     @property
     def per_second(self) -> float:
-        return self.cells / (self._ended - self._began)
+        return self.cells / (self._end - self._start)
 
     def run(self, cells: int, workers: int, out: Path) -> None:
         configuration = from_tables(
@@ -102,12 +102,12 @@ class Measured:
         now = time.monotonic()
         match event:
             case ItemStarted():
-                if not self._began:
-                    self._began, self._own_before = now, time.process_time()
+                if not self._start:
+                    self._start, self._own_before = now, time.process_time()
             case ItemEnded(cells=cells, cpu_seconds=cpu_seconds):
                 self.cells += cells
                 self.cpu_seconds += cpu_seconds
-                self._ended, self._own_cpu = now, time.process_time() - self._own_before
+                self._end, self._own_cpu = now, time.process_time() - self._own_before
             case _:
                 pass
 

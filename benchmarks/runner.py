@@ -1,9 +1,8 @@
-"""CPU seconds per distinct compiled program: a process for each, a fork of a warm process for each, eqfuzz's batches.
+"""CPU seconds per distinct compiled program: one process each, one fork of a warm process each, or eqfuzz's batches.
 
-All columns get the same random programs, none of which any cache knows; header, vector width probes and the start of
-the warm processes are paid before the clock starts. eqfuzz judges what it runs, the others do not. Repeats are
-interleaved, medians are printed; only ratios of one run mean anything. A second table shows where the CPU time of
-``eqfuzz mutate`` goes on shipped seeds.
+All columns get the same random programs, which are in no cache; the header, vector width probes and the start of the
+warm processes are not measured. Only eqfuzz judges what it runs. Repeats are interleaved, and medians printed; only
+ratios of one run are meaningful. A second table shows where ``eqfuzz mutate`` spends its CPU time on shipped seeds.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ from eqfuzz.run.processes.pool import Pool
 KINDS = {"12 operators": (12, False), "30 operators": (30, False), "12 operators, backward": (12, True)}
 BATCH = 12
 PROCESSES = 4
-"""Programs per repeat in the column of one process each: it is the slow one."""
+"""Programs per repeat in the slow column of one process each."""
 
 COMPILER_STAGES = ("compile", "g++", "build")
-"""Stages of a case that are ``torch.compile`` or the C++ compiler."""
+"""The stages of a case in ``torch.compile`` or the C++ compiler."""
 
 
 def main() -> None:
@@ -105,30 +104,30 @@ def _together(pool: Pool, chosen: Sequence[Program]) -> float:
 
 
 def _erased(pool: Pool, program: Program) -> float:
-    """What each of a dozen programs costs of which the compiler makes the same code as of another."""
+    """CPU seconds of a program for which the compiler generates the same code as for another."""
     same = [program.with_source(f"{program.source}\n# {number}\n") for number in range(BATCH)]
     alone, _ = _cost(pool, [program.with_source(f"{program.source}\nAGAIN = 1\n")])
-    seconds, told = _cost(pool, [program, *same])
-    if told["erased"] != len(same):
-        raise SystemExit(f"{told['erased']} of {len(same)} programs were recognised as the same")
+    seconds, batch = _cost(pool, [program, *same])
+    if batch["erased"] != len(same):
+        raise SystemExit(f"{batch['erased']} of {len(same)} programs were recognised as the same")
     return (seconds - alone) / len(same)
 
 
 def _cost(pool: Pool, chosen: Sequence[Program]) -> tuple[float, dict[str, Any]]:
-    """CPU seconds of one child that runs the programs, and what it told."""
-    told: dict[str, Any] = {}
+    """CPU seconds of one child that runs the programs, and its ``batch`` event."""
+    batch: dict[str, Any] = {}
     for event in pool.run({"programs": [program.to_json() for program in chosen]}):
         if event["event"] == "batch":
-            told = event
+            batch = event
         if event["event"] == "exit":
             if event["reason"] != "done":
                 raise SystemExit(f"{event['detail']}\n{event['output']}")
-            return event["cpu_seconds"], told
-    raise SystemExit("the runner ended without saying how")
+            return event["cpu_seconds"], batch
+    raise SystemExit("the child ended without an exit event")
 
 
 def _stages(out: Path, count: int) -> Table:
-    """Where the CPU time goes in ``eqfuzz mutate`` over shipped seeds, as this version makes its cells."""
+    """CPU time by stage of ``eqfuzz mutate`` over shipped seeds."""
     everything = sorted(folder("seeds").glob("handwritten/**/*.py"))
     chosen = everything[:: max(1, len(everything) // count)][:count]
     command = [sys.executable, "-m", "eqfuzz", "mutate", *map(str, chosen), "--format", "json", "--out", str(out)]
@@ -144,8 +143,8 @@ def _stages(out: Path, count: int) -> Table:
         if event["event"] == "done":
             stages.update(event["timings"])
     in_cases = sum(event["cpu_seconds"] for event in events if event["event"] == "done")
-    told = f"{summary['cells']} cells, {summary['erased']} of them erased, {summary['cells'] / total:.2f} per CPU-s"
-    table = Table("stage", "CPU-s", "share", title=f"eqfuzz mutate on {count} seeds: {told}")
+    totals = f"{summary['cells']} cells, {summary['erased']} of them erased, {summary['cells'] / total:.2f} per CPU-s"
+    table = Table("stage", "CPU-s", "share", title=f"eqfuzz mutate on {count} seeds: {totals}")
     for stage, seconds in stages.most_common():
         table.add_row(stage, f"{seconds:.1f}", f"{seconds / in_cases:.1%}")
     compiling = sum(stages[stage] for stage in COMPILER_STAGES)

@@ -1,8 +1,8 @@
-"""What a store of campaigns bears: ``python -m benchmarks.store --threads 16 --seconds 20 --db postgresql://…``.
+"""Throughput of a campaign store: ``python -m benchmarks.store --threads 16 --seconds 20 --db postgresql://…``.
 
-As many threads as given claim items and finish them at once, as one thread for each worker does in ``eqfuzz campaign``,
-with outcomes as large as those of a real campaign's first half hour. Told are items claimed and finished a second, and
-what an item takes in the database. Without ``--db`` it is SQLite in a temporary folder.
+Threads lease items and finish them concurrently, as one thread per worker does in ``eqfuzz campaign``, with outcomes as
+large as those of the first half hour of a real campaign. Prints the items finished per second, and the size of an item
+in the database. Without ``--db`` the store is SQLite in a temporary folder.
 """
 
 from __future__ import annotations

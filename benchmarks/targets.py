@@ -1,4 +1,4 @@
-"""What children do for a benchmark of the runner: the same programs compiled in three ways."""
+"""Targets of the child processes of `benchmarks.runner`: the same programs compiled in different ways."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Emit = Callable[[dict[str, Any]], None]
 
 
 def compile_one(program: Program) -> None:
-    """Run it in eager, compile it and run that, as a fuzzer with a process per program does."""
+    """Run ``program`` in eager and compiled, as a fuzzer with one process per program does."""
     loaded = Loaded(program)
     calls = loaded.calls(0)
     observe(loaded.instance, calls)
@@ -32,13 +32,13 @@ def compile_one(program: Program) -> None:
 
 
 def run_stock(data: dict[str, Any], emit: Emit) -> None:
-    """One program in a forked child, compiled as torch does it."""
+    """Compile one program in a forked child, on torch's stock path."""
     emit({"event": "stage", "stage": "compile", "seconds": 300.0})
     compile_one(Program.from_json(data["programs"][0]))
 
 
 def run_batch(data: dict[str, Any], emit: Emit) -> None:
-    """Programs that have nothing to do with each other, in one batch of eqfuzz's, judged too."""
+    """Compile and judge unrelated programs in one batch of eqfuzz."""
     programs = [Program.from_json(program) for program in data["programs"]]
     case = Case(
         program=programs[0],
@@ -56,15 +56,15 @@ def run_batch(data: dict[str, Any], emit: Emit) -> None:
     )
     clock = StageTimer(emit)
     clock.enter("eager", 300.0)
-    told: list[JudgedCell] = []
-    began = time.monotonic()
+    cells: list[JudgedCell] = []
+    start = time.monotonic()
     subjects: list[LoadedVariant] = []
     for number, program in enumerate(programs):
         loaded = Loaded(program)
         calls = loaded.calls(0)
         subjects.append(LoadedVariant(number, original(program), loaded, calls, observe(loaded.instance, calls)))
     batches = BatchedCells(
-        case, CellJudge(case, clock, subjects[0], ()), lambda _v, _d, _c, judged: told.append(judged)
+        case, CellJudge(case, clock, subjects[0], ()), lambda _v, _d, _c, judged: cells.append(judged)
     )
     for subject in subjects:
         batches.add(subject)
@@ -72,10 +72,10 @@ def run_batch(data: dict[str, Any], emit: Emit) -> None:
     emit(
         {
             "event": "batch",
-            "verdicts": [str(judged.verdict.kind) for judged in told],
-            "erased": sum(judged.erased for judged in told),
+            "verdicts": [str(judged.verdict.kind) for judged in cells],
+            "erased": sum(judged.erased for judged in cells),
             "account": clock.account(),
             "kernels": batches.counts,
-            "seconds": time.monotonic() - began,
+            "seconds": time.monotonic() - start,
         }
     )

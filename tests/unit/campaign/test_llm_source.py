@@ -28,7 +28,10 @@ USABLE = {"name": "played", "base_url": "http://127.0.0.1:1/v1", "price": "1,4"}
         ({"prompts": []}, "model.prompts: name one"),
         ({"prompts": ["missing/mine.txt"]}, "model.prompts: missing/mine.txt"),
         ({"targets": ["lowering:*"]}, "model.targets: it needs a prompt that shows a part"),
-        ({"prompts": ["white-box"], "targets": ["nothing:*"]}, "model.targets: no part of this torch's compiler fits"),
+        (
+            {"prompts": ["white-box"], "targets": ["nothing:*"]},
+            "model.targets: no part of this torch's compiler matches",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_named_in_one_line(tmp_path, entries, told):

@@ -31,7 +31,7 @@ def invoke(*arguments):
         ((*LOCAL, "--prompt", "lops"), "--prompt: no prompt 'lops', did you mean 'loops'?"),
         ((*LOCAL, "--prompt", "none.toml"), "--prompt: none.toml: cannot be read"),
         ((*LOCAL, "--target", "cat"), "--target: it needs a prompt that shows a part"),
-        ((*LOCAL, "--prompt", "white-box", "--target", "pass:nothing"), "no part of this torch's compiler fits"),
+        ((*LOCAL, "--prompt", "white-box", "--target", "pass:nothing"), "no part of this torch's compiler matches"),
         ((*LOCAL, "--strategy", "all"), "--strategy: it is about comparing, so it goes with --run"),
         ((*LOCAL, "--dry-run", "--run"), "--dry-run: there is nothing to run"),
         ((*LOCAL, "--timeout", "soon"), "--timeout:"),
