@@ -293,6 +293,6 @@ def test_what_proves_nothing_on_another_device(result, doubt):
     judged = judge_compiled(
         Observation([CallObservation(outputs=[("output", torch.zeros(2))])]),
         Observation([CallObservation(outputs=[("output", torch.ones(2))])]),
-        Reference([], opaque=found.doubt) if doubt else None,
+        Reference([], unknown=found.doubt) if doubt else None,
     )
     assert judged.kind is VerdictKind.INCONCLUSIVE
