@@ -1,4 +1,4 @@
-"""Numbers as people read them: counts, durations, rates, values, versions."""
+"""Format counts, durations, rates, values and versions for people."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def rate(cells: int, seconds: float) -> str:
     return f"{60 * cells / seconds:,.0f} cells/min" if seconds > 0 else "- cells/min"
 
 
-def value(given: Any) -> str:
+def value(scalar: Any) -> str:
     """A Python scalar with all its digits; a string as it is."""
-    return printable(given if isinstance(given, str) else repr(given))
+    return printable(scalar if isinstance(scalar, str) else repr(scalar))
 
 
 def named_versions(versions: Mapping[str, str]) -> str:
     """``eqfuzz 0.1.0, torch 2.15.0 cu132, python 3.12.3``."""
     release = Release.from_versions(versions)
-    shown = {**versions, "torch": release.in_full()}
+    texts = {**versions, "torch": release.in_full()}
     return ", ".join(
-        f"{name} {shown[name]}" for name in versions if name == "torch" or name not in release.to_versions()
+        f"{name} {texts[name]}" for name in versions if name == "torch" or name not in release.to_versions()
     )
 
 

@@ -31,7 +31,7 @@ _WORDS = {
     VerdictKind.WRONG_METADATA: "returns other metadata than eager",
     VerdictKind.WRONG_GRADIENT: "gives a wrong gradient",
     VerdictKind.WRONG_SIDE_EFFECT: "leaves other state behind than eager",
-    VerdictKind.EXCEPTION_MISMATCH: "and eager do not raise the same",
+    VerdictKind.EXCEPTION_MISMATCH: "and eager raise different exceptions, or only one raises",
     VerdictKind.COMPILER_CRASH: "fails to compile",
     VerdictKind.PROCESS_CRASH: "kills the process",
     VerdictKind.HANG: "does not end",
@@ -50,9 +50,9 @@ def issue_text(
     release: Release,
     versions: str,
 ) -> str:
-    """The whole of ``issue.md``. ``checks`` is what PyTorch's own checks say by path.
+    """The text of ``issue.md``. ``checks`` are the results of PyTorch's own accuracy checks, by path of the value.
 
-    ``release`` is the torch that ``outcome`` was got with, ``versions`` what its collect_env says.
+    ``release`` is the torch that gave ``outcome``, ``versions`` the output of its collect_env.
     """
     environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False)
     environment.filters["in_comment"] = lambda text: text.replace("--", "- -")
@@ -99,14 +99,14 @@ def _summary(finding: Finding) -> str:
     parts += [f"under {arguments}"] if arguments else []
     guarded = guarded_by(finding)
     parts += [f"when it is called again and {guarded} has changed: a guard is missing"] if guarded else []
-    told = ", ".join(parts) + "."
+    text = ", ".join(parts) + "."
     if finding.exact_blame is not None:
-        told += f" At fault is {_part(finding.exact_blame)}."
+        text += f" At fault is {_part(finding.exact_blame)}."
     elif finding.place:
-        told += f" At fault: {finding.place}."
+        text += f" At fault: {finding.place}."
     if not finding.verdict.is_about_values:
-        told += f"\n\n{finding.verdict.message}"
-    return told
+        text += f"\n\n{finding.verdict.message}"
+    return text
 
 
 def _part(blame: Blame) -> str:
@@ -118,45 +118,45 @@ def _expected(evidence: Evidence) -> str:
     if evidence.reference is None and evidence.eager is None:
         return ""
     where = f"`{evidence.path}" + (f"[{', '.join(map(str, evidence.index))}]`" if evidence.index else "`")
-    told = f"**{where}** is `{value(evidence.eager)}` in eager and `{value(evidence.compiled)}` compiled"
+    text = f"**{where}** is `{value(evidence.eager)}` in eager and `{value(evidence.compiled)}` compiled"
     if evidence.reference is not None and evidence.allowed:
-        told += f"; computed in float64 it is `{value(evidence.reference)}`, and rounding explains a distance of"
-        told += f" {evidence.allowed:.3g} from it"
+        text += f"; computed in float64 it is `{value(evidence.reference)}`, and rounding explains a distance of"
+        text += f" {evidence.allowed:.3g} from it"
     wrong = (
         f" {evidence.wrong_elements:,} of {evidence.elements:,} elements are wrong." if evidence.elements > 1 else ""
     )
-    return f"{told}.{wrong}"
+    return f"{text}.{wrong}"
 
 
 def _backends(finding: Finding) -> list[tuple[str, str]]:
-    shown = finding.backends
-    rows = [(backend, shown[backend]) for backend in LADDER if backend in shown]
+    kinds = finding.backends
+    rows = [(backend, kinds[backend]) for backend in LADDER if backend in kinds]
     return [*rows, (finding.settings.get("backend", "inductor"), f"**{finding.verdict.kind}**")]
 
 
 def _facts(finding: Finding, checks: Mapping[str, Mapping[str, bool]]) -> list[str]:
-    """What was tried, a line each."""
-    told: list[str] = []
+    """The results of further checks, one line each."""
+    facts: list[str] = []
     path = finding.path
     if path in checks:
         words = {True: "passes: it is too coarse for this", False: "fails"}
-        told.append(f"`torch._dynamo.utils.same(eager, compiled, fp64_ref)` {words[checks[path]['same']]}")
-        told.append(f"`torch.testing.assert_close(compiled, eager)` {words[checks[path]['assert_close']]}")
+        facts.append(f"`torch._dynamo.utils.same(eager, compiled, fp64_ref)` {words[checks[path]['same']]}")
+        facts.append(f"`torch.testing.assert_close(compiled, eager)` {words[checks[path]['assert_close']]}")
     blame = finding.exact_blame
     if blame is not None:
         place = f"`{blame.subsystem}: {blame.detail}`"
-        told.append(f"`torch._inductor.compiler_bisector` ends at {place}: with that switched off the result is right")
-    told += [
+        facts.append(f"`torch._inductor.compiler_bisector` ends at {place}: with that switched off the result is right")
+    facts += [
         f"judged alone, on the operands that the compiled run gave it, wrong is {line}" for line in finding.suspects
     ]
     if finding.about_threads:
-        told.append(f"threads: {finding.about_threads}")
+        facts.append(f"threads: {finding.about_threads}")
     if finding.draws is not None:
-        told.append(f"{finding.draws} random draws of the inputs show it")
+        facts.append(f"{finding.draws} random draws of the inputs show it")
     if finding.reduced is not None:
         before, after = finding.reduced.statements
-        told.append(f"reduced from {before} statements to {after}")
-    return told
+        facts.append(f"reduced from {before} statements to {after}")
+    return facts
 
 
 def _without_docstring(script: str) -> str:

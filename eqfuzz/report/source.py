@@ -1,4 +1,4 @@
-"""Source code for people: the diff from original to transformed with the rewritten places marked, or an excerpt."""
+"""Source code on the console: a diff with the rewritten expressions marked, or an excerpt."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXCERPT_LINES = 40
 
 @dataclasses.dataclass(frozen=True)
 class Mark:
-    """A stretch of a text, in characters, and the rule that it belongs to (empty: a change no step explains)."""
+    """A stretch of a text, in characters, and the rule that it belongs to (empty: a change that no step explains)."""
 
     start: int
     end: int
@@ -61,7 +61,7 @@ class Excerpt:
 
 
 def place_marks(original: str, transformed: str, steps: Sequence[RewriteStep]) -> tuple[list[Mark], list[Mark]]:
-    """Where the steps' expressions stand in both texts. A step that a later one wrote over has no mark."""
+    """Positions of the steps' expressions in both texts. A step that a later one overwrote has no mark."""
     old_changed, new_changed = _changed_ranges(original, transformed)
     old_marks: list[Mark] = []
     new_marks: list[Mark] = []
@@ -152,7 +152,7 @@ def _without_indents(source: str, mark: Mark) -> Iterator[tuple[int, int]]:
 
 def _by_line(source: str, marks: Sequence[Mark]) -> dict[int, list[tuple[int, int, str]]]:
     """Line from 0 → (first column, column behind the last one on that line, rule), by the line a mark begins on."""
-    found: dict[int, list[tuple[int, int, str]]] = {}
+    marked: dict[int, list[tuple[int, int, str]]] = {}
     for mark in marks:
         skipped = len(source[mark.start : mark.end]) - len(source[mark.start : mark.end].lstrip())
         begin = mark.start + skipped
@@ -160,8 +160,8 @@ def _by_line(source: str, marks: Sequence[Mark]) -> dict[int, list[tuple[int, in
         line_start = source.rfind("\n", 0, begin) + 1
         line_end = source.find("\n", begin)
         end = min(mark.end, line_end if line_end >= 0 else len(source))
-        found.setdefault(line, []).append((begin - line_start, end - line_start, mark.rule))
-    return found
+        marked.setdefault(line, []).append((begin - line_start, end - line_start, mark.rule))
+    return marked
 
 
 def _changed_ranges(original: str, transformed: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
@@ -201,7 +201,7 @@ def _common_prefix(a: str, b: str) -> int:
 def _best_place(
     text: str, part: str, changed: Sequence[tuple[int, int]], line: int, taken: Sequence[Mark]
 ) -> int | None:
-    """Where ``part`` stands: within the changed stretches, best on ``line``, not where another mark already is."""
+    """Position of ``part`` within the changed stretches, preferably on ``line``, outside the marks in ``taken``."""
     if not part.strip():
         return None
     places = []
@@ -224,7 +224,7 @@ def _mark_unexplained(changed: Sequence[tuple[int, int]], marks: list[Mark]) -> 
 
 
 def _tabless(source: str) -> str:
-    """Tabs as four spaces, so that columns can be counted; nothing that would steer a terminal."""
+    """Tabs as four spaces, so that columns can be counted; control characters replaced."""
     return printable(source.replace("\r\n", "\n").expandtabs(4)).rstrip("\n")
 
 

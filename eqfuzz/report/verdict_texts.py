@@ -1,4 +1,4 @@
-"""What each kind of verdict means, in a few words, and the colour it has everywhere."""
+"""Short texts and colours of verdict kinds and severities."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ MEANING: dict[VerdictKind, str] = {
     VerdictKind.WRONG_METADATA: "dtype, shape, strides, device or requires_grad differ",
     VerdictKind.WRONG_GRADIENT: "gradients of inputs or parameters differ",
     VerdictKind.WRONG_SIDE_EFFECT: "changed inputs or buffers differ",
-    VerdictKind.EXCEPTION_MISMATCH: "one of eager and compiled raises, the other does not",
+    VerdictKind.EXCEPTION_MISMATCH: "only one of eager and compiled raises, or they raise different exceptions",
     VerdictKind.COMPILER_CRASH: "the compiler raised an internal error",
-    VerdictKind.PROCESS_CRASH: "the process died while compiling or running compiled code",
-    VerdictKind.HANG: "compiled did not end within its time limit",
-    VerdictKind.OUT_OF_MEMORY: "compiled went over its memory limit",
+    VerdictKind.PROCESS_CRASH: "the process crashed while compiling or running compiled code",
+    VerdictKind.HANG: "compiled code did not end within its time limit",
+    VerdictKind.OUT_OF_MEMORY: "compiled code exceeded its memory limit",
     VerdictKind.SLOW: "the compiled variant is steadily slower than its compiled original",
-    VerdictKind.FLAKY: "seen once, not again in a fresh process",
+    VerdictKind.FLAKY: "seen once, not reproduced in a fresh process",
     VerdictKind.SUSPECT_RULE: "eager P differs from eager P': a rule or an eager kernel is wrong",
-    VerdictKind.INCONCLUSIVE: "too few stable elements to tell",
-    VerdictKind.UNSUPPORTED: "the compiler says plainly that it does not support this",
+    VerdictKind.INCONCLUSIVE: "too few stable elements to decide",
+    VerdictKind.UNSUPPORTED: "the compiler reports that it does not support this",
     VerdictKind.INVALID_SEED: "the seed itself does not load, run or agree with itself in eager",
 }
 
@@ -34,17 +34,17 @@ SEVERITY: dict[str, str] = {
     Severity.CRASH: "crashes",
     Severity.METADATA: "metadata",
 }
-"""What each severity is called where findings are counted."""
+"""The name of each severity where findings are counted."""
 
 
-def in_brackets(severities: Mapping[str, int]) -> str:
+def in_parentheses(severities: Mapping[str, int]) -> str:
     """`` (wrong values: 1, crashes: 2)``; empty where nothing was counted."""
     words = ", ".join(f"{SEVERITY[severity]}: {number:,}" for severity, number in severities.items())
     return f" ({words})" if words else ""
 
 
 def style_of(kind: str) -> str:
-    """The rich style of a verdict kind: green agrees, red is a defect of the compiler, yellow is to be looked at."""
+    """The rich style of a verdict kind: green agrees, red is a defect of the compiler, yellow needs a look."""
     if kind == VerdictKind.AGREE:
         return "green"
     if kind in FINDINGS:

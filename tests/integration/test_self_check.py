@@ -9,7 +9,7 @@ from eqfuzz.commands.calibrate import COMPILED, Pairs
 from eqfuzz.events.self_check import SelfCheckStep
 from eqfuzz.mutate.self_check import quick_check
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
-from eqfuzz.report.verbs.self_check import precision_table, recall_table, wolves_table
+from eqfuzz.report.verbs.self_check import false_alarms_table, precision_table, recall_table
 from tests.commandline import eqfuzz, write
 
 
@@ -79,7 +79,7 @@ def test_tables_have_a_row_for_each_count():
     row = {"fault": "zeroed", "dtype": "float32", "group": "outputs", "planted": 4, "seen": {"eqfuzz": 4}, "missed": {}}
     assert recall_table({"rows": [row, {**row, "dtype": "float64"}]}).row_count == 2
     crying = {"float32": {"assert_close": 3}}
-    assert wolves_table({"subjects": {"float32": 9, "float16": 8}, "wolves": crying}).row_count == 2
+    assert false_alarms_table({"subjects": {"float32": 9, "float16": 8}, "wolves": crying}).row_count == 2
     pairs = Pairs(COMPILED)
     pairs.add("a.py", [Verdict(VerdictKind.AGREE, "said")])
     assert precision_table([pairs.to_json()]).row_count == 1

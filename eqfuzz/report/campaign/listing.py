@@ -1,4 +1,4 @@
-"""Campaigns at rest on the console: a table of all, one whole."""
+"""Stored campaigns on the console: a table of all, one in detail."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from eqfuzz.report.formatting import count, duration, named_versions, printable
 from eqfuzz.report.verdict_texts import style_of
 
 
-def print_campaigns(console: Console, told: Sequence[Mapping[str, Any]]) -> None:
-    """A line each; ``told`` is as ``keeping_campaigns.description`` gives it."""
+def print_campaigns(console: Console, campaigns: Sequence[Mapping[str, Any]]) -> None:
+    """One row per campaign, each as ``eqfuzz.campaign.administration.description`` returns it."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
     table.add_column("campaign", no_wrap=True)
-    table.add_column("begun", no_wrap=True)
+    table.add_column("started", no_wrap=True)
     for column in ("epochs", "programs", "cells", "new", "known", "corpus", "CPU"):
         table.add_column(column, justify="right", no_wrap=True)
-    for one in told:
+    for one in campaigns:
         figures = one["figures"]
         table.add_row(
             printable(one["campaign"]) + (" (running)" if one["items"]["claimed"] else ""),
@@ -39,17 +39,17 @@ def print_campaigns(console: Console, told: Sequence[Mapping[str, Any]]) -> None
     console.print(table)
 
 
-def print_campaign(console: Console, told: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -> None:
-    """Figures, findings, yields, and the curves of what was reached."""
-    figures, items = told["figures"], told["items"]
-    console.print(Text.assemble((printable(told["campaign"]), "bold"), f"  {_state(told)}"))
+def print_campaign(console: Console, campaign: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -> None:
+    """Counters, findings, rewards, and the curves of features and lines."""
+    figures, items = campaign["figures"], campaign["items"]
+    console.print(Text.assemble((printable(campaign["campaign"]), "bold"), f"  {_state(campaign)}"))
     rows = [
-        ("begun", f"{_date(told['created'])}, random seed {told['seed']}"),
-        ("versions", named_versions(told["versions"])),
-        ("epochs", f"{told['settled']} settled, {told['planned']} planned; {items['open']} items open"),
+        ("started", f"{_date(campaign['created'])}, random seed {campaign['seed']}"),
+        ("versions", named_versions(campaign["versions"])),
+        ("epochs", f"{campaign['settled']} committed, {campaign['planned']} planned; {items['open']} items open"),
         ("programs", f"{figures['programs']:,}, {figures['invalid']:,} of them invalid"),
         ("cells", f"{figures['cells']:,}, {figures['erased']:,} of them erased"),
-        ("time", f"{duration(figures['cpu_seconds'])} CPU" + _until_settled(figures["seconds"])),
+        ("time", f"{duration(figures['cpu_seconds'])} CPU" + _until_committed(figures["seconds"])),
         ("verdicts", "  ".join(f"{kind} {number:,}" for kind, number in figures["verdicts"].items()) or "-"),
         ("features", f"{figures['features']:,}  {sparkline([point['features'] for point in curve])}"),
         ("lines", f"{figures['lines']:,}  {sparkline([point['lines'] for point in curve])}"),
@@ -61,13 +61,13 @@ def print_campaign(console: Console, told: Mapping[str, Any], curve: Sequence[Ma
     for row in rows:
         table.add_row(*row)
     console.print(table)
-    if told["yields"]:
+    if campaign["yields"]:
         console.print()
-        console.print(_yields(told["yields"]))
+        console.print(_arms(campaign["yields"]))
     console.print()
-    if not told["findings"]:
+    if not campaign["findings"]:
         console.print("no findings")
-    for one in told["findings"]:
+    for one in campaign["findings"]:
         line = Text.assemble(
             f"{one['bucket']}  {one['id']}  ", (one["kind"], style_of(one["kind"])), f"  {printable(one['seed'])}"
         )
@@ -77,7 +77,7 @@ def print_campaign(console: Console, told: Mapping[str, Any], curve: Sequence[Ma
         console.print(line, soft_wrap=True)
 
 
-def _yields(arms: Sequence[Mapping[str, Any]]) -> Table:
+def _arms(arms: Sequence[Mapping[str, Any]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("arm", no_wrap=True)
     for column in ("pulls", "reward", "cost", "reward per cost"):
@@ -89,13 +89,13 @@ def _yields(arms: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
-def _state(told: Mapping[str, Any]) -> str:
-    held = told["items"]["claimed"]
-    return f"{count(held, 'item')} held by {', '.join(told['workers'])}" if held else "at rest"
+def _state(campaign: Mapping[str, Any]) -> str:
+    leased = campaign["items"]["claimed"]
+    return f"{count(leased, 'item')} leased by {', '.join(campaign['workers'])}" if leased else "not running"
 
 
-def _until_settled(seconds: float) -> str:
-    return f", {duration(seconds)} of running up to the last settled epoch" if seconds else ""
+def _until_committed(seconds: float) -> str:
+    return f", {duration(seconds)} of running up to the last committed epoch" if seconds else ""
 
 
 def _date(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""A campaign on the console: one screen while it runs, a line now and then without a terminal, tables at the end."""
+"""Console report of a campaign: one screen on a terminal, else a line now and then; tables at the end."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from eqfuzz.report.formatting import count, duration, named_versions, printable
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.run.finding_panel import one_line
 from eqfuzz.report.run.invalid_seeds import reason_lines
-from eqfuzz.report.verdict_texts import in_brackets, style_of
+from eqfuzz.report.verdict_texts import in_parentheses, style_of
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 ARMS_SHOWN = 6
 RUNNING_SHOWN = 4
-DEATHS = ("hang", "process-crash", "out-of-memory", "compiler-crash")
+CRASHES = ("hang", "process-crash", "out-of-memory", "compiler-crash")
 
 
 class CampaignScreen:
-    """What ``statistics`` say, as a screen or as a line; ``workers`` is how many there are."""
+    """The metrics of a campaign, as a screen or as a line; a ``ProgressSource``. ``workers`` is their number."""
 
     def __init__(self, statistics: CampaignMetrics, name: str, workers: int) -> None:
         self._statistics = statistics
         self._name = name
         self.workers = workers
         self.stage = "checking the oracle"
-        """What is being done before the first seed; empty from then on."""
+        """The step before the first seed; empty from then on."""
 
     def line(self) -> str:
         figures = self._statistics.figures()
@@ -56,7 +56,7 @@ class CampaignScreen:
             count(figures["cells"], "cell") + f" ({figures['cells_per_second']:.2f}/s)",
             _percent(figures["erased_share"], "{} erased"),
             f"{figures['buckets']} new in {figures['findings']} findings, {figures['known']} known",
-            *(f"{kind} {figures['verdicts'][kind]}" for kind in (*DEATHS, "flaky") if figures["verdicts"].get(kind)),
+            *(f"{kind} {figures['verdicts'][kind]}" for kind in (*CRASHES, "flaky") if figures["verdicts"].get(kind)),
             f"{figures['features']:,} features, {figures['lines']:,} lines, corpus {figures['kept']}",
             f"last new {_ago(figures['last_bucket_seconds_ago'])}",
             f"model ${figures['dollars']:.4f}, {_seeds(figures)}" if "dollars" in figures else "",
@@ -78,12 +78,12 @@ class CampaignScreen:
             parts += [Text(), Text(self.stage, style="dim")]
         yields = self._statistics.yields()
         if yields:
-            parts += [Text(), _yields(yields)]
+            parts += [Text(), _rewards(yields)]
         for seed in figures["running"][:RUNNING_SHOWN]:
             parts.append(Text(f"  {printable(seed)}", style="dim", no_wrap=True, overflow="ellipsis"))
         if figures["waiting"]:
-            told = f"waiting: {figures['waiting']}: {figures['waiting_detail']}"
-            parts.append(Text(printable(told), style="bold yellow"))
+            cause = f"waiting: {figures['waiting']}: {figures['waiting_detail']}"
+            parts.append(Text(printable(cause), style="bold yellow"))
         title = Text.assemble(" eqfuzz campaign ", (self._name, "bold"), " ")
         return Panel(Group(*parts), title=title, title_align="left", box=box.ROUNDED, border_style="cyan")
 
@@ -139,7 +139,7 @@ class CampaignScreen:
 
 
 class CampaignReport(LiveReport):
-    """A handler of events that writes to ``console``; a context manager. ``quiet``: findings, and the end."""
+    """Handles the events of a campaign; draws while it is open as a context manager. ``quiet``: findings and totals."""
 
     def __init__(
         self, console: Console, screen: CampaignScreen, *, quiet: bool = False, every: float = LINE_SECONDS
@@ -167,9 +167,9 @@ class CampaignReport(LiveReport):
                 self._print(
                     f"self-check: {step}" if passed else f"self-check FAILS: {step}", "dim" if passed else "red"
                 )
-            case FindingReported(issue=issue, known=False):  # what was found before is counted, not told again
-                told = f"known ({issue}): {one_line(event)}" if issue else f"{one_line(event)}  [{event.bucket}]"
-                self._print(told, "yellow" if issue else "bold red")
+            case FindingReported(issue=issue, known=False):  # an earlier run has printed the others
+                line = f"known ({issue}): {one_line(event)}" if issue else f"{one_line(event)}  [{event.bucket}]"
+                self._print(line, "yellow" if issue else "bold red")
             case ItemEnded(state="lost" | "error", seed=seed, reason=reason):
                 self._print(f"{seed}: {reason}", "red")
             case SeedInvalid(seed=seed, reason=reason) if not self._quiet and seed not in self._invalid:
@@ -180,7 +180,7 @@ class CampaignReport(LiveReport):
             case SourceUnavailable(source=source, detail=detail):
                 self._print(f"{source}: {detail}", "yellow")
             case WorkerLost(worker=worker, detail=detail):
-                self._print(f"worker {worker} is lost, what it held is handed out again: {detail}", "yellow")
+                self._print(f"worker {worker} is lost, its items are released: {detail}", "yellow")
             case CampaignStopping(why=why, running=running):
                 self._print(_stopping(why, running), "bold yellow" if why in ("interrupt", "error") else "dim")
             case EpochCommitted() if not self._quiet and not self.console.is_terminal:
@@ -197,7 +197,7 @@ class CampaignReport(LiveReport):
         self._print(
             "  ·  ".join(
                 (
-                    f"campaign {event.campaign}" + (", going on" if event.resumed else ""),
+                    f"campaign {event.campaign}" + (", resumed" if event.resumed else ""),
                     ", ".join(event.sources[:3]) + (f" and {len(event.sources) - 3} more" if event.sources[3:] else ""),
                     count(event.rules, "rule"),
                     ", ".join(event.configs),
@@ -209,15 +209,15 @@ class CampaignReport(LiveReport):
         )
 
     def _epoch(self, event: EpochCommitted) -> None:
-        told = f"epoch {event.epoch}: {event.new_features} new features, {event.new_lines} new lines"
-        self._print(f"{told}, {count(event.new_buckets, 'new bucket')}, {count(event.kept, 'program')} kept", "dim")
+        reached = f"epoch {event.epoch}: {event.new_features} new features, {event.new_lines} new lines"
+        self._print(f"{reached}, {count(event.new_buckets, 'new bucket')}, {count(event.kept, 'program')} kept", "dim")
 
     def _close(self, summary: CampaignSummary) -> None:
         self._renderer.stop()
         if not self._quiet:
             if summary.yields:
                 self.console.print()
-                self.console.print(_yields(summary.yields))
+                self.console.print(_rewards(summary.yields))
             self.console.print()
             self.console.print(_verdicts(summary.figures["verdicts"]))
         self.console.print()
@@ -250,25 +250,25 @@ def closing_lines(summary: CampaignSummary, out: str) -> list[Text]:
     if "dollars" in figures:
         model = (f"model ${figures['dollars']:.4f}", count(figures["queries"], "query", "queries"), _seeds(figures))
         lines.append(dot.join(map(Text, model)))
-    again = f"eqfuzz campaign --name {summary.campaign} goes on from here"
+    again = f"eqfuzz campaign --name {summary.campaign} resumes it"
     if summary.interrupted:
-        lines.append(Text(f"Interrupted: the figures are what was done until then; {again}.", style="bold yellow"))
+        lines.append(Text(f"Interrupted: the figures are partial; {again}.", style="bold yellow"))
     else:
         ended = "No seed is left" if summary.why == "seeds" else f"Ended by {_WHY.get(summary.why, summary.why)}"
         lines.append(Text(f"{ended}; {again}.", style="dim"))
     if summary.invalid_reasons:
         number = sum(reason.count for reason in summary.invalid_reasons)
-        told = f"{count(number, 'invalid program')} in this call (--format json names each):"
-        lines += [Text(told, style="bold yellow")]
+        heading = f"{count(number, 'invalid program')} in this invocation (--format json names each):"
+        lines += [Text(heading, style="bold yellow")]
         lines += [Text(f"  {line}", style="bold yellow") for line in reason_lines(summary.invalid_reasons)]
     lines += [Text(f"internal error: {error}", style="bold red") for error in summary.errors]
     if summary.known:
-        told = count(summary.known, "finding")
-        lines.append(Text(f"{told} of known issues (eqfuzz known list)", style="yellow"))
+        findings = count(summary.known, "finding")
+        lines.append(Text(f"{findings} of known issues (eqfuzz known list)", style="yellow"))
     if summary.findings:
-        found = f"{count(summary.findings, 'finding')} in {count(summary.buckets, 'bucket')}"
-        found += in_brackets(figures["severities"])
-        lines.append(Text.assemble((found, "bold red"), " in ", (f"{out}/findings", "bold")))
+        new = f"{count(summary.findings, 'finding')} in {count(summary.buckets, 'bucket')}"
+        new += in_parentheses(figures["severities"])
+        lines.append(Text.assemble((new, "bold red"), " in ", (f"{out}/findings", "bold")))
     else:
         lines.append(Text("No new findings." if summary.known else "No findings.", style="bold green"))
     return lines
@@ -286,23 +286,23 @@ _WHY = {
 
 
 def sparkline(values: Sequence[float], width: int = 24) -> str:
-    """``values`` as a line of bars of eight heights, from 0; the last of each stretch where there are too many."""
+    """``values`` as bars of eight heights from 0, at most ``width`` of them: the last value of each stretch."""
     if not values or max(values) <= 0:
         return ""
     step = max(1, -(-len(values) // width))
-    shown = [values[min(i + step, len(values)) - 1] for i in range(0, len(values), step)]
-    return "".join(_BLOCKS[min(int(v / max(shown) * len(_BLOCKS)), len(_BLOCKS) - 1)] for v in shown)
+    sampled = [values[min(i + step, len(values)) - 1] for i in range(0, len(values), step)]
+    return "".join(_BLOCKS[min(int(v / max(sampled) * len(_BLOCKS)), len(_BLOCKS) - 1)] for v in sampled)
 
 
-def _yields(yields: Mapping[str, Mapping[str, float]]) -> Table:
+def _rewards(rewards: Mapping[str, Mapping[str, float]]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
-    for dimension, arms in sorted(yields.items()):
+    for dimension, arms in sorted(rewards.items()):
         best = sorted(arms.items(), key=lambda item: (-item[1], item[0]))[:ARMS_SHOWN]
         more = len(arms) - len(best)
-        told = "  ".join(f"{name} {worth:.2f}" for name, worth in best) + (f"  and {more} more" if more else "")
-        table.add_row(f"yield, {dimension}", told)
+        listed = "  ".join(f"{name} {reward:.2f}" for name, reward in best) + (f"  and {more} more" if more else "")
+        table.add_row(f"reward per cost, {dimension}", listed)
     return table
 
 
@@ -315,16 +315,16 @@ def _pairs(rows: Sequence[tuple[str, str | Text]]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(no_wrap=True)
-    for name, told in rows:
-        table.add_row(name, told)
+    for name, text in rows:
+        table.add_row(name, text)
     return table
 
 
 def _seeds(figures: Mapping[str, Any]) -> str:
-    """How many of the programs that a model was asked for were seeds."""
+    """How many of the requested programs are seeds."""
     samples: Mapping[str, int] = figures["samples"]
-    asked = sum(samples.values())
-    return f"{samples.get('accepted', 0)} of {asked} programs accepted" if asked else "nothing asked yet"
+    requested = sum(samples.values())
+    return f"{samples.get('accepted', 0)} of {requested} programs accepted" if requested else "nothing requested yet"
 
 
 def _percent(share: float | None, form: str) -> str:
@@ -339,7 +339,7 @@ def _stopping(why: str, running: int) -> str:
     waits = f"; {count(running, 'seed')} in flight {'is' if running == 1 else 'are'} finished" if running else ""
     if why == "interrupt":
         return f"interrupted{waits} (once more: stop now)"
-    told = {"error": "an error", "seeds": "no seed is left", "model": "the model gives no more"}.get(
+    reason = {"error": "an error", "seeds": "no seed is left", "model": "the model writes no more"}.get(
         why, f"{_WHY.get(why, why)} spent"
     )
-    return f"ending: {told}{waits}"
+    return f"ending: {reason}{waits}"

@@ -72,7 +72,7 @@ class GenerationReport(LiveReport):
             unused = f"never used: {', '.join(event.unused[:UNUSED_SHOWN])}{more}"
             self._console.print(Text(unused, style="yellow"), soft_wrap=True)
         if event.interrupted:
-            self._console.print(Text("Interrupted: the figures above are what was done until then.", style="yellow"))
+            self._console.print(Text("Interrupted: the figures above are partial.", style="yellow"))
 
     def _show(self, event: ProgramGenerated) -> None:
         source = Path(event.file).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What a language model wrote: seeds as they are accepted, what was wrong with the others, and what it all cost."""
+"""Console report of ``eqfuzz generate llm``: accepted seeds, reasons of rejection, cost."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from eqfuzz.report.live_display import LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
 
 WORDS = {
-    "empty": "empty answer",
-    "no-code": "no code in the answer",
-    "cut-off": "cut off at the limit of tokens",
+    "empty": "empty response",
+    "no-code": "no code in the response",
+    "cut-off": "truncated at the limit of tokens",
     "syntax": "not valid Python",
     "too-long": "too long",
     "policy": "forbidden by the policy",
@@ -36,14 +36,14 @@ WORDS = {
     "undetermined": "differs from itself in eager",
     "no-sites": "nothing to rewrite",
     "duplicate": "a duplicate",
-    "no-answer": "no answer from the server",
-    "budget": "not asked: the budget is spent",
-    "broken": "broke what runs it",
+    "no-answer": "no response from the server",
+    "budget": "not requested: the budget is spent",
+    "broken": "crashed the runner",
 }
 ENDINGS = {
-    "budget": "The budget is spent: what is left may not be enough for another question.",
-    "endpoint": "The server does not answer; the same command goes on where this one stopped.",
-    "interrupt": "Interrupted: the figures above are what was done until then; the same command goes on.",
+    "budget": "The budget is spent: the rest may not be enough for another request.",
+    "endpoint": "The server does not answer; the same command resumes.",
+    "interrupt": "Interrupted: the figures above are partial; the same command resumes.",
 }
 
 
@@ -53,7 +53,7 @@ def dollars(amount: float) -> str:
 
 
 class WritingReport(LiveReport):
-    """A handler of the events of `eqfuzz.generate.llm.writer`."""
+    """Handles the events of ``eqfuzz.generate.llm.writer``; draws while it is open as a context manager."""
 
     def __init__(self, console: Console, total: int, *, quiet: bool) -> None:
         self._console = console
@@ -109,21 +109,21 @@ def _heading(event: WritingStarted) -> str:
     budget = f"  ·  budget {dollars(event.budget)}" if event.budget is not None else ""
     spent = f", {dollars(event.spent)} spent before" if event.spent else ""
     return (
-        f"{count(event.count, 'seed')} wanted of {event.model} at {event.endpoint}  ·  "
+        f"{count(event.count, 'seed')} requested from {event.model} at {event.endpoint}  ·  "
         f"{', '.join(event.prompts)}{budget}{spent}"
     )
 
 
 def _sample(event: SampleEnded) -> Text:
-    cost = sum(told.dollars for told in event.rounds)
-    kept = " kept" if event.rounds and all(told.kept for told in event.rounds) else ""
+    cost = sum(one.dollars for one in event.rounds)
+    stored = " stored" if event.rounds and all(one.kept for one in event.rounds) else ""
     part = f" {event.part}" if event.part else ""
     reached = "" if event.reached is None else ", reached" if event.reached else ", not reached"
     if event.reason:
         words = f"{WORDS.get(event.reason, event.reason)}: {printable(event.message)}"
         return Text(f"{event.number:>5}  {event.prompt}{part}  –  {words}", style="dim")
     repaired = f", repaired {count(len(event.rounds) - 1, 'time')}" if len(event.rounds) > 1 else ""
-    return Text(f"{event.number:>5}  {event.prompt}{part}  {event.file}{repaired}{reached}  {dollars(cost)}{kept}")
+    return Text(f"{event.number:>5}  {event.prompt}{part}  {event.file}{repaired}{reached}  {dollars(cost)}{stored}")
 
 
 def _prompt(event: PromptShown) -> str:
@@ -145,9 +145,9 @@ def _estimate(event: DrySummary) -> str:
 
 
 def _table(event: WritingEnded) -> Table:
-    table = Table(title="What was wrong with answers")
+    table = Table(title="Rejected responses")
     table.add_column("reason")
-    table.add_column("first answer", justify="right")
+    table.add_column("first response", justify="right")
     table.add_column("in the end", justify="right")
     for reason in sorted({*event.first, *event.failed}, key=lambda r: -event.first.get(r, 0)):
         row = event.first.get(reason, 0), event.failed.get(reason, 0)
@@ -156,13 +156,13 @@ def _table(event: WritingEnded) -> Table:
 
 
 def _totals(event: WritingEnded) -> list[str]:
-    kept = f", {event.kept:,} of them kept" if event.kept else ""
-    lost = f", {dollars(event.lost)} of it perhaps, for nothing" if event.lost else ""
-    estimated = f"  ·  {count(event.estimated, 'answer')} without usable figures" if event.estimated else ""
+    stored = f", {event.kept:,} of them stored" if event.kept else ""
+    lost = f", {dollars(event.lost)} of it possibly without a response" if event.lost else ""
+    estimated = f"  ·  {count(event.estimated, 'response')} without usage figures" if event.estimated else ""
     return [
-        f"{count(event.accepted, 'seed')} of {event.asked:,} asked for ({event.valid_share:.0%} valid, "
+        f"{count(event.accepted, 'seed')} of {event.asked:,} requested ({event.valid_share:.0%} valid, "
         f"{event.repaired:,} repaired)",
-        f"{count(event.queries, 'query', 'queries')}{kept}",
+        f"{count(event.queries, 'query', 'queries')}{stored}",
         f"{event.input_tokens + event.output_tokens:,} tokens",
         f"{dollars(event.dollars)} ({dollars(event.paid)} now{lost}){estimated}",
         f"in {event.out}/programs",

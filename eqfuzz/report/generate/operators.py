@@ -13,7 +13,7 @@ from eqfuzz.report.run.console import make_console
 
 
 def print_operators(entries: Sequence[dict[str, Any]]) -> None:
-    """Each family's operators, with ranks, dtypes and the first spelling."""
+    """Each family's operators, with ranks, dtypes and the first way to write them."""
     console = make_console()
     table = Table(show_lines=False)
     for heading in ("family", "operator", "ranks", "dtypes", "written"):

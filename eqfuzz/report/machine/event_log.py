@@ -1,4 +1,4 @@
-"""Events as they come, a line of JSON each: to a stream, or appended to a file that survives kill -9."""
+"""Events as JSON lines in the order they occur: to a stream, or appended to a file that survives kill -9."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class EventStream:
 
 
 class EventFile:
-    """Appends every event to ``path``. A line that a kill cut short is taken away first.
+    """Appends every event to ``path``. An incomplete last line, left by a kill, is removed first.
 
-    What a full disk does not take is counted, and told in a line ``{"event": "gap", "lines": n}`` when there is room.
+    Lines that a full disk refuses are counted; ``{"event": "gap", "lines": n}`` is written when there is space again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -61,7 +61,7 @@ class EventFile:
 
 
 class StatsFile:
-    """Keeps ``path`` at what ``figures`` says, replaced whole every ``every`` seconds and at the end."""
+    """Writes ``figures()`` to ``path``, atomically, every ``every`` seconds and at the end."""
 
     def __init__(self, path: Path, figures: Callable[[], Mapping[str, Any]], every: float = 5.0) -> None:
         self._path = path
@@ -84,7 +84,7 @@ class StatsFile:
 
     def _write(self) -> None:
         figures = {"updated": round(time.time(), 1), **self._figures()}
-        with contextlib.suppress(OSError):  # a full disk: the next one is as good
+        with contextlib.suppress(OSError):  # a full disk: the next write replaces it
             write_atomically(self._path, json.dumps(figures, indent=2) + "\n")
 
 

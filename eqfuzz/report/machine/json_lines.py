@@ -12,14 +12,14 @@ from eqfuzz.events.rules import CheckSummary, RuleChecked, RuleMeasured
 from eqfuzz.events.run import SeedDone, Summary
 
 _LAST = (SeedDone, RuleChecked, RuleMeasured)
-"""After one of these nothing more comes of a seed or a rule."""
+"""The last event of a seed or a rule."""
 
 
 class JsonLines:
-    """A handler of events that writes to ``stream``; a context manager, so that nothing held back is lost.
+    """Writes events to ``stream``; as a context manager it flushes held events at the end.
 
-    Events of a seed (or rule) are held back until all before it are done, so that two equal runs write the same lines
-    (but for times) whatever order their jobs end in.
+    Events of a seed (or rule) are held until all seeds before it are done, so that two equal runs write the same lines
+    (except for times) in whatever order their jobs end.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -55,13 +55,13 @@ class JsonLines:
                 self._done.add(index)
 
     def flush(self) -> None:
-        """Write all that is held: a run that was cut short leaves seeds that will never be done."""
+        """Write all held events: an interrupted run leaves seeds that will never be done."""
         for index in sorted(self._held):
             for event in self._held.pop(index):
                 self._write(event)
 
     def _next(self) -> None:
-        """Move on to the next seed that is not done, writing what is held of all up to it."""
+        """Advance to the next seed that is not done, writing the held events of all up to it."""
         finished = True
         while finished:
             self._turn += 1
@@ -75,7 +75,7 @@ class JsonLines:
 
 
 def to_line(event: Event) -> str:
-    """One line of valid JSON; what JSON has no number for (nan, inf) is a string."""
+    """One line of valid JSON; numbers that JSON does not have (nan, inf) are strings."""
     return json.dumps(_plain(event.to_json()), allow_nan=False, default=str)
 
 

@@ -1,4 +1,4 @@
-"""A run as JUnit XML, which continuous integration shows: a test case for each seed."""
+"""JUnit XML of a run: one test case per seed."""
 
 from __future__ import annotations
 
@@ -18,26 +18,25 @@ from eqfuzz.triage.findings.severity import Severity
 
 
 @dataclasses.dataclass(frozen=True)
-class _Child:
-    """An element of a seed's test case; ``severity`` where it is a new finding."""
+class _CaseElement:
+    """An element of a seed's test case; ``severity`` of a new finding."""
 
     element: ElementTree.Element
     severity: Severity | None = None
 
 
 class JUnitFile:
-    """A handler of events that writes ``path`` when it is closed; a context manager.
+    """Collects events, and writes ``path`` when it is closed; a context manager.
 
-    New findings are failures, the gravest of a seed first, and a property of the test case is its ``severity``;
-    invalid seeds are skipped, eqfuzz's own breakdowns are errors; a finding of a known issue
-    is told in the seed's output. Properties of the suite say how many seeds are invalid, and why. Raises OSError at
-    the end where the file cannot be written.
+    New findings are failures, the most severe of a seed first, with its ``severity`` as a property of the test case.
+    Invalid seeds are skipped, internal errors are errors, findings of known issues go into the seed's output.
+    Properties of the suite give the number of invalid seeds and the reasons. ``close`` raises OSError.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._cases: list[ElementTree.Element] = []
-        self._open: dict[int, list[_Child]] = {}
+        self._open: dict[int, list[_CaseElement]] = {}
         self._seconds = 0.0
         self._invalid: Sequence[InvalidReason] = ()
         self._seconds_of: dict[int, float] | None = None
@@ -53,34 +52,36 @@ class JUnitFile:
         match event:
             case FindingReported(index=index, issue=issue, folder=folder):
                 tag = "system-out" if issue else "failure"
-                told = _element(tag, f"{one_line(event)}\n{issue or folder}")
+                element = _element(tag, f"{one_line(event)}\n{issue or folder}")
                 if not issue:
-                    told.set("type", str(event.finding.verdict.kind))
-                    told.set("message", printable(event.finding.verdict.message))
-                self._open.setdefault(index, []).append(_Child(told, None if issue else event.finding.severity))
+                    element.set("type", str(event.finding.verdict.kind))
+                    element.set("message", printable(event.finding.verdict.message))
+                self._open.setdefault(index, []).append(
+                    _CaseElement(element, None if issue else event.finding.severity)
+                )
             case SeedInvalid(index=index, reason=reason):
                 skipped = _element("skipped", "")
                 skipped.set("message", printable(reason))
-                self._open.setdefault(index, []).append(_Child(skipped))
+                self._open.setdefault(index, []).append(_CaseElement(skipped))
             case CampaignStarted():
                 self._seconds_of = {}
             case SeedDone(index=index, seconds=seconds) if self._seconds_of is not None:
-                self._seconds_of[index] = seconds  # a campaign tells its findings after that
+                self._seconds_of[index] = seconds  # a campaign reports its findings afterwards
             case SeedDone(index=index, seed=seed, seconds=seconds):
                 self._add(seed, seconds, self._open.pop(index, []))
             case ItemEnded(index=index, seed=seed, state=state, reason=reason):
-                told = self._open.pop(index, [])
-                told += [_Child(_element("error", reason))] if state in ("error", "lost") else []
-                self._add(seed, (self._seconds_of or {}).pop(index, 0.0), told)
+                elements = self._open.pop(index, [])
+                elements += [_CaseElement(_element("error", reason))] if state in ("error", "lost") else []
+                self._add(seed, (self._seconds_of or {}).pop(index, 0.0), elements)
             case Summary() | CampaignSummary():
                 self._seconds, self._invalid = event.seconds, event.invalid_reasons
                 for error in event.errors:
-                    self._add("eqfuzz", 0.0, [_Child(_element("error", error))])
+                    self._add("eqfuzz", 0.0, [_CaseElement(_element("error", error))])
             case _:
                 pass
 
     def close(self) -> None:
-        """Write the file: whole, or not at all."""
+        """Write the file atomically."""
         suite = ElementTree.Element(
             "testsuite", name="eqfuzz", tests=str(len(self._cases)), time=f"{self._seconds:.3f}"
         )
@@ -94,7 +95,7 @@ class JUnitFile:
         with replacement_of(self._path) as file:
             ElementTree.ElementTree(root).write(file, encoding="utf-8", xml_declaration=True)
 
-    def _add(self, seed: str, seconds: float, children: list[_Child]) -> None:
+    def _add(self, seed: str, seconds: float, children: list[_CaseElement]) -> None:
         path = PurePath(seed)
         folder = ".".join(part for part in path.parent.parts if part not in ("/", ".")) or "seeds"
         case = ElementTree.Element("testcase", classname=folder, name=path.name, time=f"{seconds:.3f}")
@@ -106,9 +107,9 @@ class JUnitFile:
 
 
 def _counts(invalid: Sequence[InvalidReason]) -> list[tuple[str, str]]:
-    """How many seeds are invalid, and why."""
-    told = [("invalid-seeds", str(sum(reason.count for reason in invalid)))]
-    return told + [("invalid-reason", line) for line in reason_lines(invalid)]
+    """The number of invalid seeds, and the reasons."""
+    number = sum(reason.count for reason in invalid)
+    return [("invalid-seeds", str(number)), *(("invalid-reason", line) for line in reason_lines(invalid))]
 
 
 def _properties(pairs: Sequence[tuple[str, str]]) -> ElementTree.Element:

@@ -1,4 +1,4 @@
-"""What a rule makes of a seed, for people and for programs."""
+"""Where a rule applies in a seed: console and JSON lines."""
 
 from __future__ import annotations
 
@@ -19,40 +19,44 @@ from eqfuzz.rewrite.rules.library import equation_of
 
 def to_lines(explained: RuleExplanation) -> Iterator[str]:
     """A line of JSON per match (``match``) and near miss (``miss``), a ``summary`` last."""
-    told = explained.explanation
-    for match in told.matches:
+    explanation = explained.explanation
+    for match in explanation.matches:
         step = match.step
         fields = {"line": step.line, "before": step.before, "after": step.after, "source": match.source}
         yield json.dumps({"event": "match", **fields})
-    for miss in told.misses:
+    for miss in explanation.misses:
         fields = {"line": miss.line, "text": miss.text, "bindings": miss.bindings, "reason": miss.reason}
         yield json.dumps({"event": "miss", **fields})
-    summary = {"matches": len(told.matches), "misses": len(told.misses), "looked_at": told.looked_at}
+    summary = {
+        "matches": len(explanation.matches),
+        "misses": len(explanation.misses),
+        "looked_at": explanation.looked_at,
+    }
     yield json.dumps({"event": "summary", "rule": explained.rule.name, "seed": explained.program.name, **summary})
 
 
 def print_explained(console: Console, explained: RuleExplanation) -> None:
     """Matches as diffs, then near misses with their reasons; in words when there is neither."""
-    told, rule, program = explained.explanation, explained.rule, explained.program
+    explanation, rule, program = explained.explanation, explained.rule, explained.program
     sides = sides_of(rule)
     head = Text.assemble((rule.name, "bold magenta"), ("  in  ", "dim"), printable(program.name))
     console.print(head, soft_wrap=not console.is_terminal)
     if sides:
         console.print(Text(f"  {sides[0]}  →  {sides[1]}", style="dim"), soft_wrap=not console.is_terminal)
     console.print()
-    for match in told.matches:
+    for match in explanation.matches:
         console.print(Text.assemble(("✓ ", "bold green"), (f"line {match.step.line}", "bold")))
         console.print(Padding(SourceDiff(program.source, match.source, [match.step]), (0, 0, 1, 2)))
-    for miss in told.misses:
+    for miss in explanation.misses:
         bound = ", ".join(f"{name} is {_flat(value)}" for name, value in miss.bindings.items() if name != value)
         head = Text.assemble(("✗ ", "bold yellow"), (f"line {miss.line}", "bold"), f"  {_flat(miss.text)}")
         console.print(head.append(f"  ({bound})" if bound else "", style="dim"))
         console.print(Padding(Text(printable(miss.reason), style="yellow"), (0, 0, 0, 4)))
-    if not told.matches and not told.misses:
+    if not explanation.matches and not explanation.misses:
         console.print(Text(_nowhere(explained), style="yellow"))
         return
-    applies = f"{count(len(told.matches), 'place')} where it applies"
-    console.print(Text(f"{applies}  ·  {count(len(told.misses), 'near miss', 'near misses')}", style="bold"))
+    applies = f"{count(len(explanation.matches), 'place')} where it applies"
+    console.print(Text(f"{applies}  ·  {count(len(explanation.misses), 'near miss', 'near misses')}", style="bold"))
 
 
 def _flat(text: str) -> str:
@@ -65,7 +69,7 @@ def _nowhere(explained: RuleExplanation) -> str:
     if rule.is_generator:
         nodes = " or ".join(_plain(node.__name__) for node in rule.nodes)
         if looked_at:
-            return f"it looks at every {nodes}: there are {looked_at:,}, and it makes nothing of any of them"
+            return f"it looks at every {nodes}: there are {looked_at:,}, and it applies to none of them"
         return f"it looks at every {nodes}: there is none in the code under test"
     equation = equation_of(rule)
     if not looked_at:

@@ -1,4 +1,4 @@
-"""The rule library for people: the table of rules, and the page of one rule."""
+"""The rule library on the console: the table of rules, and the page of one rule."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ MEANINGS = {
 }
 
 TAGS = {
-    "layout": "the result has other strides; weakens a derivation to ulp",
+    "layout": "the result may have other strides; weakens a derivation to ulp",
     "breaks-graph": "Dynamo cannot keep one graph",
     "other-gradients": "the gradients of both sides may differ",
-    "generator": "writes statements itself, from the places it is offered",
+    "generator": "writes statements itself, at the sites it is offered",
 }
 
 
 def tags_of(rule: Rule) -> list[str]:
-    """What sets the rule apart, in the words of TAGS."""
+    """The tags of the rule, as in TAGS."""
     held = (rule.layout, rule.breaks_graph, not rule.gradients, rule.is_generator)
     return [tag for tag, holds in zip(TAGS, held, strict=True) if holds]
 
 
 def survival_of(rule: Rule) -> str | None:
-    """The last stage of the compiler at which the rule was seen to matter; None when that is not measured."""
+    """The compile depth of the rule; None if it was not measured."""
     level = level_of(rule.name)
     return level.word if level is not None else None
 
@@ -64,17 +64,17 @@ def to_fields(rule: Rule) -> dict[str, Any]:
     }
 
 
-def to_page(rule: Rule, made: Demonstration | str) -> dict[str, Any]:
-    """All that ``eqfuzz rules show NAME --format json`` tells."""
+def to_page(rule: Rule, demonstration: Demonstration | str) -> dict[str, Any]:
+    """The object that ``eqfuzz rules show NAME --format json`` prints."""
     sides = sides_of(rule)
     example: dict[str, Any] = (
-        {"problem": made}
-        if isinstance(made, str)
+        {"problem": demonstration}
+        if isinstance(demonstration, str)
         else {
-            "operands": made.operands,
-            "before": made.example.source,
-            "after": made.variant.program.source,
-            "steps": [vars(step) for step in made.variant.derivation],
+            "operands": demonstration.operands,
+            "before": demonstration.example.source,
+            "after": demonstration.variant.program.source,
+            "steps": [vars(step) for step in demonstration.variant.derivation],
         }
     )
     return {
@@ -90,7 +90,7 @@ def to_page(rule: Rule, made: Demonstration | str) -> dict[str, Any]:
 
 
 def print_table(console: Console, rules: Sequence[Rule]) -> None:
-    """One line per rule, and how many there are."""
+    """One row per rule, and the totals."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("family", style="dim", no_wrap=True)
     table.add_column("name", overflow="fold")
@@ -107,12 +107,12 @@ def print_table(console: Console, rules: Sequence[Rule]) -> None:
     tags = [(tag, sum(tag in tags_of(r) for r in rules)) for tag in TAGS]
     parts = "  ·  ".join(f"{name} {number:,}" for name, number in (*classes, *tags) if number)
     console.print()
-    told = f"{count(len(rules), 'rule')} in {count(families, 'family', 'families')}"
-    console.print(Text.assemble((told, "bold"), (f"  ·  {parts}", "dim")), soft_wrap=not console.is_terminal)
+    total = f"{count(len(rules), 'rule')} in {count(families, 'family', 'families')}"
+    console.print(Text.assemble((total, "bold"), (f"  ·  {parts}", "dim")), soft_wrap=not console.is_terminal)
 
 
-def print_page(console: Console, rule: Rule, made: Demonstration | str) -> None:
-    """Everything that the rule's declaration says, and the rule at work."""
+def print_page(console: Console, rule: Rule, demonstration: Demonstration | str) -> None:
+    """The declaration of the rule, and an example of it."""
     console.print(Text(rule.name, style="bold magenta"))
     console.print(Padding(Text(printable(rule.doc)), (0, 0, 1, 2)))
     rows = Table.grid(padding=(0, 2, 0, 0))
@@ -137,7 +137,7 @@ def print_page(console: Console, rule: Rule, made: Demonstration | str) -> None:
     rows.add_row("declared in", Text(place_of(rule)))
     console.print(Padding(rows, (0, 0, 1, 2)))
     console.print(Text("  example", style="bold"))
-    console.print(Padding(_at_work(made), (0, 0, 1, 4)))
+    console.print(Padding(_example(demonstration), (0, 0, 1, 4)))
     console.print(Text("  declaration", style="bold"))
     lines, first = inspect.getsourcelines(rule.function)
     code = Syntax(
@@ -152,11 +152,12 @@ def print_page(console: Console, rule: Rule, made: Demonstration | str) -> None:
     console.print(Padding(code, (0, 0, 0, 2)))
 
 
-def _at_work(made: Demonstration | str) -> RenderableType:
-    if isinstance(made, str):
-        return Text(f"no example came about: {made}", style="yellow")
-    diff = SourceDiff(made.example.source, made.variant.program.source, made.variant.derivation)
-    return Group(diff, Text(f"for {made.operands}", style="dim"))
+def _example(demonstration: Demonstration | str) -> RenderableType:
+    if isinstance(demonstration, str):
+        return Text(f"no example: {demonstration}", style="yellow")
+    example, variant = demonstration.example, demonstration.variant
+    diff = SourceDiff(example.source, variant.program.source, variant.derivation)
+    return Group(diff, Text(f"for {demonstration.operands}", style="dim"))
 
 
 def sides_of(rule: Rule) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""The console: progress while a run lasts, a panel for each finding at once, tables at the end."""
+"""Console report of a run: progress, a panel for each finding at once, tables at the end."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.run.finding_panel import one_line, print_finding
 from eqfuzz.report.run.progress import RunProgress
 from eqfuzz.report.run.rewrites import Rewrites
-from eqfuzz.report.run.summary import print_closing, print_totals
+from eqfuzz.report.run.summary import print_summary, print_totals
 
 NOTABLE = (VerdictKind.SUSPECT_RULE, VerdictKind.FLAKY, VerdictKind.SLOW)
 CONFIGS_SHOWN = 8
 
 
 class _Console(Console):
-    """Lets a closed pipe come through: rich would end the process with exit code 1, which means findings."""
+    """Raises BrokenPipeError: rich would end the process with exit code 1, which means findings."""
 
     def on_broken_pipe(self) -> None:
-        raise  # rich calls this while it handles the BrokenPipeError
+        raise  # rich calls this while it handles the error
 
 
 def make_console() -> Console:
-    """The console on stdout; colours, width and NO_COLOR as rich finds them."""
+    """The console on stdout; colours, width and NO_COLOR as rich detects them."""
     return _Console(highlight=False)
 
 
 class ConsoleReport(LiveReport):
-    """A handler of events that writes to ``console``; a context manager, since it draws while it is open.
+    """Handles the events of a run; draws while it is open as a context manager.
 
     ``quiet``: one line per finding and the totals, nothing else. ``dry_run``: one line per seed; with ``diff`` its
     sites and variants.
@@ -136,14 +136,14 @@ class ConsoleReport(LiveReport):
         if self._quiet:
             print_totals(self.console, summary, folder)
         else:
-            print_closing(self.console, summary, self._findings, self._notable, folder)
+            print_summary(self.console, summary, self._findings, self._notable, folder)
 
     def _print_line(self, text: str, style: str) -> None:
         self.console.print(Text(text, style=style), soft_wrap=not self.console.is_terminal)
 
 
 def _names(configs: list[str]) -> str:
-    """All of a few configurations; of many the first, and how many more."""
+    """All names if they are few; else the first, and the number of others."""
     if len(configs) <= CONFIGS_SHOWN:
         return ", ".join(configs)
     return f"{configs[0]} and {count(len(configs) - 1, 'more configuration')}"

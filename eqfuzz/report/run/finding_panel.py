@@ -1,4 +1,4 @@
-"""One finding for the console: what, where, the source diff, the four cells, the worst element, two lines to paste."""
+"""Panel of a finding: headline, source diff, the four cells, the worst element, two lines to paste."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def one_line(event: FindingReported) -> str:
     """``wrong-result 1f2e3d4c5b seeds/a.py: rules, config on device: message``."""
     finding = event.finding
     how = " + ".join(step.rule for step in finding.derivation) or "the original"
-    told = printable(finding.verdict.message).replace("\n", " ")
+    message = printable(finding.verdict.message).replace("\n", " ")
     return (
         f"{finding.verdict.kind} {finding.id} {finding.original.name}: {how}, "
-        f"{finding.config} on {finding.device}: {told}"
+        f"{finding.config} on {finding.device}: {message}"
     )
 
 
 def paste_lines(event: FindingReported, out: str) -> tuple[str, str]:
-    """The stand-alone script and the replay, as shell commands; paths are shortened where they lie below here."""
+    """The stand-alone script and the replay, as shell commands, with relative paths where they are shorter."""
     script = shlex.quote(f"{_short(event.folder)}/repro.py")
     return f"python {script}", f"eqfuzz replay {event.finding.id} --out {shlex.quote(_short(out))}"
 
@@ -72,7 +72,7 @@ def _short(path: str) -> str:
 def _body(event: FindingReported, width: int) -> list[RenderableType]:
     finding = event.finding
     parts: list[RenderableType] = [_headline(event), Text()]
-    parts += [_loud(finding), Text(printable(finding.verdict.message)), Text()]
+    parts += [_who_shows_it(finding), Text(printable(finding.verdict.message)), Text()]
     if finding.derivation:
         parts.append(SourceDiff(finding.original.source, finding.transformed.source, finding.derivation))
     else:
@@ -110,8 +110,8 @@ def _headline(event: FindingReported) -> Table:
     if finding.about_threads:
         rows.add_row("threads", Text(finding.about_threads))
     if finding.also:
-        told = f"{count(finding.also, 'more cell')} of this seed {'shows' if finding.also == 1 else 'show'} the same"
-        rows.add_row("also", Text(told))
+        cells = f"{count(finding.also, 'more cell')} of this seed {'shows' if finding.also == 1 else 'show'} the same"
+        rows.add_row("also", Text(cells))
     if finding.place:
         rows.add_row("place", _place(finding))
     if event.bucket:
@@ -120,17 +120,17 @@ def _headline(event: FindingReported) -> Table:
         before, after = finding.reduced.statements
         rows.add_row("reduced", Text(f"from {count(before, 'statement')} to {after:,}"))
     if event.known:
-        rows.add_row("known", Text("an earlier run in this folder found it too"))
+        rows.add_row("known", Text("found by an earlier run in this folder too"))
     return rows
 
 
 def _place(finding: Finding) -> Text:
-    """Where in the compiler it comes from, and what the backends before show."""
-    told = ", ".join(f"{backend} {kind}" for backend, kind in finding.backends.items())
-    return Text.assemble((printable(finding.place), "bold"), (f"  {told}", "dim"))
+    """The faulty component, and what the backends before it show."""
+    backends = ", ".join(f"{backend} {kind}" for backend, kind in finding.backends.items())
+    return Text.assemble((printable(finding.place), "bold"), (f"  {backends}", "dim"))
 
 
-def _loud(finding: Finding) -> Text:
+def _who_shows_it(finding: Finding) -> Text:
     if not finding.only_transformed:
         return Text("The original shows it too, no rewrite needed.", style="bold")
     text = Text(" ONLY THE TRANSFORMED PROGRAM SHOWS IT ", style="bold reverse yellow")
@@ -154,15 +154,15 @@ def _cells(finding: Finding) -> Table:
 
 
 def _cell(finding: Finding, name: str) -> Text:
-    shown = printable(finding.cells.get(name, "not run"))
-    if is_defect(shown.split(" ")[0]):
-        return Text(f"✗ {shown}", style="bold red")
-    good = shown == "agree" or name in ("P", "P'")
-    return Text(shown, style="green" if good and shown != "not run" else "yellow")
+    outcome = printable(finding.cells.get(name, "not run"))
+    if is_defect(outcome.split(" ")[0]):
+        return Text(f"✗ {outcome}", style="bold red")
+    good = outcome == "agree" or name in ("P", "P'")
+    return Text(outcome, style="green" if good and outcome != "not run" else "yellow")
 
 
 def _worst(evidence: Evidence) -> Table | None:
-    """The worst element with its numbers; None when the evidence names nothing."""
+    """The worst element with its numbers; None without such evidence."""
     rows = _grid()
     if evidence.path:
         where = Text(printable(evidence.path), style="bold")
@@ -171,13 +171,13 @@ def _worst(evidence: Evidence) -> Table | None:
         if evidence.call:
             where.append(f"  (input set {evidence.call})")
         rows.add_row("worst" if evidence.index is not None else "where", where)
-    for label, given, style in (
+    for label, number, style in (
         ("eager", evidence.eager, "green"),
         ("compiled", evidence.compiled, "bold red"),
         ("reference", evidence.reference, ""),
     ):
-        if given is not None:
-            rows.add_row(label, Text(value(given), style=style))
+        if number is not None:
+            rows.add_row(label, Text(value(number), style=style))
     distance = _distance(evidence)
     if distance is not None:
         rows.add_row("off by", Text(f"{distance:.3g}"))

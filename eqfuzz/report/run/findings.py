@@ -1,4 +1,4 @@
-"""Findings, a line each."""
+"""Findings on the console: listed by bucket, or as a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eqfuzz.triage.findings.finding import Finding
 
 @dataclasses.dataclass(frozen=True)
 class Listed:
-    """A finding with its bucket, how many that has, and the address of the known issue that it is."""
+    """A finding with its bucket, the number of findings in that, and the URL of its known issue (or empty)."""
 
     finding: Finding
     bucket: str
@@ -27,13 +27,13 @@ class Listed:
 
 
 def print_listed(console: Console, listed: Sequence[Listed]) -> None:
-    """Each bucket's line, and below it its findings."""
+    """One line per bucket, its findings below it."""
     groups = [list(group) for _, group in itertools.groupby(listed, key=lambda one: one.bucket)]
     for group in groups:
         first = group[0]
         if first.bucket:
-            told = f"{first.finding.fingerprint}  ({count(first.size, 'finding')})"
-            heading = Text.assemble((first.bucket, "bold cyan"), "  ", printable(told))
+            text = f"{first.finding.fingerprint}  ({count(first.size, 'finding')})"
+            heading = Text.assemble((first.bucket, "bold cyan"), "  ", printable(text))
             if first.issue:
                 heading.append(f"  known: {first.issue}", "yellow")
             console.print(heading, soft_wrap=True)
@@ -50,7 +50,7 @@ def print_listed(console: Console, listed: Sequence[Listed]) -> None:
 
 
 def print_findings(console: Console, findings: Sequence[Finding], most: int | None = None) -> None:
-    """A table; of more than ``most`` the first, and how many are left out."""
+    """A table of at most ``most`` findings, and the number of the others."""
     if not findings:
         return
     console.print()

@@ -1,4 +1,4 @@
-"""What ``eqfuzz mutate --dry-run --diff`` shows of each seed: every site, and the variants as diffs."""
+"""Output of ``eqfuzz mutate --dry-run --diff``: every site of a seed, and its variants as diffs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_LINES = 6
 
 
 class Rewrites:
-    """Gathers what is told of each seed, since several are under way at once, and prints it seed by seed."""
+    """Collects the events of seeds that run at the same time, and prints them seed by seed."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -42,20 +42,20 @@ class Rewrites:
                 pass
 
     def show(self, index: int) -> None:
-        """Print a seed that is done; nothing when it was invalid."""
+        """Print a seed that is done; nothing for an invalid one."""
         listed, variants = self._sites.pop(index, None), self._variants.pop(index, [])
         if listed is None:
             return
         console = self._console
-        told = f"{count(len(listed.sites), 'site')}, {count(len(variants), 'variant')}"
+        counts = f"{count(len(listed.sites), 'site')}, {count(len(variants), 'variant')}"
         console.print(Line(style="dim"))
-        head = Text.assemble((printable(listed.seed), "bold"), (f"  {told}", "dim"))
+        head = Text.assemble((printable(listed.seed), "bold"), (f"  {counts}", "dim"))
         console.print(head, soft_wrap=not console.is_terminal)
         if listed.sites:
             console.print(_table(listed.sites))
-        for made in variants:
+        for variant in variants:
             console.print()
-            _print_variant(console, listed.source, made)
+            _print_variant(console, listed.source, variant)
         console.print()
 
 
@@ -70,19 +70,19 @@ def _table(sites: Sequence[RewriteStep]) -> Table:
     return table
 
 
-def _print_variant(console: Console, original: str, made: VariantMade) -> None:
-    rules = ", ".join(dict.fromkeys(step.rule for step in made.derivation))
-    head = Text.assemble((f"variant {made.variant}", "bold"), f"  {rules}", (f"  {made.exactness}", "dim"))
+def _print_variant(console: Console, original: str, event: VariantMade) -> None:
+    rules = ", ".join(dict.fromkeys(step.rule for step in event.derivation))
+    head = Text.assemble((f"variant {event.variant}", "bold"), f"  {rules}", (f"  {event.exactness}", "dim"))
     console.print(head, soft_wrap=not console.is_terminal)
-    console.print(Padding(SourceDiff(original, made.source, made.derivation), (0, 0, 0, 2)))
+    console.print(Padding(SourceDiff(original, event.source, event.derivation), (0, 0, 0, 2)))
 
 
 def _short(text: str) -> str:
-    """The first lines, without the indentation of the place that they come from."""
+    """The first lines, without the indentation of the source."""
     first, _, rest = printable(text).strip("\n").partition("\n")
     below = textwrap.dedent(rest)
     if rest and not _is_python(f"{first}\n{below}"):
-        below = textwrap.indent(below, "    ")  # nothing below stands as far left as the first line
+        below = textwrap.indent(below, "    ")  # no line below is indented as little as the first
     lines = [first, *below.splitlines()]
     return "\n".join(lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], "…"])
 

@@ -14,7 +14,7 @@ from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.formatting import count, duration, printable, rate
 from eqfuzz.report.run.findings import print_findings
 from eqfuzz.report.run.invalid_seeds import reason_lines
-from eqfuzz.report.verdict_texts import MEANING, in_brackets, style_of
+from eqfuzz.report.verdict_texts import MEANING, in_parentheses, style_of
 
 RULES_SHOWN = 20
 NOTABLE_SHOWN = 10
@@ -22,14 +22,14 @@ FINDINGS_SHOWN = 40
 ERRORS_SHOWN = 10
 
 
-def print_closing(
+def print_summary(
     console: Console,
     summary: Summary,
     findings: Sequence[FindingReported],
     notable: Sequence[CellJudged],
     findings_folder: str,
 ) -> None:
-    """All tables; ``notable`` are cells that no finding shows and somebody should look at."""
+    """All tables; ``notable`` are cells that are no finding but need a look."""
     if summary.rules:
         console.print()
         console.print(_rules(summary.rules, judged=summary.cells > 0))
@@ -64,13 +64,13 @@ def print_totals(console: Console, summary: Summary, findings_folder: str) -> No
     for line in (amounts, costs):
         console.print(dot.join(Text(word) for word in line))
     if summary.interrupted:
-        console.print(Text("Interrupted: the figures above are what was done until then.", style="bold yellow"))
+        console.print(Text("Interrupted: the figures above are partial.", style="bold yellow"))
     if summary.out_of_time:
         console.print(Text("Out of time: not every seed was finished.", style="bold yellow"))
     if summary.invalid:
         are = "is" if summary.invalid == 1 else "are"
-        told = f"{summary.invalid:,} of {count(summary.seeds, 'seed')} {are} invalid (--format json names each):"
-        for line in (told, *(f"  {reason}" for reason in reason_lines(summary.invalid_reasons))):
+        heading = f"{summary.invalid:,} of {count(summary.seeds, 'seed')} {are} invalid (--format json names each):"
+        for line in (heading, *(f"  {reason}" for reason in reason_lines(summary.invalid_reasons))):
             console.print(Text(line, style="bold yellow"), soft_wrap=True)
     if summary.flaky:
         causes = ", ".join(f"{cause} {number:,}" for cause, number in summary.flaky.items())
@@ -78,20 +78,20 @@ def print_totals(console: Console, summary: Summary, findings_folder: str) -> No
     for error in summary.errors[:ERRORS_SHOWN]:
         console.print(Text(printable(f"internal error: {error}"), style="bold red"), soft_wrap=True)
     if summary.errors:
-        told = count(len(summary.errors), "internal error")
-        console.print(Text(f"{told}: the figures above are not complete.", style="bold red"))
+        errors = count(len(summary.errors), "internal error")
+        console.print(Text(f"{errors}: the figures above are not complete.", style="bold red"))
     for line in summary.gone:
         console.print(Text(f"no longer reproduces: {line}", style="bold yellow"), soft_wrap=True)
     if summary.known:
-        told = count(summary.known, "finding")
-        console.print(Text(f"{told} of known issues (eqfuzz known list)", style="yellow"), soft_wrap=True)
+        findings = count(summary.known, "finding")
+        console.print(Text(f"{findings} of known issues (eqfuzz known list)", style="yellow"), soft_wrap=True)
     if summary.findings:
-        told = f"{count(summary.findings, 'finding')} in {count(summary.buckets, 'bucket')}"
-        told += in_brackets(summary.severities)
-        console.print(Text.assemble((told, "bold red"), " in ", (findings_folder, "bold")), soft_wrap=True)
+        new = f"{count(summary.findings, 'finding')} in {count(summary.buckets, 'bucket')}"
+        new += in_parentheses(summary.severities)
+        console.print(Text.assemble((new, "bold red"), " in ", (findings_folder, "bold")), soft_wrap=True)
     elif summary.cells:
-        told = "No findings." if not summary.known else "No new findings."
-        console.print(Text(told, style="bold yellow" if summary.errors else "bold green"))
+        text = "No findings." if not summary.known else "No new findings."
+        console.print(Text(text, style="bold yellow" if summary.errors else "bold green"))
     else:
         console.print(Text("Nothing was compiled.", style="bold yellow"))
 
@@ -153,11 +153,11 @@ def _print_notable(console: Console, notable: Sequence[CellJudged]) -> None:
     if not notable:
         return
     console.print()
-    console.print(Text("No finding, but to be looked at:", style="bold"))
+    console.print(Text("No findings, but need a look:", style="bold"))
     for cell in sorted(notable, key=lambda c: (c.index, c.variant))[:NOTABLE_SHOWN]:
         console.print(Text(f"  {notable_line(cell)}", style="yellow"), soft_wrap=True)
     if len(notable) > NOTABLE_SHOWN:
-        console.print(Text(f"  and {len(notable) - NOTABLE_SHOWN:,} more (--format json tells all)", style="dim"))
+        console.print(Text(f"  and {len(notable) - NOTABLE_SHOWN:,} more (--format json lists all)", style="dim"))
 
 
 def notable_line(cell: CellJudged) -> str:

@@ -1,4 +1,4 @@
-"""What local audits found, for people and for programs."""
+"""Reports of ``eqfuzz audit``: console and JSON lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eqfuzz.report.formatting import count, printable
 
 
 class AuditReport:
-    """Prints each outcome as it comes, and ``close`` the sums."""
+    """Prints each outcome at once; ``close`` prints the totals."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -23,11 +23,13 @@ class AuditReport:
         self._skipped: Counter[str] = Counter()
 
     def handle(self, audited: FileAudit) -> None:
-        """A line for the file, then its suspects by the statements of the program."""
+        """One line for the file, then its suspects in the order of the program."""
         self._files += 1
         suspects = audited.audit.suspects if audited.audit is not None else ()
         mark, style = ("✗", "bold red") if suspects else ("?", "bold yellow") if audited.ended else ("✓", "bold green")
-        self._print(Text.assemble((f"{mark} ", style), (printable(str(audited.path)), "bold"), f"  {_told(audited)}"))
+        self._print(
+            Text.assemble((f"{mark} ", style), (printable(str(audited.path)), "bold"), f"  {_outcome(audited)}")
+        )
         if audited.verdict is not None and audited.verdict.is_finding:
             self._print(Text(f"    as a whole {audited.verdict.kind}: {printable(audited.verdict.message)}", "yellow"))
         if audited.audit is not None:
@@ -38,7 +40,7 @@ class AuditReport:
             self._suspect(suspect)
 
     def close(self) -> None:
-        """The sums, and why operators were not judged."""
+        """Print the totals, and why operators were not judged."""
         total = f"{count(self._suspects, 'suspect')}  ·  {count(self._operators, 'operator')} judged in "
         self._print(Text(total + count(self._files, "file"), style="bold"))
         for reason, number in self._skipped.most_common():
@@ -46,7 +48,7 @@ class AuditReport:
 
     def _suspect(self, suspect: Suspect) -> None:
         place, wrong = suspect.place, suspect.disagreement
-        where = f"line {place.line}" if place.line else "a line that torch does not know"
+        where = f"line {place.line}" if place.line else "unknown line"
         head = Text.assemble(
             "    ", (suspect.operator, "bold magenta"), f"  {where}  ", (printable(place.text), "cyan")
         )
@@ -69,13 +71,13 @@ class AuditLines:
         self._files = self._suspects = self._operators = 0
 
     def handle(self, audited: FileAudit) -> None:
-        told = audited.audit
+        audit = audited.audit
         self._files += 1
-        self._suspects += 0 if told is None else len(told.suspects)
-        self._operators += 0 if told is None else told.audited
+        self._suspects += 0 if audit is None else len(audit.suspects)
+        self._operators += 0 if audit is None else audit.audited
         verdict = None if audited.verdict is None else audited.verdict.to_json()
-        audit = None if told is None else told.to_json()
-        self._line("audited", file=str(audited.path), verdict=verdict, audit=audit, ended=audited.ended)
+        fields = None if audit is None else audit.to_json()
+        self._line("audited", file=str(audited.path), verdict=verdict, audit=fields, ended=audited.ended)
 
     def close(self) -> None:
         self._line("summary", files=self._files, suspects=self._suspects, audited=self._operators)
@@ -84,12 +86,12 @@ class AuditLines:
         print(json.dumps({"event": event, **fields}), file=self._stream, flush=True)
 
 
-def _told(audited: FileAudit) -> str:
+def _outcome(audited: FileAudit) -> str:
     if audited.ended:
         return printable(audited.ended)
-    told = audited.audit
-    if told is None:
+    audit = audited.audit
+    if audit is None:
         return "the runner ended without an audit"
-    line = f"{count(len(told.suspects), 'suspect')}  ·  {count(told.audited, 'operator')} judged in "
-    line += count(told.graphs, "graph")
-    return f"{line}  ·  it raises {printable(told.raised)}" if told.raised else line
+    line = f"{count(len(audit.suspects), 'suspect')}  ·  {count(audit.audited, 'operator')} judged in "
+    line += count(audit.graphs, "graph")
+    return f"{line}  ·  it raises {printable(audit.raised)}" if audit.raised else line

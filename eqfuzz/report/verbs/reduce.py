@@ -1,4 +1,4 @@
-"""A reduction for the console: the size curve while it lasts, the smaller finding at the end."""
+"""Console report of a reduction: the size curve while it runs, the smaller finding at the end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WIDTH = 60
 
 
 class ReductionCurve(LiveReport):
-    """A handler of tries, and a context manager, since it draws while it is open."""
+    """Collects attempts; draws while it is open as a context manager."""
 
     def __init__(self, console: Console) -> None:
         self._renderer = LiveRenderer(console, self)
@@ -31,7 +31,7 @@ class ReductionCurve(LiveReport):
         self._sizes: list[int] = []
 
     def take(self, tried: ReductionTry) -> None:
-        """Count a try; may be called from any thread."""
+        """Count an attempt. May be called from several threads."""
         with self._lock:
             if tried.phase != self._phase:
                 self._phase, self._sizes = tried.phase, []
@@ -40,7 +40,7 @@ class ReductionCurve(LiveReport):
                 self._sizes.append(tried.size)
 
     def display(self) -> RenderableType:
-        """The sizes that held in this phase, as bars, and the line."""
+        """The sizes accepted in this phase as bars, and the line."""
         with self._lock:
             sizes = self._sizes[-_WIDTH:]
         top = max(sizes, default=1) or 1
@@ -60,10 +60,10 @@ def print_reduced(console: Console, finding: Finding, folder: str, out: str) -> 
     print_finding(console, FindingReported(index=0, finding=finding, folder=folder, known=False), out)
     reduced = finding.reduced
     if reduced is not None:
-        told = [
+        changes = [
             f"{name} {before} → {after}"
             for name in ("rewrites", "statements", "characters")
             for before, after in [getattr(reduced, name)]
         ]
-        told.append(count(reduced.tries, "try", "tries"))
-        console.print(Text("reduced: " + ", ".join(told), style="bold"), soft_wrap=True)
+        changes.append(count(reduced.tries, "try", "tries"))
+        console.print(Text("reduced: " + ", ".join(changes), style="bold"), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""The console during ``eqfuzz self-check``: a line per step, the tables of recall and precision at the end."""
+"""Console report of ``eqfuzz self-check``: one line per step, the tables of recall and precision at the end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GROUPS = ("outputs", "gradients")
 
 
 class SelfCheckReport:
-    """A handler of a self-check's events that writes to ``console``."""
+    """Handles the events of a self-check."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -38,8 +38,8 @@ class SelfCheckReport:
         match event:
             case SelfCheckStep(step=step, passed=passed, detail=detail, seconds=seconds):
                 mark = ("✓ ", "green") if passed else ("✗ ", "bold red")
-                said = printable(detail)
-                self._print(Text.assemble(mark, step, (f"  {said}, {duration(seconds)}", "dim")))
+                text = f"  {printable(detail)}, {duration(seconds)}"
+                self._print(Text.assemble(mark, step, (text, "dim")))
             case SelfCheckSummary():
                 self._close(event)
             case _:
@@ -48,9 +48,9 @@ class SelfCheckReport:
     def _close(self, summary: SelfCheckSummary) -> None:
         if summary.recall is not None and summary.recall["rows"]:
             self._console.print(recall_table(summary.recall))
-            self._console.print(wolves_table(summary.recall))
+            self._console.print(false_alarms_table(summary.recall))
             for claim in summary.recall["claims"]:
-                self._print(Text(f"  called wrong as it is: {printable(claim)}", style="yellow"))
+                self._print(Text(f"  correct, but called wrong: {printable(claim)}", style="yellow"))
         if summary.precision:
             self._console.print(precision_table(summary.precision))
             for pairs in summary.precision:
@@ -66,8 +66,8 @@ class SelfCheckReport:
 
 
 def recall_table(recall: dict[str, Any]) -> Table:
-    """Faults by dtype, group and kind; the share that each oracle saw. A column ahead of the first is marked."""
-    table = Table(title="Recall: planted faults seen, in percent", title_justify="left")
+    """Share of faults that each oracle detects, by dtype, group and kind; shares above eqfuzz's are marked."""
+    table = Table(title="Recall: planted faults detected, in percent", title_justify="left")
     for name in ("dtype", "where", "fault"):
         table.add_column(name, no_wrap=True)
     for name in ("planted", *COLUMNS):
@@ -79,8 +79,8 @@ def recall_table(recall: dict[str, Any]) -> Table:
     return table
 
 
-def wolves_table(recall: dict[str, Any]) -> Table:
-    """By dtype, how many programs there were and whose correct compiled run each oracle called wrong."""
+def false_alarms_table(recall: dict[str, Any]) -> Table:
+    """Number of programs, and of correct compiled runs that each oracle called wrong, by dtype."""
     table = Table(title="Programs whose correct compiled run was called wrong", title_justify="left")
     table.add_column("dtype", no_wrap=True)
     for name in ("programs", *COLUMNS[1:]):
@@ -92,7 +92,7 @@ def wolves_table(recall: dict[str, Any]) -> Table:
 
 
 def precision_table(precision: list[dict[str, Any]]) -> Table:
-    """Pairs of correct runs by how they were made, and what was said of them; others' alarms where they were asked."""
+    """Verdicts on pairs of correct runs, by kind of pair; false alarms of the baseline oracles where measured."""
     table = Table(title="Precision: pairs of correct runs", title_justify="left")
     table.add_column("pairs of", no_wrap=True)
     for name in ("pairs", "agree", "inconclusive", "claimed wrong", *(f"alarms of {n}" for n in COLUMNS[1:])):

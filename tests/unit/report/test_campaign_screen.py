@@ -47,7 +47,7 @@ def closed(**changed: object) -> str:
 
 def test_invalid_programs_of_the_call_are_counted_by_reason() -> None:
     text = closed(invalid_reasons=REASONS)
-    assert "\n7 invalid programs in this call (--format json names each):\n" in text
+    assert "\n7 invalid programs in this invocation (--format json names each):\n" in text
     assert f"\n  6 × {sample.AUTOGRAD} (a.py, …)\n  1 × no inputs (b.py:1)\n" in text
     assert text.index("invalid programs") < text.index("No new findings.")
 
@@ -68,4 +68,4 @@ def test_new_findings_are_counted_by_severity_the_gravest_first() -> None:
 
 @pytest.mark.parametrize("reasons", [[], REASONS[1:]])
 def test_only_where_there_are_any(reasons: list[InvalidReason]) -> None:
-    assert ("1 invalid program in this call" in closed(invalid_reasons=reasons)) == bool(reasons)
+    assert ("1 invalid program in this invocation" in closed(invalid_reasons=reasons)) == bool(reasons)

@@ -230,7 +230,7 @@ def test_the_other_cells_that_show_it_are_counted():
     one, more = sample.finding(sample.POW, also=1), sample.finding(sample.POW, also=3)
     assert "1 more cell of this seed shows the same" in shown([sample.started(), sample.found(one)])
     assert "3 more cells of this seed show the same" in shown([sample.started(), sample.found(more, known=True)])
-    assert "an earlier run in this folder found it too" in shown([sample.started(), sample.found(more, known=True)])
+    assert "found by an earlier run in this folder too" in shown([sample.started(), sample.found(more, known=True)])
 
 
 def test_a_dry_run_tells_each_seed():

@@ -121,12 +121,14 @@ def told(*, quiet=False):
 
 def test_everything_is_told():
     text = told()
-    assert "3 seeds wanted of m at localhost:8000  ·  loops  ·  budget $1.00, $0.2500 spent before" in text
+    assert "3 seeds requested from m at localhost:8000  ·  loops  ·  budget $1.00, $0.2500 spent before" in text
     assert "night/programs/a.py, repaired 1 time  $0.0006" in text
     assert "b.py, reached  $0.0003" in text
     assert "not valid Python: not valid�[2J" in text, "no control character reaches a terminal"
-    assert "2 seeds of 3 asked for (67% valid, 1 repaired)  ·  6 queries, 2 of them kept  ·  900 tokens" in text
-    assert "$0.0018 ($0.0012 now, $0.0001 of it perhaps, for nothing)  ·  1 answer without usable figures" in text
+    assert "2 seeds of 3 requested (67% valid, 1 repaired)  ·  6 queries, 2 of them stored  ·  900 tokens" in text
+    assert (
+        "$0.0018 ($0.0012 now, $0.0001 of it possibly without a response)  ·  1 response without usage figures" in text
+    )
     assert "reached 1 of 1 part of the compiler" in text
     assert ENDINGS["budget"] in text
     assert "3 findings in 2 buckets, 1,666.7 per dollar" in text
@@ -135,7 +137,7 @@ def test_everything_is_told():
 def test_quiet_keeps_the_totals():
     lines = told(quiet=True).strip().splitlines()
     assert len(lines) == 3
-    assert lines[0].startswith("2 seeds of 3 asked for")
+    assert lines[0].startswith("2 seeds of 3 requested")
 
 
 def test_every_reason_has_words():
