@@ -1,4 +1,4 @@
-# Every verb sets up what it needs: system packages where it may, then .venv. Stamp files make repeats instant.
+# Every target sets up what it needs: system packages where allowed, then .venv. Stamp files make repeats instant.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -9,7 +9,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_NO_INPUT=1 $(PY) -m pip install \
     --progress-bar off
-# Of what pip prints, the files of a megabyte or more that it is about to download, with their sizes.
+# From pip's output: files of a megabyte or more that it downloads, with their sizes.
 SHOW_DOWNLOADS := sed -nE 's,^ *Downloading (.*/)?([^/ ]+) (\([0-9.]+ [MG]B\)),set-up:   downloading \2 \3,p'
 # make mutate ARGS="--strategy all --out /tmp/out", make test ARGS="tests/unit -k diff"
 ARGS ?=
@@ -18,22 +18,22 @@ ARGS ?=
 TORCH ?= $(shell head -n 1 constraints.txt)
 
 help:
-	@echo "each of them  TORCH=\"torch===2.13.0\" runs it with another torch than $(TORCH)"
+	@echo "with TORCH=\"torch===2.13.0\" each target uses another torch than $(TORCH)"
 	@echo "make mutate   fuzz the compiler with all shipped seeds (ARGS=... adds options)"
 	@echo "make test     the test suite, on all cores"
-	@echo "make test-all the same, and what takes longest: an hour or more"
+	@echo "make test-all all tests, the longest ones included: an hour or more"
 	@echo "make check    format, lint, types, layers, fast tests"
-	@echo "make bench    what rewriting costs; CPU seconds per compiled program, beside other ways"
+	@echo "make bench    the cost of rewriting, and of a compiled program compared with other ways to run it"
 	@echo "make quality  which planted compiler faults are found on the shipped seeds (up to an hour)"
 	@echo "make quality-real  which real defects of the installed torch are found (half an hour; ARGS=\"--write\" keeps the table)"
 	@echo "make coverage how much of the compiler generated programs reach (ARGS=\"--count 500\"; some minutes)"
-	@echo "make torches  the table of torch releases that eqfuzz works with (VERSIONS=\"2.15.0 2.14.1\"; some minutes each)"
-	@echo "make defects  the table of defects found; ARGS=\"--python A --write\" measures with that Python's torch"
-	@echo "make clean    remove what runs and tests left here, findings too; .venv stays"
+	@echo "make torches  test releases of torch and write their table (VERSIONS=\"2.15.0 2.14.1\"; some minutes each)"
+	@echo "make defects  run the scripts of defects found; ARGS=\"--python A --write\" measures with that Python's torch"
+	@echo "make clean    remove output of runs and tests, findings included; .venv stays"
 
 setup: $(VENV)/.ready
 
-# Exit 1 means findings: that is the job done.
+# Exit code 1 means findings, which is a success here.
 mutate: setup
 	@$(VENV)/bin/eqfuzz mutate seeds/ $(ARGS) || { code=$$?; [ $$code -eq 1 ] || exit $$code; }
 
@@ -60,14 +60,14 @@ defects: setup
 quality: setup
 	@$(PY) -m tools.fault_detection $(ARGS)
 
-# A verb of its own: no clean run, no planted fault, and a bound of its own on what must be found.
+# A separate target: it has no clean run and no planted faults, and its own required share.
 quality-real: setup
 	@$(PY) -m tools.fault_detection.real_defects $(ARGS)
 
 coverage: setup
 	@$(PY) -m benchmarks.coverage --plot coverage.svg $(ARGS)
 
-# One release at a time, each in an environment of its own that goes after its row unless KEEP=1.
+# One release at a time, each in its own environment, which is removed after its row unless KEEP=1.
 torches: setup
 	@$(PY) -m tools.torch_matrix $(VERSIONS) $(if $(KEEP),--keep) $(ARGS)
 
@@ -75,7 +75,7 @@ clean:
 	@rm -rf eqfuzz-out coverage.svg dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -path ./$(VENV) -prune -o -type d \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +
 
-# g++ is needed by Inductor, the rest makes things faster, safer or prettier: without root they are told and left.
+# Inductor needs g++; the others are optional. Without root they are reported as missing.
 $(VENV)/.system:
 	@mkdir -p $(VENV)
 	@missing=(); \
@@ -89,16 +89,16 @@ $(VENV)/.system:
 	    apt=("$${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=1 \
 	        -o Acquire::http::Timeout=30); \
 	    if [ "$${as_root[0]}" = none ] || ! command -v apt-get > /dev/null; then \
-	        echo "set-up: not installed, and not allowed to install: $${missing[*]}; going on without"; \
+	        echo "set-up: not installed, and not allowed to install: $${missing[*]}; continuing without"; \
 	    elif echo "set-up: installing $${missing[*]}" && "$${apt[@]}" update > $(VENV)/apt.log 2>&1 \
 	        && "$${apt[@]}" install -y --no-install-recommends "$${missing[@]}" >> $(VENV)/apt.log 2>&1; then :; \
 	    else \
-	        echo "set-up: could not install $${missing[*]} (see $(VENV)/apt.log); going on without"; \
+	        echo "set-up: could not install $${missing[*]} (see $(VENV)/apt.log); continuing without"; \
 	    fi; \
 	fi
 	@touch $@
 
-# Its time changes only when another torch is asked for, so that only then everything is installed again.
+# Its time changes only with another TORCH, so that everything is installed again only then.
 $(VENV)/.requirement: FORCE | $(VENV)/.system
 	@[ "$$(cat $@ 2> /dev/null)" = '$(TORCH)' ] || echo '$(TORCH)' > $@
 

@@ -14,14 +14,14 @@ from tools.torch_matrix.row import MUTATE_OPTIONS
 
 BEGIN = f"""# Releases of torch that eqfuzz works with
 
-Made by `make torches`; a row by `make torches VERSIONS=2.14.1`. A row is measured in an environment of its own:
+Made by `make torches`; a single row by `make torches VERSIONS=2.14.1`. Each row is measured in its own environment:
 `eqfuzz doctor`, `eqfuzz self-check`, the contract test (every private name of torch that eqfuzz relies on), and all
 shipped seeds with two variants each (`eqfuzz mutate seeds/ {" ".join(MUTATE_OPTIONS)}`).
 The lower bound in `pyproject.toml` is the oldest release here.
 
-Known issues: how many of the shipped list show on a seed of theirs, of those that are said to be in that release.
-CPU-s per cell is the whole run, judging and confirming included, over compiled cells; rows were measured beside other
-work and on different days, so it compares no releases.
+Known issues: of the shipped list's issues in that release, how many one of their seeds reproduces. CPU-s per cell is the
+whole run, judging and confirming included, divided by compiled cells; rows were measured beside other work and on
+different days, so the column does not compare releases.
 """
 
 
