@@ -1,6 +1,7 @@
 """Every link, path and module that the documentation names exists."""
 
 import re
+import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+SOURCES = sorted(file for name in ("eqfuzz", "rewrites", "tools", "benchmarks") for file in (ROOT / name).rglob("*.py"))
 BASES = [ROOT, ROOT / "eqfuzz", ROOT / "docs", ROOT / "seeds", ROOT / "seeds" / "handwritten"]
 """Folders that paths are named from."""
 
@@ -54,6 +56,27 @@ def test_examples_import_what_exists(page):
     lines = re.findall(r"^from (eqfuzz[\w.]*) import ([\w, ]+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     names = [f"{module}.{name.strip()}" for module, imported in lines for name in imported.split(",")]
     assert [name for name in names if not _is_defined(name)] == []
+
+
+def test_sources_name_files_and_modules_that_exist():
+    names = {ids(file): missing_names(file.read_text(encoding="utf-8"), "``", file.parent) for file in SOURCES}
+    assert {file: missing for file, missing in names.items() if missing} == {}
+
+
+def test_docstrings_name_exceptions_that_exist():
+    lines = [(ids(file), line) for file in SOURCES for line in file.read_text(encoding="utf-8").splitlines()]
+    used = {*dir(subprocess)} | {
+        word for _, line in lines if "Raises " not in line for word in re.findall(r"\w+", line)
+    }
+    named = re.compile(r"Raises (\W*[A-Z_]\w+(?:(?:,| and|, and| or) \W*[A-Z_]\w+)*)")
+    missing = [
+        f"{file}: {name}"
+        for file, line in lines
+        for names in named.findall(line)
+        for name in re.findall(r"[A-Z_]\w+", names)
+        if name not in used
+    ]
+    assert missing == []
 
 
 def test_readme_is_short_and_counts_the_defects_found():

@@ -32,7 +32,7 @@ MODULE_DEFAULTS: dict[str, ConfigType] = {
         **torchs.MODULE_DEFAULTS[MODULES["dynamo"]],
     },
 }
-"""Options that are not sampled: torch's, and for Dynamo those that ``config_left_out`` gives a reason for."""
+"""Options that are not sampled: torch's, and for Dynamo those that ``why_left_out`` gives a reason for."""
 
 
 @dataclasses.dataclass(frozen=True)

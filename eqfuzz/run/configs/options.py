@@ -1,6 +1,6 @@
 """The options of torch's config modules that may be changed without a difference being legitimate, and why not others.
 
-An option is left out where ``config_left_out`` has a reason, where torch's own fuzzer leaves it out, or where
+An option is left out where ``why_left_out`` has a reason, where torch's own fuzzer leaves it out, or where
 torch's sampler has no value for it that survives JSON and differs from the default.
 """
 

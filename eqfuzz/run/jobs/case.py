@@ -22,7 +22,7 @@ class Case:
 
     Variants are not compiled under the configurations named ``original_only``.
 
-    ``checks`` are the names of the oracles asked, and of the call sequences made (``SEQUENCES``); ``steps`` is how many
+    ``checks`` are the names of the oracles asked, and of the call sequences made (``CALLS``); ``steps`` is how many
     changes that a guard must notice are drawn for the original. Of the seed's input sets the first ``input_sets`` are
     used (0: all).
 

@@ -1,4 +1,4 @@
-"""Many kernels in one run of the C++ compiler: half of what it does is the same for each of them (physics of g++)."""
+"""Many kernels in one run of the C++ compiler: half of the work is the same for each of them."""
 
 from __future__ import annotations
 

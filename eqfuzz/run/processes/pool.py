@@ -157,7 +157,7 @@ class Pool:
 
         If the process that children are forked from dies, the case is run again, once, after an event
         ``{"event": "restart", "detail": ...}``: what came before it is void. Stopping early kills the case.
-        Raises ``RunnerFailed`` when the processes do not start, ``NoSandbox`` when the program is untrusted and there
+        Raises ``RunnerFailed`` when the processes do not start, ``SandboxUnavailable`` when the program is untrusted and there
         is no sandbox for it, ``TypeError`` for a case that is no JSON.
         """
         with self._slots:
@@ -268,7 +268,7 @@ class Pool:
             self._give_back(server)
 
     def _take_sandbox(self) -> ForkServerHandle:
-        """One that no case runs in, started if there is none. Raises NoSandbox and RunnerFailed."""
+        """One that no case runs in, started if there is none. Raises SandboxUnavailable and RunnerFailed."""
         with self._lock:
             if self._closing.is_set():
                 raise RunnerFailed("the pool is closed")

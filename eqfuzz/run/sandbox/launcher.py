@@ -29,7 +29,7 @@ class SandboxUnavailable(RunnerFailed):
 
 
 def require_level() -> SandboxLevel:
-    """The level in force. Raises NoSandbox where there is none."""
+    """The level in force. Raises SandboxUnavailable where there is none."""
     known = found()
     if known.level is SandboxLevel.NONE:
         raise SandboxUnavailable(f"no sandbox for untrusted seeds: {known.lacks}; `--unsafe` runs them without")
@@ -44,7 +44,7 @@ def runs_without(environment: Environment) -> bool:
 class Sandbox:
     """A sandbox for one process that forks cases, one at a time. ``close`` must be called.
 
-    Raises NoSandbox.
+    Raises SandboxUnavailable.
     """
 
     def __init__(self, environment: Environment, *, warm: bool) -> None:

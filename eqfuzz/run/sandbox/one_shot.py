@@ -33,7 +33,7 @@ def run_shut_in(
     """Run ``command``, whose first word is an absolute path, for ``seconds`` of wall time at most; None: it took more.
 
     It sees the paths ``shown`` besides what every sandbox shows, and ``variables`` besides what every environment has.
-    Raises NoSandbox.
+    Raises SandboxUnavailable.
     """
     level = require_level()
     toolchain = place()

@@ -47,7 +47,7 @@ def run_fresh(
     """Run ``command`` for at most ``seconds`` of wall time, and no longer than this thread lives.
 
     ``environment`` is all of it. Given paths to show it, it runs ``shut_in`` a sandbox, where ``environment`` comes on
-    top of what every sandbox sets. Raises NoSandbox.
+    top of what every sandbox sets. Raises SandboxUnavailable.
     """
     if shut_in is not None:
         told = run_shut_in(command, seconds, shut_in, environment or {})

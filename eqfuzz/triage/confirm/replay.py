@@ -50,7 +50,7 @@ def replay(
 ) -> Outcome:
     """Run ``folder/repro.py`` in a fresh process with a kernel cache of its own; ``seconds`` is wall time.
 
-    It is shut in where the program is ``untrusted``; None leaves that to what the folder says. Raises NoSandbox.
+    It is shut in where the program is ``untrusted``; None leaves that to what the folder says. Raises SandboxUnavailable.
     """
     shut_in = is_untrusted(folder) if untrusted is None else untrusted
     return run_script(folder / "repro.py", python, seconds, environment, [folder.resolve()] if shut_in else None)

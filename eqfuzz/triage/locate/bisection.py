@@ -27,7 +27,7 @@ def bisect(folder: Path, finding: Finding, python: str = sys.executable, seconds
     """Bisect ``folder/repro.py`` in a fresh process.
 
     Takes 15 to 30 compiles; a finding that ends the process takes as many processes. What of a pass does it is not
-    asked again: it is as the finding has it, where the pass is the same. Raises NotBlamed and NoSandbox.
+    asked again: it is as the finding has it, where the pass is the same. Raises NotBlamed and SandboxUnavailable.
     """
     outside = finding.verdict.kind in WATCHED
     with tempfile.TemporaryDirectory(prefix="eqfuzz-blame-") as place:
