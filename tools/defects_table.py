@@ -23,7 +23,7 @@ from pathlib import Path
 from packaging.version import Version
 
 from eqfuzz.program.release import NoTorch, Release, release_of
-from eqfuzz.triage.confirm.replay import ERROR, Outcome, run_script
+from eqfuzz.triage.confirm.replay import ERROR, ReplayOutcome, run_script
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "defects-found.md"
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
@@ -92,7 +92,7 @@ def with_table(text: str, new_table: str) -> str:
     return f"{before}{BEGIN}{new_table}{END}{after}"
 
 
-def measure(scripts: Sequence[Path], pythons: dict[str, Release], jobs: int) -> dict[tuple[str, str], Outcome]:
+def measure(scripts: Sequence[Path], pythons: dict[str, Release], jobs: int) -> dict[tuple[str, str], ReplayOutcome]:
     """Run each script with each interpreter; outcomes by interpreter and name of the script."""
     pairs = [(python, script) for python in pythons for script in scripts]
     with ThreadPoolExecutor(jobs) as threads:

@@ -18,7 +18,7 @@ from eqfuzz.program.parsing import parse
 from eqfuzz.program.release import Release
 from eqfuzz.report.formatting import value
 from eqfuzz.torch_internals.bisector import application
-from eqfuzz.triage.confirm.replay import STILL_FAILING, Outcome
+from eqfuzz.triage.confirm.replay import STILL_FAILING, ReplayOutcome
 from eqfuzz.triage.findings.buckets import bucket_id
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.fingerprint import guarded_by
@@ -44,7 +44,7 @@ _DTYPE = re.compile(r"torch\.((?:u?int|float|bfloat|complex)\d+|bool)\b")
 def issue_text(
     finding: Finding,
     script: str,
-    outcome: Outcome,
+    outcome: ReplayOutcome,
     checks: Mapping[str, Mapping[str, bool]],
     *,
     release: Release,

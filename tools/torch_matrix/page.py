@@ -19,8 +19,8 @@ Made by `make torches`; a single row by `make torches VERSIONS=2.14.1`. Each row
 shipped seeds with two variants each (`eqfuzz mutate seeds/ {" ".join(MUTATE_OPTIONS)}`).
 The lower bound in `pyproject.toml` is the oldest release here.
 
-Known issues: of the shipped list's issues in that release, how many one of their seeds reproduces. CPU-s per cell is the
-whole run, judging and confirming included, divided by compiled cells; rows were measured beside other work and on
+Known issues: of the shipped list's issues in that release, how many one of their seeds reproduces. CPU-s per cell is
+the whole run, judging and confirming included, divided by compiled cells; rows were measured beside other work and on
 different days, so the column does not compare releases.
 """
 

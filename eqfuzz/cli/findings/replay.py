@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from eqfuzz.program.release import Release
-    from eqfuzz.triage.confirm.replay import Outcome
+    from eqfuzz.triage.confirm.replay import ReplayOutcome
 
 
 def replay(
@@ -97,7 +97,7 @@ class _Replayed(NamedTuple):
     chosen: _Chosen
     python: str
     release: Release
-    outcome: Outcome
+    outcome: ReplayOutcome
 
 
 def _chosen(id: str | None, out: Path, *, everything: bool, bucket: str) -> list[_Chosen]:

@@ -157,8 +157,8 @@ class Pool:
 
         If the process that children are forked from dies, the case is run again, once, after an event
         ``{"event": "restart", "detail": ...}``: what came before it is void. Stopping early kills the case.
-        Raises ``RunnerFailed`` when the processes do not start, ``SandboxUnavailable`` when the program is untrusted and there
-        is no sandbox for it, ``TypeError`` for a case that is no JSON.
+        Raises ``RunnerFailed`` when the processes do not start, ``SandboxUnavailable`` when the program is untrusted
+        and there is no sandbox for it, ``TypeError`` for a case that is no JSON.
         """
         with self._slots:
             if self._closing.is_set():

@@ -29,7 +29,7 @@ COLLECT_SECONDS = 120.0
 
 
 @dataclasses.dataclass(frozen=True)
-class Outcome:
+class ReplayOutcome:
     """``status`` is FIXED, STILL FAILING or ERROR; ``output`` the end of what the script printed.
 
     ``cause`` says in a few words, the same for all that end so, why it is not STILL FAILING.
@@ -47,10 +47,11 @@ def replay(
     environment: Mapping[str, str] | None = None,
     *,
     untrusted: bool | None = None,
-) -> Outcome:
+) -> ReplayOutcome:
     """Run ``folder/repro.py`` in a fresh process with a kernel cache of its own; ``seconds`` is wall time.
 
-    It is shut in where the program is ``untrusted``; None leaves that to what the folder says. Raises SandboxUnavailable.
+    It is shut in where the program is ``untrusted``; None leaves that to what the folder says.
+    Raises SandboxUnavailable.
     """
     shut_in = is_untrusted(folder) if untrusted is None else untrusted
     return run_script(folder / "repro.py", python, seconds, environment, [folder.resolve()] if shut_in else None)
@@ -62,7 +63,7 @@ def run_script(
     seconds: float = REPLAY_SECONDS,
     environment: Mapping[str, str] | None = None,
     shut_in: Sequence[Path] | None = None,
-) -> Outcome:
+) -> ReplayOutcome:
     """Run a script that exits with 1 while a defect is there and with 0 once it is fixed; see ``run_fresh``.
 
     One that crashes after its eager run has shown that something is wrong, whatever it was written for.
@@ -70,16 +71,16 @@ def run_script(
     ended = run_fresh([python, str(script.resolve())], seconds, environment, shut_in)
     output = ended.output[-4000:]
     if ended.status is None and ended.output:
-        return Outcome(ERROR, output, "the sandbox ended its script")
+        return ReplayOutcome(ERROR, output, "the sandbox ended its script")
     if ended.status is None:
-        return Outcome(ERROR, f"the script did not end within {seconds:g} s", "its script does not end in time")
+        return ReplayOutcome(ERROR, f"the script did not end within {seconds:g} s", "its script does not end in time")
     if ended.status == 0:
-        return Outcome(FIXED, output, "its script shows no difference")
+        return ReplayOutcome(FIXED, output, "its script shows no difference")
     if ended.crashed and _EAGER_CAME_THROUGH.search(ended.output):
-        return Outcome(STILL_FAILING, f"{output}\nkilled by {signal.Signals(-ended.status).name}")
+        return ReplayOutcome(STILL_FAILING, f"{output}\nkilled by {signal.Signals(-ended.status).name}")
     if ended.status == 1 and not _broke_down(script, ended.output):
-        return Outcome(STILL_FAILING, output)
-    return Outcome(ERROR, output, _why(ended))
+        return ReplayOutcome(STILL_FAILING, output)
+    return ReplayOutcome(ERROR, output, _why(ended))
 
 
 def _why(ended: ProcessResult) -> str:

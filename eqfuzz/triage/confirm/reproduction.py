@@ -12,7 +12,7 @@ from eqfuzz.run.jobs.case import Case
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.sandbox.launcher import runs_without
 from eqfuzz.triage.confirm.finding_cases import case_about, config_of
-from eqfuzz.triage.confirm.replay import ERROR, STILL_FAILING, Outcome, replay
+from eqfuzz.triage.confirm.replay import ERROR, STILL_FAILING, ReplayOutcome, replay
 from eqfuzz.triage.confirm.sandboxed_confirmation import shows_outside
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reproducer.script import SourceDescription, write_reproducer
@@ -59,12 +59,12 @@ class ReproducerWriter:
         short = short_reproducer(*about)
         return [*([short] if short is not None else []), write_reproducer(*about)]
 
-    def first_failing(self, finding: Finding, folder: Path, scripts: Sequence[str]) -> Outcome:
+    def first_failing(self, finding: Finding, folder: Path, scripts: Sequence[str]) -> ReplayOutcome:
         """Leave the first of ``scripts`` that fails in a fresh process as ``folder/repro.py``, else the last.
 
         Of an untrusted program the script's word is not enough: the same must show from outside. Raises NoReproducer.
         """
-        outcome = Outcome(ERROR, "there is no script", "there is no script")
+        outcome = ReplayOutcome(ERROR, "there is no script", "there is no script")
         for script in scripts:
             (folder / "repro.py").write_text(script, encoding="utf-8")
             outcome = self._run(finding, folder)
@@ -72,7 +72,7 @@ class ReproducerWriter:
                 break
         if outcome.status == STILL_FAILING and self._is_shut_in(finding) and not self._shows_outside(finding):
             words = "only its own script says so: judged from outside it does not show"
-            return Outcome(ERROR, f"{outcome.output}\n{words}", "only its own script says so")
+            return ReplayOutcome(ERROR, f"{outcome.output}\n{words}", "only its own script says so")
         return outcome
 
     def _is_shut_in(self, finding: Finding) -> bool:
@@ -85,7 +85,7 @@ class ReproducerWriter:
             finding, config_of(finding), described, self._environment.preload, self._variables(finding)
         )
 
-    def _run(self, finding: Finding, folder: Path) -> Outcome:
+    def _run(self, finding: Finding, folder: Path) -> ReplayOutcome:
         """What ``folder/repro.py`` does in a fresh process, in the stock environment."""
         return replay(folder, environment=self._variables(finding), untrusted=self._is_shut_in(finding))
 

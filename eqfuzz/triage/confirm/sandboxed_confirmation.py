@@ -33,7 +33,7 @@ _REACHED_THE_END = 42
 def shows_outside(
     finding: Finding, config: Config, described: SourceDescription, preload: Path | None, environment: Mapping[str, str]
 ) -> bool:
-    """Whether eager and compiled, each run in a sandbox of its own, part as the finding says. Raises SandboxUnavailable."""
+    """Whether eager and compiled, each run in its own sandbox, differ as in the finding. Raises SandboxUnavailable."""
     with tempfile.TemporaryDirectory(prefix="eqfuzz-outside-") as name:
         folder = Path(name)
         if preload is not None:

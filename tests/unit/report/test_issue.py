@@ -8,7 +8,7 @@ import pytest
 from eqfuzz.oracle.compare.verdict import FINDINGS, Evidence, VerdictKind
 from eqfuzz.program.release import Release
 from eqfuzz.report.issue import issue_text, title
-from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING, Outcome
+from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING, ReplayOutcome
 from eqfuzz.triage.findings.buckets import bucket_id
 from eqfuzz.triage.findings.finding import DrawCount, ReductionResult
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
@@ -53,7 +53,7 @@ WHOLE = finding_of(
     draws=DrawCount(3, 3),
     reduced=ReductionResult((2, 0), (20, 1), (900, 90), 57),
 )
-OUTCOME = Outcome(STILL_FAILING, "eager:    4.25\ncompiled: 5.25\n")
+OUTCOME = ReplayOutcome(STILL_FAILING, "eager:    4.25\ncompiled: 5.25\n")
 CHECKS = {"output[0]": {"same": True, "assert_close": False}}
 RELEASE = Release("2.15.0", "cu132")
 VERSIONS = "PyTorch version: 2.15.0+cu132\nOS: Linux\n"
@@ -259,7 +259,7 @@ def test_checks_of_other_leaves_are_not_told():
 
 def test_a_script_that_no_longer_fails_is_not_said_to():
     last = "With torch 2.15.0 cu132 the script above no longer fails in a fresh process."
-    assert last in text_of(WHOLE, Outcome(FIXED, "compiled: 4.25"))
+    assert last in text_of(WHOLE, ReplayOutcome(FIXED, "compiled: 4.25"))
 
 
 def test_an_old_finding_names_the_torch_that_it_has_and_a_nightly_its_revision():
@@ -277,7 +277,7 @@ def test_a_script_without_a_docstring_stays_whole(script):
 
 def test_texts_of_the_program_end_no_fence_and_no_comment():
     finding = finding_of(VerdictKind.COMPILER_CRASH, message="raises E: a --> b", evidence=Evidence(frames=FRAMES))
-    text = text_of(finding, Outcome(STILL_FAILING, "```\n# A heading\n```"))
+    text = text_of(finding, ReplayOutcome(STILL_FAILING, "```\n# A heading\n```"))
     head, body = text.split("### 🐛 Describe the bug")
     assert head.count("-->") == 2
     assert "````\n```\n# A heading\n```\n````" in body

@@ -12,7 +12,7 @@ from eqfuzz.triage.confirm import reproduction
 from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.confirm.confirmation import FindingConfirmer
 from eqfuzz.triage.confirm.finding_cases import case_about, config_of
-from eqfuzz.triage.confirm.replay import ERROR, FIXED, Outcome
+from eqfuzz.triage.confirm.replay import ERROR, FIXED, ReplayOutcome
 from tests.unit.children import DESCRIBED, Children
 from tests.unit.triage.findings import finding_of
 
@@ -20,8 +20,8 @@ from tests.unit.triage.findings import finding_of
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
-        (Outcome(FIXED, "", "its script shows no difference"), "does not reproduce in a fresh process"),
-        (Outcome(ERROR, "", "its script raises NameError"), "cannot be confirmed in a fresh process"),
+        (ReplayOutcome(FIXED, "", "its script shows no difference"), "does not reproduce in a fresh process"),
+        (ReplayOutcome(ERROR, "", "its script raises NameError"), "cannot be confirmed in a fresh process"),
     ],
 )
 def test_a_finding_that_is_not_confirmed_says_why(monkeypatch, tmp_path, outcome, words):

@@ -9,7 +9,7 @@ import pytest
 
 from eqfuzz.run.environment import Environment
 from eqfuzz.triage.confirm import reproduction
-from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, Outcome
+from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, ReplayOutcome
 from eqfuzz.triage.confirm.reproduction import NoReproducer, ReproducerWriter, require_plain
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reproducer.script import SourceDescription
@@ -55,9 +55,9 @@ def test_without_inputs_there_is_none(tmp_path, told, why):
 def test_the_first_script_that_fails_is_left(monkeypatch, tmp_path, outcomes, left, status):
     ran: list[str] = []
 
-    def replay(folder: Path, **_: Any) -> Outcome:
+    def replay(folder: Path, **_: Any) -> ReplayOutcome:
         ran.append((folder / "repro.py").read_text())
-        return Outcome(outcomes[len(ran) - 1], "printed")
+        return ReplayOutcome(outcomes[len(ran) - 1], "printed")
 
     monkeypatch.setattr(reproduction, "replay", replay)
     outcome = reproducing_of(tmp_path).first_failing(finding(), tmp_path, ["short", "long"])
@@ -68,7 +68,7 @@ def test_the_first_script_that_fails_is_left(monkeypatch, tmp_path, outcomes, le
 def test_scripts_run_in_the_stock_environment(monkeypatch, tmp_path):
     """OMP_NUM_THREADS is eqfuzz's own; a confirmation goes without it."""
     given: list[dict[str, Any]] = []
-    monkeypatch.setattr(reproduction, "replay", lambda _, **more: given.append(more) or Outcome(FIXED, ""))
+    monkeypatch.setattr(reproduction, "replay", lambda _, **more: given.append(more) or ReplayOutcome(FIXED, ""))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     reproducing_of(tmp_path).first_failing(finding(), tmp_path, ["script"])
     assert "OMP_NUM_THREADS" not in given[0]["environment"]

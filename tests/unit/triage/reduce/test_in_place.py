@@ -12,7 +12,7 @@ import pytest
 
 from eqfuzz.program.formats import recognise
 from eqfuzz.triage.confirm import reproduction
-from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING, Outcome
+from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING, ReplayOutcome
 from eqfuzz.triage.findings.finding import Finding, ReductionResult
 from eqfuzz.triage.findings.folder import read_finding, write_folder
 from eqfuzz.triage.reduce import in_place
@@ -53,7 +53,7 @@ class Run:
 
         monkeypatch.setattr(in_place, "pool_for", lambda *_, **__: Children({"describe": [DESCRIBED]}))
         monkeypatch.setattr(in_place, "FindingReducer", Shrinking)
-        monkeypatch.setattr(reproduction, "replay", lambda *_, **__: Outcome(status, "printed last"))
+        monkeypatch.setattr(reproduction, "replay", lambda *_, **__: ReplayOutcome(status, "printed last"))
 
     def reduce(self) -> Finding:
         return InPlaceReduction(self.finding, self.folder, self.out, self.told.append, seconds=1, jobs=1).run()
