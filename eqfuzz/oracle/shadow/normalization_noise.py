@@ -16,7 +16,7 @@ from eqfuzz.oracle.shadow.shadow_operation import ShadowOperation
 _Rows = torch.Tensor
 
 
-def with_own_statistics(operation: ShadowOperation, results: list[_Rows]) -> list[_Rows]:
+def with_noise_in_sums(operation: ShadowOperation, results: list[_Rows]) -> list[_Rows]:
     """``results`` (rows of each output) with the noisy rows of the first one normalised by the sums of other rows."""
     correct = _CORRECTIONS.get(operation.name)
     if correct is None or not results:

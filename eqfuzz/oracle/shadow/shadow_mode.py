@@ -30,7 +30,7 @@ from eqfuzz.oracle.reference.rounding_model import (
 from eqfuzz.oracle.shadow import shadow_operation
 from eqfuzz.oracle.shadow.extracted_scalars import ExtractedFloats
 from eqfuzz.oracle.shadow.known_memory import KnownMemory
-from eqfuzz.oracle.shadow.normalization_noise import with_own_statistics
+from eqfuzz.oracle.shadow.normalization_noise import with_noise_in_sums
 from eqfuzz.oracle.shadow.shadow_operation import OperatorCall, ShadowOperation
 from eqfuzz.oracle.shadow.shadow_storage import Shadows, has_storage, is_inexact, shadow_dtype, storage_key
 from eqfuzz.oracle.shadow.sparse import SparseRows, is_conversion, reads_structure
@@ -306,7 +306,7 @@ class ShadowMode(TorchDispatchMode):
             operation.failed = True
         results = [self._shaped_rows(operation, value, rows) for value, rows in zip(outputs, attempt, strict=True)]
         if not operation.failed:
-            results = with_own_statistics(operation, results)
+            results = with_noise_in_sums(operation, results)
             if hides:
                 shadow_operation.push_to_edges(operation, before, results, outputs, self.noise)
         return [self._round_result(operation, value, rows) for value, rows in zip(outputs, results, strict=True)]
