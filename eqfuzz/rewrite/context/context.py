@@ -101,10 +101,6 @@ class RewriteContext:
         """Local variables that ``node`` reads, in alphabetical order: what a helper must be given."""
         return sorted(self.names(node).reads & self.locals)
 
-    def read_elsewhere(self, node: cst.CSTNode) -> frozenset[str]:
-        """Variables that the function around reads outside ``node``, which is a statement or expression of it."""
-        return self.elsewhere(node).reads
-
     def elsewhere(self, *nodes: cst.CSTNode) -> ScopeNames:
         """Variables that the function around reads and stores outside ``nodes``; parameters count as stored."""
         function = self.statement.function

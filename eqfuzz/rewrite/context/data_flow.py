@@ -127,11 +127,6 @@ def _mentioned_inside(function: cst.FunctionDef) -> frozenset[str]:
     )
 
 
-def in_loop(ctx: RewriteContext) -> bool:
-    """Whether the statement here may run several times in one call."""
-    return any(isinstance(node, (cst.For, cst.While)) for node in ancestors(ctx))
-
-
 def require_no_handler(ctx: RewriteContext) -> None:
     """Skip where an exception may be caught inside the function, so that half of a change would be seen."""
     for node in ancestors(ctx):

@@ -35,10 +35,6 @@ def jumps(body: cst.CSTNode) -> Iterator[cst.Break | cst.Continue]:
             yield from jumps(child)
 
 
-def has_jump(body: cst.CSTNode, *kinds: type[cst.CSTNode]) -> bool:
-    return any(isinstance(j, kinds or (cst.Break, cst.Continue)) for j in jumps(body))
-
-
 def has(node: cst.CSTNode, *kinds: type[cst.CSTNode]) -> bool:
     """Whether a node of these kinds runs as part of ``node``."""
     return any(isinstance(n, kinds) for n in own_nodes(node))

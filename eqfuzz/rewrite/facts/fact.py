@@ -65,10 +65,6 @@ class Fact:
     def numel(self) -> int:
         return int(np.prod(self.shape, dtype=np.int64))
 
-    @property
-    def is_floating(self) -> bool:
-        return self.dtype.is_floating_point if self.dtype is not None else self.kind == "float"
-
     def describe(self) -> str:
         """A few words for reasons: ``float32[4, 6]`` or ``int 3``."""
         if self.is_tensor:

@@ -295,8 +295,3 @@ class EventValidator:
             raise BadEvent("more variants than were asked for")
         self._rewritten = True
         self._told = len(event["variants"])
-
-
-def known_events() -> frozenset[str]:
-    """The names of the events that a case may send."""
-    return frozenset(_SHAPES)
