@@ -13,9 +13,9 @@ from eqfuzz.program.program import Program
 def program_text(program: Program) -> str:
     """The program's definitions alone: no input hooks, no blank runs where statements were taken out."""
     tree = parse(program.source)
-    kept = script.keep_definitions(program.source, tree, "", program.construct)
-    hooks = [s for s in parse(kept).body if isinstance(s, ast.FunctionDef) and s.name in ("inputs", "get_inputs")]
-    lines = kept.splitlines()
+    source = script.keep_definitions(program.source, tree, "", program.construct)
+    hooks = [s for s in parse(source).body if isinstance(s, ast.FunctionDef) and s.name in ("inputs", "get_inputs")]
+    lines = source.splitlines()
     for hook in hooks:
         for number in range(hook.lineno, (hook.end_lineno or hook.lineno) + 1):
             lines[number - 1] = ""

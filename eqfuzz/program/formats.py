@@ -91,8 +91,8 @@ class _ParsedFile:
         return outer[-1] if outer else None
 
     def program(self, format: SeedFormat, entry: str, construct: str, inputs: str) -> Program:
-        kept = script.keep_definitions(self.source, self.tree, entry, f"({construct}, {inputs})")
-        return Program(self.name, script.with_usual_imports(kept), format, entry, construct, inputs)
+        definitions = script.keep_definitions(self.source, self.tree, entry, f"({construct}, {inputs})")
+        return Program(self.name, script.with_usual_imports(definitions), format, entry, construct, inputs)
 
 
 def _eqfuzz(file: _ParsedFile) -> Program | None:
@@ -166,10 +166,10 @@ def _forward_parameters(cls: ast.ClassDef) -> list[str]:
 
 def _module_classes(tree: ast.Module) -> dict[str, ast.ClassDef]:
     """Top-level classes that derive from ``nn.Module``, directly or through another class of the file."""
-    found: dict[str, ast.ClassDef] = {}
+    classes: dict[str, ast.ClassDef] = {}
     for statement in tree.body:
         if isinstance(statement, ast.ClassDef):
             bases = {ast.unparse(base) for base in statement.bases}
-            if any(base.split(".")[-1] == "Module" or base in found for base in bases):
-                found[statement.name] = statement
-    return found
+            if any(base.split(".")[-1] == "Module" or base in classes for base in bases):
+                classes[statement.name] = statement
+    return classes

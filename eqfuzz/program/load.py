@@ -100,11 +100,11 @@ def _execute(program: Program, extra_globals: dict[str, Any]) -> types.ModuleTyp
 
 def _construct_kernelbench(module: types.ModuleType) -> Callable[..., Any]:
     """``Model(*get_init_inputs())``; KernelBook's ``[args, kwargs]`` pair is accepted too."""
-    given = module.__dict__["get_init_inputs"]() if "get_init_inputs" in module.__dict__ else []
+    arguments = module.__dict__["get_init_inputs"]() if "get_init_inputs" in module.__dict__ else []
     model = module.__dict__["Model"]
-    if len(given) == 2 and isinstance(given[0], (list, tuple)) and isinstance(given[1], dict):
-        return model(*given[0], **given[1])
-    return model(*given)
+    if len(arguments) == 2 and isinstance(arguments[0], (list, tuple)) and isinstance(arguments[1], dict):
+        return model(*arguments[0], **arguments[1])
+    return model(*arguments)
 
 
 def _from_hook(value: Any) -> list[Call]:

@@ -102,13 +102,13 @@ def holding(namespace: dict[str, Any], source: str) -> list[str]:
         fixed += (types.CellType,)
     if all(_names_self(node.value) for node in nodes if isinstance(node, ast.Attribute) and _is_stored(node)):
         fixed += (type,)
-    found = []
+    names = []
     for name, value in functions(namespace).items():
-        kept: dict[int, Any] = {}
-        keep(value, kept, namespace.get("__name__"))
-        if any(held and not isinstance(thing, fixed) for thing, held in kept.values()):
-            found.append(name)
-    return sorted(found)
+        snapshot: dict[int, Any] = {}
+        keep(value, snapshot, namespace.get("__name__"))
+        if any(held and not isinstance(thing, fixed) for thing, held in snapshot.values()):
+            names.append(name)
+    return sorted(names)
 
 
 def _is_stored(node: ast.Attribute) -> bool:

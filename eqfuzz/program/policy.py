@@ -105,8 +105,8 @@ def first_violation(source: str, *, modules: Sequence[str] = ()) -> Violation | 
     the text is no Python.
     """
     tree = parse(source)
-    found = sorted(_ViolationFinder(tree, modules).violations(), key=lambda violation: violation.line)
-    return found[0] if found else None
+    violations = sorted(_ViolationFinder(tree, modules).violations(), key=lambda violation: violation.line)
+    return violations[0] if violations else None
 
 
 class _ViolationFinder:
@@ -130,7 +130,7 @@ class _ViolationFinder:
 
     def _follow_aliases(self) -> set[int]:
         """Take in ``F = torch.nn.functional``, an import in other words. Returns which nodes are such values."""
-        found: set[int] = set()
+        aliases: set[int] = set()
         grew = True
         while grew:
             grew = False
@@ -139,10 +139,10 @@ class _ViolationFinder:
                     dotted = self._dotted(node.value)
                     names = [target.id for target in node.targets if isinstance(target, ast.Name)]
                     if dotted is not None and len(names) == len(node.targets):
-                        grew = grew or id(node.value) not in found
-                        found.add(id(node.value))
+                        grew = grew or id(node.value) not in aliases
+                        aliases.add(id(node.value))
                         self._imported |= {name: dotted for name in names if name not in self._imported}
-        return found
+        return aliases
 
     def violations(self) -> Iterator[Violation]:
         for node in self._nodes:

@@ -14,9 +14,9 @@ import types
 import torch
 
 
-def keep(value, kept, own):
+def keep(value, snapshot, own):
     """Note in `kept` what is inside of a value, and in the functions, classes and objects of the module `own`."""
-    if id(value) in kept:
+    if id(value) in snapshot:
         return
     held, inside = None, ()
     if isinstance(value, torch.Tensor):
@@ -44,14 +44,14 @@ def keep(value, kept, own):
         inside = [vars(value)]
     elif type(value).__name__ == "ndarray":
         held = copy.copy(value)
-    kept[id(value)] = value, held
+    snapshot[id(value)] = value, held
     for item in inside:
-        keep(item, kept, own)
+        keep(item, snapshot, own)
 
 
-def put_back(kept):
+def put_back(snapshot):
     """Let everything in `kept` hold again what it held, each being the object that it was."""
-    for value, held in kept.values():
+    for value, held in snapshot.values():
         if held is None:
             continue
         if isinstance(value, torch.Tensor):

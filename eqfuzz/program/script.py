@@ -23,16 +23,16 @@ def keep_definitions(source: str, tree: ast.Module, entry: str, wanted: str) -> 
     statement made, is never kept. Line numbers stay as they were.
     """
     running = _names_made_by_running(tree.body, entry)
-    kept = [s for s in tree.body if _is_definition(s) or _is_setting(s)]
-    needed = _loaded(parse(wanted)) | {n for s in kept for n in _loaded(s)}
-    candidates = [s for s in tree.body if s not in kept and not _runs(s, entry, running)]
+    remaining = [s for s in tree.body if _is_definition(s) or _is_setting(s)]
+    needed = _loaded(parse(wanted)) | {n for s in remaining for n in _loaded(s)}
+    candidates = [s for s in tree.body if s not in remaining and not _runs(s, entry, running)]
     while True:
-        more = [s for s in candidates if s not in kept and _touched(s) & needed]
+        more = [s for s in candidates if s not in remaining and _touched(s) & needed]
         if not more:
             break
-        kept += more
+        remaining += more
         needed |= {n for s in more for n in _loaded(s)}
-    return _blank(source, tree.body, set(map(id, kept)))
+    return _blank(source, tree.body, set(map(id, remaining)))
 
 
 def with_usual_imports(source: str) -> str:
@@ -73,11 +73,11 @@ def construction(tree: ast.Module, cls: str) -> str:
 def last_call_arguments(tree: ast.Module, cls: str) -> str | None:
     """The arguments of the script's last call of an instance of ``cls``, as a tuple expression."""
     instances = _instances(tree, cls)
-    found: str | None = None
+    arguments: str | None = None
     for node in _calls_of_the_script(tree):
         if not node.keywords and _is_instance(node.func, cls, instances):
-            found = "(" + "".join(f"{ast.unparse(argument)}, " for argument in node.args) + ")"
-    return found
+            arguments = "(" + "".join(f"{ast.unparse(argument)}, " for argument in node.args) + ")"
+    return arguments
 
 
 def _ends_in_evaluation_mode(tree: ast.Module, cls: str) -> bool:
@@ -172,11 +172,11 @@ def _loaded(node: ast.AST) -> set[str]:
     return names - set(dir(builtins)) | ({"__name__"} & names)
 
 
-def _blank(source: str, statements: Sequence[ast.stmt], kept: set[int]) -> str:
+def _blank(source: str, statements: Sequence[ast.stmt], remaining: set[int]) -> str:
     lines = source.splitlines(keepends=True)
-    kept_lines = {n for s in statements if id(s) in kept for n in _line_numbers(s)}
+    kept_lines = {n for s in statements if id(s) in remaining for n in _line_numbers(s)}
     for statement in statements:
-        if id(statement) in kept:
+        if id(statement) in remaining:
             continue
         for number in _line_numbers(statement):
             if number not in kept_lines:

@@ -19,8 +19,8 @@ def bisected(is_right: Callable[[], bool]) -> dict[str, Any] | None:
     from torch._inductor.compiler_bisector import CompilerBisector
 
     with contextlib.redirect_stdout(None), without_graph_caches():
-        found = CompilerBisector.do_bisect(is_right)
-    return dict(vars(found)) if found is not None else None
+        result = CompilerBisector.do_bisect(is_right)
+    return dict(vars(result)) if result is not None else None
 
 
 def application(detail: str) -> str:
@@ -41,10 +41,10 @@ def switched_off(subsystem: str, detail: str) -> Iterator[None]:
     """
     from torch._inductor.compiler_bisector import BACKENDS, CompilerBisector, ConfigChange
 
-    known = {part.name: part for parts in BACKENDS.values() for part in parts}
-    if subsystem not in known:
+    subsystems = {part.name: part for parts in BACKENDS.values() for part in parts}
+    if subsystem not in subsystems:
         raise ValueError(f"torch's bisector knows no {subsystem!r}")
-    part = known[subsystem]
+    part = subsystems[subsystem]
     if isinstance(part, ConfigChange):
         owner = "inductor" if hasattr(config_module("inductor"), part.config_field) else "functorch"
         with without_graph_caches(), patched(**{owner: {part.config_field: part.config_value}}):

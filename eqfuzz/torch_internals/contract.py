@@ -367,14 +367,14 @@ def missing() -> list[MissingName]:
 
 def lacks(name: PrivateName) -> str:
     """What the torch of this process lacks of it, in words; empty where all is there."""
-    found = [value for path in (name.path, *name.elsewhere) for value in _values(path)]
-    if not found:
+    values = [value for path in (name.path, *name.elsewhere) for value in _values(path)]
+    if not values:
         return name.dotted if _values(name.module) else name.module
-    for kind, wanted, known in (
+    for kind, wanted, names_of in (
         ("parameter", name.parameters, _parameters),
         ("attribute", name.attributes, _attributes),
     ):
-        absent = set(wanted) - known(found[0]) if wanted else ()
+        absent = set(wanted) - names_of(values[0]) if wanted else ()
         if absent:
             return f"the {kind} {min(absent)} of {name.dotted}"
     return ""
@@ -386,8 +386,8 @@ def _values(path: str) -> list[Any]:
     try:
         # Importing Inductor would start processes that compile kernels.
         with mock.patch.dict(os.environ, {"TORCH_WARM_POOL": "0"}):
-            found = importlib.import_module(module)
-        return [functools.reduce(getattr, filter(None, attributes.split(".")), found)]
+            value = importlib.import_module(module)
+        return [functools.reduce(getattr, filter(None, attributes.split(".")), value)]
     except (ImportError, AttributeError):
         return []
 

@@ -51,15 +51,15 @@ def load_kernel(library: str, module: str) -> Function:
 
 def with_binding(argtypes: Sequence[str], source: str) -> str:
     """The C++ source that torch would compile for a kernel alone: with its Python binding."""
-    given: list[str] = []
+    sources: list[str] = []
 
     class KernelSource(CppPythonBindingsCodeCache):
         @classmethod
         def load_async(cls, main_code: str, *_: Any, **__: Any) -> None:  # type: ignore[override]
-            given.append(main_code)
+            sources.append(main_code)
 
     KernelSource.load_pybinding_async(list(argtypes), source)
-    return given[0]
+    return sources[0]
 
 
 def build_library(source: str) -> str:
@@ -79,8 +79,8 @@ class _Unit(CppPythonBindingsCodeCache):
 
 def options_for_cpp() -> str:
     """Inductor's options for C++ as this process has them, in words that differ where one of them does."""
-    given = values_of(config_module("inductor"))
-    return repr(sorted((name, repr(value)) for name, value in given.items() if name.startswith("cpp")))
+    values = values_of(config_module("inductor"))
+    return repr(sorted((name, repr(value)) for name, value in values.items() if name.startswith("cpp")))
 
 
 def put_builds_in_place_whole() -> None:

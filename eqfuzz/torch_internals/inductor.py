@@ -68,8 +68,8 @@ def inductor_counts() -> dict[str, int]:
     """Inductor's metrics as they are now: numbers, and of what it lists the lengths."""
     import torch._inductor.metrics as metrics
 
-    kept = {name: value for name, value in vars(metrics).items() if isinstance(value, int | list)}
-    return {name: len(value) if isinstance(value, list) else int(value) for name, value in kept.items()}
+    counts = {name: value for name, value in vars(metrics).items() if isinstance(value, int | list)}
+    return {name: len(value) if isinstance(value, list) else int(value) for name, value in counts.items()}
 
 
 def forget_compiles() -> None:
@@ -117,9 +117,9 @@ def takes_one_list(compiled: Callable[[list[Any]], Any]) -> Callable[[list[Any]]
     return compiled
 
 
-def forget_output_strides(kept: int) -> None:
+def forget_output_strides(count: int) -> None:
     """Of the outputs of the graph just compiled, leave AOTAutograd the strides of the first ``kept`` only."""
     context = torch._guards.TracingContext.try_get()
     if context is not None and context.output_strides:
         # In place: AOTAutograd holds this very list, and takes all that follow its outputs for saved activations.
-        del context.output_strides[kept:]
+        del context.output_strides[count:]

@@ -61,12 +61,12 @@ def without_graph_caches() -> contextlib.AbstractContextManager[None]:
     A program that is met once pays a tenth of a second for the keys of these caches, and a hit skips the passes.
     """
     return patched(
-        inductor=_known("inductor", "fx_graph_cache", "fx_graph_remote_cache"),
-        functorch=_known("functorch", "enable_autograd_cache", "enable_remote_autograd_cache"),
+        inductor=_existing("inductor", "fx_graph_cache", "fx_graph_remote_cache"),
+        functorch=_existing("functorch", "enable_autograd_cache", "enable_remote_autograd_cache"),
     )
 
 
-def _known(module: str, *switches: str) -> dict[str, bool]:
+def _existing(module: str, *switches: str) -> dict[str, bool]:
     config = config_module(module)
     return {name: False for name in switches if hasattr(config, name)}
 

@@ -178,8 +178,8 @@ def _with_results_of_its_own(data: dict[str, Any]) -> dict[str, Any]:
     draws, one_thread = environment.pop("draws", ""), environment.pop("one_thread", "")
     moved: dict[str, Any] = {"one_thread": one_thread} if one_thread else {}
     if draws:
-        shown, _, judged = draws.partition(" of ")
-        moved["draws"] = {"shown": int(shown), "judged": int(judged)}
+        failing, _, judged = draws.partition(" of ")
+        moved["draws"] = {"shown": int(failing), "judged": int(judged)}
     return {**data, "environment": environment, **moved}
 
 

@@ -101,5 +101,5 @@ def _literal(text: str) -> Any:
 
 
 def _label(verdict: Verdict) -> str:
-    found = CALL.match(verdict.message)
-    return (found["label"] or "") if found is not None else ""
+    match = CALL.match(verdict.message)
+    return (match["label"] or "") if match is not None else ""

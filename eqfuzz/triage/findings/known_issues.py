@@ -111,9 +111,9 @@ class _KnownIssuesFile(pydantic.BaseModel):
     issue: list[KnownIssue] = []
 
 
-def known_issue_files(given: Sequence[Path]) -> tuple[Path, ...]:
+def known_issue_files(files: Sequence[Path]) -> tuple[Path, ...]:
     """The shipped list and those ``given``, or that of the current folder if it is there."""
-    return SHIPPED, *(given or ([USUAL] if USUAL.exists() else []))
+    return SHIPPED, *(files or ([USUAL] if USUAL.exists() else []))
 
 
 def read_known_issues(paths: Iterable[Path]) -> tuple[KnownIssue, ...]:
@@ -130,8 +130,8 @@ def append(path: Path, issue: KnownIssue) -> None:
     """Add ``issue`` to the file at ``path``, made if it is missing. Raises ValueError where that is not valid."""
     if path.exists():
         _read(path)
-    given = issue.model_dump(exclude_defaults=True)
-    lines = ["", "[[issue]]", *(f"{name} = {toml_value(value)}" for name, value in given.items())]
+    fields = issue.model_dump(exclude_defaults=True)
+    lines = ["", "[[issue]]", *(f"{name} = {toml_value(value)}" for name, value in fields.items())]
     text = "\n".join(lines) + "\n"
     text.encode()  # raises ValueError before there is a file
     with path.open("a", encoding="utf-8") as file:

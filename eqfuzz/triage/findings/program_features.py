@@ -42,10 +42,10 @@ def essence(program: Program, *, of_writes: bool = False) -> tuple[str, ...]:
     ``in-place``, and a number of dimensions at the end of a name is left out. Where what is written counts
     (``of_writes``), normalisations with statistics are ``in-place``, too.
     """
-    found = _names(parse(program_text(program)))
-    if of_writes and found & _WRITERS:
-        found = found - _WRITERS | {IN_PLACE}
-    return tuple(sorted(found - _FILLERS or found))
+    names = _names(parse(program_text(program)))
+    if of_writes and names & _WRITERS:
+        names = names - _WRITERS | {IN_PLACE}
+    return tuple(sorted(names - _FILLERS or names))
 
 
 def statements(program: Program) -> int:
@@ -56,46 +56,48 @@ def statements(program: Program) -> int:
 
 
 def _names(tree: ast.Module) -> set[str]:
-    found: set[str] = set()
-    not_told = _given(tree) | _OF_NO_INTEREST
+    names: set[str] = set()
+    ignored = _own_names(tree) | _OF_NO_INTEREST
     stored = _stored(tree)
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(attr=name) if node in stored:
-                found.add(name if name in _OF_TENSORS else "attribute")
-            case ast.Attribute(attr=name, ctx=ast.Load()) | ast.Call(func=ast.Name(id=name)) if name not in not_told:
+                names.add(name if name in _OF_TENSORS else "attribute")
+            case ast.Attribute(attr=name, ctx=ast.Load()) | ast.Call(func=ast.Name(id=name)) if name not in ignored:
                 in_place = name.endswith("_") and not name.endswith("__")
-                found.add(IN_PLACE if in_place else _DIMENSIONS.sub("", name))
+                names.add(IN_PLACE if in_place else _DIMENSIONS.sub("", name))
             case ast.operator() | ast.unaryop() | ast.cmpop() | ast.boolop():
-                found.add(type(node).__name__)
+                names.add(type(node).__name__)
             case ast.AugAssign() | ast.Subscript(ctx=ast.Store()):
-                found.add(IN_PLACE)
+                names.add(IN_PLACE)
             case _ if isinstance(node, _STATEMENTS):
-                found.add(type(node).__name__)
+                names.add(type(node).__name__)
             case _:
                 pass
-    return found
+    return names
 
 
 def _stored(tree: ast.Module) -> Set[ast.AST]:
     """Attributes that it stores to, but for those that it makes in ``__init__`` or changes in place."""
-    made = [n for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and f.name == "__init__" for n in ast.walk(f)]
+    created = [
+        n for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and f.name == "__init__" for n in ast.walk(f)
+    ]
     changed = [node.target for node in ast.walk(tree) if isinstance(node, ast.AugAssign)]
     nodes = {n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load)}
-    return nodes - {*made, *changed}
+    return nodes - {*created, *changed}
 
 
-def _given(tree: ast.Module) -> set[str]:
+def _own_names(tree: ast.Module) -> set[str]:
     """Names that the program gives: of its functions, classes and of what it puts into ``self``."""
-    given: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                given.add(name)
+                names.add(name)
             case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
-                given.add(name)
+                names.add(name)
             case ast.Call(func=ast.Attribute(value=ast.Name(id="self")), args=[ast.Constant(value=str(name)), *_]):
-                given.add(name)
+                names.add(name)
             case _:
                 pass
-    return given
+    return names

@@ -64,10 +64,10 @@ class Blame:
     change: str = ""
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Blame:
+    def of(cls, answer: Mapping[str, Any]) -> Blame:
         """From what ``bisected`` tells."""
-        about = found["backend"], found["subsystem"] or "", found["bisect_number"], found["debug_info"] or ""
-        return cls(*about, found.get("change", ""))
+        about = answer["backend"], answer["subsystem"] or "", answer["bisect_number"], answer["debug_info"] or ""
+        return cls(*about, answer.get("change", ""))
 
     @property
     def is_exact(self) -> bool:

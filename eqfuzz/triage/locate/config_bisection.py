@@ -66,7 +66,7 @@ class NotBisected(Exception):
 
 
 def bisect(
-    finding: Finding, folder: Path, out: Path, attempts: Attempts, tell: Callable[[ConfigTrial], None]
+    finding: Finding, folder: Path, out: Path, attempts: Attempts, report: Callable[[ConfigTrial], None]
 ) -> ConfigBisection:
     """The values that turn it on, of those it was found under; where stock settings show it, values that turn it off.
 
@@ -76,7 +76,7 @@ def bisect(
     environment = Environment(out.resolve(), preload_in(folder))
     config, case = config_of(finding), case_about(finding, "compare")
     with pool_for(finding, environment) as pool:
-        search = _Search(pool, case, finding, config, tell)
+        search = _Search(pool, case, finding, config, report)
         if search.shows_it(()):
             return _off(search, attempts)
         return _on(search)
@@ -86,14 +86,14 @@ class _Search:
     """Judges the finding's program under sets of values."""
 
     def __init__(
-        self, pool: Pool, case: Case, finding: Finding, config: Config, tell: Callable[[ConfigTrial], None]
+        self, pool: Pool, case: Case, finding: Finding, config: Config, report: Callable[[ConfigTrial], None]
     ) -> None:
         self.finding = finding
         self.values = tuple(_value(option, value) for option, value in values_of(config).items())
         self._pool = pool
         self._case = case
         self._config = config
-        self._tell = tell
+        self._report = report
 
     def shows_it(self, values: tuple[OptionValue, ...]) -> bool:
         """Whether they show what the finding shows."""
@@ -110,7 +110,7 @@ class _Search:
         config = self._config.model_copy(update=dict(by_module))
         verdict = trial(self._pool, dataclasses.replace(self._case, configs=(config,))).shown.get(config.name)
         holds = verdict is not None and wanted(verdict)
-        self._tell(ConfigTrial(values, str(verdict.kind) if verdict is not None else "not judged", holds))
+        self._report(ConfigTrial(values, str(verdict.kind) if verdict is not None else "not judged", holds))
         return holds
 
 

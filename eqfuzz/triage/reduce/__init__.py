@@ -1,1 +1,1 @@
-"""Making a finding smaller while it stays the same finding."""
+"""Reduction: the smallest program, derivation, inputs and configuration with the same finding."""

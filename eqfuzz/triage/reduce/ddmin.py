@@ -1,4 +1,4 @@
-"""Delta debugging (Zeller and Hildebrandt, TSE 2002): the fewest items that still do it."""
+"""Delta debugging (Zeller and Hildebrandt, TSE 2002): a 1-minimal subset with a property."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import TypeVar
 _T = TypeVar("_T")
 
 
-def ddmin(items: Sequence[_T], does_it: Callable[[tuple[_T, ...]], bool]) -> tuple[_T, ...]:
-    """Items in their order of which none can be left out alone; ``items`` where not even all of them do it.
+def ddmin(items: Sequence[_T], is_failing: Callable[[tuple[_T, ...]], bool]) -> tuple[_T, ...]:
+    """A failing subset of ``items``, in order, of which no single item can be left out; all where they do not fail.
 
-    ``does_it`` is asked at most once for a subset. All singletons are tried first: mostly one rewrite suffices.
+    ``is_failing`` is called at most once for each subset, with single items first: mostly one rewrite suffices.
     """
-    known: dict[tuple[int, ...], bool] = {}
+    answers: dict[tuple[int, ...], bool] = {}
 
     def holds(chosen: Sequence[int]) -> bool:
         key = tuple(chosen)
-        if key not in known:
-            known[key] = does_it(tuple(items[index] for index in key))
-        return known[key]
+        if key not in answers:
+            answers[key] = is_failing(tuple(items[index] for index in key))
+        return answers[key]
 
     left = list(range(len(items)))
     for index in left:

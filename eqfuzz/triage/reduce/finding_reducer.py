@@ -1,4 +1,4 @@
-"""A finding made smaller while it stays the same finding: its derivation, its program, its configuration, its calls."""
+"""Finding reducer: the smallest derivation, program, configuration and calls with the same finding."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from eqfuzz.triage.reduce.passes.statements import return_nothing
 from eqfuzz.triage.reduce.reducer import ReductionStep, reduce_program
 
 GUARDS_TRIED = 12
-"""Guarded changes of the calls that a smaller program is tried on: which are drawn depends on the program."""
+"""How many changes of the calls a smaller program is tried on; which are drawn depends on the program."""
 
 _ROUNDING = 1e-3
-"""Relative difference of two compiled values that other fusion may explain."""
+"""The relative difference of two compiled values that different fusion may explain."""
 
 _WITHOUT_CODE = {STAGES[backend]: backend for backend in LADDER}
-"""Stages whose findings show without Inductor: a program is judged in a fraction of the time."""
+"""Stages whose findings reproduce without Inductor, in a fraction of the time."""
 
 
 @dataclasses.dataclass(frozen=True)
 class ReductionTry:
-    """A smaller finding was tried: ``holds`` where it is the same. ``size`` counts what is
-    left of what the phase is about."""
+    """A smaller candidate was run: ``holds`` where it has the same finding. ``size`` counts the rewrites, statements,
+    threads or options that ``phase`` reduces."""
 
     phase: str
     size: int
@@ -48,16 +48,16 @@ class ReductionTry:
 
 
 class NotReduced(Exception):
-    """The finding does not show again; ``str()`` says it in one line."""
+    """The finding no longer reproduces; ``str()`` is one line."""
 
 
 class FindingReducer:
-    """Reduces ``finding`` within ``seconds`` of wall time, ``jobs`` programs at a time; every try is a child's.
+    """Reduces ``finding`` within ``seconds`` of wall time; ``jobs`` programs run at a time, each in a child.
 
-    What is smaller counts only if it shows the same kind of verdict and, of an exception, the same text and frames; if
-    the same change of call shows it; and if what is to blame is still to blame: with the guilty part of the compiler
-    switched off, or on the backend before the guilty stage, it must not show, or not so: another defect in the program
-    may show then. ``answers`` remembers what was tried.
+    A smaller candidate must have the same kind of verdict and, for an exception, the same text and frames; the same
+    change of the calls must cause it; and the same component must be at fault: with the faulty part of the compiler
+    switched off, or on the backend before the faulty stage, the verdict must be another one. ``answers`` stores the
+    outcome of each run.
     """
 
     def __init__(
@@ -67,63 +67,63 @@ class FindingReducer:
         *,
         seconds: float,
         jobs: int = 1,
-        tell: Callable[[ReductionTry], None] = lambda _: None,
+        report: Callable[[ReductionTry], None] = lambda _: None,
         answers: dict[str, bool] | None = None,
     ) -> None:
         self._finding = finding
         self._pool = pool
-        self._tell = tell
+        self._report = report
         self._jobs = jobs
         self._deadline = time.monotonic() + seconds
         self._answers = answers if answers is not None else {}
         self._tries = 0
 
     def smallest(self) -> Finding:
-        """The smallest that was found. Raises NotReduced where not even the finding shows again, and RunnerFailed.
+        """The smallest finding. Raises RunnerFailed, and NotReduced where the finding itself no longer reproduces.
 
-        The rewrites that made it are made again one by one, which may come out differently from all at once.
+        Its rewrites are applied again one by one, which may give another program than all at once.
         """
         own = config_of(self._finding)
         less, error = cheapest(self._finding, own), ""
         for config in (own,) if less == own else (less, own):
             for case in _plans(self._finding, config):
-                shown = self._trial(case, ())
-                error = error or shown.error
-                if self._holds(shown, case, ()):
+                rerun = self._trial(case, ())
+                error = error or rerun.error
+                if self._holds(rerun, case, ()):
                     smaller = self._reduced(case, own)
                     if smaller is not None:
                         return smaller
                     self._answers.clear()  # they were about another configuration or other calls
-        raise NotReduced(f"it could not be judged again: {error}" if error else "it does not show again")
+        raise NotReduced(f"it could not be judged again: {error}" if error else "it no longer reproduces")
 
     def shows_it(self, program: Program) -> bool:
-        """Whether ``program`` in place of the finding's is the same finding, called as that was."""
+        """Whether ``program``, called as the finding's, has the same finding."""
         plans = _plans(self._finding, config_of(self._finding))
         cases = (dataclasses.replace(case, program=program, transformed="") for case in plans)
         return any(self._holds(self._trial(case, ()), case, ()) for case in cases)
 
     def _reduced(self, case: Case, own: Config) -> Finding | None:
-        """From where ``case`` shows it; None where what is left does not show it under its ``own`` configuration."""
+        """The reduced finding of ``case``; None where it has no finding under the ``own`` configuration."""
         steps = self._finding.derivation
         if steps:
             steps = self._fewest_steps(case, steps)
         program = self._smallest_program(case, steps)
-        found = [(dataclasses.replace(case, program=program), steps)]
+        candidates = [(dataclasses.replace(case, program=program), steps)]
         if steps and (plain := self._without_rewrites(case, program)) is not None:
-            found.insert(0, (dataclasses.replace(plain, program=self._smallest_program(plain, ())), ()))
-        for smaller, taken in found:
+            candidates.insert(0, (dataclasses.replace(plain, program=self._smallest_program(plain, ())), ()))
+        for smaller, taken in candidates:
             own_case = dataclasses.replace(smaller, configs=(own,))
             if self._holds(self._trial(own_case, taken), own_case, taken):
-                return self._made(self._fewest_options(own_case, taken), taken)
+                return self._as_finding(self._fewest_options(own_case, taken), taken)
         return None
 
     def _fewest_steps(self, case: Case, steps: tuple[RewriteStep, ...]) -> tuple[RewriteStep, ...]:
         def holds(chosen: tuple[RewriteStep, ...]) -> bool:
-            return self._told("rewrites", len(chosen), self._holds(self._trial(case, chosen), case, chosen))
+            return self._reported("rewrites", len(chosen), self._holds(self._trial(case, chosen), case, chosen))
 
         left = ddmin(steps, holds)
         if not self._holds(self._trial(case, left), case, left):
-            raise NotReduced("its rewrites, made again one by one, do not show it")
+            raise NotReduced("it no longer reproduces when its rewrites are applied one by one")
         return left
 
     def _smallest_program(self, case: Case, steps: tuple[RewriteStep, ...]) -> Program:
@@ -137,32 +137,34 @@ class FindingReducer:
                 held = list(threads.map(holds, programs))
                 return next((program for program, good in zip(programs, held, strict=True) if good), None)
 
-            def tell(progress: ReductionStep) -> None:
-                self._told("statements", progress.after.statements, progress.after != progress.before)
+            def report(progress: ReductionStep) -> None:
+                self._reported("statements", progress.after.statements, progress.after != progress.before)
 
             return reduce_program(
                 case.program,
                 first,
                 width=self._jobs,
                 stop=self._is_late,
-                tell=tell,
+                report=report,
                 answers=self._answers,
                 context="rewritten " if steps else "",
             )
 
     def _without_rewrites(self, case: Case, program: Program) -> Case | None:
-        """The case without rewrites where the reduced program shows it so, as it is or returning None; else None."""
+        """The case without rewrites; None where the reduced program has no finding then, as it is or returning None."""
         for smaller in (program, *return_nothing(program)):
             plain = dataclasses.replace(case, program=smaller, transformed="")
-            if self._told("rewrites", 0, self._holds(self._trial(plain, ()), plain, ())):
+            if self._reported("rewrites", 0, self._holds(self._trial(plain, ()), plain, ())):
                 return plain
         return None
 
     def _fewest_options(self, case: Case, steps: tuple[RewriteStep, ...]) -> Case:
-        """The case with what the configuration can do without left out, all threads but one before all."""
+        """The case with the fewest options and, if possible, one thread."""
         if case.configs[0].threads > 1:
             single = dataclasses.replace(case, configs=(case.configs[0].with_one_thread(),))
-            case = single if self._told("threads", 1, self._holds(self._trial(single, steps), single, steps)) else case
+            case = (
+                single if self._reported("threads", 1, self._holds(self._trial(single, steps), single, steps)) else case
+            )
         options = _options(case.configs[0])
 
         def with_(chosen: Collection[tuple[str, str, Any]]) -> Case:
@@ -170,19 +172,19 @@ class FindingReducer:
 
         def holds(chosen: tuple[tuple[str, str, Any], ...]) -> bool:
             tried = with_(chosen)
-            return self._told("options", len(chosen), self._holds(self._trial(tried, steps), tried, steps))
+            return self._reported("options", len(chosen), self._holds(self._trial(tried, steps), tried, steps))
 
         if not options:
             return case
         return with_(()) if holds(()) else with_(ddmin(options, holds))
 
-    def _made(self, case: Case, steps: tuple[RewriteStep, ...]) -> Finding | None:
-        shown = self._trial(case, steps)
-        verdict = self._verdict(shown, case)
+    def _as_finding(self, case: Case, steps: tuple[RewriteStep, ...]) -> Finding | None:
+        rerun = self._trial(case, steps)
+        verdict = self._verdict(rerun, case)
         if verdict is None:
             return None
         config, old = case.configs[0], self._finding
-        transformed = case.program.with_source(shown.rederived["source"]) if shown.rederived else case.program
+        transformed = case.program.with_source(rerun.rederived["source"]) if rerun.rederived else case.program
         cells = dict(old.cells)
         if steps:
             plain = self._trial(dataclasses.replace(case, transformed=""), ()).shown.get(config.name)
@@ -194,7 +196,7 @@ class FindingReducer:
             old,
             original=case.program,
             transformed=transformed,
-            derivation=tuple(RewriteStep(**step) for step in shown.rederived["derivation"]) if shown.rederived else (),
+            derivation=tuple(RewriteStep(**step) for step in rerun.rederived["derivation"]) if rerun.rederived else (),
             verdict=verdict,
             config=config.name,
             settings=config.model_dump(exclude_defaults=True),
@@ -214,20 +216,20 @@ class FindingReducer:
         self._tries += 1
         return trial(self._pool, dataclasses.replace(case, steps_taken=steps))
 
-    def _holds(self, shown: Rerun, case: Case, steps: tuple[RewriteStep, ...]) -> bool:
-        verdict = self._verdict(shown, case)
+    def _holds(self, rerun: Rerun, case: Case, steps: tuple[RewriteStep, ...]) -> bool:
+        verdict = self._verdict(rerun, case)
         if verdict is None:
             return False
-        without = _without_the_guilty(self._finding, case.configs[0])
+        without = _without_faulty_component(self._finding, case.configs[0])
         if without is None:
             return True
         other = dataclasses.replace(case, configs=(without,))
         again = self._trial(other, steps).shown.get(without.name)
         return again is not None and _is_another(verdict, again)
 
-    def _verdict(self, shown: Rerun, case: Case) -> Verdict | None:
-        """The verdict that is the finding's; None where it is another or there is none."""
-        verdict, wanted = shown.shown.get(case.configs[0].name), self._finding.verdict
+    def _verdict(self, rerun: Rerun, case: Case) -> Verdict | None:
+        """The verdict where it is the finding's; None where it is another one, or missing."""
+        verdict, wanted = rerun.shown.get(case.configs[0].name), self._finding.verdict
         if verdict is None or verdict.kind is not wanted.kind or changed_by(verdict) != changed_by(wanted):
             return None
         if verdict.raises and verdict.exception != wanted.exception:
@@ -237,19 +239,19 @@ class FindingReducer:
     def _is_late(self) -> bool:
         return time.monotonic() > self._deadline
 
-    def _told(self, phase: str, size: int, holds: bool) -> bool:
-        self._tell(ReductionTry(phase, size, holds))
+    def _reported(self, phase: str, size: int, holds: bool) -> bool:
+        self._report(ReductionTry(phase, size, holds))
         return holds
 
 
 def cheapest(finding: Finding, own: Config) -> Config:
-    """The finding's configuration with no more of the compiler than shows it."""
+    """The finding's configuration with the cheapest backend that has it."""
     backend = finding.ablation.cheapest if finding.ablation is not None else own.backend
     return own if backend == own.backend else own.on(backend)
 
 
-def _without_the_guilty(finding: Finding, config: Config) -> Config | None:
-    """The configuration in which the finding must not show; None where nothing of that kind is known."""
+def _without_faulty_component(finding: Finding, config: Config) -> Config | None:
+    """The configuration in which the finding must not reproduce; None where no component is known to be at fault."""
     blame = finding.exact_blame
     if blame is not None:
         without = (blame.subsystem, application(blame.detail))
@@ -264,17 +266,17 @@ def _without_the_guilty(finding: Finding, config: Config) -> Config | None:
 
 
 def _is_another(verdict: Verdict, again: Verdict) -> bool:
-    """Whether two verdicts on one program are about different things; rounding makes no difference."""
+    """Whether two verdicts on one program are different; rounding makes no difference."""
     if verdict.symptom != again.symptom:
         return True
-    one, other = (shown.evidence.compiled if shown.evidence is not None else None for shown in (verdict, again))
+    one, other = (judged.evidence.compiled if judged.evidence is not None else None for judged in (verdict, again))
     if isinstance(one, float) and isinstance(other, float) and math.isfinite(one) and math.isfinite(other):
         return not math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
     return one != other
 
 
 def _plans(finding: Finding, config: Config) -> Iterator[Case]:
-    """Ways to call the program that may show the finding, the simplest first; the run's own is the last."""
+    """Cases that may have the finding, those with the fewest calls first; the run's own is the last."""
     own = dataclasses.replace(case_about(finding, "compare"), configs=(config,))
     quiet = tuple(name for name in own.checks if name not in CALLS)
     if changed_by(finding.verdict):
@@ -286,11 +288,11 @@ def _plans(finding: Finding, config: Config) -> Iterator[Case]:
 
 
 def _options(config: Config) -> tuple[tuple[str, str, Any], ...]:
-    """What differs from the default configuration, as (field, key, value); key is empty for a plain field."""
-    given = config.model_dump(exclude_defaults=True, exclude={"name", "backend", "threads"})
+    """The options that differ from the default, as (field, key, value); key is empty for a plain field."""
+    values = config.model_dump(exclude_defaults=True, exclude={"name", "backend", "threads"})
     return tuple(
         (field, key, item)
-        for field, value in given.items()
+        for field, value in values.items()
         for key, item in (value.items() if isinstance(value, dict) else [("", value)])
     )
 

@@ -1,4 +1,4 @@
-"""``eqfuzz reduce``: one finding in its folder reduced, confirmed once more, and put in the place of the first."""
+"""``eqfuzz reduce``: reduces a finding, confirms the result and replaces the finding in its folder."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _RECORD = ".reduction.json"
 
 
 class InPlaceReduction:
-    """Reduces the ``finding`` in ``folder``, which belongs to the run folder ``out``, and tells of every try."""
+    """Reduces the ``finding`` in ``folder`` below the run folder ``out``, and reports each candidate that was run."""
 
     def __init__(
         self,
         finding: Finding,
         folder: Path,
         out: Path,
-        tell: Callable[[ReductionTry], None],
+        report: Callable[[ReductionTry], None],
         *,
         seconds: float,
         jobs: int,
@@ -42,7 +42,7 @@ class InPlaceReduction:
         self._finding = finding
         self._folder = folder
         self._environment = _environment(folder, out)
-        self._tell = tell
+        self._report = report
         self._seconds = seconds
         self._jobs = jobs
         self._answers = self._read_answers()
@@ -56,7 +56,7 @@ class InPlaceReduction:
                 pool,
                 seconds=self._seconds,
                 jobs=self._jobs,
-                tell=self._remember,
+                report=self._remember,
                 answers=self._answers,
             )
             smaller = reducing.smallest()
@@ -67,7 +67,7 @@ class InPlaceReduction:
             try:
                 scripts = reproducing.scripts(smaller)
             except NoReproducer as error:
-                raise NotReduced(f"what is smaller has no stand-alone reproducer: {error}") from None
+                raise NotReduced(f"the reduced finding has no stand-alone reproducer: {error}") from None
             script = self._failing(reproducing, smaller, scripts)
         put_reduced(self._folder, smaller, script)
         write_interestingness(self._folder)
@@ -83,12 +83,12 @@ class InPlaceReduction:
             script = (place / "repro.py").read_text(encoding="utf-8")
         if outcome.status != STILL_FAILING:
             last = (outcome.output.strip().splitlines() or ["nothing"])[-1]
-            raise NotReduced(f"what is smaller does not reproduce in a fresh process ({outcome.status}: {last})")
+            raise NotReduced(f"the reduced finding does not reproduce in a fresh process ({outcome.status}: {last})")
         return script
 
     def _remember(self, tried: ReductionTry) -> None:
         write_atomically(self._folder / _RECORD, json.dumps(self._answers))
-        self._tell(tried)
+        self._report(tried)
 
     def _read_answers(self) -> dict[str, bool]:
         file = self._folder / _RECORD
@@ -96,20 +96,20 @@ class InPlaceReduction:
 
 
 def shows_finding(finding: Finding, folder: Path, out: Path, candidate: Path) -> bool:
-    """Whether the seed file ``candidate`` shows the same as ``finding``. Raises InvalidSeed and RunnerFailed."""
+    """Whether the seed file ``candidate`` has the same ``finding``. Raises InvalidSeed and RunnerFailed."""
     program = read_program(candidate, str(candidate))
     with pool_for(finding, _environment(folder, out)) as pool:
         return FindingReducer(finding, pool, seconds=0).shows_it(program)
 
 
 def write_interestingness(folder: Path) -> None:
-    """``is_interesting``: what outside reducers (C-Reduce, Shrink Ray) ask about a smaller ``variant.py``."""
+    """Write ``is_interesting``, the test that other reducers (C-Reduce, Shrink Ray) run on a smaller ``variant.py``."""
     script = folder / "is_interesting"
     verb = [sys.executable, "-m", "eqfuzz", "reduce", folder.name, "--out", str(folder.resolve().parent.parent)]
     text = f"""\
 #!/bin/sh
-# Exit code 0 while variant.py in the current folder, or the file given, shows finding {folder.name}.
-# For outside reducers: copy variant.py to an empty folder, and name this script as their test there.
+# Exit code 0 while variant.py in the current folder, or the file passed, has finding {folder.name}.
+# For other reducers: copy variant.py to an empty folder, and pass this script as their test there.
 exec {shlex.join(verb)} --candidate "${{1:-variant.py}}"
 """
     script.write_text(text, encoding="utf-8")

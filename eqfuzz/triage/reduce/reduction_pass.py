@@ -50,7 +50,7 @@ def applied(program: Program, change: Change) -> Program:
 
 
 def worth_a_try(before: SourceTree, candidates: Iterable[Program]) -> Iterator[Program]:
-    """Those that compile, are smaller than ``before``, keep its entry and read no name that is bound nowhere."""
+    """The candidates that compile, are smaller than ``before``, keep its entry and read no unbound name."""
     limit = size_of(before.tree, before.program)
     unbound_before = _unbound(before.text, before.tree)
     seen = set()
@@ -73,7 +73,7 @@ def worth_a_try(before: SourceTree, candidates: Iterable[Program]) -> Iterator[P
 
 
 def _keeps(before: SourceTree, after: SourceTree) -> bool:
-    """Whether what the harness names is still bound, the entry returns and the hook still gives something."""
+    """Whether the names of the harness are still bound, and entry and hook still return or yield a value."""
     if not (after.named & _bound_at_top(before.tree)) <= _bound_at_top(after.tree):
         return False
     for old, new in ((before.entry, after.entry), (before.hook, after.hook)):
@@ -91,10 +91,10 @@ def _gives(function: Function) -> bool:
 
 
 def _unbound(text: str, tree: ast.Module) -> set[str]:
-    """Names and ``self`` attributes that are read but bound nowhere, or read before the statement that binds them."""
+    """Names and attributes of ``self`` that are read but never bound, or read before they are bound."""
     top = symtable.symtable(text, "", "exec")
     module = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()}
-    found: set[str] = set()
+    unbound: set[str] = set()
     pending = [top]
     while pending:
         table = pending.pop()
@@ -104,36 +104,36 @@ def _unbound(text: str, tree: ast.Module) -> set[str]:
             if symbol.is_declared_global() and symbol.is_assigned():
                 module.add(name)
             if symbol.is_referenced() and (table is top or symbol.is_global()) and name not in _KNOWN:
-                found.add(name)
-    found -= module | {"rng"}
+                unbound.add(name)
+    unbound -= module | {"rng"}
     for node in walk(tree):
         if isinstance(node, ast.ClassDef):
-            found |= {f"self.{name}" for name in _unset_attributes(node)}
+            unbound |= {f"self.{name}" for name in _unset_attributes(node)}
         elif isinstance(node, Function):
-            found |= {f"{node.name}:{name}" for name in _too_early(node)}
-    return found
+            unbound |= {f"{node.name}:{name}" for name in _too_early(node)}
+    return unbound
 
 
 def _unset_attributes(cls: ast.ClassDef) -> set[str]:
-    """Attributes of self that are read; not those that a store or a string in the class may make."""
-    read, made = set(), set()
+    """Attributes of ``self`` that are read and that no store or string in the class may bind."""
+    read, bound = set(), set()
     for node in walk(cls):
         match node:
             case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Load()):
                 read.add(name)
             case ast.Attribute(value=ast.Name(id="self"), attr=name):
-                made.add(name)
+                bound.add(name)
             case ast.Constant(value=str(name)) | ast.FunctionDef(name=name):
-                made.add(name)
+                bound.add(name)
             case ast.AnnAssign(target=ast.Name(id=name)) | ast.Name(id=name, ctx=ast.Store()):
-                made.add(name)
+                bound.add(name)
             case _:
                 pass
-    return read - made
+    return read - bound
 
 
 def _too_early(function: Function) -> set[str]:
-    """Local names that a statement of the body reads before any has bound them."""
+    """Local names that a statement of the body reads before one has bound them."""
     bound = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
     local = stores(function) - {function.name}
     for statement in function.body:

@@ -39,7 +39,7 @@ def size(program: Program) -> Size:
 
 
 def size_of(tree: ast.Module, program: Program) -> Size:
-    """The same where the source is parsed already."""
+    """The same for source that is parsed already."""
     statements = nodes = literals = 0
     names: set[str] = set()
     docstrings: set[int] = set()

@@ -1,6 +1,6 @@
-"""What a program's result does not need, by the names that its statements read and bind.
+"""Program slicing: what no result depends on, by the names that statements read and bind.
 
-Aliases and effects are only guessed at (``x.add_(1)`` matters where ``x`` does): a slice is a candidate, no proof.
+Aliases and effects are only approximated (``x.add_(1)`` matters where ``x`` does): a slice is a candidate, not a proof.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 def swept(program: Program) -> Program:
-    """``program`` without what no result depends on: statements, attributes of self, definitions, imports.
+    """``program`` without statements, attributes of self, definitions and imports that no result depends on.
 
-    Given back as it is where its source is not Python.
+    Unchanged where its source is not Python.
     """
     for _ in range(9):
         try:
@@ -39,16 +39,16 @@ def swept(program: Program) -> Program:
 
 
 def unused_definitions(parsed: SourceTree) -> list[Edit]:
-    """Edits that take out module-level statements which neither the entry nor the inputs lead to."""
+    """Edits that remove module-level statements on which neither entry nor inputs depend."""
     dead = unreached(parsed)
     edits = parsed.cut(parsed.tree.body, dead) if dead else []
     alive = [s for s in parsed.tree.body if s not in dead]
     names = parsed.named.union(*(loads(s) for s in alive))
     for statement in alive:
         if isinstance(statement, (ast.Import, ast.ImportFrom)) and len(statement.names) > 1:
-            kept = [a for a in statement.names if _bound_by(a) in names]
-            if kept and len(kept) < len(statement.names):
-                line = _import_line(statement, kept)
+            aliases = [a for a in statement.names if _bound_by(a) in names]
+            if aliases and len(aliases) < len(statement.names):
+                line = _import_line(statement, aliases)
                 edits.append(Edit(parsed.span(statement), line))
     return edits
 
@@ -60,23 +60,23 @@ def _import_line(statement: ast.Import | ast.ImportFrom, names: list[ast.alias])
 
 
 def unreached(parsed: SourceTree) -> list[ast.stmt]:
-    """Module-level statements that bind names which nothing that is kept reads, in order."""
+    """Module-level statements, in order, whose names no needed statement reads."""
     wanted = set(parsed.named)
     body = parsed.tree.body
-    kept: set[int] = set()
+    reached: set[int] = set()
     changed = True
     while changed:
         changed = False
         for statement in body:
-            if id(statement) not in kept and (_acts(statement) or _binds(statement) & wanted):
-                kept.add(id(statement))
+            if id(statement) not in reached and (_acts(statement) or _binds(statement) & wanted):
+                reached.add(id(statement))
                 wanted |= loads(statement) | _roots(statement)
                 changed = True
-    return [s for s in body if id(s) not in kept]
+    return [s for s in body if id(s) not in reached]
 
 
 def _acts(statement: ast.stmt) -> bool:
-    """Whether a module-level statement does something beside binding names."""
+    """Whether a module-level statement has effects besides binding names."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
         return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
     if isinstance(statement, ast.Assign):
@@ -102,16 +102,16 @@ def _bound_by(alias: ast.alias) -> str:
 
 def _roots(node: ast.AST) -> set[str]:
     """Names whose objects are written to: ``x`` of ``x[0] = 1``, ``x.y = 1``, ``x.z(...)`` as a statement."""
-    found = set()
+    roots = set()
     for inner in walk(node):
         if isinstance(inner, (ast.Subscript, ast.Attribute)) and isinstance(inner.ctx, (ast.Store, ast.Del)):
-            found.add(_root(inner))
+            roots.add(_root(inner))
         elif isinstance(inner, ast.AugAssign):
-            found.add(_root(inner.target))
+            roots.add(_root(inner.target))
         elif isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Call):
             call = inner.value
-            found.add(_root(call.func))
-    return found - {""}
+            roots.add(_root(call.func))
+    return roots - {""}
 
 
 def _root(node: ast.AST) -> str:
@@ -121,7 +121,7 @@ def _root(node: ast.AST) -> str:
 
 
 def _dead_statements(parsed: SourceTree, function: Function) -> list[Edit]:
-    """Edits that take out the statements of a function's own body that its results do not need."""
+    """Edits that remove statements of a function on which its results do not depend."""
     body = function.body
     if not any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in walk(function)):
         return []
@@ -154,13 +154,13 @@ def _plain(statement: ast.Assign) -> bool:
 
 
 def returns_nothing(function: Function) -> bool:
-    """Whether all that it returns itself is None: it runs for what it writes to."""
+    """Whether the function returns only None: it is called for its effects."""
     returned = [node.value for node in _own_nodes(function) if isinstance(node, ast.Return)]
     return all(value is None or (isinstance(value, ast.Constant) and value.value is None) for value in returned)
 
 
 def _own_nodes(function: Function) -> Iterator[ast.AST]:
-    """What is inside it, but for the insides of functions and classes that it defines."""
+    """The descendants of a function, except for those of functions and classes that it defines."""
     pending: list[ast.AST] = [*function.body]
     while pending:
         node = pending.pop()
@@ -170,10 +170,8 @@ def _own_nodes(function: Function) -> Iterator[ast.AST]:
 
 
 def _may_write(statement: ast.stmt) -> bool:
-    """Whether it may change what something else holds.
-
-    So do a store into an object, ``x.add_(1)``, ``out=``, a call whose result is not used, and one of a function of the
-    program's own.
+    """Whether it may change an object: a store into one, ``x.add_(1)``, ``out=``, a call whose result is not used, or a
+    call of a function of the program.
     """
     for node in walk(statement):
         match node:
@@ -193,9 +191,9 @@ def _may_write(statement: ast.stmt) -> bool:
 
 
 def _needs(statement: ast.stmt, needed: set[str], imported: frozenset[str], for_effects: bool) -> bool:
-    """Whether ``needed`` names depend on the statement; they become those that are needed before it.
+    """Whether ``needed`` names depend on the statement; updates ``needed`` to the names that are needed before it.
 
-    ``for_effects``: whatever may write to something is needed, too.
+    With ``for_effects``, statements that may write to an object are needed, too.
     """
     if for_effects and not isinstance(statement, _DEFINES) and _may_write(statement):
         needed |= loads(statement) | _roots(statement)
@@ -237,7 +235,7 @@ def _yields(statement: ast.stmt) -> bool:
 
 
 def _unread_attributes(parsed: SourceTree) -> list[Edit]:
-    """Edits that take ``self.name = …`` and ``self.register_buffer("name", …)`` out where nothing reads the name."""
+    """Edits that remove ``self.name = …`` and ``self.register_buffer("name", …)`` where the name is not read."""
     edits: list[Edit] = []
     read = {n.attr for n in walk(parsed.tree) if isinstance(n, ast.Attribute) and _is_read(parsed, n)}
     for function in (f for f in parsed.functions if f.name == "__init__"):
@@ -255,7 +253,7 @@ def _is_read(parsed: SourceTree, attribute: ast.Attribute) -> bool:
 
 
 def _only_inherits(parsed: SourceTree, function: Function) -> bool:
-    """Whether an ``__init__`` without parameters does nothing but call the inherited one."""
+    """Whether an ``__init__`` without parameters only calls the inherited one."""
     body = [s for s in function.body if not is_docstring(s)]
     arguments = function.args
     plain = len(arguments.args) == 1 and not (arguments.vararg or arguments.kwarg or arguments.kwonlyargs)
@@ -280,9 +278,9 @@ def _attribute_made(statement: ast.stmt) -> str | None:
 
 
 def _disjoint(edits: Sequence[Edit]) -> list[Edit]:
-    """The outer ones of edits that lie in each other."""
-    kept: list[Edit] = []
+    """The outermost of nested edits."""
+    outer: list[Edit] = []
     for edit in sorted(edits, key=lambda e: (e.span[0], -e.span[1])):
-        if not kept or edit.span[0] >= kept[-1].span[1]:
-            kept.append(edit)
-    return kept
+        if not outer or edit.span[0] >= outer[-1].span[1]:
+            outer.append(edit)
+    return outer

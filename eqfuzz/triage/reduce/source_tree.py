@@ -1,4 +1,4 @@
-"""A program's text with its syntax tree: where its nodes stand, and the edits that cut them or put others there."""
+"""Source text with its syntax tree: the spans of nodes, and edits that remove or replace them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SourceTree:
 
     @cached_property
     def named(self) -> frozenset[str]:
-        """Names that the harness asks the module for: they must stay."""
+        """Names of the module that the harness uses: they must stay."""
         expressions = parse(f"({self.program.construct}, {self.program.inputs})")
         names = {n.id for n in walk(expressions) if isinstance(n, ast.Name)} - {"rng"}
         return frozenset({self.program.entry, *names})
@@ -63,8 +63,8 @@ class SourceTree:
         """The functions of the code under test, nested ones and ``__init__`` included, the entry first."""
         hooks = {self.hook, *(s for s in self.tree.body if getattr(s, "name", None) == "get_init_inputs")}
         inside = {n for h in hooks if h is not None for n in walk(h)}
-        found = [n for n in walk(self.tree) if isinstance(n, Function) and n not in inside]
-        return sorted(found, key=lambda f: f is not self.entry)
+        functions = [n for n in walk(self.tree) if isinstance(n, Function) and n not in inside]
+        return sorted(functions, key=lambda f: f is not self.entry)
 
     def function_of(self, node: ast.AST) -> Function | None:
         """The innermost function around ``node``."""
@@ -89,14 +89,14 @@ class SourceTree:
                     yield block
 
     def offset(self, line: int, column: int) -> int:
-        """Characters before a place that the tree gives as a line from 1 and a column in UTF-8 bytes."""
+        """The index in ``text`` of a position of the tree: a line from 1 and a column in UTF-8 bytes."""
         text = self._lines[line - 1]
         if not text.isascii():
             column = len(text.encode()[:column].decode())
         return self._starts[line - 1] + column
 
     def span(self, node: ast.expr | ast.stmt | ast.keyword | ast.arg) -> Span:
-        """Where ``node`` stands, without brackets around it; decorators belong to their definition."""
+        """The span of ``node``, without parentheses around it; decorators belong to their definition."""
         decorators = getattr(node, "decorator_list", None) or ()
         start = self.offset(node.lineno, node.col_offset)
         for decorator in decorators:
@@ -115,7 +115,7 @@ class SourceTree:
         return line[: len(line) - len(line.lstrip())]
 
     def whole_lines(self, first: ast.stmt, last: ast.stmt) -> Span | None:
-        """The lines from ``first`` to ``last`` with their end, None where others share them."""
+        """The span of the lines from ``first`` to ``last`` with their line ends; None where other code shares them."""
         start, end = self.span(first)[0], self.span(last)[1]
         line_start = self.text.rfind("\n", 0, start) + 1
         line_end = self.text.find("\n", end)
@@ -126,14 +126,14 @@ class SourceTree:
         return line_start, line_end
 
     def cut(self, block: Sequence[ast.stmt], chosen: Sequence[ast.stmt]) -> list[Edit]:
-        """Edits that take ``chosen`` out of their ``block``; ``pass`` or no ``else`` is left where all of it goes."""
-        gone = set(map(id, chosen))
-        if all(id(s) in gone for s in block):
+        """Edits that remove ``chosen`` from ``block``; an empty block becomes ``pass``, or no ``else``."""
+        removed = set(map(id, chosen))
+        if all(id(s) in removed for s in block):
             return [self._cut_all(block)]
         edits: list[Edit] = []
         run: list[ast.stmt] = []
         for statement in [*block, None]:
-            if statement is not None and id(statement) in gone:
+            if statement is not None and id(statement) in removed:
                 run.append(statement)
                 continue
             if run:
@@ -220,13 +220,13 @@ def loads(node: ast.AST) -> set[str]:
 
 def stores(node: ast.AST) -> set[str]:
     """Names that are bound anywhere inside, those of definitions included."""
-    found = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    names = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return found | {n.name for n in walk(node) if isinstance(n, definitions)}
+    return names | {n.name for n in walk(node) if isinstance(n, definitions)}
 
 
 def fewer(count: int) -> Iterator[list[int]]:
-    """Which of ``count`` items to keep, the boldest choices first: each half, then all but ever smaller chunks."""
+    """Indices of ``count`` items to keep, the boldest choices first: each half, then all but ever smaller chunks."""
     if count < 2:
         return
     half = (count + 1) // 2
@@ -235,9 +235,9 @@ def fewer(count: int) -> Iterator[list[int]]:
     size = count // 4
     while size >= 1:
         for first in range(0, count, size):
-            kept = [i for i in range(count) if not first <= i < first + size]
-            if kept:
-                yield kept
+            remaining = [i for i in range(count) if not first <= i < first + size]
+            if remaining:
+                yield remaining
         size //= 2
     if 2 < count < 4:
         for index in range(count):
@@ -246,14 +246,14 @@ def fewer(count: int) -> Iterator[list[int]]:
 
 @lru_cache(maxsize=1 << 14)
 def walk(node: ast.AST) -> tuple[ast.AST, ...]:
-    """``node`` and all that is inside it but for contexts, the outer first; kept, because it is asked for often."""
-    found = [node]
-    for here in found:
+    """``node`` and its descendants without ``ast.expr_context``, the outer first; cached, as most passes call it."""
+    nodes = [node]
+    for here in nodes:
         for name in here._fields:
             value = getattr(here, name, None)
             if isinstance(value, ast.AST):
                 if not isinstance(value, ast.expr_context):
-                    found.append(value)
+                    nodes.append(value)
             elif isinstance(value, list):
-                found += [item for item in value if isinstance(item, ast.AST)]
-    return tuple(found)
+                nodes += [item for item in value if isinstance(item, ast.AST)]
+    return tuple(nodes)

@@ -58,8 +58,8 @@ def without_imports_of_torch(text: str) -> tuple[str, list[str]]:
     """The program without ``import torch``, which the script has, and its ``__future__`` imports, which go first."""
     lines = text.splitlines()
     future = [line for line in lines if line.startswith("from __future__ import")]
-    kept = [line for line in lines if line.rstrip() != "import torch" and line not in future]
-    return "\n".join(kept).strip("\n"), future
+    remaining = [line for line in lines if line.rstrip() != "import torch" and line not in future]
+    return "\n".join(remaining).strip("\n"), future
 
 
 def _docstring(finding: Finding, config: Config) -> str:

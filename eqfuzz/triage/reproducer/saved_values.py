@@ -73,22 +73,22 @@ class SavedValue:
     def read(cls, text: str) -> SavedValue:
         """From the text of the file. Raises NotSaved."""
         try:
-            told = json.loads(text)
-            if "class" in told:
-                return cls(None, (str(told["class"]), str(told["repr"])))
-            return cls._tensor(told)
+            record = json.loads(text)
+            if "class" in record:
+                return cls(None, (str(record["class"]), str(record["repr"])))
+            return cls._tensor(record)
         except (ValueError, KeyError, TypeError, RecursionError, AttributeError, RuntimeError) as error:
             raise NotSaved(f"no value was saved: {type(error).__name__}") from None
 
     @classmethod
-    def _tensor(cls, told: dict[str, Any]) -> SavedValue:
-        dtype, shape = _DTYPES[told["dtype"]], [int(size) for size in told["shape"]]
-        raw = base64.b64decode(told["data"])
+    def _tensor(cls, record: dict[str, Any]) -> SavedValue:
+        dtype, shape = _DTYPES[record["dtype"]], [int(size) for size in record["shape"]]
+        raw = base64.b64decode(record["data"])
         if len(raw) != math.prod(shape) * dtype.itemsize:
             raise ValueError("as many bytes as its shape says")
         flat = torch.frombuffer(bytearray(raw), dtype=dtype) if raw else torch.empty(0, dtype=dtype)
-        strides = [int(k) for n, k in zip(shape, told["strides"], strict=True) if n > 1] if raw else []
-        metadata = (told["dtype"], tuple(shape), tuple(strides), str(told["device"]), bool(told["requires_grad"]))
+        strides = [int(k) for n, k in zip(shape, record["strides"], strict=True) if n > 1] if raw else []
+        metadata = (record["dtype"], tuple(shape), tuple(strides), str(record["device"]), bool(record["requires_grad"]))
         return cls(flat.reshape(shape), metadata)
 
 

@@ -18,7 +18,7 @@ _CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "ParameterLis
 
 @reduction_pass
 def inline_variables(parsed: SourceTree) -> Iterator[Change]:
-    """Variables that are bound once and read once put where they are read: all that can, then one by one."""
+    """Inline variables that are bound once and read once: all of them, then one by one."""
     singles = [pair for f in parsed.functions for pair in _single_uses(parsed, f)]
     first_of_statement: dict[ast.stmt, list[Edit]] = {}
     bound = {id(statement) for statement, _ in singles}
@@ -34,8 +34,8 @@ def inline_variables(parsed: SourceTree) -> Iterator[Change]:
 
 @reduction_pass
 def drop_items(parsed: SourceTree) -> Iterator[Change]:
-    """Fewer items of tuples, lists, dicts, sets, indices, ``nn.Sequential`` and of what ``and`` and ``or`` join."""
-    for node in [*_expressions(parsed), *_given_items(parsed)]:
+    """Remove items of tuples, lists, dicts, sets, indices and ``nn.Sequential``, and operands of ``and`` and ``or``."""
+    for node in [*_expressions(parsed), *_input_displays(parsed)]:
         match node:
             case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
                 pass
@@ -60,13 +60,13 @@ def drop_items(parsed: SourceTree) -> Iterator[Change]:
             continue
         if parsed.statement_of(node) is None:
             continue
-        for kept in fewer(len(items)):
-            yield swept(applied(parsed.program, [_with_items(parsed, node, [items[i] for i in kept])]))
+        for indices in fewer(len(items)):
+            yield swept(applied(parsed.program, [_with_items(parsed, node, [items[i] for i in indices])]))
 
 
 @reduction_pass
 def replace_by_operand(parsed: SourceTree) -> Iterator[Change]:
-    """An operation replaced by a variable in it, or by one of its operands, the largest operations first."""
+    """Replace an operation by a variable in it or by one of its operands, the largest operations first."""
     for node in sorted(_expressions(parsed), key=_weight, reverse=True):
         if isinstance(node, (ast.Tuple, ast.List, ast.Dict, ast.Set)) or _is_layer(node):
             continue
@@ -79,7 +79,7 @@ def replace_by_operand(parsed: SourceTree) -> Iterator[Change]:
 
 @reduction_pass
 def simplify_choices(parsed: SourceTree) -> Iterator[Change]:
-    """A conditional expression replaced by a branch, a comprehension by its element or what it runs over."""
+    """Replace a conditional expression by a branch, a comprehension by its element or by what it iterates over."""
     for node in _expressions(parsed):
         match node:
             case ast.IfExp(body=body, orelse=orelse):
@@ -93,15 +93,15 @@ def simplify_choices(parsed: SourceTree) -> Iterator[Change]:
                     start = parsed.text.rfind("if", 0, parsed.span(test)[0])
                     yield [Edit((start, parsed.span(test)[1]), "")]
                 yield from _shorter_range(parsed, generator.iter)
-            case ast.Call(func=ast.Lambda(body=body, args=ast.arguments(args=parameters)), args=given):
-                yield _called_at_once(parsed, node, body, [p.arg for p in parameters], given)
+            case ast.Call(func=ast.Lambda(body=body, args=ast.arguments(args=parameters)), args=arguments):
+                yield _called_at_once(parsed, node, body, [p.arg for p in parameters], arguments)
             case _:
                 continue
 
 
 @reduction_pass
 def drop_arguments(parsed: SourceTree) -> Iterator[Change]:
-    """Arguments of calls left out: all that have a keyword, then one by one from the last."""
+    """Remove arguments of calls: all keyword arguments, then one by one from the last."""
     for node in _expressions(parsed):
         if not isinstance(node, ast.Call) or _last_name(node.func) in _CONTAINERS:
             continue
@@ -117,7 +117,7 @@ def drop_arguments(parsed: SourceTree) -> Iterator[Change]:
 
 @reduction_pass
 def replace_variables(parsed: SourceTree) -> Iterator[Change]:
-    """A variable or parameter replaced everywhere by another one that is bound before it, or by 1."""
+    """Replace a parameter everywhere by another parameter, or by 1."""
     for function in parsed.functions:
         parameters = [a.arg for a in function.args.args if a.arg != "self"]
         uses = {
@@ -139,8 +139,8 @@ def replace_variables(parsed: SourceTree) -> Iterator[Change]:
 
 
 def _expressions(parsed: SourceTree) -> list[ast.expr]:
-    """Expressions of the code under test in source order, without what lies in f-strings, annotations, decorators."""
-    found: list[ast.expr] = []
+    """Expressions of the code under test in source order, except in f-strings, annotations and decorators."""
+    expressions: list[ast.expr] = []
     seen: set[int] = set()
     for function in parsed.functions:
         pending: list[ast.AST] = list(reversed([*function.body, *function.args.defaults]))
@@ -150,14 +150,14 @@ def _expressions(parsed: SourceTree) -> list[ast.expr]:
                 continue
             seen.add(id(node))
             if isinstance(node, ast.expr):
-                found.append(node)
+                expressions.append(node)
             skipped = getattr(node, "annotation", None), *getattr(node, "decorator_list", ())
             pending += reversed([c for c in ast.iter_child_nodes(node) if c not in skipped])
-    return found
+    return expressions
 
 
-def _given_items(parsed: SourceTree) -> list[ast.expr]:
-    """Displays in the inputs hook, but for the tuples that are positional arguments."""
+def _input_displays(parsed: SourceTree) -> list[ast.expr]:
+    """Displays in the inputs hook, except for the tuples of positional arguments."""
     if parsed.hook is None:
         return []
     nodes = [n for n in walk(parsed.hook) if isinstance(n, (ast.Tuple, ast.List, ast.Dict))]
@@ -191,7 +191,7 @@ def _is_layer(node: ast.expr) -> bool:
 
 
 def _is_value(parsed: SourceTree, node: ast.expr) -> bool:
-    """Whether a node is an operand: no starred item, slice or part of a module's path."""
+    """Whether a node is an operand: not a starred item, a slice or a part of a module's path."""
     if isinstance(node, (ast.Starred, ast.Slice)) or (isinstance(node, ast.Name) and node.id in ("self", "super")):
         return False
     if isinstance(node, ast.Tuple) and any(isinstance(e, (ast.Slice, ast.Starred)) for e in node.elts):
@@ -200,34 +200,34 @@ def _is_value(parsed: SourceTree, node: ast.expr) -> bool:
 
 
 def _operands(parsed: SourceTree, node: ast.expr) -> list[ast.expr]:
-    """What an operation is computed from, the largest first."""
-    found: list[ast.expr] = []
+    """The operands of an operation, the largest first."""
+    operands: list[ast.expr] = []
     match node:
         case ast.Call(func=func, args=args, keywords=keywords):
             if isinstance(func, ast.Attribute):
-                found.append(func.value)
-            found += [a.value if isinstance(a, ast.Starred) else a for a in args]
-            found += [k.value for k in keywords]
+                operands.append(func.value)
+            operands += [a.value if isinstance(a, ast.Starred) else a for a in args]
+            operands += [k.value for k in keywords]
         case ast.BinOp(left=left, right=right):
-            found += [left, right]
+            operands += [left, right]
         case ast.UnaryOp(operand=operand):
-            found.append(operand)
+            operands.append(operand)
         case ast.Compare(left=left, comparators=comparators):
-            found += [left, *comparators]
+            operands += [left, *comparators]
         case ast.BoolOp(values=values):
-            found += values
+            operands += values
         case ast.Subscript(value=value, ctx=ast.Load()) | ast.Attribute(value=value, ctx=ast.Load()):
             if not _is_called(node, value):
-                found.append(value)
+                operands.append(value)
         case ast.NamedExpr(value=value):
-            found.append(value)
+            operands.append(value)
         case _:
             pass
-    kept = [f for f in found if _is_value(parsed, f) and not isinstance(f, ast.Constant)]
-    kept.sort(key=_weight, reverse=True)
+    chosen = [f for f in operands if _is_value(parsed, f) and not isinstance(f, ast.Constant)]
+    chosen.sort(key=_weight, reverse=True)
     if not isinstance(node, (ast.Call, ast.Subscript)):
-        kept += [f for f in found if isinstance(f, ast.Constant)]
-    return kept if not _called(parsed, node) else []
+        chosen += [f for f in operands if isinstance(f, ast.Constant)]
+    return chosen if not _called(parsed, node) else []
 
 
 def _is_called(node: ast.expr, value: ast.expr) -> bool:
@@ -235,7 +235,7 @@ def _is_called(node: ast.expr, value: ast.expr) -> bool:
 
 
 def _called(parsed: SourceTree, node: ast.expr) -> bool:
-    """Whether the node is what a call calls."""
+    """Whether the node is the function of a call."""
     parent = parsed.parents[node]
     return isinstance(parent, ast.Call) and parent.func is node
 
@@ -260,12 +260,12 @@ def _leaf(parsed: SourceTree, node: ast.expr) -> ast.expr | None:
 
 
 def _is_index(parsed: SourceTree, node: ast.expr) -> bool:
-    """An index tuple with slices in it, which is no value of its own."""
+    """Whether it is an index tuple with slices, which is not a value."""
     return isinstance(node, ast.Tuple) and any(isinstance(e, ast.Slice) for e in node.elts)
 
 
 def _with_items(parsed: SourceTree, node: ast.expr, items: Sequence[ast.expr]) -> Edit:
-    """The same display with fewer items; one item of a tuple that is a whole value or index stands alone."""
+    """The edit that leaves ``items`` in a display; the only item of a tuple that is a whole value replaces it."""
     texts = [parsed.text_of(item) for item in items]
     joined = ", ".join(texts)
     match node:
@@ -288,9 +288,9 @@ def _with_items(parsed: SourceTree, node: ast.expr, items: Sequence[ast.expr]) -
 
 
 def _fewer_entries(parsed: SourceTree, node: ast.Dict) -> Iterator[Change]:
-    for kept in fewer(len(node.keys)):
+    for indices in fewer(len(node.keys)):
         pairs = []
-        for index in kept:
+        for index in indices:
             key = node.keys[index]
             value = parsed.text_of(node.values[index])
             pairs.append(f"{parsed.text_of(key)}: {value}" if key is not None else f"**{value}")
@@ -298,7 +298,7 @@ def _fewer_entries(parsed: SourceTree, node: ast.Dict) -> Iterator[Change]:
 
 
 def _fewer_targets(parsed: SourceTree, target: ast.expr) -> Iterator[Change]:
-    """``a, b = x, y`` for less of them, by what is read."""
+    """``a, b = x, y`` with fewer targets, first with those that are read."""
     statement = parsed.parents[target]
     if not isinstance(statement, ast.Assign) or not isinstance(target, (ast.Tuple, ast.List)):
         return
@@ -310,9 +310,9 @@ def _fewer_targets(parsed: SourceTree, target: ast.expr) -> Iterator[Change]:
     used = [i for i, e in enumerate(target.elts) if not isinstance(e, ast.Name) or e.id in read]
     choices = [used] if used and len(used) < len(target.elts) else []
     if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
-        for kept in [*choices, *fewer(len(target.elts))]:
-            left = ", ".join(parsed.text_of(target.elts[i]) for i in kept)
-            right = ", ".join(parsed.text_of(value.elts[i]) for i in kept)
+        for indices in [*choices, *fewer(len(target.elts))]:
+            left = ", ".join(parsed.text_of(target.elts[i]) for i in indices)
+            right = ", ".join(parsed.text_of(value.elts[i]) for i in indices)
             yield swept(applied(parsed.program, [Edit(parsed.span(statement), f"{left} = {right}")]))
     elif choices and len(used) == 1:
         left, end = parsed.text_of(target.elts[used[0]]), parsed.span(value)[1]
@@ -321,10 +321,10 @@ def _fewer_targets(parsed: SourceTree, target: ast.expr) -> Iterator[Change]:
 
 
 def _called_at_once(
-    parsed: SourceTree, call: ast.Call, body: ast.expr, names: Sequence[str], given: Sequence[ast.expr]
+    parsed: SourceTree, call: ast.Call, body: ast.expr, names: Sequence[str], arguments: Sequence[ast.expr]
 ) -> list[Edit]:
-    """A lambda's body with its arguments in it, in the place of the call."""
-    bound = dict(zip(names, given, strict=False))
+    """Edits that replace the call of a lambda by its body with the arguments in it."""
+    bound = dict(zip(names, arguments, strict=False))
     text, start = parsed.text_of(body), parsed.span(body)[0]
     uses = [n for n in walk(body) if isinstance(n, ast.Name) and n.id in bound and _free(parsed, n)]
     for use in sorted(uses, key=parsed.span, reverse=True):
@@ -344,19 +344,19 @@ def _shorter_range(parsed: SourceTree, iterated: ast.expr) -> Iterator[Change]:
 def _with_arguments(parsed: SourceTree, call: ast.Call, arguments: Sequence[ast.expr | ast.keyword]) -> Edit:
     """``call`` with only these of its arguments."""
     start = parsed.span(call.func)[1]
-    opening = parsed.text.index("(", _after_brackets(parsed, start))
+    opening = parsed.text.index("(", _after_parentheses(parsed, start))
     return Edit((opening, parsed.span(call)[1]), f"({', '.join(parsed.text_of(a) for a in arguments)})")
 
 
-def _after_brackets(parsed: SourceTree, position: int) -> int:
-    """Past the closing brackets around what is called."""
+def _after_parentheses(parsed: SourceTree, position: int) -> int:
+    """The position behind the closing parentheses around the function of a call."""
     while parsed.text[position] in ") \t\n":
         position += 1
     return position
 
 
 def _single_uses(parsed: SourceTree, function: Function) -> Iterator[tuple[ast.Assign, ast.Name]]:
-    """Assignments to a variable with the one place that reads what they bind, no loop or function between."""
+    """Assignments to a variable with the only read of it, where no loop or function is between them."""
     for block in parsed.blocks(function):
         for index, statement in enumerate(block):
             match statement:
@@ -375,8 +375,8 @@ def _only_use(
 ) -> ast.Name | None:
     same = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == name]
     end = len(block)
-    given = name in {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
-    rebound = given or sum(isinstance(n.ctx, ast.Store) for n in same) > 1
+    is_parameter = name in {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
+    rebound = is_parameter or sum(isinstance(n.ctx, ast.Store) for n in same) > 1
     if rebound:  # as far as the next statement that binds it
         if block is not function.body or any(parsed.function_of(n) is not function for n in same):
             return None

@@ -1,4 +1,4 @@
-"""Passes that take a part of the program out of what is around it: an expression out of its loop, a module's body."""
+"""Passes that extract a part of the program: an expression from its loop, the body of a module."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eqfuzz.triage.reduce.slicing import swept
 from eqfuzz.triage.reduce.source_tree import Function, SourceTree, is_docstring, loads, stores, walk
 
 _MOST = 40
-"""Expressions that are tried, so that a large program does not spend its time here."""
+"""How many expressions of a large program are tried at most."""
 
 _COMPUTES = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript)
 _PARTS = (ast.Name, ast.Attribute, ast.Subscript)
@@ -23,9 +23,9 @@ _OPENS_NAMES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 @reduction_pass
 def return_part(parsed: SourceTree) -> Iterator[Change]:
-    """One expression of a statement returned in place of it and of all that follows, the largest first.
+    """Return one expression of a statement in place of it and of all that follows, the largest first.
 
-    A variable of a comprehension or a loop around it is replaced by what that runs over.
+    A variable of a comprehension or a loop around it is replaced by what that iterates over.
     """
     if parsed.entry is None:
         return
@@ -37,7 +37,7 @@ def return_part(parsed: SourceTree) -> Iterator[Change]:
             continue
         after = body[body.index(statement) + 1 :]
         edits = parsed.cut(parsed.entry.body, after) if after else []
-        for text in dict.fromkeys(_by_what_is_run_over(parsed, parsed.entry, part, item) for item in ("", "[0]")):
+        for text in dict.fromkeys(_over_whole_iterables(parsed, parsed.entry, part, item) for item in ("", "[0]")):
             if text is not None:
                 returned = f"return ({text})" if "\n" in text else f"return {text}"
                 yield swept(applied(parsed.program, [*edits, Edit(parsed.span(statement), returned)]))
@@ -45,7 +45,7 @@ def return_part(parsed: SourceTree) -> Iterator[Change]:
 
 @reduction_pass
 def start_from_parameter(parsed: SourceTree) -> Iterator[Change]:
-    """A variable, an item or an attribute replaced by a parameter wherever it is read; what made it goes with it."""
+    """Replace a variable, an item or an attribute by a parameter wherever it is read, and remove what computed it."""
     if parsed.entry is None:
         return
     parameters = [a.arg for a in parsed.entry.args.args if a.arg != "self"][:2]
@@ -60,7 +60,7 @@ def start_from_parameter(parsed: SourceTree) -> Iterator[Change]:
 
 @reduction_pass
 def module_as_function(parsed: SourceTree) -> Iterator[Change]:
-    """A module whose ``forward`` reads nothing of it, as a function."""
+    """Turn a module whose ``forward`` does not use ``self`` into a function."""
     program, forward = parsed.program, parsed.entry
     cls = parsed.parents.get(forward) if forward is not None else None
     if not isinstance(forward, ast.FunctionDef) or not isinstance(cls, ast.ClassDef) or "self" in loads(forward):
@@ -79,7 +79,7 @@ def module_as_function(parsed: SourceTree) -> Iterator[Change]:
 
 
 def _is_own(parsed: SourceTree, node: ast.AST) -> bool:
-    """Whether it is a value that is computed where it stands: not in a definition, an f-string, an annotation."""
+    """Whether it is computed in the entry itself: not in a definition, an f-string or an annotation."""
     if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
         return False
     while not isinstance(node, Function) and node in parsed.parents:
@@ -93,7 +93,7 @@ def _is_own(parsed: SourceTree, node: ast.AST) -> bool:
 
 
 def _is_part(node: ast.AST, parsed: SourceTree) -> TypeGuard[ast.expr]:
-    """Whether it is a name, item or attribute that is read where it stands, and not as a part of a longer one."""
+    """Whether it is a name, an item or an attribute that is read, and not part of a longer such expression."""
     if not isinstance(node, _PARTS) or not isinstance(node.ctx, ast.Load) or not _is_own(parsed, node):
         return False
     inside = parsed.parents[node]
@@ -115,10 +115,10 @@ def _is_built(node: ast.expr, function: Function) -> bool:
     return root.id in (stores(function) | {"self"}) - parameters
 
 
-def _by_what_is_run_over(parsed: SourceTree, function: Function, part: ast.expr, item: str) -> str | None:
-    """Its text, each variable that surroundings bind in a loop replaced by the first local name that they run over.
+def _over_whole_iterables(parsed: SourceTree, function: Function, part: ast.expr, item: str) -> str | None:
+    """The text of ``part`` with each loop variable replaced by the first local name that its loop iterates over.
 
-    ``item`` follows that name. None where there is none.
+    ``item`` is appended to that name. None where there is none.
     """
     run_over: dict[str, str] = {}
     inside: ast.AST = part

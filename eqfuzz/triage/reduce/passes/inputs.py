@@ -1,4 +1,4 @@
-"""Passes over what a program is given: input sets, parameters, draws, sizes and other literals."""
+"""Passes over inputs: input sets, parameters, draws, sizes and other literals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DTYPES = re.compile(r"\btorch\.(float64|double|float16|half|bfloat16|int\d+|uin
 
 @reduction_pass
 def fewer_input_sets(parsed: SourceTree) -> Iterator[Change]:
-    """One input set, then fewer: of the hook's ``yield`` statements, or of the items of ``input_tensors``."""
+    """Keep one input set, then fewer: ``yield`` statements of the hook, or items of ``input_tensors``."""
     if parsed.hook is not None:
         yields = [
             s
@@ -30,22 +30,22 @@ def fewer_input_sets(parsed: SourceTree) -> Iterator[Change]:
         ]
         blocks = {id(s): b for b in parsed.blocks(parsed.hook) for s in b}
         choices = [[i] for i in range(len(yields))] if len(yields) > 1 else []
-        for kept in [*choices, *fewer(len(yields))]:
-            gone = [s for i, s in enumerate(yields) if i not in kept]
-            yield [e for s in gone for e in parsed.cut(blocks[id(s)], [s])]
+        for indices in [*choices, *fewer(len(yields))]:
+            dropped = [s for i, s in enumerate(yields) if i not in indices]
+            yield [e for s in dropped for e in parsed.cut(blocks[id(s)], [s])]
         for loop in walk(parsed.hook):
             if isinstance(loop, ast.For) and isinstance(loop.iter, (ast.Tuple, ast.List)):
                 items = loop.iter.elts
-                for kept in [*([i] for i in range(len(items))), *fewer(len(items))]:
-                    joined = ", ".join(parsed.text_of(items[i]) for i in kept)
-                    yield [parsed.put(loop.iter, f"({joined},)" if len(kept) == 1 else f"({joined})")]
+                for indices in [*([i] for i in range(len(items))), *fewer(len(items))]:
+                    joined = ", ".join(parsed.text_of(items[i]) for i in indices)
+                    yield [parsed.put(loop.iter, f"({joined},)" if len(indices) == 1 else f"({joined})")]
     if parsed.program.format is SeedFormat.PTMODULE:
         for statement in parsed.tree.body:
             if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.List):
                 items = statement.value.elts
                 if parsed.text_of(statement.targets[0]) == parsed.program.inputs:
-                    for kept in [*([i] for i in range(len(items))), *fewer(len(items))]:
-                        joined = ", ".join(parsed.text_of(items[i]) for i in kept)
+                    for indices in [*([i] for i in range(len(items))), *fewer(len(items))]:
+                        joined = ", ".join(parsed.text_of(items[i]) for i in indices)
                         yield [parsed.put(statement.value, f"[{joined}]")]
 
 
@@ -77,7 +77,7 @@ def drop_parameters(parsed: SourceTree) -> Iterator[Change]:
 
 @reduction_pass
 def plainer_draws(parsed: SourceTree) -> Iterator[Change]:
-    """Draws of ``rng`` and of ``torch`` with less to them: a normal one of lower rank, without views and keywords."""
+    """Simplify draws of ``rng`` and ``torch``: normal values, lower rank, no views and keywords."""
     for call in _input_calls(parsed):
         if isinstance(call.func, ast.Attribute) and _from_rng(call):
             sizes = call.args[_leading(call.func.attr) :]
@@ -91,8 +91,8 @@ def plainer_draws(parsed: SourceTree) -> Iterator[Change]:
             if len(sizes) > 2:
                 yield [_call(parsed, call, [*call.args[: -len(sizes)], *sizes[-1:], *call.keywords])]
             for dropped in (0, -1) if len(sizes) > 1 else (0,) if sizes else ():
-                kept = [s for s in sizes if s is not sizes[dropped]]
-                yield [_call(parsed, call, [*call.args[: len(call.args) - len(sizes)], *kept, *call.keywords])]
+                remaining = [s for s in sizes if s is not sizes[dropped]]
+                yield [_call(parsed, call, [*call.args[: len(call.args) - len(sizes)], *remaining, *call.keywords])]
         elif isinstance(call.func, ast.Attribute) and isinstance(call.func.value, (ast.Call, ast.Subscript)):
             yield [parsed.put(call, call.func.value)]
         elif call.keywords:
@@ -108,7 +108,7 @@ def plainer_draws(parsed: SourceTree) -> Iterator[Change]:
 
 @reduction_pass
 def inline_inputs(parsed: SourceTree) -> Iterator[Change]:
-    """Variables of the inputs hook that are read once put where they are read; loops over one item unrolled."""
+    """Inline variables of the inputs hook that are read once; unroll loops over one item."""
     if parsed.hook is None:
         return
     names = [n for n in walk(parsed.hook) if isinstance(n, ast.Name)]
@@ -149,23 +149,23 @@ def inline_inputs(parsed: SourceTree) -> Iterator[Change]:
 
 @reduction_pass
 def smaller_integers(parsed: SourceTree) -> Iterator[Change]:
-    """Integers towards 2 and 1, each value everywhere at once, so that sizes that must agree still do."""
-    found: dict[int, list[ast.Constant]] = {}
+    """Replace integers by 2 and 1, each value everywhere at once, so that equal sizes stay equal."""
+    constants: dict[int, list[ast.Constant]] = {}
     for node in walk(parsed.tree):
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1 and _editable(parsed, node):
-            found.setdefault(node.value, []).append(node)
-    large = [n for k, nodes in found.items() if k > 2 for n in nodes]
+            constants.setdefault(node.value, []).append(node)
+    large = [n for k, nodes in constants.items() if k > 2 for n in nodes]
     sizes = {id(a) for c in _input_calls(parsed) if _from_rng(c) for a in _sizes(c)}
     if len({n.value for n in large}) > 1:
         yield [Edit(parsed.span(n), "2") for n in large]
         yield [Edit(parsed.span(n), "2") for n in large if id(n) in sizes]
-    for k in sorted(found, reverse=True):
+    for k in sorted(constants, reverse=True):
         for new in dict.fromkeys((2, 1, 3, k // 2)) if k > 2 else (1,):
-            if new < k and (k > 2 or any(id(n) in sizes for n in found[k])):
-                yield [Edit(parsed.span(n), str(new)) for n in found[k]]
-    for k in sorted(found, reverse=True):
-        if len(found[k]) > 1:
-            for node in found[k]:
+            if new < k and (k > 2 or any(id(n) in sizes for n in constants[k])):
+                yield [Edit(parsed.span(n), str(new)) for n in constants[k]]
+    for k in sorted(constants, reverse=True):
+        if len(constants[k]) > 1:
+            for node in constants[k]:
                 if id(node) in sizes:
                     yield [Edit(parsed.span(node), "1")]
                 if k > 2:
@@ -174,7 +174,7 @@ def smaller_integers(parsed: SourceTree) -> Iterator[Change]:
 
 @reduction_pass
 def simpler_literals(parsed: SourceTree) -> Iterator[Change]:
-    """Floats towards 1.0, 0.5 and 2.0, strings towards one letter, dtypes towards float32."""
+    """Replace floats by 1.0, 0.5 and 2.0, strings by one letter, dtypes by float32."""
     for node in walk(parsed.tree):
         if isinstance(node, ast.Attribute) and _DTYPES.search(parsed.text_of(node)):
             yield [Edit(parsed.span(node), "torch.float32")]
@@ -196,11 +196,11 @@ _PLAIN = frozenset({"dtype", "requires_grad"})
 
 
 def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    """Names that may be given, without self; none where the signature is not a plain one."""
-    given = function.args
-    if given.vararg or given.kwarg or given.posonlyargs:
+    """Names of the parameters without self; none where the signature has ``*``, ``**`` or ``/``."""
+    arguments = function.args
+    if arguments.vararg or arguments.kwarg or arguments.posonlyargs:
         return []
-    return [a.arg for a in (*given.args, *given.kwonlyargs) if a.arg != "self"]
+    return [a.arg for a in (*arguments.args, *arguments.kwonlyargs) if a.arg != "self"]
 
 
 def _read_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
@@ -208,32 +208,32 @@ def _read_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 
 def _without_parameters(
-    parsed: SourceTree, function: ast.FunctionDef | ast.AsyncFunctionDef, gone: set[str]
+    parsed: SourceTree, function: ast.FunctionDef | ast.AsyncFunctionDef, dropped: set[str]
 ) -> Iterator[Change]:
-    """A function and what is given to it without these parameters."""
+    """The function and its arguments without the ``dropped`` parameters."""
     arguments = function.args
     if not arguments.args:
         return
     program = parsed.program
-    edits = [_signature(parsed, function, gone)]
+    edits = [_signature(parsed, function, dropped)]
     positional = [a.arg for a in arguments.args if a.arg != "self"]
-    places = {i for i, name in enumerate(positional) if name in gone}
-    given = parse_expression(program.inputs)
+    places = {i for i, name in enumerate(positional) if name in dropped}
+    expression = parse_expression(program.inputs)
     if function is not parsed.entry:
-        edits += [e for node in _init_given(parsed) for e in _without_arguments(parsed, node, places, gone)]
-    elif isinstance(given, ast.Tuple) and not any(isinstance(e, ast.Starred) for e in given.elts):
-        kept = [ast.unparse(e) for i, e in enumerate(given.elts) if i not in places]
-        program = dataclasses.replace(program, inputs="(" + "".join(f"{k}, " for k in kept) + ")")
+        edits += [e for node in _init_given(parsed) for e in _without_arguments(parsed, node, places, dropped)]
+    elif isinstance(expression, ast.Tuple) and not any(isinstance(e, ast.Starred) for e in expression.elts):
+        remaining = [ast.unparse(e) for i, e in enumerate(expression.elts) if i not in places]
+        program = dataclasses.replace(program, inputs="(" + "".join(f"{k}, " for k in remaining) + ")")
     else:
         if program.format is SeedFormat.TORCHFUZZ and len(positional) - 1 in places:
             program = dataclasses.replace(program, inputs="(*args,)")
-        for node in _given(parsed):
-            edits += _without_arguments(parsed, node, places, gone)
+        for node in _input_expressions(parsed):
+            edits += _without_arguments(parsed, node, places, dropped)
     yield swept(applied(program, edits))
 
 
-def _signature(parsed: SourceTree, function: ast.FunctionDef | ast.AsyncFunctionDef, gone: set[str]) -> Edit:
-    """The edit that leaves parameters out of a definition."""
+def _signature(parsed: SourceTree, function: ast.FunctionDef | ast.AsyncFunctionDef, dropped: set[str]) -> Edit:
+    """The edit that removes parameters from a definition."""
     arguments = function.args
     none = [None] * (len(arguments.args) - len(arguments.defaults))
     pairs = [
@@ -241,15 +241,15 @@ def _signature(parsed: SourceTree, function: ast.FunctionDef | ast.AsyncFunction
         None,
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
     ]
-    shown: list[str] = []
+    parameters: list[str] = []
     for pair in pairs:
         if pair is None:
-            shown += ["*"] if any(a.arg not in gone for a in arguments.kwonlyargs) else []
-        elif pair[0].arg not in gone:
+            parameters += ["*"] if any(a.arg not in dropped for a in arguments.kwonlyargs) else []
+        elif pair[0].arg not in dropped:
             joint = " = " if pair[0].annotation is not None else "="
-            shown.append(parsed.text_of(pair[0]) + (joint + parsed.text_of(pair[1]) if pair[1] else ""))
+            parameters.append(parsed.text_of(pair[0]) + (joint + parsed.text_of(pair[1]) if pair[1] else ""))
     ends = [parsed.span(node)[1] for pair in pairs if pair for node in pair if node]
-    return Edit((parsed.span(arguments.args[0])[0], max(ends)), ", ".join(shown))
+    return Edit((parsed.span(arguments.args[0])[0], max(ends)), ", ".join(parameters))
 
 
 def _init_given(parsed: SourceTree) -> Iterator[ast.expr]:
@@ -260,8 +260,8 @@ def _init_given(parsed: SourceTree) -> Iterator[ast.expr]:
                     yield node.value
 
 
-def _given(parsed: SourceTree) -> Iterator[ast.expr]:
-    """The expressions that give one input set each."""
+def _input_expressions(parsed: SourceTree) -> Iterator[ast.expr]:
+    """The expressions that make one input set each."""
     if parsed.hook is not None:
         for node in walk(parsed.hook):
             if isinstance(node, (ast.Yield, ast.Return)) and node.value is not None:
@@ -274,30 +274,30 @@ def _given(parsed: SourceTree) -> Iterator[ast.expr]:
                 continue
 
 
-def _without_arguments(parsed: SourceTree, node: ast.expr, places: set[int], gone: set[str]) -> list[Edit]:
+def _without_arguments(parsed: SourceTree, node: ast.expr, places: set[int], dropped: set[str]) -> list[Edit]:
     match node:
         case ast.Tuple(elts=items):
-            kept = [item for i, item in enumerate(items) if i not in places]
-            if len(kept) == len(items):
+            remaining = [item for i, item in enumerate(items) if i not in places]
+            if len(remaining) == len(items):
                 return []
-            joined = ", ".join(parsed.text_of(item) for item in kept)
+            joined = ", ".join(parsed.text_of(item) for item in remaining)
             bare = bool(items) and parsed.span(node)[0] == parsed.span(items[0])[0]
-            if len(kept) == 1 and isinstance(parsed.parents[node], (ast.Yield, ast.Return)):
-                return [parsed.put(node, kept[0])]
-            if len(kept) < 2:
-                joined, bare = f"{joined}," if kept else "", False
+            if len(remaining) == 1 and isinstance(parsed.parents[node], (ast.Yield, ast.Return)):
+                return [parsed.put(node, remaining[0])]
+            if len(remaining) < 2:
+                joined, bare = f"{joined}," if remaining else "", False
             return [Edit(parsed.span(node), joined if bare else f"({joined})")]
         case ast.BinOp(left=ast.Tuple(elts=left), op=ast.Add(), right=ast.Tuple(elts=right)):
-            kept = [parsed.text_of(item) for i, item in enumerate([*left, *right]) if i not in places]
-            return [Edit(parsed.span(node), f"({', '.join(kept)}{',' if len(kept) == 1 else ''})")]
+            remaining = [parsed.text_of(item) for i, item in enumerate([*left, *right]) if i not in places]
+            return [Edit(parsed.span(node), f"({', '.join(remaining)}{',' if len(remaining) == 1 else ''})")]
         case ast.List(elts=items) if parsed.program.format is SeedFormat.KERNELBENCH:
-            kept = [parsed.text_of(item) for i, item in enumerate(items) if i not in places]
-            return [Edit(parsed.span(node), f"[{', '.join(kept)}]")]
+            remaining = [parsed.text_of(item) for i, item in enumerate(items) if i not in places]
+            return [Edit(parsed.span(node), f"[{', '.join(remaining)}]")]
         case ast.Dict(keys=keys, values=values):
             pairs = [
                 f"{parsed.text_of(k)}: {parsed.text_of(v)}"
                 for k, v in zip(keys, values, strict=True)
-                if k is not None and not (isinstance(k, ast.Constant) and k.value in gone)
+                if k is not None and not (isinstance(k, ast.Constant) and k.value in dropped)
             ]
             return [Edit(parsed.span(node), "{" + ", ".join(pairs) + "}")]
         case _ if 0 in places:
@@ -327,7 +327,7 @@ def _from_rng(call: ast.Call) -> bool:
 
 
 def _leading(method: str) -> int:
-    """How many arguments of a draw stand before its sizes."""
+    """How many arguments of a draw precede its sizes."""
     return {"integers": 2, "choice": 1}.get(method, 0)
 
 
@@ -338,8 +338,8 @@ def _sizes(call: ast.Call) -> list[ast.expr]:
 def _joined(
     parsed: SourceTree, arguments: Sequence[ast.expr | ast.keyword], keywords: frozenset[str] = frozenset()
 ) -> str:
-    kept = [a for a in arguments if not isinstance(a, ast.keyword) or a.arg in keywords]
-    return ", ".join(parsed.text_of(a) for a in kept)
+    selected = [a for a in arguments if not isinstance(a, ast.keyword) or a.arg in keywords]
+    return ", ".join(parsed.text_of(a) for a in selected)
 
 
 def _call(parsed: SourceTree, call: ast.Call, arguments: Sequence[ast.expr | ast.keyword]) -> Edit:
@@ -356,7 +356,7 @@ def _bound(target: ast.expr, item: ast.expr) -> dict[str, ast.expr] | None:
 
 
 def _editable(parsed: SourceTree, node: ast.AST) -> bool:
-    """Whether a constant has a place in the text of its own: none inside f-strings."""
+    """Whether a constant has a span of its own: not inside f-strings."""
     while node in parsed.parents:
         node = parsed.parents[node]
         if isinstance(node, ast.JoinedStr):

@@ -14,7 +14,7 @@ from eqfuzz.triage.reduce.source_tree import SourceTree, is_docstring
 
 @reduction_pass
 def tidy(parsed: SourceTree) -> Iterator[Change]:
-    """Docstrings, comments and runs of empty lines gone: what a person would not paste into a report."""
+    """Remove docstrings, comments and runs of empty lines."""
     edits: list[Edit] = []
     for block in parsed.blocks():
         if is_docstring(block[0]):

@@ -1,4 +1,4 @@
-"""Passes over whole statements: definitions, outputs, chunks of blocks, control flow."""
+"""Passes over statements: definitions, outputs, chunks of blocks, control flow."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ from eqfuzz.triage.reduce.source_tree import Function, SourceTree, fewer, is_doc
 
 @reduction_pass
 def drop_unused(parsed: SourceTree) -> Iterator[Change]:
-    """What the entry and the inputs do not lead to: dead statements with it, else the definitions alone."""
+    """Remove what neither entry nor inputs depend on: dead statements and definitions, then definitions alone."""
     yield swept(parsed.program)
     yield unused_definitions(parsed)
     body = parsed.tree.body
     docstring = body[:1] if body and is_docstring(body[0]) else []
     dead = [s for s in unreached(parsed) if s not in docstring]
     yield parsed.cut(body, dead)
-    for kept in fewer(len(dead)):
-        yield parsed.cut(body, [s for i, s in enumerate(dead) if i not in kept])
+    for indices in fewer(len(dead)):
+        yield parsed.cut(body, [s for i, s in enumerate(dead) if i not in indices])
 
 
 @reduction_pass
 def fewer_outputs(parsed: SourceTree) -> Iterator[Change]:
-    """A part of what the entry returns, without the statements that only the rest needed.
+    """Return a part of the outputs, without the statements that only the others need.
 
-    A returned variable that is a tuple, a list or a dict stands for its items.
+    A returned variable that holds a tuple, a list or a dict counts as its items.
     """
     for function, returned in _returns(parsed):
         for flat in (True, False):
             outputs = _outputs(function, returned.value, flat)
-            for kept in fewer(len(outputs)):
-                yield _returning(parsed, returned, [outputs[i] for i in kept])
+            for indices in fewer(len(outputs)):
+                yield _returning(parsed, returned, [outputs[i] for i in indices])
             if len(outputs) == 1 and returned.value is not None and outputs[0] is not returned.value:
                 yield _returning(parsed, returned, outputs)
 
 
 @reduction_pass
 def fewer_outputs_alone(parsed: SourceTree) -> Iterator[Change]:
-    """A part of what the entry returns, all statements kept: where they write to what is returned."""
+    """Return a part of the outputs and keep all statements, which may write to what is returned."""
     for function, returned in _returns(parsed):
         outputs = _outputs(function, returned.value, flat=False)
         if returned.value is not None:
-            for kept in fewer(len(outputs)):
-                yield [parsed.put(returned.value, _shown(parsed, [outputs[i] for i in kept]))]
+            for indices in fewer(len(outputs)):
+                yield [parsed.put(returned.value, _return_text(parsed, [outputs[i] for i in indices]))]
 
 
 @reduction_pass
 def return_earlier(parsed: SourceTree) -> Iterator[Change]:
-    """The value of an earlier statement returned in place of the result, halfway first."""
+    """Return the value of an earlier statement, by bisection from the middle."""
     if parsed.entry is None:
         return
     body = parsed.entry.body
@@ -63,7 +63,7 @@ def return_earlier(parsed: SourceTree) -> Iterator[Change]:
         line = parsed.whole_lines(body[place], body[place])
         if appended is not None:
             after = parsed.cut(body, body[place + 1 :]) if place + 1 < len(body) else []
-            edit = Edit(parsed.span(body[place]), f"return {_shown(parsed, [appended])}")
+            edit = Edit(parsed.span(body[place]), f"return {_return_text(parsed, [appended])}")
             yield swept(applied(parsed.program, [*after, edit]))
             continue
         if name is None or line is None:
@@ -77,7 +77,7 @@ def return_earlier(parsed: SourceTree) -> Iterator[Change]:
 
 @reduction_pass
 def return_nothing(parsed: SourceTree) -> Iterator[Change]:
-    """None in place of every result: what the program writes to is left."""
+    """Return None: only what the program writes to is left."""
     if parsed.entry is None or returns_nothing(parsed.entry):
         return
     returns = [n for n in walk(parsed.entry) if isinstance(n, ast.Return) and parsed.function_of(n) is parsed.entry]
@@ -86,9 +86,9 @@ def return_nothing(parsed: SourceTree) -> Iterator[Change]:
 
 @reduction_pass
 def drop_statements(parsed: SourceTree) -> Iterator[Change]:
-    """Chunks of every list of statements, halves before single ones.
+    """Remove chunks of each list of statements, halves before single ones.
 
-    Where later statements read what is gone, they read what it was computed from.
+    Later statements that read a removed variable read what it was computed from.
     """
     blocks = [b for f in _ordered_functions(parsed) for b in parsed.blocks(f) if parsed.function_of(b[0]) is f]
     sizes = sorted({len(b) >> k for b in blocks for k in range(8) if len(b) >> k}, reverse=True)
@@ -104,7 +104,7 @@ def drop_statements(parsed: SourceTree) -> Iterator[Change]:
 
 @reduction_pass
 def drop_top_level(parsed: SourceTree) -> Iterator[Change]:
-    """Single statements of the module level that do something: settings, seeds, patches."""
+    """Remove single statements with effects from the module level: settings, seeds, patches."""
     body = parsed.tree.body
     for statement in reversed(body):
         if not isinstance(statement, (ast.Import, ast.ImportFrom)) and not is_docstring(statement):
@@ -113,7 +113,7 @@ def drop_top_level(parsed: SourceTree) -> Iterator[Change]:
 
 @reduction_pass
 def simplify_control_flow(parsed: SourceTree) -> Iterator[Change]:
-    """A compound statement replaced by one of its blocks: ``if`` and ``try`` by a branch, loops by one turn."""
+    """Replace a compound statement by one of its blocks: ``if`` and ``try`` by a branch, a loop by one iteration."""
     for block in list(parsed.blocks()):
         for statement in block:
             for lines, header in _branches(parsed, statement):
@@ -127,12 +127,12 @@ def simplify_control_flow(parsed: SourceTree) -> Iterator[Change]:
             if isinstance(statement, (ast.For, ast.While)) and statement.orelse:
                 yield parsed.cut(statement.orelse, statement.orelse)
             if isinstance(statement, ast.For):
-                yield from _one_turn(parsed, statement)
+                yield from _fewer_iterations(parsed, statement)
 
 
 @reduction_pass
 def inline_helpers(parsed: SourceTree) -> Iterator[Change]:
-    """A function of straight lines put in the place of its calls; the definition goes when nothing calls it."""
+    """Inline functions without control flow; a definition that is no longer called is removed."""
     for function in parsed.functions:
         if function is parsed.entry or function.decorator_list or not _simple_parameters(function):
             continue
@@ -157,12 +157,12 @@ def _ordered_functions(parsed: SourceTree) -> list[Function]:
 
 def _returns(parsed: SourceTree) -> Iterator[tuple[Function, ast.Return]]:
     """The returns of the code under test, those of the entry's own body first."""
-    found = []
+    returns = []
     for function in parsed.functions:
         for node in walk(function):
             if isinstance(node, ast.Return) and node.value is not None and parsed.function_of(node) is function:
-                found.append((function, node))
-    yield from sorted(found, key=lambda pair: (pair[0] is not parsed.entry, pair[1] not in pair[0].body))
+                returns.append((function, node))
+    yield from sorted(returns, key=lambda pair: (pair[0] is not parsed.entry, pair[1] not in pair[0].body))
 
 
 def _outputs(function: Function, value: ast.expr | None, flat: bool) -> list[ast.expr]:
@@ -183,7 +183,7 @@ def _outputs(function: Function, value: ast.expr | None, flat: bool) -> list[ast
     return [o for item in items for o in (_outputs(function, item, flat) if flat else [item])]
 
 
-def _shown(parsed: SourceTree, outputs: Sequence[ast.expr]) -> str:
+def _return_text(parsed: SourceTree, outputs: Sequence[ast.expr]) -> str:
     texts = []
     for output in outputs:
         text = parsed.text_of(output)
@@ -193,20 +193,20 @@ def _shown(parsed: SourceTree, outputs: Sequence[ast.expr]) -> str:
 
 
 def _returning(parsed: SourceTree, returned: ast.Return, outputs: Sequence[ast.expr]) -> Program:
-    edit = Edit(parsed.span(returned), f"return {_shown(parsed, outputs)}")
+    edit = Edit(parsed.span(returned), f"return {_return_text(parsed, outputs)}")
     return swept(applied(parsed.program, [edit]))
 
 
 def _bisected(places: Sequence[int]) -> Iterator[int]:
-    """The middle, then the middle of what follows it and so on; then the others."""
-    given = []
+    """The middle, then the middle of what follows it, and so on; then the others."""
+    middles = []
     first = 0
     while first < len(places):
         middle = (first + len(places)) // 2
-        given.append(places[middle])
+        middles.append(places[middle])
         first = middle + 1
-    yield from given
-    yield from (p for p in places if p not in given)
+    yield from middles
+    yield from (p for p in places if p not in middles)
 
 
 def _target(statement: ast.stmt) -> str | None:
@@ -221,7 +221,7 @@ def _target(statement: ast.stmt) -> str | None:
 
 
 def _appended(statement: ast.stmt) -> ast.expr | None:
-    """What a statement puts into a list."""
+    """The item that a statement appends to a list."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append"), args=[item])):
             return item
@@ -230,7 +230,7 @@ def _appended(statement: ast.stmt) -> ast.expr | None:
 
 
 def _needed(parsed: SourceTree, block: Sequence[ast.stmt], statement: ast.stmt) -> bool:
-    """Whether no text without this statement can run: the end of a function, the first call of ``__init__``."""
+    """Whether the program cannot run without it: the return of a function, ``super().__init__()``."""
     last = block[-1] is statement and isinstance(statement, ast.Return)
     top = isinstance(parsed.parents[block[0]], Function)
     return (
@@ -242,7 +242,7 @@ def _needed(parsed: SourceTree, block: Sequence[ast.stmt], statement: ast.stmt) 
 
 
 def _without(parsed: SourceTree, block: Sequence[ast.stmt], chunk: Sequence[ast.stmt]) -> Program:
-    """The program without ``chunk``; names that it bound are read as those that they were computed from."""
+    """The program without ``chunk``; names that it bound are replaced by those that they were computed from."""
     edits = parsed.cut(block, chunk)
     function = parsed.function_of(chunk[0])
     if function is None:
@@ -278,7 +278,7 @@ def _first_local(parsed: SourceTree, function: Function, value: ast.expr) -> str
 
 
 def _in_string(parsed: SourceTree, node: ast.AST) -> bool:
-    """Inside an f-string, whose parts have no positions of their own in Python 3.11."""
+    """Whether it is inside an f-string, whose parts have no positions of their own in Python 3.11."""
     while node in parsed.parents:
         node = parsed.parents[node]
         if isinstance(node, ast.JoinedStr):
@@ -287,7 +287,7 @@ def _in_string(parsed: SourceTree, node: ast.AST) -> bool:
 
 
 def _branches(parsed: SourceTree, statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], list[str]]]:
-    """Blocks that may stand in the place of a compound statement, with the lines that go before."""
+    """Blocks that may replace a compound statement, with the lines to put before them."""
     match statement:
         case ast.If():
             yield statement.body, []
@@ -300,7 +300,7 @@ def _branches(parsed: SourceTree, statement: ast.stmt) -> Iterator[tuple[list[as
             for handler in statement.handlers:
                 yield handler.body, []
         case ast.For() if not _jumps(statement):
-            yield statement.body, _first_turn(parsed, statement)
+            yield statement.body, _first_iteration(parsed, statement)
         case _:
             return
 
@@ -320,8 +320,8 @@ def _jumps(loop: ast.stmt) -> bool:
     return any(isinstance(n, (ast.Break, ast.Continue)) for n in walk(loop))
 
 
-def _first_turn(parsed: SourceTree, loop: ast.For) -> list[str]:
-    """Lines that bind a loop's variables as its first turn does."""
+def _first_iteration(parsed: SourceTree, loop: ast.For) -> list[str]:
+    """Lines that bind the variables of a loop as its first iteration does."""
     if not stores(loop.target) & set().union(*(loads(s) for s in loop.body)):
         return []
     target = parsed.text_of(loop.target)
@@ -342,25 +342,25 @@ def _first_turn(parsed: SourceTree, loop: ast.For) -> list[str]:
     return [f"{target} = next(iter({parsed.text_of(loop.iter)}))"]
 
 
-def _one_turn(parsed: SourceTree, loop: ast.For) -> Iterator[Change]:
-    """The loop with fewer turns."""
+def _fewer_iterations(parsed: SourceTree, loop: ast.For) -> Iterator[Change]:
+    """The loop with fewer iterations."""
     match loop.iter:
         case ast.Call(func=ast.Name(id="range"), args=[bound]) if parsed.text_of(bound) not in ("1", "2"):
             yield [parsed.put(bound, "1")]
             yield [parsed.put(bound, "2")]
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
-            for kept in fewer(len(elements)):
-                comma = "," if len(kept) == 1 else ""
-                items = ", ".join(parsed.text_of(elements[i]) for i in kept)
+            for indices in fewer(len(elements)):
+                comma = "," if len(indices) == 1 else ""
+                items = ", ".join(parsed.text_of(elements[i]) for i in indices)
                 yield [parsed.put(loop.iter, f"({items}{comma})" if isinstance(loop.iter, ast.Tuple) else f"[{items}]")]
         case _:
             return
 
 
 def _simple_parameters(function: Function) -> bool:
-    given = function.args
+    arguments = function.args
     inner = any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in walk(function))
-    return not (inner or given.vararg or given.kwarg or given.posonlyargs or given.kwonlyargs)
+    return not (inner or arguments.vararg or arguments.kwarg or arguments.posonlyargs or arguments.kwonlyargs)
 
 
 def _calls(call: ast.Call, function: Function) -> bool:
@@ -368,44 +368,44 @@ def _calls(call: ast.Call, function: Function) -> bool:
 
 
 def _around(parsed: SourceTree, node: ast.AST) -> list[ast.AST]:
-    found = []
+    ancestors = []
     while node in parsed.parents:
         node = parsed.parents[node]
-        found.append(node)
-    return found
+        ancestors.append(node)
+    return ancestors
 
 
 def _arguments(parsed: SourceTree, function: Function, call: ast.Call) -> dict[str, ast.expr] | None:
-    """What each parameter of a simple function is given, None where it cannot be told."""
+    """The argument for each parameter of a simple function; None where that depends on values."""
     names = [a.arg for a in function.args.args]
     if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
         return None
     defaults = dict(zip(reversed(names), reversed(function.args.defaults), strict=False))
-    given: dict[str, ast.expr] = {**defaults, **dict(zip(names, call.args, strict=False))}
-    given |= {k.arg: k.value for k in call.keywords if k.arg}
-    return given if set(given) == set(names) else None
+    arguments: dict[str, ast.expr] = {**defaults, **dict(zip(names, call.args, strict=False))}
+    arguments |= {k.arg: k.value for k in call.keywords if k.arg}
+    return arguments if set(arguments) == set(names) else None
 
 
 def _folded(parsed: SourceTree, function: Function, calls: Sequence[ast.Call]) -> list[Edit] | None:
-    """Edits that put the returned expression in the place of every call."""
+    """Edits that replace each call by the returned expression."""
     returned = function.body[-1]
     edits: list[Edit] = []
     if not isinstance(returned, ast.Return) or returned.value is None:
         return None
     value = returned.value
     for call in calls:
-        given = _arguments(parsed, function, call)
-        if given is None or any(other in walk(call) for other in calls if other is not call):
+        arguments = _arguments(parsed, function, call)
+        if arguments is None or any(other in walk(call) for other in calls if other is not call):
             continue
-        uses = [n for n in walk(value) if isinstance(n, ast.Name) and n.id in given]
+        uses = [n for n in walk(value) if isinstance(n, ast.Name) and n.id in arguments]
         many = {n.id for n in uses if sum(n.id == m.id for m in uses) > 1}
-        if any(not isinstance(given[name], (ast.Name, ast.Constant, ast.Attribute)) for name in many):
+        if any(not isinstance(arguments[name], (ast.Name, ast.Constant, ast.Attribute)) for name in many):
             continue
         if any(_in_string(parsed, n) for n in uses):
             continue
         text, start = parsed.text_of(value), parsed.span(value)[0]
         for use in sorted(uses, key=parsed.span, reverse=True):
-            put = parsed.put(use, given[use.id])
+            put = parsed.put(use, arguments[use.id])
             text = text[: put.span[0] - start] + put.text + text[put.span[1] - start :]
         try:
             edits.append(parsed.put(call, text))
@@ -415,19 +415,24 @@ def _folded(parsed: SourceTree, function: Function, calls: Sequence[ast.Call]) -
 
 
 def _expanded(parsed: SourceTree, function: Function, body: Sequence[ast.stmt], call: ast.Call) -> list[Edit] | None:
-    """Edits that put the statements of ``function`` before the one that calls it."""
-    given = _arguments(parsed, function, call)
+    """Edits that insert the statements of ``function`` before the statement that calls it."""
+    arguments = _arguments(parsed, function, call)
     statement = parsed.statement_of(call)
     outer = parsed.function_of(call)
     lines = parsed.whole_lines(statement, statement)
     returned = body[-1]
-    if given is None or outer is None or lines is None or not isinstance(statement, (ast.Assign, ast.Return, ast.Expr)):
+    if (
+        arguments is None
+        or outer is None
+        or lines is None
+        or not isinstance(statement, (ast.Assign, ast.Return, ast.Expr))
+    ):
         return None
     if not isinstance(returned, ast.Return) or returned.value is None or parsed.whole_lines(body[0], body[-1]) is None:
         return None
     local = stores(function)
     taken = stores(outer) | {a.arg for a in walk(outer.args) if isinstance(a, ast.arg)}
-    bindings = [(name, parsed.text_of(value)) for name, value in given.items() if parsed.text_of(value) != name]
+    bindings = [(name, parsed.text_of(value)) for name, value in arguments.items() if parsed.text_of(value) != name]
     if (local | {name for name, _ in bindings}) & taken:
         return None
     indent = parsed.indent(statement)

@@ -70,7 +70,7 @@ class Imagined:
 
 def smallest(finding, **more):
     told = []
-    reducing_ = FindingReducer(finding, None, tell=told.append, **{"seconds": 60.0, **more})
+    reducing_ = FindingReducer(finding, None, report=told.append, **{"seconds": 60.0, **more})
     return reducing_.smallest(), told
 
 

@@ -38,13 +38,13 @@ class Run:
         run = self
 
         class Shrinking:
-            def __init__(self, finding: Finding, pool: Any, *, tell: Any, answers: dict[str, bool], **_: Any) -> None:
-                self.finding, self.tell, self.answers = finding, tell, answers
+            def __init__(self, finding: Finding, pool: Any, *, report: Any, answers: dict[str, bool], **_: Any) -> None:
+                self.finding, self.report, self.answers = finding, report, answers
 
             def smallest(self) -> Finding:
                 run.known.append(dict(self.answers))
                 self.answers["smaller"] = True
-                self.tell(TRIED)
+                self.report(TRIED)
                 if run.ends is not None:
                     raise run.ends
                 program = recognise(SMALLER, "seeds/some.py")

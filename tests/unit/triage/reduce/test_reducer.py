@@ -106,7 +106,7 @@ def test_it_stops_when_told():
 def test_it_tells_how_far_it_is():
     told: list[ReductionStep] = []
     given = recognise(SOURCE, "example")
-    small = reduce_program(given, Counting("amin"), tell=told.append)
+    small = reduce_program(given, Counting("amin"), report=told.append)
     assert told[0].before == size(given)
     assert told[-1].tries <= len(told)
     assert all(later.before == earlier.after for earlier, later in pairwise(told))
