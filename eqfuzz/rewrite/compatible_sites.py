@@ -12,11 +12,11 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 
 class SiteSet:
-    """Takes sites of ``source`` one after the other, and keeps those that go with the ones it has.
+    """Admits sites of ``source`` one after the other, if they are compatible with those admitted before.
 
-    Each site was found in the program as it is. Besides what ``Site.clashes`` tells, one may not mention a variable
-    that another renames, deletes or writes out of existence, nor change strides or gradients where another comes to
-    read them; and insertions of one rule would only pile up.
+    All sites were found in the unchanged program. Besides the conflicts of ``Site.clashes``, a site may not mention a
+    variable that another renames, deletes or removes, nor change strides or gradients where another begins to read
+    them. Of a rule that only inserts statements, one site is admitted.
     """
 
     def __init__(self, source: str) -> None:
@@ -40,14 +40,14 @@ class SiteSet:
         if changes & self._read or reads & self._changed:
             return False
         old = _words(" ".join(self._source[slice(*edit.span)] for edit in site.edits)) & self._variables
-        gone = (old - new) | _deleted(site)
-        if gone & self._mentioned or new & self._gone or any(site.clashes(other) for other in self.sites):
+        removed = (old - new) | _deleted(site)
+        if removed & self._mentioned or new & self._gone or any(site.clashes(other) for other in self.sites):
             return False
         self.sites.append(site)
         self._changed |= changes
         self._read |= reads
         self._mentioned |= new
-        self._gone |= gone
+        self._gone |= removed
         if inserts:
             self._inserting.add(site.rule.name)
         return True

@@ -50,16 +50,16 @@ def explain(rule: Rule, program: Program, syntax: Syntax, facts: Facts) -> Expla
     matches: list[RuleMatch] = []
     misses: list[Miss] = []
     bindings = {} if rule.is_generator else _bindings(rule, syntax)
-    for found in find_sites(syntax, facts, [rule]):
-        if isinstance(found, NearMiss):
-            bound = bindings.get((found.line, found.before), {})
-            misses.append(Miss(found.line, found.before, bound, found.reason))
+    for place in find_sites(syntax, facts, [rule]):
+        if isinstance(place, NearMiss):
+            bound = bindings.get((place.line, place.before), {})
+            misses.append(Miss(place.line, place.before, bound, place.reason))
             continue
         try:
-            variant = apply(original(program), [found])
+            variant = apply(original(program), [place])
         except CannotRewrite as error:
-            reason = f"what it would write there is no Python: {error}"
-            misses.append(Miss(found.line, found.before, bindings.get((found.line, found.before), {}), reason))
+            reason = f"the rewritten program is not valid Python: {error}"
+            misses.append(Miss(place.line, place.before, bindings.get((place.line, place.before), {}), reason))
             continue
         matches.append(RuleMatch(variant.derivation[0], variant.program.source))
     matches.sort(key=lambda m: m.step.line)
@@ -70,14 +70,14 @@ def explain(rule: Rule, program: Program, syntax: Syntax, facts: Facts) -> Expla
 def _bindings(rule: Rule, syntax: Syntax) -> dict[tuple[int, str], dict[str, str]]:
     """What the parameters of an equation stand for, by line and text of the place where its left side fits."""
     equation = equation_of(rule)
-    found: dict[tuple[int, str], dict[str, str]] = {}
+    bindings: dict[tuple[int, str], dict[str, str]] = {}
     for expression in syntax.expressions:
         match = equation.match(expression.node, syntax, expression.locals)
         if match is not None:
             start, end = expression.span
             texts = {name: syntax.text_of(node) for name, node in match.bindings.items()}
-            found[syntax.line(start), syntax.text[start:end]] = texts
-    return found
+            bindings[syntax.line(start), syntax.text[start:end]] = texts
+    return bindings
 
 
 def _looked_at(rule: Rule, syntax: Syntax) -> int:

@@ -1,4 +1,4 @@
-"""Sites: the places of a program where a rule applies, and why it does not elsewhere."""
+"""Sites: the places of a program where a rule applies, and near misses with their reasons."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ STRIDE_READERS = frozenset(
     """view view_as as_strided stride is_contiguous storage storage_offset view_as_complex data_ptr numpy resize_
     kron set_rng_state set_state""".split()
 )
-"""A program with one of these attributes can tell strides: there a rule that changes them is not an equation.
+"""Attributes that read strides: in a program with one of them, a rule that changes strides is no equation.
 
 ``torch.kron`` raises on some strides in eager, and a generator takes no state that is not contiguous."""
 
 GRADIENT_READERS = frozenset("backward grad vjp jvp jacrev jacfwd hessian grad_and_value".split())
-"""A program with one of these names has gradients among its values: there a rule that changes them is no equation."""
+"""Names that compute gradients: in a program with one of them, a rule that changes gradients is no equation."""
 
 DRAWN_IN_PLACE = frozenset(
     """dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout rrelu gumbel_softmax rand_like
@@ -37,7 +37,7 @@ DRAWN_IN_PLACE = frozenset(
     poisson Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout RReLU MultiheadAttention
     Transformer TransformerEncoderLayer TransformerDecoderLayer LSTM GRU RNN""".split()
 )
-"""Random numbers come in the order of memory: with other strides other elements get them."""
+"""Names that draw random numbers in the order of memory: other strides give them to other elements."""
 
 
 _WALRUS = re.compile(r"(\w+) :=")
@@ -45,9 +45,9 @@ _WALRUS = re.compile(r"(\w+) :=")
 
 @dataclasses.dataclass(frozen=True)
 class Site:
-    """One place where ``rule`` applies: ``text`` will stand for ``before``.
+    """One place where ``rule`` applies: ``text`` replaces ``before``.
 
-    ``edits`` are all changes, that of the place itself first; ``names`` those that come new into the program.
+    ``edits`` are all changes, that of the place itself first; ``names`` are new in the program.
     ``realigns`` says that the place gave a view off the 64-byte boundary, where the rewrite may give a fresh tensor:
     matrix products (MKL's) round by how their operands are aligned.
     """
@@ -71,7 +71,7 @@ class Site:
         return self.edits[0].span
 
     def clashes(self, other: Site) -> bool:
-        """Whether both cannot be applied at once: they change the same text or bring the same name."""
+        """Whether both cannot be applied at once: they change the same text or introduce the same name."""
         if self.names & other.names:
             return True
         return any(overlap(a.span, b.span) for a in self.edits for b in other.edits)
@@ -121,20 +121,20 @@ def _generate(
 ) -> Iterator[Site | NearMiss]:
     rule, (start, end) = generator.rule, here.span
     line, before = syntax.line(start), syntax.text[start:end]
-    if reason := _tells(rule, syntax):
+    if reason := _why_excluded(rule, syntax):
         yield NearMiss(rule, line, before, reason)
         return
-    for made in generator.changes(here, syntax, facts):
-        if isinstance(made, str):
-            yield NearMiss(rule, line, before, made)
+    for change in generator.changes(here, syntax, facts):
+        if isinstance(change, str):
+            yield NearMiss(rule, line, before, change)
             continue
-        edits, place = made
+        edits, place = change
         imports, names = tuple(dict.fromkeys(place.imports)), frozenset(place.fresh)
         yield Site(rule, line, before, edits[0].text, edits, imports, names, _is_off_boundary(facts.at(here.span)))
 
 
-def _tells(rule: Rule, syntax: Syntax) -> str | None:
-    """Why a rule that changes strides or gradients keeps out of the program, which can tell."""
+def _why_excluded(rule: Rule, syntax: Syntax) -> str | None:
+    """Why a rule that changes strides or gradients does not apply to a program that reads them, or None."""
     if not rule.gradients and (reads := sorted(GRADIENT_READERS & (syntax.attributes | syntax.names))):
         return f"the rule changes gradients and the program computes some ({reads[0]})"
     if not rule.layout:
@@ -157,7 +157,7 @@ def _consider(
 
     if expression.identity and equation.matches_anything:
         return miss("the object itself matters here, not only its value")
-    if reason := _tells(rule, syntax):
+    if reason := _why_excluded(rule, syntax):
         return miss(reason)
 
     visits = _visits(equation, match, expression, syntax, facts)
@@ -174,7 +174,7 @@ def _consider(
     written = equation.write(match, syntax, expression.locals)
     if isinstance(written, str):
         return miss(written)
-    text = _bracketed(written, expression)
+    text = _parenthesised(written, expression)
     if text.strip("()") == before.strip("()"):
         return miss("the right side is the same text")
     realigns = _is_off_boundary([visit["result"] for visit in visits])
@@ -206,24 +206,24 @@ def fits_sort(fact: Fact, sort: str) -> bool:
 def _visits(
     equation: Equation, match: EquationMatch, expression: Expression, syntax: Syntax, facts: Facts
 ) -> Sequence[Visit] | str:
-    """The facts of all parameters together, visit by visit, or why they are not known."""
+    """The facts of all parameters for each visit, or why there are none."""
     whole = facts.at(expression.span)
     if not whole:
-        return "it did not run, or ran too often to be followed"
+        return "it did not run, or ran too often to be recorded"
     columns: dict[str, Sequence[Fact]] = {"result": whole}
     for name in equation.rule.sorts:
         node = match.bindings[name]
-        known = constant(node)
-        columns[name] = [known] * len(whole) if known is not None else facts.at(syntax.span(node))
+        fact = constant(node)
+        columns[name] = [fact] * len(whole) if fact is not None else facts.at(syntax.span(node))
         if len(columns[name]) != len(whole):
             return f"{name} was not evaluated once for each evaluation of the whole"
     return [{name: column[i] for name, column in columns.items()} for i in range(len(whole))]
 
 
-def _bracketed(written: Replacement, expression: Expression) -> str:
+def _parenthesised(written: Replacement, expression: Expression) -> str:
     if "\n" in written.text:
-        return f"({written.text})"  # the brackets that allowed an operand's line break may be gone
+        return f"({written.text})"  # the parentheses that allowed an operand's line break may be missing
     if written.atom or expression.enclosed:
-        # ``f(x)(y)`` needs none either; a walrus always carries its own brackets.
+        # ``f(x)(y)`` needs none either; a walrus always has its own parentheses.
         return written.text
     return f"({written.text})"

@@ -111,7 +111,7 @@ def _draw_step(
             try:
                 return apply(variant, [site]), rule
             except CannotRewrite:
-                continue  # the next site is tried; the reason is told by `rules explain`
+                continue  # the next site is tried; `rules explain` prints the reason
     return None
 
 

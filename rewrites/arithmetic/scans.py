@@ -1,4 +1,4 @@
-"""Running sums, products and maxima; sorting and what sorting tells."""
+"""Running sums, products and maxima; sorting, and what follows from sorted values."""
 
 import functools
 import itertools

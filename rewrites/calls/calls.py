@@ -4,8 +4,8 @@ import libcst as cst
 
 from eqfuzz.rewrite.context.context import RewriteContext, constant
 from eqfuzz.rewrite.context.data_flow import (
-    given,
     is_private,
+    parameters_of,
     require_calm,
     require_first,
     require_one_text,
@@ -117,11 +117,11 @@ def keyword_dict(call: cst.Call, ctx: RewriteContext):
         skip("it has no argument by keyword")
     display = "{" + ", ".join(f'"{k}": {v}' for k, v in keywords.items()) + "}"
     yield f"{function}({_joined([*positional, f'**{display}'], {})})"
-    made = f"{ctx.builtin('dict')}({_joined([], keywords)})"
-    yield f"{function}({_joined([*positional, f'**{made}'], {})})"
+    dictionary = f"{ctx.builtin('dict')}({_joined([], keywords)})"
+    yield f"{function}({_joined([*positional, f'**{dictionary}'], {})})"
     if all(constant(a.value) is not None for a in call.args if a.keyword is not None):
         name = ctx.new_name("kwargs")
-        yield f"{function}({_joined([*positional, f'**{name}'], {})})", ctx.ahead(f"{name} = {made}")
+        yield f"{function}({_joined([*positional, f'**{name}'], {})})", ctx.ahead(f"{name} = {dictionary}")
 
 
 @rule(exact="bitwise", where=REAL, example=[SUM, METHOD])
@@ -149,8 +149,8 @@ def method_caller(call: cst.Call, ctx: RewriteContext):
     if any(not is_pure(a.value) for a in call.args) or not is_pure(call.func.value):
         skip("the arguments would be evaluated before the object")
     arguments = _joined([f'"{call.func.attr.value}"', *positional], keywords)
-    made = f"{ctx.path('operator.methodcaller')}({arguments})"
-    yield f"{made}({require_one_text(ctx, call.func.value)})"
+    caller = f"{ctx.path('operator.methodcaller')}({arguments})"
+    yield f"{caller}({require_one_text(ctx, call.func.value)})"
 
 
 @rule(exact="bitwise", where=REAL, example=[SUM, CHOICE])
@@ -218,17 +218,17 @@ def set_membership(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     require_ordinary(ctx)
     yield f'{require_one_text(ctx, node)} if "first" in {{"first", "second"}} else None'
     name = ctx.new_name("WORDS")
-    made = f"{name} = {ctx.builtin('frozenset')}(('first', 'second'))"
-    yield f'None if "third" in {name} else {require_one_text(ctx, node)}', ctx.define(made)
+    definition = f"{name} = {ctx.builtin('frozenset')}(('first', 'second'))"
+    yield f'None if "third" in {name} else {require_one_text(ctx, node)}', ctx.define(definition)
 
 
 @rule(exact="bitwise", where=REAL, example=CHOICE)
 def formatted_key(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A value is looked up in a dict by a key that is formatted from the rank of an operand."""
     ctx.tensors(node)
-    names = set(given(ctx, node))
+    names = set(parameters_of(ctx, node))
     for operand in walk(node):
-        facts = ctx.known(operand) if isinstance(operand, cst.Name) and operand.value in names else ()
+        facts = ctx.recorded(operand) if isinstance(operand, cst.Name) and operand.value in names else ()
         if facts and all(f.is_tensor and f.ndim == facts[0].ndim for f in facts):
             key = f'f"{{{operand.value}.dim()}}d"'
             yield f'{{"{facts[0].ndim}d": {require_one_text(ctx, node)}}}[{key}]'
@@ -273,7 +273,7 @@ def _helper(name: str, ctx: RewriteContext) -> cst.FunctionDef:
     """The one definition of ``name`` in the program, at module level and never bound otherwise."""
     if name in ctx.locals or name in ctx.syntax.imports or name in shared_names(ctx):
         skip(f"{name} is not a function of the module alone")
-    found = [s for s in ctx.syntax.module.body if isinstance(s, cst.FunctionDef) and s.name.value == name]
+    helpers = [s for s in ctx.syntax.module.body if isinstance(s, cst.FunctionDef) and s.name.value == name]
     targets = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.For, cst.NamedExpr, cst.CompFor)
     stored = [
         n
@@ -283,9 +283,9 @@ def _helper(name: str, ctx: RewriteContext) -> cst.FunctionDef:
         if isinstance(n, cst.Name) and n.value == name
     ]
     definitions = [d for d in walk(ctx.syntax.module) if isinstance(d, (cst.FunctionDef, cst.ClassDef))]
-    if len(found) != 1 or stored or len([d for d in definitions if d.name.value == name]) != 1:
+    if len(helpers) != 1 or stored or len([d for d in definitions if d.name.value == name]) != 1:
         skip(f"{name} is not defined exactly once at module level")
-    return found[0]
+    return helpers[0]
 
 
 def _result(helper: cst.FunctionDef, ctx: RewriteContext) -> cst.BaseExpression:
@@ -312,15 +312,15 @@ def _result(helper: cst.FunctionDef, ctx: RewriteContext) -> cst.BaseExpression:
 
 def _variables(result: cst.BaseExpression) -> list[cst.Name]:
     """The names that stand for variables in an expression; attributes and keywords do not."""
-    found: list[cst.Name] = []
+    reads: list[cst.Name] = []
     pending: list[cst.CSTNode] = [result]
     while pending:
         node = pending.pop()
         if isinstance(node, cst.Name):
-            found.append(node)
+            reads.append(node)
         hidden = [node.attr] if isinstance(node, cst.Attribute) else [node.keyword] if isinstance(node, cst.Arg) else []
         pending.extend(c for c in node.children if c not in hidden)
-    return found
+    return reads
 
 
 def _bound(helper: cst.FunctionDef, call: cst.Call, result: cst.BaseExpression, ctx: RewriteContext) -> dict[str, str]:

@@ -11,7 +11,7 @@ import torch
 from eqfuzz.rewrite.calls.binding import Argument, BoundCall, bound_at, is_tensor, renamed_for, require_all_pure
 from eqfuzz.rewrite.calls.operators import METHODS, OVERLOADS, canonical, names_of, operator_at, takes_out
 from eqfuzz.rewrite.context.context import RewriteContext
-from eqfuzz.rewrite.context.result_memory import require_not_complex, require_plain_writes, require_room
+from eqfuzz.rewrite.context.result_memory import require_copy_layout, require_not_complex, require_plain_writes
 from eqfuzz.rewrite.facts.fact import Fact
 from eqfuzz.rewrite.facts.preconditions import Operands, Precondition, Visit
 from eqfuzz.rewrite.proof.form_examples import examples, has_in_place, has_method, has_out
@@ -71,13 +71,13 @@ def by_keyword(call: cst.Call, ctx: RewriteContext):
     bound = bound_at(call, ctx)
     if bound is None or bound.operator.is_overload:
         return
-    given = [a for a in bound.arguments if a is not bound.leading]
-    by_position = [a for a in given if a.name not in bound.keywords]
+    passed = [a for a in bound.arguments if a is not bound.leading]
+    by_position = [a for a in passed if a.name not in bound.keywords]
     if not by_position:
         return
     for count in sorted({1, len(by_position)}):
-        kept = len(by_position) - count
-        texts = [a.text(ctx) if i < kept else f"{a.name}={a.text(ctx)}" for i, a in enumerate(given)]
+        positional_count = len(by_position) - count
+        texts = [a.text(ctx) if i < positional_count else f"{a.name}={a.text(ctx)}" for i, a in enumerate(passed)]
         yield _called(call, bound, texts, ctx)
 
 
@@ -96,14 +96,14 @@ def by_position(call: cst.Call, ctx: RewriteContext):
     lead = bound.leading
     places = {tuple(p.name for p in s.positional if lead is None or p.name != lead.name) for s in bound.signatures}
     names = [p.name for p in bound.signature.parameters]
-    given = [a for a in bound.arguments if a is not lead]
-    arguments = sorted(given, key=lambda a: names.index(a.name))
-    if arguments != given:
-        require_all_pure(ctx, given)
+    passed = [a for a in bound.arguments if a is not lead]
+    arguments = sorted(passed, key=lambda a: names.index(a.name))
+    if arguments != passed:
+        require_all_pure(ctx, passed)
     count = 0
     while count < len(arguments) and all(len(p) > count and p[count] == arguments[count].name for p in places):
         count += 1
-    if count <= len(given) - len(bound.keywords):
+    if count <= len(passed) - len(bound.keywords):
         skip("no keyword argument follows on those given by position")
     texts = [a.text(ctx) if i < count else f"{a.name}={a.text(ctx)}" for i, a in enumerate(arguments)]
     yield _called(call, bound, texts, ctx)
@@ -115,7 +115,7 @@ def default_written(call: cst.Call, ctx: RewriteContext):
     bound = bound_at(call, ctx)
     if bound is None or bound.operator.is_overload:
         return
-    given = ", ".join(ctx.text(a) for a in call.args).rstrip(", ")
+    passed = ", ".join(ctx.text(a) for a in call.args).rstrip(", ")
     names = {a.name for a in bound.arguments}
     for parameter in bound.signature.parameters:
         name, default = parameter.name, parameter.default
@@ -123,7 +123,7 @@ def default_written(call: cst.Call, ctx: RewriteContext):
             continue
         others = [s.named(name) for s in bound.signatures]
         if all(o is not None and o.default == default for o in others) and _is_literal(parameter.type, default):
-            yield f"{ctx.text(call.func)}({given}{', ' if given else ''}{name}={default!r})"
+            yield f"{ctx.text(call.func)}({passed}{', ' if passed else ''}{name}={default!r})"
 
 
 def _is_literal(kind: str, default: object) -> bool:
@@ -162,7 +162,7 @@ def other_name(call: cst.Call, ctx: RewriteContext):
 
 
 NO_OVERLOAD = frozenset({"torch.linspace", "torch.logspace", "torch.randint_like"})
-"""Their schemas are told apart by numbers and tensors, and the overload of the last has no derivative, even of zero."""
+"""Their overloads differ by numbers and tensors, and that of the last has no derivative, not even zero."""
 
 
 @rule(exact="bitwise", example=examples("function"))
@@ -204,7 +204,7 @@ def in_place_on_a_copy(call: cst.Call, ctx: RewriteContext):
     receiver, name = _written_first(bound, ctx)
     if receiver is None:
         return
-    require_room(ctx, receiver, call)
+    require_copy_layout(ctx, receiver, call)
     _require_same_history(ctx, bound, call)
     if canonical(bound.operator.path) in NO_GRADIENT_IN_PLACE and any(f.needs_grad for f in ctx.tensors(receiver)):
         skip("torch has no gradient of the in-place form")
@@ -310,7 +310,7 @@ def in_place_on_a_temporary(call: cst.Call, ctx: RewriteContext):
             skip("it is not arithmetic of tensors and numbers")
     if any(f.needs_grad for f in ctx.tensors(receiver)):
         skip("autograd may have kept the operand")
-    require_room(ctx, receiver, call)
+    require_copy_layout(ctx, receiver, call)
     _require_same_history(ctx, bound, call)
     rest = bound.arguments[1:]
     require_all_pure(ctx, rest)

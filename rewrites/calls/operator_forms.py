@@ -5,7 +5,7 @@ import torch
 
 from eqfuzz.rewrite.calls.binding import argument_text, is_tensor
 from eqfuzz.rewrite.context.context import RewriteContext
-from eqfuzz.rewrite.context.result_memory import require_room
+from eqfuzz.rewrite.context.result_memory import require_copy_layout
 from eqfuzz.rewrite.facts.preconditions import real
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import skip
@@ -43,8 +43,8 @@ def _sides(node: cst.BinaryOperation | cst.Comparison) -> tuple[str, cst.BaseExp
             return None
         target = node.comparisons[0]
         return COMPARISONS[type(target.operator)][0], node.left, target.comparator
-    found = BINARY.get(type(node.operator))
-    return (found[0], node.left, node.right) if found is not None else None
+    operator = BINARY.get(type(node.operator))
+    return (operator[0], node.left, node.right) if operator is not None else None
 
 
 def _is_operand(ctx: RewriteContext, node: cst.BaseExpression) -> bool:
@@ -56,10 +56,10 @@ def _is_operand(ctx: RewriteContext, node: cst.BaseExpression) -> bool:
 @rule(exact="bitwise", example=_pairs() + _pairs(reflected=True))
 def binary_by_operator_module(node: cst.BinaryOperation | cst.Comparison, ctx: RewriteContext):
     """``x + y`` is ``operator.add(x, y)``, and so for every operator, where a tensor takes part."""
-    found = _sides(node)
-    if found is None:
+    sides = _sides(node)
+    if sides is None:
         return
-    name, left, right = found
+    name, left, right = sides
     if not (is_tensor(ctx, left) or is_tensor(ctx, right)):
         return
     yield f"{ctx.path(f'operator.{name}')}({argument_text(ctx, left)}, {argument_text(ctx, right)})"
@@ -94,10 +94,10 @@ def from_operator_module(call: cst.Call, ctx: RewriteContext):
 @rule(exact="bitwise", example=_pairs())
 def binary_by_dunder(node: cst.BinaryOperation | cst.Comparison, ctx: RewriteContext):
     """``x + y`` of a tensor ``x`` is ``x.__add__(y)``."""
-    found = _sides(node)
-    if found is None:
+    sides = _sides(node)
+    if sides is None:
         return
-    name, left, right = found
+    name, left, right = sides
     if is_tensor(ctx, left) and _is_operand(ctx, right):
         yield f"{ctx.atom(left)}.{dunder(name)}({argument_text(ctx, right)})"
 
@@ -105,10 +105,10 @@ def binary_by_dunder(node: cst.BinaryOperation | cst.Comparison, ctx: RewriteCon
 @rule(exact="bitwise", example=_pairs(reflected=True))
 def number_by_reflected_dunder(node: cst.BinaryOperation, ctx: RewriteContext):
     """``k + x`` of a number and a tensor is ``x.__radd__(k)``."""
-    found = _sides(node)
-    if found is None:
+    sides = _sides(node)
+    if sides is None:
         return
-    name, left, right = found
+    name, left, right = sides
     if not is_tensor(ctx, right) or not all(f.is_number for f in ctx.visits(left)) or not ctx.visits(left):
         return
     ctx.require_pure(left)
@@ -166,13 +166,13 @@ def _runs(ctx: RewriteContext, node: cst.BaseExpression) -> bool:
 @rule(exact="bitwise", example=[f"def program(x, y):\n    return x {sign} y\n" for _, sign in _WRITING])
 def augmented_copy(node: cst.BinaryOperation, ctx: RewriteContext):
     """``x + y`` is a copy of ``x`` that ``y`` is added to, by ``operator.iadd`` or by ``+=`` ahead of the statement."""
-    found = BINARY.get(type(node.operator))
-    if found is None or found not in _WRITING:
+    operator = BINARY.get(type(node.operator))
+    if operator is None or operator not in _WRITING:
         return
-    name, sign = found
+    name, sign = operator
     if not is_tensor(ctx, node.left) or not _is_operand(ctx, node.right):
         return
-    require_room(ctx, node.left, node)
+    require_copy_layout(ctx, node.left, node)
     ctx.require_pure(node.right)
     copy, other = f"{ctx.atom(node.left)}.clone()", argument_text(ctx, node.right)
     yield f"{ctx.path('operator.i' + name.strip('_'))}({copy}, {other})"

@@ -27,9 +27,9 @@ DIFFERENTIATES = frozenset(
 
 def require_no_gradients_inside(ctx: RewriteContext) -> None:
     """Skip where the program computes gradients itself: sums of gradients round in the order of the graph."""
-    found = sorted(DIFFERENTIATES & (ctx.syntax.names | ctx.syntax.attributes))
-    if found:
-        skip(f"the program computes gradients itself ({found[0]})")
+    differentiating = sorted(DIFFERENTIATES & (ctx.syntax.names | ctx.syntax.attributes))
+    if differentiating:
+        skip(f"the program computes gradients itself ({differentiating[0]})")
 
 
 def unary(call: cst.Call, ctx: RewriteContext) -> str:
@@ -137,7 +137,7 @@ def checkpointed(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     ctx.tensors(value)
     closure = closed(value, ctx)
     path = ctx.path("torch.utils.checkpoint.checkpoint")
-    yield f"{path}({closure.function}, {closure.given}, use_reentrant=False)"
+    yield f"{path}({closure.function}, {closure.argument_list}, use_reentrant=False)"
 
 
 @rule(

@@ -1,4 +1,4 @@
-"""What the compiler cannot see through: opaque operators, functions disabled or traced before, graph breaks."""
+"""Barriers for the compiler: opaque operators, disabled or pre-traced functions, graph breaks."""
 
 import types
 
@@ -46,9 +46,9 @@ def program(x, y):
 def require_plain_mode(ctx: RewriteContext) -> None:
     """Skip where an operator without rules for forward mode, function transforms or tracing may be met by them."""
     names = ctx.syntax.attributes | ctx.syntax.names
-    found = sorted({"jvp", "forward_ad", "vmap", "jacfwd", "hessian", "export", "jit"} & names)
-    if found:
-        skip(f"the program transforms its functions ({found[0]})")
+    transforms = sorted({"jvp", "forward_ad", "vmap", "jacfwd", "hessian", "export", "jit"} & names)
+    if transforms:
+        skip(f"the program transforms its functions ({transforms[0]})")
 
 
 @rule(
@@ -118,7 +118,7 @@ def disabled(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     require_may_break(ctx)
     closure, name = outside(value, ctx), ctx.new_name("disabled")
     yield (
-        f"{name}({closure.given})",
+        f"{name}({closure.argument_list})",
         ctx.define(f"{name} = {ctx.path('torch.compiler.disable')}({closure.function})"),
     )
 
@@ -129,7 +129,7 @@ def allowed_in_graph(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext)
     closure, name = outside(value, ctx), ctx.new_name("allowed")
     require_traceable(value, closure, ctx)
     yield (
-        f"{name}({closure.given})",
+        f"{name}({closure.argument_list})",
         ctx.define(f"{name} = {ctx.path('torch.compiler.allow_in_graph')}({closure.function})"),
     )
 
@@ -140,7 +140,7 @@ def traced_symbolically(value: cst.Call | cst.BinaryOperation, ctx: RewriteConte
     closure, name = outside(value, ctx), ctx.new_name("traced")
     require_traceable(value, closure, ctx)
     yield (
-        f"{name}({closure.given})",
+        f"{name}({closure.argument_list})",
         ctx.define(f"{name} = {ctx.path('torch.fx.symbolic_trace')}({closure.function})"),
     )
 
@@ -153,7 +153,7 @@ def exported(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     like = "".join(f"{example(facts, ctx)}, " for facts in closure.facts)
     traced = f"{ctx.path('torch.fx.symbolic_trace')}({closure.function})"
     yield (
-        f"{name}({closure.given})",
+        f"{name}({closure.argument_list})",
         ctx.define(f"{name} = {ctx.path('torch.export.export')}({traced}, ({like})).module()"),
     )
 
@@ -236,9 +236,9 @@ def graph_break(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, c
 
 def require_may_break(ctx: RewriteContext) -> None:
     """Skip where a function is given to one that traces it whole."""
-    found = sorted(HIGHER_ORDER & (ctx.syntax.attributes | ctx.syntax.names))
-    if found:
-        skip(f"the program gives functions to {found[0]}, which takes no graph break")
+    tracers = sorted(HIGHER_ORDER & (ctx.syntax.attributes | ctx.syntax.names))
+    if tracers:
+        skip(f"the program gives functions to {tracers[0]}, which takes no graph break")
 
 
 @rule(
@@ -251,7 +251,7 @@ def require_may_break(ctx: RewriteContext) -> None:
     """,
 )
 def shape_checked(statement: cst.Assign | cst.Return, ctx: RewriteContext):
-    """A statement behind a check that tells the compiler a size of a tensor that it reads."""
+    """A statement after a ``torch._check`` of a size of a tensor that it reads."""
     if statement.value is None:
         return
     changes = SHAPE_CHANGES & ctx.syntax.attributes
@@ -279,7 +279,7 @@ def first_read(node: cst.CSTNode, name: str) -> cst.Name | None:
         return first_read(node.value, name)
     if isinstance(node, cst.Arg):
         return first_read(node.value, name)
-    return next((found for child in node.children if (found := first_read(child, name)) is not None), None)
+    return next((read for child in node.children if (read := first_read(child, name)) is not None), None)
 
 
 @rule(
@@ -293,8 +293,8 @@ def first_read(node: cst.CSTNode, name: str) -> cst.Name | None:
 def either_way(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     """An expression chosen by whether the program is being compiled, and the same otherwise."""
     ctx.tensors(value)
-    asked = f"{ctx.path('torch.compiler.is_compiling')}()"
-    yield f"({ctx.text(value)} if {asked} else {ctx.text(value)})"
+    condition = f"{ctx.path('torch.compiler.is_compiling')}()"
+    yield f"({ctx.text(value)} if {condition} else {ctx.text(value)})"
 
 
 @rule(exact="bitwise", where=[floating("x"), no_grad("x"), unmutated("x")], breaks_graph=True)

@@ -190,8 +190,8 @@ def last_out_of_branches(branch: cst.If, ctx: RewriteContext):
         skip("a branch is written on one line or ends in a compound statement")
     if ctx.syntax.text_of(lasts[0]) != ctx.syntax.text_of(lasts[1]):
         skip("the branches end in different statements")
-    kept = [ctx.run(b.body[:-1]) if b.body[:-1] else "pass" for b in (first, second)]
-    yield f"if {_test(branch, ctx)}:\n{indented(kept[0])}\nelse:\n{indented(kept[1])}\n{ctx.run(lasts[:1])}"
+    bodies = [ctx.run(b.body[:-1]) if b.body[:-1] else "pass" for b in (first, second)]
+    yield f"if {_test(branch, ctx)}:\n{indented(bodies[0])}\nelse:\n{indented(bodies[1])}\n{ctx.run(lasts[:1])}"
 
 
 def _operands(branch: cst.If, ctx: RewriteContext, operator: type[cst.CSTNode]) -> tuple[str, str] | None:
@@ -278,9 +278,9 @@ def if_to_conditional_expression(branch: cst.If, ctx: RewriteContext):
     if isinstance(first, cst.Return) and isinstance(second, cst.Return) and first.value and second.value:
         head, values = "return", (first.value, second.value)
     else:
-        made, other = assigned(first), assigned(second)
-        if made is None or other is None or made[0] != other[0]:
+        assignment, other = assigned(first), assigned(second)
+        if assignment is None or other is None or assignment[0] != other[0]:
             skip("the branches do not both return, or assign one variable")
-        head, values = f"{made[0]} =", (made[1], other[1])
+        head, values = f"{assignment[0]} =", (assignment[1], other[1])
     one, two = (require_one_text(ctx, value) for value in values)
     yield f"{head} ({one}) if ({_test(branch, ctx)}) else ({two})"

@@ -92,12 +92,12 @@ def _nested(ctx: RewriteContext, clauses: list[cst.CompFor], inmost: str) -> str
     """,
 )
 def loop_to_comprehension(loop: cst.For, ctx: RewriteContext):
-    """A loop that only appends to a list begun right before it is a comprehension, or an extension by one."""
+    """A loop that only appends to a list created right before it is a comprehension, or an extension by one."""
     clauses, item = _appending(ctx, loop)
     name, value = item
-    made = assigned(previous(ctx))
-    if made is None or made[0] != name or not isinstance(made[1], cst.List) or made[1].elements:
-        skip(f"{name} is not begun as an empty list right before the loop")
+    assignment = assigned(previous(ctx))
+    if assignment is None or assignment[0] != name or not isinstance(assignment[1], cst.List) or assignment[1].elements:
+        skip(f"{name} is not created as an empty list right before the loop")
     require_plain(loop)
     require_no_handler(ctx)
     targets = [n for node in walk(loop) if isinstance(node, cst.For) for n in target_names(node.target)]
@@ -107,8 +107,8 @@ def loop_to_comprehension(loop: cst.For, ctx: RewriteContext):
     if len(uses) != 1:
         skip(f"{name} is read in the loop")
     text = f"[{_element(ctx, value)} {' '.join(clauses)}]"
-    begun = ctx.statement.block[ctx.statement.index - 1]
-    yield f"{name} = {text}", Edit((ctx.syntax.span(begun)[0], ctx.here.span[0]), "")
+    first = ctx.statement.block[ctx.statement.index - 1]
+    yield f"{name} = {text}", Edit((ctx.syntax.span(first)[0], ctx.here.span[0]), "")
     yield f"{name}.extend({text[1:-1]})"
 
 
@@ -142,16 +142,16 @@ def comprehension_to_loop(statement: Simple, ctx: RewriteContext):
         _require_free(ctx, targets, node)
         filled = fresh(ctx, "filled")
         if isinstance(node, cst.ListComp):
-            begun, inmost = "[]", f"{filled}.append({_element(ctx, node.elt)})"
+            empty, inmost = "[]", f"{filled}.append({_element(ctx, node.elt)})"
         else:
             key = fresh(ctx, "key")
             inmost = f"{key} = {require_one_text(ctx, node.key)}\n{filled}[{key}] = {require_one_text(ctx, node.value)}"
-            begun = "{}"
-        yield ctx.ahead(f"{filled} = {begun}\n{_nested(ctx, clauses, inmost)}"), ctx.replace(node, filled)
+            empty = "{}"
+        yield ctx.ahead(f"{filled} = {empty}\n{_nested(ctx, clauses, inmost)}"), ctx.replace(node, filled)
 
 
 def _require_free(ctx: RewriteContext, names: list[str], node: cst.BaseComp) -> None:
-    """Skip unless the function may store to ``names``, which were the comprehension's own, and nobody could tell."""
+    """Skip unless the function may store to ``names`` of the comprehension without any other effect."""
     require_unseen(ctx, names, node)
     if outer := ctx.names(node).reads & frozenset(names):
         skip(f"{min(outer)} is also a variable outside")
@@ -200,8 +200,8 @@ def condition_to_filter(statement: Simple, ctx: RewriteContext):
         if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(clause.ifs[0].test)):
             skip("something in the condition is evaluated later")
         test = require_one_text(ctx, clause.ifs[0].test)
-        kept = f"{ctx.builtin('filter')}(lambda {name}: {test}, {_items(ctx, clause.iter)})"
-        yield ctx.replace(node, f"[{_element(ctx, node.elt)} for {name} in {kept}]")
+        filtered = f"{ctx.builtin('filter')}(lambda {name}: {test}, {_items(ctx, clause.iter)})"
+        yield ctx.replace(node, f"[{_element(ctx, node.elt)} for {name} in {filtered}]")
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=LISTED)
@@ -232,12 +232,12 @@ def stacked_from_tuple(call: cst.Call, ctx: RewriteContext):
     path = ctx.resolved(call.func) or ""
     if not path.startswith("torch.") or path.removeprefix("torch.") not in STACKED or not call.args:
         return
-    given = call.args[0]
-    if not isinstance(given.value, cst.ListComp) or given.star or given.keyword is not None:
+    iterable = call.args[0]
+    if not isinstance(iterable.value, cst.ListComp) or iterable.star or iterable.keyword is not None:
         return
-    _require_movable(ctx, given.value)
-    inside = ctx.syntax.text_of(given.value)[1:-1]
-    yield ctx.replace(given.value, f"{ctx.builtin('tuple')}({inside})")
+    _require_movable(ctx, iterable.value)
+    inside = ctx.syntax.text_of(iterable.value)[1:-1]
+    yield ctx.replace(iterable.value, f"{ctx.builtin('tuple')}({inside})")
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=LISTED)
@@ -257,8 +257,8 @@ def comprehension_to_generator_function(statement: Simple, ctx: RewriteContext):
         for test in reversed(clauses[0].ifs):
             inner = f"if {require_one_text(ctx, test.test)}:\n{indented(inner)}"
         definition = f"def {source}({items}):\n{indented(outer + indented(inner))}"
-        given = _items(ctx, clauses[0].iter)
-        yield ctx.ahead(definition), ctx.replace(node, f"{ctx.builtin('list')}({source}({given}))")
+        iterable = _items(ctx, clauses[0].iter)
+        yield ctx.ahead(definition), ctx.replace(node, f"{ctx.builtin('list')}({source}({iterable}))")
 
 
 @rule(
@@ -307,10 +307,10 @@ def sum_to_loop(call: cst.Call, ctx: RewriteContext):
 )
 def loop_to_sum(loop: cst.For, ctx: RewriteContext):
     """A loop that adds to one variable is a sum that begins with it."""
-    made = assigned(only_statement(loop.body))
-    if made is None or loop.orelse is not None or loop.asynchronous is not None:
+    assignment = assigned(only_statement(loop.body))
+    if assignment is None or loop.orelse is not None or loop.asynchronous is not None:
         return
-    name, value = made
+    name, value = assignment
     adds = isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Add)
     if not adds or value.lpar or not isinstance(value.left, cst.Name) or value.left.value != name:
         return

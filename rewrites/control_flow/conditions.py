@@ -160,11 +160,11 @@ def dictionary_dispatch(branch: cst.If, ctx: RewriteContext):
     bodies = [only_statement(body) for body in (*(b for _, b in cases), rest.body)]
     heads, values = set(), []
     for body in bodies:
-        made = assigned(body)
-        value = body.value if isinstance(body, cst.Return) else made[1] if made is not None else None
+        assignment = assigned(body)
+        value = body.value if isinstance(body, cst.Return) else assignment[1] if assignment is not None else None
         if value is None:
             skip("a branch does more than give a value")
-        heads.add(f"{made[0]} =" if made is not None else "return")
+        heads.add(f"{assignment[0]} =" if assignment is not None else "return")
         require_plain(value)
         text = require_one_text(ctx, value)
         values.append(f"({text})" if isinstance(value, cst.Tuple) else text)
@@ -319,8 +319,8 @@ def choice_to_cond(choice: cst.If | cst.IfExp, ctx: RewriteContext):
     shadow = MetaEvaluator(ctx, choice)
     shadow.require_equal(first, second)
     names = shadow.tensors(first, second)
-    given, operands = ", ".join(names), "".join(f"{name}, " for name in names)
-    one, two = (f"lambda {given}: {require_one_text(ctx, e)}" for e in (first, second))
+    parameters, operands = ", ".join(names), "".join(f"{name}, " for name in names)
+    one, two = (f"lambda {parameters}: {require_one_text(ctx, e)}" for e in (first, second))
     test = f"({require_one_text(ctx, condition)}).reshape(()) != 0"
     yield f"{head}{ctx.path('torch.cond')}({test}, {one}, {two}, ({operands}))"
 

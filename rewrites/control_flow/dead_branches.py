@@ -19,7 +19,7 @@ def program(x, y, k: Int):
 
 
 def _read(statement: cst.CSTNode, ctx: RewriteContext, kinds: tuple[str, ...]) -> tuple[str, list[Fact]]:
-    """A local variable of these kinds that the statement reads and that surely has a value before it."""
+    """A local variable of these kinds that the statement reads and that has a value before it on every path."""
     require_ordinary(ctx)
     if isinstance(statement, cst.Expr) and isinstance(statement.value, (cst.SimpleString, cst.ConcatenatedString)):
         skip("it may be a docstring")

@@ -106,14 +106,14 @@ def indices_to_enumerate(loop: cst.For, ctx: RewriteContext):
 
 def _indexed_by(body: cst.CSTNode, index: str) -> dict[str, list[cst.Subscript]]:
     """The places ``name[index]`` in ``body``, by name."""
-    found: dict[str, list[cst.Subscript]] = {}
+    subscripts: dict[str, list[cst.Subscript]] = {}
     for node in walk(body):
         if not isinstance(node, cst.Subscript) or not isinstance(node.value, cst.Name) or len(node.slice) != 1:
             continue
         ctx = node.slice[0].slice
         if isinstance(ctx, cst.Index) and isinstance(ctx.value, cst.Name) and ctx.value.value == index and not ctx.star:
-            found.setdefault(node.value.value, []).append(node)
-    return found
+            subscripts.setdefault(node.value.value, []).append(node)
+    return subscripts
 
 
 def _is_stored(body: cst.CSTNode, item: cst.Subscript) -> bool:
@@ -187,15 +187,15 @@ def range_written_out(loop: cst.For, ctx: RewriteContext):
 )
 def turns_in_reverse(loop: cst.For, ctx: RewriteContext):
     """Independent items are computed from the last to the first, and a list of them is then reversed."""
-    made = assigned(previous(ctx))
+    assignment = assigned(previous(ctx))
     statement = only_statement(loop.body)
     name = simple_name(ctx, loop.target)
-    if made is None or loop.orelse is not None:
+    if assignment is None or loop.orelse is not None:
         skip("no new container right before the loop, or an else")
     facts = ctx.facts(loop.iter)
     if any(f.kind not in ("range", "tuple") for f in facts):
         skip(f"{facts[0].describe()} may not be reversible")
-    container, first = made
+    container, first = assignment
     require_unshared(ctx, [container])
     require_unseen(ctx, [name], loop)
     require_no_handler(ctx)

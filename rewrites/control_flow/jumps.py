@@ -129,7 +129,7 @@ def break_to_flag(loop: cst.For, ctx: RewriteContext):
         skip("the loop has an else")
     facts = ctx.facts(loop.iter)
     if any(f.kind not in ("range", "tuple", "tensor") for f in facts):
-        skip(f"{facts[0].describe()} may do something when it goes on")
+        skip(f"{facts[0].describe()} may have side effects when it is advanced")
     targets = {n.value for n in walk(loop.target) if isinstance(n, cst.Name)}
     require_unseen(ctx, targets, loop)
     done = fresh(ctx, "done")

@@ -218,8 +218,8 @@ def recursion(loop: cst.For, ctx: RewriteContext):
 def _require_renewed(ctx: RewriteContext, loop: cst.For, name: str) -> None:
     """Skip unless every turn begins its use of a variable with a new value."""
     users = [s for s in loop.body.body if name in ctx.names(s).all]
-    made = assigned(users[0])
-    if made is not None and made[0] == name and name not in ctx.names(made[1]).reads:
+    assignment = assigned(users[0])
+    if assignment is not None and assignment[0] == name and name not in ctx.names(assignment[1]).reads:
         return
     if len(users) == 1 and _is_its_target(ctx, users[0], name):
         return
@@ -248,10 +248,10 @@ def _is_its_target(ctx: RewriteContext, loop: cst.CSTNode, name: str) -> bool:
 )
 def loop_to_reduce(loop: cst.For, ctx: RewriteContext):
     """A loop whose only statement renews one variable is a reduction."""
-    made = assigned(only_statement(loop.body))
-    if made is None or loop.asynchronous is not None:
+    assignment = assigned(only_statement(loop.body))
+    if assignment is None or loop.asynchronous is not None:
         return
-    name, value = made
+    name, value = assignment
     item = simple_name(ctx, loop.target)
     require_unseen(ctx, [item], loop)
     require_unshared(ctx, [name])
@@ -285,10 +285,10 @@ def loop_to_while_loop(loop: cst.For, ctx: RewriteContext):
     """A counted loop that renews one tensor, always of the same kind, is a while_loop; the count is not read."""
     numbers = ctx.value(loop.iter, "range")
     require_harmless(ctx, loop.iter)
-    made = assigned(only_statement(loop.body))
-    if made is None or not 1 <= len(numbers) <= 20:
+    assignment = assigned(only_statement(loop.body))
+    if assignment is None or not 1 <= len(numbers) <= 20:
         skip("the loop does more than renew one variable, or has no few turns")
-    name, value = made
+    name, value = assignment
     index = simple_name(ctx, loop.target)
     require_unseen(ctx, [index], loop)
     require_unshared(ctx, [name])
@@ -298,6 +298,6 @@ def loop_to_while_loop(loop: cst.For, ctx: RewriteContext):
     MetaEvaluator(ctx, loop).require_kept(value, name)
     operator, counter = ctx.path("torch._higher_order_ops.while_loop"), ctx.new_name("turn")
     test, turn = f"{counter} < {len(numbers)}", f"({counter} + 1, {require_one_text(ctx, value)})"
-    begun = f"({ctx.path('torch.tensor')}(0), {name})"
-    call = f"{operator}(lambda {counter}, {name}: {test}, lambda {counter}, {name}: {turn}, {begun})"
+    start = f"({ctx.path('torch.tensor')}(0), {name})"
+    call = f"{operator}(lambda {counter}, {name}: {test}, lambda {counter}, {name}: {turn}, {start})"
     yield f"{name} = {call}[1]{afterwards(loop, ctx)}"

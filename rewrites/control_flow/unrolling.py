@@ -91,7 +91,7 @@ def unrolled(loop: cst.For, ctx: RewriteContext):
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=COUNTED)
 def unrolled_with_literals(loop: cst.For, ctx: RewriteContext):
-    """A loop over known numbers is its turns with the numbers in place of the variable, which nobody else reads."""
+    """A loop over known numbers is its iterations with the numbers in place of a variable that only the loop reads."""
     require_no_jump(loop.body)
     name = simple_name(ctx, loop.target)
     require_unseen(ctx, [name], loop)

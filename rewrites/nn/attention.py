@@ -20,16 +20,16 @@ def operands(call: cst.Call, ctx: RewriteContext, option: str | None) -> tuple[s
     if ctx.resolved(call.func) != PATH:
         skip("not a call of attention")
     named = [a for a in call.args if a.keyword is not None]
-    given = [a.value for a in call.args if a.keyword is None and not a.star]
-    if len(given) != 3 or len(given) + len(named) != len(call.args):
+    positional = [a.value for a in call.args if a.keyword is None and not a.star]
+    if len(positional) != 3 or len(positional) + len(named) != len(call.args):
         skip("not called with query, key and value")
     wanted = [option] if option else []
     if [a.keyword.value for a in named] != wanted or any(ctx.text(a.value) != "True" for a in named):
         skip("called with other options")
-    for operand in given:
+    for operand in positional:
         ctx.require_pure(operand)
         ctx.tensors(operand)
-    query, key, value = (ctx.atom(operand) for operand in given)
+    query, key, value = (ctx.atom(operand) for operand in positional)
     return query, key, value
 
 

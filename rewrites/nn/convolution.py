@@ -204,15 +204,14 @@ def max_pool_padded_before(call: cst.Call, ctx: RewriteContext):
     if ctx.resolved(call.func) != "torch.nn.functional.max_pool2d":
         return
     named = {a.keyword.value: a.value for a in call.args if a.keyword is not None}
-    given = [a for a in call.args if a.keyword is None and not a.star]
-    if list(named) != ["padding"] or len(given) + 1 != len(call.args) or len(given) < 2:
+    positional = [a for a in call.args if a.keyword is None and not a.star]
+    if list(named) != ["padding"] or len(positional) + 1 != len(call.args) or len(positional) < 2:
         skip("not a kernel, a stride perhaps, and a padding")
     k = ctx.value(named["padding"], "int")
-    if any(f.ndim not in (3, 4) for f in ctx.tensors(given[0].value)):
+    if any(f.ndim not in (3, 4) for f in ctx.tensors(positional[0].value)):
         skip("neither an image nor a batch")
-    ctx.require_pure(given[0].value)
+    ctx.require_pure(positional[0].value)
     infinity = f"{ctx.builtin('float')}('-inf')"
-    padded = (
-        f"{ctx.path('torch.nn.functional.pad')}({ctx.text(given[0].value)}, ({k}, {k}, {k}, {k}), value={infinity})"
-    )
-    yield f"{ctx.text(call.func)}({', '.join([padded, *(ctx.text(a.value) for a in given[1:])])})"
+    operand = ctx.text(positional[0].value)
+    padded = f"{ctx.path('torch.nn.functional.pad')}({operand}, ({k}, {k}, {k}, {k}), value={infinity})"
+    yield f"{ctx.text(call.func)}({', '.join([padded, *(ctx.text(a.value) for a in positional[1:])])})"

@@ -186,8 +186,8 @@ def instance_norm_functional(call: cst.Call, ctx: RewriteContext):
     if module is None:
         return
     attributes = module.attributes
-    given = ctx.tensors(call.args[0].value) if len(call.args) == 1 else skip("it is not called with one argument")
-    if attributes["momentum"] is None or any(f.ndim != int(module.kind[12]) + 2 for f in given):
+    facts = ctx.tensors(call.args[0].value) if len(call.args) == 1 else skip("it is not called with one argument")
+    if attributes["momentum"] is None or any(f.ndim != int(module.kind[12]) + 2 for f in facts):
         skip("it has no momentum, or no batch")
     m = ctx.text(call.func)
     own = attributes["training"] or not attributes["track_running_stats"]

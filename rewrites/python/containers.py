@@ -156,8 +156,8 @@ def sequential_on_the_spot(call: cst.Call, ctx: RewriteContext):
         drawn = isinstance(module.value, cst.Call) and (ctx.resolved(module.value.func) or "") not in WITHOUT_PARAMETERS
         if drawn or not isinstance(module.value, (cst.Name, cst.Attribute, cst.Call)):
             skip("a module that is made may draw its parameters, which would come in another order")
-        for given in module.value.args if isinstance(module.value, cst.Call) else ():
-            ctx.require_pure(given.value)
+        for argument in module.value.args if isinstance(module.value, cst.Call) else ():
+            ctx.require_pure(argument.value)
     text = arguments(call, ctx)
     for module in modules:
         text = f"{ctx.text(module.value)}({text})"
@@ -209,9 +209,9 @@ def functional_call(call: cst.Call, ctx: RewriteContext):
         return
     if module.kind in STATEFUL or module.length is not None:
         skip(f"{module.kind} may hold its parameters in other ways, too")
-    m, given, as_dict = ctx.text(call.func), arguments(call, ctx), ctx.builtin("dict")
+    m, passed, as_dict = ctx.text(call.func), arguments(call, ctx), ctx.builtin("dict")
     parameters = f"{{**{as_dict}({m}.named_parameters()), **{as_dict}({m}.named_buffers())}}"
-    yield f"{ctx.path('torch.func.functional_call')}({m}, {parameters}, ({given},))"
+    yield f"{ctx.path('torch.func.functional_call')}({m}, {parameters}, ({passed},))"
 
 
 def modules_in_turn(loop: cst.For, ctx: RewriteContext) -> int:
@@ -280,7 +280,7 @@ def leaves_early(node: cst.CSTNode) -> bool:
 
 
 PLAIN = frozenset("Identity ReLU Tanh Sigmoid GELU SiLU Softplus Softsign Mish".split())
-"""Modules without parameters: making one draws no random numbers, so nobody can tell when it is made."""
+"""Modules without parameters: making one draws no random numbers, so that it does not matter when it is made."""
 
 NESTED = """
 class Model(torch.nn.Module):

@@ -48,7 +48,7 @@ def _line(statement: cst.CSTNode, ctx: RewriteContext) -> str:
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def try_finally(statement: Simple, ctx: RewriteContext):
-    """A statement inside a ``try`` whose ``finally`` binds a variable that nobody reads."""
+    """A statement inside a ``try`` whose ``finally`` binds a variable that is never read."""
     line = _line(statement, ctx)
     yield f"try:\n{indented(line)}\nfinally:\n    {ctx.new_name('done')} = True"
 
@@ -111,7 +111,7 @@ def value_through_null_context(statement: Simple, ctx: RewriteContext):
     a, b = ctx.syntax.span(statement.value)
     opened = len(statement.value.lpar)
     if opened:
-        skip("the value stands in brackets")
+        skip("the value is in parentheses")
     context = f"with {ctx.path('contextlib.nullcontext')}({text}) as {name}:"
     yield f"{context}\n{indented(rest[: a - start] + name + rest[b - start :])}"
 
@@ -156,7 +156,7 @@ def own_context_generator(statement: Simple, ctx: RewriteContext):
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def suppressed_exception(statement: Simple, ctx: RewriteContext):
-    """A statement inside a context that suppresses an exception which nobody raises."""
+    """A statement inside a context that suppresses an exception that is never raised."""
     line = _line(statement, ctx)
     name = ctx.new_name("Unraised")
     yield (
@@ -185,12 +185,12 @@ def _all_tensors(statement: cst.CSTNode, ctx: RewriteContext) -> list[Fact]:
     """Every tensor that the value of a statement reads or makes; Skip unless it only computes."""
     value = statement.value
     require_calm(ctx, value)
-    found: list[Fact] = []
+    tensors: list[Fact] = []
     for node in own_nodes(value):
-        asked = (cst.Name, cst.Attribute, cst.Call, cst.BinaryOperation, cst.UnaryOperation, cst.Subscript)
-        if isinstance(node, asked):
-            found += [f for f in ctx.known(node) if f.is_tensor]
-    return found
+        expressions = (cst.Name, cst.Attribute, cst.Call, cst.BinaryOperation, cst.UnaryOperation, cst.Subscript)
+        if isinstance(node, expressions):
+            tensors += [f for f in ctx.recorded(node) if f.is_tensor]
+    return tensors
 
 
 @rule(exact="bitwise", where=REAL, example=DETACHED)

@@ -4,7 +4,7 @@ import libcst as cst
 
 from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.context.data_flow import (
-    given,
+    parameters_of,
     require_calm,
     require_first,
     require_one_text,
@@ -41,7 +41,7 @@ REAL = [real("x", "y"), wide("x", "y")]
 def _taken(node: cst.BaseExpression, ctx: RewriteContext, *, least: int = 1) -> tuple[list[str], str]:
     """The variables of a tensor expression and its text, when a function that is given them computes the same."""
     ctx.tensors(node)
-    names = given(ctx, node)
+    names = parameters_of(ctx, node)
     if len(names) < least:
         skip(f"it has fewer than {least} variables")
     return names, require_one_text(ctx, node)
@@ -111,7 +111,7 @@ def stored_through_nonlocal(statement: cst.Assign | cst.Return, ctx: RewriteCont
         skip("the value is neither an operation nor a call")
     ctx.tensors(node)
     require_ordinary(ctx)
-    given(ctx, node)
+    parameters_of(ctx, node)
     text = require_one_text(ctx, node)
     name, value = ctx.new_name("step"), ctx.new_name("result")
     yield (

@@ -8,9 +8,9 @@ from eqfuzz.rewrite.context.context import RewriteContext, constant
 from eqfuzz.rewrite.context.data_flow import (
     bound_before,
     captured,
-    given,
     is_private,
     own_nodes,
+    parameters_of,
     require_calm,
     require_first,
     require_no_handler,
@@ -151,7 +151,7 @@ def unchained_assignment(assign: cst.Assign, ctx: RewriteContext):
 
 @rule(exact="bitwise", where=REAL, example=ONE)
 def annotated_assignment(assign: cst.Assign, ctx: RewriteContext):
-    """An assignment to a variable gets an annotation, which nobody evaluates."""
+    """An assignment to a variable gets an annotation, which is never evaluated."""
     if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):
         skip("it binds something else than one variable")
     name = assign.targets[0].target.value
@@ -205,7 +205,7 @@ def _sign(operation: cst.BinaryOperation) -> str:
     """,
 )
 def augmented_fresh_tensor(assign: cst.Assign, ctx: RewriteContext):
-    """``t = t + y`` is ``t += y`` where ``t`` was computed just before and nobody else has it, without gradients."""
+    """``t = t + y`` is ``t += y`` where ``t`` was just computed and has no other reference, without gradients."""
     value, target = assign.value, assign.targets[0].target
     if len(assign.targets) != 1 or not isinstance(target, cst.Name) or not isinstance(value, cst.BinaryOperation):
         skip("it is not an operation that is assigned to one variable")
@@ -223,9 +223,11 @@ def augmented_fresh_tensor(assign: cst.Assign, ctx: RewriteContext):
     require_calm(ctx, value)
     if name in shared_names(ctx):
         skip(f"{name} is a variable of another scope")
-    for old, made, new in zip(ctx.tensors(value.left), ctx.tensors(before.value), ctx.tensors(value), strict=False):
+    for old, value_fact, new in zip(
+        ctx.tensors(value.left), ctx.tensors(before.value), ctx.tensors(value), strict=False
+    ):
         same = (old.dtype, old.shape, old.stride) == (new.dtype, new.shape, new.stride)
-        if not same or old.requires_grad or new.requires_grad or made.requires_grad:
+        if not same or old.requires_grad or new.requires_grad or value_fact.requires_grad:
             skip("the result has another dtype, shape or layout, or needs a gradient")
     require_same_elsewhere(value.right)
     yield f"{name} {_sign(value)}= {require_one_text(ctx, value.right)}"
@@ -258,7 +260,7 @@ def _tensor_read(node: cst.BaseExpression, ctx: RewriteContext) -> tuple[cst.Nam
     require_ordinary(ctx)
     for operand in walk(node):
         if isinstance(operand, cst.Name) and operand.value in ctx.locals and operand is not node:
-            facts = ctx.known(operand)
+            facts = ctx.recorded(operand)
             if facts and all(f.is_tensor for f in facts):
                 return operand, facts
     return skip("it reads no variable that is a tensor")
@@ -285,7 +287,7 @@ def isinstance_guard(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """An expression is computed on the condition that an operand is a tensor, which it is."""
     operand, _ = _tensor_read(node, ctx)
     ctx.tensors(node)
-    if operand.value not in given(ctx, node):
+    if operand.value not in parameters_of(ctx, node):
         skip(f"{operand.value} is not a variable that it needs")
     check = f"{ctx.builtin('isinstance')}({operand.value}, {ctx.path('torch.Tensor')})"
     yield f"{ctx.text(node)} if {check} else None"
@@ -333,9 +335,9 @@ def _needs(ctx: RewriteContext, run: Sequence[cst.CSTNode]) -> tuple[list[str], 
         _require_indentable(ctx, statement)
         if any(isinstance(n, (cst.ListComp, cst.SetComp, cst.DictComp)) for n in walk(statement)):
             skip("comprehensions are not followed")
-        found = ctx.names(statement)
-        needs |= (found.reads & ctx.locals) - stored
-        stored |= found.stores
+        names = ctx.names(statement)
+        needs |= (names.reads & ctx.locals) - stored
+        stored |= names.stores
     _require_own(ctx, needs | stored, stored)
     if missing := sorted(needs - bound_before(ctx)):
         skip(f"{missing[0]} may have no value yet")
@@ -395,9 +397,9 @@ def outlined_rest(statement: cst.Assign | cst.AugAssign | cst.Return | cst.If | 
                 skip(f"{inner.value} means something else in another function")
             if isinstance(inner, (cst.Del, cst.ClassDef)):
                 skip("a variable is deleted, or a class would get another name")
-        found = ctx.names(part)
-        reads |= found.reads & ctx.locals
-        stored |= found.stores
+        names = ctx.names(part)
+        reads |= names.reads & ctx.locals
+        stored |= names.stores
     bound = bound_before(ctx)
     start = ctx.statement.span[0]
     before = {n.value for n in walk(function) if isinstance(n, cst.Name) and ctx.syntax.span(n)[0] < start}

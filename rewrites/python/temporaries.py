@@ -91,15 +91,15 @@ def _evaluated(statement: cst.CSTNode) -> cst.BaseExpression:
 
 def variables_in(node: cst.CSTNode, name: str) -> list[cst.Name]:
     """Where ``name`` stands for a variable inside ``node``, in source order; attributes and keywords do not count."""
-    found: list[cst.Name] = []
+    reads: list[cst.Name] = []
     pending: list[cst.CSTNode] = [node]
     while pending:
         here = pending.pop()
         if isinstance(here, cst.Name) and here.value == name:
-            found.append(here)
+            reads.append(here)
         hidden = {here.attr} if isinstance(here, cst.Attribute) else {here.keyword} if isinstance(here, cst.Arg) else ()
         pending.extend(child for child in reversed(here.children) if child not in hidden)
-    return found
+    return reads
 
 
 def with_parts(ctx: RewriteContext, node: cst.CSTNode, parts: dict[cst.BaseExpression, str]) -> str:
@@ -151,9 +151,9 @@ def _require_callees(ctx: RewriteContext, statement: cst.CSTNode, use: cst.Name)
         skip("it stands in a formatted string")
     for node in walk(statement):
         if isinstance(node, cst.Call) and ctx.syntax.span(node.func)[1] <= ctx.syntax.span(use)[0]:
-            known = ctx.resolved(node.func) is not None or isinstance(node.func, cst.Name)
+            is_named = ctx.resolved(node.func) is not None or isinstance(node.func, cst.Name)
             on_variable = isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Name)
-            if not known and not (on_variable and node.func.value.value != "self"):
+            if not is_named and not (on_variable and node.func.value.value != "self"):
                 skip("what is called is looked up before it")
 
 
@@ -216,7 +216,7 @@ def statement_from_walrus(statement: cst.Assign | cst.Return | cst.AugAssign | c
 
 def _operands(ctx: RewriteContext, value: cst.BaseExpression) -> list[cst.BaseExpression]:
     """Operands of arithmetic whose results are new tensors: there an equal copy serves as well as the tensor."""
-    found = [
+    repeated = [
         operand
         for node in walk(value)
         if isinstance(node, cst.BinaryOperation)
@@ -225,7 +225,7 @@ def _operands(ctx: RewriteContext, value: cst.BaseExpression) -> list[cst.BaseEx
     ]
     if {"register_hook", "retain_grad", "grad"} & ctx.syntax.attributes:
         skip("the gradient of an intermediate result may be read")
-    return found
+    return repeated
 
 
 @rule(exact="bitwise", where=REAL, example=TWICE)

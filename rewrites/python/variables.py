@@ -6,7 +6,7 @@ from eqfuzz.rewrite.context.context import RewriteContext
 from eqfuzz.rewrite.context.data_flow import (
     bound_before,
     captured,
-    given,
+    parameters_of,
     require_first,
     require_one_text,
     require_ordinary,
@@ -40,7 +40,7 @@ def _target(assign: cst.Assign, ctx: RewriteContext) -> str:
         if isinstance(node, (cst.Match, cst.Import, cst.ImportFrom)):
             skip("the function matches patterns or imports")
         if isinstance(node, cst.FormattedStringExpression) and node.equal is not None:
-            skip("a formatted string tells the names of variables")
+            skip("a formatted string shows the names of variables")
     return name
 
 
@@ -146,7 +146,7 @@ def unpacked_from_one(assign: cst.Assign, ctx: RewriteContext):
 def stored_through_global(statement: cst.Assign | cst.Return, ctx: RewriteContext):
     """A function stores the value into a variable of the module, where it is read."""
     value, text = _value(statement, ctx)
-    names = ", ".join(given(ctx, value))
+    names = ", ".join(parameters_of(ctx, value))
     step, name = ctx.new_name("step"), ctx.new_name("G")
     yield (
         ctx.replace(value, name),

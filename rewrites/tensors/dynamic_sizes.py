@@ -213,7 +213,7 @@ def sizes_at(ctx: RewriteContext, number: int) -> set[str]:
     changes = SHAPE_CHANGES & ctx.syntax.attributes
     if changes:
         skip("the program changes shapes in place")
-    found: set[str] = set()
+    sizes: set[str] = set()
     statement = ctx.statement.node
     for node in names_in(statement):
         if node.value not in ctx.locals or held_back(node, statement) is not None:
@@ -223,8 +223,8 @@ def sizes_at(ctx: RewriteContext, number: int) -> set[str]:
             continue
         for dim in range(min(f.ndim for f in facts)):
             if all(f.shape[dim] == number for f in facts):
-                found |= {f"{node.value}.shape[{dim}]", f"{node.value}.size({dim})"}
-    return found
+                sizes |= {f"{node.value}.shape[{dim}]", f"{node.value}.size({dim})"}
+    return sizes
 
 
 def names_in(node: cst.CSTNode):

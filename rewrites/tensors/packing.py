@@ -159,8 +159,8 @@ def simple_namespace(node: cst.BinaryOperation, ctx: RewriteContext):
     require_unbroken(ctx)
     left, sign, right = _before(node, ctx)
     name = ctx.new_name("pair")
-    made = f"{name} = {ctx.path('types.SimpleNamespace')}(a={left}, b={right})"
-    yield f"{name}.a {sign} {name}.b", ctx.ahead(made)
+    definition = f"{name} = {ctx.path('types.SimpleNamespace')}(a={left}, b={right})"
+    yield f"{name}.a {sign} {name}.b", ctx.ahead(definition)
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
@@ -231,8 +231,8 @@ def deque_ends(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are taken from the ends of a deque."""
     left, sign, right = _before(node, ctx)
     name = ctx.new_name("queue")
-    made = f"{name} = {ctx.path('collections.deque')}([{left}, {right}])"
-    yield f"{name}.popleft() {sign} {name}.pop()", ctx.ahead(made)
+    definition = f"{name} = {ctx.path('collections.deque')}([{left}, {right}])"
+    yield f"{name}.popleft() {sign} {name}.pop()", ctx.ahead(definition)
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)

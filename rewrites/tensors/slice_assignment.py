@@ -47,8 +47,8 @@ def function(call: cst.Call, ctx: RewriteContext, path: str, count: int) -> list
     """The ``count`` positional arguments of a call of ``path``. Raises Skip."""
     if ctx.resolved(call.func) != path:
         skip(f"not a call of {path}")
-    given = arguments(call)
-    return given if len(given) == count else skip(f"not {count} arguments")
+    positional = arguments(call)
+    return positional if len(positional) == count else skip(f"not {count} arguments")
 
 
 def matched(ctx: RewriteContext, *expressions: cst.BaseExpression) -> Iterator[tuple[Fact, ...]]:
@@ -59,7 +59,7 @@ def matched(ctx: RewriteContext, *expressions: cst.BaseExpression) -> Iterator[t
     yield from zip(*columns, strict=True)
 
 
-def demand(condition: bool, reason: str) -> None:
+def require(condition: bool, reason: str) -> None:
     """Raises Skip unless ``condition``."""
     if not condition:
         skip(reason)
@@ -67,9 +67,9 @@ def demand(condition: bool, reason: str) -> None:
 
 def like(fact: Fact, result: Fact) -> None:
     """A clone of ``fact`` can hold ``result``: same dtype, shape and order in memory. Raises Skip."""
-    demand(fact.dtype is result.dtype, f"{fact.describe()} cannot hold {result.describe()}")
-    demand(fact.shape == result.shape, f"{fact.describe()} is not as large as {result.describe()}")
-    demand(fact.contiguous and result.contiguous, "not contiguous")
+    require(fact.dtype is result.dtype, f"{fact.describe()} cannot hold {result.describe()}")
+    require(fact.shape == result.shape, f"{fact.describe()} is not as large as {result.describe()}")
+    require(fact.contiguous and result.contiguous, "not contiguous")
 
 
 @rule(
@@ -82,12 +82,12 @@ def like(fact: Fact, result: Fact) -> None:
     """,
 )
 def where_by_assignment(call: cst.Call, ctx: RewriteContext):
-    """``where(c, y, x)`` is a copy of ``x`` with what is masked of ``y`` put in."""
+    """``where(c, y, x)`` is a copy of ``x`` into which the masked elements of ``y`` are stored."""
     mask, chosen, rest = function(call, ctx, "torch.where", 3)
     for c, y, x, result in matched(ctx, mask, chosen, rest, call):
         like(x, result)
-        demand(y.shape == x.shape == c.shape and y.dtype is x.dtype, "other shapes or dtypes")
-        demand(c.ndim > 0, "a single element")
+        require(y.shape == x.shape == c.shape and y.dtype is x.dtype, "other shapes or dtypes")
+        require(c.ndim > 0, "a single element")
     for operand in (mask, chosen, rest):
         ctx.require_pure(operand)
     name = ctx.new_name("t")
@@ -105,16 +105,16 @@ def where_by_assignment(call: cst.Call, ctx: RewriteContext):
 )
 def masked_fill_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``x.masked_fill(c, k)`` is a copy of ``x`` with ``k`` put in."""
-    base, given = method(call, "masked_fill")
-    demand(len(given) == 2, "not a mask and a value")
-    for x, c, result in matched(ctx, base, given[0], call):
+    base, passed = method(call, "masked_fill")
+    require(len(passed) == 2, "not a mask and a value")
+    for x, c, result in matched(ctx, base, passed[0], call):
         like(x, result)
-        demand(c.shape == x.shape, "a mask of another shape")
-        demand(bool(c.shape), "a mask without dimensions: Dynamo breaks the graph")
-    demand(all(f.is_number for f in ctx.facts(given[1])), "the value is no number")
+        require(c.shape == x.shape, "a mask of another shape")
+        require(bool(c.shape), "a mask without dimensions: Dynamo breaks the graph")
+    require(all(f.is_number for f in ctx.facts(passed[1])), "the value is no number")
     name = ctx.new_name("t")
-    lines = f"{name} = {ctx.atom(base)}.clone()\n{name}[{ctx.text(given[0])}] = {ctx.text(given[1])}"
-    ctx.require_pure(given[0])
+    lines = f"{name} = {ctx.atom(base)}.clone()\n{name}[{ctx.text(passed[0])}] = {ctx.text(passed[1])}"
+    ctx.require_pure(passed[0])
     yield name, ahead(ctx, call, lines)
 
 
@@ -136,16 +136,16 @@ def cat_by_slices(call: cst.Call, ctx: RewriteContext):
     """``cat`` fills a new tensor slice by slice."""
     if ctx.resolved(call.func) not in ("torch.cat", "torch.concat", "torch.concatenate"):
         return
-    given = arguments(call)
-    demand(1 <= len(given) <= 2 and isinstance(given[0], (cst.List, cst.Tuple)), "not a list of tensors")
-    parts = [e.value for e in given[0].elements]
-    demand(bool(parts) and not any(isinstance(e, cst.StarredElement) for e in given[0].elements), "not listed")
+    passed = arguments(call)
+    require(1 <= len(passed) <= 2 and isinstance(passed[0], (cst.List, cst.Tuple)), "not a list of tensors")
+    parts = [e.value for e in passed[0].elements]
+    require(bool(parts) and not any(isinstance(e, cst.StarredElement) for e in passed[0].elements), "not listed")
     visits = list(matched(ctx, *parts, call))
     facts = visits[0]
-    demand(all([f.shape for f in v] == [f.shape for f in facts] for v in visits), "not the same shape every time")
-    demand(all(f.dtype is facts[-1].dtype and f.contiguous for v in visits for f in v), "other dtypes, or strided")
-    demand(all(f.ndim == facts[-1].ndim for f in facts), "an empty line among others")
-    dim = (ctx.value(given[1], "int") if len(given) == 2 else 0) % facts[-1].ndim
+    require(all([f.shape for f in v] == [f.shape for f in facts] for v in visits), "not the same shape every time")
+    require(all(f.dtype is facts[-1].dtype and f.contiguous for v in visits for f in v), "other dtypes, or strided")
+    require(all(f.ndim == facts[-1].ndim for f in facts), "an empty line among others")
+    dim = (ctx.value(passed[1], "int") if len(passed) == 2 else 0) % facts[-1].ndim
     for part in parts:
         ctx.require_pure(part)
     name = ctx.new_name("t")
@@ -167,17 +167,17 @@ def cat_by_slices(call: cst.Call, ctx: RewriteContext):
 )
 def index_fill_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``x.index_fill(d, i, k)`` is a copy of ``x`` with ``k`` at the indices."""
-    base, given = method(call, "index_fill")
-    demand(len(given) == 3, "not three arguments")
-    dim = ctx.value(given[0], "int")
+    base, passed = method(call, "index_fill")
+    require(len(passed) == 3, "not three arguments")
+    dim = ctx.value(passed[0], "int")
     for x, result in matched(ctx, base, call):
         like(x, result)
-        demand(0 <= dim < x.ndim, "a dimension from the end")
-    demand(all(f.is_number for f in ctx.facts(given[2])), "the value is no number")
-    for part in (base, *given):
+        require(0 <= dim < x.ndim, "a dimension from the end")
+    require(all(f.is_number for f in ctx.facts(passed[2])), "the value is no number")
+    for part in (base, *passed):
         ctx.require_pure(part)
     name = ctx.new_name("t")
-    lines = f"{name} = {ctx.atom(base)}.clone()\n{name}[{':, ' * dim}{ctx.text(given[1])}] = {ctx.text(given[2])}"
+    lines = f"{name} = {ctx.atom(base)}.clone()\n{name}[{':, ' * dim}{ctx.text(passed[1])}] = {ctx.text(passed[2])}"
     yield name, ahead(ctx, call, lines)
 
 
@@ -195,7 +195,7 @@ def slice_scatter_by_assignment(call: cst.Call, ctx: RewriteContext):
     place = ctx.value(dim, "int")
     for x, y, result in matched(ctx, base, put, call):
         like(x, result)
-        demand(0 <= place < x.ndim and y.dtype is x.dtype, "another dtype, or a dimension from the end")
+        require(0 <= place < x.ndim and y.dtype is x.dtype, "another dtype, or a dimension from the end")
     for part in (base, put, dim, start, stop):
         ctx.require_pure(part)
     name = ctx.new_name("t")
@@ -213,12 +213,12 @@ def slice_scatter_by_assignment(call: cst.Call, ctx: RewriteContext):
 )
 def fill_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``x.fill_(k)`` puts ``k`` into every place."""
-    base, given = method(call, "fill_")
-    demand(len(given) == 1 and all(f.is_number for f in ctx.facts(given[0])), "the value is no number")
-    demand(all(f.ndim > 0 for f in ctx.tensors(call)), "0 dimensions have no slice")
-    ctx.require_pure(given[0])
+    base, passed = method(call, "fill_")
+    require(len(passed) == 1 and all(f.is_number for f in ctx.facts(passed[0])), "the value is no number")
+    require(all(f.ndim > 0 for f in ctx.tensors(call)), "0 dimensions have no slice")
+    ctx.require_pure(passed[0])
     name = ctx.new_name("t")
-    yield name, ahead(ctx, call, f"{name} = {ctx.text(base)}\n{name}[:] = {ctx.text(given[0])}")
+    yield name, ahead(ctx, call, f"{name} = {ctx.text(base)}\n{name}[:] = {ctx.text(passed[0])}")
 
 
 @rule(
@@ -232,15 +232,15 @@ def fill_by_assignment(call: cst.Call, ctx: RewriteContext):
 def first_row_in_place(call: cst.Call, ctx: RewriteContext):
     """The first row changed and put before the others is a copy whose first row is changed in place."""
     (listed,) = function(call, ctx, "torch.cat", 1)
-    demand(isinstance(listed, (cst.List, cst.Tuple)) and len(listed.elements) == 2, "not two tensors")
+    require(isinstance(listed, (cst.List, cst.Tuple)) and len(listed.elements) == 2, "not two tensors")
     first, rest = (e.value for e in listed.elements)
-    demand(isinstance(first, cst.BinaryOperation) and type(first.operator) in METHODS, "not a changed row")
-    demand(isinstance(first.left, cst.Subscript) and isinstance(rest, cst.Subscript), "not two slices")
+    require(isinstance(first, cst.BinaryOperation) and type(first.operator) in METHODS, "not a changed row")
+    require(isinstance(first.left, cst.Subscript) and isinstance(rest, cst.Subscript), "not two slices")
     base = first.left.value
-    demand(isinstance(base, cst.Name) and ctx.text(base) == ctx.text(rest.value), "not slices of one variable")
+    require(isinstance(base, cst.Name) and ctx.text(base) == ctx.text(rest.value), "not slices of one variable")
     bare = "".join(f"{ctx.text(first.left)} {ctx.text(rest)}".split())
-    demand(bare == f"{ctx.text(base)}[:1]{ctx.text(base)}[1:]", "not the first row and the others")
-    demand(all(f.is_number for f in ctx.facts(first.right)), "not a number")
+    require(bare == f"{ctx.text(base)}[:1]{ctx.text(base)}[1:]", "not the first row and the others")
+    require(all(f.is_number for f in ctx.facts(first.right)), "not a number")
     for x, result in matched(ctx, base, call):
         like(x, result)
     name = ctx.new_name("t")
@@ -262,7 +262,7 @@ def first_row_in_place(call: cst.Call, ctx: RewriteContext):
 def augmented_through_line(statement: cst.AugAssign, ctx: RewriteContext):
     """``t += k`` on a contiguous tensor is ``add_`` on a view of it in one dimension.
 
-    The target of ``+=`` is not probed: what it was is told by the next statement that reads it.
+    The target of ``+=`` is not probed: its facts are those of the next statement that reads it.
     """
     name = read_again(statement, ctx)
     yield f"{name}.view(-1).{IN_PLACE[type(statement.operator)]}({ctx.text(statement.value)})"
@@ -286,20 +286,20 @@ def augmented_by_method(statement: cst.AugAssign, ctx: RewriteContext):
 
 def read_again(statement: cst.AugAssign, ctx: RewriteContext) -> str:
     """The variable that a number is added to and that the next reader sees as a contiguous tensor. Raises Skip."""
-    demand(isinstance(statement.target, cst.Name) and type(statement.operator) in IN_PLACE, "not a variable")
-    demand(all(f.is_number for f in ctx.facts(statement.value)), "not a number")
+    require(isinstance(statement.target, cst.Name) and type(statement.operator) in IN_PLACE, "not a variable")
+    require(all(f.is_number for f in ctx.facts(statement.value)), "not a number")
     name = ctx.text(statement.target)
     here = ctx.statement
     for later in here.block[here.index + 1 :]:
-        demand(isinstance(later, cst.SimpleStatementLine), "not read by a simple statement")
+        require(isinstance(later, cst.SimpleStatementLine), "not read by a simple statement")
         names = ctx.names(later)
         if name in names.reads:
             start, end = ctx.syntax.span(later)
             readers = [e for e in ctx.syntax.expressions if start <= e.span[0] < end and _is(e.node, name)]
-            demand(bool(readers), "not read as a value")
-            demand(all(f.contiguous for f in ctx.tensors(readers[0].node)), "not contiguous")
+            require(bool(readers), "not read as a value")
+            require(all(f.contiguous for f in ctx.tensors(readers[0].node)), "not contiguous")
             return name
-        demand(name not in names.stores, "stored again before it is read")
+        require(name not in names.stores, "stored again before it is read")
     return skip("not read again beside it")
 
 

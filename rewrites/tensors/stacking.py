@@ -269,13 +269,13 @@ def _is_tensor(ctx: RewriteContext, name: cst.Name, device: str) -> bool:
 )
 def buffer_to_stack(loop: cst.For, ctx: RewriteContext):
     """New memory that a loop fills row by row is a stack of the rows."""
-    made, statement = assigned(previous(ctx)), only_statement(loop.body)
+    assignment, statement = assigned(previous(ctx)), only_statement(loop.body)
     name = simple_name(ctx, loop.target)
     filled = isinstance(statement, cst.Assign) and len(statement.targets) == 1
-    if made is None or not filled or loop.orelse is not None or not isinstance(loop.iter, cst.Call):
+    if assignment is None or not filled or loop.orelse is not None or not isinstance(loop.iter, cst.Call):
         skip("no new memory right before the loop, or more than one statement in it")
     assert isinstance(statement, cst.Assign)
-    target, (buffer, new) = statement.targets[0].target, made
+    target, (buffer, new) = statement.targets[0].target, assignment
     if "".join(ctx.syntax.text_of(target).split()) != f"{buffer}[{name}]" or not isinstance(target, cst.Subscript):
         skip("the body does not store by the loop's index")
     callee = new.func if isinstance(new, cst.Call) else None
@@ -307,6 +307,6 @@ def buffer_to_stack(loop: cst.For, ctx: RewriteContext):
     if not all(f.contiguous for f in rows):
         skip("stacks of rows that are not contiguous may have other strides")
     require_short(items)
-    begun = ctx.statement.block[ctx.statement.index - 1]
+    creation = ctx.statement.block[ctx.statement.index - 1]
     text = f"{ctx.path('torch.stack')}([{require_one_text(ctx, statement.value)} for {name} in {items}])"
-    yield f"{buffer} = {text}", Edit((ctx.syntax.span(begun)[0], ctx.here.span[0]), "")
+    yield f"{buffer} = {text}", Edit((ctx.syntax.span(creation)[0], ctx.here.span[0]), "")

@@ -40,11 +40,11 @@ def found_in(source: str, rules: str, *args: Any) -> list[Site | NearMiss]:
 
 def reasons_in(source: str, rules: str, *args: Any) -> str:
     """All reasons for which ``rules`` make nothing of the program; fails where they make something."""
-    found = found_in(source, rules, *args)
-    assert found, f"{rules} see nothing in the program"
-    made = [site.text for site in found if isinstance(site, Site)]
-    assert not made, f"{rules} rewrites to {made}"
-    return "; ".join(f.reason for f in found if isinstance(f, NearMiss))
+    places = found_in(source, rules, *args)
+    assert places, f"{rules} see nothing in the program"
+    rewritten = [site.text for site in places if isinstance(site, Site)]
+    assert not rewritten, f"{rules} rewrites to {rewritten}"
+    return "; ".join(f.reason for f in places if isinstance(f, NearMiss))
 
 
 def misses_in(source: str, rules: str, *args: Any) -> str:
@@ -57,13 +57,13 @@ def variants_of(source: str, rules: str, *args: Any) -> list[str]:
     """The text of every single rewrite, each of which ran and agreed with the original bit for bit."""
     program, calls = program_of(source), [Call(args or (X, Y), {})]
     wanted = observe(Loaded(program).instance, calls)
-    made = []
+    texts = []
     for site in found_in(source, rules, *args):
         if isinstance(site, NearMiss):
             continue
         variant = apply(original(program), [site])
-        given = observe(Loaded(variant.program).instance, calls)
-        verdict = judge_rewrite(wanted, given, None, None, str(variant.exactness))
+        actual = observe(Loaded(variant.program).instance, calls)
+        verdict = judge_rewrite(wanted, actual, None, None, str(variant.exactness))
         assert verdict.kind is VerdictKind.AGREE, f"{verdict.message}\n{variant.program.source}"
-        made.append(variant.program.source.removeprefix(HEADER))
-    return made
+        texts.append(variant.program.source.removeprefix(HEADER))
+    return texts

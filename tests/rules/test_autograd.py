@@ -15,8 +15,8 @@ from tests.rules.test_matching import HEADER, X, Y, assert_same, found_in, reaso
 def gradients(source: str, *operands: torch.Tensor) -> list[torch.Tensor]:
     """The gradients of the sum of what ``program`` returns."""
     program = Loaded(Program("test", source, SeedFormat.EQFUZZ, "program", "program", "None")).instance()
-    given = [o.clone().requires_grad_() for o in operands]
-    return list(torch.autograd.grad(program(*given).sum(), given))
+    leaves = [o.clone().requires_grad_() for o in operands]
+    return list(torch.autograd.grad(program(*leaves).sum(), leaves))
 
 
 @pytest.mark.parametrize("rules", ["autograd/*", "barriers/*", "-randomness/*,-sparse/*"])
@@ -85,9 +85,9 @@ def test_programs_that_compute_gradients_are_left_alone(rule: str) -> None:
 )
 def test_near_misses(body: str, place: str, rule: str, reason: str) -> None:
     source = f"{HEADER}LIMIT = torch.ones(3)\n\n\ndef helper(x):\n    return x\n\n\ndef program(x, y):\n    {body}\n"
-    found = found_in(source, rule, X.clone(), Y.clone())
-    assert [f for f in found if isinstance(f, NearMiss) and f.before == place and reason in f.reason]
-    assert not [f for f in found if isinstance(f, Site) and f.before == place]
+    places = found_in(source, rule, X.clone(), Y.clone())
+    assert [f for f in places if isinstance(f, NearMiss) and f.before == place and reason in f.reason]
+    assert not [f for f in places if isinstance(f, Site) and f.before == place]
 
 
 def test_a_walrus_is_not_read_before_it_is_stored() -> None:

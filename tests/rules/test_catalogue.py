@@ -7,7 +7,7 @@ must run, and its value must be the original's within the rule's own class.
 
 What must come out is the row's other side, compared as syntax. Where a rule has the same idea in other words (a slice
 written as ``narrow``, a dimension that is a parameter, no temporary), the row says in ``as`` what comes out instead,
-and that text must come out: a changed rule fails here until somebody has looked at it again.
+and that text must come out: a changed rule fails here until the row is updated.
 """
 
 from __future__ import annotations
@@ -99,40 +99,40 @@ def operand(name: str) -> Any:
     """The operand that a variable of the catalogue stands for; the same in every run."""
     rng = np.random.default_rng(list(name.encode()))
 
-    def made(values: Any, dtype: torch.dtype) -> torch.Tensor:
+    def tensor(values: Any, dtype: torch.dtype) -> torch.Tensor:
         return torch.from_numpy(np.asarray(values)).to(dtype)
 
     for names, shape in FLOATS.items():
         if name in names.split():
-            return made(rng.standard_normal(shape), torch.float32)
+            return tensor(rng.standard_normal(shape), torch.float32)
     for names, shape in POSITIVE.items():
         if name in names.split():
-            return made(rng.uniform(0.2, 3.0, shape), torch.float32)
+            return tensor(rng.uniform(0.2, 3.0, shape), torch.float32)
     match name:
         case "k":
             return 1.5
         case "u":
-            return made(rng.uniform(0.05, 0.95, (4, 6)), torch.float32)
+            return tensor(rng.uniform(0.05, 0.95, (4, 6)), torch.float32)
         case "q" | "q2":
-            return made(rng.integers(-5, 9, (4, 6)), torch.int64)
+            return tensor(rng.integers(-5, 9, (4, 6)), torch.int64)
         case "q3":
-            return made(rng.integers(1, 9, (4, 6)), torch.int64)
+            return tensor(rng.integers(1, 9, (4, 6)), torch.int64)
         case "q8":
-            return made(rng.integers(0, 256, (4, 6)), torch.uint8)
+            return tensor(rng.integers(0, 256, (4, 6)), torch.uint8)
         case "m" | "m2":
-            return made(rng.random((4, 6)) < 0.5, torch.bool)
+            return tensor(rng.random((4, 6)) < 0.5, torch.bool)
         case "i4":
-            return made(rng.integers(0, 4, 4), torch.int64)
+            return tensor(rng.integers(0, 4, 4), torch.int64)
         case "perm4":
-            return made(rng.permutation(4), torch.int64)
+            return tensor(rng.permutation(4), torch.int64)
         case "idx":
-            return made(rng.integers(0, 6, (4, 6)), torch.int64)
+            return tensor(rng.integers(0, 6, (4, 6)), torch.int64)
         case "idxp":
-            return made([rng.permutation(6) for _ in range(4)], torch.int64)
+            return tensor([rng.permutation(6) for _ in range(4)], torch.int64)
         case "srt":
-            return made(np.sort(rng.standard_normal(5)), torch.float32)
+            return tensor(np.sort(rng.standard_normal(5)), torch.float32)
         case "c" | "c2":
-            return made(rng.standard_normal((4, 6)) + 1j * rng.standard_normal((4, 6)), torch.complex64)
+            return tensor(rng.standard_normal((4, 6)) + 1j * rng.standard_normal((4, 6)), torch.complex64)
     raise KeyError(f"the catalogue has no variable {name}")
 
 
@@ -176,12 +176,12 @@ def source_of(side: str, parameters: list[str]) -> str:
     lines = "".join(f"    {line}\n" for line in body_of(side))
     if not named:
         return f"{HEADER}\ndef program({', '.join(parameters)}):\n{lines}"
-    made = "".join(f"        self.{name} = {SUBMODULES[name]}\n" for name in named)
+    assignments = "".join(f"        self.{name} = {SUBMODULES[name]}\n" for name in named)
     for name in named:
         lines = re.sub(rf"\b{name}\b", f"self.{name}", lines)
-    given = ", ".join(["self", *(p for p in parameters if p not in SUBMODULES)])
-    head = f"class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n{made}"
-    return f"{HEADER}\n{head}\n    def forward({given}):\n{textwrap.indent(lines, '    ')}"
+    names = ", ".join(["self", *(p for p in parameters if p not in SUBMODULES)])
+    head = f"class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n{assignments}"
+    return f"{HEADER}\n{head}\n    def forward({names}):\n{textwrap.indent(lines, '    ')}"
 
 
 def program_of(side: str, parameters: list[str]) -> Program:
@@ -192,7 +192,7 @@ def program_of(side: str, parameters: list[str]) -> Program:
 
 
 def normal(source: str) -> str:
-    """The program as syntax, without its imports: spaces, brackets and quotes do not count."""
+    """The program as syntax, without its imports: spaces, parentheses and quotes do not count."""
     tree = ast.parse(source)
     tree.body = [n for n in tree.body if not isinstance(n, (ast.Import, ast.ImportFrom))]
     return ast.unparse(tree)
@@ -204,11 +204,11 @@ def variants(side: str, parameters: tuple[str, ...], rules: str) -> list[tuple[R
     program = program_of(side, list(parameters))
     syntax = Syntax(program.source)
     facts = take_facts(program, syntax, [call_of(parameters)])
-    found = list(find_sites(syntax, facts, select(shipped_rules(), rules)))
-    made = [(f.rule, apply(original(program), [f])) for f in found if isinstance(f, Site)]
-    reasons = [f"{f.before}: {f.reason}" for f in found if isinstance(f, NearMiss)]
-    assert made, f"{rules} does not fire on {side}: {reasons or 'no left side fits'}"
-    return made
+    places = list(find_sites(syntax, facts, select(shipped_rules(), rules)))
+    rewritten = [(f.rule, apply(original(program), [f])) for f in places if isinstance(f, Site)]
+    reasons = [f"{f.before}: {f.reason}" for f in places if isinstance(f, NearMiss)]
+    assert rewritten, f"{rules} does not fire on {side}: {reasons or 'no left side fits'}"
+    return rewritten
 
 
 def call_of(parameters: tuple[str, ...]) -> Call:
@@ -233,9 +233,9 @@ def test_a_named_rule_covers_the_row(row: dict[str, Any]) -> None:
     other = row.get("as", row["after" if on == "before" else "before"])
     wanted = normal(source_of(other, list(parameters)))
     for name in row["rule"]:
-        made = variants(row[on], parameters, name)
-        fitting = [(rule, v) for rule, v in made if normal(v.program.source) == wanted]
-        assert fitting, f"{name} writes\n" + "\n".join(normal(v.program.source) for _, v in made)
+        rewritten = variants(row[on], parameters, name)
+        fitting = [(rule, v) for rule, v in rewritten if normal(v.program.source) == wanted]
+        assert fitting, f"{name} writes\n" + "\n".join(normal(v.program.source) for _, v in rewritten)
         rule, variant = fitting[0]
         left = result_of(program_of(row[on], list(parameters)), parameters)
         assert_equal(rule, left, result_of(variant.program, parameters))
@@ -280,7 +280,7 @@ def test_most_rows_are_covered_and_most_of_those_verbatim() -> None:
     assert len(verbatim) >= len(COVERED) / 2
 
 
-def test_a_row_that_no_rule_covers_is_told() -> None:
+def test_rows_that_no_rule_covers_are_documented() -> None:
     with pytest.raises(AssertionError, match="no left side fits"):
         variants("torch.sin(x)", ("x",), "operators/add_function")
     with pytest.raises(AssertionError, match="not a real number type"):

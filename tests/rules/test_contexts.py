@@ -13,8 +13,8 @@ gradient_mode_as_it_is autocast_off profiler_range saved_tensors_kept""".split()
 
 
 @pytest.mark.parametrize("rule", ANY)
-def test_statements_in_loops_branches_and_brackets(rule: str) -> None:
-    made = variants_of(
+def test_statements_in_loops_branches_and_parentheses(rule: str) -> None:
+    texts = variants_of(
         """
         def program(x, y):
             parts = {}
@@ -30,7 +30,7 @@ def test_statements_in_loops_branches_and_brackets(rule: str) -> None:
         """,
         f"contexts/{rule}",
     )
-    assert len(made) >= 3
+    assert len(texts) >= 3
 
 
 @pytest.mark.parametrize("rule", [*ANY, "in_the_finally_of_a_try", "with_gradients", "without_gradients"])

@@ -1,4 +1,4 @@
-"""Forms of calls and operators: what each call becomes, and what is no call of torch or cannot be told apart."""
+"""Forms of calls and operators: what each call becomes, and which calls are not of torch or ambiguous."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ FORMS = [r.name for r in shipped_rules() if r.family in ("forms", "operator-form
 def written(expression: str, rules: str, *args: object) -> list[str]:
     """What the program's result becomes; every variant agrees with the original."""
     names = ", ".join("xyz"[: len(args or (X, Y))])
-    made = variants_of(f"def program({names}):\n    return {expression}\n", rules, *args)
-    return [text.partition("return ")[2].strip() for text in made]
+    texts = variants_of(f"def program({names}):\n    return {expression}\n", rules, *args)
+    return [text.partition("return ")[2].strip() for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def written(expression: str, rules: str, *args: object) -> list[str]:
     ],
 )
 def test_one_call_in_another_form(expression: str, rule: str, wanted: str) -> None:
-    made = written(expression, rule)
-    assert wanted in made, made
+    texts = written(expression, rule)
+    assert wanted in texts, texts
 
 
 def test_operator_module_and_back() -> None:
@@ -98,8 +98,8 @@ def test_operator_module_and_back() -> None:
 def test_statements() -> None:
     (text,) = variants_of("def program(x, y):\n    x = x.clone()\n    x -= y + 1\n    return x\n", "*/augmented_by*")
     assert "    x = operator.isub(x, y + 1)\n" in text
-    made = variants_of("def program(x, y):\n    return (x + y) * 2\n", "*/augmented_copy")
-    assert any("    t1 = x.clone()\n    t1 += y\n    return (t1) * 2\n" in text for text in made)
+    texts = variants_of("def program(x, y):\n    return (x + y) * 2\n", "*/augmented_copy")
+    assert any("    t1 = x.clone()\n    t1 += y\n    return (t1) * 2\n" in text for text in texts)
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -167,9 +167,9 @@ def test_impure_arguments_may_stay_in_order(expression: str, rule: str) -> None:
 @pytest.mark.parametrize(
     ("expression", "rule", "reason"),
     [
-        ("torch.exp(x.long())", "forms/in_place_on_a_copy", "no room"),
-        ("torch.add(x[0], y)", "forms/in_place_on_a_copy", "no room"),
-        ("torch.exp(x[:, ::2])", "forms/in_place_on_a_copy", "laid out otherwise"),
+        ("torch.exp(x.long())", "forms/in_place_on_a_copy", "cannot hold"),
+        ("torch.add(x[0], y)", "forms/in_place_on_a_copy", "cannot hold"),
+        ("torch.exp(x[:, ::2])", "forms/in_place_on_a_copy", "other strides"),
         ("torch.exp(x + 0j)", "forms/in_place_on_a_copy", "conjugated lazily"),
         ("torch.exp(x.t())", "forms/into_out", "no operand is a name"),
         ("torch.sum(*(x, 1))", "forms/by_keyword", "starred"),
@@ -279,13 +279,13 @@ def readings_of(program: str) -> dict[str, dict[str, str]]:
     if path is None:
         assert isinstance(call.func, cst.Attribute)
         path, receiver = method_path(call.func.attr.value), call.func.value
-    found = read(path, call.args, receiver)
+    readings = read(path, call.args, receiver)
     return {
         r.overload: {
             name: value[0].value if isinstance(value, tuple) else syntax.text_of(value)  # type: ignore[attr-defined]
             for name, value in r.values.items()
         }
-        for r in found
+        for r in readings
     }
 
 

@@ -24,7 +24,7 @@ def test_a_function_is_given_the_variables_that_it_needs() -> None:
 
 @pytest.mark.parametrize("rule", TAKING.split(","))
 def test_methods_loops_comprehensions_and_lines(rule: str) -> None:
-    made = variants_of(
+    texts = variants_of(
         """
         class Model(torch.nn.Module):
             def __init__(self):
@@ -44,7 +44,7 @@ def test_methods_loops_comprehensions_and_lines(rule: str) -> None:
         """,
         rule,
     )
-    assert len(made) >= 5
+    assert len(texts) >= 5
 
 
 @pytest.mark.parametrize("rule", TAKING.split(","))

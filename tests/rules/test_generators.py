@@ -36,8 +36,8 @@ def outlined(total: cst.BinaryOperation, ctx: RewriteContext) -> Iterator[Writte
     """Every operation into a function at module level."""
     ctx.require_pure(total)
     name = ctx.new_name("helper")
-    given = ", ".join(ctx.variables(total))
-    yield f"{name}({given})", ctx.define(f"def {name}({given}):\n    return {ctx.text(total)}")
+    parameters = ", ".join(ctx.variables(total))
+    yield f"{name}({parameters})", ctx.define(f"def {name}({parameters}):\n    return {ctx.text(total)}")
 
 
 @rule(exact="bitwise", example=EXAMPLE)
@@ -47,12 +47,12 @@ def turned_once(statement: cst.Assign | cst.Return | cst.For, ctx: RewriteContex
         yield f"for {ctx.new_name('once')} in range(1):\n{indented(ctx.lines(statement))}"
 
 
-MOVED, OUTLINED, TURNED = (made.rules[0] for made in (moved_out, outlined, turned_once))
+MOVED, OUTLINED, TURNED = (function.rules[0] for function in (moved_out, outlined, turned_once))
 
 
-def found_in(source: str, made: Rule) -> list[Site | NearMiss]:
+def found_in(source: str, rule_under_test: Rule) -> list[Site | NearMiss]:
     syntax = Syntax(source)
-    return list(find_sites(syntax, take_facts(program(source), syntax, [Call((X,), {})]), [made]))
+    return list(find_sites(syntax, take_facts(program(source), syntax, [Call((X,), {})]), [rule_under_test]))
 
 
 def program(source: str) -> Program:
@@ -60,11 +60,11 @@ def program(source: str) -> Program:
     return Program("test", source, SeedFormat.EQFUZZ, entry.removesuffix("()"), entry, "None")
 
 
-def written(source: str, made: Rule) -> list[str]:
+def written(source: str, rule_under_test: Rule) -> list[str]:
     """Every variant's text; each runs and gives what the source gives."""
     texts: list[str] = []
     expected = Loaded(program(source)).instance()(X.clone())
-    for site in found_in(source, made):
+    for site in found_in(source, rule_under_test):
         if isinstance(site, Site):
             variant = apply(original(program(source)), [site]).program
             assert torch.equal(Loaded(variant).instance()(X.clone()), expected), variant.source
@@ -72,8 +72,8 @@ def written(source: str, made: Rule) -> list[str]:
     return texts
 
 
-def reasons(source: str, made: Rule) -> set[str]:
-    return {miss.reason for miss in found_in(source, made) if isinstance(miss, NearMiss)}
+def reasons(source: str, rule_under_test: Rule) -> set[str]:
+    return {miss.reason for miss in found_in(source, rule_under_test) if isinstance(miss, NearMiss)}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Rules about memory: where strides, offsets or random numbers tell them, they keep out."""
+"""Rules about memory do not apply where strides, offsets or random numbers would differ."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def test_a_number_that_is_a_size_once_only_stays_a_number() -> None:
 )
 def test_sizes_come_from_what_is_read_in_any_case(statement: str) -> None:
     source = f"{HEADER}def program(x, y):\n    {statement}\n    return z, x\n"
-    found = sites_in(source, "dynamic-sizes/literal_from_shape", X, X * 2)
-    assert [s for s in found if "arange" in s.before] == []
+    places = sites_in(source, "dynamic-sizes/literal_from_shape", X, X * 2)
+    assert [s for s in places if "arange" in s.before] == []
 
 
 def test_sizes_of_what_is_read_are_written() -> None:

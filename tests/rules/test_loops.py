@@ -74,7 +74,7 @@ REFUSED = [
     ),
     ("jumps/break_to_flag", "for j in range(3):\n  if j: break\nx = x + j", "j is used elsewhere"),
     ("jumps/break_to_flag", "for j in range(3):\n  if j: break\nelse:\n  x = x + 1", "has an else"),
-    ("jumps/break_to_flag", "g = iter(x)\nfor t in g:\n  break\nx = next(g)", "when it goes on"),
+    ("jumps/break_to_flag", "g = iter(x)\nfor t in g:\n  break\nx = next(g)", "when it is advanced"),
     ("loops/recursion", "for j in range(3):\n  x = x + j\n  if x.dim() > 5: break", "a break"),
     ("loops/recursion", "for j in range(3):\n  x = x + j\n  if x.dim() > 5: return x", "a return"),
     ("loops/recursion", "for j in range(3):\n  if j == 0: a = x\n  else: a = a + x\n  x = x + 1", "handed on"),

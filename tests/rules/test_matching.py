@@ -52,17 +52,17 @@ def variants(source: str, rules: str, *args: Any) -> list[str]:
     """The text of every one-site variant; each is run and must give what the source gives."""
     program = Program("test", source, SeedFormat.EQFUZZ, "program", "program", "None")
     wanted = Loaded(program).instance()(*Call(args, {}).copy().args)
-    made = []
+    sources = []
     for site in sites_in(source, rules, *args):
         variant = apply(original(program), [site])
-        given_ = Loaded(variant.program).instance()(*Call(args, {}).copy().args)
-        assert_same(given_, wanted)
-        made.append(variant.program.source)
-    return made
+        actual = Loaded(variant.program).instance()(*Call(args, {}).copy().args)
+        assert_same(actual, wanted)
+        sources.append(variant.program.source)
+    return sources
 
 
-def assert_same(given_: Any, wanted: Any) -> None:
-    left, right = pytree.tree_leaves(given_), pytree.tree_leaves(wanted)
+def assert_same(actual: Any, wanted: Any) -> None:
+    left, right = pytree.tree_leaves(actual), pytree.tree_leaves(wanted)
     assert len(left) == len(right)
     for a, b in zip(left, right, strict=True):
         if isinstance(b, torch.Tensor):
@@ -100,8 +100,8 @@ def test_one_rule_knows_the_spellings_of_a_call(expression: str) -> None:
 )
 def test_imports_under_other_names_are_resolved_and_used(header: str) -> None:
     call = {"th": "th.relu(x)", "re": "relu(x)", "nnf": "nnf.relu(x)", "nn": "nn.functional.relu(x)"}
-    spelling = next(v for k, v in call.items() if f"import {k}" in header or f"as {k}" in header)
-    source = f"{header}def program(x):\n    return {spelling}\n"
+    form = next(v for k, v in call.items() if f"import {k}" in header or f"as {k}" in header)
+    source = f"{header}def program(x):\n    return {form}\n"
     (text,) = variants(source, "activations/relu_is_threshold", X)
     ast.parse(text)
     assert "threshold" in text
@@ -171,8 +171,8 @@ def test_arguments_that_are_the_default_are_as_good_as_none(expression: str) -> 
     ],
 )
 def test_parameters_have_other_names_in_other_functions(expression: str) -> None:
-    made = texts(expression, "layout/transpose_in_full", X)
-    assert made == texts("torch.transpose(x, 0, 1)", "layout/transpose_in_full", X) != []
+    rewritten = texts(expression, "layout/transpose_in_full", X)
+    assert rewritten == texts("torch.transpose(x, 0, 1)", "layout/transpose_in_full", X) != []
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ def test_a_number_is_not_the_empty_list_of_all_dimensions() -> None:
 )
 def test_calls_that_are_something_else(expression: str) -> None:
     source = f"{HEADER}def program(x, y):\n    return {expression} if x is None else y\n"
-    found = list(find_sites(Syntax(source), Facts({}), select(shipped_rules(), "activations/relu_is_maximum")))
-    assert found == []
+    places = list(find_sites(Syntax(source), Facts({}), select(shipped_rules(), "activations/relu_is_maximum")))
+    assert places == []
 
 
 @pytest.mark.parametrize("expression", ["x.sum()", "x.sum(1, True)", "x.sum((0, 1))", "x.sum(dim=1, keepdim=True)"])
@@ -242,7 +242,7 @@ def test_starred_arguments_are_left_alone() -> None:
         ("(x + y)[0]", "torch.add(x, y)"),
     ],
 )
-def test_brackets_are_kept_or_not_needed(expression: str, wanted: str) -> None:
+def test_parentheses_are_kept_or_not_needed(expression: str, wanted: str) -> None:
     source = f"{HEADER}def program(x, y):\n    return {expression}\n"
     (text,) = variants(source, "operators/add_function", X, Y)
     assert wanted in text
@@ -251,7 +251,7 @@ def test_brackets_are_kept_or_not_needed(expression: str, wanted: str) -> None:
 @pytest.mark.parametrize(
     "expression", ["torch.add(x, y) * 2", "-torch.add(x, y)", "torch.add(x, y)[0]", "torch.add(x, y).sum()"]
 )
-def test_brackets_are_added_where_an_operator_comes_in(expression: str) -> None:
+def test_parentheses_are_added_around_a_new_operator(expression: str) -> None:
     source = f"{HEADER}def program(x, y):\n    return {expression}\n"
     (text,) = variants(source, "operators/add_function_back", X, Y)
     assert "(x + y)" in text
@@ -276,8 +276,8 @@ def test_names_and_numbers_need_no_temporary() -> None:
 
 def test_temporaries_work_in_comprehensions_and_lambdas() -> None:
     source = HEADER + "def program(x):\n    return [(r + 1) ** 2 for r in x], (lambda z: (z - 1) ** 2)(x)\n"
-    texts_ = variants(source, "algebra/square_is_product", X)
-    assert len(texts_) == 2
+    sources = variants(source, "algebra/square_is_product", X)
+    assert len(sources) == 2
 
 
 def test_a_temporary_is_refused_where_python_forbids_it() -> None:
@@ -388,8 +388,8 @@ def test_python_numbers_and_lists_are_not_tensors() -> None:
 def test_an_equal_copy_does_not_stand_in_for_the_object_itself(statement: str) -> None:
     source = f"{HEADER}def program(x):\n    {statement}\n    return 1\n"
     operand = X.clone().requires_grad_() if "autograd" in statement else X.clone()
-    texts_ = [s.before for s in sites_in(source, "algebra/times_one", operand)]
-    assert "x" not in texts_
+    sources = [s.before for s in sites_in(source, "algebra/times_one", operand)]
+    assert "x" not in sources
 
 
 def test_what_is_mutated_later_is_not_copied() -> None:
@@ -437,6 +437,6 @@ OPERANDS = st.deferred(
 @given(expression=OPERANDS)
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 def test_every_variant_of_any_expression_computes_the_same(expression: str) -> None:
-    """Precedence, brackets and temporaries in expressions of any form."""
+    """Precedence, parentheses and temporaries in expressions of any form."""
     source = f"{HEADER}def program(x, y):\n    return {expression}\n"
     variants(source, "operators,algebra/square*,algebra/sub_adds*,algebra/doubling*,activations/relu_is_*", X, Y)

@@ -47,14 +47,14 @@ def found_in(source: str, rules: str, x: torch.Tensor = X) -> tuple[Program, lis
 
 def variants(source: str, rules: str, x: torch.Tensor = X) -> list[str]:
     """The text of every one-site variant; each is run twice and must give what the source gives."""
-    program, found = found_in(source, rules, x)
-    made = []
-    for site in found:
+    program, places = found_in(source, rules, x)
+    texts = []
+    for site in places:
         if isinstance(site, Site):
             variant = apply(original(program), [site]).program
             assert_same(two_calls(variant, x), two_calls(program, x))
-            made.append(variant.source)
-    return made
+            texts.append(variant.source)
+    return texts
 
 
 def two_calls(program: Program, x: torch.Tensor) -> list[Any]:
@@ -64,9 +64,9 @@ def two_calls(program: Program, x: torch.Tensor) -> list[Any]:
 
 def refused(source: str, rules: str, x: torch.Tensor = X) -> str:
     """Why nothing is made of the source; fails when something is."""
-    _, found = found_in(source, rules, x)
-    assert not [f for f in found if isinstance(f, Site)]
-    return "; ".join(f.reason for f in found if isinstance(f, NearMiss))
+    _, places = found_in(source, rules, x)
+    assert not [f for f in places if isinstance(f, Site)]
+    return "; ".join(f.reason for f in places if isinstance(f, NearMiss))
 
 
 @pytest.mark.parametrize(("family", "table"), [(f, t) for f, tables in TABLES.items() for t in tables])
@@ -97,10 +97,10 @@ def test_every_kind_of_module_becomes_its_function() -> None:
         "nn.CircularPad1d((1, 2))": "x[None]",
         "nn.ReplicationPad1d((0, 2))": "x[None]",
     }
-    for made, given in modules.items():
-        source = model(f"self.unit = {made}", f"return self.unit({given}) * 2")
+    for construction, argument in modules.items():
+        source = model(f"self.unit = {construction}", f"return self.unit({argument}) * 2")
         texts = variants(source, "modules/*,plain-modules/*")
-        assert any("F." in t.split("forward(self, x):")[1] for t in texts), made
+        assert any("F." in t.split("forward(self, x):")[1] for t in texts), construction
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_module_computed_anew_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "given", "rule", "reason"),
+    ("construction", "argument", "rule", "reason"),
     [
         ("nn.Conv1d(4, 2, 3, padding_mode='reflect', padding=1)", "x.t()[None]", "convolution_functional", "reflect"),
         ("nn.Conv1d(4, 2, 3)", "x.t()[None]", "padded_convolution_functional", "pads by zeros"),
@@ -165,8 +165,8 @@ def test_a_module_computed_anew_is_left_alone() -> None:
         ("nn.InstanceNorm1d(6)", "x", "instance_norm_functional", "no batch"),
     ],
 )
-def test_near_misses(made: str, given: str, rule: str, reason: str) -> None:
-    source = model(f"self.unit = {made}", f"return self.unit({given})")
+def test_near_misses(construction: str, argument: str, rule: str, reason: str) -> None:
+    source = model(f"self.unit = {construction}", f"return self.unit({argument})")
     assert reason in refused(source, f"modules/{rule}", X.clone())
 
 
@@ -253,7 +253,7 @@ def test_what_is_on_a_condition_is_not_hoisted() -> None:
         assert "it is evaluated" in refused(model(modules, forward), "containers/sequential_by_loop")
 
 
-def test_private_names_are_not_spelled_as_strings() -> None:
+def test_private_names_are_not_passed_as_strings() -> None:
     assert "private" in refused(
         model("self.__fc = nn.Linear(4, 4)", "return self.__fc(x)"), "containers/called_by_name"
     )
@@ -274,8 +274,8 @@ def test_other_arguments_are_no_fresh_module(call: str) -> None:
 
 def test_an_identity_is_not_put_where_the_object_matters() -> None:
     source = model("pass", "y = x.clone()\ny.add_(1)\nreturn y is x")
-    _, found = found_in(source, "fresh-modules/identity")
-    assert {f.before for f in found if isinstance(f, Site)} == {"x", "x.clone()", "y.add_(1)"}
+    _, places = found_in(source, "fresh-modules/identity")
+    assert {f.before for f in places if isinstance(f, Site)} == {"x", "x.clone()", "y.add_(1)"}
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -288,5 +288,5 @@ def test_a_sequential_on_the_spot() -> None:
     rule, modules = "containers/sequential_on_the_spot", "self.fc = nn.Linear(4, 4)"
     (text,) = variants(model(modules, "return nn.Sequential(self.fc, nn.ReLU())(x)"), rule)
     assert "nn.ReLU()(self.fc(x))" in text
-    for made in ("nn.Linear(4, 4), nn.ReLU()", "*[self.fc]", "self.fc if x is None else nn.ReLU(), nn.ReLU()"):
-        assert refused(model(modules, f"return nn.Sequential({made})(x)"), rule)
+    for arguments in ("nn.Linear(4, 4), nn.ReLU()", "*[self.fc]", "self.fc if x is None else nn.ReLU(), nn.ReLU()"):
+        assert refused(model(modules, f"return nn.Sequential({arguments})(x)"), rule)

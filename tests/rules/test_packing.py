@@ -15,7 +15,7 @@ IN_PLACE = "property_of_a_class wrapped_operands reduced_over_a_list mapped_over
 
 @pytest.mark.parametrize("rule", [*BEFORE, *IN_PLACE])
 def test_every_operator_and_impure_operands_in_their_order(rule: str) -> None:
-    made = variants_of(
+    texts = variants_of(
         """
         def program(x, y):
             x = x.clone()
@@ -28,7 +28,7 @@ def test_every_operator_and_impure_operands_in_their_order(rule: str) -> None:
         """,
         f"packing/{rule}",
     )
-    assert len(made) >= 6
+    assert len(texts) >= 6
 
 
 @pytest.mark.parametrize("rule", BEFORE)
@@ -107,11 +107,11 @@ def test_graphs_that_are_traced_as_a_whole() -> None:
 
 
 def test_comparisons_are_no_operators_with_a_method_here() -> None:
-    made = variants_of("def program(x, y):\n    return (x > 0) ^ (y > 0)\n", "packing/wrapped_operands")
-    assert "__xor__" in made[0]
+    texts = variants_of("def program(x, y):\n    return (x > 0) ^ (y > 0)\n", "packing/wrapped_operands")
+    assert "__xor__" in texts[0]
 
 
 def test_a_dict_keeps_the_order_of_evaluation() -> None:
     source = "def program(x, y):\n    return torch.rand(2, 3) - torch.rand(2, 3) * x\n"
-    made = variants_of(source, "packing/sorted_keys", torch.ones(2, 3), torch.ones(1))
-    assert 'given1 = {"p": torch.rand(2, 3), "a": (torch.rand(2, 3) * x)}' in made[0]
+    texts = variants_of(source, "packing/sorted_keys", torch.ones(2, 3), torch.ones(1))
+    assert 'given1 = {"p": torch.rand(2, 3), "a": (torch.rand(2, 3) * x)}' in texts[0]

@@ -56,10 +56,10 @@ def test_operands_inside_functions(tmp_path: Path, right: str, expression: str, 
     syntax = Syntax(source)
     program = Program("test", source, SeedFormat.EQFUZZ, "program", "program", "None")
     facts = take_facts(program, syntax, [Call((Y.clone(), X.clone()), {})])
-    (found,) = find_sites(syntax, facts, rules_of(tmp_path, text))
-    assert isinstance(found, NearMiss) == bool(reason)
-    if isinstance(found, NearMiss):
-        assert reason in found.reason
+    (place,) = find_sites(syntax, facts, rules_of(tmp_path, text))
+    assert isinstance(place, NearMiss) == bool(reason)
+    if isinstance(place, NearMiss):
+        assert reason in place.reason
 
 
 def test_what_a_comprehension_goes_over_is_evaluated_outside() -> None:

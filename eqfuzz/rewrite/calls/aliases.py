@@ -50,13 +50,13 @@ def measure() -> dict[str, str]:
         for dtype in (torch.int64, torch.bool, torch.complex64):
             more = {path: _behaviour(path, dtype) for path in names}
             pairs = {(a, b) for a, b in pairs if _agree(a, b, more[a], more[b])}
-        found: dict[str, str] = {}
+        aliases: dict[str, str] = {}
         for name in names:
             others = {b for a, b in pairs if a == name} | {a for a, b in pairs if b == name}
             best = min([name, *others], key=_rank)
             if best != name:
-                found[name] = best
-    return {name: found.get(best, best) for name, best in found.items()}
+                aliases[name] = best
+    return {name: aliases.get(best, best) for name, best in aliases.items()}
 
 
 def written() -> dict[str, str]:
@@ -73,11 +73,11 @@ def _alike(behaviours: Mapping[str, Behaviour]) -> Iterator[tuple[str, str]]:
     """Pairs that dispatch and return the same at least once."""
     seen: dict[tuple[int, Any], list[str]] = defaultdict(list)
     for path, behaviour in behaviours.items():
-        for number, told in enumerate(behaviour):
-            if told is not None and told[0]:
-                for other in seen[number, told]:
+        for number, effect in enumerate(behaviour):
+            if effect is not None and effect[0]:
+                for other in seen[number, effect]:
                     yield other, path
-                seen[number, told].append(path)
+                seen[number, effect].append(path)
 
 
 def _agree(a: str, b: str, ours: Behaviour, theirs: Behaviour) -> bool:
@@ -164,7 +164,7 @@ class _Record(TorchDispatchMode):
         self.calls: list[tuple[str, str]] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.calls.append((str(func), repr(trees.tree_map(_shown, (args, kwargs or {})))))
+        self.calls.append((str(func), repr(trees.tree_map(_comparable, (args, kwargs or {})))))
         return func(*args, **(kwargs or {}))
 
 
@@ -180,7 +180,7 @@ def _behaviour(path: str, dtype: torch.dtype) -> Behaviour:
             except Exception:  # it does not take these, whatever it calls that
                 seen.append(None)
                 continue
-        seen.append((tuple(record.calls), _told(result), _told(arguments)))
+        seen.append((tuple(record.calls), _structure_and_elements(result), _structure_and_elements(arguments)))
     return tuple(seen)
 
 
@@ -245,13 +245,13 @@ def _arguments(dtype: torch.dtype) -> Iterator[tuple[Any, ...]]:
     )
 
 
-def _shown(leaf: Any) -> Any:
+def _comparable(leaf: Any) -> Any:
     if not isinstance(leaf, torch.Tensor):
         return leaf
     return leaf.dtype, tuple(leaf.shape), leaf.stride() if leaf.layout is torch.strided else leaf.layout
 
 
-def _told(value: Any) -> str:
+def _structure_and_elements(value: Any) -> str:
     """A result by its types and elements; exact, and equal for equal results."""
     leaves, structure = trees.tree_flatten(value)
     return repr((structure, [_elements(leaf) for leaf in leaves]))
@@ -262,7 +262,7 @@ def _elements(leaf: Any) -> Any:
         return leaf
     if leaf.layout is not torch.strided or leaf.is_quantized or leaf.is_meta:
         return leaf.layout, leaf.dtype, leaf.shape
-    return *_shown(leaf), leaf.is_conj(), leaf.is_neg(), leaf.resolve_conj().resolve_neg().tolist()
+    return *_comparable(leaf), leaf.is_conj(), leaf.is_neg(), leaf.resolve_conj().resolve_neg().tolist()
 
 
 if __name__ == "__main__":

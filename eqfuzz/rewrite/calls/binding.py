@@ -80,7 +80,7 @@ class BoundCall:
         return places == sorted(places)
 
     def reordered(self, ctx: RewriteContext) -> tuple[Argument, ...]:
-        """The arguments in the order of the parameters. Raises Skip where side effects could tell the orders apart."""
+        """The arguments in the order of the parameters. Raises Skip where the order of side effects would change."""
         if not self.in_order:
             require_all_pure(ctx, self.arguments)
         names = [p.name for p in self.signature.parameters]

@@ -35,7 +35,7 @@ MODULES: Mapping[str, Any] = MappingProxyType(
         "torch.nn.functional": torch.nn.functional,
     }
 )
-"""Where functions are looked for, the first is the preferred spelling."""
+"""Where functions are looked for, in order of preference."""
 
 ALIASES_FILE = Path(__file__).with_name("aliases.json")
 
@@ -47,7 +47,7 @@ WRAPPERS_OWN = frozenset({"inplace", "_stacklevel", "generator"})
 _MAY_RETURN_OPERAND = frozenset(
     "conj_physical dropout alpha_dropout feature_dropout feature_alpha_dropout type_as".split()
 )
-"""They may return their operand itself, which their schemas do not tell."""
+"""Operators that may return their operand itself, although their schemas do not say so."""
 
 _BOUND_BY_HAND = frozenset("to type copy_ requires_grad_ map_ map2_ apply_".split())
 
@@ -57,7 +57,7 @@ NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input",
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
-    """A parameter as Python spells it. ``type`` is that of the schema (``Tensor?``, ``int[1]``), ``""`` if unknown."""
+    """A parameter by its Python name. ``type`` is that of the schema (``Tensor?``, ``int[1]``), ``""`` if unknown."""
 
     name: str
     type: str
@@ -126,15 +126,15 @@ def operator_at(path: str) -> TorchOperator | None:
     """The operator that ``path`` calls; None when it is no function or method of torch with a known signature."""
     if path.startswith(f"{OVERLOADS}."):
         return _overload_at(path)
-    found = _callable_at(path)
-    if found is None:
+    function = _callable_at(path)
+    if function is None:
         return None
-    aten = getattr(found, "__name__", "")
-    is_native = isinstance(found, (types.BuiltinFunctionType, types.MethodDescriptorType))
+    aten = getattr(function, "__name__", "")
+    is_native = isinstance(function, (types.BuiltinFunctionType, types.MethodDescriptorType))
     if is_native:
         signatures = native_signatures(aten)
         return TorchOperator(path, aten, signatures) if signatures else None
-    signature = _python_signature(found, path)
+    signature = _python_signature(function, path)
     return TorchOperator(path, "", (signature,)) if signature is not None else None
 
 
@@ -146,15 +146,15 @@ def native_signatures(aten: str) -> tuple[Signature, ...]:
     """
     if aten in _BOUND_BY_HAND:
         return ()
-    found = [_signature(name, schema, tags) for name, schema, tags in overloads_of(aten)]
-    kept = [s for s in found if s is not None]
+    signatures = [_signature(name, schema, tags) for name, schema, tags in overloads_of(aten)]
+    taking_tensors = [s for s in signatures if s is not None]
     # Python knows ``add`` by one signature, whose alpha is keyword only, where ``add.Scalar`` takes it by position.
-    keywords = {p.name for s in kept for p in s.parameters if p.keyword_only}
+    keywords = {p.name for s in taking_tensors for p in s.parameters if p.keyword_only}
     return tuple(
         dataclasses.replace(
             s, parameters=tuple(dataclasses.replace(p, keyword_only=p.name in keywords) for p in s.parameters)
         )
-        for s in kept
+        for s in taking_tensors
     )
 
 
@@ -166,8 +166,8 @@ Passed = frozenset[tuple[str, str]]
 def takes_out(path: str, passed: Passed) -> bool:
     """Whether the function at ``path`` writes its one result to ``out`` when it is passed exactly these parameters.
 
-    There must be such an overload, and the Python binding must know it, which only trying tells: on empty tensors
-    without memory, where a TypeError says that the arguments are not taken.
+    There must be such an overload, and the Python binding must accept it. The latter is tried on empty tensors without
+    memory: a TypeError means that the arguments are not accepted.
     """
     operator = operator_at(path)
     arguments = out_arguments(operator.aten, passed) if operator is not None else None
@@ -179,10 +179,10 @@ def out_arguments(aten: str, passed: Passed) -> list[Any] | None:
     """The arguments of the schema that takes exactly these parameters and ``out``; None when there is none."""
     for _, schema, _ in overloads_of(aten):
         others = [a for a in schema.arguments if not a.is_out]
-        given = [a for a in others if (_spelled(a.name, str(a.type)), _type(a)) in passed]
-        complete = len(given) == len(passed) and all(a in given for a in others if not a.has_default_value())
+        arguments = [a for a in others if (_python_name(a.name, str(a.type)), _type(a)) in passed]
+        complete = len(arguments) == len(passed) and all(a in arguments for a in others if not a.has_default_value())
         if complete and [a.name for a in schema.arguments if a.is_out] == ["out"]:
-            return given
+            return arguments
     return None
 
 
@@ -217,19 +217,19 @@ def _dummy(kind: str) -> Any:
 @cache
 def method_of(aten: str) -> str:
     """The tensor method that is the ATen operator of this name, or ``""``."""
-    found = getattr(torch.Tensor, aten, None)
-    return aten if isinstance(found, types.MethodDescriptorType) and native_signatures(aten) else ""
+    method = getattr(torch.Tensor, aten, None)
+    return aten if isinstance(method, types.MethodDescriptorType) and native_signatures(aten) else ""
 
 
 @cache
 def functions() -> Mapping[str, str]:
     """ATen operator → the preferred path of its Python function."""
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for path in function_paths():
         function = _callable_at(path)
         if isinstance(function, types.BuiltinFunctionType):
-            found.setdefault(function.__name__, path)
-    return MappingProxyType(found)
+            paths.setdefault(function.__name__, path)
+    return MappingProxyType(paths)
 
 
 @cache
@@ -250,7 +250,7 @@ def canonical(path: str) -> str:
 def names_of(path: str) -> tuple[str, ...]:
     """All functions that are the one that ``path`` calls, the canonical one first; those the running torch has."""
     best = canonical(path)
-    others = [name for name, meant in _aliases().items() if meant == best and operator_at(name) is not None]
+    others = [name for name, target in _aliases().items() if target == best and operator_at(name) is not None]
     return (best, *others)
 
 
@@ -261,16 +261,16 @@ def _aliases() -> dict[str, str]:
 
 def correspondence(signature: Signature, target: Signature) -> dict[str, str]:
     """Parameter names of one function → those of another that does the same: by name if it has it, else by place."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     theirs = target.positional
     for parameter in signature.parameters:
         if target.named(parameter.name) is not None:
-            found[parameter.name] = parameter.name
+            names[parameter.name] = parameter.name
     for place, parameter in enumerate(signature.positional):
         there = theirs[place].name if place < len(theirs) else ""
-        if parameter.name not in found and parameter.name not in WRAPPERS_OWN and signature.named(there) is None:
-            found[parameter.name] = there
-    return {name: there for name, there in found.items() if there}
+        if parameter.name not in names and parameter.name not in WRAPPERS_OWN and signature.named(there) is None:
+            names[parameter.name] = there
+    return {name: there for name, there in names.items() if there}
 
 
 def fits(kind: str, fact: Fact) -> bool | None:
@@ -307,16 +307,16 @@ def function_paths() -> Iterator[str]:
 def _callable_at(path: str) -> Callable[..., Any] | None:
     module, _, name = path.rpartition(".")
     owner = torch.Tensor if module == METHODS else MODULES.get(module)
-    found = getattr(owner, name, None) if owner is not None else None
-    return found if callable(found) and not isinstance(found, type) else None
+    value = getattr(owner, name, None) if owner is not None else None
+    return value if callable(value) and not isinstance(value, type) else None
 
 
 def _overload_at(path: str) -> TorchOperator | None:
     name, _, overload = path.removeprefix(f"{OVERLOADS}.").partition(".")
-    found = native_signatures(name)
+    signatures = native_signatures(name)
     if overload:
-        found = tuple(s for s in found if s.overload == f"{name}.{overload}")
-    return TorchOperator(path, name, found) if found else None
+        signatures = tuple(s for s in signatures if s.overload == f"{name}.{overload}")
+    return TorchOperator(path, name, signatures) if signatures else None
 
 
 def _signature(name: str, schema: Any, tags: Any) -> Signature | None:
@@ -331,7 +331,7 @@ def _signature(name: str, schema: Any, tags: Any) -> Signature | None:
         overload=name,
         parameters=tuple(
             Parameter(
-                name=_spelled(a.name, str(a.type)),
+                name=_python_name(a.name, str(a.type)),
                 type=_type(a),
                 # Python's own default of a reduction given as a number is another than the schema's.
                 default=a.default_value if a.has_default_value() and a.name != "reduction" else REQUIRED,
@@ -348,7 +348,7 @@ def _signature(name: str, schema: Any, tags: Any) -> Signature | None:
     )
 
 
-def _spelled(name: str, kind: str = "Tensor") -> str:
+def _python_name(name: str, kind: str = "Tensor") -> str:
     return "input" if name == "self" and kind == "Tensor" else name
 
 
@@ -366,9 +366,9 @@ def _python_signature(function: Callable[..., Any], path: str) -> Signature | No
     """The signature of a function in Python; None when it takes any arguments whatever."""
     try:
         parameters = inspect.signature(undispatched(function)).parameters.values()
-    except ValueError:  # a builtin that tells no signature
+    except ValueError:  # a builtin without a signature
         return None
     if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
         return None
-    made = tuple(Parameter(_spelled(p.name), "", p.default, p.kind is p.KEYWORD_ONLY) for p in parameters)
-    return Signature("", made, receiver=made[0].name if made and path.startswith(f"{METHODS}.") else "")
+    own = tuple(Parameter(_python_name(p.name), "", p.default, p.kind is p.KEYWORD_ONLY) for p in parameters)
+    return Signature("", own, receiver=own[0].name if own and path.startswith(f"{METHODS}.") else "")

@@ -114,30 +114,30 @@ def _are_items(nodes: Sequence[cst.BaseExpression]) -> bool:
     """Whether positional arguments are the items of one list: several, or one number."""
     if len(nodes) != 1:
         return len(nodes) > 1
-    known = constant(nodes[0])
-    return known is not None and known.kind == "int"
+    fact = constant(nodes[0])
+    return fact is not None and fact.kind == "int"
 
 
 def _may_be(parameter: Parameter, value: ArgumentValue) -> bool:
     """Whether a literal has the parameter's type; what is no literal may have any."""
     if not parameter.type or isinstance(value, tuple):
         return True
-    known = constant(value)
-    if known is None or (known.kind == "ints" and known.length == 0):
+    fact = constant(value)
+    if fact is None or (fact.kind == "ints" and fact.length == 0):
         return True
-    return parameter.type.startswith("Tensor[") or fits(parameter.type, known) is not None
+    return parameter.type.startswith("Tensor[") or fits(parameter.type, fact) is not None
 
 
 def _is_default(parameter: Parameter, value: ArgumentValue) -> bool:
     if isinstance(value, tuple) or parameter.default is REQUIRED:
         return False
-    known, default = constant(value), parameter.default
-    if known is None:
+    fact, default = constant(value), parameter.default
+    if fact is None:
         return False
     if default is None:
-        return known.kind == "none"
+        return fact.kind == "none"
     if isinstance(default, list):
-        one = known.kind == "int" and bool(default) and [known.value] * len(default) == default
-        return one or (known.kind == "ints" and list(known.value) == default)
-    same_type = type(known.value) is type(default) or (parameter.type == "float" and known.kind == "int")
-    return known.kind != "none" and same_type and known.value == default
+        one = fact.kind == "int" and bool(default) and [fact.value] * len(default) == default
+        return one or (fact.kind == "ints" and list(fact.value) == default)
+    same_type = type(fact.value) is type(default) or (parameter.type == "float" and fact.kind == "int")
+    return fact.kind != "none" and same_type and fact.value == default

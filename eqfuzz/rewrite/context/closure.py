@@ -31,7 +31,7 @@ class Closure:
         return f"lambda {', '.join(self.parameters)}: {self.body}"
 
     @property
-    def given(self) -> str:
+    def argument_list(self) -> str:
         """The arguments, separated by commas."""
         return ", ".join(self.arguments)
 
@@ -77,8 +77,8 @@ def _reads(node: cst.CSTNode, ctx: RewriteContext) -> Iterator[cst.Name | cst.At
             return
         case cst.Attribute():
             path = dotted(node) or ""
-            known = path and path.partition(".")[0] in ctx.locals and not _is_method_of_tensor(node, ctx)
-            if known:
+            is_own = path and path.partition(".")[0] in ctx.locals and not _is_method_of_tensor(node, ctx)
+            if is_own:
                 yield node
             else:
                 yield from _reads(node.value, ctx)

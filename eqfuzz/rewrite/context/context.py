@@ -17,7 +17,7 @@ from eqfuzz.rewrite.source.evaluation_order import held_back
 from eqfuzz.rewrite.source.names import ScopeNames, names_in
 from eqfuzz.rewrite.source.purity import is_pure
 from eqfuzz.rewrite.source.syntax import Expression, Statement, Syntax, dotted
-from eqfuzz.rewrite.source.template import code_of, spelled
+from eqfuzz.rewrite.source.template import code_of, local_name
 
 
 class RewriteContext:
@@ -47,14 +47,14 @@ class RewriteContext:
     # Text
 
     def text(self, node: cst.CSTNode) -> str:
-        """The source text of ``node`` as it stands; brackets around an expression included."""
+        """The source text of ``node``, with the parentheses around an expression."""
         start, end = self.syntax.span(node)
         if isinstance(node, cst.BaseExpression) and node.lpar:
             return f"({self.syntax.text[start:end]})"
         return self.syntax.text[start:end]
 
     def atom(self, expression: cst.BaseExpression) -> str:
-        """The text of ``expression``, in brackets unless it never needs any."""
+        """The text of ``expression``, in parentheses unless it never needs any."""
         bare = isinstance(expression, (cst.Name, cst.Call, cst.Attribute, cst.Subscript, cst.List, cst.Tuple))
         text = self.text(expression)
         return text if bare or expression.lpar else f"({text})"
@@ -110,8 +110,8 @@ class RewriteContext:
         indent = self.syntax.text[self.syntax.text.rfind("\n", 0, start) + 1 : start]
         tree = parse(textwrap.dedent(indent + whole)).body[0]
         assert isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef)
-        found = names_in("\n".join(ast.unparse(s) for s in tree.body))
-        return ScopeNames(found.reads, found.stores | {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)})
+        names = names_in("\n".join(ast.unparse(s) for s in tree.body))
+        return ScopeNames(names.reads, names.stores | {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)})
 
     def new_name(self, stem: str) -> str:
         """A name that the program does not use."""
@@ -120,11 +120,11 @@ class RewriteContext:
         return name
 
     def path(self, full: str) -> str:
-        """How the program spells ``full`` (``torch.where``, ``functools.partial``), imported when it is not yet."""
+        """The program's name for ``full`` (``torch.where``, ``functools.partial``), imported when it is not yet."""
         imports = {name: path for name, path in self.syntax.imports.items() if name not in self.locals}
-        known = spelled(full, imports)
-        if known is not None:
-            return known
+        name = local_name(full, imports)
+        if name is not None:
+            return name
         module = full.partition(".")[0] if full.startswith("torch.") else full.rpartition(".")[0]
         root = module.partition(".")[0]
         if root in self.locals | self.syntax.module_names | frozenset(self.syntax.imports):
@@ -149,18 +149,18 @@ class RewriteContext:
     # Facts
 
     def facts(self, expression: cst.BaseExpression) -> Sequence[Fact]:
-        """What ``expression`` was seen to be, once for each evaluation, at least one."""
+        """The facts of ``expression``, one for each evaluation, at least one. Raises Skip where there is none."""
         return self.visits(expression) or skip(
-            f"{self._short(expression)} did not run, or ran too often to be followed"
+            f"{self._short(expression)} did not run, or ran too often to be recorded"
         )
 
     def visits(self, expression: cst.BaseExpression) -> Sequence[Fact]:
-        """What ``expression`` was seen to be; empty when it did not run, or too often to be followed."""
-        known = constant(expression)
-        return [known] if known is not None else self._facts.at(self.syntax.span(expression))
+        """The facts of ``expression``; empty where it did not run, or too often to be recorded."""
+        fact = constant(expression)
+        return [fact] if fact is not None else self._facts.at(self.syntax.span(expression))
 
-    def known(self, expression: cst.BaseExpression) -> Sequence[Fact]:
-        """What ``expression`` was seen to be; nothing where the probe does not look (callees, attribute names)."""
+    def recorded(self, expression: cst.BaseExpression) -> Sequence[Fact]:
+        """The recorded facts of ``expression``; empty where the probe records nothing (callees, attribute names)."""
         return self._facts.at(self.syntax.span(expression))
 
     def tensors(self, expression: cst.BaseExpression) -> Sequence[Fact]:

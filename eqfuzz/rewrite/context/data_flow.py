@@ -1,4 +1,4 @@
-"""What may happen around a place: which variables are surely bound, which a call may change, what is free to move."""
+"""Data flow around a place: which variables are bound on every path, which a call may change, what may be moved."""
 
 from __future__ import annotations
 
@@ -82,20 +82,20 @@ def require_ordinary(ctx: RewriteContext) -> None:
 @lru_cache(maxsize=16)
 def _frame_readers(module: cst.Module) -> tuple[str, ...]:
     attributes = {id(node.attr) for node in walk(module) if isinstance(node, cst.Attribute)}
-    found = {
+    readers = {
         node.value
         for node in walk(module)
         if isinstance(node, cst.Name)
         and (node.value in _FRAME_MODULES or (node.value in _FRAME_FUNCTIONS and id(node) not in attributes))
     }
-    return tuple(sorted(found))
+    return tuple(sorted(readers))
 
 
 def require_unbroken(ctx: RewriteContext) -> None:
-    """Skip where a graph must not break: torch traces the functions that some of its own are given as a whole."""
-    found = sorted(_TRACING & (ctx.syntax.names | ctx.syntax.attributes))
-    if found:
-        skip(f"{found[0]} may trace the code here as a whole")
+    """Skip where a graph must not break: some functions of torch trace the functions passed to them as a whole."""
+    tracing = sorted(_TRACING & (ctx.syntax.names | ctx.syntax.attributes))
+    if tracing:
+        skip(f"{tracing[0]} may trace the code here as a whole")
 
 
 def shared_names(ctx: RewriteContext) -> frozenset[str]:
@@ -134,8 +134,8 @@ def require_no_handler(ctx: RewriteContext) -> None:
             skip("an exception may be caught here, after half of it")
         if isinstance(node, cst.With):
             for item in node.items:
-                known = ctx.resolved(item.item.func) if isinstance(item.item, cst.Call) else None
-                if not (known or "").startswith(("torch.", "contextlib.nullcontext")):
+                path = ctx.resolved(item.item.func) if isinstance(item.item, cst.Call) else None
+                if not (path or "").startswith(("torch.", "contextlib.nullcontext")):
                     skip("a context may catch an exception here, after half of it")
 
 
@@ -198,14 +198,14 @@ def _targets(target: cst.CSTNode) -> set[str]:
 
 @lru_cache(maxsize=64)
 def _unbound_somewhere(function: cst.FunctionDef) -> frozenset[str]:
-    """Names that a ``del`` or the end of an ``except … as name`` takes away."""
-    gone: set[str] = set()
+    """Names that a ``del`` or the end of an ``except … as name`` unbinds."""
+    unbound: set[str] = set()
     for node in walk(function.body):
         if isinstance(node, cst.Del):
-            gone |= {n.value for n in walk(node) if isinstance(n, cst.Name)}
+            unbound |= {n.value for n in walk(node) if isinstance(n, cst.Name)}
         elif isinstance(node, cst.ExceptHandler) and node.name is not None:
-            gone |= {n.value for n in walk(node.name) if isinstance(n, cst.Name)}
-    return frozenset(gone)
+            unbound |= {n.value for n in walk(node.name) if isinstance(n, cst.Name)}
+    return frozenset(unbound)
 
 
 def require_same_elsewhere(node: cst.CSTNode) -> None:
@@ -220,7 +220,7 @@ def _different_elsewhere(node: cst.CSTNode) -> str | None:
     for inner in walk(node):
         match inner:
             case cst.NamedExpr() | cst.Yield() | cst.Await() | cst.Lambda() | cst.GeneratorExp():
-                return "it binds a name, waits, or reads its variables later"
+                return "it binds a name, awaits, or reads its variables later"
             case cst.Name(value=name) if name in ("super", "__class__") or is_private(name):
                 return f"{name} means something else in another function"
             case _:
@@ -229,24 +229,24 @@ def _different_elsewhere(node: cst.CSTNode) -> str | None:
 
 
 def is_private(name: str) -> bool:
-    """Whether the name is spelled otherwise inside a class."""
+    """Whether the name is mangled inside a class."""
     return name.startswith("__") and not name.endswith("__")
 
 
 def require_one_text(ctx: RewriteContext, node: cst.CSTNode) -> str:
-    """The text of ``node``, in brackets when it has several lines; Skip when indenting it could change a string."""
+    """The text of ``node``, in parentheses when it has several lines; Skip when indenting it could change a string."""
     text = ctx.text(node)
     if "\n" not in text:
         return text
     if '"""' in text or "'''" in text or "\\\n" in text:
-        skip("a string that goes over several lines cannot be indented otherwise")
+        skip("a string of several lines cannot be indented differently")
     return text if isinstance(node, cst.BaseExpression) and node.lpar else f"({text})"
 
 
-def given(ctx: RewriteContext, expression: cst.BaseExpression) -> list[str]:
-    """The variables that a function must be given to compute ``expression`` in its place, in alphabetical order.
+def parameters_of(ctx: RewriteContext, expression: cst.BaseExpression) -> list[str]:
+    """The parameters of a function that computes ``expression`` in its place, in alphabetical order.
 
-    Skip when it would not compute the same: reads that are not certain, names that a call may change.
+    Skip where it would compute something else: reads that are not certain, names that a call may change.
     """
     require_ordinary(ctx)
     require_same_elsewhere(expression)
@@ -285,13 +285,13 @@ def _certain(node: cst.CSTNode) -> set[str]:
 
 def _bound_between(ctx: RewriteContext) -> set[str]:
     """Parameters and comprehension variables that are bound between the statement and the expression here."""
-    found: set[str] = set()
+    bound: set[str] = set()
     for node in path_to(ctx.statement.node, ctx.node):
         if isinstance(node, cst.Lambda):
-            found |= {n.name.value for n in walk(node.params) if isinstance(n, cst.Param)}
+            bound |= {n.name.value for n in walk(node.params) if isinstance(n, cst.Param)}
         elif isinstance(node, (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)):
-            found |= {n for part in walk(node) if isinstance(part, cst.CompFor) for n in _targets(part.target)}
-    return found
+            bound |= {n for part in walk(node) if isinstance(part, cst.CompFor) for n in _targets(part.target)}
+    return bound
 
 
 def require_same_scope(ctx: RewriteContext) -> None:

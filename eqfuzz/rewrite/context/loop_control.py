@@ -78,7 +78,7 @@ def terminates(body: cst.BaseSuite) -> bool:
 
 
 def fresh(ctx: RewriteContext, stem: str) -> str:
-    """A new local name; Skip where the function looks at its own variables, so that it could tell."""
+    """A new local name; Skip where the function inspects its own variables."""
     require_ordinary(ctx)
     return ctx.new_name(stem)
 
@@ -145,7 +145,7 @@ def _read_apart(ctx: RewriteContext, node: cst.CSTNode, name: str) -> frozenset[
     return reads | deleted
 
 
-def _collect_loops(node: cst.CSTNode, name: str, around: Sequence[cst.CSTNode], found: list[cst.For]) -> None:
+def _collect_loops(node: cst.CSTNode, name: str, around: Sequence[cst.CSTNode], loops: list[cst.For]) -> None:
     """The outermost loops over ``name``, without an else, that do not lie around or in a place."""
     if around and node is around[-1]:
         return
@@ -153,10 +153,10 @@ def _collect_loops(node: cst.CSTNode, name: str, around: Sequence[cst.CSTNode], 
     if binds and not any(node is a for a in around):
         assert isinstance(node, cst.For)
         if name in {n.value for n in walk(node.target) if isinstance(n, cst.Name)} and not _stores_items(node.target):
-            found.append(node)
+            loops.append(node)
             return
     for child in node.children:
-        _collect_loops(child, name, around, found)
+        _collect_loops(child, name, around, loops)
 
 
 def _stores_items(target: cst.CSTNode) -> bool:
@@ -165,26 +165,26 @@ def _stores_items(target: cst.CSTNode) -> bool:
 
 def reads_of(node: cst.CSTNode, name: str) -> list[cst.Name]:
     """Every place in ``node`` that reads the variable ``name``; Skip where another scope has one of that name."""
-    found: list[cst.Name] = []
-    _collect_reads(node, name, found)
-    return found
+    reads: list[cst.Name] = []
+    _collect_reads(node, name, reads)
+    return reads
 
 
-def _collect_reads(node: cst.CSTNode, name: str, found: list[cst.Name]) -> None:
+def _collect_reads(node: cst.CSTNode, name: str, reads: list[cst.Name]) -> None:
     match node:
         case cst.Name():
             if node.value == name:
-                found.append(node)
+                reads.append(node)
             return
         case cst.FormattedString() | cst.FunctionDef() | cst.ClassDef() | cst.Lambda() | cst.Match():
             if any(isinstance(n, cst.Name) and n.value == name for n in walk(node)):
                 skip(f"{name} stands inside a {_word(node)}")
             return
         case cst.Attribute():
-            _collect_reads(node.value, name, found)
+            _collect_reads(node.value, name, reads)
             return
         case cst.Arg():
-            _collect_reads(node.value, name, found)
+            _collect_reads(node.value, name, reads)
             return
         case cst.CompFor() | cst.For() | cst.AssignTarget() | cst.AugAssign() | cst.AnnAssign() | cst.NamedExpr():
             if any(isinstance(n, cst.Name) and n.value == name for n in walk(node.target)) and not isinstance(
@@ -198,7 +198,7 @@ def _collect_reads(node: cst.CSTNode, name: str, found: list[cst.Name]) -> None:
         case _:
             pass
     for child in node.children:
-        _collect_reads(child, name, found)
+        _collect_reads(child, name, reads)
 
 
 def with_value(ctx: RewriteContext, node: cst.CSTNode, name: str, text: str) -> list[Edit]:
@@ -296,7 +296,7 @@ def parent_loop(ctx: RewriteContext) -> cst.For | cst.While | None:
 
 
 def text_with(ctx: RewriteContext, expression: cst.BaseExpression, edits: list[Edit]) -> str:
-    """The text of an expression with edits made inside, in brackets where it had some or has several lines."""
+    """The text of an expression with edits made inside, in parentheses where it had some or has several lines."""
     require_one_text(ctx, expression)
     start, end = ctx.syntax.span(expression)
     text = edited(ctx.syntax.text[:end], edits)[start:]

@@ -75,9 +75,9 @@ class MetaEvaluator:
                 skip(f"a branch gives {fact.describe()}, not {_looks(shadow)}")
 
     def _of(self, expression: cst.BaseExpression, *, linear: bool) -> Value:
-        known = constant(expression)
-        if known is not None and known.is_number:
-            return known.value
+        fact = constant(expression)
+        if fact is not None and fact.is_number:
+            return fact.value
         match expression:
             case cst.Name():
                 return self._variable(expression.value)

@@ -101,9 +101,9 @@ def values_of(choice: cst.If | cst.IfExp) -> tuple[str, cst.BaseExpression, cst.
     if not isinstance(choice.orelse, cst.Else):
         skip("there is no else, or an elif")
     first, second = only_statement(choice.body), only_statement(choice.orelse.body)
-    made, other = assigned(first), assigned(second)
-    if made is not None and other is not None and made[0] == other[0]:
-        return f"{made[0]} = ", made[1], other[1]
+    one, other = assigned(first), assigned(second)
+    if one is not None and other is not None and one[0] == other[0]:
+        return f"{one[0]} = ", one[1], other[1]
     if isinstance(first, cst.Return) and isinstance(second, cst.Return) and first.value and second.value:
         return "return ", first.value, second.value
     return skip("the branches do not both return, or assign one variable")

@@ -1,4 +1,4 @@
-"""Memory of results: whether what an expression computes may as well be written into a copy of an operand."""
+"""Memory of results: whether the result of an expression can be written into a copy of an operand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eqfuzz.rewrite.facts.shape_preconditions import dense
 from eqfuzz.rewrite.source.edit import skip
 
 
-def require_room(ctx: RewriteContext, operand: cst.BaseExpression, whole: cst.BaseExpression) -> None:
+def require_copy_layout(ctx: RewriteContext, operand: cst.BaseExpression, whole: cst.BaseExpression) -> None:
     """Skip unless ``whole`` always has the type, shape and strides of a copy of ``operand``."""
     require_plain_writes(ctx)
     befores, afters = ctx.tensors(operand), ctx.tensors(whole)
@@ -20,22 +20,22 @@ def require_room(ctx: RewriteContext, operand: cst.BaseExpression, whole: cst.Ba
         skip("the operand was not evaluated once for each evaluation of the whole")
     for before, after in zip(befores, afters, strict=True):
         if before.dtype != after.dtype or before.shape != after.shape:
-            skip(f"{before.describe()} has no room for {after.describe()}")
+            skip(f"{before.describe()} cannot hold {after.describe()}")
     require_not_complex(afters)
     if not all(is_dense(b) and same_strides(b, a) for b, a in zip(befores, afters, strict=True)):
-        skip("the result is laid out otherwise than a copy of the operand")
+        skip("the result has other strides than a copy of the operand")
 
 
 def require_plain_writes(ctx: RewriteContext) -> None:
     """Skip where writing is not computing: autocast leaves writes alone, and a lazily negative copy stays one."""
-    told = {"autocast", "imag"} & (ctx.syntax.attributes | ctx.syntax.names)
-    if told:
-        skip(f"the program uses {min(told)}, which in-place forms do not follow")
+    unsupported = {"autocast", "imag"} & (ctx.syntax.attributes | ctx.syntax.names)
+    if unsupported:
+        skip(f"the program uses {min(unsupported)}, which in-place forms do not support")
 
 
 def require_not_complex(facts: Iterable[Fact]) -> None:
     if any(f.dtype is not None and f.dtype.is_complex for f in facts):
-        skip("a complex tensor may be conjugated lazily, and its copy stays so")
+        skip("a complex tensor may be conjugated lazily, and its copy is, too")
 
 
 def is_dense(fact: Fact) -> bool:
@@ -44,5 +44,5 @@ def is_dense(fact: Fact) -> bool:
 
 
 def same_strides(a: Fact, b: Fact) -> bool:
-    """Whether two tensors of one shape have equal strides wherever that can be told."""
+    """Whether two tensors of one shape have equal strides in all dimensions where strides matter."""
     return a.numel == 0 or all(s == t for s, t, size in zip(a.stride, b.stride, a.shape, strict=True) if size > 1)

@@ -135,8 +135,8 @@ def function_called(call: cst.Call, ctx: RewriteContext, forms: Mapping[str, Fun
 
 def model(forward: str, **modules: str) -> str:
     """An example of a rule: a module with these submodules whose ``forward`` returns the expression over ``x``."""
-    made = "\n".join(f"        self.{name} = {text}" for name, text in modules.items())
+    lines = "\n".join(f"        self.{name} = {text}" for name, text in modules.items())
     return (
         "class Model(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-        f"{made}\n\n    def forward(self, x):\n        return {forward}\n"
+        f"{lines}\n\n    def forward(self, x):\n        return {forward}\n"
     )

@@ -30,7 +30,7 @@ def elementwise(*names: str, bound: float = 1e3) -> tuple[Precondition, ...]:
 
 
 def copyable(*names: str) -> tuple[Precondition, ...]:
-    """A pointwise copy may stand for the tensor: it has the same strides, and no later write can tell them apart."""
+    """A pointwise copy may stand for the tensor: it has the same strides, and no later write changes either."""
     return (dense(*names), unmutated(*names))
 
 

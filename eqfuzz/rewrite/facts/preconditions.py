@@ -1,4 +1,4 @@
-"""Guards: conditions over facts that say *why not*, and how to draw operands that satisfy them."""
+"""Preconditions over facts: each gives a reason where it does not hold, and can propose operands that satisfy it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COMPLEXES = (torch.complex64, torch.complex128)
 
 @dataclasses.dataclass
 class Operand:
-    """What the sampler may still choose for one parameter; guards narrow it."""
+    """The choices left to the sampler for one parameter; preconditions narrow them."""
 
     sort: str
     dtypes: list[torch.dtype] = dataclasses.field(default_factory=lambda: [*FLOATS, *INTEGERS, torch.bool])
@@ -41,9 +41,9 @@ Operands = dict[str, Operand]
 class Precondition:
     """A condition on every visit of a site.
 
-    ``check`` returns None or the reason against; ``propose`` narrows operands for the rule's own test. A guard on
-    ``result`` has nothing to propose: the sampler tries until it holds. ``allows_copies`` says that nobody can tell
-    whether two tensors share memory.
+    ``check`` returns None or the reason against; ``propose`` narrows operands for the rule's proof. A precondition
+    on ``result`` proposes nothing: the sampler draws until it holds. ``allows_copies`` says that whether two
+    tensors share memory makes no difference.
     """
 
     text: str
@@ -55,7 +55,7 @@ class Precondition:
 def all_of(
     names: Sequence[str], text: str, test: Callable[[Fact], bool], propose: Callable[[Operand], None]
 ) -> Precondition:
-    """A guard that asks the same of each named operand."""
+    """The same condition for each named operand."""
 
     def check(visit: Visit) -> str | None:
         for name in names:
@@ -71,61 +71,61 @@ def all_of(
     return Precondition(f"{', '.join(names)}: {text}", check, narrow)
 
 
-def _dtype_guard(names: Sequence[str], text: str, allowed: Sequence[torch.dtype]) -> Precondition:
+def _dtype_precondition(names: Sequence[str], text: str, allowed: Sequence[torch.dtype]) -> Precondition:
     def propose(operand: Operand) -> None:
-        kept = [d for d in operand.dtypes if d in allowed]
-        operand.dtypes = kept or list(allowed)
+        common = [d for d in operand.dtypes if d in allowed]
+        operand.dtypes = common or list(allowed)
 
     return all_of(names, text, lambda f: f.dtype in allowed, propose)
 
 
 def floating(*names: str) -> Precondition:
     """float32, float64, bfloat16 or float16."""
-    return _dtype_guard(names, "floating", FLOATS)
+    return _dtype_precondition(names, "floating", FLOATS)
 
 
 def full_precision(*names: str) -> Precondition:
     """float32 or float64: half types round between fused operations."""
-    return _dtype_guard(names, "float32 or float64", FLOATS[:2])
+    return _dtype_precondition(names, "float32 or float64", FLOATS[:2])
 
 
 def wide(*names: str) -> Precondition:
     """float32, float64 or bfloat16: float16 overflows at 65504, so other orders of evaluation differ."""
-    return _dtype_guard(names, "float32, float64 or bfloat16", FLOATS[:3])
+    return _dtype_precondition(names, "float32, float64 or bfloat16", FLOATS[:3])
 
 
 def integral(*names: str) -> Precondition:
     """An integer dtype, not bool."""
-    return _dtype_guard(names, "an integer tensor", INTEGERS)
+    return _dtype_precondition(names, "an integer tensor", INTEGERS)
 
 
 def boolean(*names: str) -> Precondition:
-    return _dtype_guard(names, "bool", (torch.bool,))
+    return _dtype_precondition(names, "bool", (torch.bool,))
 
 
 def arithmetic(*names: str) -> Precondition:
     """Integer, floating or complex: anything but bool."""
-    return _dtype_guard(names, "arithmetic (not bool)", (*FLOATS, *INTEGERS, *COMPLEXES))
+    return _dtype_precondition(names, "arithmetic (not bool)", (*FLOATS, *INTEGERS, *COMPLEXES))
 
 
 def real(*names: str) -> Precondition:
     """Integer or floating: ordered numbers, not bool, not complex."""
-    return _dtype_guard(names, "a real number type (not bool)", (*FLOATS, *INTEGERS))
+    return _dtype_precondition(names, "a real number type (not bool)", (*FLOATS, *INTEGERS))
 
 
 def signed(*names: str) -> Precondition:
     """Floating or a signed integer."""
-    return _dtype_guard(names, "signed", (*FLOATS, *(d for d in INTEGERS if d is not torch.uint8)))
+    return _dtype_precondition(names, "signed", (*FLOATS, *(d for d in INTEGERS if d is not torch.uint8)))
 
 
 def complex_(*names: str) -> Precondition:
-    return _dtype_guard(names, "complex", COMPLEXES)
+    return _dtype_precondition(names, "complex", COMPLEXES)
 
 
 def dtype_in(name: str, *allowed: torch.dtype) -> Precondition:
     """The dtype is one of ``allowed``."""
     words = "/".join(str(d).removeprefix("torch.") for d in allowed)
-    return _dtype_guard([name], words, allowed)
+    return _dtype_precondition([name], words, allowed)
 
 
 def same_dtype(*names: str) -> Precondition:

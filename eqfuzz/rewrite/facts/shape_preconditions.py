@@ -30,7 +30,7 @@ def sizes(**patterns: str) -> Precondition:
     text = ", ".join(f"{name}: [{pattern}]" for name, pattern in patterns.items())
 
     def check(visit: Visit) -> str | None:
-        known: dict[str, int] = {}
+        sizes_by_letter: dict[str, int] = {}
         for name, pattern in patterns.items():
             letters, shape = pattern.split(), visit[name].shape
             tail = letters[1:] if letters[:1] == ["*"] else letters
@@ -39,7 +39,7 @@ def sizes(**patterns: str) -> Precondition:
             if not visit[name].is_tensor or not fits:
                 return f"{name} ({visit[name].describe()}) has not the shape [{pattern}]"
             for letter, size in zip(tail, sizes_of, strict=True):
-                wanted = int(letter) if letter.isdigit() else known.setdefault(letter, size)
+                wanted = int(letter) if letter.isdigit() else sizes_by_letter.setdefault(letter, size)
                 if wanted != size:
                     return f"{name} ({visit[name].describe()}) has not the shape [{pattern}] in {text}"
         return None

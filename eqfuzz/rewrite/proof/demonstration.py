@@ -16,7 +16,7 @@ from eqfuzz.rewrite.derivation import CannotRewrite, Variant, apply, original
 from eqfuzz.rewrite.facts.probe import Probe
 from eqfuzz.rewrite.proof.example import Example, examples_of
 from eqfuzz.rewrite.proof.operand_sampler import draw
-from eqfuzz.rewrite.proof.proof import shown
+from eqfuzz.rewrite.proof.proof import describe_operands
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.site import NearMiss, find_sites
 
@@ -38,22 +38,22 @@ class Demonstration:
 
 def demonstrate(rule: Rule) -> Demonstration | str:
     """The first rewrite that comes about, or why none does. Runs the rule's example; the same every time."""
-    reason = "no operands meet the guards"
+    reason = "no operands meet the preconditions"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for number, example in enumerate(examples_of(rule)):
             for values in _small_first(rule, number, example):
-                made = _applied(rule, example, values)
-                if not isinstance(made, str):
-                    return Demonstration(example.program, made, shown(values))
-                reason = made
+                result = _applied(rule, example, values)
+                if not isinstance(result, str):
+                    return Demonstration(example.program, result, describe_operands(values))
+                reason = result
     return reason
 
 
 def _small_first(rule: Rule, number: int, example: Example) -> Iterator[dict[str, object]]:
     drawn = (draw(example, random.Random(f"{rule.name} {number} {i}")) for i in range(TRIES))
-    found = [values for values in drawn if values is not None]
-    yield from sorted(found, key=lambda values: not 0 < _elements(values) <= _FEW)
+    admitted = [values for values in drawn if values is not None]
+    yield from sorted(admitted, key=lambda values: not 0 < _elements(values) <= _FEW)
 
 
 def _elements(values: dict[str, object]) -> int:
@@ -65,13 +65,13 @@ def _applied(rule: Rule, example: Example, values: dict[str, object]) -> Variant
     call = Call((), values).copy()
     reseed()
     probe.instance()(**call.kwargs)
-    reason = "its example has no place for it"
-    for found in find_sites(example.syntax, probe.facts(), [rule]):
-        if isinstance(found, NearMiss):
-            reason = found.reason
+    reason = "it fits nowhere in its example"
+    for place in find_sites(example.syntax, probe.facts(), [rule]):
+        if isinstance(place, NearMiss):
+            reason = place.reason
             continue
         try:
-            return apply(original(example.program), [found])
+            return apply(original(example.program), [place])
         except CannotRewrite as error:
-            reason = f"it writes what is no Python: {error}"
+            reason = f"the rewritten program is not valid Python: {error}"
     return reason

@@ -232,11 +232,11 @@ def _compare_gradient(rule: Rule, a: torch.Tensor | None, b: torch.Tensor | None
         a, b = torch.view_as_real(a.resolve_conj()), torch.view_as_real(b.resolve_conj())
     eps = torch.finfo(a.dtype).eps
     a, b = a.double(), b.double()
-    known = a.isfinite()
-    if not bool(known.any()):
+    finite = a.isfinite()
+    if not bool(finite.any()):
         return None
-    scale = max(1.0, float(a[known].abs().amax()), size)
-    off = known & ~((a - b).abs() <= (4000 if rule.exact is Exactness.REAL else 400) * eps * scale)
+    scale = max(1.0, float(a[finite].abs().amax()), size)
+    off = finite & ~((a - b).abs() <= (4000 if rule.exact is Exactness.REAL else 400) * eps * scale)
     if not bool(off.any()):
         return None
     at = int(off.reshape(-1).nonzero()[0])

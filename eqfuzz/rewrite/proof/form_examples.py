@@ -85,16 +85,16 @@ class CallExample:
 @cache
 def samples() -> tuple[CallExample, ...]:
     """A sample of every overload whose parameters are tensors, numbers and dimensions, and that draws nothing."""
-    found: dict[tuple[str, tuple[str, ...]], CallExample] = {}
+    examples_by_call: dict[tuple[str, tuple[str, ...]], CallExample] = {}
     for path in functions().values():
         operator = operator_at(path)
         if operator is None or canonical(path) != path or _is_special(operator.aten):
             continue
         for signature in operator.signatures:
-            made = None if signature.random else _sample(operator, signature)
-            if made is not None and (operator.aten, made.arguments) not in _BARE:
-                found.setdefault((path, made.arguments), made)
-    return tuple(found.values())
+            example = None if signature.random else _sample(operator, signature)
+            if example is not None and (operator.aten, example.arguments) not in _BARE:
+                examples_by_call.setdefault((path, example.arguments), example)
+    return tuple(examples_by_call.values())
 
 
 def _is_special(aten: str) -> bool:
@@ -131,11 +131,11 @@ def _sample(operator: TorchOperator, signature: Signature) -> CallExample | None
     for parameter in signature.parameters:
         if parameter.default is not REQUIRED:
             continue
-        made = None if parameter.keyword_only else _argument(parameter, tensors, sorts)
-        if made is None:
+        text = None if parameter.keyword_only else _argument(parameter, tensors, sorts)
+        if text is None:
             return None
         names.append(parameter.name)
-        arguments.append(made)
+        arguments.append(text)
     return CallExample(operator, signature, tuple(names), tuple(arguments), tuple(sorts)) if "x" in sorts else None
 
 

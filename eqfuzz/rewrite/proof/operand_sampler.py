@@ -82,8 +82,8 @@ def _base_shape(rng: random.Random) -> tuple[int, ...]:
 
 
 def _broadcast_partner(shape: tuple[int, ...], rng: random.Random) -> tuple[int, ...]:
-    kept = shape[rng.randrange(len(shape) + 1) :]
-    return tuple(1 if rng.random() < 0.3 else size for size in kept)
+    trailing = shape[rng.randrange(len(shape) + 1) :]
+    return tuple(1 if rng.random() < 0.3 else size for size in trailing)
 
 
 def _build(operand: Operand, rng: random.Random) -> Any:

@@ -65,13 +65,13 @@ def prove(rule: Rule, draws: int = DRAWS, *, compiled: int = COMPILED) -> Proof:
 
 def operands(example: Example, name: str, count: int) -> Iterator[Values]:
     """``count`` operands drawn freely, if the example takes so many, and more of each dtype that it takes."""
-    found = 0
+    count_drawn = 0
     for i in range(2 * count):
-        if found == count:
+        if count_drawn == count:
             break
         values = draw(example, random.Random(f"{name} {i}"))
         if values is not None:
-            found += 1
+            count_drawn += 1
             yield values
     for dtype in ALL_DTYPES:
         for i in range(max(1, count // 20)):
@@ -83,7 +83,7 @@ def operands(example: Example, name: str, count: int) -> Iterator[Values]:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """One thread, for tensors this small, and no log of what Dynamo refuses: it is asked in order to refuse."""
+    """One thread, because tensors are small, and no log of graph breaks in Dynamo, which are expected."""
     threads, logger = torch.get_num_threads(), logging.getLogger("torch")
     level = logger.level
     torch.set_num_threads(1)
@@ -109,37 +109,37 @@ class _Attempt:
         if len(examples) > MANY:
             return self._run_many(examples, draws, compiled)
         for number, example in enumerate(examples):
-            found = list(operands(example, f"{self.rule.name} {number}", draws))
-            self.draws += len(found)
-            if len(found) < draws:
-                self.problems.append(f"only {len(found)} of {draws} draws met the guards")
-            self._require_sites(self._try(example, found), len(found))
+            drawn = list(operands(example, f"{self.rule.name} {number}", draws))
+            self.draws += len(drawn)
+            if len(drawn) < draws:
+                self.problems.append(f"only {len(drawn)} of {draws} draws met the preconditions")
+            self._require_sites(self._try(example, drawn), len(drawn))
             if compiled and not self.problems:
-                self._ask_dynamo(example, found, compiled)
+                self._ask_dynamo(example, drawn, compiled)
         return Proof(self.rule, self.draws, self.rewrites, tuple(self.problems))
 
     def _run_many(self, examples: Sequence[Example], draws: int, compiled: int) -> Proof:
         """A few operands for each example; Dynamo is asked about some, evenly spread."""
         each = max(3, draws * MANY // len(examples))
-        made = 0
+        sited = 0
         for number, example in enumerate(examples):
-            found = list(itertools.islice(operands(example, f"{self.rule.name} {number}", each), each))
-            self.draws += len(found)
-            if not found:
+            drawn = list(itertools.islice(operands(example, f"{self.rule.name} {number}", each), each))
+            self.draws += len(drawn)
+            if not drawn:
                 self.problems.append(f"no operands are found for {example.program.source}")
             before = len(self.problems)
-            made += self._try(example, found)
+            sited += self._try(example, drawn)
             if compiled and not self.problems and number % max(1, len(examples) // MANY) == 0:
-                self._ask_dynamo(example, found, 1)
+                self._ask_dynamo(example, drawn, 1)
             self.problems[before:] = [f"{problem}\nin {example.program.source}" for problem in self.problems[before:]]
-        self._require_sites(made, self.draws)
+        self._require_sites(sited, self.draws)
         return Proof(self.rule, self.draws, self.rewrites, tuple(self.problems))
 
-    def _try(self, example: Example, found: Sequence[Values]) -> int:
-        """For how many operands the rule makes something; stops at the first that shows it wrong."""
+    def _try(self, example: Example, drawn: Sequence[Values]) -> int:
+        """The number of operands for which the rule has a site; stops at the first that refutes it."""
         is_equation = not self.rule.is_generator
         sited = 0
-        for index, values in enumerate(found):
+        for index, values in enumerate(drawn):
             if is_equation and not self._agrees(example.run, right_of(self.rule), values, index):
                 return sited
             if is_equation and index >= REWRITTEN:
@@ -159,17 +159,17 @@ class _Attempt:
 
     def _require_sites(self, sited: int, draws: int) -> None:
         if self.rule.is_generator and not self.problems and sited < max(1, draws // 4):
-            self.problems.append(f"makes something of its example for only {sited} of {draws} operands")
+            self.problems.append(f"applies to its example for only {sited} of {draws} operands")
 
     def _rewritten(self, example: Example, values: Values) -> tuple[list[Run], str]:
-        """What the rule makes of the example, and why not where it makes nothing."""
+        """The rewritten examples, and the reason where there are none."""
         sites, reasons = sites_on(self.rule, example, values)
         programs: list[Run] = []
         for site in sites:
             try:
                 programs.append(running(apply(original(example.program), [site]).program))
             except CannotRewrite as error:
-                self.problems.append(f"writes what is no Python: {error}")
+                self.problems.append(f"the rewritten program is not valid Python: {error}")
         return programs, reasons[0] if reasons else "nothing fits"
 
     def _agrees(self, left: Run, right: Run, values: Values, seed: int) -> bool:
@@ -180,12 +180,12 @@ class _Attempt:
                 f"the right side raises {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
             )
         if problem is not None:
-            self.problems.append(f"{problem}\non {shown(values)}")
+            self.problems.append(f"{problem}\non {describe_operands(values)}")
         return problem is None
 
-    def _ask_dynamo(self, example: Example, found: Sequence[Values], count: int) -> None:
+    def _ask_dynamo(self, example: Example, drawn: Sequence[Values], count: int) -> None:
         """Dynamo must take the right side as one graph where it takes the left, unless the rule says otherwise."""
-        for values in found[:count]:
+        for values in drawn[:count]:
             if not _one_graph(example.program, values):
                 continue
             sites, _ = sites_on(self.rule, example, values)
@@ -194,7 +194,9 @@ class _Attempt:
                     not _one_graph(apply(original(example.program), [site]).program, values)
                     and not self.rule.breaks_graph
                 ):
-                    self.problems.append(f"Dynamo breaks the graph and the rule does not say so\non {shown(values)}")
+                    self.problems.append(
+                        f"Dynamo breaks the graph and the rule does not say so\non {describe_operands(values)}"
+                    )
                     return
 
 
@@ -204,22 +206,22 @@ def _one_graph(program: Program, values: Values) -> bool:
     compiled = torch.compile(Loaded(program).instance(), backend="eager", fullgraph=True)
     try:
         compiled(**Call((), values).copy().kwargs)
-    except Exception:  # a graph break has many names; what it says is Dynamo's affair, that it comes is the answer
+    except Exception:  # a graph break raises many types; that it is raised is the answer
         return False
     return True
 
 
 def sites_on(rule: Rule, example: Example, values: Values) -> tuple[list[Site], list[str]]:
-    """What the rule makes of the example on these operands, and its reasons for what it leaves."""
+    """The rule's sites in the example on these operands, and the reasons of its near misses."""
     probe = Probe(example.program, example.syntax)
     call = Call((), values).copy()
     reseed()
     probe.instance()(**call.kwargs)
-    found = list(find_sites(example.syntax, probe.facts(), [rule]))
-    return [s for s in found if isinstance(s, Site)], [n.reason for n in found if isinstance(n, NearMiss)]
+    places = list(find_sites(example.syntax, probe.facts(), [rule]))
+    return [s for s in places if isinstance(s, Site)], [n.reason for n in places if isinstance(n, NearMiss)]
 
 
-def shown(values: Values) -> str:
+def describe_operands(values: Values) -> str:
     """Operands in a line: dtype, shape, strides and few elements."""
 
     def one(value: Any) -> str:

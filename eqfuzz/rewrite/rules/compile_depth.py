@@ -14,7 +14,7 @@ from eqfuzz.program import shipped
 
 
 class CompileStage(IntEnum):
-    """Stages in order; a rule's level is the last one that can still tell both sides apart.
+    """Stages in order; a rule's level is the last one at which both sides still differ.
 
     ``NOWHERE``: Dynamo traces both sides to one graph. ``KERNEL``: the C++ kernels differ.
     """

@@ -25,14 +25,14 @@ Bindings = dict[str, cst.BaseExpression]
 
 @dataclasses.dataclass(frozen=True)
 class EquationMatch:
-    """A left side that fits: what each parameter is bound to, in order of evaluation."""
+    """A left side that fits: the node bound to each parameter, in order of evaluation."""
 
     bindings: Bindings
 
 
 @dataclasses.dataclass(frozen=True)
 class Called:
-    """A call in a left side: the path that stands for all names of what is called, and how it may be read."""
+    """A call in a left side: the canonical path of its callee, and its readings."""
 
     path: str
     receiver: cst.BaseExpression | None
@@ -88,7 +88,7 @@ class Equation:
         return self._calls[call]
 
     def match(self, node: cst.BaseExpression, syntax: Syntax, shadowed: frozenset[str]) -> EquationMatch | None:
-        """Bind the left side to ``node``; syntax only, facts are the guards' matter."""
+        """Bind the left side to ``node``; syntax only, facts are checked by the preconditions."""
         bindings: Bindings = {}
         matcher = _Matcher(self, syntax, shadowed, bindings)
         return EquationMatch(bindings) if matcher.same(self.left, node) else None
@@ -296,7 +296,7 @@ def path_of(node: cst.CSTNode, imports: Mapping[str, str]) -> str | None:
 
 
 def _parts(node: cst.CSTNode) -> list[cst.CSTNode]:
-    """Children that carry meaning: no whitespace, brackets or commas."""
+    """Children that carry meaning: no whitespace, parentheses or commas."""
     dropped = (
         cst.BaseParenthesizableWhitespace,
         cst.LeftParen,

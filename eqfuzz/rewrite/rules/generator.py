@@ -1,7 +1,7 @@
-"""Generators: rules that write source text themselves, for what no equation between expressions can say.
+"""Generators: rules that write source text themselves, for rewrites that are no equation between two expressions.
 
-A generator is a function under the decorator ``rule`` whose first parameter is annotated with the libcst nodes that
-it wants to see and whose second is the RewriteContext. It yields every way in which it can write that node anew::
+A generator is a function decorated with ``rule`` whose first parameter is annotated with the libcst nodes that it
+handles and whose second is the RewriteContext. It yields every way in which it can rewrite that node::
 
     @rule(exact="bitwise", example='''
     def program(x, y):
@@ -10,15 +10,15 @@ it wants to see and whose second is the RewriteContext. It yields every way in w
         return x
     ''')
     def unrolled(loop: cst.For, ctx: RewriteContext):
-        \"\"\"A loop over a range of known length, turn by turn.\"\"\"
+        \"\"\"A loop over a range of known length, iteration by iteration.\"\"\"
         numbers = ctx.value(loop.iter, "range")
         ...
         yield "\\n".join(turns)
 
-What is yielded is text for the node itself (statements as lines without indentation), an Edit, or a tuple of these
-where other places change too (``ctx.ahead``, ``ctx.hoisted``, ``ctx.define``, ``ctx.replace``). ``skip("reason")`` says
-why nothing comes. Statement nodes (``cst.For``, ``cst.Assign``, ``cst.Return`` …) are offered when they stand alone on
-their line in a function of the code under test, expression nodes wherever their value may be replaced.
+It yields text for the node itself (statements as lines without indentation), an Edit, or a tuple of these where other
+places change too (``ctx.ahead``, ``ctx.hoisted``, ``ctx.define``, ``ctx.replace``). ``skip("reason")`` says why there
+is no rewrite. Statement nodes (``cst.For``, ``cst.Assign``, ``cst.Return`` …) are offered when they are alone on their
+line in a function of the code under test, expression nodes wherever their value may be replaced.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from eqfuzz.rewrite.source.edit import Edit, Skip
 from eqfuzz.rewrite.source.syntax import Expression, Statement, Syntax
 
 Written = str | Edit | tuple[str | Edit, ...]
-"""What a generator yields."""
+"""The values that a generator yields."""
 
 
 class GeneratorRule:
@@ -50,12 +50,12 @@ class GeneratorRule:
     ) -> Iterator[tuple[tuple[Edit, ...], RewriteContext] | str]:
         """Every way to write the node here as edits, the one of the node itself first; or why there is none.
 
-        Names and imports that were asked for before one change may serve the next, so they add up.
+        Names and imports requested for one change may be used by the next ones, so they accumulate.
         """
         place = RewriteContext(syntax, facts, here)
-        made = self._write(here.node, place)
+        changes = self._write(here.node, place)
         try:
-            for written in made:
+            for written in changes:
                 yield self._edits(written, place), place
         except Skip as reason:
             yield str(reason)
@@ -81,6 +81,6 @@ def _is_atom(text: str) -> bool:
         return False
     try:
         node = cst.parse_expression(text)
-    except cst.ParserSyntaxError:  # told when the variant is compiled
+    except cst.ParserSyntaxError:  # reported when the variant is compiled
         return False
     return bool(node.lpar) or isinstance(node, (cst.Name, cst.Call, cst.Attribute, cst.Subscript, cst.List, cst.Dict))

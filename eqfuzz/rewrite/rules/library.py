@@ -128,15 +128,15 @@ def _is_skipped(path: Path) -> bool:
 def _rules_of(path: Path) -> list[Rule]:
     module = _import(path)
     return [
-        made
+        rule
         for value in vars(module).values()
-        for made in getattr(value, "rules", ())
-        if isinstance(made, Rule) and made.function.__globals__ is vars(module)
+        for rule in getattr(value, "rules", ())
+        if isinstance(rule, Rule) and rule.function.__globals__ is vars(module)
     ]
 
 
 def _require_well_formed(rule: Rule) -> None:
-    """What is wrong with an equation's two sides is told at load, not at the first match. Raises RuleError."""
+    """Check an equation's two sides when it is loaded, not at the first match. Raises RuleError."""
     if rule.is_generator:
         return
     try:
@@ -159,7 +159,7 @@ def _import(path: Path) -> types.ModuleType:
         if error.filename != str(path):
             raise RuleError(_blame(error, path)) from error
         raise RuleError(f"{shortened(path)}: {error.strerror}") from error
-    except (Exception, SystemExit) as error:  # it is the user's code: whatever it raises is told at its own line
+    except (Exception, SystemExit) as error:  # it is the user's code: whatever it raises is reported at its own line
         raise RuleError(_blame(error, path)) from error
     return module
 
@@ -182,7 +182,7 @@ def _blame(error: BaseException, path: Path) -> str:
 def _at(place: str, message: str) -> str:
     """``message`` at ``place``, unless it begins with a place in the same file already."""
     file = Path(place.rpartition(":")[0] or place).absolute()
-    told, _, rest = message.partition(":")
-    if Path(told) == file:
+    prefix, _, rest = message.partition(":")
+    if Path(prefix) == file:
         return f"{shortened(file)}:{rest}"
     return f"{place}: {message}"

@@ -104,7 +104,7 @@ def rule(
         examples = (example,) if isinstance(example, str) else tuple(example)
         if bool(nodes) != bool(examples):
             raise RuleError(f"{path}:{line}: a generator needs an example, and an equation is its own")
-        made = Rule(
+        declared = Rule(
             name=f"{_family(path)}/{function.__name__}",
             function=function,
             sorts={} if nodes else sorts_of(function),
@@ -117,9 +117,9 @@ def rule(
             nodes=nodes,
             examples=tuple(textwrap.dedent(text).strip() + "\n" for text in examples),
         )
-        function.rules = [made]  # type: ignore[attr-defined]
+        function.rules = [declared]  # type: ignore[attr-defined]
         if both_ways:
-            back = dataclasses.replace(made, name=made.name + "_back", reverse=True)
+            back = dataclasses.replace(declared, name=declared.name + "_back", reverse=True)
             function.rules.append(back)  # type: ignore[attr-defined]
         return function
 
@@ -137,9 +137,9 @@ def _nodes(function: Callable[..., Any], place: str) -> tuple[type[cst.CSTNode],
     annotation = parameters[0].annotation if parameters else None
     if isinstance(annotation, str) and annotation not in SORTS:  # under `from __future__ import annotations`
         annotation = eval(annotation, function.__globals__)
-    asked = get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
-    classes = tuple(c for c in asked if isinstance(c, type) and issubclass(c, cst.CSTNode))
-    if classes and (len(classes) != len(asked) or len(parameters) != 2):
+    annotated = get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
+    classes = tuple(c for c in annotated if isinstance(c, type) and issubclass(c, cst.CSTNode))
+    if classes and (len(classes) != len(annotated) or len(parameters) != 2):
         raise RuleError(f"{place}: a generator takes a libcst node and the place")
     return classes
 

@@ -1,4 +1,4 @@
-"""The user's own rule files beside the shipped rules: same form, same checks, told before anything runs."""
+"""The user's rule files beside the shipped rules: same form, same checks, errors raised before anything runs."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _SAMPLES = (
     Fact("int", 1),
     Fact("ints", (1, 2), length=2),
 )
-"""Facts to show to a guard, only to see which names it asks for."""
+"""Facts passed to a precondition only to see which names it reads."""
 
 
 def known_rules(paths: Sequence[Path] = ()) -> tuple[Rule, ...]:
     """The shipped rules and those of the user's files and folders, by name.
 
-    Raises RuleError in one line that names file and line: a file does not load, a rule is not well formed, a guard
-    asks for a parameter that is not there, two rules have one name, or there is no rule at all.
+    Raises RuleError with a message of one line that names file and line: a file does not load, a rule is not well
+    formed, a precondition reads a parameter that does not exist, two rules have one name, or there is no rule at all.
     """
     rules = {r.name: r for r in shipped_rules()}
     for path in dict.fromkeys(p.absolute() for p in paths):
@@ -65,16 +65,16 @@ def _require_sound_declaration(rule: Rule) -> None:
         ) from error
     for example in examples:
         for guard in rule.where:
-            for name in _asked(guard):
+            for name in _names_read(guard):
                 if name not in example.sorts and name != "result":
-                    known = ", ".join(example.sorts) or "none"
+                    parameters = ", ".join(example.sorts) or "none"
                     raise RuleError(
-                        f"{place_of(rule)}: guard {guard.text!r} asks for {name!r}; the parameters: {known}"
+                        f"{place_of(rule)}: precondition {guard.text!r} reads {name!r}; the parameters: {parameters}"
                     )
 
 
 class _FactRecorder(dict[str, Fact]):
-    """Gives the same fact for every name, and remembers the names."""
+    """Gives the same fact for every name, and records the names."""
 
     def __init__(self, fact: Fact) -> None:
         super().__init__()
@@ -86,10 +86,10 @@ class _FactRecorder(dict[str, Fact]):
         return self.fact
 
 
-def _asked(guard: Precondition) -> Iterator[str]:
+def _names_read(guard: Precondition) -> Iterator[str]:
     for fact in _SAMPLES:
         visit = _FactRecorder(fact)
-        # A made-up fact may be none that the guard can take; what it makes of real ones is for the proof to see.
+        # A sample fact may be one that the precondition cannot take; the proof tries it on real ones.
         with contextlib.suppress(Exception):
             guard.check(visit)
         yield from visit.names

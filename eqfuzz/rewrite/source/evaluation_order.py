@@ -12,7 +12,7 @@ from eqfuzz.rewrite.source.syntax import children
 
 
 def held_back(expression: cst.BaseExpression, statement: cst.CSTNode, *, pure: bool | None = None) -> str | None:
-    """Why ``expression`` cannot be evaluated ahead of ``statement``, or None when nobody could tell.
+    """Why ``expression`` cannot be evaluated ahead of ``statement``, or None where that makes no difference.
 
     ``pure`` says whether it has no side effects, where that is not to be judged by its own syntax: a name that stands
     for a call.

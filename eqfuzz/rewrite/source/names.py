@@ -73,11 +73,11 @@ def _of_one(node: ast.AST) -> tuple[set[str], set[str]]:
 
 
 def _of_function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> tuple[set[str], set[str]]:
-    given = node.args
-    outside = [*given.defaults, *(d for d in given.kw_defaults if d is not None)]
+    own = node.args
+    outside = [*own.defaults, *(d for d in own.kw_defaults if d is not None)]
     if not isinstance(node, ast.Lambda):
         outside += node.decorator_list
-    parameters = [*given.posonlyargs, *given.args, *given.kwonlyargs, *(a for a in (given.vararg, given.kwarg) if a)]
+    parameters = [*own.posonlyargs, *own.args, *own.kwonlyargs, *(a for a in (own.vararg, own.kwarg) if a)]
     inside = [node.body] if isinstance(node, ast.Lambda) else node.body
     reads, stores = _of(inside)
     shared = {

@@ -51,7 +51,7 @@ class Statement:
 class Expression:
     """One expression of the code under test.
 
-    ``locals`` are the names bound in the enclosing functions; ``enclosed`` says that no brackets are needed
+    ``locals`` are the names bound in the enclosing functions; ``enclosed`` says that no parentheses are needed
     whatever is put in its place (a whole argument, right-hand side, returned value or bracketed item);
     ``identity`` that the object matters here and not only its value (``x.grad``, ``x.add_(1)``, ``x is y``).
     """
@@ -82,14 +82,14 @@ class Syntax:
         _Collector(self).collect()
 
     def span(self, node: cst.CSTNode) -> Span:
-        """Offsets of ``node`` without brackets around it."""
+        """Offsets of ``node`` without parentheses around it."""
         position = self._positions[node]
         start = self._line_starts[position.start.line - 1] + position.start.column
         end = self._line_starts[position.end.line - 1] + position.end.column
         return start, end
 
     def text_of(self, node: cst.CSTNode) -> str:
-        """The source text of ``node`` without brackets around it; also of a node that the text does not contain."""
+        """The source text of ``node`` without parentheses around it; also of a node that the text does not contain."""
         if node not in self._positions:
             return cst.Module([]).code_for_node(node)
         start, end = self.span(node)
@@ -109,16 +109,16 @@ class Syntax:
 
 def imports_of(source: str) -> dict[str, str]:
     """Module-level imported names of a source text, each with the dotted path that it stands for."""
-    found: dict[str, str] = {}
+    imports: dict[str, str] = {}
     for statement in parse(source).body:
         if isinstance(statement, ast.Import):
             for alias in statement.names:
                 root = alias.name.partition(".")[0]
-                found[alias.asname or root] = alias.name if alias.asname else root
+                imports[alias.asname or root] = alias.name if alias.asname else root
         elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
             names = [alias for alias in statement.names if alias.name != "*"]
-            found |= {alias.asname or alias.name: f"{statement.module}.{alias.name}" for alias in names}
-    return found
+            imports |= {alias.asname or alias.name: f"{statement.module}.{alias.name}" for alias in names}
+    return imports
 
 
 def _module_names(module: cst.Module) -> Iterator[str]:
@@ -271,7 +271,7 @@ class _Collector(cst.CSTVisitor):
                 self.skipped.add(id(inner))
 
     def _mark_children(self, node: cst.CSTNode) -> None:
-        """Mark which children of ``node`` must be left alone, and which need no brackets."""
+        """Mark which children of ``node`` must be left alone, and which need no parentheses."""
         skip, enclosed = self.skipped, self.enclosed
         match node:
             case cst.AssignTarget() | cst.CompFor() | cst.For():

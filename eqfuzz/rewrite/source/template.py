@@ -32,7 +32,7 @@ _EMPTY = cst.Module([])
 
 @dataclasses.dataclass(frozen=True)
 class Replacement:
-    """Text of a right side; ``atom`` when it never needs brackets; import lines that it relies on."""
+    """Text of a right side; ``atom`` when it never needs parentheses; import lines that it relies on."""
 
     text: str
     atom: bool
@@ -57,7 +57,7 @@ class ReplacementTemplate:
 
     def __init__(self, code: str, parameters: Collection[str], imports: Mapping[str, str]) -> None:
         body = parse_expression(f"({code.strip()})")
-        text = ast.unparse(body)  # one line, no needless brackets; tuples keep theirs
+        text = ast.unparse(body)  # one line, no needless parentheses; tuples keep theirs
         tree = parse_expression(text)
         self._parameters = frozenset(parameters)
         self._imports = dict(imports)
@@ -92,13 +92,13 @@ class ReplacementTemplate:
                     repeated = self.order.count(piece.text) > 1
                     written.append(_operand(piece.text, node, syntax, repeated, temporaries))
                 case "path":
-                    known = spelled(piece.text, imports)
-                    if known is None:
+                    name = local_name(piece.text, imports)
+                    if name is None:
                         module = piece.text.partition(".")[0]
                         if module in taken:
                             return f"the name {module} means something else here"
                         new_imports.append(f"import {module}")
-                    written.append(known or piece.text)
+                    written.append(name or piece.text)
                 case "builtin":
                     if piece.text in taken:
                         return f"the name {piece.text} means something else here"
@@ -205,7 +205,7 @@ def _at_once(tree: ast.expr) -> bool:
     )
 
 
-def spelled(path: str, imports: Mapping[str, str]) -> str | None:
+def local_name(path: str, imports: Mapping[str, str]) -> str | None:
     """A dotted path as the seed would write it, or None when it imports no part of it."""
     parts = path.split(".")
     for cut in range(len(parts), 0, -1):
@@ -221,7 +221,7 @@ def _needs_temporary(node: cst.BaseExpression) -> bool:
 
 
 def _operand(name: str, node: cst.BaseExpression, syntax: Syntax, repeated: bool, temporaries: dict[str, str]) -> str:
-    """An operand's own text, in brackets unless it is an atom; in a temporary when it is needed again."""
+    """An operand's own text, in parentheses unless it is an atom; in a temporary when it is needed again."""
     if name in temporaries:
         return temporaries[name]
     text = syntax.text_of(node)

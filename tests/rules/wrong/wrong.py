@@ -108,5 +108,5 @@ def half_types_keep_digits(x):
 
 @rule(exact="bitwise", where=[floating("x")])
 def view_for_a_copy(x):
-    """Whoever writes into the result now writes into the operand."""
+    """Writing into the result now writes into the operand."""
     return x.clone(), x.view(x.shape)

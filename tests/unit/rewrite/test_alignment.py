@@ -32,9 +32,11 @@ def variants(source: str):
     loaded, syntax = Loaded(program), Syntax(program.source)
     calls = loaded.calls(0)
     sites = sites_of(syntax, take_facts(program, syntax, calls), select(shipped_rules(), "layout/cloned"))
-    made = [apply(original(program), [site]) for site in sites if site.before == "row" or site.before.startswith("x[")]
-    assert made
-    return loaded, calls, made
+    rewritten = [
+        apply(original(program), [site]) for site in sites if site.before == "row" or site.before.startswith("x[")
+    ]
+    assert rewritten
+    return loaded, calls, rewritten
 
 
 def rows(start: int, stop: int, draw: str = "normal(8, 6)", weights: str = "normal(6, 40)") -> str:
@@ -43,14 +45,14 @@ def rows(start: int, stop: int, draw: str = "normal(8, 6)", weights: str = "norm
 
 @pytest.mark.parametrize("start", [1, 2, 3, 5])
 def test_a_copy_of_a_view_off_the_boundary_may_round_differently_later(start):
-    loaded, calls, made = variants(rows(start, start + 3))
+    loaded, calls, rewritten = variants(rows(start, start + 3))
     plain = observe(loaded.instance, calls)
-    known = reference(loaded.instance, calls, seed=0, samples=8)
-    for variant in made:
+    bounds = reference(loaded.instance, calls, seed=0, samples=8)
+    for variant in rewritten:
         assert variant.exactness is Exactness.ULP
         other = Loaded(variant.program)
         copied = observe(other.instance, calls)
-        verdict = judge_rewrite(plain, copied, known, reference(other.instance, calls, seed=0, samples=8), "ulp")
+        verdict = judge_rewrite(plain, copied, bounds, reference(other.instance, calls, seed=0, samples=8), "ulp")
         assert verdict.kind is VerdictKind.AGREE, verdict.message
 
 

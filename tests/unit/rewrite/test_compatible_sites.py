@@ -41,8 +41,8 @@ def inserting(name):
 def test_no_site_mentions_a_variable_that_another_renames(first):
     renamed = of("variables/renamed_variable", lambda site: SOURCE[slice(*site.edits[0].span)] == "a")
     pair = [renamed, inserting("a")]
-    crowd = SiteSet(SOURCE)
-    assert [crowd.admit(pair[first]), crowd.admit(pair[1 - first])] == [True, False]
+    admitted = SiteSet(SOURCE)
+    assert [admitted.admit(pair[first]), admitted.admit(pair[1 - first])] == [True, False]
     other = SiteSet(SOURCE)
     assert other.admit(renamed)
     assert other.admit(inserting("b"))
@@ -50,28 +50,28 @@ def test_no_site_mentions_a_variable_that_another_renames(first):
 
 def test_no_site_mentions_a_variable_that_another_deletes():
     deleted = of("temporaries/deleted_after_last_use", lambda site: "del a" in site.text)
-    crowd = SiteSet(SOURCE)
-    assert crowd.admit(deleted)
-    assert not crowd.admit(inserting("a"))
+    admitted = SiteSet(SOURCE)
+    assert admitted.admit(deleted)
+    assert not admitted.admit(inserting("a"))
 
 
 def test_names_bound_inside_expressions_are_bound_once():
     binding = [site for site in SITES if "t1 :=" in site.text]
     assert len({site.span for site in binding}) > 1
     assert all("t1" in site.names for site in binding)
-    crowd = SiteSet(SOURCE)
-    assert [crowd.admit(site) for site in binding].count(True) == 1
+    admitted = SiteSet(SOURCE)
+    assert [admitted.admit(site) for site in binding].count(True) == 1
 
 
 def test_strides_do_not_change_where_another_site_reads_them():
     changing = next(site for site in SITES if site.rule.layout and "y.t()" in site.before)
     reading = next(s for s in SITES if ".view(" in s.text and not s.rule.layout and not s.clashes(changing))
-    crowd = SiteSet(SOURCE)
-    assert crowd.admit(changing)
-    assert not crowd.admit(reading)
+    admitted = SiteSet(SOURCE)
+    assert admitted.admit(changing)
+    assert not admitted.admit(reading)
 
 
 def test_insertions_of_one_rule_do_not_pile_up():
-    crowd = SiteSet(SOURCE)
-    assert crowd.admit(inserting("b"))
-    assert not crowd.admit(inserting("a"))
+    admitted = SiteSet(SOURCE)
+    assert admitted.admit(inserting("b"))
+    assert not admitted.admit(inserting("a"))

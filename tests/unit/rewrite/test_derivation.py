@@ -30,14 +30,14 @@ def test_single_steps_of_what_was_rewritten_at_once_stand_alone(seed):
 
 
 @pytest.mark.parametrize(
-    ("step", "told"),
+    ("step", "message"),
     [
         (RewriteStep("algebra/there_is_none", 1, "x", "y"), "no such rule"),
         (RewriteStep(SITES[0].rule.name, 1, "not in the program", ""), "left to rewrite"),
     ],
 )
-def test_a_step_without_a_place_is_told(step, told):
-    with pytest.raises(CannotRewrite, match=told):
+def test_step_without_a_place_raises(step, message):
+    with pytest.raises(CannotRewrite, match=message):
         rederive(START, study, RULES, [step])
 
 

@@ -40,11 +40,11 @@ def test_it_agrees_with_the_symbol_table(text: str) -> None:
     (function,) = symtable.symtable(f"def scope():\n{body}\n", "<test>", "exec").get_children()
     stored = {s.get_name() for s in function.get_symbols() if s.is_assigned() or s.is_imported()}
     taken = {s.get_name() for s in function.get_symbols() if s.is_referenced()} | _free(function)
-    found = names_in(text)
+    names = names_in(text)
     # From Python 3.12 on, the table of a function has what its comprehensions bind as well.
-    assert found.stores == {n for n in stored - _bound_by_comprehensions(text) if not n.startswith(".")}
-    assert taken - stored <= found.reads
-    assert found.reads <= taken | stored
+    assert names.stores == {n for n in stored - _bound_by_comprehensions(text) if not n.startswith(".")}
+    assert taken - stored <= names.reads
+    assert names.reads <= taken | stored
 
 
 def _bound_by_comprehensions(text: str) -> set[str]:
@@ -62,6 +62,6 @@ def _free(table: symtable.SymbolTable) -> set[str]:
 
 
 def test_nonlocal_is_read_and_stored_outside() -> None:
-    found = names_in("def g():\n    nonlocal t\n    t = t + y\ng()")
-    assert found.stores == {"g", "t"}
-    assert {"t", "y", "g"} <= found.reads
+    names = names_in("def g():\n    nonlocal t\n    t = t + y\ng()")
+    assert names.stores == {"g", "t"}
+    assert {"t", "y", "g"} <= names.reads

@@ -205,5 +205,5 @@ def test_an_object_may_answer_for_its_class_in_its_own_code():
     """)
     program = recognise(source, "stand_in.py")
     facts = take_facts(program, Syntax(source), [Call((torch.ones(3),), {})])
-    asked = "isinstance(one, float)"
-    assert facts.at((source.index(asked), source.index(asked) + len(asked)))[0].value is True
+    expression = "isinstance(one, float)"
+    assert facts.at((source.index(expression), source.index(expression) + len(expression)))[0].value is True

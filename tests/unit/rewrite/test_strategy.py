@@ -58,10 +58,10 @@ def test_limit_zero_means_all_and_nothing_comes_twice():
 
 
 def test_the_seed_decides():
-    def made(seed):
+    def sources(seed):
         return [v.program.source for v in each(original(PROGRAM), SITES, 8, random.Random(seed))]
 
-    assert made(1) == made(1) != made(2)
+    assert sources(1) == sources(1) != sources(2)
 
 
 def test_every_rewrites_many_places_at_once():

@@ -1,4 +1,4 @@
-"""Own rule files: what is wrong with them is told at their own line, before anything runs."""
+"""The user's rule files: errors are reported at their own line, before anything runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEADER = """\
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "told"),
+    ("text", "line", "message"),
     [
         ("def f(:\n", 8, "not valid Python"),
         ('@rule(exact="bitwise")\ndef r(x, k: "Foo"):\n    return x + k, k + x\n', 8, "unknown sort 'Foo'"),
@@ -31,17 +31,17 @@ HEADER = """\
         ('@rule(exact="bitwise")\ndef r(x):\n    return -x, x if x is None else -x\n', 8, "conditionally"),
         ('@rule(exact="bitwise")\ndef r(loop: cst.For, at):\n    yield "pass"\n', 8, "a generator needs an example"),
         ('@rule(exact="bitwse")\ndef r(x):\n    return -x, x * -1\n', 8, "'bitwse' is not a valid Exactness"),
-        ('@rule(exact="ulp", where=[floating("x", "z")])\ndef r(x):\n    return -x, x * -1\n', 8, "asks for 'z'"),
+        ('@rule(exact="ulp", where=[floating("x", "z")])\ndef r(x):\n    return -x, x * -1\n', 8, "reads 'z'"),
         ("def helper():\n    return no_such\n\n\nhelper()\n", 9, "NameError: name 'no_such' is not defined"),
     ],
 )
-def test_a_rule_file_that_is_not_right_is_told_at_its_line(tmp_path: Path, text: str, line: int, told: str) -> None:
+def test_faulty_rule_file_is_reported_at_its_line(tmp_path: Path, text: str, line: int, message: str) -> None:
     path = tmp_path / "mine.py"
     path.write_text(textwrap.dedent(HEADER) + text, encoding="utf-8")
     result = CliRunner().invoke(app, ["rules", "--rules-from", str(path)])
     assert result.exit_code == 2
     assert result.stderr.startswith(f"eqfuzz: --rules-from: {path}:{line}: ")
-    assert told in result.stderr
+    assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
