@@ -19,12 +19,12 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.programs import programs
+from benchmarks.targets import BatchJob, BatchMeasured, StockJob
 from eqfuzz.program.program import Program
 from eqfuzz.program.shipped import folder
 from eqfuzz.run.environment import Environment
@@ -56,8 +56,8 @@ def main() -> None:
 def _columns(scratch: Path, repeats: int, kinds: Sequence[str]) -> Table:
     spent: dict[tuple[str, str], list[float]] = defaultdict(list)
     environment = Environment(scratch)
-    stock = Pool(environment, Limits(), jobs=1, target="benchmarks.targets:run_stock")
-    batch = Pool(environment, Limits(), jobs=1, target="benchmarks.targets:run_batch")
+    stock = Pool(environment, Limits(), jobs=1, target=StockJob.TARGET)
+    batch = Pool(environment, Limits(), jobs=1, target=BatchJob.TARGET)
     with stock, batch:
         _one_each(stock, [next(programs(3, backward=True, seed=99))])
         _together(batch, [next(programs(3, backward=True, seed=98))])
@@ -96,34 +96,30 @@ def _processes(environment: Environment, chosen: Sequence[Program]) -> float:
 
 
 def _one_each(pool: Pool, chosen: Sequence[Program]) -> float:
-    return sum(_cost(pool, [program])[0] for program in chosen) / len(chosen)
+    return sum(_cost(pool, StockJob(programs=(program,)))[0] for program in chosen) / len(chosen)
 
 
 def _together(pool: Pool, chosen: Sequence[Program]) -> float:
-    return _cost(pool, chosen)[0] / len(chosen)
+    return _cost(pool, BatchJob(programs=tuple(chosen)))[0] / len(chosen)
 
 
 def _erased(pool: Pool, program: Program) -> float:
     """CPU seconds of a program for which the compiler generates the same code as for another."""
     same = [program.with_source(f"{program.source}\n# {number}\n") for number in range(BATCH)]
-    alone, _ = _cost(pool, [program.with_source(f"{program.source}\nAGAIN = 1\n")])
-    seconds, batch = _cost(pool, [program, *same])
-    if batch["erased"] != len(same):
-        raise SystemExit(f"{batch['erased']} of {len(same)} programs were recognised as the same")
+    alone, _ = _cost(pool, BatchJob(programs=(program.with_source(f"{program.source}\nAGAIN = 1\n"),)))
+    seconds, batch = _cost(pool, BatchJob(programs=(program, *same)))
+    erased = batch.erased if batch is not None else 0
+    if erased != len(same):
+        raise SystemExit(f"{erased} of {len(same)} programs were recognised as the same")
     return (seconds - alone) / len(same)
 
 
-def _cost(pool: Pool, chosen: Sequence[Program]) -> tuple[float, dict[str, Any]]:
-    """CPU seconds of one child that runs the programs, and its ``batch`` event."""
-    batch: dict[str, Any] = {}
-    for event in pool.run({"programs": [program.to_json() for program in chosen]}):
-        if event["event"] == "batch":
-            batch = event
-        if event["event"] == "exit":
-            if event["reason"] != "done":
-                raise SystemExit(f"{event['detail']}\n{event['output']}")
-            return event["cpu_seconds"], batch
-    raise SystemExit("the child ended without an exit event")
+def _cost(pool: Pool, job: StockJob | BatchJob) -> tuple[float, BatchMeasured | None]:
+    """CPU seconds of one child that runs the programs, and what it measured."""
+    reply = pool.ask(job)
+    if reply.exit.reason != "done":
+        raise SystemExit(f"{reply.exit.detail}\n{reply.exit.output}")
+    return reply.exit.cpu_seconds, reply.answer
 
 
 def _stages(out: Path, count: int) -> Table:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from collections.abc import Callable
-from typing import Any
+from typing import Literal
 
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.load import Loaded
@@ -12,12 +12,48 @@ from eqfuzz.program.program import Program
 from eqfuzz.rewrite.derivation import original
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.run.jobs.batch import BatchedCells
-from eqfuzz.run.jobs.case import Case
-from eqfuzz.run.jobs.cell_judge import CellJudge, JudgedCell
+from eqfuzz.run.jobs.cell_judge import CellJudge, open_cells
 from eqfuzz.run.jobs.loaded_program import LoadedVariant
 from eqfuzz.run.jobs.stage_timer import StageTimer
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.messages.job import ChildEvent, Emit, Job, JobTarget, StageEntered
+from eqfuzz.run.messages.seed_jobs import CellReport, RunJob
 
-Emit = Callable[[dict[str, Any]], None]
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BatchMeasured(ChildEvent):
+    """What became of a batch, and the wall seconds that it took."""
+
+    event: Literal["batch"] = "batch"
+    verdicts: tuple[str, ...]
+    erased: int
+    account: dict[str, float]
+    kernels: dict[str, int]
+    seconds: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StockJob(Job[BatchMeasured]):
+    """Compile one program as torch does."""
+
+    TARGET = "benchmarks.targets:TARGET"
+    EVENTS = (BatchMeasured,)
+    ANSWER = BatchMeasured
+
+    job: Literal["stock"] = "stock"
+    programs: tuple[Program, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BatchJob(Job[BatchMeasured]):
+    """Compile and judge unrelated programs in one batch."""
+
+    TARGET = "benchmarks.targets:TARGET"
+    EVENTS = (BatchMeasured,)
+    ANSWER = BatchMeasured
+
+    job: Literal["batch"] = "batch"
+    programs: tuple[Program, ...]
 
 
 def compile_one(program: Program) -> None:
@@ -31,51 +67,45 @@ def compile_one(program: Program) -> None:
         raise SystemExit(f"{program.name}: {compiled.calls[0].raised.message}")
 
 
-def run_stock(data: dict[str, Any], emit: Emit) -> None:
-    """Compile one program in a forked child, on torch's stock path."""
-    emit({"event": "stage", "stage": "compile", "seconds": 300.0})
-    compile_one(Program.from_json(data["programs"][0]))
+def run_stock(job: StockJob, emit: Emit) -> None:
+    """One program in a forked child, compiled as torch does."""
+    emit(StageEntered(stage="compile", seconds=300.0))
+    compile_one(job.programs[0])
 
 
-def run_batch(data: dict[str, Any], emit: Emit) -> None:
-    """Compile and judge unrelated programs in one batch of eqfuzz."""
-    programs = [Program.from_json(program) for program in data["programs"]]
-    case = Case(
-        program=programs[0],
-        seed=0,
-        rules=(),
-        strategy="each",
-        depth=1,
-        variants=0,
-        devices=("cpu",),
-        configs=(DEFAULT_CONFIG,),
-        load_seconds=60,
-        eager_seconds=60,
-        compile_seconds=300,
-        in_batches=True,
-    )
+def run_batch(job: BatchJob, emit: Emit) -> None:
+    """Programs that have nothing to do with each other, in one batch, judged too."""
+    limits = Limits(load_s=60, eager_s=60, compile_s=300)
+    run = RunJob(program=job.programs[0], limits=limits, configs=(DEFAULT_CONFIG,), variants=0, in_batches=True)
+    reports: list[CellReport] = []
+
+    def take(event: ChildEvent) -> None:
+        if isinstance(event, CellReport):
+            reports.append(event)
+        else:
+            emit(event)
+
     clock = StageTimer(emit)
     clock.enter("eager", 300.0)
-    cells: list[JudgedCell] = []
-    start = time.monotonic()
+    began = time.monotonic()
     subjects: list[LoadedVariant] = []
-    for number, program in enumerate(programs):
+    for number, program in enumerate(job.programs):
         loaded = Loaded(program)
         calls = loaded.calls(0)
         subjects.append(LoadedVariant(number, original(program), loaded, calls, observe(loaded.instance, calls)))
-    batches = BatchedCells(
-        case, CellJudge(case, clock, subjects[0], ()), lambda _v, _d, _c, judged: cells.append(judged)
-    )
+    batches = BatchedCells(run, CellJudge(run, clock, subjects[0]), take)
     for subject in subjects:
-        batches.add(subject)
+        batches.add(subject, open_cells(run, subject.number))
     batches.finish()
     emit(
-        {
-            "event": "batch",
-            "verdicts": [str(judged.verdict.kind) for judged in cells],
-            "erased": sum(judged.erased for judged in cells),
-            "account": clock.account(),
-            "kernels": batches.counts,
-            "seconds": time.monotonic() - start,
-        }
+        BatchMeasured(
+            verdicts=tuple(str(report.verdict.kind) for report in reports),
+            erased=sum(report.erased for report in reports),
+            account=clock.account(),
+            kernels=batches.counts,
+            seconds=time.monotonic() - began,
+        )
     )
+
+
+TARGET = JobTarget({StockJob: run_stock, BatchJob: run_batch})

@@ -50,7 +50,7 @@ def _audit(paths: list[Path], config: Config, seed: int, jobs: int, *, as_json: 
     from eqfuzz.mutate.run import seed_files
     from eqfuzz.report.run.console import make_console
     from eqfuzz.report.verbs.audit import AuditLines, AuditReport
-    from eqfuzz.run.jobs.compiled_audit import require_inductor
+    from eqfuzz.run.jobs.variant_jobs import require_inductor
 
     report = AuditLines(sys.stdout) if as_json else AuditReport(make_console())
     outcomes: list[FileAudit] = []

@@ -12,14 +12,16 @@ from pathlib import Path
 from eqfuzz.mutate.parallel import all_through
 from eqfuzz.mutate.seed_run import InternalError
 from eqfuzz.oracle.audit.local_audit import Audit
+from eqfuzz.oracle.compare.checks import ORACLES
 from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.jobs.audit import TARGET
-from eqfuzz.run.jobs.compiled_audit import require_inductor
+from eqfuzz.run.jobs.variant_jobs import require_inductor
 from eqfuzz.run.limits import Limits
+from eqfuzz.run.messages.finding_jobs import AuditJob, CompiledRunJudged, OperatorsAudited
+from eqfuzz.run.messages.job import ChildExit, JobRestarted, ProgramInvalid, StageEntered
 from eqfuzz.run.processes.exit_reasons import death_in_words
 from eqfuzz.run.processes.pool import Pool
 
@@ -60,7 +62,7 @@ def audit_files(
 
     with (
         tempfile.TemporaryDirectory(prefix="eqfuzz-audit-") as folder,
-        Pool(Environment(Path(folder)), limits, jobs=jobs, target=TARGET) as pool,
+        Pool(Environment(Path(folder)), limits, jobs=jobs) as pool,
     ):
         return all_through(pool, (partial(run, path) for path in paths), stop, jobs=jobs)
 
@@ -70,30 +72,25 @@ def _audited(pool: Pool, path: Path, seed: int, config: Config, limits: Limits) 
         program = read_program(path, str(path))
     except InvalidSeed as error:
         return FileAudit(path, ended=error.reason)
-    case = {
-        "program": program.to_json(),
-        "seed": seed,
-        "config": config.model_dump(),
-        "load_seconds": limits.load_s,
-        "eager_seconds": limits.eager_s,
-        "compile_seconds": limits.compile_s,
-    }
+    job = AuditJob(program=program, seed=seed, limits=limits, configs=(config,), checks=ORACLES, steps=0, whole=True)
     outcome = FileAudit(path)
     stage = "start"
-    for event in pool.run(case):
-        match event["event"]:
-            case "restart":
+    for event in pool.stream(job):
+        match event:
+            case JobRestarted():
                 outcome = FileAudit(path)
-            case "stage":
-                stage = event["stage"]
-            case "invalid":
-                outcome = FileAudit(path, ended=event["reason"])
-            case "judged":
-                outcome = dataclasses.replace(outcome, verdict=Verdict.from_json(event["verdict"]))
-            case "audited":
-                outcome = dataclasses.replace(outcome, audit=Audit.from_json(event["audit"]))
-            case "exit" if event["reason"] == "error" and not program.untrusted:
-                raise InternalError(f"{path}: {event['detail']}", event["output"])
-            case "exit" if event["reason"] != "done":
-                outcome = dataclasses.replace(outcome, ended=death_in_words(stage, event["reason"], event["detail"]))
+            case StageEntered():
+                stage = event.stage
+            case ProgramInvalid():
+                outcome = FileAudit(path, ended=event.reason)
+            case CompiledRunJudged():
+                outcome = dataclasses.replace(outcome, verdict=event.verdict)
+            case OperatorsAudited():
+                outcome = dataclasses.replace(outcome, audit=event.audit)
+            case ChildExit() if event.reason == "error" and not program.untrusted:
+                raise InternalError(f"{path}: {event.detail}", event.output)
+            case ChildExit() if event.reason != "done":
+                outcome = dataclasses.replace(outcome, ended=death_in_words(stage, event.reason, event.detail))
+            case _:
+                pass
     return outcome

@@ -11,13 +11,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from eqfuzz.events.event import Handler
 from eqfuzz.events.self_check import SelfCheckStep, SelfCheckSummary
 from eqfuzz.mutate.seed_run import THREAD_COUNTS
-from eqfuzz.mutate.self_check import case_of, verdicts_of
+from eqfuzz.mutate.self_check import check_job, verdicts_of
 from eqfuzz.oracle.calibration.capability import CAPABILITIES
 from eqfuzz.oracle.calibration.ill_conditioned import ill_conditioned_programs
 from eqfuzz.oracle.calibration.recall import Recall
@@ -29,10 +30,17 @@ from eqfuzz.rewrite.rules.library import shipped_rules
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
+from eqfuzz.run.messages.calibration_jobs import (
+    CalibrationJob,
+    CompareRunsJob,
+    CompareThreadsJob,
+    ObserveJob,
+    RecallJob,
+    RunsCompared,
+)
+from eqfuzz.run.messages.seed_jobs import RunJob
 from eqfuzz.run.processes.pool import Pool
 
-_TARGET = "eqfuzz.run.jobs.calibrate:run_measurement"
-_CASES = "eqfuzz.run.jobs.dispatch:run_case"
 _DEPTH = 8
 _VARIANTS = 3
 _HOSTILE_SHARE = 0.3
@@ -137,6 +145,13 @@ class _CalibrationJournal:
         return key in self._known
 
 
+def _comparison(answer: RunsCompared | None) -> dict[str, Any]:
+    """The entry of a comparison in the journal; empty where its process died."""
+    if answer is None:
+        return {}
+    return {"verdicts": [verdict.to_json() for verdict in answer.verdicts], "alarms": answer.alarms}
+
+
 class Calibration:
     """Measures one part after the other into ``table`` and ``pairs``; ``programs`` are the shipped seeds."""
 
@@ -160,12 +175,17 @@ class Calibration:
 
     def recall(self) -> None:
         began = time.monotonic()
-        with self._pool(Environment(self.out), _TARGET, warm=True) as pool:
+        with self._pool(Environment(self.out), CalibrationJob.TARGET, warm=True) as pool:
 
             def one(program: Program) -> Any:
-                job = {"job": "recall", "draws": self.sizes.draws}
+                job = RecallJob(program=program, seed=self.seed, draws=self.sizes.draws)
                 key = f"recall {program.name} {self.seed} {self.sizes.draws}"
-                return self.kept.get(key, lambda: self._told(pool, program, job, "recalled").get("table"))
+
+                def recall() -> dict[str, Any] | None:
+                    measured = pool.ask(job).answer
+                    return measured.table if measured is not None else None
+
+                return self.kept.get(key, recall)
 
             for program, table in self._each(one, self.programs):
                 if table is None:
@@ -178,10 +198,14 @@ class Calibration:
     def eager(self) -> None:
         began = time.monotonic()
         found = self.pairs[EAGER]
-        with self._pool(Environment(self.out), _CASES, warm=False) as pool:
+        with self._pool(Environment(self.out), RunJob.TARGET, warm=False) as pool:
             for number in range(self.seed, self.seed + _MOST_ROUNDS):
-                changes = {"seed": number, "rules": self.rules, "variants": _PER_SEED, "dry_run": True}
-                self._cases(pool, found, self.programs, changes, self.sizes.eager)
+
+                def plain(program: Program, number: int = number) -> RunJob:
+                    job = check_job(program)
+                    return dataclasses.replace(job, seed=number, rules=self.rules, variants=_PER_SEED, dry_run=True)
+
+                self._judge(pool, found, self.programs, plain, self.sizes.eager)
         self._tell_pairs(found, began)
 
     def capability(self) -> None:
@@ -191,36 +215,37 @@ class Calibration:
         for name in CAPABILITIES if wanted else ():
             (self.out / name).mkdir(exist_ok=True)
             environment = Environment(self.out / name, extra=(("ATEN_CPU_CAPABILITY", name),))
-            with self._pool(environment, _TARGET, warm=False) as pool:
+            with self._pool(environment, CalibrationJob.TARGET, warm=False) as pool:
 
                 def observe(program: Program, name: str = name, pool: Pool = pool) -> Any:
-                    return self._told(pool, program, {"job": "observe", "file": self._file(name, program)}, "observed")
+                    return pool.ask(ObserveJob(program=program, seed=self.seed, file=self._file(name, program)))
 
                 list(self._each(observe, wanted))
-        with self._pool(Environment(self.out), _TARGET, warm=False) as pool:
+        with self._pool(Environment(self.out), CalibrationJob.TARGET, warm=False) as pool:
 
             def compare(program: Program) -> Any:
                 files = {name: self._file(name, program) for name in CAPABILITIES}
-                job = {"job": "compare", "files": {n: file for n, file in files.items() if Path(file).exists()}}
-                return self.kept.get(key.format(program.name), lambda: self._told(pool, program, job, "compared"))
+                existing = {n: file for n, file in files.items() if Path(file).exists()}
+                job = CompareRunsJob(program=program, seed=self.seed, files=existing)
+                return self.kept.get(key.format(program.name), lambda: _comparison(pool.ask(job).answer))
 
-            for program, told in self._each(compare, self.programs):
-                verdicts = [Verdict.from_json(verdict) for verdict in told.get("verdicts", ())]
-                self.pairs[CAPABILITY].add(program.name, verdicts, Counter(told.get("alarms", {})))
+            for program, comparison in self._each(compare, self.programs):
+                verdicts = [Verdict.from_json(verdict) for verdict in comparison.get("verdicts", ())]
+                self.pairs[CAPABILITY].add(program.name, verdicts, Counter(comparison.get("alarms", {})))
         self._tell_pairs(self.pairs[CAPABILITY], began)
 
     def threads(self) -> None:
         began = time.monotonic()
-        with self._pool(Environment(self.out), _TARGET, warm=False) as pool:
+        with self._pool(Environment(self.out), CalibrationJob.TARGET, warm=False) as pool:
 
             def compare(program: Program) -> Any:
                 key = f"threads {program.name} {self.seed}"
-                job = {"job": "threads", "threads": THREAD_COUNTS}
-                return self.kept.get(key, lambda: self._told(pool, program, job, "compared"))
+                job = CompareThreadsJob(program=program, seed=self.seed, threads=THREAD_COUNTS)
+                return self.kept.get(key, lambda: _comparison(pool.ask(job).answer))
 
-            for program, told in self._each(compare, self.programs):
-                verdicts = [Verdict.from_json(verdict) for verdict in told.get("verdicts", ())]
-                self.pairs[THREADS].add(program.name, verdicts, Counter(told.get("alarms", {})))
+            for program, comparison in self._each(compare, self.programs):
+                verdicts = [Verdict.from_json(verdict) for verdict in comparison.get("verdicts", ())]
+                self.pairs[THREADS].add(program.name, verdicts, Counter(comparison.get("alarms", {})))
         self._tell_pairs(self.pairs[THREADS], began)
 
     def threaded(self) -> None:
@@ -229,9 +254,12 @@ class Calibration:
         seeds = list(self.programs)
         random.Random(f"{self.seed} threads").shuffle(seeds)
         configs = tuple(DEFAULT_CONFIG.with_threads(count) for count in THREAD_COUNTS[:2])
-        changes = {"seed": self.seed, "rules": self.rules, "strategy": "random", "depth": _DEPTH, "configs": configs}
-        with self._pool(Environment(self.out), _CASES, warm=True) as pool:
-            self._cases(pool, self.pairs[THREADED], seeds, {**changes, "variants": 1}, self.sizes.threaded)
+
+        def threaded(program: Program) -> RunJob:
+            return dataclasses.replace(self._derived(program, 1), configs=configs)
+
+        with self._pool(Environment(self.out), RunJob.TARGET, warm=True) as pool:
+            self._judge(pool, self.pairs[THREADED], seeds, threaded, self.sizes.threaded)
         self._tell_pairs(self.pairs[THREADED], began)
 
     def compiled(self) -> None:
@@ -239,29 +267,36 @@ class Calibration:
         hostile = round(self.sizes.compiled * _HOSTILE_SHARE)
         seeds = list(self.programs)
         random.Random(self.seed).shuffle(seeds)
-        derived = {"seed": self.seed, "rules": self.rules, "strategy": "random", "depth": _DEPTH}
-        with self._pool(Environment(self.out), _CASES, warm=True) as pool:
-            self._cases(
-                pool, self.pairs[COMPILED], seeds, {**derived, "variants": _VARIANTS}, self.sizes.compiled - hostile
-            )
+        with self._pool(Environment(self.out), RunJob.TARGET, warm=True) as pool:
+            several = partial(self._derived, variants=_VARIANTS)
+            self._judge(pool, self.pairs[COMPILED], seeds, several, self.sizes.compiled - hostile)
             self._tell_pairs(self.pairs[COMPILED], began)
             began = time.monotonic()
-            made = ill_conditioned_programs(hostile, self.seed)
-            self._cases(pool, self.pairs[HOSTILE], made, {**derived, "variants": 1}, hostile)
+            programs = ill_conditioned_programs(hostile, self.seed)
+            self._judge(pool, self.pairs[HOSTILE], programs, partial(self._derived, variants=1), hostile)
         self._tell_pairs(self.pairs[HOSTILE], began)
 
-    def _cases(
-        self, pool: Pool, found: Pairs, programs: Sequence[Program], changes: dict[str, Any], wanted: int
+    def _derived(self, program: Program, variants: int) -> RunJob:
+        """A job with random derivations of the program."""
+        job = check_job(program)
+        return dataclasses.replace(
+            job, seed=self.seed, rules=self.rules, strategy="random", depth=_DEPTH, variants=variants
+        )
+
+    def _judge(
+        self, pool: Pool, found: Pairs, programs: Sequence[Program], job_of: Callable[[Program], RunJob], wanted: int
     ) -> None:
+        """Add the verdicts on ``wanted`` pairs of correct runs."""
+
         def one(program: Program) -> Any:
             if found.count >= wanted:
                 return []
-            key = f"{found.name} {program.name} {changes['seed']} {changes['variants']}"
-            case = case_of(program, **changes)
-            return self.kept.get(key, lambda: [verdict.to_json() for verdict in verdicts_of(pool, case)])
+            job = job_of(program)
+            key = f"{found.name} {program.name} {job.seed} {job.variants}"
+            return self.kept.get(key, lambda: [verdict.to_json() for verdict in verdicts_of(pool, job)])
 
-        for program, told in self._each(one, programs):
-            verdicts = [Verdict.from_json(verdict) for verdict in told]
+        for program, records in self._each(one, programs):
+            verdicts = [Verdict.from_json(record) for record in records]
             found.add(program.name, itertools.islice(verdicts, max(0, wanted - found.count)))
 
     def _each(self, one: Callable[[Program], Any], programs: Sequence[Program]) -> Iterator[tuple[Program, Any]]:
@@ -271,11 +306,6 @@ class Calibration:
             yield from zip(programs, threads.map(one, programs), strict=True)
         finally:
             threads.shutdown(wait=True, cancel_futures=True)
-
-    def _told(self, pool: Pool, program: Program, job: dict[str, Any], name: str) -> dict[str, Any]:
-        """The event ``name`` that measuring the program gave; empty when its process died."""
-        events = pool.run({**job, "program": program.to_json(), "seed": self.seed})
-        return next((dict(event) for event in list(events) if event["event"] == name), {})
 
     def _pool(self, environment: Environment, target: str, *, warm: bool) -> Pool:
         return Pool(environment, Limits(), jobs=self.jobs, warm=warm, target=target)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from eqfuzz.commands.each_rule import each_rule
 from eqfuzz.events.event import Handler
 from eqfuzz.events.rules import CheckStarted, CheckSummary, RuleChecked, RuleStarted
 from eqfuzz.rewrite.rules.library import place_of
 from eqfuzz.rewrite.rules.rule import Rule
+from eqfuzz.run.messages.job import JobReply
+from eqfuzz.run.messages.rule_jobs import ProveJob, RuleProved
 
 
 def check(
@@ -24,16 +25,18 @@ def check(
     began = time.monotonic()
     checked: list[RuleChecked] = []
 
-    def ended(index: int, rule: Rule, events: list[dict[str, Any]]) -> None:
-        event = _checked(index, rule, events)
+    paths = tuple(str(path.absolute()) for path in rules_from)
+
+    def ended(index: int, rule: Rule, reply: JobReply[RuleProved]) -> None:
+        event = _checked(index, rule, reply)
         checked.append(event)
         handler(event)
 
     handler(CheckStarted(rules=len(rules), draws=draws, jobs=jobs))
     interrupted = each_rule(
         rules,
-        "eqfuzz.run.jobs.prove_rule:run_proof",
-        {"draws": draws, "rules_from": [str(p.absolute()) for p in rules_from]},
+        ProveJob,
+        lambda rule: ProveJob(rule=rule.name, draws=draws, rules_from=paths),
         lambda index, rule: handler(RuleStarted(index=index, rule=rule.name)),
         ended,
         jobs=jobs,
@@ -51,11 +54,18 @@ def check(
     return summary
 
 
-def _checked(index: int, rule: Rule, events: list[dict[str, Any]]) -> RuleChecked:
-    proved: dict[str, Any] = {"draws": 0, "rewrites": 0, "problems": [], "seconds": 0.0}
-    for event in events:
-        if event["event"] == "proved":
-            proved = {key: event[key] for key in proved}
-        elif event["event"] == "exit" and event["reason"] != "done":
-            proved["problems"] = [*proved["problems"], f"trying it ended the process: {event['detail']}"]
-    return RuleChecked(index=index, rule=rule.name, place=place_of(rule), holds=not proved["problems"], **proved)
+def _checked(index: int, rule: Rule, reply: JobReply[RuleProved]) -> RuleChecked:
+    proof = reply.answer or RuleProved(draws=0, rewrites=0, problems=(), seconds=0.0)
+    problems = list(proof.problems)
+    if reply.exit.reason != "done":
+        problems.append(f"trying it ended the process: {reply.exit.detail}")
+    return RuleChecked(
+        index=index,
+        rule=rule.name,
+        place=place_of(rule),
+        holds=not problems,
+        draws=proof.draws,
+        rewrites=proof.rewrites,
+        problems=problems,
+        seconds=proof.seconds,
+    )

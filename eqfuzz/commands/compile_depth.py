@@ -6,12 +6,13 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from eqfuzz.commands.each_rule import each_rule
 from eqfuzz.events.event import Handler
 from eqfuzz.events.rules import CompileDepthStarted, CompileDepthSummary, RuleMeasured, RuleStarted
 from eqfuzz.rewrite.rules.rule import Rule
+from eqfuzz.run.messages.job import JobReply
+from eqfuzz.run.messages.rule_jobs import CompileDepthJob, CompileDepthMeasured
 
 
 def survival(
@@ -24,16 +25,18 @@ def survival(
     began = time.monotonic()
     measured: list[RuleMeasured] = []
 
-    def ended(index: int, rule: Rule, events: list[dict[str, Any]]) -> None:
-        event = _measured(index, rule, events)
+    paths = tuple(str(path.absolute()) for path in rules_from)
+
+    def ended(index: int, rule: Rule, reply: JobReply[CompileDepthMeasured]) -> None:
+        event = _measured(index, rule, reply)
         measured.append(event)
         handler(event)
 
     handler(CompileDepthStarted(rules=len(rules), jobs=jobs))
     interrupted = each_rule(
         rules,
-        "eqfuzz.run.jobs.compile_depth:run_measurement",
-        {"rules_from": [str(p.absolute()) for p in rules_from]},
+        CompileDepthJob,
+        lambda rule: CompileDepthJob(rule=rule.name, rules_from=paths),
         lambda index, rule: handler(RuleStarted(index=index, rule=rule.name)),
         ended,
         jobs=jobs,
@@ -49,9 +52,8 @@ def survival(
     return summary
 
 
-def _measured(index: int, rule: Rule, events: list[dict[str, Any]]) -> RuleMeasured:
-    for event in events:
-        if event["event"] == "measured":
-            return RuleMeasured(index=index, rule=rule.name, level=event["level"], reason=event["reason"])
-    detail = next((e["detail"] for e in events if e["event"] == "exit"), "the process said nothing")
-    return RuleMeasured(index=index, rule=rule.name, level=None, reason=f"measuring it ended the process: {detail}")
+def _measured(index: int, rule: Rule, reply: JobReply[CompileDepthMeasured]) -> RuleMeasured:
+    if reply.answer is None:
+        reason = f"measuring it ended the process: {reply.exit.detail}"
+        return RuleMeasured(index=index, rule=rule.name, level=None, reason=reason)
+    return RuleMeasured(index=index, rule=rule.name, level=reply.answer.level, reason=reply.answer.reason)

@@ -1,33 +1,37 @@
-"""Every rule once, in processes that it may kill: what checks and measurements of the library have in common."""
+"""One job for every rule, in processes that it may kill: common to checks and measurements of the library."""
 
 from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from eqfuzz.mutate.parallel import all_through
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
+from eqfuzz.run.messages.job import ChildEvent, JobReply
+from eqfuzz.run.messages.rule_jobs import RuleJob
 from eqfuzz.run.processes.pool import Pool
+
+A = TypeVar("A", bound=ChildEvent)
 
 
 def each_rule(
     rules: Sequence[Rule],
-    target: str,
-    job: Mapping[str, Any],
+    kind: type[RuleJob[A]],
+    job_of: Callable[[Rule], RuleJob[A]],
     started: Callable[[int, Rule], None],
-    ended: Callable[[int, Rule, list[dict[str, Any]]], None],
+    ended: Callable[[int, Rule, JobReply[A]], None],
     *,
     jobs: int,
 ) -> bool:
-    """Run ``target`` (``module:function``) on ``{"rule": name, **job}`` for every rule; ``ended`` gets its events.
+    """Run ``job_of`` every rule, a job of this ``kind``; ``ended`` gets the reply.
 
-    The callbacks are called one at a time. Returns whether Ctrl-C ended it early; nothing is told after that. Raises
+    The callbacks are called one at a time. Returns whether Ctrl-C ended it early; after that there are no calls. Raises
     RunnerFailed when no process can be started.
     """
     jobs = max(1, min(jobs, len(rules)))
@@ -38,14 +42,14 @@ def each_rule(
             if stop.is_set():
                 return
             started(index, rule)
-        events = list(pool.run({"rule": rule.name, **job}))
+        reply = pool.ask(job_of(rule))
         with lock:
-            if not stop.is_set():  # what comes after Ctrl-C was cut off
-                ended(index, rule, events)
+            if not stop.is_set():  # a job that ends after Ctrl-C was cut off
+                ended(index, rule, reply)
 
     # The processes are kept and take one rule after another: Dynamo's first trace costs as much as ten proofs.
     with (
         tempfile.TemporaryDirectory(prefix="eqfuzz-rules-") as folder,
-        Pool(Environment(Path(folder)), Limits(), runner="spawn", jobs=jobs, target=target, warm=False) as pool,
+        Pool(Environment(Path(folder)), Limits(), runner="spawn", jobs=jobs, target=kind.TARGET, warm=False) as pool,
     ):
         return all_through(pool, (partial(run, i, r) for i, r in enumerate(rules)), stop, jobs=jobs)

@@ -9,12 +9,11 @@ from pathlib import Path
 from eqfuzz.mutate.seed_run import InternalError
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed, Program
-from eqfuzz.rewrite.derivation import RewriteStep
-from eqfuzz.rewrite.explanation import Explanation, Miss, RuleMatch
+from eqfuzz.rewrite.explanation import Explanation
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.jobs.case import Case
 from eqfuzz.run.limits import Limits
+from eqfuzz.run.messages.seed_jobs import ExplainJob
 from eqfuzz.run.processes.exit_reasons import death_in_words
 from eqfuzz.run.processes.pool import Pool
 
@@ -34,47 +33,24 @@ def explain(rule: Rule, path: Path, *, seed: int, rules_from: tuple[Path, ...] =
     ``seed`` decides the inputs that the facts are taken on. Raises InvalidSeed, RunnerFailed, and InternalError.
     """
     program = read_program(path, str(path))
-    limits = Limits()
-    shown = tuple(p.absolute() for p in rules_from)
-    case = Case(
-        program=program,
-        seed=seed,
-        rules=(rule.name,),
-        strategy="each",
-        depth=1,
-        variants=0,
-        devices=(),
-        configs=(),
-        load_seconds=limits.load_s,
-        eager_seconds=limits.eager_s,
-        compile_seconds=limits.compile_s,
-        rules_from=tuple(map(str, shown)),
-        job="explain",
-    )
+    paths = tuple(p.absolute() for p in rules_from)
+    job = ExplainJob(program=program, seed=seed, rule=rule.name, rules_from=tuple(map(str, paths)))
     with (
         tempfile.TemporaryDirectory(prefix="eqfuzz-explain-") as folder,
-        Pool(Environment(Path(folder), shown=shown), limits, jobs=1, warm=False) as pool,
+        Pool(Environment(Path(folder), shown=paths), Limits(), jobs=1, warm=False) as pool,
     ):
-        return RuleExplanation(rule, program, _explanation(pool, case))
+        return RuleExplanation(rule, program, _explanation(pool, job))
 
 
-def _explanation(pool: Pool, case: Case) -> Explanation:
-    name = case.program.name
-    told: Explanation | None = None
-    stage = "start"
-    for event in pool.run(case.to_json()):
-        match event["event"]:
-            case "stage":
-                stage = event["stage"]
-            case "invalid":
-                raise InvalidSeed(name, event["reason"], event["line"])
-            case "explained":
-                matches = tuple(RuleMatch(RewriteStep(**m["step"]), m["source"]) for m in event["matches"])
-                told = Explanation(matches, tuple(Miss(**m) for m in event["misses"]), event["looked_at"])
-            case "exit" if event["reason"] == "error" and not case.program.untrusted:
-                raise InternalError(f"{name}: {event['detail']}", event["output"])
-            case "exit" if event["reason"] != "done":
-                raise InvalidSeed(name, death_in_words(stage, event["reason"], event["detail"]))
-    if told is None:
-        raise InternalError(f"{name}: the runner ended without an explanation", "")
-    return told
+def _explanation(pool: Pool, job: ExplainJob) -> Explanation:
+    name = job.program.name
+    reply = pool.ask(job)
+    if reply.invalid is not None:
+        raise InvalidSeed(name, reply.invalid.reason, reply.invalid.line)
+    if reply.exit.reason == "error" and not job.program.untrusted:
+        raise InternalError(f"{name}: {reply.exit.detail}", reply.exit.output)
+    if reply.exit.reason != "done":
+        raise InvalidSeed(name, death_in_words(reply.stage, reply.exit.reason, reply.exit.detail))
+    if reply.answer is None:
+        raise InternalError(f"{name}: the child ended without an explanation", "")
+    return reply.answer.explanation

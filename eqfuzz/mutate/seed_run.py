@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import (
@@ -30,11 +29,18 @@ from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.policy import require_allowed
 from eqfuzz.program.program import InvalidSeed, Program
-from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.run.configs.named import GUARDS, OWN_RANDOM, Config, one_thread
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.jobs.case import Case
 from eqfuzz.run.limits import Limits
+from eqfuzz.run.messages.job import ChildExit, JobRestarted, ProgramInvalid, StageEntered
+from eqfuzz.run.messages.seed_jobs import (
+    CellReport,
+    LinesTraced,
+    ProgramRewritten,
+    ResourcesUsed,
+    RunJob,
+    VariantRecord,
+)
 from eqfuzz.run.processes.exit_reasons import DEATHS, death_in_words
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.protocol import FORBIDDEN
@@ -92,7 +98,7 @@ class SeedRun:
         self.sorting = sorting
         self.text = text
         self.untrusted = settings.untrusted
-        self.variants: list[dict[str, Any]] = []
+        self.variants: tuple[VariantRecord, ...] = ()
         self.cells: dict[tuple[int, str, str], Cell] = {}
         self.judged_variants: set[int] = set()
         self.rewritten = False
@@ -139,22 +145,19 @@ class SeedRun:
         require_allowed(program)
         if self.untrusted and "cuda" in self.settings.devices:
             raise InvalidSeed(self.name, "untrusted, and the sandbox has no CUDA: leave out --device cuda")
-        self._run_case(self._case(program))
+        self._run_job(self._job(program))
         return program
 
     def source_of(self, variant: int) -> str:
         """A variant's text as a seed file. ``variant`` counts from 1. Raises IndexError for one that was not made."""
-        told, rules = self.variants[variant - 1], self._rules_of(variant)
-        return text_of_variant(self.name, told["source"], rules, untrusted=self.untrusted)
+        record = self.variants[variant - 1]
+        return text_of_variant(self.name, record.source, record.rules, untrusted=self.untrusted)
 
-    def _rules_of(self, variant: int) -> list[str]:
-        return [step["rule"] for step in self.variants[variant - 1]["derivation"]]
-
-    def _case(self, program: Program) -> Case:
+    def _job(self, program: Program) -> RunJob:
         settings = self.settings
         configs = tuple(c for c in settings.configs if self._is_left(c))
         own = [config for config in self._of_original(program, configs) if self._is_left(config)]
-        return Case(
+        return RunJob(
             program=program,
             seed=settings.seed,
             rules=self.rules,
@@ -164,9 +167,7 @@ class SeedRun:
             devices=settings.devices,
             configs=(*configs, *own),
             original_only=tuple(config.name for config in own),
-            load_seconds=self.limits.load_s,
-            eager_seconds=self.limits.eager_s,
-            compile_seconds=settings.compile_seconds,
+            limits=dataclasses.replace(self.limits, compile_s=settings.compile_seconds),
             dry_run=settings.dry_run,
             rules_from=tuple(str(p.absolute()) for p in settings.rules_from),
             favoured=settings.favoured,
@@ -200,140 +201,140 @@ class SeedRun:
         plain = [config for config in configs if config.backend == "inductor" and config.threads == 1]
         return [config.with_threads(rng.choice(THREAD_COUNTS)) for config in plain[:1] if drawn]
 
-    def _run_case(self, case: Case) -> None:
-        """Run the case until a child comes through; each death takes one more cell or variant out of it."""
+    def _run_job(self, job: RunJob) -> None:
+        """Run the job until a child completes it; each crash takes one more cell or variant out of it."""
         while True:
-            ended = self._run_child(case)
-            self.cpu_seconds += ended["cpu_seconds"]
-            if ended["reason"] == "done":
+            ended, stage = self._run_child(job)
+            self.cpu_seconds += ended.cpu_seconds
+            if ended.reason == "done":
                 return
-            if ended["reason"] == FORBIDDEN or (ended["reason"] == "error" and case.program.untrusted):
-                raise InvalidSeed(self.name, f"in the sandbox: {ended['detail']}")
-            if ended["reason"] == "error":
-                raise InternalError(f"{self.name}: {ended['detail']}", ended.get("output", ""))
-            case = self._without_the_deadly(case, ended)
+            if ended.reason == FORBIDDEN or (ended.reason == "error" and job.program.untrusted):
+                raise InvalidSeed(self.name, f"in the sandbox: {ended.detail}")
+            if ended.reason == "error":
+                raise InternalError(f"{self.name}: {ended.detail}", ended.output)
+            job = self._without_crashed(job, ended, stage)
 
-    def _run_child(self, case: Case) -> dict[str, Any]:
-        """How the child ended: the pool's last event, with the whole stage event that it died after."""
-        stage: dict[str, Any] = {}
+    def _run_child(self, job: RunJob) -> tuple[ChildExit, StageEntered | None]:
+        """How the child ended, and the last stage that it entered."""
+        stage: StageEntered | None = None
         invalid: InvalidSeed | None = None
-        for event in self.pool.run(case.to_json()):
+        for event in self.pool.stream(job):
             if self.stop.is_set() or (self.deadline is not None and time.monotonic() > self.deadline):
                 raise OutOfTime
-            match event["event"]:
-                case "invalid":
-                    invalid = InvalidSeed(self.name, event["reason"], event["line"])
-                case "rewritten" if self.rewritten and len(event["variants"]) != len(self.variants):
-                    raise InvalidSeed(self.name, "other variants each time that it is rewritten")
-                case "rewritten" if not self.rewritten:
-                    self.rewritten = True
-                    self.variants = event["variants"]
-                    told = SeedRewritten(
-                        index=self.index,
-                        seed=self.name,
-                        sites=event["sites"],
-                        variants=len(self.variants),
-                        cells=event["cells"],
-                    )
-                    self.emit(told)
-                    if case.list_sites:
-                        self._tell_rewrites(case.program, event["found"])
-                case "cell":
-                    self._on_cell(event)
-                case "lines":
-                    for file, bitmap in event["files"].items():
+            match event:
+                case ProgramInvalid():
+                    invalid = InvalidSeed(self.name, event.reason, event.line)
+                case ProgramRewritten():
+                    self._take_variants(job, event)
+                case CellReport():
+                    self._take_report(event)
+                case LinesTraced():
+                    for file, bitmap in event.files.items():
                         self._lines[file] = self._lines.get(file, 0) | int(bitmap, 16)
-                case "stage":
+                case StageEntered():
                     stage = event
-                case "restart":
-                    self.emit(WorkerRestarted(index=self.index, seed=self.name, detail=event["detail"]))
-                case "timings":
-                    self.timings, self.kernels = event["seconds"], event.get("kernels", {})
-                    self.peak_mb = event["peak_mb"]
-                case "exit" if invalid is not None:  # at the end of the case: its process may live on
+                case JobRestarted():
+                    self.emit(WorkerRestarted(index=self.index, seed=self.name, detail=event.detail))
+                case ResourcesUsed():
+                    self.timings, self.kernels, self.peak_mb = event.seconds, event.kernels, event.peak_mb
+                case ChildExit() if invalid is not None:  # only now: the process of a worker lives on
                     raise invalid
-                case "exit":
-                    return {**event, "stage": stage}
-        raise InternalError(f"{self.name}: the runner ended without saying how", "")
+                case ChildExit():
+                    return event, stage
+                case _:
+                    pass
+        raise AssertionError("the last event of a job is its exit")
 
-    def _tell_rewrites(self, program: Program, found: list[dict[str, Any]]) -> None:
+    def _take_variants(self, job: RunJob, event: ProgramRewritten) -> None:
+        """Raises InvalidSeed where an earlier child had other variants."""
+        if self.rewritten:
+            if len(event.variants) != len(self.variants):
+                raise InvalidSeed(self.name, "other variants each time that it is rewritten")
+            return
+        self.rewritten = True
+        self.variants = event.variants
         self.emit(
-            SitesListed(
-                index=self.index, seed=self.name, source=program.source, sites=[RewriteStep(**step) for step in found]
+            SeedRewritten(
+                index=self.index,
+                seed=self.name,
+                sites=event.sites,
+                variants=len(self.variants),
+                cells=event.cells,
             )
         )
-        for number, told in enumerate(self.variants, 1):
-            steps = [RewriteStep(**step) for step in told["derivation"]]
+        if not job.list_sites:
+            return
+        source = job.program.source
+        self.emit(SitesListed(index=self.index, seed=self.name, source=source, sites=list(event.found)))
+        for number, record in enumerate(self.variants, 1):
             self.emit(
                 VariantMade(
                     index=self.index,
                     seed=self.name,
                     variant=number,
-                    exactness=told["exactness"],
-                    derivation=steps,
-                    source=told["source"],
+                    exactness=record.exactness,
+                    derivation=list(record.derivation),
+                    source=record.source,
                 )
             )
 
-    def _on_cell(self, event: dict[str, Any]) -> None:
+    def _take_report(self, report: CellReport) -> None:
         cell = Cell(
-            event["variant"],
-            event["device"],
-            event["config"],
-            Verdict.from_json(event["verdict"]),
-            event["seconds"],
-            event["compiled"],
-            event["erased"],
+            report.variant,
+            report.device,
+            report.config,
+            report.verdict,
+            report.seconds,
+            report.compiled,
+            report.erased,
         )
-        if not cell.config:  # the eager check of a variant; an earlier child may have told it already
+        if not cell.config:  # the eager check of a variant; an earlier child may have reported it already
             if cell.variant not in self.judged_variants:
                 self.judged_variants.add(cell.variant)
                 self._tell(cell)
                 if self.settings.keep_variants is not None and cell.verdict.kind is VerdictKind.AGREE:
-                    source = self.variants[cell.variant - 1]["source"]
-                    rules = self._rules_of(cell.variant)
-                    keep_variant(self.settings.keep_variants, self.name, source, rules, untrusted=self.untrusted)
+                    record = self.variants[cell.variant - 1]
+                    folder = self.settings.keep_variants
+                    keep_variant(folder, self.name, record.source, record.rules, untrusted=self.untrusted)
             return
-        if event["features"]:
-            self.features.setdefault(cell.variant, set()).update(event["features"])
+        if report.features:
+            self.features.setdefault(cell.variant, set()).update(report.features)
         key = (cell.variant, cell.device, cell.config)
-        if key not in self.cells:  # a runner that lost its zygote starts the case again
+        if key not in self.cells:  # a pool that lost its fork server starts the job again
             self.cells[key] = cell
             if not cell.verdict.is_finding:
                 self._tell(cell)
 
-    def _without_the_deadly(self, case: Case, ended: dict[str, Any]) -> Case:
-        """The case without what killed the child; the death itself is judged here."""
-        stage = ended["stage"]
-        name, variant = stage.get("stage", "start"), stage.get("variant", 0)
-        words = death_in_words(name, ended["reason"], ended["detail"])
+    def _without_crashed(self, job: RunJob, ended: ChildExit, stage: StageEntered | None) -> RunJob:
+        """The job without what the child crashed on; the crash itself is judged here."""
+        name, variant = (stage.stage, stage.variant) if stage is not None else ("start", 0)
+        key = (variant, stage.device, stage.config) if stage is not None else (0, "", "")
+        words = death_in_words(name, ended.reason, ended.detail)
         done = tuple(self.cells)
-        alone = case.in_batches and ended["reason"] != "output"
-        if name in ("fork", "build") or (name == "compile" and alone):
-            # Compiled cells die by themselves there: this was the process that holds them together.
-            return dataclasses.replace(case, skip=done, in_batches=False)
+        in_processes = job.in_batches and ended.reason != "output"
+        if name in ("fork", "build") or (name == "compile" and in_processes):
+            # Compiled cells have processes of their own there: this was the one that forks them.
+            return dataclasses.replace(job, skip=done, in_batches=False)
         if name == "compile":
-            key = (variant, stage["device"], stage["config"])
-            kind = DEATHS[ended["reason"]]
-            self.cells[key] = Cell(*key, Verdict(kind, words), ended["wall_seconds"])
+            kind = DEATHS[ended.reason]
+            self.cells[key] = Cell(*key, Verdict(kind, words), ended.wall_seconds)
             skip = [*done, key]
-            if variant == 0 and kind is VerdictKind.HANG:  # else every variant would wait out the same limit
+            if variant == 0 and kind is VerdictKind.HANG:  # otherwise every variant would wait until the same deadline
                 skip += [(number, *key[1:]) for number in range(1, len(self.variants) + 1)]
-            return dataclasses.replace(case, skip=tuple(skip))
+            return dataclasses.replace(job, skip=tuple(skip))
         if name in ("speed", "device", "threads"):
-            key = (variant, stage["device"], stage["config"])
             kind = VerdictKind.INCONCLUSIVE if name == "speed" else VerdictKind.UNSUPPORTED
-            self.cells[key] = Cell(*key, Verdict(kind, words), ended["wall_seconds"])
+            self.cells[key] = Cell(*key, Verdict(kind, words), ended.wall_seconds)
             self._tell(self.cells[key])
-            return dataclasses.replace(case, skip=(*done, key))
+            return dataclasses.replace(job, skip=(*done, key))
         if name == "steps":
-            return dataclasses.replace(case, skip=done, no_sequence=(*case.no_sequence, variant))
+            return dataclasses.replace(job, skip=done, no_sequence=(*job.no_sequence, variant))
         if name == "reference":
-            return dataclasses.replace(case, skip=done, no_reference=(*case.no_reference, variant))
+            return dataclasses.replace(job, skip=done, no_reference=(*job.no_reference, variant))
         if name == "eager" and variant > 0:
             self.judged_variants.add(variant)
-            self._tell(Cell(variant, "", "", Verdict(VerdictKind.SUSPECT_RULE, words), ended["wall_seconds"]))
-            return dataclasses.replace(case, skip=done, skip_variants=(*case.skip_variants, variant))
+            self._tell(Cell(variant, "", "", Verdict(VerdictKind.SUSPECT_RULE, words), ended.wall_seconds))
+            return dataclasses.replace(job, skip=done, skip_variants=(*job.skip_variants, variant))
         raise InvalidSeed(self.name, words)
 
     def _make_findings(self, original: Program) -> None:
@@ -342,7 +343,7 @@ class SeedRun:
         for _, cell in sorted(self.cells.items()):
             if cell.verdict.is_finding:
                 groups.setdefault(self._baseline_of(cell).symptom, []).append(cell)
-        confirming = FindingConfirmer(self._case(original), self.variants, self.pool, self.environment, self.versions)
+        confirming = FindingConfirmer(self._job(original), self.variants, self.pool, self.environment, self.versions)
         for symptom, cells in sorted(groups.items(), key=lambda group: severity(group[1][0].verdict).rank):
             by_original = any(cell.variant == 0 for cell in cells)
             if by_original and symptom in self.settings.met:
@@ -384,5 +385,5 @@ class SeedRun:
         return cell
 
     def _tell(self, cell: Cell) -> None:
-        rules = self._rules_of(cell.variant) if cell.variant else []
+        rules = self.variants[cell.variant - 1].rules if cell.variant else []
         self.emit(CellJudged.of(self.index, self.name, cell, rules))

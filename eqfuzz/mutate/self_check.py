@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +19,9 @@ from eqfuzz.program.program import Program
 from eqfuzz.program.shipped import folder
 from eqfuzz.run.configs.named import DEFAULT_CONFIG, Config
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.jobs.case import Case
 from eqfuzz.run.limits import Limits
+from eqfuzz.run.messages.job import ChildExit, ProgramInvalid
+from eqfuzz.run.messages.seed_jobs import CellReport, RunJob
 from eqfuzz.run.processes.pool import Pool
 
 CLEAN = (
@@ -65,35 +67,23 @@ def shipped_program(name: str) -> Program:
     return read_program(folder("seeds") / name, name)
 
 
-def case_of(program: Program, **changes: object) -> Case:
-    """A case that compiles the program once, as it is, and asks every built-in oracle."""
-    limits = Limits()
-    plain: dict[str, object] = {
-        "seed": 0,
-        "rules": (),
-        "strategy": "each",
-        "depth": 1,
-        "variants": 1,
-        "devices": ("cpu",),
-        "configs": (DEFAULT_CONFIG,),
-        "load_seconds": limits.load_s,
-        "eager_seconds": limits.eager_s,
-        "compile_seconds": limits.compile_s,
-        "checks": ORACLES,
-        "steps": 0,
-    }
-    return Case(program=program, **{**plain, **changes})  # type: ignore[arg-type]
+def check_job(program: Program) -> RunJob:
+    """A job that compiles the program once, as it is, and asks every built-in oracle."""
+    return RunJob(program=program, configs=(DEFAULT_CONFIG,), checks=ORACLES, steps=0)
 
 
-def verdicts_of(pool: Pool, case: Case) -> Iterator[Verdict]:
-    """The verdicts on the compiled cells, or on the variants of a dry run; a dead child or invalid seed as one too."""
-    for event in pool.run(case.to_json()):
-        if event["event"] == "cell" and bool(event["config"]) is not case.dry_run:
-            yield Verdict.from_json(event["verdict"])
-        elif event["event"] == "invalid":
-            yield Verdict(VerdictKind.INVALID_SEED, event["reason"])
-        elif event["event"] == "exit" and event["reason"] != "done":
-            yield Verdict(VerdictKind.PROCESS_CRASH, event["detail"])
+def verdicts_of(pool: Pool, job: RunJob) -> Iterator[Verdict]:
+    """The verdicts on the compiled cells, or on the variants of a dry run; on a dead child or an invalid seed too."""
+    for event in pool.stream(job):
+        match event:
+            case CellReport() if bool(event.config) is not job.dry_run:
+                yield event.verdict
+            case ProgramInvalid():
+                yield Verdict(VerdictKind.INVALID_SEED, event.reason)
+            case ChildExit() if event.reason != "done":
+                yield Verdict(VerdictKind.PROCESS_CRASH, event.detail)
+            case _:
+                pass
 
 
 def quick_steps(pool: Pool) -> Iterator[SelfCheckStep]:
@@ -121,8 +111,8 @@ def quick_steps(pool: Pool) -> Iterator[SelfCheckStep]:
 
 
 def _compiled(pool: Pool, names: tuple[str, ...], config: Config) -> list[Verdict]:
-    cases = [case_of(shipped_program(name), configs=(config,)) for name in names]
-    return [verdict for case in cases for verdict in verdicts_of(pool, case)]
+    jobs = [dataclasses.replace(check_job(shipped_program(name)), configs=(config,)) for name in names]
+    return [verdict for job in jobs for verdict in verdicts_of(pool, job)]
 
 
 def _step(name: str, passed: bool, detail: str, began: float) -> SelfCheckStep:

@@ -11,6 +11,7 @@ from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.processes.pool import Pool
 from tests.commandline import eqfuzz, mutate, write
+from tests.robustness.process_targets import Do
 
 pytestmark = [pytest.mark.cuda, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -93,17 +94,17 @@ def test_a_fault_planted_in_triton_kernels_is_found_there_only(tmp_path):
 
 
 def test_a_lost_context_costs_its_case_only(tmp_path):
-    target = "tests.robustness.process_targets:run"
+    target = "tests.robustness.process_targets:TARGET"
     with Pool(Environment(tmp_path), Limits(), runner="spawn", jobs=1, cuda=True, target=target, warm=False) as pool:
-        (first, _) = pool.run({"do": "use_the_gpu"})
-        (second, _) = pool.run({"do": "use_the_gpu"})
+        (first, _) = pool.stream(Do(do="use_the_gpu"))
+        (second, _) = pool.stream(Do(do="use_the_gpu"))
         assert second["pid"] == first["pid"]
         assert second["value"] == 7
-        list(pool.run({"do": "lose_the_gpu"}))
-        (third, end) = pool.run({"do": "use_the_gpu"})
+        list(pool.stream(Do(do="lose_the_gpu")))
+        (third, end) = pool.stream(Do(do="use_the_gpu"))
         assert third["pid"] != first["pid"]
         assert third["value"] == 7
-        assert end["reason"] == "done"
+        assert end.reason == "done"
 
 
 def test_a_reduced_finding_still_shows_there(tmp_path):

@@ -1,4 +1,4 @@
-"""What lies around a sandbox while a program tries to get out of it."""
+"""The surroundings of a sandbox that a program tries to escape from."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from eqfuzz.program.formats import recognise
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.jobs.case import Case
 from eqfuzz.run.kernels import toolchain
 from eqfuzz.run.limits import GIB, MIB, Limits
+from eqfuzz.run.messages.job import ChildEvent
+from eqfuzz.run.messages.seed_jobs import CellReport, RunJob
 from eqfuzz.run.processes.pool import Pool
 
 SECRET = "key-that-nobody-may-see"
@@ -37,7 +37,7 @@ def inputs(rng):
 
 @dataclasses.dataclass
 class World:
-    """What lies around the sandbox, and must stay as it is."""
+    """Files, sockets and processes outside the sandbox, which must not change."""
 
     folder: Path
     pool: Pool
@@ -50,32 +50,26 @@ class World:
             text = text.replace(f"@{name}@", value)
         return text
 
-    def run(self, text: str, *, compiled: bool = False) -> list[dict[str, Any]]:
+    def run(self, text: str, *, compiled: bool = False) -> list[ChildEvent]:
         program = dataclasses.replace(recognise(text, "attack.py"), untrusted=True)
-        case = Case(
+        job = RunJob(
             program=program,
-            seed=0,
-            rules=(),
+            limits=Limits(load_s=30.0),
             strategy="none",
-            depth=1,
             variants=0,
-            devices=("cpu",),
             configs=(DEFAULT_CONFIG,),
-            load_seconds=30.0,
-            eager_seconds=10.0,
-            compile_seconds=90.0,
             in_batches=True,
             dry_run=not compiled,
             steps=0,
         )
-        return list(self.pool.run(case.to_json()))
+        return list(self.pool.stream(job))
 
     def everything_outside(self) -> dict[str, bytes]:
-        """Every file that an attack is told of, with its content; kernels of the run that the parent made are not."""
+        """Every file whose path an attack gets, with its content; not the kernels that the parent has built."""
         home = self.folder / "home"
         return {str(path): path.read_bytes() for path in sorted(home.rglob("*")) if path.is_file()}
 
-    def somebody_called(self) -> bool:
+    def has_connection(self) -> bool:
         for end in self.listening:
             try:
                 end.recv(1) if end.type == socket.SOCK_DGRAM else end.accept()
@@ -87,7 +81,7 @@ class World:
 
 @contextlib.contextmanager
 def world_around(folder: Path) -> Iterator[World]:
-    """A world in the empty ``folder``; the secret is in the environment already."""
+    """A world in the empty ``folder``; the environment must contain the secret already."""
     home = folder / "home"
     (home / "canary").mkdir(parents=True)
     (home / "secret").write_text(SECRET)
@@ -126,18 +120,18 @@ def world_around(folder: Path) -> Iterator[World]:
         end.close()
 
 
-def verdicts(events: list[dict[str, Any]]) -> list[str]:
-    """What compiled cells showed."""
-    return [event["verdict"]["kind"] for event in events if event["event"] == "cell"]
+def verdicts(events: list[ChildEvent]) -> list[str]:
+    """The kinds of verdict on the cells."""
+    return [str(event.verdict.kind) for event in events if isinstance(event, CellReport)]
 
 
 def stamps(folder: Path | None) -> dict[str, int]:
-    """When each file below was changed last."""
+    """The time of the last change of each file below ``folder``, in nanoseconds."""
     return {str(path): path.stat().st_mtime_ns for path in sorted(folder.rglob("*"))} if folder is not None else {}
 
 
 def processes_with(mark: str) -> list[str]:
-    """Command lines and names of processes that carry ``mark``."""
+    """Command lines and names of processes that contain ``mark``."""
     found: list[str] = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import gc
 import os
 import random
@@ -12,33 +13,63 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-Emit = Callable[[dict[str, Any]], None]
+from eqfuzz.run.messages.job import ChildEvent, ChildExit, ChildFinished, Emit, Job, JobTarget, StageEntered
 
 
-def run(case: dict[str, Any], emit: Emit) -> None:
-    """Do what ``case["do"]`` names."""
-    globals()[case["do"]](case, emit)
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Said(ChildEvent):
+    """Anything that a program of these tests reports."""
+
+    event: Literal["said"] = "said"
+    name: str
+    fields: dict[str, Any]
+
+    def __getitem__(self, key: str) -> Any:
+        return self.fields[key]
+
+
+def said(name: str, **fields: Any) -> Said:
+    return Said(name=name, fields=fields)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Do(Job[Said]):
+    """Call the function of this module named ``do``."""
+
+    TARGET = "process_targets:TARGET"
+    EVENTS = (Said,)
+    ANSWER = Said
+
+    job: Literal["do"] = "do"
+    do: str
+    case: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def run(job: Do, emit: Emit) -> None:
+    globals()[job.do](job.case, emit)
+
+
+TARGET = JobTarget({Do: run})
 
 
 def good(case: dict[str, Any], emit: Emit) -> None:
     import torch
 
-    emit({"event": "stage", "stage": "eager", "seconds": 10, "why": "sum"})
+    emit(StageEntered(stage="eager", seconds=10))
     print("adding")
-    emit({"event": "sum", "value": torch.arange(case["n"]).sum().item(), "random": random.random()})
-    emit({"event": "drawn", "value": torch.rand(()).item()})
+    emit(said("sum", value=torch.arange(case["n"]).sum().item(), random=random.random()))
+    emit(said("drawn", value=torch.rand(()).item()))
 
 
 def echo(case: dict[str, Any], emit: Emit) -> None:
-    emit({"event": "echo", "case": case})
+    emit(said("echo", case=case))
 
 
 def read_stdin(case: dict[str, Any], emit: Emit) -> None:
-    emit({"event": "stdin", "text": sys.stdin.read()})
+    emit(said("stdin", text=sys.stdin.read()))
 
 
 def look(case: dict[str, Any], emit: Emit) -> None:
@@ -47,19 +78,19 @@ def look(case: dict[str, Any], emit: Emit) -> None:
 
     preload = sys.modules.get("eqfuzz_preload")
     emit(
-        {
-            "event": "seen",
-            "pid": os.getpid(),
-            "group": os.getpgid(0),
-            "session": os.getsid(0),
-            "parent": os.getppid(),
-            "folder": str(Path.cwd()),
-            "variables": dict(os.environ),
-            "threads": torch.get_num_threads(),
-            "cuda": torch.cuda.is_available(),
-            "preload": getattr(preload, "MARK", None),
-            "descriptors": _descriptors(),
-        }
+        said(
+            "seen",
+            pid=os.getpid(),
+            group=os.getpgid(0),
+            session=os.getsid(0),
+            parent=os.getppid(),
+            folder=str(Path.cwd()),
+            variables=dict(os.environ),
+            threads=torch.get_num_threads(),
+            cuda=torch.cuda.is_available(),
+            preload=getattr(preload, "MARK", None),
+            descriptors=_descriptors(),
+        )
     )
 
 
@@ -73,7 +104,7 @@ def lose_the_gpu(case: dict[str, Any], emit: Emit) -> None:
 def use_the_gpu(case: dict[str, Any], emit: Emit) -> None:
     import torch
 
-    emit({"event": "sum", "pid": os.getpid(), "value": torch.ones(7, device="cuda").sum().item()})
+    emit(said("sum", pid=os.getpid(), value=torch.ones(7, device="cuda").sum().item()))
 
 
 def _descriptors():
@@ -89,8 +120,8 @@ def _descriptors():
 def wait(case: dict[str, Any], emit: Emit) -> None:
     """Say who it is, start a program in the same group, then sleep."""
     child = subprocess.Popen(["sleep", "1000"])
-    emit({"event": "stage", "stage": "eager", "seconds": case.get("seconds", 60)})
-    emit({"event": "here", "pid": os.getpid(), "child": child.pid, "server": os.getppid()})
+    emit(StageEntered(stage="eager", seconds=case.get("seconds", 60)))
+    emit(said("here", pid=os.getpid(), child=child.pid, server=os.getppid()))
     time.sleep(1000)
 
 
@@ -98,20 +129,20 @@ def escape(case: dict[str, Any], emit: Emit) -> None:
     """Leave behind a program that has its own session and no parent."""
     script = "import os, time\nif os.fork(): os._exit(0)\nos.setsid()\ntime.sleep(1000)"
     subprocess.run([sys.executable, "-c", script], check=True)
-    emit({"event": "escaped"})
+    emit(said("escaped"))
     if case.get("then") == "hang":
-        emit({"event": "stage", "stage": "eager", "seconds": 1})
+        emit(StageEntered(stage="eager", seconds=1))
         time.sleep(1000)
 
 
 def good_after(case: dict[str, Any], emit: Emit) -> None:
-    emit({"event": "begun"})
+    emit(said("begun"))
     time.sleep(case["seconds"])
-    emit({"event": "well"})
+    emit(said("well"))
 
 
 def segfault(case: dict[str, Any], emit: Emit) -> None:
-    emit({"event": "stage", "stage": "compile", "seconds": 20})
+    emit(StageEntered(stage="compile", seconds=20))
     print("about to fall")
     ctypes.string_at(0)
 
@@ -133,14 +164,14 @@ def system_exit(case: dict[str, Any], emit: Emit) -> None:
 
 
 def loop(case: dict[str, Any], emit: Emit) -> None:
-    emit({"event": "stage", "stage": "eager", "seconds": 1})
+    emit(StageEntered(stage="eager", seconds=1))
     while True:
         pass
 
 
 def loop_in_c(case: dict[str, Any], emit: Emit) -> None:
     """Sleep with the GIL held: no Python code can run meanwhile."""
-    emit({"event": "stage", "stage": "compile", "seconds": 1})
+    emit(StageEntered(stage="compile", seconds=1))
     ctypes.PyDLL(None).sleep(1000)
 
 
@@ -148,7 +179,7 @@ def loop_deaf(case: dict[str, Any], emit: Emit) -> None:
     """Ignore every signal that can be ignored."""
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_IGN)
-    emit({"event": "stage", "stage": "eager", "seconds": 1})
+    emit(StageEntered(stage="eager", seconds=1))
     while True:
         time.sleep(1)
 
@@ -161,23 +192,23 @@ def burn_cpu(case: dict[str, Any], emit: Emit) -> None:
     """Meet the limit of CPU seconds, which in a real case takes longer than the wall limit."""
     import resource
 
-    emit({"event": "stage", "stage": "eager", "seconds": 30})
+    emit(StageEntered(stage="eager", seconds=30))
     used = int(resource.getrusage(resource.RUSAGE_SELF).ru_utime) + 1
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    emit({"event": "cpu", "soft": soft, "used": used})
+    emit(said("cpu", soft=soft, used=used))
     resource.setrlimit(resource.RLIMIT_CPU, (used + 1, hard))
     while True:
         pass
 
 
 def flood_events(case: dict[str, Any], emit: Emit) -> None:
-    emit({"event": "stage", "stage": "eager", "seconds": 1})
+    emit(StageEntered(stage="eager", seconds=1))
     while True:
-        emit({"event": "tick"})
+        emit(said("tick"))
 
 
 def print_forever(case: dict[str, Any], emit: Emit) -> None:
-    emit({"event": "stage", "stage": "eager", "seconds": 60})
+    emit(StageEntered(stage="eager", seconds=60))
     while True:
         print("x" * 1000)
 
@@ -191,7 +222,7 @@ def print_and_finish(case: dict[str, Any], emit: Emit) -> None:
 def allocate(case: dict[str, Any], emit: Emit) -> None:
     import torch
 
-    emit({"event": "stage", "stage": "eager", "seconds": 20})
+    emit(StageEntered(stage="eager", seconds=20))
     torch.empty(100 * 2**30, dtype=torch.uint8).fill_(1)
 
 
@@ -202,11 +233,11 @@ def catch_allocation(case: dict[str, Any], emit: Emit) -> None:
     try:
         torch.empty(9 * 2**30, dtype=torch.uint8)
     except RuntimeError:
-        emit({"event": "caught", "by": "torch"})
+        emit(said("caught", by="torch"))
     try:
         bytearray(100 * 2**30)
     except MemoryError:
-        emit({"event": "caught", "by": "python"})
+        emit(said("caught", by="python"))
     torch.empty(2**30, dtype=torch.uint8)
 
 
@@ -220,7 +251,7 @@ def kill_group(case: dict[str, Any], emit: Emit) -> None:
 
 
 def kill_parent(case: dict[str, Any], emit: Emit) -> None:
-    emit({"event": "killing"})
+    emit(said("killing"))
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(1000)
 
@@ -228,7 +259,7 @@ def kill_parent(case: dict[str, Any], emit: Emit) -> None:
 def kill_parent_once(case: dict[str, Any], emit: Emit) -> None:
     mark = Path(case["mark"])
     if mark.exists():
-        emit({"event": "second"})
+        emit(said("second"))
         return
     mark.touch()
     kill_parent(case, emit)
@@ -241,7 +272,7 @@ def raise_error(case: dict[str, Any], emit: Emit) -> None:
 
 def write_garbage(case: dict[str, Any], emit: Emit) -> None:
     _write_everywhere(case["garbage"].encode())
-    emit({"event": "after"})
+    emit(said("after"))
 
 
 def _write_everywhere(data: bytes) -> None:
@@ -263,36 +294,35 @@ def close_streams(case: dict[str, Any], emit: Emit) -> None:
     sys.stdout.close()
     os.close(2)
     os.close(1)
-    emit({"event": "quiet"})
+    emit(said("quiet"))
 
 
 def fork_and_return(case: dict[str, Any], emit: Emit) -> None:
     """A program that forks: both processes come back here."""
     os.fork()
-    emit({"event": "one of us"})
+    emit(said("one of us"))
 
 
 def bad_event(case: dict[str, Any], emit: Emit) -> None:
     refused = []
-    for event in (
-        {"no": "name"},
-        {"event": "stage", "stage": "eager"},
-        {"event": "finished"},
-        {"event": "exit"},
-        {"event": "x", "value": object()},
+    for make in (
+        lambda: StageEntered(stage="eager", seconds=0),
+        ChildFinished,
+        lambda: ChildExit(reason="done"),
+        lambda: said("x", value=object()),
     ):
         try:
-            emit(event)
+            emit(make())
         except (TypeError, ValueError) as error:
             refused.append(type(error).__name__)
-    emit({"event": "refused", "errors": refused})
+    emit(said("refused", errors=refused))
 
 
 def compile_program(case: dict[str, Any], emit: Emit) -> None:
     """Really compile, forward and backward, something that the warm-up has not compiled."""
     import torch
 
-    emit({"event": "stage", "stage": "compile", "seconds": case["seconds"]})
+    emit(StageEntered(stage="compile", seconds=case["seconds"]))
     constant = case["constant"]
 
     def program(x):
@@ -307,7 +337,7 @@ def compile_program(case: dict[str, Any], emit: Emit) -> None:
     from torch._inductor import metrics
 
     equal = all(torch.allclose(a, b) for a, b in zip(*outcomes, strict=True))
-    emit({"event": "compiled", "equal": equal, "kernels": metrics.generated_kernel_count})
+    emit(said("compiled", equal=equal, kernels=metrics.generated_kernel_count))
 
 
 def disturb(case: dict[str, Any], emit: Emit) -> None:
@@ -348,36 +378,36 @@ def state(case: dict[str, Any], emit: Emit) -> None:
     import torch
 
     emit(
-        {
-            "event": "state",
-            "dtype": str(torch.get_default_dtype()),
-            "device": str(torch.empty(0).device),
-            "grad": torch.is_grad_enabled(),
-            "deterministic": torch.are_deterministic_algorithms_enabled(),
-            "anomaly": torch.is_anomaly_enabled(),
-            "autocast": torch.is_autocast_enabled("cpu"),
-            "threads": torch.get_num_threads(),
-            "precision": torch.get_float32_matmul_precision(),
-            "rand": torch.rand(()).item(),
-            "random": random.random(),
-            "cache_size_limit": torch._dynamo.config.cache_size_limit,
-            "max_fusion_size": torch._inductor.config.max_fusion_size,
-            "simdlen": torch._inductor.config.cpp.simdlen,
-            "aggressive_fusion": torch._inductor.config.aggressive_fusion,
-            "sin": torch.sin(torch.tensor(0.0)).item(),
-            "relu": torch.tensor(-1.0).relu().item(),
-            "disturbed": os.environ.get("DISTURBED"),
-            "omp": os.environ.get("OMP_NUM_THREADS"),
-            "folder": Path.cwd().name.split("-")[0],
-            "module": "disturber" in sys.modules,
-            "path": "/nowhere" in sys.path,
-            "recursion": sys.getrecursionlimit(),
-            "stdout": sys.stdout is not None,
-            "filters": warnings.filters[0][0] if warnings.filters else None,
-            "usr1": signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL,
-            "term": signal.getsignal(signal.SIGTERM) == signal.SIG_DFL,
-            "gc": gc.isenabled(),
-        }
+        said(
+            "state",
+            dtype=str(torch.get_default_dtype()),
+            device=str(torch.empty(0).device),
+            grad=torch.is_grad_enabled(),
+            deterministic=torch.are_deterministic_algorithms_enabled(),
+            anomaly=torch.is_anomaly_enabled(),
+            autocast=torch.is_autocast_enabled("cpu"),
+            threads=torch.get_num_threads(),
+            precision=torch.get_float32_matmul_precision(),
+            rand=torch.rand(()).item(),
+            random=random.random(),
+            cache_size_limit=torch._dynamo.config.cache_size_limit,
+            max_fusion_size=torch._inductor.config.max_fusion_size,
+            simdlen=torch._inductor.config.cpp.simdlen,
+            aggressive_fusion=torch._inductor.config.aggressive_fusion,
+            sin=torch.sin(torch.tensor(0.0)).item(),
+            relu=torch.tensor(-1.0).relu().item(),
+            disturbed=os.environ.get("DISTURBED"),
+            omp=os.environ.get("OMP_NUM_THREADS"),
+            folder=Path.cwd().name.split("-")[0],
+            module="disturber" in sys.modules,
+            path="/nowhere" in sys.path,
+            recursion=sys.getrecursionlimit(),
+            stdout=sys.stdout is not None,
+            filters=warnings.filters[0][0] if warnings.filters else None,
+            usr1=signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL,
+            term=signal.getsignal(signal.SIGTERM) == signal.SIG_DFL,
+            gc=gc.isenabled(),
+        )
     )
 
 
@@ -386,4 +416,4 @@ def leave_thread(case: dict[str, Any], emit: Emit) -> None:
 
 
 def who(case: dict[str, Any], emit: Emit) -> None:
-    emit({"event": "who", "pid": os.getpid(), "server": os.getppid()})
+    emit(said("who", pid=os.getpid(), server=os.getppid()))

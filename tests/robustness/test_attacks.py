@@ -1,4 +1,4 @@
-"""Programs that try to get out of the sandbox, each from ``attacks/``: none succeeds, and what comes after is unharmed.
+"""Programs in ``attacks/`` that try to escape from the sandbox: none succeeds, and later jobs are unharmed.
 
 The policy on their text, which refuses every one of them, is switched off here.
 """
@@ -14,6 +14,8 @@ from eqfuzz.program.formats import recognise
 from eqfuzz.program.program import InvalidSeed
 from eqfuzz.program.provenance import LLM, Provenance
 from eqfuzz.run.kernels import toolchain
+from eqfuzz.run.messages.job import ChildExit, JobRestarted
+from eqfuzz.run.messages.seed_jobs import CellReport
 from eqfuzz.run.sandbox import launcher
 from eqfuzz.run.sandbox.detection import SandboxLevel, found
 from tests.robustness.hostile_world import (
@@ -40,17 +42,17 @@ FORBIDDEN = {
     "bomb_of_forks": "processes",
     "bomb_of_memory_in_parts": "MiB of memory",
     "too_many_files": "files",
-    "forge_other_cell": "a variant that the case does not have",
-    "forge_configuration": "a cell that the case does not have",
-    "forge_shapes": "a false cell event",
+    "forge_other_cell": "a variant that the job does not have",
+    "forge_configuration": "a cell that the job does not have",
+    "forge_shapes": "a malformed cell event",
     "forge_garbage": "not an event",
     "forge_long_line": "an event of more than",
-    "forge_surrogates": "a false invalid event",
-    "forge_restart": "not for a case to say",
+    "forge_surrogates": "not an event",
+    "forge_restart": "no event of this job",
     "forge_time": "a stage of more than",
     "flood_events": "events",
 }
-"""Attacks that are ended, and the words that say for what."""
+"""Attacks whose child is ended, and a part of the reason."""
 
 LASTING = (
     "change_forking_process",
@@ -61,10 +63,10 @@ LASTING = (
     "race_of_symlinks",
     "symlinks_to_outside",
 )
-"""Attacks after which a compiled program is looked at."""
+"""Attacks after which another program is compiled and judged."""
 
 COMPILED = ("answer_for_children",)
-"""Attacks on what happens when their program is compiled."""
+"""Attacks whose program must be compiled."""
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +76,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         patch.setenv("TORCH_HUB_TOKEN", SECRET)
         patch.setattr(launcher, "DISK_BYTES", DISK_BYTES)
         with world_around(tmp_path_factory.mktemp("world")) as made:
-            made.run(CLEAN, compiled=True)  # the first server that starts fills what all share
+            made.run(CLEAN, compiled=True)  # the first server that starts fills the shared caches
             yield made
 
 
@@ -86,26 +88,26 @@ def test_an_attack_fails(attack: Path, world: World) -> None:
 
     events = world.run(text, compiled=attack.stem in COMPILED)
 
-    ended, told = events[-1], str(events)
-    assert ended["event"] == "exit"
-    assert SECRET not in told
-    assert "BREACH" not in ended["output"]
-    assert attack.stem in COMPILED or not any("BREACH" in str(event) for event in events if event["event"] == "cell")
-    assert not any(event["event"] == "restart" for event in events), told
+    ended, text_of_events = events[-1], str(events)
+    assert isinstance(ended, ChildExit)
+    assert SECRET not in text_of_events
+    assert "BREACH" not in ended.output
+    assert attack.stem in COMPILED or not any("BREACH" in str(e) for e in events if isinstance(e, CellReport))
+    assert not any(isinstance(event, JobRestarted) for event in events), text_of_events
     if attack.stem in FORBIDDEN:
-        assert (ended["reason"], FORBIDDEN[attack.stem] in ended["detail"]) == ("forbidden", True), ended
+        assert (ended.reason, FORBIDDEN[attack.stem] in ended.detail) == ("forbidden", True), ended
     assert world.everything_outside() == before
     assert stamps(toolchain.place()) == toolchain_before
     assert not (world.folder / "out" / "findings").exists()
     assert not list((world.folder / "out").rglob("breach*"))
-    assert not world.somebody_called()
+    assert not world.has_connection()
     assert not processes_with(MARK)
     if attack.stem in LASTING:
         assert verdicts(world.run(CLEAN, compiled=True)) == ["agree"]
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda path: path.stem)
-def test_the_policy_refuses_it(attack: Path) -> None:
+def test_the_policy_refuses_attacks(attack: Path) -> None:
     text = Provenance(LLM).header() + attack.read_text(encoding="utf-8")
     for name in ("PORT", "UDP_PORT", "PARENT", "MEMORY", "DISK"):
         text = text.replace(f"@{name}@", "1")
@@ -113,5 +115,5 @@ def test_the_policy_refuses_it(attack: Path) -> None:
         recognise(text, "attack.py")
 
 
-def test_there_are_forty() -> None:
+def test_there_are_at_least_forty_attacks() -> None:
     assert len(ATTACKS) >= 40

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from eqfuzz.run.messages.job import ChildEvent, ChildExit
 from eqfuzz.run.sandbox import detection, landlock, launcher
 from tests.robustness.hostile_world import CLEAN, SECRET, World, verdicts, world_around
 
@@ -36,7 +37,7 @@ ATTACKS = [
     "write_canary",
     "write_corpus",
 ]
-"""Those that would do no lasting harm if they succeeded."""
+"""Attacks that would do no lasting harm if they succeeded."""
 
 SIGNALS = """
 import os, signal
@@ -47,6 +48,11 @@ for pid in (@PARENT@, os.getppid()):
     except PermissionError as error:
         print(pid, error)
 """
+
+
+def output_of(events: list[ChildEvent]) -> str:
+    assert isinstance(events[-1], ChildExit)
+    return events[-1].output
 
 
 @pytest.fixture(scope="module")
@@ -69,16 +75,17 @@ def test_a_program_is_compiled(world: World) -> None:
 def test_an_attack_fails(name: str, world: World) -> None:
     before = world.everything_outside()
     events = world.run(world.text_of(Path(__file__).parent / "attacks" / f"{name}.py"))
+    output = output_of(events)
     assert SECRET not in str(events)
-    assert "BREACH" not in events[-1]["output"]
+    assert "BREACH" not in output
     assert world.everything_outside() == before
     assert not list((world.folder / "out" / "findings").glob("*"))
-    assert not world.somebody_called()
+    assert not world.has_connection()
 
 
-def test_nobody_outside_is_signalled(world: World, tmp_path: Path) -> None:
+def test_processes_outside_cannot_be_signalled(world: World, tmp_path: Path) -> None:
     attack = tmp_path / "signals.py"
     attack.write_text(SIGNALS + CLEAN)
-    events = world.run(world.text_of(attack))
-    assert "Operation not permitted" in events[-1]["output"]
-    assert "BREACH" not in events[-1]["output"]
+    output = output_of(world.run(world.text_of(attack)))
+    assert "Operation not permitted" in output
+    assert "BREACH" not in output

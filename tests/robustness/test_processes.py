@@ -1,9 +1,7 @@
-"""Whatever a program does to its process, the parent hears of it in one event and the next case is unharmed."""
+"""Whatever a program does to its process, the parent gets one exit event and the next job is unharmed."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import os
 import shutil
 import signal
@@ -18,16 +16,20 @@ from pathlib import Path
 
 import psutil
 import pytest
+from process_targets import Do, Said, said
 
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import MIB, Limits
+from eqfuzz.run.messages.channel import Channel
+from eqfuzz.run.messages.codec import Decoder, MessageLines, encode
+from eqfuzz.run.messages.job import ChildExit, StageEntered
+from eqfuzz.run.messages.process_messages import ChildEnded, ChildForked, ForkRequest, ProcessReady, StartupMessage
 from eqfuzz.run.processes.pool import Pool
-from eqfuzz.run.processes.startup import StartupMessage
-from eqfuzz.run.protocol import BadEvent, Channel, Lines, RunnerFailed, encode
+from eqfuzz.run.protocol import BadMessage, RunnerFailed
 
 pytestmark = pytest.mark.slow
 
-TARGET = "process_targets:run"
+TARGET = Do.TARGET
 LIMITS = Limits(load_s=3, output_bytes=MIB)
 MARK = f"eqfuzzTEST_{uuid.uuid4().hex}"
 
@@ -73,23 +75,30 @@ def pool(request, pools):
     return pools(request.param)
 
 
-def events_of(pool, **case):
-    """All events of one case; the last is the exit."""
-    events = list(pool.run(case))
-    assert [event["event"] for event in events].index("exit") == len(events) - 1
-    assert set(events[-1]) >= {"reason", "detail", "stage", "cpu_seconds", "wall_seconds", "output"}
-    assert "\n" not in events[-1]["detail"]
+def stream(pool, do, **case):
+    return pool.stream(Do(do=do, case=case))
+
+
+def names(events):
+    return [event.name if isinstance(event, Said) else event.message_name for event in events]
+
+
+def events_of(pool, do, **case):
+    """All events of one job; the last is the exit."""
+    events = list(stream(pool, do, **case))
+    assert names(events).index("exit") == len(events) - 1
+    assert "\n" not in events[-1].detail
     return events
 
 
-def exit_of(pool, **case):
-    return events_of(pool, **case)[-1]
+def exit_of(pool, do, **case):
+    return events_of(pool, do, **case)[-1]
 
 
-def told(pool, **case):
-    """The events of a case that must succeed, without the exit."""
-    *events, end = events_of(pool, **case)
-    assert end["reason"] == "done", end
+def reported(pool, do, **case):
+    """The events of a job that must succeed, without the exit."""
+    *events, end = events_of(pool, do, **case)
+    assert end.reason == "done", end
     return events
 
 
@@ -123,13 +132,13 @@ def _is_zombie(pid):
         return True
 
 
-def test_good_case(pool):
-    stage, total, drawn, end = events_of(pool, do="good", n=5)
-    assert stage == {"event": "stage", "stage": "eager", "seconds": 10, "why": "sum"}
+def test_good_job(pool):
+    stage, total, drawn, end = events_of(pool, "good", n=5)
+    assert stage == StageEntered(stage="eager", seconds=10)
     assert total["value"] == 10
-    assert (end["reason"], end["stage"], end["output"]) == ("done", "eager", "adding\n")
-    assert 0 <= end["cpu_seconds"] < 60
-    assert told(pool, do="good", n=5) == [stage, total, drawn], "every case draws the same random numbers"
+    assert (end.reason, end.stage, end.output) == ("done", "eager", "adding\n")
+    assert 0 <= end.cpu_seconds < 60
+    assert reported(pool, "good", n=5) == [stage, total, drawn], "every case draws the same random numbers"
 
 
 def garbage(text):
@@ -158,56 +167,61 @@ BAD = {
     "garbage line": (garbage("hello\n"), "error", "on the event pipe: not an event: b'hello'", ""),
     "garbage half": (garbage("half"), "error", "on the event pipe: not an event: b'half{", ""),
     "garbage long": (garbage("\0" * 9999 + "\n"), "error", "on the event pipe: not an event: b'", ""),
-    "forged exit": (garbage('{"event": "exit"}\n'), "error", "on the event pipe: not for a case to say", ""),
-    "forged stage": (garbage('{"event": "stage"}\n'), "error", "on the event pipe: a stage without", ""),
+    "forged exit": (garbage('{"event": "exit"}\n'), "error", "on the event pipe: no event of this job: 'exit'", ""),
+    "forged stage": (
+        garbage('{"event": "stage"}\n'),
+        "error",
+        "on the event pipe: a malformed stage event: ",
+        "",
+    ),
     "closed": ({"do": "close_everything"}, "error", "the program closed the event pipe", ""),
     "closed, looping": ({"do": "close_everything", "then": "stay"}, "hang", "no end of loading", ""),
 }
 
 
 def check_bad(pool, name):
-    alone = told(pool, do="good", n=7)
+    alone = reported(pool, "good", n=7)
     case, reason, detail, output = BAD[name]
     end = exit_of(pool, **case)
-    assert end["reason"] == reason, end
-    assert end["detail"].startswith(detail), end
-    assert output in end["output"]
-    assert told(pool, do="good", n=7) == alone
+    assert end.reason == reason, end
+    assert end.detail.startswith(detail), end
+    assert output in end.output
+    assert reported(pool, "good", n=7) == alone
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_case_in_a_fork(pools, name):
+def test_exit_of_a_bad_job_in_a_fork(pools, name):
     check_bad(pools("fork"), name)
 
 
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("name", BAD)
-def test_bad_case_in_a_worker(pools, name):
+def test_exit_of_a_bad_job_in_a_worker(pools, name):
     check_bad(pools("spawn"), name)
 
 
 def test_worker_survives_an_error_and_is_replaced_after_a_crash(pools):
     pool = pools("spawn")
-    (first,) = told(pool, do="who")
-    assert exit_of(pool, do="raise_error")["reason"] == "error"
-    (second,) = told(pool, do="who")
+    (first,) = reported(pool, "who")
+    assert exit_of(pool, "raise_error").reason == "error"
+    (second,) = reported(pool, "who")
     assert second == first
-    assert exit_of(pool, do="segfault")["reason"] == "crash"
-    (third,) = told(pool, do="who")
+    assert exit_of(pool, "segfault").reason == "crash"
+    (third,) = reported(pool, "who")
     assert third["pid"] != first["pid"]
     assert third["server"] == first["server"]
 
 
-def test_a_listener_who_leaves_at_the_exit_leaves_the_worker_for_others(pools):
+def test_a_consumer_that_stops_at_the_exit_leaves_the_worker_usable(pools):
     pool = pools("spawn")
 
     def first_who():
-        found = None
-        for event in pool.run({"do": "who"}):
-            found = event if found is None else found
-            if event["event"] == "exit":
-                return found
+        first = None
+        for event in stream(pool, "who"):
+            first = event if first is None else first
+            if isinstance(event, ChildExit):
+                return first
         raise AssertionError("no exit")
 
     assert first_who() == first_who()
@@ -215,61 +229,61 @@ def test_a_listener_who_leaves_at_the_exit_leaves_the_worker_for_others(pools):
 
 def test_worker_puts_everything_back(pools):
     pool = pools("spawn")
-    (before,) = told(pool, do="state")
-    (first,) = told(pool, do="who")
-    told(pool, do="disturb")
-    (after,) = told(pool, do="state")
+    (before,) = reported(pool, "state")
+    (first,) = reported(pool, "who")
+    reported(pool, "disturb")
+    (after,) = reported(pool, "state")
     assert after == before
-    assert told(pool, do="who") == [first], "and it is still the same process"
+    assert reported(pool, "who") == [first], "and it is still the same process"
 
 
 def test_worker_with_a_straggling_thread_is_replaced(pools):
     pool = pools("spawn")
-    (first,) = told(pool, do="who")
-    told(pool, do="leave_thread")
-    (second,) = told(pool, do="who")
+    (first,) = reported(pool, "who")
+    reported(pool, "leave_thread")
+    (second,) = reported(pool, "who")
     assert second["pid"] != first["pid"]
 
 
-def test_memory_error_is_the_case_s_own_matter(pool):
-    caught = told(pool, do="catch_allocation")
+def test_programs_can_handle_their_memory_errors(pool):
+    caught = reported(pool, "catch_allocation")
     assert [event["by"] for event in caught] == ["torch", "python"]
 
 
-def test_printed_output_is_kept_at_its_end(pool):
-    end = exit_of(pool, do="print_and_finish")
-    assert end["reason"] == "done"
-    assert len(end["output"]) <= 4096
-    assert "y\nlast line" in end["output"]
-    assert "raw \ufffd" in end["output"]
-    assert "from a program\n" in end["output"]
+def test_the_end_of_the_output_is_kept(pool):
+    end = exit_of(pool, "print_and_finish")
+    assert end.reason == "done"
+    assert len(end.output) <= 4096
+    assert "y\nlast line" in end.output
+    assert "raw \ufffd" in end.output
+    assert "from a program\n" in end.output
 
 
-def test_closed_streams_do_no_harm(pool):
-    assert told(pool, do="close_streams") == [{"event": "quiet"}]
+def test_jobs_may_close_their_streams(pool):
+    assert reported(pool, "close_streams") == [said("quiet")]
 
 
-def test_a_process_that_the_program_forks_has_no_voice(pool):
-    assert told(pool, do="fork_and_return") == [{"event": "one of us"}]
+def test_forks_of_the_program_cannot_report(pool):
+    assert reported(pool, "fork_and_return") == [said("one of us")]
 
 
-def test_what_is_no_event_is_refused_where_it_is_made(pool):
-    (refused,) = told(pool, do="bad_event")
-    assert refused["errors"] == ["ValueError"] * 4 + ["TypeError"]
+def test_invalid_events_are_refused_in_the_child(pool):
+    (refused,) = reported(pool, "bad_event")
+    assert refused["errors"] == ["ValueError"] * 3 + ["TypeError"]
 
 
 def test_stdin_is_empty(pool):
-    assert told(pool, do="read_stdin") == [{"event": "stdin", "text": ""}]
+    assert reported(pool, "read_stdin") == [said("stdin", text="")]
 
 
-def test_a_large_case_arrives_whole(pool):
-    case = {"do": "echo", "text": "ä\n\x00" * 500_000, "number": 1e300, "deep": [[[None, True]]]}
-    (echo,) = told(pool, **case)
+def test_a_large_job_arrives_whole(pool):
+    case = {"text": "ä\n\x00" * 500_000, "number": 1e300, "deep": [[[None, True]]]}
+    (echo,) = reported(pool, "echo", **case)
     assert echo["case"] == case
 
 
-def test_surroundings_of_a_case(pool, out):
-    (seen,) = told(pool, do="look")
+def test_environment_of_a_job(pool, out):
+    (seen,) = reported(pool, "look")
     assert seen["pid"] == seen["group"] == seen["session"]
     assert seen["threads"] == 1
     assert seen["cuda"] is False
@@ -286,13 +300,13 @@ def test_surroundings_of_a_case(pool, out):
 def test_workers_that_fill_the_machine_have_a_core_each(out):
     cores = os.sched_getaffinity(0)
     with Pool(Environment(out), LIMITS, jobs=len(cores), target=TARGET, warm=False) as pool:
-        running = [pool.run({"do": "wait"}) for _ in cores]
-        heres = [next(event for event in stream if event["event"] == "here") for stream in running]
+        running = [stream(pool, "wait") for _ in cores]
+        heres = [next(event for event in events if isinstance(event, Said)) for events in running]
         pinned = [psutil.Process(here[who]).cpu_affinity() for here in heres for who in ("pid", "child")]
         assert sorted(pinned) == sorted([core] for core in cores for _ in range(2))
         assert set(psutil.Process(heres[0]["server"]).cpu_affinity()) == cores
-        for stream in running:
-            stream.close()
+        for events in running:
+            events.close()
 
 
 @pytest.mark.parametrize("pool", COSTLY, indirect=True)
@@ -300,7 +314,7 @@ def test_several_threads_share_a_pool(pool):
     ends: dict[int, list] = {}
 
     def work(n):
-        ends[n] = told(pool, do="good", n=n) if n % 3 else [exit_of(pool, do="raise_error")]
+        ends[n] = reported(pool, "good", n=n) if n % 3 else [exit_of(pool, "raise_error")]
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(12)]
     for thread in threads:
@@ -312,69 +326,71 @@ def test_several_threads_share_a_pool(pool):
         if n % 3:
             assert events[1]["value"] == n * (n - 1) // 2
         else:
-            assert events[0]["detail"] == "ValueError: no such luck"
+            assert events[0].detail == "ValueError: no such luck"
 
 
-def test_the_parent_keeps_nothing_of_a_case(pool, out):
-    exit_of(pool, do="raise_error")
+def test_the_parent_releases_everything_of_a_job(pool, out):
+    exit_of(pool, "raise_error")
 
     def held():
         return len(list(Path("/proc/self/fd").iterdir())), len(list((out / "tmp").iterdir()))
 
     before = held()
-    for case in [{"do": "good", "n": 2}, {"do": "raise_error"}, {"do": "catch_allocation"}] * 5:
-        exit_of(pool, **case)
+    for _ in range(5):
+        exit_of(pool, "good", n=2)
+        exit_of(pool, "raise_error")
+        exit_of(pool, "catch_allocation")
     for _ in range(2):
-        stream = pool.run({"do": "good", "n": 2})
-        next(stream)
-        stream.close()
-    exit_of(pool, do="raise_error")
+        events = stream(pool, "good", n=2)
+        next(events)
+        events.close()
+    exit_of(pool, "raise_error")
     # There may be one idle worker less.
     assert all(now <= then for now, then in zip(held(), before, strict=True))
 
 
 def test_the_server_has_one_thread(pool):
     """A fork copies only the thread that forks; locks that others hold would stay locked."""
-    (who,) = told(pool, do="who")
+    (who,) = reported(pool, "who")
     assert psutil.Process(who["server"]).num_threads() == 1
 
 
-def test_a_worker_that_dies_between_two_cases_is_replaced(pools):
+def test_a_worker_that_dies_between_two_jobs_is_replaced(pools):
     pool = pools("spawn")
-    (first,) = told(pool, do="who")
+    (first,) = reported(pool, "who")
     os.kill(first["pid"], signal.SIGKILL)
-    events = events_of(pool, do="who")
-    assert [event["event"] for event in events] in (["who", "exit"], ["exit"])
-    (second,) = told(pool, do="who")
+    events = events_of(pool, "who")
+    assert names(events) in (["who", "exit"], ["exit"])
+    (second,) = reported(pool, "who")
     assert second["pid"] != first["pid"]
 
 
 @pytest.mark.long
-def test_one_case_that_kills_the_server_costs_its_neighbours_a_restart(pools):
+def test_a_job_that_kills_the_server_restarts_its_neighbours(pools):
     pool = pools("fork")
-    neighbour = pool.run({"do": "good_after", "seconds": 1.0})
-    assert next(neighbour)["event"] == "begun"
-    assert exit_of(pool, do="kill_parent")["reason"] == "error"
-    assert [event["event"] for event in neighbour] == ["restart", "begun", "well", "exit"]
+    neighbour = stream(pool, "good_after", seconds=1.0)
+    assert next(neighbour).name == "begun"
+    assert exit_of(pool, "kill_parent").reason == "error"
+    assert names(neighbour) == ["restart", "begun", "well", "exit"]
 
 
 @pytest.mark.parametrize("pool", COSTLY, indirect=True)
-def test_stopping_early_kills_the_case(pool):
-    stream = pool.run({"do": "wait"})
-    next(stream)
-    here = next(stream)
-    stream.close()
+def test_closing_the_stream_kills_the_child(pool):
+    events = stream(pool, "wait")
+    next(events)
+    here = next(events)
+    events.close()
     assert gone([here["pid"], here["child"]])
     assert not Path("/proc", str(here["pid"])).exists()
-    told(pool, do="good", n=3)
+    reported(pool, "good", n=3)
 
 
 @pytest.mark.parametrize("pool", COSTLY, indirect=True)
 @pytest.mark.parametrize("then", ["finish", "hang"])
 def test_programs_that_leave_the_group_are_killed_too(pool, then):
     before = {process.pid for process in marked_processes() if "time.sleep(1000)" in " ".join(process.cmdline())}
-    events_of(pool, do="escape", then=then)
-    told(pool, do="good", n=3)
+    events_of(pool, "escape", then=then)
+    reported(pool, "good", n=3)
     patience = time.monotonic() + 5
     while time.monotonic() < patience:
         left = [
@@ -390,31 +406,31 @@ def test_programs_that_leave_the_group_are_killed_too(pool, then):
 
 @pytest.mark.parametrize("pool", COSTLY, indirect=True)
 def test_kill_9_of_a_child(pool):
-    stream = pool.run({"do": "wait"})
-    next(stream)
-    here = next(stream)
+    events = stream(pool, "wait")
+    next(events)
+    here = next(events)
     os.kill(here["pid"], signal.SIGKILL)
-    (end,) = stream
-    assert end["reason"] == "memory"
+    (end,) = events
+    assert end.reason == "memory"
     assert gone([here["child"]])
-    told(pool, do="good", n=3)
+    reported(pool, "good", n=3)
 
 
 @pytest.mark.parametrize("pool", LONG, indirect=True)
-def test_kill_9_of_the_server_runs_the_case_again(pool, tmp_path):
-    events = events_of(pool, do="kill_parent_once", mark=str(tmp_path / "mark"))
-    assert [event["event"] for event in events] == ["killing", "restart", "second", "exit"]
-    assert events[-1]["reason"] == "done"
-    told(pool, do="good", n=3)
+def test_kill_9_of_the_server_runs_the_job_again(pool, tmp_path):
+    events = events_of(pool, "kill_parent_once", mark=str(tmp_path / "mark"))
+    assert names(events) == ["killing", "restart", "second", "exit"]
+    assert events[-1].reason == "done"
+    reported(pool, "good", n=3)
 
 
 @pytest.mark.parametrize("pool", COSTLY, indirect=True)
-def test_a_case_that_always_kills_the_server_is_an_error(pool):
-    events = events_of(pool, do="kill_parent")
-    assert [event["event"] for event in events] == ["killing", "restart", "killing", "exit"]
-    assert events[-1]["reason"] == "error"
-    assert "lost twice" in events[-1]["detail"]
-    told(pool, do="good", n=3)
+def test_a_job_that_always_kills_the_server_is_an_error(pool):
+    events = events_of(pool, "kill_parent")
+    assert names(events) == ["killing", "restart", "killing", "exit"]
+    assert events[-1].reason == "error"
+    assert "lost twice" in events[-1].detail
+    reported(pool, "good", n=3)
 
 
 @pytest.mark.parametrize("runner", COSTLY)
@@ -424,8 +440,8 @@ def test_close_ends_everything(out, runner):
     started = threading.Barrier(3)
 
     def work():
-        for event in pool.run({"do": "wait"}):
-            if event["event"] == "here":
+        for event in stream(pool, "wait"):
+            if isinstance(event, Said):
                 started.wait()
             ends.append(event)
 
@@ -436,10 +452,10 @@ def test_close_ends_everything(out, runner):
         started.wait()
     for thread in threads:
         thread.join()
-    assert [end["detail"] for end in ends if end["event"] == "exit"] == ["the pool was closed while the case ran"] * 2
+    assert [end.detail for end in ends if isinstance(end, ChildExit)] == ["the pool was closed while the job ran"] * 2
     assert gone({process.pid for process in marked_processes()} - before)
     with pytest.raises(RunnerFailed, match="closed"):
-        next(pool.run({"do": "good", "n": 1}))
+        next(stream(pool, "good", n=1))
     pool.close()
 
 
@@ -450,12 +466,13 @@ from pathlib import Path
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.processes.pool import Pool
+from process_targets import Do
 
-pool = Pool(Environment(Path({out!r})), Limits(), runner={runner!r}, jobs=2, target="process_targets:run")
+pool = Pool(Environment(Path({out!r})), Limits(), runner={runner!r}, jobs=2, target="process_targets:TARGET")
 
 def work():
-    for event in pool.run({{"do": "wait"}}):
-        print(event["event"], flush=True)
+    for event in pool.stream(Do(do="wait")):
+        print(event.message_name, flush=True)
 
 for _ in range(2):
     threading.Thread(target=work, daemon=True).start()
@@ -472,7 +489,7 @@ def test_kill_9_of_the_parent(out, runner, moment):
     assert parent.stdout is not None
     if moment == "running":
         lines = [parent.stdout.readline().strip() for _ in range(4)]
-        assert sorted(lines) == ["here", "here", "stage", "stage"]
+        assert sorted(lines) == ["said", "said", "stage", "stage"]
     else:
         while not psutil.Process(parent.pid).children():
             time.sleep(0.01)
@@ -486,11 +503,11 @@ def test_kill_9_of_the_parent(out, runner, moment):
     assert not {process.pid for process in marked_processes()} - before
 
 
-def test_a_parent_that_dies_before_its_hello_is_read(tmp_path):
-    """Then the process that is the parent from the start on tells nothing; only the channel does."""
+def test_a_server_whose_parent_dies_before_the_first_packet_is_read_ends(tmp_path):
+    """``getppid`` does not change then; only the closed channel shows it."""
     ours, theirs = Channel.pair()
-    hello = StartupMessage(TARGET, sys.path, str(tmp_path), preload=None, memory_bytes=None, cuda=False)
-    ours.send(dataclasses.asdict(hello))
+    hello = StartupMessage(target=TARGET, path=tuple(sys.path), folder=str(tmp_path))
+    ours.send(hello)
     ours.close()
     starting = subprocess.Popen(
         [sys.executable, "-m", "eqfuzz.run.processes.zygote", str(theirs.fileno())],
@@ -500,39 +517,39 @@ def test_a_parent_that_dies_before_its_hello_is_read(tmp_path):
         start_new_session=True,
     )
     theirs.close()
-    _, told = starting.communicate(timeout=60)
-    assert (starting.returncode, told) == (-signal.SIGKILL, "")
+    _, errors = starting.communicate(timeout=60)
+    assert (starting.returncode, errors) == (-signal.SIGKILL, "")
 
 
-NURSERY = """
+SERVER = """
 import os, sys
-from eqfuzz.run.processes.fork_server import Nursery
-from eqfuzz.run.protocol import Channel
+from eqfuzz.run.messages.channel import Channel
+from eqfuzz.run.processes.fork_server import ForkServer
 
-class Keeper:
-    def look(self, cases): return None
-    def end(self, cases): pass
+class Supervisor:
+    def check(self, children): return None
+    def end(self, children): pass
     def clean(self): return sys.argv[2] == "clean"
 
-Nursery(Channel.of(int(sys.argv[1])), lambda message, descriptors: os._exit(0), Keeper()).serve()
+ForkServer(Channel.of(int(sys.argv[1])), lambda message, descriptors: os._exit(0), Supervisor()).serve()
 """
 
 
 @pytest.mark.parametrize(("after", "retired"), [("clean", False), ("dirty", True)])
-def test_a_process_that_could_not_clean_up_says_so_with_the_end_of_the_case(after, retired):
-    """Whoever hears of the end may hand it the next case at once."""
+def test_a_server_that_cannot_clean_up_reports_it_with_the_end_of_the_child(after, retired):
+    """The parent may send it the next job as soon as it knows of the end."""
     ours, theirs = Channel.pair()
-    command = [sys.executable, "-c", NURSERY, str(theirs.fileno()), after]
+    command = [sys.executable, "-c", SERVER, str(theirs.fileno()), after]
     serving = subprocess.Popen(command, pass_fds=[theirs.fileno()], start_new_session=True)
     theirs.close()
     for _ in range(1 if retired else 3):
-        fate, told = os.pipe()
-        ours.send({}, [told])
-        os.close(told)
+        fate, theirs_of_fate = os.pipe()
+        ours.send(ForkRequest(), [theirs_of_fate])
+        os.close(theirs_of_fate)
         with os.fdopen(fate, "rb") as lines:
-            born, end = map(json.loads, lines)
-        assert set(born) == {"pid"}
-        assert (end["status"], end["retired"]) == (0, retired)
+            forked, ended = map(Decoder(ChildForked, ChildEnded).decode, lines)
+        assert isinstance(forked, ChildForked)
+        assert (ended.status, ended.retired) == (0, retired)
     if retired:
         serving.wait(10)
     assert serving.poll() == (0 if retired else None)
@@ -541,7 +558,7 @@ def test_a_process_that_could_not_clean_up_says_so_with_the_end_of_the_case(afte
 
 
 @pytest.mark.parametrize(("retired", "free"), [(False, 1), (True, 0)])
-def test_what_has_retired_is_not_handed_another_case(out, retired, free):
+def test_a_retired_sandbox_gets_no_further_job(out, retired, free):
     class Sandbox:
         alive, closed = True, False
 
@@ -557,11 +574,11 @@ def test_what_has_retired_is_not_handed_another_case(out, retired, free):
 
 def test_a_channel_is_abandoned_even_with_packets_to_read():
     ours, theirs = Channel.pair()
-    ours.send({"event": "last"})
+    ours.send(ProcessReady(cpu_total=7.0))
     assert not theirs.is_abandoned()
     ours.close()
     assert theirs.is_abandoned()
-    assert theirs.receive() == ({"event": "last"}, [])
+    assert theirs.receive(Decoder(ProcessReady)) == (ProcessReady(cpu_total=7.0), [])
     theirs.close()
 
 
@@ -572,7 +589,7 @@ def write_preload(folder, text):
 
 
 @pytest.mark.parametrize("runner", COSTLY)
-def test_preload_runs_where_torch_is(out, tmp_path, runner):
+def test_the_preload_runs_where_torch_is_imported(out, tmp_path, runner):
     preload = write_preload(
         tmp_path,
         """
@@ -585,7 +602,7 @@ def test_preload_runs_where_torch_is(out, tmp_path, runner):
     environment = Environment(out, preload)
     assert environment.cache_dir() != Environment(out).cache_dir()
     with Pool(environment, LIMITS, runner=runner, jobs=1, target=TARGET) as pool:
-        (seen,) = told(pool, do="look")
+        (seen,) = reported(pool, "look")
     assert seen["preload"] == ["eqfuzz_preload", str(preload), 'def marked(): return "text"']
     assert seen["variables"]["TORCHINDUCTOR_CACHE_DIR"] == str(environment.cache_dir())
 
@@ -618,7 +635,7 @@ def test_broken_preload_is_one_clear_failure(out, tmp_path, runner, name):
         Pool(environment, LIMITS, runner=runner, jobs=1, target=TARGET) as pool,
         pytest.raises(RunnerFailed, match=message) as failure,
     ):
-        next(pool.run({"do": "good", "n": 1}))
+        next(stream(pool, "good", n=1))
     assert "\n" not in str(failure.value)
     assert gone({process.pid for process in marked_processes()} - before)
 
@@ -626,9 +643,9 @@ def test_broken_preload_is_one_clear_failure(out, tmp_path, runner, name):
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("no_such_module:run", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("no_such_module:TARGET", "ModuleNotFoundError: No module named 'no_such_module'"),
         ("process_targets:no_such", "AttributeError: .*no_such"),
-        ("process_targets:__name__", "TypeError: process_targets:__name__ is a str, not a function"),
+        ("process_targets:__name__", "TypeError: process_targets:__name__ is a str, not a JobTarget"),
     ],
 )
 def test_unknown_target(out, target, message):
@@ -636,7 +653,7 @@ def test_unknown_target(out, target, message):
         Pool(Environment(out), LIMITS, jobs=1, target=target) as pool,
         pytest.raises(RunnerFailed, match=message),
     ):
-        next(pool.run({}))
+        next(stream(pool, "good"))
 
 
 def test_a_process_that_does_not_get_ready_in_time(out):
@@ -644,7 +661,7 @@ def test_a_process_that_does_not_get_ready_in_time(out):
         Pool(Environment(out), Limits(start_s=0.5), jobs=1, target=TARGET) as pool,
         pytest.raises(RunnerFailed, match=r"not ready after 0\.5 seconds"),
     ):
-        next(pool.run({"do": "good", "n": 1}))
+        next(stream(pool, "good", n=1))
 
 
 @pytest.mark.parametrize(
@@ -660,10 +677,10 @@ def test_pool_options_are_checked(tmp_path, options, message):
         Pool(Environment(tmp_path), Limits(), **options)
 
 
-def test_a_case_that_is_no_json_is_refused(pool):
+def test_a_job_that_json_cannot_express_is_refused(pool):
     with pytest.raises(TypeError):
-        next(pool.run({"do": object()}))
-    told(pool, do="good", n=3)
+        next(stream(pool, "good", n=object()))
+    reported(pool, "good", n=3)
 
 
 @pytest.mark.slow
@@ -672,10 +689,10 @@ def test_child_compiles_from_an_empty_kernel_cache(out, runner):
     """A warm cache would hide a child that hangs in g++'s or OpenMP's threads."""
     environment = Environment(out)
     with Pool(environment, Limits(), runner=runner, jobs=2, target=TARGET) as pool:
-        told(pool, do="good", n=3)
+        reported(pool, "good", n=3)
         shutil.rmtree(environment.cache_dir())
-        (stage, compiled) = told(pool, do="compile_program", seconds=120, constant=time.time() % 7)
-        assert stage["stage"] == "compile"
+        (stage, compiled) = reported(pool, "compile_program", seconds=120, constant=time.time() % 7)
+        assert stage.stage == "compile"
         assert compiled["equal"] is True
         assert compiled["kernels"] >= 2
         assert list(environment.cache_dir().rglob("*.so")), "and the kernels went where they belong"
@@ -694,17 +711,17 @@ def test_variables_of_a_gpu_process(tmp_path, monkeypatch):
 
 
 def test_lines_come_in_pieces():
-    events = [{"event": "a", "text": "x\ny"}, {"event": "b"}]
+    events = [said("a", text="x\ny"), said("b")]
     data = b"".join(encode(event) for event in events)
     for size in (1, 3, len(data)):
-        lines = Lines()
+        lines = MessageLines(Decoder(Said))
         pieces = [data[i : i + size] for i in range(0, len(data), size)]
         assert [event for piece in pieces for event in lines.feed(piece)] == events
 
 
 @pytest.mark.parametrize("line", [b"x", b"[]", b"1", b"{}", b'{"event": 1}', b"\xff", b"[" * 100_000])
 def test_lines_that_are_no_events(line):
-    lines = Lines()
-    assert next(lines.feed(b'{"event": "fine"}\n' + line + b"\n")) == {"event": "fine"}
-    with pytest.raises(BadEvent):
-        list(Lines().feed(line + b"\n"))
+    decoder = Do.decoder()
+    assert next(MessageLines(decoder).feed(encode(said("fine")) + line + b"\n")) == said("fine")
+    with pytest.raises(BadMessage):
+        list(MessageLines(decoder).feed(line + b"\n"))

@@ -1,54 +1,43 @@
-"""Stands in for the pool: what its children would tell, by the job that they are given."""
+"""Stands in for the pool: the events of its children, by the class of job that they are given."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from eqfuzz.oracle.compare.verdict import Verdict
-from eqfuzz.run.jobs.case import Case
+from eqfuzz.run.messages.finding_jobs import CallsDescribed
+from eqfuzz.run.messages.job import ChildEvent, ChildExit, Job
+from eqfuzz.run.messages.seed_jobs import CellReport
+from eqfuzz.run.processes.pool import Pool
 
-Told = list[dict[str, Any]]
+Events = Sequence[ChildEvent]
 
 CALLS = "return (torch.tensor([1.0, 2.0, 3.0]),), {}"
-DESCRIBED: dict[str, Any] = {
-    "event": "described",
-    "calls": CALLS,
-    "state": None,
-    "packs": True,
-    "changes": [["", "", ""]],
-    "globals": [],
-    "functions": [],
-    "problem": "",
-}
-"""A child's answer to ``describe``."""
+DESCRIBED = CallsDescribed(calls=CALLS, state=None, packs=True, changes=(("", "", ""),), globals=(), functions=())
+"""A child's answer to ``DescribeJob``."""
 
 
-class Children:
-    """``tells`` has for each job the events of a case, or a function of the case that gives them."""
+class Children(Pool):
+    """``events`` has those of each class of job, or a function of the job that returns them."""
 
-    def __init__(self, tells: Mapping[str, Told | Callable[[Case], Told]]) -> None:
-        self._tells = tells
-        self.cases: list[Case] = []
+    def __init__(self, events: Mapping[type[Job[Any]], Events | Callable[[Any], Events]]) -> None:
+        self._events = events
+        self.jobs: list[Any] = []
 
-    def __enter__(self) -> Children:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         pass
 
-    def run(self, case: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        asked = Case.from_json(case)
-        self.cases.append(asked)
-        told = self._tells.get(asked.job, [])
-        yield from told(asked) if callable(told) else told
-        yield {"event": "exit", "reason": "done", "detail": "", "stage": None}
-
-    @property
-    def jobs(self) -> list[str]:
-        return [case.job for case in self.cases]
+    def stream(self, job: Job[Any]) -> Iterator[ChildEvent]:
+        self.jobs.append(job)
+        events = self._events.get(type(job), ())
+        for event in events(job) if callable(events) else events:
+            yield event
+            if isinstance(event, ChildExit):
+                return
+        yield ChildExit(reason="done")
 
 
-def shown(verdicts: Mapping[str, Verdict]) -> Told:
-    """Cells of a case, by configuration."""
-    return [{"event": "cell", "config": name, "verdict": verdict.to_json()} for name, verdict in verdicts.items()]
+def cell_reports(verdicts: Mapping[str, Verdict]) -> Events:
+    """Cells of a job, by configuration."""
+    return [CellReport(variant=0, device="cpu", config=name, verdict=verdict) for name, verdict in verdicts.items()]

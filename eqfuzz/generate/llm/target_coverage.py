@@ -1,6 +1,6 @@
 """Target coverage: which parts of the compiler a program reaches, by a profiler while it is compiled up to its code.
 
-Imports torch; runs in a child process, as the target of a pool: a case with parts to ``watch`` is first run as usual.
+Imports torch; runs in a child process: a job with parts to watch is first run as usual.
 """
 
 from __future__ import annotations
@@ -13,40 +13,34 @@ from typing import Any
 
 import torch
 
+from eqfuzz.generate.llm.coverage_job import CoverageJob, PartsReached
 from eqfuzz.generate.llm.white_box import CompilerPart, HitSignal
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
-from eqfuzz.run.jobs.case import Case
-from eqfuzz.run.jobs.dispatch import run_case as run_any_case
-from eqfuzz.run.jobs.stage_timer import Emit, StageTimer
+from eqfuzz.run.jobs.dispatch import run_program_job
+from eqfuzz.run.jobs.stage_timer import StageTimer
+from eqfuzz.run.messages.job import Emit, JobTarget
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
 from eqfuzz.torch_internals.inductor import code_hook, forget_output_strides, inductor_backend, takes_one_list
 from eqfuzz.torch_internals.options import without_graph_caches
 from eqfuzz.torch_internals.source_tree import MATCHER, PREPARES_PATTERNS, TRACES_PATTERNS, TRACKERS
 
-WATCH = "watch"
 STAGE = "compile"
 
 
-def run_case(data: dict[str, Any], emit: Emit) -> None:
-    """Run the case, then, if its program is valid, emit the parts in ``watch`` that it reaches."""
-    watched = [CompilerPart.from_json(part) for part in data.pop(WATCH, [])]
-    valid = True
+def run_coverage(job: CoverageJob, emit: Emit) -> None:
+    """Run the job; if its program is valid, report which of the watched parts it reaches."""
+    run = job.run
+    if not run_program_job(run, emit) or not job.watched:
+        return
+    StageTimer(emit).enter(STAGE, run.limits.compile_s)
+    loaded = Loaded(run.program)
+    emit(PartsReached(parts=tuple(reached(loaded, loaded.calls(run.seed), job.watched))))
 
-    def forward(event: dict[str, Any]) -> None:
-        nonlocal valid
-        valid = valid and event["event"] != "invalid"
-        emit(event)
 
-    run_any_case(data, forward)
-    if watched and valid:
-        case = Case.from_json(data)
-        StageTimer(emit).enter(STAGE, case.compile_seconds, variant=0)
-        loaded = Loaded(case.program)
-        names = reached(loaded, loaded.calls(case.seed), watched)
-        emit({"event": "reached", "parts": names})
+TARGET = JobTarget({CoverageJob: run_coverage})
 
 
 def reached(loaded: Loaded, calls: Sequence[Call], parts: Sequence[CompilerPart]) -> list[str]:

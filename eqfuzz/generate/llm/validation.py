@@ -6,24 +6,25 @@ import dataclasses
 import hashlib
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
 
+from eqfuzz.generate.llm.coverage_job import CoverageJob, PartsReached
 from eqfuzz.generate.llm.extraction import MOST_BYTES, UNREADABLE, normalised
-from eqfuzz.generate.llm.target_coverage import STAGE, WATCH
+from eqfuzz.generate.llm.target_coverage import STAGE
 from eqfuzz.generate.llm.white_box import CompilerPart
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.policy import require_allowed
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
-from eqfuzz.run.jobs.case import Case
 from eqfuzz.run.limits import Limits
+from eqfuzz.run.messages.job import ChildEvent, ChildExit, JobRestarted, ProgramInvalid, StageEntered
+from eqfuzz.run.messages.seed_jobs import ProgramRewritten, RunJob
 from eqfuzz.run.processes.exit_reasons import death_in_words
 from eqfuzz.run.processes.pool import Pool
 
 MOST_WORDS = 600
 """Maximal characters of a message: a program may raise a very long one."""
 
-TARGET = "eqfuzz.generate.llm.target_coverage:run_case"
+TARGET = CoverageJob.TARGET
 """The target of the pool of a validator."""
 
 
@@ -112,60 +113,51 @@ class Validator:
         return program
 
     def _run(self, program: Program, watched: Sequence[CompilerPart]) -> ValidationResult:
-        case = Case(
+        run = RunJob(
             program=program,
             seed=self._seed,
+            limits=self._limits,
             rules=self._rules,
-            strategy="each",
-            depth=1,
-            variants=1,
-            devices=("cpu",),
             configs=(DEFAULT_CONFIG,),
-            load_seconds=self._limits.load_s,
-            eager_seconds=self._limits.eager_s,
-            compile_seconds=self._limits.compile_s,
             dry_run=True,
             list_sites=True,
         )
-        data: dict[str, Any] = {**case.to_json(), WATCH: [part.to_json() for part in watched]}
-        report = _CaseReport()
-        for event in self._pool.run(data):
+        report = _JobReport()
+        for event in self._pool.stream(CoverageJob(run=run, watched=tuple(watched))):
             report.take(event)
         return report.result()
 
 
-class _CaseReport:
-    """The events of one case. The program may have forged some of them, so none is trusted without validation."""
+class _JobReport:
+    """The result of one job, from its events. The program may have forged any of them."""
 
     def __init__(self) -> None:
         self.invalid: ValidationResult | None = None
         self.sites: int | None = None
         self.reached: tuple[str, ...] = ()
         self.stage = "start"
-        self.exit: dict[str, Any] = {}
+        self.exit: ChildExit | None = None
 
-    def take(self, event: dict[str, Any]) -> None:
+    def take(self, event: ChildEvent) -> None:
         match event:
-            case {"event": "restart"}:
+            case JobRestarted():
                 self.__init__()
-            case {"event": "stage", "stage": str(stage)}:
-                self.stage = stage
-            case {"event": "invalid", "reason": str(reason)} if self.invalid is None:
-                line = event.get("line")
-                self.invalid = ValidationResult(
-                    _reason(self.stage, reason), _short(reason), line if type(line) is int else None
-                )
-            case {"event": "rewritten", "sites": int(sites)}:
-                self.sites = sites
-            case {"event": "reached", "parts": list(parts)}:
-                self.reached = tuple(part for part in parts if isinstance(part, str))
-            case {"event": "exit"}:
+            case StageEntered():
+                self.stage = event.stage
+            case ProgramInvalid() if self.invalid is None:
+                reason = _reason(self.stage, event.reason)
+                self.invalid = ValidationResult(reason, _short(event.reason), event.line)
+            case ProgramRewritten():
+                self.sites = event.sites
+            case PartsReached():
+                self.reached = event.parts
+            case ChildExit():
                 self.exit = event
             case _:
                 pass
 
     def result(self) -> ValidationResult:
-        ended, detail = self.exit.get("reason"), str(self.exit.get("detail"))
+        ended, detail = (self.exit.reason, self.exit.detail) if self.exit is not None else ("error", "")
         if self.invalid is not None:
             return self.invalid
         if ended != "done" and not (self.sites and self.stage == STAGE):

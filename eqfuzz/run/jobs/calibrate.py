@@ -1,65 +1,79 @@
-"""Measurements of the judge as cases: what a child runs for ``eqfuzz self-check``, one program at a time."""
+"""Measurements of the oracle in a child, for ``eqfuzz self-check``: one program per job."""
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from eqfuzz.oracle.calibration.capability import compared, observed
 from eqfuzz.oracle.calibration.recall import measure
-from eqfuzz.program.program import Program
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.run.jobs.several_threads import several_threads
+from eqfuzz.run.messages.calibration_jobs import (
+    CalibrationJob,
+    CompareRunsJob,
+    CompareThreadsJob,
+    ObserveJob,
+    RecallJob,
+    RecallMeasured,
+    RunObserved,
+    RunsCompared,
+)
+from eqfuzz.run.messages.job import Emit, JobTarget, StageEntered
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 SECONDS = 600.0
 """Wall limit of one program; most take a second or two."""
 
-Emit = Callable[[dict[str, Any]], None]
 
-
-def run_measurement(data: dict[str, Any], emit: Emit) -> None:
-    """Do the ``job`` in ``data`` with its ``program``, one of ``_JOBS``; ``observe`` writes to ``file``."""
-    emit({"event": "stage", "stage": data["job"], "seconds": SECONDS})
-    program = Program.from_json(data["program"])
+@contextlib.contextmanager
+def _measuring(job: CalibrationJob[Any], emit: Emit) -> Iterator[None]:
+    """Context of every measurement: its stage is announced, warnings are off."""
+    emit(StageEntered(stage=job.message_name, seconds=SECONDS))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        _JOBS[data["job"]](program, data, emit)
+        yield
 
 
-def _recall(program: Program, data: dict[str, Any], emit: Emit) -> None:
+def _recall(job: RecallJob, emit: Emit) -> None:
     def compiled(target: Callable[..., Any]) -> Callable[..., Any]:
         forget_compiled_code()
         return DEFAULT_CONFIG.compile(target)
 
-    with DEFAULT_CONFIG.patched():
-        table = measure(program, data["seed"], data["draws"], transform=compiled)
-    emit({"event": "recalled", "table": table.to_json()})
+    with _measuring(job, emit), DEFAULT_CONFIG.patched():
+        table = measure(job.program, job.seed, job.draws, transform=compiled)
+    emit(RecallMeasured(table=table.to_json()))
 
 
-def _observe(program: Program, data: dict[str, Any], emit: Emit) -> None:
-    Path(data["file"]).write_bytes(pickle.dumps(observed(program, data["seed"])))
-    emit({"event": "observed"})
+def _observe(job: ObserveJob, emit: Emit) -> None:
+    with _measuring(job, emit):
+        Path(job.file).write_bytes(pickle.dumps(observed(job.program, job.seed)))
+    emit(RunObserved())
 
 
-def _compare(program: Program, data: dict[str, Any], emit: Emit) -> None:
-    runs = {name: pickle.loads(Path(file).read_bytes()) for name, file in data["files"].items()}
-    verdicts, alarms = compared(program, data["seed"], runs)
-    emit({"event": "compared", "verdicts": [verdict.to_json() for verdict in verdicts], "alarms": dict(alarms)})
+def _compare(job: CompareRunsJob, emit: Emit) -> None:
+    with _measuring(job, emit):
+        runs = {name: pickle.loads(Path(file).read_bytes()) for name, file in job.files.items()}
+        verdicts, alarms = compared(job.program, job.seed, runs)
+    emit(RunsCompared(verdicts=tuple(verdicts), alarms=dict(alarms)))
 
 
-def _threads(program: Program, data: dict[str, Any], emit: Emit) -> None:
-    """Eager with one thread and with each number of ``threads``, judged by what bounds it with the last of them."""
-    runs = {"1": observed(program, data["seed"])}
-    for count in data["threads"]:
-        with several_threads(count):
-            runs[str(count)] = observed(program, data["seed"])
-    with several_threads(data["threads"][-1]):
-        verdicts, alarms = compared(program, data["seed"], runs)
-    emit({"event": "compared", "verdicts": [verdict.to_json() for verdict in verdicts], "alarms": dict(alarms)})
+def _compare_threads(job: CompareThreadsJob, emit: Emit) -> None:
+    """The reference is that of a run with the last of the numbers of threads."""
+    with _measuring(job, emit):
+        runs = {"1": observed(job.program, job.seed)}
+        for count in job.threads:
+            with several_threads(count):
+                runs[str(count)] = observed(job.program, job.seed)
+        with several_threads(job.threads[-1]):
+            verdicts, alarms = compared(job.program, job.seed, runs)
+    emit(RunsCompared(verdicts=tuple(verdicts), alarms=dict(alarms)))
 
 
-_JOBS = {"recall": _recall, "observe": _observe, "compare": _compare, "threads": _threads}
+TARGET = JobTarget(
+    {RecallJob: _recall, ObserveJob: _observe, CompareRunsJob: _compare, CompareThreadsJob: _compare_threads}
+)

@@ -1,4 +1,4 @@
-"""Judging what a case ran, in this process: a variant beside its original, a compiled cell beside eager."""
+"""Judges cells in this process: a variant against its original in eager, a compiled cell against eager."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from eqfuzz.run.configs.named import Config
 from eqfuzz.run.coverage.features import FeatureCollector
 from eqfuzz.run.coverage.line_coverage import traced_lines
 from eqfuzz.run.devices import observe_on
-from eqfuzz.run.jobs.case import Case
 from eqfuzz.run.jobs.loaded_program import LoadedVariant
 from eqfuzz.run.jobs.several_threads import EAGER_RUNS, observed_again, several_threads
 from eqfuzz.run.jobs.stage_timer import StageTimer
+from eqfuzz.run.messages.job import Emit
+from eqfuzz.run.messages.seed_jobs import CellReport, LinesTraced, ProgramJob, RunJob
 from eqfuzz.torch_internals.dynamo import compilations, forget_compiled_code
 
 _OTHER_DRAWS = 4
@@ -34,37 +35,12 @@ _CONTEXT_SECONDS = 30
 """For the first use of a device in a process."""
 
 
-@dataclasses.dataclass(frozen=True)
-class JudgedCell:
-    """A verdict, the wall seconds that it took to come by, and Dynamo's counts where something was compiled.
-
-    ``erased``: the compiler generated code that it had generated for an earlier cell of the case. ``features`` are
-    there when the case asks for signals, and none in an erased cell.
-    """
-
-    verdict: Verdict
-    seconds: float
-    compiled: dict[str, int] | None = None
-    erased: bool = False
-    features: list[int] = dataclasses.field(default_factory=list[int])
-
-    def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "verdict": self.verdict.to_json()}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> JudgedCell:
-        return cls(**{**data, "verdict": Verdict.from_json(data["verdict"])})
-
-
 Place = tuple[str, Config]
 """Device and configuration of a cell."""
 
-Tell = Callable[[int, str, str, JudgedCell], None]
-"""Hand on what became of a cell: variant, device, configuration."""
-
 
 class CellRunner(Protocol):
-    """Takes the cells of subjects, and tells of each of them, at the latest when it is finished."""
+    """Judges cells of variants and reports each, when it is added or at the latest in ``finish``."""
 
     def add(self, subject: LoadedVariant, cells: Sequence[Place]) -> None: ...
 
@@ -74,92 +50,114 @@ class CellRunner(Protocol):
 class SequentialCells:
     """Compiled cells judged in this process, one after the other, on torch's stock path."""
 
-    def __init__(self, case: Case, judge: CellJudge, tell: Tell) -> None:
-        self._case = case
+    def __init__(self, judge: CellJudge, emit: Emit) -> None:
         self._judge = judge
-        self._tell = tell
+        self._emit = emit
 
     def add(self, subject: LoadedVariant, cells: Sequence[Place]) -> None:
-        """Judge them."""
+        """Judge and report them."""
         for device, config in cells:
-            self._tell(subject.number, device, config.name, self._judge.cell(subject, device, config))
+            self._emit(self._judge.cell(subject, device, config))
 
     def finish(self) -> None:
-        """Nothing is left to do."""
+        """Every cell was judged when it was added."""
 
 
-def open_cells(case: Case, number: int) -> list[Place]:
-    """The compiled cells of the original (0) or a variant that are still to be judged."""
-    configs = [config for config in case.configs if number == 0 or config.name not in case.original_only]
-    every = [(device, config) for device in case.devices for config in configs]
-    return [(device, config) for device, config in every if (number, device, config.name) not in case.skip]
+def open_cells(job: RunJob, number: int) -> list[Place]:
+    """The compiled cells of the original (0) or a variant that are not judged yet."""
+    configs = [config for config in job.configs if number == 0 or config.name not in job.original_only]
+    every = [(device, config) for device in job.devices for config in configs]
+    return [(device, config) for device, config in every if (number, device, config.name) not in job.skip]
+
+
+def eager_report(variant: int, verdict: Verdict, seconds: float) -> CellReport:
+    """The report on a variant in eager."""
+    return CellReport(variant=variant, device="", config="", verdict=verdict, seconds=seconds)
 
 
 class CellJudge:
-    """Judges with as much of a reference as it takes: none, a few noisy runs, many before a claim.
+    """Judges with as much of a reference as needed: none, a few noisy runs, many before a claim.
 
-    ``start`` is the original. Subjects in ``no_reference`` get none.
+    ``start`` is the original. ``signals`` and ``traced`` say what is collected while cells are compiled. Variants in
+    ``no_reference`` get no reference.
     """
 
-    def __init__(self, case: Case, clock: StageTimer, start: LoadedVariant, no_reference: Sequence[int]) -> None:
-        self.case = case
+    def __init__(
+        self,
+        job: ProgramJob[Any],
+        clock: StageTimer,
+        start: LoadedVariant,
+        *,
+        signals: bool = False,
+        traced: bool = False,
+    ) -> None:
+        self.job = job
         self.clock = clock
         self.start = start
-        self.no_reference = no_reference
+        self.signals = signals
+        self.traced = traced
+        self.no_reference: Sequence[int] = job.no_reference
 
-    def rewrite(self, subject: LoadedVariant, calls: int) -> JudgedCell:
-        """A variant in eager beside the original in eager, on the first ``calls`` calls."""
+    def rewrite(self, subject: LoadedVariant, calls: int) -> CellReport:
+        """A variant in eager against the original in eager, on the first ``calls`` calls."""
         began = time.perf_counter()
         compare = partial(_compare_eager, self.start.eager.first(calls), subject.eager, subject)
-        return JudgedCell(self._verdict(compare, [self.start, subject]), time.perf_counter() - began)
+        verdict = self._verdict(compare, [self.start, subject])
+        return eager_report(subject.number, verdict, time.perf_counter() - began)
 
-    def cell(self, subject: LoadedVariant, device: str, config: Config) -> JudgedCell:
-        """A compiled cell beside eager on the same device and with as many threads."""
+    def cell(self, subject: LoadedVariant, device: str, config: Config) -> CellReport:
+        """A compiled cell against eager on the same device and with as many threads."""
         with several_threads(config.threads):
             return self._cell(subject, device, config)
 
-    def _cell(self, subject: LoadedVariant, device: str, config: Config) -> JudgedCell:
+    def _cell(self, subject: LoadedVariant, device: str, config: Config) -> CellReport:
         began = time.perf_counter()
-        seconds = self.case.compile_seconds
-        where = {"variant": subject.number, "device": device, "config": config.name}
+        seconds = self.job.limits.compile_s
+        place = subject.number, device, config.name
         doubt = ""
+
+        def report(verdict: Verdict) -> CellReport:
+            variant, device, config = place
+            spent = time.perf_counter() - began
+            return CellReport(variant=variant, device=device, config=config, verdict=verdict, seconds=spent)
+
         if config.threads > 1:
-            self.clock.enter("threads", 2 * EAGER_RUNS * self.case.eager_seconds, **where)
+            self.clock.enter("threads", 2 * EAGER_RUNS * self.job.limits.eager_s, *place)
             subject, refusal, doubt = observed_again(subject)
             if refusal:
-                return JudgedCell(Verdict(VerdictKind.UNSUPPORTED, refusal), time.perf_counter() - began)
+                return report(Verdict(VerdictKind.UNSUPPORTED, refusal))
         eager, calls = subject.eager, subject.calls
         if device != "cpu":
-            self.clock.enter("device", 4 * self.case.eager_seconds + _CONTEXT_SECONDS, **where)
-            abroad = subject.abroad(device)
-            if abroad.refusal:
-                return JudgedCell(Verdict(VerdictKind.UNSUPPORTED, abroad.refusal), time.perf_counter() - began)
-            eager, calls, doubt = abroad.eager, abroad.calls, doubt or abroad.doubt
-        self.clock.enter("compile", seconds, **where)
+            self.clock.enter("device", 4 * self.job.limits.eager_s + _CONTEXT_SECONDS, *place)
+            elsewhere = subject.on_device(device)
+            if elsewhere.refusal:
+                return report(Verdict(VerdictKind.UNSUPPORTED, elsewhere.refusal))
+            eager, calls, doubt = elsewhere.eager, elsewhere.calls, doubt or elsewhere.doubt
+        self.clock.enter("compile", seconds, *place)
         forget_compiled_code()
         signals, lines = FeatureCollector(), dict[str, str]()
         with contextlib.ExitStack() as stack:
             stack.enter_context(config.patched())
-            if self.case.signals:
+            if self.signals:
                 stack.enter_context(signals.collecting())
-            if self.case.traced:
+            if self.traced:
                 stack.enter_context(traced_lines(lines))
             compiled = observe_on(subject.loaded.instance, calls, device, config.compile)
         counted = compilations()
-        if self.case.traced:
-            self.clock.announce({"event": "lines", "files": lines})
-        compare = partial(_compare_compiled, eager, compiled, self.case.checks)
+        if self.traced:
+            self.clock.announce(LinesTraced(files=lines))
+        compare = partial(_compare_compiled, eager, compiled, self.job.checks)
         if not config.draws_as_eager and has_drawn(subject.eager):
             verdict = self._without_values(subject, eager, compiled)
         else:
             verdict = compare(Reference([], unknown=doubt)) if doubt else self._verdict(compare, [subject])
-        if verdict.kind is VerdictKind.AGREE and "speed" in self.case.checks and subject.number and device == "cpu":
-            self.clock.enter("speed", 2 * seconds, **where)
+        if verdict.kind is VerdictKind.AGREE and "speed" in self.job.checks and subject.number and device == "cpu":
+            self.clock.enter("speed", 2 * seconds, *place)
             verdict = self._speed(subject, config) or verdict
-        return JudgedCell(verdict, time.perf_counter() - began, counted, features=signals.features)
+        return dataclasses.replace(report(verdict), compiled=counted, features=tuple(signals.features))
 
     def _without_values(self, subject: LoadedVariant, eager: Observation, compiled: Observation) -> Verdict:
-        """All but the values, which the random numbers decide; a doubt where these decide more than values."""
+        """Judge all but values, which depend on random numbers; inconclusive where more than values depends on them."""
         for seed in range(_OTHER_DRAWS):
             other = observe(subject.loaded.instance, subject.calls, seed=seed)
             if judge_metadata(subject.eager, other).kind is not VerdictKind.AGREE:
@@ -194,8 +192,8 @@ class CellJudge:
         if subject.number in self.no_reference:
             return None
         if not subject.has_reference(samples):
-            self.clock.enter("reference", 20 * self.case.eager_seconds, variant=subject.number)
-        return subject.reference(samples, self.case.seed)
+            self.clock.enter("reference", 20 * self.job.limits.eager_s, subject.number)
+        return subject.reference(samples, self.job.seed)
 
 
 def _compare_compiled(

@@ -1,10 +1,9 @@
-"""Measuring how far a rule gets: both sides of its examples are compiled up to the generated code and compared."""
+"""Measures the compile depth of a rule: both sides of its examples are compiled up to the code and compared."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import torch
 
@@ -17,39 +16,41 @@ from eqfuzz.rewrite.rules.compile_depth import CompileStage
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.rules.user_rules import rules_for_children
 from eqfuzz.run.coverage.compile_stages import NotCompiled, last_difference, stages
+from eqfuzz.run.messages.job import Emit, JobTarget, StageEntered
+from eqfuzz.run.messages.rule_jobs import CompileDepthJob, CompileDepthMeasured
 
 DRAWS = 2
-"""Operands per example; a level is the furthest that any of them gets."""
+"""Sets of operands per example; the depth is the largest that any of them gives."""
 
 EXAMPLES = 8
-"""Examples of a generator at most, spread over all that it has."""
+"""Maximal number of examples, spread over all that the rule has."""
 
 SECONDS = 300.0
 """Wall limit of one measurement; most take less than one second."""
 
 _ELEMENTS = 4
-"""Smaller tensors make Inductor take other ways."""
+"""Inductor compiles smaller tensors in other ways."""
 
 
 @dataclasses.dataclass(frozen=True)
 class CompileDepthResult:
-    """How far a rule got, or why that could not be measured."""
+    """The compile depth of a rule, or why it could not be measured."""
 
     rule: Rule
     level: CompileStage | None
     reason: str = ""
 
 
-def run_measurement(data: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
-    """Measure the rule named in ``data`` (``rule``, ``rules_from``) and emit ``measured``."""
-    emit({"event": "stage", "stage": "survival", "seconds": SECONDS})
-    measured = measure(rules_for_children(tuple(data["rules_from"]))[data["rule"]])
-    level = measured.level.word if measured.level is not None else None
-    emit({"event": "measured", "level": level, "reason": measured.reason})
+def run_measurement(job: CompileDepthJob, emit: Emit) -> None:
+    """Measure the rule and report ``CompileDepthMeasured``."""
+    emit(StageEntered(stage="survival", seconds=SECONDS))
+    result = measure(rules_for_children(job.rules_from)[job.rule])
+    level = result.level.word if result.level is not None else None
+    emit(CompileDepthMeasured(level=level, reason=result.reason))
 
 
 def measure(rule: Rule) -> CompileDepthResult:
-    """Compile both sides of the rule's examples up to the code, in this process; nothing is built or run."""
+    """Compile both sides of the rule's examples up to the code, in this process; no kernel is built or run."""
     levels: list[CompileStage] = []
     reasons: list[str] = []
     examples = examples_of(rule)
@@ -67,13 +68,13 @@ def measure(rule: Rule) -> CompileDepthResult:
 
 def _ordinary(example: Example, name: str) -> Iterator[Values]:
     """A few operands with several elements, without gradients."""
-    found = 0
+    count = 0
     for values in operands(example, name, 40):
         sizes = [v.numel() for v in values.values() if isinstance(v, torch.Tensor)]
         if sizes and min(sizes) >= _ELEMENTS:
             yield {name: v.detach() if isinstance(v, torch.Tensor) else v for name, v in values.items()}
-            found += 1
-        if found == DRAWS:
+            count += 1
+        if count == DRAWS:
             return
 
 
@@ -86,6 +87,9 @@ def _levels(rule: Rule, example: Example, values: Values) -> Iterator[CompileSta
     for site in sites[:2]:
         try:
             variant = apply(original(example.program), [site])
-        except CannotRewrite:  # the proof tells of it
+        except CannotRewrite:  # the proof reports it
             continue
         yield last_difference(left, stages(variant.program, call))
+
+
+TARGET = JobTarget({CompileDepthJob: run_measurement})

@@ -1,9 +1,8 @@
-"""A program's calls and state as Python source, for the script that is to make them again."""
+"""A program's calls and state as Python source, for the script of a reproducer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
@@ -12,13 +11,14 @@ from eqfuzz.program.literal import CannotDescribe, Writer
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.namespace import born_by, holding, plain_globals
 from eqfuzz.run.devices import on_device
+from eqfuzz.run.messages.finding_jobs import CallsDescribed
 
 STATE_BYTES = 65536
-"""Module state up to this size is written into a reproducer; larger state is made again from the seed."""
+"""Module state up to this size is written into a reproducer; larger state is regenerated from the seed."""
 
 
-def describe(loaded: Loaded, calls: Sequence[Call], device: str) -> dict[str, Any]:
-    """The fields of a ``described`` event; ``problem`` says why there is no source, where there is none."""
+def describe(loaded: Loaded, calls: Sequence[Call], device: str) -> CallsDescribed:
+    """The calls on ``device`` and the state; ``problem`` says why there is no source, where there is none."""
     namespace, source = loaded.module.__dict__, loaded.program.source
     writer = Writer()
     there = [on_device(call, device) for call in calls] if device != "cpu" else calls
@@ -31,12 +31,12 @@ def describe(loaded: Loaded, calls: Sequence[Call], device: str) -> dict[str, An
         problem = ""
     except CannotDescribe as error:
         body, weights, problem = "", None, str(error)
-    return {
-        "calls": body,
-        "state": weights,
-        "packs": writer.packs,
-        "changes": [(call.label, call.before, call.within) for call in calls],
-        "globals": sorted(plain_globals(namespace).keys() | born_by(namespace, source)),
-        "functions": holding(namespace, source),
-        "problem": problem,
-    }
+    return CallsDescribed(
+        calls=body,
+        state=weights,
+        packs=writer.packs,
+        changes=tuple((call.label, call.before, call.within) for call in calls),
+        globals=tuple(sorted(plain_globals(namespace).keys() | born_by(namespace, source))),
+        functions=tuple(holding(namespace, source)),
+        problem=problem,
+    )

@@ -1,4 +1,4 @@
-"""A program of a case that is ready to be judged: the original or a variant, with what eager did."""
+"""A loaded program that is ready to be judged: the original or a variant, with its observation in eager."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from eqfuzz.run.devices import DeviceObservation
 
 
 class LoadedVariant:
-    """A variant that is loaded, with the calls it gets, its eager observation of them and, when asked, its reference.
+    """A variant that is loaded, with its calls, its observation of them in eager and, on request, its reference.
 
-    ``calls`` begins with the seed's own input sets, on which it is compared with the original; further ones come when
-    its compiled cells are judged. ``number`` is 0 for the original.
+    ``calls`` begins with the seed's input sets, on which it is compared with the original; further ones are appended
+    for its compiled cells. ``number`` is 0 for the original.
     """
 
     def __init__(
@@ -31,10 +31,10 @@ class LoadedVariant:
         self.eager = eager
         self._reference: Reference | None = None
         self._samples = 0
-        self._abroad: dict[str, DeviceObservation] = {}
+        self._on_devices: dict[str, DeviceObservation] = {}
 
-    def go_on(self, steps: Sequence[Call]) -> None:
-        """Append the ``steps`` that eager finishes, one after the other."""
+    def append_calls(self, steps: Sequence[Call]) -> None:
+        """Append those of ``steps`` that eager completes, one after the other."""
         calls = [*self.calls, *steps]
         eager = observe(self.loaded.instance, calls)
         while eager.calls[-1].raised is not None and len(eager.calls) > len(self.calls):
@@ -43,13 +43,13 @@ class LoadedVariant:
         if len(calls) > len(self.calls):
             self._take(calls, eager)
 
-    def anew(self) -> LoadedVariant:
+    def observed_again(self) -> LoadedVariant:
         """The same, observed once more in eager, and without a reference."""
         return LoadedVariant(
             self.number, self.variant, self.loaded, self.calls, observe(self.loaded.instance, self.calls)
         )
 
-    def end_with(self, refused: Sequence[Call]) -> None:
+    def append_refused(self, refused: Sequence[Call]) -> None:
         """Append the first of the ``refused`` calls at which eager raises here too."""
         for call in refused:
             calls = [*self.calls, call]
@@ -59,26 +59,26 @@ class LoadedVariant:
                 return
 
     def limit(self, count: int) -> None:
-        """Leave the first ``count`` calls; all, where that is 0."""
+        """Keep the first ``count`` calls only; all of them where that is 0."""
         if 0 < count < len(self.calls):
             self._take(self.calls[:count], self.eager.first(count))
 
     def _take(self, calls: list[Call], eager: Observation) -> None:
         self.calls, self.eager, self._reference, self._samples = calls, eager, None, 0
-        self._abroad.clear()
+        self._on_devices.clear()
 
-    def abroad(self, device: str) -> DeviceObservation:
-        """What eager does on another device; kept."""
-        if device not in self._abroad:
-            self._abroad[device] = DeviceObservation.of(self.loaded.instance, self.calls, self.eager, device)
-        return self._abroad[device]
+    def on_device(self, device: str) -> DeviceObservation:
+        """The observation of its calls in eager on another device; cached."""
+        if device not in self._on_devices:
+            self._on_devices[device] = DeviceObservation.of(self.loaded.instance, self.calls, self.eager, device)
+        return self._on_devices[device]
 
     def has_reference(self, samples: int) -> bool:
-        """Whether one of at least so many noisy runs has been made."""
+        """Whether there is one from at least so many noisy runs."""
         return self._samples >= samples
 
     def reference(self, samples: int, seed: int) -> Reference | None:
-        """What bounds its errors, from at least so many noisy runs; kept."""
+        """The bounds of its errors, from at least so many noisy runs; cached."""
         if not self.has_reference(samples):
             self._reference = reference(self.loaded.instance, self.calls, seed=seed, samples=samples)
             self._samples = samples

@@ -1,34 +1,39 @@
-"""The proof of one rule as a case: what a child runs for ``eqfuzz rules check``, and a wrong rule may kill."""
+"""The proof of one rule in a child, which a wrong rule may kill."""
 
 from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable
-from typing import Any
 
 from eqfuzz.rewrite.proof.proof import prove
 from eqfuzz.rewrite.rules.user_rules import rules_for_children
+from eqfuzz.run.messages.job import Emit, JobTarget, StageEntered
+from eqfuzz.run.messages.rule_jobs import ProveJob, RuleProved
 
 SECONDS_PER_DRAW = 1.0
 SECONDS_AT_LEAST = 120.0
 """Wall limit of one proof; two hundred draws take about half a second."""
 
 
-def run_proof(data: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
-    """Prove the rule named in ``data`` (``rule``, ``draws``, ``rules_from``) and emit ``proved``."""
-    emit({"event": "stage", "stage": "proof", "seconds": SECONDS_AT_LEAST + SECONDS_PER_DRAW * data["draws"]})
-    rule = rules_for_children(tuple(data["rules_from"]))[data["rule"]]
+def run_proof(job: ProveJob, emit: Emit) -> None:
+    """Prove the rule and report ``RuleProved``."""
+    emit(StageEntered(stage="proof", seconds=SECONDS_AT_LEAST + SECONDS_PER_DRAW * job.draws))
+    rule = rules_for_children(job.rules_from)[job.rule]
     began = time.monotonic()
+    draws, rewrites = 0, 0
     try:
-        proof = prove(rule, data["draws"])
-    except Exception as error:  # guards, generators and examples are the rule's own code: it does not hold
-        told = {"draws": 0, "rewrites": 0, "problems": [f"trying it raises {_words(error)}"]}
+        proof = prove(rule, job.draws)
+    except Exception as error:  # preconditions, generators and examples are the rule's own code: it does not hold
+        problems: tuple[str, ...] = (f"trying it raises {_in_words(error)}",)
     else:
-        told = {"draws": proof.draws, "rewrites": proof.rewrites, "problems": list(proof.problems)}
-    emit({"event": "proved", **told, "seconds": round(time.monotonic() - began, 3)})
+        draws, rewrites, problems = proof.draws, proof.rewrites, tuple(proof.problems)
+    seconds = round(time.monotonic() - began, 3)
+    emit(RuleProved(draws=draws, rewrites=rewrites, problems=problems, seconds=seconds))
 
 
-def _words(error: Exception) -> str:
+def _in_words(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"
+
+
+TARGET = JobTarget({ProveJob: run_proof})

@@ -1,7 +1,7 @@
-"""Several threads for a cell: eager, what bounds its errors and what is compiled have the same number of them.
+"""Several threads for a cell: eager, reference and compiled run have the same number of them.
 
-Forks do not have the threads of the process that they come from, and wait for them for ever. So no process is forked
-once it has been here: a cell comes first in its own fork, or last in a process that forks nothing.
+A fork lacks the threads of the process that it comes from, and would wait for them for ever. So a process that has had
+several threads must not fork: such a cell has a fork of its own, or comes last in a process that forks no more.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from eqfuzz.run.jobs.loaded_program import LoadedVariant
 from eqfuzz.run.processes.cpu_affinity import unpinned
 
 EAGER_RUNS = 4
-"""Runs in eager that must not differ: what is the same each time with one thread may depend on which comes first."""
+"""Runs in eager that must not differ: with several threads the result may depend on their order."""
 
 
 @contextlib.contextmanager
 def several_threads(count: int) -> Iterator[None]:
-    """Let torch use ``count`` threads in this process, on all its cores; nothing changes where that is 1."""
+    """Context in which torch uses ``count`` threads, on all cores of this process; with 1 nothing changes."""
     if count == 1:
         yield
         return
@@ -37,12 +37,12 @@ def several_threads(count: int) -> Iterator[None]:
 
 
 def observed_again(subject: LoadedVariant) -> tuple[LoadedVariant, str, str]:
-    """``subject`` as eager and its reference are with the threads that there are now.
+    """``subject`` observed in eager with the present number of threads.
 
-    Besides, why it does not run so, and why values that differ prove nothing; empty where neither is known.
+    Also why eager fails so, and why values that differ prove nothing; empty strings where neither is the case.
     """
     count = torch.get_num_threads()
-    again = subject.anew()
+    again = subject.observed_again()
     for alone, call in zip(subject.eager.calls, again.eager.calls, strict=False):
         if call.raised is not None and alone.raised is None:
             words = f"eager raises with {count} threads: {call.raised.type}: {call.raised.message}"

@@ -1,4 +1,4 @@
-"""Where the time of a case goes: each stage is announced before it begins, and what it used is kept."""
+"""CPU time of a job by stage; each stage is announced before it begins."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import contextlib
 import resource
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-Emit = Callable[[dict[str, Any]], None]
+from eqfuzz.run.messages.job import Emit, StageEntered
 
 COMPILER = "g++"
-"""The stage that the programs started in a process count for: it starts no others."""
+"""The stage that programs started by a process count for: it starts no others."""
 
 
 class StageTimer:
-    """CPU seconds by stage, this process's own; what its children use counts for ``COMPILER``.
+    """CPU seconds of this process by stage; those of its children count for ``COMPILER``.
 
-    ``enter`` tells the parent, who enforces the limit. ``forked`` takes the account of a child that kept its own.
+    ``enter`` announces a stage to the parent, which enforces the time limit. ``forked`` adds the account of a child
+    that has a timer of its own.
     """
 
     def __init__(self, emit: Emit) -> None:
@@ -28,14 +28,14 @@ class StageTimer:
         self._since = time.process_time()
         self._children = _of_children()
 
-    def enter(self, stage: str, seconds: float, **where: Any) -> None:
-        """``stage`` comes next and may take so many wall seconds; ``where`` goes with the event."""
+    def enter(self, stage: str, seconds: float, variant: int = 0, device: str = "", config: str = "") -> None:
+        """Enter ``stage``, which may take so many wall seconds, and announce it with the cell that it is about."""
         self._change(stage)
-        self.announce({"event": "stage", "stage": stage, "seconds": seconds, **where})
+        self.announce(StageEntered(stage=stage, seconds=seconds, variant=variant, device=device, config=config))
 
     @contextlib.contextmanager
     def within(self, stage: str) -> Iterator[None]:
-        """What is done inside counts for ``stage``; the limit stays that of the one entered."""
+        """Context in which time counts for ``stage``; the limit stays that of the stage entered."""
         outer = self._stage
         self._change(stage)
         try:
@@ -44,7 +44,7 @@ class StageTimer:
             self._change(outer)
 
     def forked(self, account: dict[str, float], *, rest: str = "fork") -> None:
-        """A child has ended, and has been waited for, that used ``account``; what is not in there is the ``rest``."""
+        """Add the ``account`` of a child that has ended; its other CPU time counts for ``rest``."""
         total = _of_children() - self._children
         self._children += total
         for stage, seconds in account.items():
@@ -52,7 +52,7 @@ class StageTimer:
         self.spent[rest] += max(0.0, total - sum(account.values()))
 
     def account(self) -> dict[str, float]:
-        """Everything up to now, by stage."""
+        """CPU seconds up to now, by stage."""
         self._change(self._stage)
         return dict(self.spent)
 

@@ -1,83 +1,87 @@
-"""A process that a case forks off itself: it talks in JSON lines, keeps to its stages' limits, and may die."""
+"""A process that a child forks for a cell: it sends events, keeps the time limits of its stages, and may die."""
 
 from __future__ import annotations
 
-import json
+import dataclasses
 import os
 import signal
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Generic, NoReturn
 
+from eqfuzz.run.messages.cell_messages import CellProcessExit
+from eqfuzz.run.messages.codec import Decoder, M, MessageLines, decoder_of, encode
+from eqfuzz.run.messages.job import ChildEvent, ChildFinished, Emit, Reason, StageEntered
 from eqfuzz.run.processes.child import Emitter, flush_output, raise_descriptor
 from eqfuzz.run.processes.process_tree import children_of, die_with_parent, kill, kill_family
-from eqfuzz.run.protocol import EXIT, FINISHED, BadEvent, Event, Lines, describe_status, readable
-
-Emit = Callable[[Event], None]
-Answer = Callable[[], dict[str, Any]]
-"""Wait for the parent's answer."""
+from eqfuzz.run.protocol import BadMessage, describe_status, readable
 
 GRACE = 15.0
-"""Wall seconds that whoever watches the parent gives beyond a limit: the parent sees to its children itself."""
+"""Wall seconds that the parent gets beyond a limit of its own processes: it enforces that itself."""
 
 _FIRST = 60.0
-_TO_SAY_WHERE = 0.5
+_SECONDS_FOR_STACK = 0.5
 
 _living: set[int] = set()
 
 
-class CellProcess:
-    """A fork of this process that does ``work(emit, answer)``.
+class CellProcess(Generic[M]):
+    """A fork of this process that runs ``work(emit, next_reply)``; ``replies`` decodes what ``reply`` sends it.
 
-    It stays in this process's group, so that whoever ends the one ends the other. ``close`` must be called.
+    It sends events of the given ``kinds``. It stays in this process's group, so that both are ended together. ``close``
+    must be called.
     """
 
-    def __init__(self, work: Callable[[Emit, Answer], None]) -> None:
+    def __init__(
+        self,
+        work: Callable[[Emit, Callable[[], M]], None],
+        kinds: tuple[type[ChildEvent], ...],
+        replies: Decoder[M],
+    ) -> None:
         flush_output()
         self._others = children_of(os.getpid()) - _living
         events, theirs = os.pipe()
-        receiving, self._answers = os.pipe()
+        receiving, self._replies = os.pipe()
         parent = os.getpid()
         self._pid = os.fork()
         if self._pid == 0:
             os.close(events)
-            os.close(self._answers)
-            _live(work, parent, theirs, receiving)
+            os.close(self._replies)
+            _run(work, replies, parent, theirs, receiving)
         _living.add(self._pid)
         os.close(theirs)
         os.close(receiving)
         self._events = events
-        self._pipes: tuple[int, ...] = (events, self._answers)
-        self._lines = Lines()
-        self._queue: deque[Event] = deque()
+        self._pipes: tuple[int, ...] = (events, self._replies)
+        self._lines = MessageLines(decoder_of(StageEntered, ChildFinished, *kinds))
+        self._queue: deque[ChildEvent] = deque()
         self._stage = "start"
         self._seconds = _FIRST
-        self._born = time.monotonic()
+        self._started = time.monotonic()
 
-    def listen(self, announce: Emit) -> Event:
-        """Its next event that is no stage; stages are passed on to ``announce``.
+    def listen(self, announce: Emit) -> ChildEvent:
+        """Its next event that is no stage; stages are passed to ``announce``.
 
-        ``exit`` is the last, with ``stage``, ``reason``, ``detail`` and wall ``seconds``; reason ``done`` when it
-        came through, ``error`` with ``traceback`` when its work raised.
+        The last is ``CellProcessExit``: with reason ``done`` when its work returned, ``error`` with ``traceback`` when
+        it raised.
         """
         deadline = time.monotonic() + self._seconds
         while True:
             while self._queue:
                 event = self._queue.popleft()
-                if event["event"] == "stage":
-                    self._stage, self._seconds = event["stage"], float(event["seconds"])
+                if isinstance(event, StageEntered):
+                    self._stage, self._seconds = event.stage, event.seconds
                     deadline = time.monotonic() + self._seconds
-                    announce({**event, "seconds": self._seconds + GRACE})
-                elif event["event"] == FINISHED:
+                    announce(dataclasses.replace(event, seconds=self._seconds + GRACE))
+                elif isinstance(event, ChildFinished):
                     self._reap()
-                    error = event.get("error")
-                    return self._exit("error" if error else "done", str(error or ""), event.get("traceback"))
+                    return self._exit("error" if event.error else "done", event.error or "", event.traceback)
                 else:
                     return event
             if time.monotonic() > deadline:
-                return self._late()
+                return self._time_out()
             if not readable([self._events], min(1.0, max(0.0, deadline - time.monotonic()))):
                 continue
             data = os.read(self._events, 2**16)
@@ -85,19 +89,18 @@ class CellProcess:
                 return self._exit(*describe_status(self._reap()))
             try:
                 self._queue.extend(self._lines.feed(data))
-            except BadEvent as bad:
+            except BadMessage as bad:
                 self._kill()
                 return self._exit("error", f"on the pipe of a cell: {bad}")
 
-    def answer(self, message: dict[str, Any]) -> None:
-        """What it waits for."""
-        text = json.dumps(message).encode() + b"\n"
-        view = memoryview(text)
+    def reply(self, message: M) -> None:
+        """Send it what it waits for."""
+        view = memoryview(encode(message))
         try:
             while view:
-                view = view[os.write(self._answers, view) :]
+                view = view[os.write(self._replies, view) :]
         except BrokenPipeError:
-            return  # it has died meanwhile, which ``listen`` tells
+            return  # it has died meanwhile, which ``listen`` reports
 
     def close(self) -> None:
         """End it, with all that it has started."""
@@ -107,9 +110,9 @@ class CellProcess:
             os.close(end)
         self._pipes = ()
 
-    def _late(self) -> Event:
-        os.kill(self._pid, signal.SIGXCPU)  # it writes down where it is
-        time.sleep(_TO_SAY_WHERE)
+    def _time_out(self) -> CellProcessExit:
+        os.kill(self._pid, signal.SIGXCPU)  # it writes its stack
+        time.sleep(_SECONDS_FOR_STACK)
         self._kill()
         return self._exit("hang", f"no end of stage {self._stage} after {self._seconds:g} seconds")
 
@@ -126,22 +129,23 @@ class CellProcess:
             os.waitpid(orphan, 0)
         return status
 
-    def _exit(self, reason: str, detail: str, trace: str | None = None) -> Event:
-        seconds = time.monotonic() - self._born
-        told = {"reason": reason, "detail": detail, "traceback": trace, "seconds": seconds}
-        return {"event": EXIT, "stage": self._stage, **told}
+    def _exit(self, reason: Reason, detail: str, trace: str | None = None) -> CellProcessExit:
+        seconds = time.monotonic() - self._started
+        return CellProcessExit(stage=self._stage, reason=reason, detail=detail, traceback=trace, seconds=seconds)
 
 
-def _live(work: Callable[[Emit, Answer], None], parent: int, events: int, receiving: int) -> NoReturn:
-    """What the forked process does until its end."""
+def _run(
+    work: Callable[[Emit, Callable[[], M]], None], replies: Decoder[M], parent: int, events: int, receiving: int
+) -> NoReturn:
+    """Run ``work`` in the forked process and end it."""
     try:
         die_with_parent(parent)
         emit = Emitter(raise_descriptor(events))
         stream = os.fdopen(raise_descriptor(receiving), "rb")
         error = detail = None
         try:
-            work(emit, lambda: json.loads(stream.readline()))
-        except BaseException as raised:  # the parent is told, whatever it was
+            work(emit, lambda: replies.decode(stream.readline()))
+        except BaseException as raised:  # whatever it is, the parent gets it
             error = "".join(traceback.format_exception_only(raised)[-1:])
             detail = traceback.format_exc()
         flush_output()

@@ -1,11 +1,10 @@
-"""Inside a child: one case, from its request to the event that says it is over."""
+"""Inside a child: one job, from its request to the event that reports its end."""
 
 from __future__ import annotations
 
 import dataclasses
 import faulthandler
 import fcntl
-import json
 import os
 import random
 import signal
@@ -15,21 +14,25 @@ import traceback
 from typing import Any
 
 from eqfuzz.run.limits import limit_cpu, limit_memory, unlimit_memory, used_cpu_seconds
-from eqfuzz.run.processes.startup import Target
-from eqfuzz.run.protocol import FINISHED, PIPE_LOST, RESERVED, Event, encode, is_stage, one_line
+from eqfuzz.run.messages.codec import encode
+from eqfuzz.run.messages.job import ChildEvent, ChildExit, ChildFinished, JobRestarted, JobTarget, StageEntered
+from eqfuzz.run.messages.process_messages import ForkRequest
+from eqfuzz.run.protocol import PIPE_LOST, one_line
 
-# Far above what a program opens, so that a loop over "the first few" descriptors does not meet them.
 HIGH_DESCRIPTOR = 200
+"""Far above what a program opens, so that a loop over the first few descriptors does not close ours."""
 
 _TRACEBACK_CHARACTERS = 16_000
 
+_RESERVED = (ChildFinished, ChildExit, JobRestarted)
+
 
 class Emitter:
-    """What a case is given to speak with: ``emit(event)`` writes one JSON line on the event pipe.
+    """``emit(event)`` writes one JSON line on the event pipe.
 
-    A ``stage`` event (``{"event": "stage", "stage": name, "seconds": wall}``) also raises this process's limit
-    of CPU seconds. Raises ``ValueError`` or ``TypeError`` for what is no event. A pipe that is gone, or a process
-    that the program has forked off itself, ends at once: its events would be somebody else's.
+    ``StageEntered`` also raises this process's limit of CPU seconds. Raises ``ValueError`` for the events that are not
+    a job's to report, ``TypeError`` for what JSON cannot express. The process ends at once if the pipe is closed, or if
+    the program under test has forked it: its events would count as its parent's.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -38,20 +41,17 @@ class Emitter:
         self._lock = threading.Lock()
         self._open = True
 
-    def __call__(self, event: Event) -> None:
-        if event.get("event") in RESERVED:
-            raise ValueError(f"the event name {event['event']!r} is taken")
+    def __call__(self, event: ChildEvent) -> None:
+        if isinstance(event, _RESERVED):
+            raise ValueError(f"a job cannot report {event.message_name!r}")
         line = encode(event)
-        if event["event"] == "stage":
-            if not is_stage(event):
-                raise ValueError(f"a stage event needs 'stage', a name, and 'seconds': {one_line(repr(event))}")
-            limit_cpu(float(event["seconds"]))
+        if isinstance(event, StageEntered):
+            limit_cpu(event.seconds)
         self._write(line)
 
     def finish(self, error: str | None, detail: str | None) -> None:
-        """Say that the case is over, and nothing after that."""
-        event = {"event": FINISHED, "error": error, "traceback": detail, "cpu_total": used_cpu_seconds()}
-        self._write(encode(event))
+        """Report the end of the job; no event can follow."""
+        self._write(encode(ChildFinished(error=error, traceback=detail, cpu_total=used_cpu_seconds())))
         self._open = False
         os.close(self._descriptor)
 
@@ -60,7 +60,7 @@ class Emitter:
             os._exit(PIPE_LOST)
         with self._lock:
             if not self._open:
-                raise ValueError("the case is over")
+                raise ValueError("the job has ended")
             view = memoryview(line)
             while view:
                 try:
@@ -71,40 +71,40 @@ class Emitter:
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """A case to run: where it is, and where its words go. All but the folder are file descriptors.
+    """A job to run: the folder to work in, and file descriptors.
 
-    ``case`` is a file with the case as JSON, ``stack`` one that takes the Python stack if the process dies.
+    ``job`` is a file with the job as JSON, ``stack`` one that takes the Python stack if the process dies.
     """
 
     folder: str
-    case: int
+    job: int
     events: int
     output: int
     stack: int
 
     @classmethod
-    def of(cls, message: dict[str, Any], descriptors: list[int]) -> Request:
+    def of(cls, message: ForkRequest, descriptors: list[int]) -> Request:
         """From a packet. Raises ``TypeError`` when it carries too many or too few descriptors."""
-        return cls(message["folder"], *descriptors)
+        return cls(message.folder, *descriptors)
 
 
-def run_request(target: Target, request: Request, memory_bytes: int | None) -> None:
-    """Run one case to its ``finished`` event. Raises nothing of the case's own."""
-    case = _read_case(request.case)
+def run_request(target: JobTarget, request: Request, memory_bytes: int | None) -> None:
+    """Run one job to its ``finished`` event. What the job raises is reported there."""
+    job = _read_job(request.job)
     os.chdir(request.folder)
     _take_output(request.output)
     emit = Emitter(raise_descriptor(request.events))
     stack = raise_descriptor(request.stack)
     faulthandler.enable(stack)
-    # At the CPU limit, and when the parent asks on a wall limit: say where, then die as SIGXCPU has it.
+    # At the CPU limit, and when the parent sends SIGXCPU at a deadline: write the stack, then die of the signal.
     faulthandler.register(signal.SIGXCPU, file=stack, all_threads=False, chain=True)
     seed_generators()
     if memory_bytes is not None:
         limit_memory(memory_bytes)
     error = detail = None
     try:
-        target(case, emit)
-    except BaseException as raised:  # the parent is told, whatever it was, SystemExit included
+        target.run(job, emit)
+    except BaseException as raised:  # whatever it is, SystemExit included, the parent gets it
         unlimit_memory()
         error = one_line("".join(traceback.format_exception_only(raised)[-1:]))
         detail = traceback.format_exc()[-_TRACEBACK_CHARACTERS:]
@@ -118,7 +118,7 @@ def run_request(target: Target, request: Request, memory_bytes: int | None) -> N
 
 
 def raise_descriptor(descriptor: int) -> int:
-    """Move a file descriptor out of the way of the program under test; programs it starts do not get it."""
+    """Move a file descriptor up, out of the reach of the program under test; programs that it starts do not get it."""
     high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR)
     os.close(descriptor)
     return high
@@ -136,7 +136,7 @@ def seed_generators() -> None:
 
 
 def flush_output() -> None:
-    """Write out what Python still holds of stdout and stderr; a program may have closed either."""
+    """Flush stdout and stderr; a program may have closed either."""
     for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
         try:
             if stream is not None:
@@ -153,10 +153,10 @@ def close_quietly(descriptor: int) -> None:
         return
 
 
-def _read_case(descriptor: int) -> dict[str, Any]:
+def _read_job(descriptor: int) -> bytes:
     with open(descriptor, "rb") as file:
         file.seek(0)
-        return json.loads(file.read())
+        return file.read()
 
 
 def _take_output(descriptor: int) -> None:
@@ -166,8 +166,8 @@ def _take_output(descriptor: int) -> None:
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)
     os.close(descriptor)
-    # Line by line, so that little is lost when the process dies; new objects, since what the server has
-    # buffered in its own is not this child's.
+    # Line-buffered, so that little is lost when the process dies; new objects, because the buffers of the server's are
+    # not this child's.
     sys.stdin = sys.__stdin__ = os.fdopen(0, closefd=False)
     sys.stdout = sys.__stdout__ = os.fdopen(1, "w", buffering=1, closefd=False, errors="backslashreplace")
     sys.stderr = sys.__stderr__ = os.fdopen(2, "w", buffering=1, closefd=False, errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""What the death of a process counts as, and how it is told."""
+"""Which verdict the exit reason of a process stands for, and how it is described."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DEATHS = {
     "output": VerdictKind.HANG,
     "memory": VerdictKind.OUT_OF_MEMORY,
 }
-"""What the death of a process that runs a compiled cell counts as, by the reason that its watch gives."""
+"""The verdict on a compiled cell whose process died, by exit reason."""
 
 _WHILE = {
     "start": "before it was loaded",
@@ -29,9 +29,9 @@ _WHILE = {
 
 
 def death_in_words(stage: str, reason: str, detail: str) -> str:
-    """How a process ended that did not come through, from its watch's words and the stage that it was in."""
+    """How a process ended that did not complete, from its last stage, its exit reason and the detail."""
     if reason == "hang":
-        return detail  # it names the stage itself
+        return detail  # it names the stage
     if reason in (FORBIDDEN, "error"):
         return f"in the sandbox: {detail}"
     return f"{detail} {_WHILE.get(stage, f'at stage {stage}')}"

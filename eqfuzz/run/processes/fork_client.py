@@ -1,10 +1,8 @@
-"""The parent's view of a forking process: starting it, asking it for children, and how those fare."""
+"""The parent's side of a fork server: it starts one, requests children, and follows how they end."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import json
 import os
 import signal
 import subprocess
@@ -14,25 +12,35 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import eqfuzz
 from eqfuzz.run.environment import Environment
+from eqfuzz.run.messages.channel import Channel
+from eqfuzz.run.messages.codec import MessageLines, decoder_of
+from eqfuzz.run.messages.process_messages import (
+    ChildEnded,
+    ChildForked,
+    ForkFailed,
+    ForkRequest,
+    ProcessReady,
+    StartFailed,
+    StartupMessage,
+)
 from eqfuzz.run.processes.process_tree import children_of, innermost_number, kill, kill_family, kill_group
-from eqfuzz.run.processes.startup import StartupMessage
-from eqfuzz.run.protocol import Channel, RunnerFailed, ServerLost, describe_status, one_line, readable
+from eqfuzz.run.protocol import BadMessage, RunnerFailed, ServerLost, describe_status, one_line, readable
 from eqfuzz.run.sandbox.launcher import Sandbox
 
-_PATIENCE_TO_FORK = 60.0
-_PATIENCE_TO_END = 4.0
+_SECONDS_TO_FORK = 60.0
+_SECONDS_TO_END = 4.0
 _LOG_BYTES = 2000
 
 
 class ChildHandle:
     """A child that a server has forked. ``status`` is None while it lives and when it is ``lost``.
 
-    ``lost``: the server died first, so nobody knows how this one ended (the kernel kills it, too). ``why``: what the
-    keeper of a sandbox ended it for. ``pid`` is None, too, where it was gone before anybody looked.
+    ``lost``: the server died first, so how this one ended is unknown (the kernel kills it, too). ``why``: what the
+    supervisor of a sandbox ended it for. ``pid`` is None, too, where the child ended before it was looked up.
     """
 
     def __init__(self, fate: int, server: ForkServerHandle) -> None:
@@ -41,54 +49,56 @@ class ChildHandle:
         self.pid: int | None = None
         self.status: int | None = None
         self.cpu_seconds = 0.0
-        self.born = False
+        self.forked = False
         self.why: str | None = None
         self.lost = False
         self.failed: str | None = None
-        self._text = b""
+        self._lines = MessageLines(decoder_of(ChildForked, ChildEnded, ForkFailed))
 
     @property
     def over(self) -> bool:
-        """Whether there is nothing more to hear."""
+        """Whether the server will report no more about it."""
         return self.status is not None or self.lost or self.failed is not None
 
     def read(self) -> None:
-        """Take in what the server has said, without waiting."""
+        """Read what the server has reported, without waiting."""
         while not self.over and readable([self.fate], 0):
             data = os.read(self.fate, 4096)
             if not data:
                 self.lost = True
                 return
-            self._text += data
-            *lines, self._text = self._text.split(b"\n")
-            for line in lines:
-                self._take(json.loads(line))
+            try:
+                for message in self._lines.feed(data):
+                    self._take(message)
+            except BadMessage:  # the server is no longer what it was
+                self.lost = True
 
-    def _take(self, line: dict[str, Any]) -> None:
-        if "pid" in line:
-            self.pid = self._server.seen_from_here(line["pid"])
-            self.born = True
-        elif "failed" in line:
-            self.failed = line["failed"]
-        elif self._server.closed:
-            # It was killed with its server, which says nothing about its case.
-            self.lost = True
-        else:
-            self.status, self.cpu_seconds, self.why = line["status"], line["cpu_seconds"], line["why"]
-            self._server.retired |= line["retired"]
+    def _take(self, message: ChildForked | ChildEnded | ForkFailed) -> None:
+        match message:
+            case ChildForked():
+                self.pid = self._server.pid_outside(message.pid)
+                self.forked = True
+            case ForkFailed():
+                self.failed = message.reason
+            case ChildEnded() if self._server.closed:
+                # It was killed with its server, which says nothing about its job.
+                self.lost = True
+            case ChildEnded():
+                self.status, self.cpu_seconds, self.why = message.status, message.cpu_seconds, message.why
+                self._server.retired |= message.retired
 
     def wait(self, seconds: float) -> bool:
         """Wait until it is over, at most so long. Returns whether it is."""
-        patience = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         while not self.over:
-            left = patience - time.monotonic()
+            left = deadline - time.monotonic()
             if left <= 0 or not readable([self.fate], left):
                 break
             self.read()
         return self.over
 
-    def ask_where(self) -> None:
-        """Have it write its Python stack and die, if it still can."""
+    def request_stack(self) -> None:
+        """Let it write its Python stack and die, if it still can."""
         if self.pid is not None and not self.over:
             try:
                 os.kill(self.pid, signal.SIGXCPU)
@@ -97,30 +107,30 @@ class ChildHandle:
             self.wait(0.5)
 
     def kill(self) -> None:
-        """Kill it with all that it started, and wait for the server to say so."""
+        """Kill it with all that it started, and wait for the server to report its end."""
         if self.pid is not None and not self.over:
             kill_family(self.pid)
-            self.wait(_PATIENCE_TO_END)
+            self.wait(_SECONDS_TO_END)
         if self.pid is not None and (self.lost or not self.over):
-            # Nobody has reaped its group for us.
+            # The server has not killed its group.
             kill_group(self.pid)
             kill(self.pid)
-        if self.pid is None and not self.over and not self.wait(_PATIENCE_TO_END):
+        if self.pid is None and not self.over and not self.wait(_SECONDS_TO_END):
             self._server.close()  # it cannot be reached by itself
             self.lost = True
         if not self.over:
-            self._server.retired = True  # it has not said whether it forks another
+            self._server.retired = True  # it has not reported whether it forks another
 
     def close(self) -> None:
-        """Kill it if it lives, and forget it."""
+        """Kill it if it lives."""
         self.kill()
         os.close(self.fate)
 
 
 class ForkServerHandle:
-    """One forking process: ``eqfuzz.run.processes.zygote`` or ``eqfuzz.run.processes.worker``. Starts at construction.
+    """A fork server: ``eqfuzz.run.processes.zygote`` or ``eqfuzz.run.processes.worker``. Started by the constructor.
 
-    With an ``enclosure`` it lives in that, and closes it. ``retired``: it forks no more, or nobody knows. Raises
+    With a ``sandbox`` it runs in that, and closes it. ``retired``: it does not fork again, or that is not known. Raises
     ``RunnerFailed`` if it does not start. ``fork`` may be called from several threads.
     """
 
@@ -131,9 +141,9 @@ class ForkServerHandle:
         environment: Environment,
         start_s: float,
         closing: threading.Event,
-        enclosure: Sandbox | None = None,
+        sandbox: Sandbox | None = None,
     ) -> None:
-        self.enclosure = enclosure
+        self.sandbox = sandbox
         self._lock = threading.Lock()
         self._ready = False
         self.closed = False
@@ -143,12 +153,12 @@ class ForkServerHandle:
         self._log: IO[bytes] = tempfile.TemporaryFile(dir=temporary)  # noqa: SIM115 - lives as long as the server
         self.channel, theirs = Channel.pair()
         try:
-            if enclosure is not None:
-                self._process = enclosure.start(module, theirs.fileno(), self._log)
+            if sandbox is not None:
+                self._process = sandbox.start(module, theirs.fileno(), self._log)
             else:
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", module, str(theirs.fileno())],
-                    # `-m` looks here first; the process changes to its own folder when it has been told.
+                    # `-m` looks here first; the process changes to its own folder after the first packet.
                     cwd=Path(eqfuzz.__file__).parents[1],
                     env=environment.variables(cuda=hello.cuda),
                     stdin=subprocess.DEVNULL,
@@ -164,13 +174,13 @@ class ForkServerHandle:
         finally:
             theirs.close()
         try:
-            self.channel.send(dataclasses.asdict(enclosure.hello(hello) if enclosure is not None else hello))
-            await_ready(self.channel, start_s, closing, self.last_words)
+            self.channel.send(sandbox.hello(hello) if sandbox is not None else hello)
+            await_ready(self.channel, start_s, closing, self.last_output)
             self._ready = True
         except BaseException as error:
             self.close()
             if isinstance(error, OSError):
-                raise RunnerFailed(f"{module} ended while starting: {self.last_words()}") from error
+                raise RunnerFailed(f"{module} ended while starting: {self.last_output()}") from error
             raise
 
     @property
@@ -183,7 +193,7 @@ class ForkServerHandle:
         """Its process id."""
         return self._process.pid
 
-    def last_words(self) -> str:
+    def last_output(self) -> str:
         """How the process ended and the end of what it printed, in one line."""
         # Its channel closes a little before it can be waited for.
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -193,7 +203,7 @@ class ForkServerHandle:
         return self.explain(status)
 
     def explain(self, status: int | None) -> str:
-        """In one line, what a wait status says, and the end of what this process and idle workers printed."""
+        """In one line, what a wait status means, and the end of what this process and idle workers printed."""
         ended = "it is still running" if status is None else describe_status(status)[1]
         size = os.fstat(self._log.fileno()).st_size
         # The process writes at the file's own offset, so ours must not move it.
@@ -201,23 +211,23 @@ class ForkServerHandle:
         text = one_line(tail.decode(errors="replace"), _LOG_BYTES)
         return f"{ended}: {text}" if text else ended
 
-    def fork(self, message: dict[str, Any], descriptors: list[int]) -> ChildHandle:
-        """Have a child made that gets ``message`` and ``descriptors``. Raises ``ServerLost``."""
+    def fork(self, request: ForkRequest, descriptors: list[int]) -> ChildHandle:
+        """Fork a child that gets ``request`` and ``descriptors``. Raises ``ServerLost``."""
         fate, theirs = os.pipe()
         process = ChildHandle(fate, self)
         try:
             with self._lock:
-                self.channel.send(message, [theirs, *descriptors])
+                self.channel.send(request, [theirs, *descriptors])
         except OSError as error:
             os.close(fate)
             raise ServerLost(str(error)) from error
         finally:
             os.close(theirs)
-        patience = time.monotonic() + _PATIENCE_TO_FORK
-        while not process.born and not process.over and time.monotonic() < patience:
+        deadline = time.monotonic() + _SECONDS_TO_FORK
+        while not process.forked and not process.over and time.monotonic() < deadline:
             if readable([fate], 1.0):
                 process.read()
-        if not process.born:
+        if not process.forked:
             os.close(fate)
             raise ServerLost(process.failed or "it does not answer")
         return process
@@ -227,44 +237,43 @@ class ForkServerHandle:
         self.closed = True
         self.channel.close()
         try:
-            # Before it is ready it does not listen.
-            self._process.wait(_PATIENCE_TO_END if self._ready else 0.0)
+            # Before it is ready it does not read the channel.
+            self._process.wait(_SECONDS_TO_END if self._ready else 0.0)
         except subprocess.TimeoutExpired:
             kill_family(self._process.pid)
             self._process.wait()
         finally:
             # Programs that it started itself, such as the compiler at the first start.
             kill_group(self._process.pid)
-            if self.enclosure is not None:
-                self.enclosure.close()
+            if self.sandbox is not None:
+                self.sandbox.close()
 
-    def seen_from_here(self, pid: int) -> int | None:
-        """The process id, here, of the child that the process itself calls ``pid``; None when it is gone."""
-        if self.enclosure is None or not self.enclosure.namespaced:
+    def pid_outside(self, pid: int) -> int | None:
+        """The process id, outside the sandbox, of the child that is ``pid`` inside; None when it has ended."""
+        if self.sandbox is None or not self.sandbox.namespaced:
             return pid
         inside = (child for first in children_of(self._process.pid) for child in children_of(first))
         return next((child for child in inside if innermost_number(child) == pid), None)
 
 
-def await_ready(
-    channel: Channel, seconds: float, closing: threading.Event, explain: Callable[[], str]
-) -> dict[str, Any]:
-    """Wait for a new process to say that it is ready, and return what it said.
+def await_ready(channel: Channel, seconds: float, closing: threading.Event, explain: Callable[[], str]) -> ProcessReady:
+    """Wait for a new process to report that it is ready.
 
-    Raises ``RunnerFailed`` with what it said instead, or with ``explain()``.
+    Raises ``RunnerFailed`` with what it reported instead, or with ``explain()``.
     """
-    patience = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
+    decoder = decoder_of(ProcessReady, StartFailed)
     while not closing.is_set():
         try:
-            packet = channel.receive(0.25)
+            packet = channel.receive(decoder, 0.25)
         except TimeoutError:
-            if time.monotonic() > patience:
+            if time.monotonic() > deadline:
                 raise RunnerFailed(f"a process was not ready after {seconds:g} seconds: {explain()}") from None
             continue
         if packet is None:
             raise RunnerFailed(f"a process ended while it started: {explain()}")
         message, _ = packet
-        if message["event"] != "ready":
-            raise RunnerFailed(str(message.get("message")))
+        if isinstance(message, StartFailed):
+            raise RunnerFailed(message.message)
         return message
     raise RunnerFailed("the pool was closed while a process started")

@@ -1,4 +1,4 @@
-"""Cases in, events out: the parent's view of all the processes that run cases."""
+"""Pool of processes that run jobs: the parent's only way to start one."""
 
 from __future__ import annotations
 
@@ -9,31 +9,44 @@ import threading
 import time
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar, cast
 
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.kernels.toolchain import furnish, keep, place
 from eqfuzz.run.limits import Limits
-from eqfuzz.run.processes.case_monitor import CaseMonitor, CasePipes
+from eqfuzz.run.messages.channel import Channel
+from eqfuzz.run.messages.codec import decoder_of
+from eqfuzz.run.messages.job import (
+    ChildEvent,
+    ChildExit,
+    Job,
+    JobReply,
+    JobRestarted,
+    ProgramInvalid,
+    StageEntered,
+)
+from eqfuzz.run.messages.process_messages import ForkRequest, StartupMessage, WorkerIdle, WorkerRetired
 from eqfuzz.run.processes.cpu_affinity import Cores
 from eqfuzz.run.processes.fork_client import ChildHandle, ForkServerHandle, await_ready
-from eqfuzz.run.processes.startup import StartupMessage
-from eqfuzz.run.protocol import EXIT, RESTART, Channel, Event, RunnerFailed, ServerLost
+from eqfuzz.run.processes.job_monitor import JobMonitor, JobPipes
+from eqfuzz.run.protocol import RunnerFailed, ServerLost
 from eqfuzz.run.sandbox.event_validation import EventValidator
 from eqfuzz.run.sandbox.launcher import Sandbox, runs_without
 
 _MODULES = {"fork": "eqfuzz.run.processes.zygote", "spawn": "eqfuzz.run.processes.worker"}
-_PATIENCE_TO_SETTLE = 30.0
+_SECONDS_TO_RESET = 30.0
 _log = logging.getLogger(__name__)
+
+A = TypeVar("A", bound=ChildEvent)
 
 
 class Worker:
-    """A process that runs one case after another. Raises ``RunnerFailed`` or ``ServerLost`` at its start."""
+    """A process that runs one job after another. Raises ``RunnerFailed`` or ``ServerLost`` at its start."""
 
     def __init__(self, server: ForkServerHandle, start_s: float, closing: threading.Event) -> None:
         self.channel, theirs = Channel.pair()
         try:
-            self.process: ChildHandle = server.fork({}, [theirs.fileno()])
+            self.process: ChildHandle = server.fork(ForkRequest(), [theirs.fileno()])
         except BaseException:
             self.channel.close()
             raise
@@ -47,39 +60,42 @@ class Worker:
             return self.ended()
 
         try:
-            self.cpu_total: float = await_ready(self.channel, start_s, closing, explain)["cpu_total"]
+            self.cpu_total: float = await_ready(self.channel, start_s, closing, explain).cpu_total
         except BaseException as error:
             self.close()
             if self.process.lost:
                 raise ServerLost("it died while a worker started") from error
             raise
 
-    def settled(self) -> bool:
-        """Whether it has put everything back since its last case and can take another."""
+    def is_reset(self) -> bool:
+        """Whether it has put everything back since its last job and can take another."""
         self.process.read()
         if self.process.over:
-            _log.info("a worker is gone: %s", "nobody knows how it ended" if self.process.lost else self.ended())
+            _log.info("a worker has ended: %s", "how is unknown" if self.process.lost else self.ended())
             return False
         try:
-            packet = self.channel.receive(_PATIENCE_TO_SETTLE)
+            packet = self.channel.receive(decoder_of(WorkerIdle, WorkerRetired), _SECONDS_TO_RESET)
         except TimeoutError:
-            _log.info("a worker is replaced: it was not ready again after %g s", _PATIENCE_TO_SETTLE)
+            _log.info("a worker is replaced: it was not ready again after %g s", _SECONDS_TO_RESET)
             return False
-        event: dict[str, Any] = packet[0] if packet is not None else {"event": "closed"}
-        if event["event"] != "idle":
-            _log.info("a worker is replaced: %s", event.get("detail", event["event"]))
-            return False
-        self.cpu_total = event["cpu_total"]
-        return True
+        match packet:
+            case (WorkerIdle() as idle, _):
+                self.cpu_total = idle.cpu_total
+                return True
+            case (WorkerRetired() as retired, _):
+                _log.info("a worker is replaced: %s", retired.detail)
+            case _:
+                _log.info("a worker is replaced: it closed its channel")
+        return False
 
     def ended(self) -> str:
-        """How it ended and the last that it printed, in one line."""
+        """How it ended and the end of its output, in one line."""
         return self._server.explain(self.process.status)
 
-    def send(self, wires: CasePipes) -> bool:
-        """Give it a case. False when it is not there any more."""
+    def send(self, pipes: JobPipes) -> bool:
+        """Send it a job. False when it has ended."""
         try:
-            self.channel.send(wires.message(), wires.descriptors())
+            self.channel.send(pipes.request(), pipes.descriptors())
         except OSError:
             return False
         return True
@@ -91,18 +107,17 @@ class Worker:
 
 
 class Pool:
-    """Runs cases in children that can hang, crash or eat their memory without harm to anybody else.
+    """Runs jobs in children that can hang, crash or exhaust their memory without harm to other processes.
 
-    ``runner="fork"`` forks a child for each case from one warm process (CPU only); ``"spawn"`` keeps ``jobs``
-    processes that run many cases each (CUDA cannot be forked); None forks where the device allows it. At most ``jobs``
-    cases run at a time; further calls of ``run`` wait. ``target`` names ``run_case(case, emit)`` as
-    ``module:function``. ``warm=False`` is for cases that do not use the compiler: its import and first compile are
-    left out of the start.
+    ``runner="fork"`` forks a child for each job from one warm process (CPU only); ``"spawn"`` keeps ``jobs``
+    processes that run many jobs each (CUDA cannot be forked); None forks where the device allows it. At most ``jobs``
+    jobs run at a time; further calls wait. ``target`` is the ``TARGET`` of all jobs of the pool. ``warm=False`` is for
+    jobs that do not use the compiler: its import and first compile are left out of the start.
 
-    A case whose program is untrusted runs in a sandbox, of which there are as many as run at once, whatever ``runner``
+    A job whose program is untrusted runs in a sandbox, of which there are as many as run at once, whatever ``runner``
     is; where there can be none, an ``unsafe`` environment lets it run without.
 
-    ``run`` may be called from several threads. Use as a context manager, or call ``close``.
+    ``ask`` and ``stream`` may be called from several threads. Use as a context manager, or call ``close``.
     """
 
     def __init__(
@@ -113,16 +128,16 @@ class Pool:
         runner: Literal["fork", "spawn"] | None = None,
         jobs: int,
         cuda: bool = False,
-        target: str = "eqfuzz.run.jobs.dispatch:run_case",
+        target: str = Job.TARGET,
         warm: bool = True,
     ) -> None:
         runner = runner or ("spawn" if cuda else "fork")
         if runner not in _MODULES:
             raise ValueError(f"runner is 'fork' or 'spawn', not {runner!r}")
         if runner == "fork" and cuda:
-            raise ValueError("CUDA cannot be used in a forked process: runner='spawn' it must be")
+            raise ValueError("CUDA cannot be used in a forked process: use runner='spawn'")
         if sys.platform != "linux":
-            raise RunnerFailed(f"running cases needs Linux (prctl, /proc, seqpacket sockets), not {sys.platform}")
+            raise RunnerFailed(f"running programs needs Linux (prctl, /proc, seqpacket sockets), not {sys.platform}")
         if jobs < 1:
             raise ValueError(f"jobs is at least 1, not {jobs}")
         self._environment = environment
@@ -149,41 +164,55 @@ class Pool:
     ) -> None:
         self.close()
 
-    def run(self, case: dict[str, Any]) -> Iterator[Event]:
-        """The events of one case as they come. The last is ``exit``::
+    def ask(self, job: Job[A]) -> JobReply[A]:
+        """Run the job to its end and return its last answer, if it gave one. Raises like ``stream``."""
+        answer: A | None = None
+        invalid: ProgramInvalid | None = None
+        stage = "start"
+        for event in self.stream(job):
+            match event:
+                case JobRestarted():
+                    answer, invalid, stage = None, None, "start"
+                case StageEntered():
+                    stage = event.stage
+                case ChildExit():
+                    return JobReply(answer, event, stage, invalid)
+                case _ if isinstance(event, job.ANSWER):
+                    answer = cast("A", event)
+                case ProgramInvalid():
+                    invalid = event
+                case _:
+                    pass
+        raise AssertionError("the last event of a job is its exit")
 
-            {"event": "exit", "reason": "done"|"crash"|"hang"|"output"|"memory"|"error", "detail": one line,
-             "stage": name or None, "cpu_seconds": x, "wall_seconds": x, "output": last 4 KiB printed, and stack}
+    def stream(self, job: Job[Any]) -> Iterator[ChildEvent]:
+        """The job's events as they come; the last is ``ChildExit``.
 
-        If the process that children are forked from dies, the case is run again, once, after an event
-        ``{"event": "restart", "detail": ...}``: what came before it is void. Stopping early kills the case.
-        Raises ``RunnerFailed`` when the processes do not start, ``SandboxUnavailable`` when the program is untrusted
-        and there is no sandbox for it, ``TypeError`` for a case that is no JSON.
+        If the process that children are forked from dies, the job is run again, once, after ``JobRestarted``: earlier
+        events are void. Closing the iterator kills the child. Raises ``RunnerFailed`` when the processes do not start,
+        ``SandboxUnavailable`` when the program is untrusted and there is no sandbox, ``TypeError`` for a job that JSON
+        cannot express.
         """
         with self._slots:
             if self._closing.is_set():
                 raise RunnerFailed("the pool is closed")
             started = time.monotonic()
             try:
-                yield from self._attempt(case)
+                yield from self._attempt(job)
                 return
             except ServerLost as lost:
-                yield {"event": RESTART, "detail": str(lost)}
+                yield JobRestarted(detail=str(lost))
             try:
-                yield from self._attempt(case)
+                yield from self._attempt(job)
             except (ServerLost, RunnerFailed) as lost:
-                yield {
-                    "event": EXIT,
-                    "reason": "error",
-                    "detail": f"the process that runs the cases was lost twice: {lost}",
-                    "stage": None,
-                    "cpu_seconds": 0.0,
-                    "wall_seconds": time.monotonic() - started,
-                    "output": "",
-                }
+                yield ChildExit(
+                    reason="error",
+                    detail=f"the process that runs the jobs was lost twice: {lost}",
+                    wall_seconds=time.monotonic() - started,
+                )
 
     def close(self) -> None:
-        """Kill everything. Threads that are inside ``run`` get an ``exit`` event with reason ``error``."""
+        """Kill everything. Threads that wait for events get ``ChildExit`` with reason ``error``."""
         self._closing.set()
         with self._lock:
             for worker in self._idle:
@@ -197,49 +226,49 @@ class Pool:
                 self._server.close()
                 self._server = None
 
-    def _attempt(self, case: dict[str, Any]) -> Iterator[Event]:
-        if self._is_to_be_shut_in(case):
-            yield from self._run_shut_in(case)
+    def _attempt(self, job: Job[Any]) -> Iterator[ChildEvent]:
+        if job.is_untrusted and not runs_without(self._environment):
+            yield from self._run_sandboxed(job)
             return
-        wires = CasePipes(case, self._environment.temporary_dir())
-        with contextlib.closing(wires):
-            server = self._serving()
+        pipes = JobPipes(job, self._environment.temporary_dir())
+        with contextlib.closing(pipes):
+            server = self._running_server()
             try:
                 if self._runner == "fork":
-                    yield from self._watch_alone(server, wires)
+                    yield from self._run_forked(server, job, pipes)
                 else:
-                    yield from self._run_spawned(server, wires)
+                    yield from self._run_spawned(server, job, pipes)
             except ServerLost as lost:
                 if self._closing.is_set():
-                    raise RunnerFailed("the pool was closed while the case ran") from lost
+                    raise RunnerFailed("the pool was closed while the job ran") from lost
                 words = self._discard(server)
                 raise ServerLost(f"{lost}: {words}") from lost
 
-    def _watch_alone(
-        self, server: ForkServerHandle, wires: CasePipes, screening: EventValidator | None = None
-    ) -> Iterator[Event]:
+    def _run_forked(
+        self, server: ForkServerHandle, job: Job[Any], pipes: JobPipes, validator: EventValidator | None = None
+    ) -> Iterator[ChildEvent]:
         with self._cores.one() as core:
-            process = server.fork({**wires.message(), "core": core}, wires.descriptors())
-            wires.sent()
+            process = server.fork(pipes.request(core), pipes.descriptors())
+            pipes.sent()
             with contextlib.closing(process):
-                watch = CaseMonitor(wires, process, self._limits, self._closing, alone=True, screening=screening)
-                yield from watch.events()
+                monitor = JobMonitor(job, pipes, process, self._limits, self._closing, forked=True, validator=validator)
+                yield from monitor.events()
 
-    def _run_spawned(self, server: ForkServerHandle, wires: CasePipes) -> Iterator[Event]:
+    def _run_spawned(self, server: ForkServerHandle, job: Job[Any], pipes: JobPipes) -> Iterator[ChildEvent]:
         worker = self._take_worker(server)
-        while not worker.send(wires):
+        while not worker.send(pipes):
             worker.close()
             worker = self._take_worker(server)
-        watch: CaseMonitor | None = None
+        monitor: JobMonitor | None = None
         try:
-            wires.sent()
-            watch = CaseMonitor(
-                wires, worker.process, self._limits, self._closing, alone=False, cpu_before=worker.cpu_total
+            pipes.sent()
+            monitor = JobMonitor(
+                job, pipes, worker.process, self._limits, self._closing, forked=False, cpu_before=worker.cpu_total
             )
-            yield from watch.events()
+            yield from monitor.events()
         finally:
-            # Whoever listens may stop at the last event, which leaves this generator where it stands.
-            done = watch is not None and watch.finished is not None and not worker.process.over
+            # The consumer may stop at the last event, which leaves this generator where it stands.
+            done = monitor is not None and monitor.finished is not None and not worker.process.over
             with self._lock:
                 keep = done and not self._closing.is_set()
                 if keep:
@@ -247,28 +276,23 @@ class Pool:
             if not keep:
                 worker.close()
 
-    def _is_to_be_shut_in(self, case: dict[str, Any]) -> bool:
-        program = case.get("program")
-        untrusted = isinstance(program, dict) and bool(program.get("untrusted"))
-        return untrusted and not runs_without(self._environment)
-
-    def _run_shut_in(self, case: dict[str, Any]) -> Iterator[Event]:
-        """Run a case that is not trusted, in a sandbox that runs no other meanwhile."""
+    def _run_sandboxed(self, job: Job[Any]) -> Iterator[ChildEvent]:
+        """Run an untrusted job in a sandbox that runs no other meanwhile."""
         server = self._take_sandbox()
-        assert server.enclosure is not None
+        assert server.sandbox is not None
         try:
-            with contextlib.closing(CasePipes(case, server.enclosure.cases())) as wires:
-                yield from self._watch_alone(server, wires, EventValidator(case))
+            with contextlib.closing(JobPipes(job, server.sandbox.cases())) as pipes:
+                yield from self._run_forked(server, job, pipes, EventValidator(job))
         except ServerLost as lost:
             if self._closing.is_set():
-                raise RunnerFailed("the pool was closed while the case ran") from lost
+                raise RunnerFailed("the pool was closed while the job ran") from lost
             server.close()
-            raise ServerLost(f"{lost}: {server.last_words()}") from lost
+            raise ServerLost(f"{lost}: {server.last_output()}") from lost
         finally:
             self._give_back(server)
 
     def _take_sandbox(self) -> ForkServerHandle:
-        """One that no case runs in, started if there is none. Raises SandboxUnavailable and RunnerFailed."""
+        """A sandbox that no job runs in, started if there is none. Raises SandboxUnavailable and RunnerFailed."""
         with self._lock:
             if self._closing.is_set():
                 raise RunnerFailed("the pool is closed")
@@ -277,16 +301,16 @@ class Pool:
                 if server.alive:
                     return server
                 self._forget(server)
-        enclosure = Sandbox(self._environment, warm=self._warm)
-        if enclosure.single and not self._cuda and self._serving() and place() is not None:
-            enclosure.close()  # a process outside has made what a sandbox can share
-            enclosure = Sandbox(self._environment, warm=self._warm)
+        sandbox = Sandbox(self._environment, warm=self._warm)
+        if sandbox.single and not self._cuda and self._running_server() and place() is not None:
+            sandbox.close()  # a process outside has built what sandboxes can share
+            sandbox = Sandbox(self._environment, warm=self._warm)
         try:
             server = ForkServerHandle(
-                _MODULES["fork"], self._hello(), self._environment, self._limits.start_s, self._closing, enclosure
+                _MODULES["fork"], self._hello(), self._environment, self._limits.start_s, self._closing, sandbox
             )
         except BaseException:
-            enclosure.close()
+            sandbox.close()
             raise
         with self._lock:
             self._sandboxes.append(server)
@@ -315,12 +339,12 @@ class Pool:
                 worker = Worker(server, self._limits.start_s, self._closing)
                 self._keep_toolchain()
                 return worker
-            if worker.settled():
+            if worker.is_reset():
                 return worker
             worker.close()
 
-    def _serving(self) -> ForkServerHandle:
-        """The process that forks, started if there is none."""
+    def _running_server(self) -> ForkServerHandle:
+        """The fork server, started if there is none."""
         with self._lock:
             if self._closing.is_set():
                 raise RunnerFailed("the pool is closed")
@@ -337,9 +361,9 @@ class Pool:
             return self._server
 
     def _keep_toolchain(self) -> None:
-        """Keep for later runs what the first process to get ready has made."""
-        made, self._is_kept = not self._is_kept, True
-        if made:
+        """Keep for later runs what the first process that got ready has built."""
+        is_new, self._is_kept = not self._is_kept, True
+        if is_new:
             keep(self._environment)
 
     def _hello(self) -> StartupMessage:
@@ -347,7 +371,7 @@ class Pool:
         temporary = self._environment.temporary_dir()
         return StartupMessage(
             target=self._target,
-            path=list(sys.path),
+            path=tuple(sys.path),
             folder=str(temporary),
             preload=str(preload.absolute()) if preload is not None else None,
             memory_bytes=None if self._cuda else self._limits.memory_bytes,
@@ -356,7 +380,7 @@ class Pool:
         )
 
     def _discard(self, server: ForkServerHandle) -> str:
-        """Give up a lost server and its workers, unless another thread has. Returns how it ended."""
+        """Close a lost server and its workers, unless another thread has. Returns how it ended."""
         with self._lock:
             if self._server is server:
                 server.close()
@@ -364,4 +388,4 @@ class Pool:
                 for worker in self._idle:
                     worker.close()
                 self._idle.clear()
-        return server.last_words()
+        return server.last_output()

@@ -1,20 +1,20 @@
-"""What a process does once, before its first case: import, preload, compile something tiny."""
+"""The start of a process, before its first job: import torch and the target, run the preload, compile once."""
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import operator
 import os
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from eqfuzz.run.limits import used_cpu_seconds
+from eqfuzz.run.messages.channel import Channel
+from eqfuzz.run.messages.codec import Decoder
+from eqfuzz.run.messages.job import JobTarget
+from eqfuzz.run.messages.process_messages import ProcessReady, StartFailed, StartupMessage
 from eqfuzz.run.preload import blame, execute_preload
-from eqfuzz.run.protocol import Channel, Event
 
 IMPRECISE_ON_CUDA = (
     "torch.backends.cudnn.allow_tf32",
@@ -22,42 +22,21 @@ IMPRECISE_ON_CUDA = (
     "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction",
     "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction",
 )
-"""Settings that are off where eqfuzz uses CUDA: what they let eager lose differs with the kernel that runs."""
-
-Target = Callable[[dict[str, Any], Callable[[Event], None]], object]
-
-
-@dataclasses.dataclass(frozen=True)
-class StartupMessage:
-    """What the parent tells a new process: the first packet on its channel.
-
-    ``path`` is the parent's ``sys.path``; ``target`` is ``module:function``; ``memory_bytes`` is None where
-    address space must not be limited (CUDA reserves terabytes of it); ``warm`` says whether to compile something at
-    the start; ``ward`` holds the fields of the ``Ward`` whose cases the process attends to, in a sandbox.
-    """
-
-    target: str
-    path: list[str]
-    folder: str
-    preload: str | None
-    memory_bytes: int | None
-    cuda: bool
-    warm: bool = True
-    ward: dict[str, Any] | None = None
+"""Settings that are off where eqfuzz uses CUDA: the precision that they cost eager depends on the kernel."""
 
 
 def receive_hello(channel: Channel) -> StartupMessage:
-    """Read it, and take over the parent's import path and the folder to be in. Raises ``EOFError``."""
-    packet = channel.receive()
+    """Read the first packet; adopt its import path and its folder. Raises ``EOFError`` if the parent has ended."""
+    packet = channel.receive(Decoder(StartupMessage))
     if packet is None:
-        raise EOFError("the parent is gone")
-    hello = StartupMessage(**packet[0])
+        raise EOFError("the parent has ended")
+    hello, _ = packet
     sys.path[:] = hello.path
     os.chdir(hello.folder)
     return hello
 
 
-def prepare(hello: StartupMessage) -> Target:
+def prepare(hello: StartupMessage) -> JobTarget:
     """Import torch and the target, run the preload; if warm, compile once. Anything may be raised."""
     import torch
 
@@ -85,34 +64,34 @@ def prepare(hello: StartupMessage) -> Target:
     return target
 
 
-def resolve(name: str) -> Target:
-    """The function called ``module:function``. Raises ``ImportError``, ``AttributeError`` or ``TypeError``."""
-    module, _, function = name.partition(":")
-    target: Any = getattr(importlib.import_module(module), function)
-    if callable(target):
+def resolve(name: str) -> JobTarget:
+    """The target called ``module:attribute``. Raises ``ImportError``, ``AttributeError`` or ``TypeError``."""
+    module, _, attribute = name.partition(":")
+    target: object = getattr(importlib.import_module(module), attribute)
+    if isinstance(target, JobTarget):
         return target
-    raise TypeError(f"{name} is a {type(target).__name__}, not a function")
+    raise TypeError(f"{name} is a {type(target).__name__}, not a JobTarget")
 
 
-def report_start(channel: Channel, hello: StartupMessage) -> Target | None:
-    """``prepare``, with the outcome told to the parent. None when it failed."""
+def report_start(channel: Channel, hello: StartupMessage) -> JobTarget | None:
+    """``prepare``, and report the outcome to the parent. None when it failed."""
     with ParentMonitor(channel):
         try:
             target = prepare(hello)
         except BaseException as error:  # whatever it is, the parent raises it as RunnerFailed
             message = blame(error, Path(hello.preload) if hello.preload else None)
-            channel.send({"event": "failed", "message": message})
+            channel.send(StartFailed(message=message))
             return None
-    channel.send({"event": "ready", "cpu_total": used_cpu_seconds()})
+    channel.send(ProcessReady(cpu_total=used_cpu_seconds()))
     return target
 
 
 class ParentMonitor:
-    """While inside, look twice a second whether anybody is at the other end of ``channel``; if not, kill the own group.
+    """Context that kills this process's group as soon as the other end of ``channel`` is closed.
 
-    Starting takes long enough for the parent to die meanwhile, and nobody reads the channel then. It may have died
-    before, with its hello still to be read, so that the process that is the parent now tells nothing. The kernel's
-    parent-death signal is no help: it fires when the *thread* that made this process ends.
+    It looks twice a second: a start takes long enough for the parent to die meanwhile, and no one reads the channel
+    then. The parent may also have died before its first packet was read, so ``getppid`` does not help. Nor does the
+    kernel's parent-death signal: it fires when the *thread* that started this process ends.
     """
 
     def __init__(self, channel: Channel) -> None:

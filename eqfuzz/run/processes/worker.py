@@ -1,53 +1,55 @@
-"""``python -m eqfuzz.run.processes.worker FD``: a process that forks workers, each of which runs many cases.
+"""``python -m eqfuzz.run.processes.worker FD``: a process that forks workers, each of which runs many jobs.
 
-The process itself stays small and never imports torch, so its children may use CUDA; it is there so that
-workers are watched, reaped and killed in the same way as the children of a zygote.
+The process itself stays small and never imports torch, so its children may use CUDA. It exists so that workers are
+watched, reaped and killed like the children of a zygote.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Any
 
 from eqfuzz.run.limits import used_cpu_seconds
+from eqfuzz.run.messages.channel import Channel
+from eqfuzz.run.messages.codec import Decoder
+from eqfuzz.run.messages.process_messages import ForkRequest, ProcessReady, StartupMessage, WorkerIdle, WorkerRetired
 from eqfuzz.run.processes.child import Request, raise_descriptor, run_request
 from eqfuzz.run.processes.fork_server import ForkServer
 from eqfuzz.run.processes.process_snapshot import Snapshot
-from eqfuzz.run.processes.startup import StartupMessage, receive_hello, report_start
-from eqfuzz.run.protocol import Channel
+from eqfuzz.run.processes.startup import receive_hello, report_start
 
 
 def main(descriptor: int) -> int:
     """Serve until the parent goes. Returns the exit code."""
     channel = Channel.of(descriptor)
     hello = receive_hello(channel)
-    channel.send({"event": "ready"})
+    channel.send(ProcessReady())
 
-    def born(_: dict[str, Any], descriptors: list[int]) -> None:
+    def in_child(_: ForkRequest, descriptors: list[int]) -> None:
         work(Channel.of(raise_descriptor(descriptors[0])), hello)
         os._exit(0)
 
-    ForkServer(channel, born).serve()
+    ForkServer(channel, in_child).serve()
     return 0
 
 
 def work(channel: Channel, hello: StartupMessage) -> None:
-    """Get ready, then run the cases that come, until the channel closes or a case leaves lasting damage.
+    """Start, then run the jobs that come, until the channel closes or a job leaves lasting damage.
 
-    After each case the parent hears ``idle``, or ``retire`` with the reason why this process must be replaced.
+    After each job the parent gets ``WorkerIdle``, or ``WorkerRetired`` if this process must be replaced.
     """
     target = report_start(channel, hello)
     if target is None:
         return
     snapshot = Snapshot.take()
-    while (packet := channel.receive()) is not None:
+    requests = Decoder(ForkRequest)
+    while (packet := channel.receive(requests)) is not None:
         run_request(target, Request.of(*packet), hello.memory_bytes)
         damage = snapshot.put_back()
         if damage:
-            channel.send({"event": "retire", "detail": damage})
+            channel.send(WorkerRetired(detail=damage))
             return
-        channel.send({"event": "idle", "cpu_total": used_cpu_seconds()})
+        channel.send(WorkerIdle(cpu_total=used_cpu_seconds()))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How the processes of untrusted cases are started at the level in force."""
+"""Starts the processes of untrusted jobs, with the strongest sandbox that the machine has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import eqfuzz
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.kernels.toolchain import lay_out, place
 from eqfuzz.run.limits import Limits
-from eqfuzz.run.processes.startup import StartupMessage
+from eqfuzz.run.messages.process_messages import StartupMessage
 from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.run.sandbox.bubblewrap import TEMPORARY, start_shut_in
 from eqfuzz.run.sandbox.detection import SandboxLevel, found
@@ -25,7 +25,7 @@ _PACKAGE = Path(eqfuzz.__file__).parents[1]
 
 
 class SandboxUnavailable(RunnerFailed):
-    """There is no sandbox for what is not trusted; ``str()`` is one line that says what to do."""
+    """There is no sandbox for untrusted programs; ``str()`` is one line that says what to do."""
 
 
 def require_level() -> SandboxLevel:
@@ -37,12 +37,12 @@ def require_level() -> SandboxLevel:
 
 
 def runs_without(environment: Environment) -> bool:
-    """Whether there is no sandbox here and the user lets what is untrusted run all the same."""
+    """Whether there is no sandbox here and the user lets untrusted programs run all the same."""
     return environment.unsafe and found().level is SandboxLevel.NONE
 
 
 class Sandbox:
-    """A sandbox for one process that forks cases, one at a time. ``close`` must be called.
+    """A sandbox for one fork server, whose children run one at a time. ``close`` must be called.
 
     Raises SandboxUnavailable.
     """
@@ -56,7 +56,7 @@ class Sandbox:
         temporary = environment.temporary_dir()
         if self._level is SandboxLevel.LANDLOCK:
             temporary.mkdir(parents=True, exist_ok=True)
-            self._folder = Path(tempfile.mkdtemp(prefix="ward-", dir=temporary))
+            self._folder = Path(tempfile.mkdtemp(prefix="sandbox-", dir=temporary))
             for name in ("own", "cases"):
                 (self._folder / name).mkdir()
             if self._toolchain is not None:
@@ -64,12 +64,12 @@ class Sandbox:
 
     @property
     def _own(self) -> Path:
-        """Where the process that forks keeps its own files."""
+        """Where the fork server keeps its own files."""
         return self._folder / "own" if self._folder is not None else Path(TEMPORARY)
 
     @property
     def single(self) -> bool:
-        """Whether it is good for one case only."""
+        """Whether it can be used for one job only."""
         return self._single
 
     @property
@@ -78,13 +78,13 @@ class Sandbox:
         return self._level is SandboxLevel.BUBBLEWRAP
 
     def cases(self) -> Path:
-        """Where the parent makes the folder of a case."""
+        """Where the parent creates the folder of a job."""
         return self._folder / "cases" if self._folder is not None else self._environment.temporary_dir()
 
     def hello(self, hello: StartupMessage) -> StartupMessage:
-        """What the process is told, from what one outside would be told."""
+        """The first packet for a process inside, from that for one outside."""
         read = tuple(str(path) for path in (*self._view().paths, self._own)) if self._folder is not None else ()
-        ward = SandboxPolicy(
+        policy = SandboxPolicy(
             level="landlock" if self._folder is not None else "bubblewrap",
             folder=str(self.cases()) if self._folder is not None else TEMPORARY,
             read=read,
@@ -94,9 +94,7 @@ class Sandbox:
         )
         view = self._view()
         path = [entry for entry in hello.path if entry and view.shows(Path(entry))]
-        return dataclasses.replace(
-            hello, path=[*path, str(_PACKAGE)], folder=str(self._own), cuda=False, ward=dataclasses.asdict(ward)
-        )
+        return dataclasses.replace(hello, path=(*path, str(_PACKAGE)), folder=str(self._own), cuda=False, policy=policy)
 
     def start(self, module: str, descriptor: int, output: IO[bytes]) -> subprocess.Popen[bytes]:
         """Start ``python -m module descriptor`` in it, which prints to ``output``. Raises OSError."""
@@ -125,7 +123,7 @@ class Sandbox:
         )
 
     def close(self) -> None:
-        """Remove what it has on the disk; its process has ended."""
+        """Remove its files; its process has ended."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -13,7 +13,9 @@ from pathlib import Path
 import eqfuzz
 from eqfuzz.run.kernels.toolchain import lay_out, place
 from eqfuzz.run.limits import GIB
+from eqfuzz.run.messages.codec import decoder_of
 from eqfuzz.run.processes.process_tree import kill_family
+from eqfuzz.run.protocol import BadMessage
 from eqfuzz.run.sandbox.bubblewrap import TEMPORARY, start_shut_in
 from eqfuzz.run.sandbox.detection import SandboxLevel
 from eqfuzz.run.sandbox.init_process import CommandResult
@@ -22,17 +24,17 @@ from eqfuzz.run.sandbox.mounts import USER, clean_variables, narrow_view
 from eqfuzz.run.sandbox.policy import DISK_BYTES, SandboxPolicy
 
 MEMORY_BYTES = 17 * GIB
-"""A reproducer of exhausted memory allows itself 16."""
+"""A reproducer of exhausted memory limits itself to 16."""
 
 _PACKAGE = Path(eqfuzz.__file__).parents[1]
 
 
-def run_shut_in(
+def run_sandboxed(
     command: Sequence[str], seconds: float, shown: Sequence[Path], variables: Mapping[str, str]
 ) -> CommandResult | None:
     """Run ``command``, whose first word is an absolute path, for ``seconds`` of wall time at most; None: it took more.
 
-    It sees the paths ``shown`` besides what every sandbox shows, and ``variables`` besides what every environment has.
+    The paths ``shown`` are visible in addition to those of every sandbox, ``variables`` are added to its environment.
     Raises SandboxUnavailable.
     """
     level = require_level()
@@ -40,7 +42,7 @@ def run_shut_in(
     with tempfile.TemporaryDirectory(prefix="eqfuzz-fresh-") as name:
         folder = TEMPORARY if level is SandboxLevel.BUBBLEWRAP else name
         view = narrow_view().with_paths([*narrow_view(command[0]).paths, toolchain, *shown])
-        ward = SandboxPolicy(
+        policy = SandboxPolicy(
             level="bubblewrap" if level is SandboxLevel.BUBBLEWRAP else "landlock",
             folder=folder,
             read=tuple(str(path) for path in view.paths),
@@ -53,7 +55,7 @@ def run_shut_in(
             sys.executable,
             "-m",
             "eqfuzz.run.sandbox.init_process",
-            json.dumps(dataclasses.asdict(ward)),
+            json.dumps(dataclasses.asdict(policy)),
             *command,
         ]
         if level is SandboxLevel.BUBBLEWRAP:
@@ -78,21 +80,20 @@ def run_shut_in(
                 start_new_session=True,
             )
         try:
-            said, _ = process.communicate(timeout=seconds)
+            output, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             return None
         finally:
             if process.poll() is None:
                 kill_family(process.pid)
                 process.wait()
-    return _read(said)
+    return _read(output)
 
 
-def _read(said: bytes) -> CommandResult:
-    """What the first process told; if it came to no end, what it printed instead."""
-    text = said.decode(errors="replace")
+def _read(output: bytes) -> CommandResult:
+    """The result that the first process printed; if it printed none, what it printed instead."""
     try:
-        told = CommandResult(**json.loads(text.strip().splitlines()[-1]))
-    except (IndexError, ValueError, TypeError):
-        return CommandResult(None, f"the sandbox broke down: {text[-2000:]}", "")
-    return told
+        return decoder_of(CommandResult).decode(output.strip().splitlines()[-1])
+    except (IndexError, BadMessage):
+        text = output.decode(errors="replace")
+        return CommandResult(status=None, output=f"the sandbox broke down: {text[-2000:]}", saved="")

@@ -1,4 +1,4 @@
-"""Inside a sandbox: the process that cases are forked from keeps them apart, counts what they use, and cleans up."""
+"""Supervisor of a sandbox: confines the children of the process that it runs in, limits what they use, cleans up."""
 
 from __future__ import annotations
 
@@ -31,37 +31,37 @@ from eqfuzz.run.sandbox.policy import (
 )
 
 _PR_SET_DUMPABLE = 4
-_PATIENCE_TO_CLEAN = 10.0
+_SECONDS_TO_CLEAN = 10.0
 _MANY_PROCESSES = 4096
 
 
 class SandboxSupervisor:
-    """Attends to the cases of one sandbox, of which one runs at a time.
+    """Supervises the children of one sandbox, of which one runs at a time.
 
-    Made before torch is imported. Raises OSError where the kernel does not do what it must.
+    Must be created before torch is imported. Raises OSError where the kernel lacks what it needs.
     """
 
-    def __init__(self, ward: SandboxPolicy) -> None:
-        self._ward = ward
-        self._alone = ward.level == "bubblewrap"
-        if self._alone and os.getpid() != 1:
+    def __init__(self, policy: SandboxPolicy) -> None:
+        self._policy = policy
+        self._is_namespaced = policy.level == "bubblewrap"
+        if self._is_namespaced and os.getpid() != 1:
             raise OSError("not the first process of its namespace")
-        # Else a case, which has the same user, could trace this process or open its memory.
+        # Otherwise a child, which has the same user, could trace this process or open its memory.
         _set_dumpable(False)
-        self._mounts = _mount_points() if self._alone else frozenset[Path]()
+        self._mounts = _mount_points() if self._is_namespaced else frozenset[Path]()
         self._base = 0
         self._lay_out()
 
     def settle(self) -> None:
-        """This process is ready to fork cases: what it holds by now is shared by all."""
+        """Call before the first fork: the memory that this process holds by now is shared by all children."""
         self._base = _own_bytes(os.getpid())
 
     def confine(self, folder: str, memory_bytes: int | None) -> str:
-        """In the process of a case, before anything of it runs. Returns the folder that it is to work in."""
+        """Confine this child before its job runs. Returns the folder that it is to work in."""
         _set_dumpable(True)
-        with contextlib.suppress(OSError):  # where that is forbidden the machine's memory is shared fairly
+        with contextlib.suppress(OSError):  # where that is forbidden, all processes are treated alike
             Path("/proc/self/oom_score_adj").write_text("1000")
-        if self._alone:
+        if self._is_namespaced:
             folder = f"{TEMPORARY}/case"
             Path(folder).mkdir(0o700)
         else:
@@ -71,59 +71,59 @@ class SandboxSupervisor:
         limit_for_good(resource.RLIMIT_NPROC, _MANY_PROCESSES)
         if memory_bytes is not None:
             limit_for_good(resource.RLIMIT_AS, mapped_bytes() + memory_bytes)
-        if not self._alone:
-            landlock.restrict([Path(p) for p in (*self._ward.read, "/proc")], [Path(folder)])
+        if not self._is_namespaced:
+            landlock.restrict([Path(p) for p in (*self._policy.read, "/proc")], [Path(folder)])
             capabilities.drop_all()
             seccomp.install()
         return folder
 
-    def look(self, cases: Collection[int]) -> str | None:
-        """Why the cases, given by their process ids, must end now; None where they may go on."""
-        pids = _everybody() if self._alone else _descendants(cases)
+    def check(self, children: Collection[int]) -> str | None:
+        """Why the children, given by their process ids, must end now; None where they may continue."""
+        pids = _all_others() if self._is_namespaced else _descendants(children)
         if len(pids) > PROCESSES:
             return f"more than {PROCESSES} processes"
-        if sum(max(0, _own_bytes(pid) - self._base) for pid in pids) > self._ward.memory_bytes:
-            return f"its processes hold more than {self._ward.memory_bytes >> 20} MiB of memory"
-        if self._alone:
+        if sum(max(0, _own_bytes(pid) - self._base) for pid in pids) > self._policy.memory_bytes:
+            return f"its processes hold more than {self._policy.memory_bytes >> 20} MiB of memory"
+        if self._is_namespaced:
             for place in (TEMPORARY, SHARED_MEMORY):
                 used = os.statvfs(place)
                 if used.f_files - used.f_ffree > FILES:
                     return f"more than {FILES} files"
         else:
-            count, size = _used_below(Path(self._ward.folder))
+            count, size = _used_below(Path(self._policy.folder))
             if count > FILES:
                 return f"more than {FILES} files"
             if size > DISK_BYTES:
                 return f"files of more than {DISK_BYTES >> 20} MiB"
         return None
 
-    def end(self, cases: Collection[int]) -> None:
-        """Kill the cases, and all that they have started."""
-        if self._alone:
+    def end(self, children: Collection[int]) -> None:
+        """Kill the children, and all that they have started."""
+        if self._is_namespaced:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
         else:
-            for pid in cases:
+            for pid in children:
                 kill_family(pid)
 
     def _lay_out(self) -> None:
-        """Let torch find what the C++ compiler has made once; it lies outside and can only be read."""
-        if self._alone and self._ward.toolchain:
-            kept, cache = Path(self._ward.toolchain), Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+        """Let torch find the headers that were compiled once; they lie outside and can only be read."""
+        if self._is_namespaced and self._policy.toolchain:
+            kept, cache = Path(self._policy.toolchain), Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
             lay_out(kept, Path(TEMPORARY), USER, cache, read_only=True)
 
     def clean(self) -> bool:
-        """Remove what a case has left; False where that fails, and this process must not fork another case.
+        """Remove what a child has left; False where that fails, and this process must not fork another.
 
-        Nothing of the case runs any more.
+        No process of the child may run any more.
         """
-        if self._ward.single:
+        if self._policy.single:
             return False
-        if not self._alone:
-            return True  # the folder of a case is its parent's to remove
+        if not self._is_namespaced:
+            return True  # the parent removes the folder of a job
         try:
             for place in (TEMPORARY, SHARED_MEMORY):
-                _empty(Path(place), self._mounts, time.monotonic() + _PATIENCE_TO_CLEAN)
+                _empty(Path(place), self._mounts, time.monotonic() + _SECONDS_TO_CLEAN)
             self._lay_out()
         except OSError:
             return False
@@ -131,12 +131,12 @@ class SandboxSupervisor:
 
 
 def _keep_files_in(folder: Path) -> None:
-    """Temporary files and caches of this process, and of those that it starts, lie in ``folder`` from now on."""
+    """Put temporary files and caches of this process, and of those that it starts, into ``folder`` from now on."""
     os.environ["TMPDIR"] = str(folder)
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "cache")
     os.environ[KERNELS] = str(folder / "kernels")
     tempfile.tempdir = None
-    if "torch" in sys.modules:  # it has read the variables already
+    if "torch" in sys.modules:  # torch has read the variables already
         from eqfuzz.torch_internals.caches import keep_headers_in
 
         keep_headers_in(folder / "headers")
@@ -148,21 +148,21 @@ def _set_dumpable(value: bool) -> None:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_DUMPABLE)")
 
 
-def _everybody() -> set[int]:
+def _all_others() -> set[int]:
     """Every process of this one's namespace but itself."""
     return {int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()} - {os.getpid()}
 
 
 def _descendants(pids: Collection[int]) -> set[int]:
-    found, new = set(pids), set(pids)
-    while new and len(found) <= PROCESSES:
-        new = set[int]().union(*map(children_of, new)) - found
-        found |= new
-    return found
+    descendants, new = set(pids), set(pids)
+    while new and len(descendants) <= PROCESSES:
+        new = set[int]().union(*map(children_of, new)) - descendants
+        descendants |= new
+    return descendants
 
 
 def _own_bytes(pid: int) -> int:
-    """Bytes of memory that a process holds, without what is in files; 0 when it is gone."""
+    """Bytes of memory that a process holds, files not counted; 0 when it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):
@@ -193,7 +193,7 @@ def _mount_points() -> frozenset[Path]:
 def _empty(folder: Path, mounts: Collection[Path], deadline: float) -> None:
     """Remove everything below ``folder`` but what is mounted there. Raises OSError, TimeoutError at the ``deadline``.
 
-    A folder inside a folder is moved up before it is emptied, so that no depth is too much.
+    A folder inside a folder is moved up before it is emptied, so that no depth is too large.
     """
     while entries := [entry for entry in _some(folder) if Path(entry.path) not in mounts]:
         if time.monotonic() > deadline:
@@ -217,7 +217,7 @@ def _empty(folder: Path, mounts: Collection[Path], deadline: float) -> None:
                     Path(inner.path).rename(folder / f"removed-{secrets.token_hex(8)}")
                 else:
                     Path(inner.path).unlink()
-            with contextlib.suppress(OSError):  # it held more than some: the next round takes it
+            with contextlib.suppress(OSError):  # it held more than one round takes: the next one continues
                 path.rmdir()
 
 

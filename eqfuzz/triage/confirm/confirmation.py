@@ -6,13 +6,11 @@ import dataclasses
 import platform
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
-from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.jobs.case import Case
+from eqfuzz.run.messages.seed_jobs import RunJob, VariantRecord
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING
@@ -33,17 +31,17 @@ class ConfirmedFinding:
 
 
 class FindingConfirmer:
-    """Makes findings of the cells of one ``case``, whose variants are as the case told them."""
+    """Turns cells of one ``job`` into findings; ``variants`` are those of the job."""
 
     def __init__(
         self,
-        case: Case,
-        variants: Sequence[dict[str, Any]],
+        job: RunJob,
+        variants: Sequence[VariantRecord],
         pool: Pool,
         environment: Environment,
         versions: dict[str, str],
     ) -> None:
-        self._case = case
+        self._job = job
         self._variants = variants
         self._pool = pool
         self._environment = environment
@@ -57,7 +55,7 @@ class FindingConfirmer:
         ``cells`` show the same, ``original`` is the seed's own cell beside them.
         """
         cell = cells[0]
-        config = next(c for c in self._case.configs if c.name == cell.config)
+        config = next(c for c in self._job.configs if c.name == cell.config)
         finding = self._finding(cell, config, original, len(cells) - 1)
         findings = self._environment.out / "findings"
         known = (findings / finding.id).exists()
@@ -83,16 +81,16 @@ class FindingConfirmer:
         return Verdict(VerdictKind.FLAKY, words, cause=outcome.cause)
 
     def _finding(self, cell: Cell, config: Config, first: Cell | None, also: int) -> Finding:
-        original = self._case.program
-        told = self._variants[cell.variant - 1] if cell.variant else None
-        transformed = original.with_source(told["source"]) if told else original
-        steps = tuple(RewriteStep(**step) for step in told["derivation"]) if told else ()
+        original = self._job.program
+        record = self._variants[cell.variant - 1] if cell.variant else None
+        transformed = original.with_source(record.source) if record is not None else original
+        steps = record.derivation if record is not None else ()
         settings = config.model_dump(exclude_defaults=True)
         preload = self._environment.cache_dir().name
         identifier = finding_id(original, transformed, cell.verdict, cell.device, settings, preload)
         shown = {"P": "runs", "C(P)": seen_beside(cell.verdict, first.verdict if first is not None else None)}
-        if told:
-            shown |= {"P'": f"equals P ({told['exactness']})", "C(P')": str(cell.verdict.kind)}
+        if record is not None:
+            shown |= {"P'": f"equals P ({record.exactness})", "C(P')": str(cell.verdict.kind)}
         return Finding(
             id=identifier,
             original=original,
@@ -106,12 +104,12 @@ class FindingConfirmer:
             also=also,
             environment=FindingEnvironment(
                 platform=platform.platform(),
-                seed=self._case.seed,
-                compile_seconds=self._case.compile_seconds,
-                input_sets=self._case.input_sets,
-                steps=self._case.steps_under(cell.config),
-                checks=self._case.checks,
-                rules_from=self._case.rules_from,
+                seed=self._job.seed,
+                compile_seconds=self._job.limits.compile_s,
+                input_sets=self._job.input_sets,
+                steps=self._job.steps_under(cell.config),
+                checks=self._job.checks,
+                rules_from=self._job.rules_from,
                 **self._versions,
             ),
         )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, TypeVar
 
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.jobs.case import Case
 from eqfuzz.run.limits import Limits
+from eqfuzz.run.messages.finding_jobs import VariantJob
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.triage.findings.finding import Finding
+
+J = TypeVar("J", bound=VariantJob[Any])
 
 
 def config_of(finding: Finding) -> Config:
@@ -23,27 +25,19 @@ def pool_for(finding: Finding, environment: Environment, *, jobs: int = 1) -> Po
     return Pool(environment, limits, jobs=jobs, cuda=finding.device == "cuda")
 
 
-def case_about(finding: Finding, job: Literal["describe", "audit", "compare", "bisect", "same"]) -> Case:
-    """A case that looks at the finding's program on the calls up to the finding's, under its configuration."""
+def job_about(kind: type[J], finding: Finding) -> J:
+    """A job of this ``kind`` about the finding's program, on the calls up to the finding's, under its configuration."""
     environment = finding.environment
-    limits = Limits()
-    return Case(
+    return kind(
         program=finding.original,
         seed=environment.seed,
-        rules=(),
-        strategy="none",
-        depth=1,
-        variants=0,
-        devices=(finding.device,),
-        configs=(config_of(finding),),
-        load_seconds=limits.load_s,
-        eager_seconds=limits.eager_s,
-        compile_seconds=environment.compile_seconds,
+        limits=Limits(compile_s=environment.compile_seconds),
         checks=environment.checks,
         steps=environment.steps,
         input_sets=environment.input_sets,
         rules_from=environment.rules_from,
-        job=job,
+        device=finding.device,
+        configs=(config_of(finding),),
         transformed=finding.transformed.source if finding.derivation else "",
-        described=finding.call + 1 if finding.verdict.evidence is not None else 0,
+        calls=finding.call + 1 if finding.verdict.evidence is not None else 0,
     )

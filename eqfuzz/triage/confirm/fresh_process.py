@@ -15,7 +15,7 @@ from pathlib import Path
 
 from eqfuzz.run.kernels import toolchain
 from eqfuzz.run.processes.process_tree import die_with_parent
-from eqfuzz.run.sandbox.one_shot import run_shut_in
+from eqfuzz.run.sandbox.one_shot import run_sandboxed
 
 _CRASHES = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE})
 
@@ -50,7 +50,7 @@ def run_fresh(
     top of what every sandbox sets. Raises SandboxUnavailable.
     """
     if shut_in is not None:
-        told = run_shut_in(command, seconds, shut_in, environment or {})
+        told = run_sandboxed(command, seconds, shut_in, environment or {})
         return ProcessResult(told.status, told.output, told.saved) if told is not None else ProcessResult(None, "")
     variables = dict(os.environ if environment is None else environment)
     with tempfile.TemporaryDirectory(prefix="eqfuzz-replay-") as cache:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from eqfuzz.program.policy import first_violation
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.jobs.case import Case
+from eqfuzz.run.messages.finding_jobs import DescribeJob
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.sandbox.launcher import runs_without
-from eqfuzz.triage.confirm.finding_cases import case_about, config_of
+from eqfuzz.triage.confirm.finding_cases import config_of, job_about
 from eqfuzz.triage.confirm.replay import ERROR, STILL_FAILING, ReplayOutcome, replay
 from eqfuzz.triage.confirm.sandboxed_confirmation import shows_outside
 from eqfuzz.triage.findings.finding import Finding
@@ -52,7 +52,7 @@ class ReproducerWriter:
 
     def scripts(self, finding: Finding) -> list[str]:
         """Texts of the script, the most readable first, the one that misses nothing last. Raises NoReproducer."""
-        described = self._described(case_about(finding, "describe"))
+        described = self._described(finding)
         about = finding, config_of(finding), described, self._environment.preload is not None
         if finding.original.untrusted:
             require_plain(finding, described)
@@ -79,7 +79,7 @@ class ReproducerWriter:
         return finding.original.untrusted and not runs_without(self._environment)
 
     def _shows_outside(self, finding: Finding) -> bool:
-        described = self._described(case_about(finding, "describe"))
+        described = self._described(finding)
         require_plain(finding, described)
         return shows_outside(
             finding, config_of(finding), described, self._environment.preload, self._variables(finding)
@@ -96,19 +96,11 @@ class ReproducerWriter:
         variables.pop("OMP_NUM_THREADS", None)
         return variables
 
-    def _described(self, case: Case) -> SourceDescription:
-        """The calls up to the finding's as source, from a child of their own."""
-        told, detail = None, ""
-        for event in self._pool.run(case.to_json()):
-            match event["event"]:
-                case "described":
-                    told = event
-                case "exit":
-                    detail = detail or event["detail"]
-                case _:
-                    pass
-        if told is None:
-            raise NoReproducer(f"its inputs could not be read again: {detail}")
-        if told["problem"]:
-            raise NoReproducer(told["problem"])
-        return SourceDescription.of(told)
+    def _described(self, finding: Finding) -> SourceDescription:
+        """The calls up to the finding's as source, from a child of their own. Raises NoReproducer."""
+        reply = self._pool.ask(job_about(DescribeJob, finding))
+        if reply.answer is None:
+            raise NoReproducer(f"its inputs could not be read again: {reply.exit.detail}")
+        if reply.answer.problem:
+            raise NoReproducer(reply.answer.problem)
+        return SourceDescription.of(reply.answer)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from eqfuzz.oracle.compare.verdict import Verdict
-from eqfuzz.run.jobs.case import Case
+from eqfuzz.run.messages.finding_jobs import CompareJob, VariantRederived
+from eqfuzz.run.messages.job import ChildExit, StageEntered
+from eqfuzz.run.messages.seed_jobs import CellReport, VariantRecord
 from eqfuzz.run.processes.exit_reasons import DEATHS, death_in_words
 from eqfuzz.run.processes.pool import Pool
 
@@ -20,29 +21,29 @@ class Rerun:
     """
 
     shown: dict[str, Verdict]
-    rederived: dict[str, Any] | None = None
+    rederived: VariantRecord | None = None
     error: str = ""
 
 
-def trial(pool: Pool, case: Case) -> Rerun:
-    """Run a ``case`` whose job is ``compare``. Raises RunnerFailed."""
+def trial(pool: Pool, job: CompareJob) -> Rerun:
+    """Run ``job``. Raises RunnerFailed."""
     shown: dict[str, Verdict] = {}
-    stage: dict[str, Any] = {}
-    rederived: dict[str, Any] | None = None
+    stage: StageEntered | None = None
+    rederived: VariantRecord | None = None
     error = ""
-    for event in pool.run(case.to_json()):
-        match event["event"]:
-            case "cell" if event["config"]:
-                shown[event["config"]] = Verdict.from_json(event["verdict"])
-            case "rederived":
-                rederived = event
-            case "stage":
+    for event in pool.stream(job):
+        match event:
+            case CellReport() if event.config:
+                shown[event.config] = event.verdict
+            case VariantRederived():
+                rederived = event.variant
+            case StageEntered():
                 stage = event
-            case "exit" if event["reason"] in DEATHS and stage.get("stage") == "compile":
-                words = death_in_words("compile", event["reason"], event["detail"])
-                shown[stage["config"]] = Verdict(DEATHS[event["reason"]], words)
-            case "exit" if event["reason"] == "error":
-                error = event["detail"]
+            case ChildExit() if event.reason in DEATHS and stage is not None and stage.stage == "compile":
+                words = death_in_words("compile", event.reason, event.detail)
+                shown[stage.config] = Verdict(DEATHS[event.reason], words)
+            case ChildExit() if event.reason == "error":
+                error = event.detail
             case _:
                 pass
     return Rerun(shown, rederived, error)

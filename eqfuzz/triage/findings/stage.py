@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eqfuzz.oracle.compare.verdict import FINDINGS
 from eqfuzz.torch_internals.bisector import application
+
+if TYPE_CHECKING:  # it needs torch, which showing findings does not
+    from eqfuzz.run.messages.finding_jobs import BisectorResult
 
 LADDER = ("eager", "aot_eager", "aot_eager_decomp_partition")
 """Backends of ``torch.compile`` before Inductor; each does what those before it do, and more."""
@@ -64,10 +67,10 @@ class Blame:
     change: str = ""
 
     @classmethod
-    def of(cls, answer: Mapping[str, Any]) -> Blame:
-        """From what ``bisected`` tells."""
-        about = answer["backend"], answer["subsystem"] or "", answer["bisect_number"], answer["debug_info"] or ""
-        return cls(*about, answer.get("change", ""))
+    def of(cls, answer: BisectorResult) -> Blame:
+        """From a child's answer."""
+        subsystem, detail = answer.subsystem or "", answer.debug_info or ""
+        return cls(answer.backend, subsystem, answer.bisect_number, detail, answer.change)
 
     @property
     def is_exact(self) -> bool:

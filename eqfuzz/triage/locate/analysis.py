@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
+from eqfuzz.run.messages.finding_jobs import AuditJob, CompareJob
 from eqfuzz.run.processes.pool import Pool
-from eqfuzz.triage.confirm.finding_cases import case_about, config_of
+from eqfuzz.triage.confirm.finding_cases import config_of, job_about
 from eqfuzz.triage.confirm.rerun import trial
 from eqfuzz.triage.findings.finding import DrawCount, Finding
 from eqfuzz.triage.findings.stage import LADDER, Ablation
@@ -43,28 +44,28 @@ class FindingAnalyser:
         inductors = finding.device == "cpu" and config_of(finding).backend == "inductor"
         if not finding.verdict.is_about_values or not inductors:
             return ()
-        told = [
-            event for event in self._pool.run(case_about(finding, "audit").to_json()) if event["event"] == "audited"
-        ]
-        return tuple(told[-1]["suspects"]) if told else ()
+        audited = self._pool.ask(job_about(AuditJob, finding)).answer
+        if audited is None or audited.audit is None:
+            return ()
+        return tuple(suspect.in_words() for suspect in audited.audit.suspects)
 
     def _further_draws(self, finding: Finding) -> int:
         """On how many other draws of the inputs the finding's program shows the same, on the stock path."""
-        case = case_about(finding, "compare")
-        cases = [dataclasses.replace(case, seed=case.seed + further) for further in range(1, 1 + FURTHER_DRAWS)]
-        shown = [trial(self._pool, drawn).shown.get(finding.config) for drawn in cases]
+        job = job_about(CompareJob, finding)
+        jobs = [dataclasses.replace(job, seed=job.seed + further) for further in range(1, 1 + FURTHER_DRAWS)]
+        shown = [trial(self._pool, drawn).shown.get(finding.config) for drawn in jobs]
         return sum(verdict is not None and verdict.kind is finding.verdict.kind for verdict in shown)
 
     def _with_one_thread(self, finding: Finding) -> str:
         """The kind of verdict that the finding's calls get with one thread."""
         config = config_of(finding).with_one_thread()
-        shown = trial(self._pool, dataclasses.replace(case_about(finding, "compare"), configs=(config,))).shown
+        shown = trial(self._pool, dataclasses.replace(job_about(CompareJob, finding), configs=(config,))).shown
         return str(shown[config.name].kind) if config.name in shown else "not judged"
 
     def _ablation(self, finding: Finding) -> Ablation:
         """What the backends before the finding's own show on its calls."""
         config = config_of(finding)
         below = LADDER[: LADDER.index(config.backend)] if config.backend in LADDER else LADDER
-        case = dataclasses.replace(case_about(finding, "compare"), configs=tuple(config.on(name) for name in below))
-        shown = trial(self._pool, case).shown if below else {}
+        job = dataclasses.replace(job_about(CompareJob, finding), configs=tuple(config.on(name) for name in below))
+        shown = trial(self._pool, job).shown if below else {}
         return Ablation(str(finding.verdict.kind), config.backend, {k: str(v.kind) for k, v in shown.items()})

@@ -12,9 +12,9 @@ from eqfuzz.run.configs.named import Config
 from eqfuzz.run.configs.options import SAMPLED_MODULES, Option, default_of
 from eqfuzz.run.configs.sampling import randomly, values_of
 from eqfuzz.run.environment import Environment
-from eqfuzz.run.jobs.case import Case
+from eqfuzz.run.messages.finding_jobs import CompareJob
 from eqfuzz.run.processes.pool import Pool
-from eqfuzz.triage.confirm.finding_cases import case_about, config_of, pool_for
+from eqfuzz.triage.confirm.finding_cases import config_of, job_about, pool_for
 from eqfuzz.triage.confirm.rerun import trial
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.folder import preload_in
@@ -74,9 +74,9 @@ def bisect(
     NotBisected and RunnerFailed.
     """
     environment = Environment(out.resolve(), preload_in(folder))
-    config, case = config_of(finding), case_about(finding, "compare")
+    config, job = config_of(finding), job_about(CompareJob, finding)
     with pool_for(finding, environment) as pool:
-        search = _Search(pool, case, finding, config, report)
+        search = _Search(pool, job, finding, config, report)
         if search.shows_it(()):
             return _off(search, attempts)
         return _on(search)
@@ -86,12 +86,12 @@ class _Search:
     """Judges the finding's program under sets of values."""
 
     def __init__(
-        self, pool: Pool, case: Case, finding: Finding, config: Config, report: Callable[[ConfigTrial], None]
+        self, pool: Pool, job: CompareJob, finding: Finding, config: Config, report: Callable[[ConfigTrial], None]
     ) -> None:
         self.finding = finding
         self.values = tuple(_value(option, value) for option, value in values_of(config).items())
         self._pool = pool
-        self._case = case
+        self._job = job
         self._config = config
         self._report = report
 
@@ -108,7 +108,7 @@ class _Search:
         for value in values:
             by_module[value.module][value.option] = value.value
         config = self._config.model_copy(update=dict(by_module))
-        verdict = trial(self._pool, dataclasses.replace(self._case, configs=(config,))).shown.get(config.name)
+        verdict = trial(self._pool, dataclasses.replace(self._job, configs=(config,))).shown.get(config.name)
         holds = verdict is not None and wanted(verdict)
         self._report(ConfigTrial(values, str(verdict.kind) if verdict is not None else "not judged", holds))
         return holds

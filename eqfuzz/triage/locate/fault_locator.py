@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from eqfuzz.oracle.compare.verdict import VerdictKind
+from eqfuzz.run.messages.finding_jobs import BisectJob
 from eqfuzz.run.processes.pool import Pool
-from eqfuzz.triage.confirm.finding_cases import case_about
+from eqfuzz.triage.confirm.finding_cases import job_about
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.fingerprint import fingerprint, guarded_by
 from eqfuzz.triage.findings.stage import STAGES, Blame
@@ -48,10 +48,8 @@ class FaultLocator:
         return dataclasses.replace(finding, blame=self._bisected(finding))
 
     def _bisected(self, finding: Finding) -> Blame | None:
-        told: list[dict[str, Any]] = [
-            event for event in self._pool.run(case_about(finding, "bisect").to_json()) if event["event"] == "bisected"
-        ]
-        return Blame.of(told[-1]["found"]) if told and told[-1]["found"] else None
+        bisected = self._pool.ask(job_about(BisectJob, finding)).answer
+        return Blame.of(bisected.found) if bisected is not None and bisected.found is not None else None
 
     def _smaller(self, finding: Finding) -> Finding:
         """As small as it gets within the time; itself where it does not show again."""

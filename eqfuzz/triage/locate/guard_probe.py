@@ -8,8 +8,9 @@ from __future__ import annotations
 import dataclasses
 
 from eqfuzz.program.formats import recognise
+from eqfuzz.run.messages.finding_jobs import CompareJob
 from eqfuzz.run.processes.pool import Pool
-from eqfuzz.triage.confirm.finding_cases import case_about, config_of
+from eqfuzz.triage.confirm.finding_cases import config_of, job_about
 from eqfuzz.triage.confirm.rerun import trial
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.fingerprint import ARGUMENT, ATTRIBUTE, GLOBAL, changed_by, changed_to
@@ -93,14 +94,14 @@ def unguarded(finding: Finding, pool: Pool) -> str:
 def _is_missed(source: str, old: str, finding: Finding, pool: Pool) -> bool:
     config = cheapest(finding, config_of(finding))
     probe = dataclasses.replace(
-        case_about(finding, "compare"),
+        job_about(CompareJob, finding),
         program=recognise(_PROBES[source].replace("OLD", old), "a guard"),
         transformed="",
         configs=(config,),
         checks=("results", "guards"),
         steps=GUARDS_TRIED,
         input_sets=1,
-        described=0,
+        calls=0,
     )
     shown = trial(pool, probe).shown.get(config.name)
     return shown is not None and shown.is_finding and changed_by(shown) == source

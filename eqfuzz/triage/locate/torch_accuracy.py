@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from eqfuzz.run.environment import Environment
-from eqfuzz.triage.confirm.finding_cases import case_about, pool_for
+from eqfuzz.run.messages.finding_jobs import AccuracyJob
+from eqfuzz.triage.confirm.finding_cases import job_about, pool_for
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.folder import preload_in
 
@@ -16,5 +17,5 @@ def own_checks(finding: Finding, folder: Path, out: Path) -> dict[str, dict[str,
     Raises RunnerFailed.
     """
     with pool_for(finding, Environment(out.resolve(), preload_in(folder))) as pool:
-        told = [event for event in pool.run(case_about(finding, "same").to_json()) if event["event"] == "same"]
-    return told[-1]["found"] if told else {}
+        checked = pool.ask(job_about(AccuracyJob, finding)).answer
+    return checked.found if checked is not None else {}

@@ -14,10 +14,10 @@ from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.run.configs.named import Config
-from eqfuzz.run.jobs.case import Case
+from eqfuzz.run.messages.finding_jobs import CompareJob
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.torch_internals.bisector import application
-from eqfuzz.triage.confirm.finding_cases import case_about, config_of
+from eqfuzz.triage.confirm.finding_cases import config_of, job_about
 from eqfuzz.triage.confirm.rerun import Rerun, trial
 from eqfuzz.triage.findings.finding import Finding, ReductionResult, seen_beside
 from eqfuzz.triage.findings.fingerprint import changed_by
@@ -86,11 +86,11 @@ class FindingReducer:
         own = config_of(self._finding)
         less, error = cheapest(self._finding, own), ""
         for config in (own,) if less == own else (less, own):
-            for case in _plans(self._finding, config):
-                rerun = self._trial(case, ())
+            for job in _plans(self._finding, config):
+                rerun = self._trial(job, ())
                 error = error or rerun.error
-                if self._holds(rerun, case, ()):
-                    smaller = self._reduced(case, own)
+                if self._holds(rerun, job, ()):
+                    smaller = self._reduced(job, own)
                     if smaller is not None:
                         return smaller
                     self._answers.clear()  # they were about another configuration or other calls
@@ -99,38 +99,38 @@ class FindingReducer:
     def shows_it(self, program: Program) -> bool:
         """Whether ``program``, called as the finding's, has the same finding."""
         plans = _plans(self._finding, config_of(self._finding))
-        cases = (dataclasses.replace(case, program=program, transformed="") for case in plans)
-        return any(self._holds(self._trial(case, ()), case, ()) for case in cases)
+        cases = (dataclasses.replace(job, program=program, transformed="") for job in plans)
+        return any(self._holds(self._trial(job, ()), job, ()) for job in cases)
 
-    def _reduced(self, case: Case, own: Config) -> Finding | None:
-        """The reduced finding of ``case``; None where it has no finding under the ``own`` configuration."""
+    def _reduced(self, job: CompareJob, own: Config) -> Finding | None:
+        """The reduced finding of ``job``; None where it has no finding under the ``own`` configuration."""
         steps = self._finding.derivation
         if steps:
-            steps = self._fewest_steps(case, steps)
-        program = self._smallest_program(case, steps)
-        candidates = [(dataclasses.replace(case, program=program), steps)]
-        if steps and (plain := self._without_rewrites(case, program)) is not None:
+            steps = self._fewest_steps(job, steps)
+        program = self._smallest_program(job, steps)
+        candidates = [(dataclasses.replace(job, program=program), steps)]
+        if steps and (plain := self._without_rewrites(job, program)) is not None:
             candidates.insert(0, (dataclasses.replace(plain, program=self._smallest_program(plain, ())), ()))
         for smaller, taken in candidates:
-            own_case = dataclasses.replace(smaller, configs=(own,))
-            if self._holds(self._trial(own_case, taken), own_case, taken):
-                return self._as_finding(self._fewest_options(own_case, taken), taken)
+            own_job = dataclasses.replace(smaller, configs=(own,))
+            if self._holds(self._trial(own_job, taken), own_job, taken):
+                return self._as_finding(self._fewest_options(own_job, taken), taken)
         return None
 
-    def _fewest_steps(self, case: Case, steps: tuple[RewriteStep, ...]) -> tuple[RewriteStep, ...]:
+    def _fewest_steps(self, job: CompareJob, steps: tuple[RewriteStep, ...]) -> tuple[RewriteStep, ...]:
         def holds(chosen: tuple[RewriteStep, ...]) -> bool:
-            return self._reported("rewrites", len(chosen), self._holds(self._trial(case, chosen), case, chosen))
+            return self._reported("rewrites", len(chosen), self._holds(self._trial(job, chosen), job, chosen))
 
         left = ddmin(steps, holds)
-        if not self._holds(self._trial(case, left), case, left):
+        if not self._holds(self._trial(job, left), job, left):
             raise NotReduced("it no longer reproduces when its rewrites are applied one by one")
         return left
 
-    def _smallest_program(self, case: Case, steps: tuple[RewriteStep, ...]) -> Program:
+    def _smallest_program(self, job: CompareJob, steps: tuple[RewriteStep, ...]) -> Program:
         with ThreadPoolExecutor(self._jobs) as threads:
 
             def holds(program: Program) -> bool:
-                tried = dataclasses.replace(case, program=program)
+                tried = dataclasses.replace(job, program=program)
                 return self._holds(self._trial(tried, steps), tried, steps)
 
             def first(programs: Sequence[Program]) -> Program | None:
@@ -141,7 +141,7 @@ class FindingReducer:
                 self._reported("statements", progress.after.statements, progress.after != progress.before)
 
             return reduce_program(
-                case.program,
+                job.program,
                 first,
                 width=self._jobs,
                 stop=self._is_late,
@@ -150,53 +150,53 @@ class FindingReducer:
                 context="rewritten " if steps else "",
             )
 
-    def _without_rewrites(self, case: Case, program: Program) -> Case | None:
-        """The case without rewrites; None where the reduced program has no finding then, as it is or returning None."""
+    def _without_rewrites(self, job: CompareJob, program: Program) -> CompareJob | None:
+        """The job without rewrites; None where the reduced program has no finding then, as it is or returning None."""
         for smaller in (program, *return_nothing(program)):
-            plain = dataclasses.replace(case, program=smaller, transformed="")
+            plain = dataclasses.replace(job, program=smaller, transformed="")
             if self._reported("rewrites", 0, self._holds(self._trial(plain, ()), plain, ())):
                 return plain
         return None
 
-    def _fewest_options(self, case: Case, steps: tuple[RewriteStep, ...]) -> Case:
-        """The case with the fewest options and, if possible, one thread."""
-        if case.configs[0].threads > 1:
-            single = dataclasses.replace(case, configs=(case.configs[0].with_one_thread(),))
-            case = (
-                single if self._reported("threads", 1, self._holds(self._trial(single, steps), single, steps)) else case
+    def _fewest_options(self, job: CompareJob, steps: tuple[RewriteStep, ...]) -> CompareJob:
+        """The job with the fewest options and, if possible, one thread."""
+        if job.configs[0].threads > 1:
+            single = dataclasses.replace(job, configs=(job.configs[0].with_one_thread(),))
+            job = (
+                single if self._reported("threads", 1, self._holds(self._trial(single, steps), single, steps)) else job
             )
-        options = _options(case.configs[0])
+        options = _options(job.configs[0])
 
-        def with_(chosen: Collection[tuple[str, str, Any]]) -> Case:
-            return dataclasses.replace(case, configs=(_with_options(case.configs[0], chosen),))
+        def with_(chosen: Collection[tuple[str, str, Any]]) -> CompareJob:
+            return dataclasses.replace(job, configs=(_with_options(job.configs[0], chosen),))
 
         def holds(chosen: tuple[tuple[str, str, Any], ...]) -> bool:
             tried = with_(chosen)
             return self._reported("options", len(chosen), self._holds(self._trial(tried, steps), tried, steps))
 
         if not options:
-            return case
+            return job
         return with_(()) if holds(()) else with_(ddmin(options, holds))
 
-    def _as_finding(self, case: Case, steps: tuple[RewriteStep, ...]) -> Finding | None:
-        rerun = self._trial(case, steps)
-        verdict = self._verdict(rerun, case)
+    def _as_finding(self, job: CompareJob, steps: tuple[RewriteStep, ...]) -> Finding | None:
+        rerun = self._trial(job, steps)
+        verdict = self._verdict(rerun, job)
         if verdict is None:
             return None
-        config, old = case.configs[0], self._finding
-        transformed = case.program.with_source(rerun.rederived["source"]) if rerun.rederived else case.program
+        config, old = job.configs[0], self._finding
+        transformed = job.program.with_source(rerun.rederived.source) if rerun.rederived else job.program
         cells = dict(old.cells)
         if steps:
-            plain = self._trial(dataclasses.replace(case, transformed=""), ()).shown.get(config.name)
+            plain = self._trial(dataclasses.replace(job, transformed=""), ()).shown.get(config.name)
             cells |= {"C(P)": seen_beside(verdict, plain), "C(P')": str(verdict.kind)}
         else:
             cells = {"P": "runs", "C(P)": str(verdict.kind)}
-        called = {"input_sets": case.input_sets, "steps": case.steps, "checks": case.checks}
+        called = {"input_sets": job.input_sets, "steps": job.steps, "checks": job.checks}
         new = dataclasses.replace(
             old,
-            original=case.program,
+            original=job.program,
             transformed=transformed,
-            derivation=tuple(RewriteStep(**step) for step in rerun.rederived["derivation"]) if rerun.rederived else (),
+            derivation=rerun.rederived.derivation if rerun.rederived else (),
             verdict=verdict,
             config=config.name,
             settings=config.model_dump(exclude_defaults=True),
@@ -212,24 +212,24 @@ class FindingReducer:
         )
         return dataclasses.replace(new, reduced=reduced)
 
-    def _trial(self, case: Case, steps: tuple[RewriteStep, ...]) -> Rerun:
+    def _trial(self, job: CompareJob, steps: tuple[RewriteStep, ...]) -> Rerun:
         self._tries += 1
-        return trial(self._pool, dataclasses.replace(case, steps_taken=steps))
+        return trial(self._pool, dataclasses.replace(job, steps_taken=steps))
 
-    def _holds(self, rerun: Rerun, case: Case, steps: tuple[RewriteStep, ...]) -> bool:
-        verdict = self._verdict(rerun, case)
+    def _holds(self, rerun: Rerun, job: CompareJob, steps: tuple[RewriteStep, ...]) -> bool:
+        verdict = self._verdict(rerun, job)
         if verdict is None:
             return False
-        without = _without_faulty_component(self._finding, case.configs[0])
+        without = _without_faulty_component(self._finding, job.configs[0])
         if without is None:
             return True
-        other = dataclasses.replace(case, configs=(without,))
+        other = dataclasses.replace(job, configs=(without,))
         again = self._trial(other, steps).shown.get(without.name)
         return again is not None and _is_another(verdict, again)
 
-    def _verdict(self, rerun: Rerun, case: Case) -> Verdict | None:
+    def _verdict(self, rerun: Rerun, job: CompareJob) -> Verdict | None:
         """The verdict where it is the finding's; None where it is another one, or missing."""
-        verdict, wanted = rerun.shown.get(case.configs[0].name), self._finding.verdict
+        verdict, wanted = rerun.shown.get(job.configs[0].name), self._finding.verdict
         if verdict is None or verdict.kind is not wanted.kind or changed_by(verdict) != changed_by(wanted):
             return None
         if verdict.raises and verdict.exception != wanted.exception:
@@ -275,15 +275,15 @@ def _is_another(verdict: Verdict, again: Verdict) -> bool:
     return one != other
 
 
-def _plans(finding: Finding, config: Config) -> Iterator[Case]:
-    """Cases that may have the finding, those with the fewest calls first; the run's own is the last."""
-    own = dataclasses.replace(case_about(finding, "compare"), configs=(config,))
+def _plans(finding: Finding, config: Config) -> Iterator[CompareJob]:
+    """Jobs that may have the finding, those with the fewest calls first; the run's own is the last."""
+    own = dataclasses.replace(job_about(CompareJob, finding), configs=(config,))
     quiet = tuple(name for name in own.checks if name not in CALLS)
     if changed_by(finding.verdict):
-        yield dataclasses.replace(own, checks=(*quiet, "guards"), steps=GUARDS_TRIED, input_sets=1, described=0)
+        yield dataclasses.replace(own, checks=(*quiet, "guards"), steps=GUARDS_TRIED, input_sets=1, calls=0)
     else:
         for sets in dict.fromkeys((1, finding.call + 1)):
-            yield dataclasses.replace(own, checks=quiet, steps=0, input_sets=sets, described=0)
+            yield dataclasses.replace(own, checks=quiet, steps=0, input_sets=sets, calls=0)
     yield own
 
 

@@ -7,8 +7,7 @@ import inspect
 import re
 import secrets
 import textwrap
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from eqfuzz.oracle.compare.observation_diff import NOTHING
 from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
@@ -22,6 +21,9 @@ from eqfuzz.run.configs.named import Config
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reproducer.header import draws, opening, without_imports_of_torch
 from eqfuzz.triage.reproducer.helpers import COTANGENT, SHARED, TENSORS, TEXTS, modules_in
+
+if TYPE_CHECKING:  # it needs torch, which showing findings does not
+    from eqfuzz.run.messages.finding_jobs import CallsDescribed
 
 """The wall limit of a compiled cell where a finding does not say under which it was made."""
 
@@ -49,12 +51,9 @@ class SourceDescription:
     functions: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> SourceDescription:
-        """From the fields of a child's ``described`` event."""
-        changes = tuple((label, before, within) for label, before, within in told["changes"])
-        return cls(
-            told["calls"], told["state"], told["packs"], changes, *(tuple(told[k]) for k in ("globals", "functions"))
-        )
+    def of(cls, answer: CallsDescribed) -> SourceDescription:
+        """From a child's answer."""
+        return cls(answer.calls, answer.state, answer.packs, answer.changes, answer.globals, answer.functions)
 
     @property
     def invocation(self) -> str:

@@ -14,6 +14,8 @@ from eqfuzz.program.formats import recognise
 from eqfuzz.run.configs.named import BUILT_IN, DEFAULT_CONFIG
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
+from eqfuzz.run.messages.job import ChildEvent, ChildExit
+from eqfuzz.run.messages.seed_jobs import CellReport, ProgramRewritten, RunJob, VariantRecord
 from eqfuzz.triage.confirm.cell import Cell
 from tests.unit.children import Children
 from tests.unit.triage.findings import SOURCE
@@ -53,17 +55,16 @@ def groups_of(monkeypatch: Any, cells: list[tuple[int, str, Verdict]], settings:
 
     monkeypatch.setattr(seed_run, "FindingConfirmer", Unconfirmed)
     made = max(number for number, _, _ in cells)
-    variants = [{"source": SOURCE, "derivation": [], "exactness": "bitwise"}] * made
-    told: list[dict[str, Any]] = [{"event": "rewritten", "sites": 1, "variants": variants, "cells": len(cells)}]
-    about = {"event": "cell", "device": "cpu", "seconds": 1.0, "compiled": None, "erased": False, "features": []}
-    told += [{**about, "variant": n, "config": config, "verdict": v.to_json()} for n, config, v in cells]
-    ended = {"event": "exit", "reason": "done", "detail": "", "cpu_seconds": 1.0}
+    variants = (VariantRecord(SOURCE, (), "bitwise"),) * made
+    events: list[ChildEvent] = [ProgramRewritten(sites=1, variants=variants, cells=len(cells))]
+    events += [CellReport(variant=n, device="cpu", config=config, verdict=v, seconds=1.0) for n, config, v in cells]
+    events.append(ChildExit(reason="done", cpu_seconds=1.0))
     SeedRun(
         0,
         Path("seeds/some.py"),
         settings,
         (),
-        Children({"run": [*told, ended]}),  # pyright: ignore[reportArgumentType]
+        Children({RunJob: events}),
         Environment(settings.out),
         Limits(),
         {},
@@ -97,15 +98,15 @@ def seed_run_of(tmp_path: Path, **changed: Any) -> SeedRun:
     settings = Settings(paths=(), out=tmp_path, **changed)
     none = Children({})
     about = settings, (), none, Environment(tmp_path), Limits(), {}, lambda _: None, threading.Event(), None
-    return SeedRun(0, Path("seeds/some.py"), *about, text=SOURCE)  # pyright: ignore[reportArgumentType]
+    return SeedRun(0, Path("seeds/some.py"), *about, text=SOURCE)
 
 
 def threads_of(tmp_path: Path, **changed: Any) -> list[int]:
-    """The numbers of threads of the configurations of a seed's case, those for the original alone at the end."""
+    """The numbers of threads of the configurations of a seed's job, those for the original alone at the end."""
     changed = {"guard_steps": 0, "own_random": False, **changed}
-    case = seed_run_of(tmp_path, **changed)._case(recognise(SOURCE, "seeds/some.py"))
-    assert case.original_only == tuple(config.name for config in case.configs if config.threads > 1)
-    return [config.threads for config in case.configs]
+    job = seed_run_of(tmp_path, **changed)._job(recognise(SOURCE, "seeds/some.py"))
+    assert job.original_only == tuple(config.name for config in job.configs if config.threads > 1)
+    return [config.threads for config in job.configs]
 
 
 def test_a_share_of_originals_is_compiled_for_several_threads(tmp_path):
@@ -118,7 +119,7 @@ def test_a_share_of_originals_is_compiled_for_several_threads(tmp_path):
 
 
 def own_of(tmp_path: Path, **changed: Any) -> tuple[str, ...]:
-    return seed_run_of(tmp_path, **changed)._case(recognise(SOURCE, "seeds/some.py")).original_only
+    return seed_run_of(tmp_path, **changed)._job(recognise(SOURCE, "seeds/some.py")).original_only
 
 
 def test_originals_have_cells_of_their_own(tmp_path):

@@ -1,54 +1,82 @@
-"""Processes that a case forks off itself: what is heard of them however they end."""
+"""Processes that a child forks for cells: their events arrive however they end."""
 
+from __future__ import annotations
+
+import dataclasses
 import faulthandler
 import os
 import signal
 import time
+from typing import Literal
 
 import psutil
 import pytest
 
+from eqfuzz.run.messages.cell_messages import CellProcessExit
+from eqfuzz.run.messages.codec import Decoder, Message
+from eqfuzz.run.messages.job import ChildEvent, StageEntered
 from eqfuzz.run.processes.cell_process import GRACE, CellProcess
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Said(ChildEvent):
+    event: Literal["said"] = "said"
+    number: int = 0
+    name: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Reply(Message):
+    event: Literal["reply"] = "reply"
+    text: str
+
+
+def started(work):
+    return CellProcess(work, (Said,), Decoder(Reply))
+
+
+def ignore(event):
+    pass
+
+
 def follow(work):
-    """All that is heard of a child that does ``work``, and the stages that were passed on."""
+    """All events of a process that runs ``work``, and the stages that were announced."""
     stages = []
     before = set(psutil.Process().children())
-    process = CellProcess(work)
+    process = started(work)
     try:
-        heard = [process.listen(stages.append)]
-        while heard[-1]["event"] != "exit":
-            heard.append(process.listen(stages.append))
+        events = [process.listen(stages.append)]
+        while not isinstance(events[-1], CellProcessExit):
+            events.append(process.listen(stages.append))
     finally:
         process.close()
         process.close()
     assert set(psutil.Process().children()) <= before
-    return heard, stages
+    return events, stages
 
 
-def test_events_come_in_order_and_the_end_is_told() -> None:
-    def work(emit, answer):
-        emit({"event": "stage", "stage": "compile", "seconds": 5.0, "variant": 2})
-        emit({"event": "told", "number": 1})
-        emit({"event": "told", "number": 2})
+def test_events_come_in_order_and_the_end_is_reported() -> None:
+    def work(emit, next_reply):
+        emit(StageEntered(stage="compile", seconds=5.0, variant=2))
+        emit(Said(number=1))
+        emit(Said(number=2))
 
-    heard, stages = follow(work)
-    assert [event.get("number") for event in heard] == [1, 2, None]
-    assert (heard[-1]["reason"], heard[-1]["stage"]) == ("done", "compile")
-    assert stages == [{"event": "stage", "stage": "compile", "seconds": 5.0 + GRACE, "variant": 2}]
+    events, stages = follow(work)
+    assert events[:-1] == [Said(number=1), Said(number=2)]
+    assert (events[-1].reason, events[-1].stage) == ("done", "compile")
+    assert stages == [StageEntered(stage="compile", seconds=5.0 + GRACE, variant=2)]
 
 
-def test_it_waits_for_an_answer_of_any_size() -> None:
-    def work(emit, answer):
-        emit({"event": "asked"})
-        emit({"event": "heard", "size": len(answer()["text"])})
+def test_it_waits_for_a_reply_of_any_size() -> None:
+    def work(emit, next_reply):
+        emit(Said())
+        emit(Said(number=len(next_reply().text)))
 
-    process = CellProcess(work)
+    process = started(work)
     try:
-        assert process.listen(lambda event: None) == {"event": "asked"}
-        process.answer({"text": "x" * 300_000})
-        assert process.listen(lambda event: None) == {"event": "heard", "size": 300_000}
+        assert process.listen(ignore) == Said()
+        process.reply(Reply(text="x" * 300_000))
+        assert process.listen(ignore) == Said(number=300_000)
     finally:
         process.close()
 
@@ -63,31 +91,31 @@ def test_it_waits_for_an_answer_of_any_size() -> None:
         (lambda: 1 / 0, "error", "ZeroDivisionError"),
     ],
 )
-def test_every_way_to_die_is_told(how, reason, words) -> None:
-    def work(emit, answer):
-        emit({"event": "stage", "stage": "compile", "seconds": 0.2})
+def test_every_exit_reason_is_reported(how, reason, words) -> None:
+    def work(emit, next_reply):
+        emit(StageEntered(stage="compile", seconds=0.2))
         faulthandler.disable()
         how()
 
     (ended,), _ = follow(work)
-    assert (ended["reason"], ended["stage"]) == (reason, "compile")
-    assert words in ended["detail"]
+    assert (ended.reason, ended.stage) == (reason, "compile")
+    assert words in ended.detail
 
 
-def test_what_is_said_between_two_answers_does_not_cross_siblings() -> None:
+def test_replies_reach_their_own_process() -> None:
     def named(name):
-        def work(emit, answer):
-            emit({"event": "asked", "of": name})
-            emit({"event": "heard", "of": name, "what": answer()["what"]})
+        def work(emit, next_reply):
+            emit(Said(name=name))
+            emit(Said(name=name + next_reply().text))
 
         return work
 
-    processes = [CellProcess(named(name)) for name in "abc"]
+    processes = [started(named(name)) for name in "abc"]
     try:
-        assert [process.listen(lambda event: None)["of"] for process in processes] == ["a", "b", "c"]
+        assert [process.listen(ignore).name for process in processes] == ["a", "b", "c"]
         for number, process in reversed(list(enumerate(processes))):
-            process.answer({"what": number})
-            assert process.listen(lambda event: None) == {"event": "heard", "of": "abc"[number], "what": number}
+            process.reply(Reply(text=str(number)))
+            assert process.listen(ignore) == Said(name=f"{'abc'[number]}{number}")
     finally:
         for process in processes:
             process.close()

@@ -1,4 +1,4 @@
-"""The number of threads of a cell: there for its time, and with what eager does then."""
+"""The number of threads of a cell: set while it is judged, for eager too."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def one_thread():
     torch.set_num_threads(before)
 
 
-def test_threads_are_there_inside_and_one_is_left():
+def test_the_number_of_threads_is_restored():
     with several_threads(3):
         assert torch.get_num_threads() == 3
     assert torch.get_num_threads() == 1
@@ -41,7 +41,7 @@ def test_threads_are_there_inside_and_one_is_left():
     assert torch.get_num_threads() == 1
 
 
-def test_eager_is_observed_with_the_threads_that_there_are():
+def test_eager_is_observed_with_the_present_number_of_threads():
     subject = subject_of("return x * torch.get_num_threads()")
     with several_threads(2):
         again, refusal, doubt = observed_again(subject)
@@ -52,7 +52,7 @@ def test_eager_is_observed_with_the_threads_that_there_are():
     assert not again.has_reference(1)
 
 
-def test_what_is_something_else_each_time_with_threads_proves_nothing(monkeypatch):
+def test_eager_runs_that_differ_are_doubted(monkeypatch):
     subject = subject_of("return x")
     other = subject_of("return x + 1e-6").eager
     runs = [subject.eager] * (EAGER_RUNS - 2) + [other]
@@ -62,7 +62,7 @@ def test_what_is_something_else_each_time_with_threads_proves_nothing(monkeypatc
     assert runs == []
 
 
-def test_what_raises_with_threads_is_not_compiled():
+def test_eager_that_raises_is_a_refusal():
     subject = subject_of("assert torch.get_num_threads() == 1, 'too many'\nreturn x")
     with several_threads(2):
         _, refusal, _ = observed_again(subject)

@@ -1,9 +1,10 @@
-"""Where CPU seconds are booked."""
+"""CPU seconds of a job are counted by stage."""
 
 import os
 import time
 
 from eqfuzz.run.jobs.stage_timer import COMPILER, StageTimer
+from eqfuzz.run.messages.job import StageEntered
 
 
 def burn(seconds: float) -> None:
@@ -21,9 +22,9 @@ def fork_and_burn(seconds: float) -> None:
 
 
 def test_a_stage_is_announced_with_its_limit_and_place() -> None:
-    told = []
-    StageTimer(told.append).enter("eager", 2.5, variant=3)
-    assert told == [{"event": "stage", "stage": "eager", "seconds": 2.5, "variant": 3}]
+    events = []
+    StageTimer(events.append).enter("eager", 2.5, variant=3)
+    assert events == [StageEntered(stage="eager", seconds=2.5, variant=3)]
 
 
 def test_each_second_counts_once_and_for_the_stage_it_was_used_in() -> None:
@@ -40,7 +41,7 @@ def test_each_second_counts_once_and_for_the_stage_it_was_used_in() -> None:
     assert account["eager"] < account["judge"]
 
 
-def test_programs_that_were_started_count_for_the_compiler() -> None:
+def test_child_processes_count_for_the_compiler() -> None:
     clock = StageTimer(lambda event: None)
     clock.enter("compile", 1)
     fork_and_burn(0.05)
@@ -48,7 +49,7 @@ def test_programs_that_were_started_count_for_the_compiler() -> None:
     assert account[COMPILER] >= 0.05 > account["compile"]
 
 
-def test_the_account_of_a_child_is_taken_over_and_the_rest_is_what_it_cost_to_make() -> None:
+def test_the_account_of_a_child_is_added_and_the_rest_counts_for_the_fork() -> None:
     clock = StageTimer(lambda event: None)
     clock.enter("fork", 1)
     fork_and_burn(0.1)

@@ -8,10 +8,12 @@ from eqfuzz.events.run import CellJudged
 from eqfuzz.mutate.counters import RunCounters
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.run.environment import Environment
+from eqfuzz.run.messages.finding_jobs import DescribeJob
+from eqfuzz.run.messages.seed_jobs import RunJob
 from eqfuzz.triage.confirm import reproduction
 from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.confirm.confirmation import FindingConfirmer
-from eqfuzz.triage.confirm.finding_cases import case_about, config_of
+from eqfuzz.triage.confirm.finding_cases import config_of
 from eqfuzz.triage.confirm.replay import ERROR, FIXED, ReplayOutcome
 from tests.unit.children import DESCRIBED, Children
 from tests.unit.triage.findings import finding_of
@@ -28,8 +30,8 @@ def test_a_finding_that_is_not_confirmed_says_why(monkeypatch, tmp_path, outcome
     monkeypatch.setattr(reproduction, "replay", lambda *_, **__: outcome)
     finding = finding_of(settings={"name": "inductor"})
     cell = Cell(0, "cpu", config_of(finding).name, finding.verdict, 1.0)
-    case = case_about(finding, "describe")
-    confirming = FindingConfirmer(case, [], Children({"describe": [DESCRIBED]}), Environment(tmp_path), {})
+    job = RunJob(program=finding.original, configs=(config_of(finding),))
+    confirming = FindingConfirmer(job, [], Children({DescribeJob: [DESCRIBED]}), Environment(tmp_path), {})
     verdict = confirming.confirm([cell], None)
     assert isinstance(verdict, Verdict)
     assert verdict.kind is VerdictKind.FLAKY

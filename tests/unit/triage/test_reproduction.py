@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eqfuzz.run.environment import Environment
+from eqfuzz.run.messages.finding_jobs import DescribeJob
+from eqfuzz.run.messages.job import ChildEvent, ChildExit
 from eqfuzz.triage.confirm import reproduction
 from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, ReplayOutcome
 from eqfuzz.triage.confirm.reproduction import NoReproducer, ReproducerWriter, require_plain
@@ -21,8 +24,8 @@ def finding() -> Finding:
     return finding_of(settings={"name": "inductor"})
 
 
-def reproducing_of(tmp_path: Path, *told: dict[str, Any]) -> ReproducerWriter:
-    return ReproducerWriter(Children({"describe": list(told)}), Environment(tmp_path))
+def reproducing_of(tmp_path: Path, *events: ChildEvent) -> ReproducerWriter:
+    return ReproducerWriter(Children({DescribeJob: events}), Environment(tmp_path))
 
 
 def test_the_last_script_is_the_one_that_misses_nothing(tmp_path):
@@ -33,15 +36,18 @@ def test_the_last_script_is_the_one_that_misses_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("told", "why"),
+    ("event", "why"),
     [
-        ({**DESCRIBED, "problem": "argument 1 has no form as source"}, "argument 1 has no form as source"),
-        ({"event": "exit", "reason": "crash", "detail": "killed by SIGSEGV"}, "read again: killed by SIGSEGV"),
+        (
+            dataclasses.replace(DESCRIBED, problem="argument 1 has no form as source"),
+            "argument 1 has no form as source",
+        ),
+        (ChildExit(reason="crash", detail="killed by SIGSEGV"), "read again: killed by SIGSEGV"),
     ],
 )
-def test_without_inputs_there_is_none(tmp_path, told, why):
+def test_without_inputs_there_is_none(tmp_path, event, why):
     with pytest.raises(NoReproducer, match=why):
-        reproducing_of(tmp_path, told).scripts(finding())
+        reproducing_of(tmp_path, event).scripts(finding())
 
 
 @pytest.mark.parametrize(

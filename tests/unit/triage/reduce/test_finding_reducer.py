@@ -8,12 +8,16 @@ import pytest
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.rewrite.derivation import RewriteStep
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
+from eqfuzz.run.messages.finding_jobs import BisectJob, BisectorResult, CompareJob, FaultBisected
+from eqfuzz.run.messages.job import ChildExit
+from eqfuzz.run.messages.seed_jobs import VariantRecord
 from eqfuzz.triage.confirm.rerun import Rerun
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.stage import Ablation, Blame
 from eqfuzz.triage.locate.fault_locator import FaultLocator
 from eqfuzz.triage.reduce import finding_reducer
 from eqfuzz.triage.reduce.finding_reducer import FindingReducer, NotReduced
+from tests.unit.children import Children
 from tests.unit.triage.findings import finding_of
 
 SOURCE = """\
@@ -61,10 +65,9 @@ class Imagined:
 
     def trial(self, pool, case):
         self.cases.append(case)
-        rederived = {}
+        rederived = None
         if case.steps_taken:
-            steps = [dataclasses.asdict(step) for step in case.steps_taken]
-            rederived = {"source": case.program.source + "# rewritten\n", "derivation": steps}
+            rederived = VariantRecord(case.program.source + "# rewritten\n", case.steps_taken, "bitwise")
         return Rerun({config.name: self.shown(case, config) for config in case.configs}, rederived)
 
 
@@ -281,28 +284,15 @@ def test_a_candidate_of_another_reducer(monkeypatch):
     assert not about.shows_it(program.with_source(SOURCE.replace("amin", "amax")))
 
 
-class BrokenPool:
-    """Children that eqfuzz itself breaks down in."""
-
-    def run(self, case):
-        return [{"event": "load"}, {"event": "exit", "reason": "error", "detail": "TypeError: no such thing"}]
-
-
-def test_what_eqfuzz_cannot_judge_again_is_not_told_as_gone():
+def test_an_error_of_eqfuzz_is_not_reported_as_fixed():
+    broken = ChildExit(reason="error", detail="TypeError: no such thing")
     with pytest.raises(NotReduced, match="it could not be judged again: TypeError: no such thing"):
-        FindingReducer(big(), BrokenPool(), seconds=60.0).smallest()
+        FindingReducer(big(), Children({CompareJob: [broken]}), seconds=60.0).smallest()
 
 
-class Pool:
-    """Children that know what torch's bisector found."""
-
-    def __init__(self, found=None):
-        self.found = found
-        self.jobs = []
-
-    def run(self, case):
-        self.jobs.append(case["job"])
-        return [{"event": "load"}, {"event": "bisected", "found": self.found}]
+def bisecting(result: BisectorResult | None = None) -> Children:
+    """Children that know what torch's bisector finds."""
+    return Children({BisectJob: [FaultBisected(verdict=WRONG, found=result)]})
 
 
 REWRITE = RewriteStep("a/one", 3, "x", "y")
@@ -343,22 +333,22 @@ def test_rewrites_stay_where_the_program_without_them_shows_only_on_a_cheaper_ba
     assert "sin" not in small.transformed.source
 
 
-BISECTED = {"backend": "inductor", "subsystem": "lowerings", "bisect_number": 1, "debug_info": "amin_1"}
+BISECTED = BisectorResult("inductor", "lowerings", 1, "amin_1")
 
 
 def test_the_bisector_places_it(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
-    pool = Pool(BISECTED)
+    pool = bisecting(BISECTED)
     placed = FaultLocator(pool).place(big())
     assert placed.fingerprint == "values · Inductor, lowerings: amin"
     assert placed.blame == AMIN
-    assert pool.jobs == ["bisect"]
+    assert [type(job) for job in pool.jobs] == [BisectJob]
     assert placed.reduced is None
 
 
 def test_what_the_bisector_cannot_place_is_known_by_what_is_left_of_it(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
-    placed = FaultLocator(Pool()).place(big())
+    placed = FaultLocator(bisecting()).place(big())
     assert placed.fingerprint.startswith("values · Inductor · ")
     assert "amin" in placed.fingerprint
     assert "sin," not in placed.fingerprint
@@ -377,7 +367,7 @@ def test_what_the_bisector_cannot_place_is_known_by_what_is_left_of_it(monkeypat
     ],
 )
 def test_what_tells_by_itself_is_not_looked_into(monkeypatch, finding, fingerprint):
-    imagined, pool = Imagined(monkeypatch, wrong_where("amin")), Pool(BISECTED)
+    imagined, pool = Imagined(monkeypatch, wrong_where("amin")), bisecting(BISECTED)
     assert FaultLocator(pool).place(finding).fingerprint == fingerprint
     assert pool.jobs == []
     assert imagined.cases == []
@@ -385,6 +375,6 @@ def test_what_tells_by_itself_is_not_looked_into(monkeypatch, finding, fingerpri
 
 def test_what_does_not_show_again_is_known_by_what_it_is(monkeypatch):
     Imagined(monkeypatch, lambda case, config: AGREE)
-    placed = FaultLocator(Pool()).place(big())
+    placed = FaultLocator(bisecting()).place(big())
     assert "amin" in placed.fingerprint
     assert "sin" in placed.fingerprint

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from eqfuzz.program.formats import recognise
+from eqfuzz.run.messages.finding_jobs import DescribeJob
 from eqfuzz.triage.confirm import reproduction
 from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING, ReplayOutcome
 from eqfuzz.triage.findings.finding import Finding, ReductionResult
@@ -51,7 +52,7 @@ class Run:
                 reduced = ReductionResult((0, 0), (1, 1), (len(SOURCE), len(SMALLER)), 1)
                 return dataclasses.replace(self.finding, original=program, transformed=program, reduced=reduced)
 
-        monkeypatch.setattr(in_place, "pool_for", lambda *_, **__: Children({"describe": [DESCRIBED]}))
+        monkeypatch.setattr(in_place, "pool_for", lambda *_, **__: Children({DescribeJob: [DESCRIBED]}))
         monkeypatch.setattr(in_place, "FindingReducer", Shrinking)
         monkeypatch.setattr(reproduction, "replay", lambda *_, **__: ReplayOutcome(status, "printed last"))
 

@@ -1,4 +1,4 @@
-"""A case in this process: what it emits, in which order, and what it leaves out when asked."""
+"""Jobs about programs, run in this process: which events they report, in which order, and what they leave out."""
 
 import dataclasses
 import textwrap
@@ -6,6 +6,7 @@ import textwrap
 import pytest
 import torch
 
+from eqfuzz.oracle.compare.checks import ORACLES
 from eqfuzz.oracle.compare.oracles import judge_compiled
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.observation import CallObservation, Observation, Raised
@@ -17,8 +18,18 @@ from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.rules.library import shipped_rules
 from eqfuzz.run.configs.named import BUILT_IN, GUARDS, OWN_RANDOM
 from eqfuzz.run.devices import DeviceObservation, on_device, to_cpu
-from eqfuzz.run.jobs.case import Case
-from eqfuzz.run.jobs.dispatch import run_case
+from eqfuzz.run.jobs.dispatch import TARGET
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.messages.codec import encode
+from eqfuzz.run.messages.finding_jobs import (
+    AuditJob,
+    CallsDescribed,
+    CompiledRunJudged,
+    DescribeJob,
+    OperatorsAudited,
+)
+from eqfuzz.run.messages.job import ProgramInvalid, StageEntered
+from eqfuzz.run.messages.seed_jobs import CellReport, ProgramRewritten, RunJob
 
 SOURCE = """
 import torch
@@ -27,32 +38,26 @@ def inputs(rng): yield rng.normal(5), rng.normal(5)
 """
 
 
-def case_of(source=SOURCE, **changes):
-    case = Case(
+LIMITS = Limits(load_s=1, eager_s=1, compile_s=1)
+
+
+def job_of(source=SOURCE, **changes):
+    job = RunJob(
         program=recognise(textwrap.dedent(source), "seed.py"),
-        seed=0,
         rules=tuple(r.name for r in shipped_rules()),
-        strategy="each",
         depth=2,
         variants=3,
-        devices=("cpu",),
         configs=(BUILT_IN["eager"], BUILT_IN["aot_eager"]),
-        load_seconds=1,
-        eager_seconds=1,
-        compile_seconds=1,
+        limits=LIMITS,
     )
-    return dataclasses.replace(case, **changes)
+    return dataclasses.replace(job, **changes)
 
 
-def run(case):
+def run(job):
+    """The events of a job; it and they travel as JSON."""
     events = []
-    run_case(case.to_json(), events.append)
+    TARGET.run(encode(job), lambda event: events.append(job.decoder().decode(encode(event))))
     return events
-
-
-def test_cases_travel_as_json():
-    case = case_of(skip=((1, "cpu", "eager"),), no_reference=(2,))
-    assert Case.from_json(case.to_json()) == case
 
 
 DRAWING = """
@@ -66,24 +71,24 @@ def inputs(rng): yield (rng.normal(5),)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("result", "kind"), [("drawn", "agree"), ("(drawn > 0.5).nonzero()", "inconclusive")])
-def test_only_what_draws_gets_numbers_of_its_own(result, kind):
-    none = case_of(configs=(OWN_RANDOM,), original_only=("own-random",), strategy="none", compile_seconds=60)
-    assert not [e for e in run(none) if e["event"] == "cell"]
+def test_only_programs_that_draw_random_numbers_are_compiled_under_own_random(result, kind):
+    none = job_of(configs=(OWN_RANDOM,), original_only=("own-random",), strategy="none", limits=Limits(compile_s=60))
+    assert not [e for e in run(none) if isinstance(e, CellReport)]
     drawing = dataclasses.replace(none, program=recognise(DRAWING.format(result=result), "seed.py"))
-    cells = [(e["config"], e["verdict"]["kind"]) for e in run(drawing) if e["event"] == "cell"]
+    cells = [(e.config, e.verdict.kind) for e in run(drawing) if isinstance(e, CellReport)]
     assert cells == [("own-random", kind)]
 
 
 def test_the_original_gets_more_guard_steps_once():
     configs = BUILT_IN["eager"], GUARDS
-    case = case_of(configs=configs, original_only=("guards",), variants=1, steps=1, guard_steps=3)
-    cells = [(e["variant"], e["config"], e["compiled"]) for e in run(case) if e["event"] == "cell"]
+    job = job_of(configs=configs, original_only=("guards",), variants=1, steps=1, guard_steps=3)
+    cells = [(e.variant, e.config, e.compiled) for e in run(job) if isinstance(e, CellReport)]
     compiled = {(number, config): counts for number, config, counts in cells if config}
     assert list(compiled) == [(0, "eager"), (0, "guards"), (1, "eager")]
     assert compiled[0, "guards"]["graphs"] > compiled[0, "eager"]["graphs"]
-    assert (case.steps_under("eager"), case.steps_under("guards")) == (1, 3)
-    done = dataclasses.replace(case, skip=((0, "cpu", "guards"),))
-    assert (0, "guards") not in {(e["variant"], e["config"]) for e in run(done) if e["event"] == "cell"}
+    assert (job.steps_under("eager"), job.steps_under("guards")) == (1, 3)
+    done = dataclasses.replace(job, skip=((0, "cpu", "guards"),))
+    assert (0, "guards") not in {(e.variant, e.config) for e in run(done) if isinstance(e, CellReport)}
 
 
 REFUSING = """
@@ -99,64 +104,64 @@ def inputs(rng):
 
 
 @pytest.mark.parametrize("lost", ["False", "torch.compiler.is_compiling()"])
-def test_what_eager_refuses_comes_last_and_must_be_refused(lost):
-    events = run(case_of(REFUSING.format(lost=lost), configs=(BUILT_IN["eager"],), variants=1, steps=0))
-    verdicts = {(e["variant"], e["config"]): e["verdict"] for e in events if e["event"] == "cell"}
-    assert {verdict["kind"] for place, verdict in verdicts.items() if place != (0, "eager")} == {"agree"}
+def test_inputs_that_eager_refuses_come_last_and_must_be_refused(lost):
+    events = run(job_of(REFUSING.format(lost=lost), configs=(BUILT_IN["eager"],), variants=1, steps=0))
+    verdicts = {(e.variant, e.config): e.verdict for e in events if isinstance(e, CellReport)}
+    assert {verdict.kind for place, verdict in verdicts.items() if place != (0, "eager")} == {"agree"}
     shown = verdicts[0, "eager"]
-    assert shown["kind"] == ("agree" if lost == "False" else "exception-mismatch")
-    assert lost == "False" or "(inputs that eager refuses): eager raises ValueError" in shown["message"]
+    assert shown.kind == ("agree" if lost == "False" else "exception-mismatch")
+    assert lost == "False" or "(inputs that eager refuses): eager raises ValueError" in shown.message
 
 
 def test_the_first_inputs_must_be_accepted():
     (invalid,) = [
-        e for e in run(case_of(REFUSING.format(lost="False").replace("n < 0", "n > 0"))) if e["event"] == "invalid"
+        e for e in run(job_of(REFUSING.format(lost="False").replace("n < 0", "n > 0"))) if isinstance(e, ProgramInvalid)
     ]
-    assert "raises in eager: ValueError" in invalid["reason"]
+    assert "raises in eager: ValueError" in invalid.reason
 
 
 def test_all_four_cells_are_judged():
-    events = run(case_of())
-    cells = [(e["variant"], e["config"]) for e in events if e["event"] == "cell"]
+    events = run(job_of())
+    cells = [(e.variant, e.config) for e in events if isinstance(e, CellReport)]
     expected = [(0, "eager"), (0, "aot_eager")]
     for variant in (1, 2, 3):
         expected += [(variant, ""), (variant, "eager"), (variant, "aot_eager")]
     assert cells == expected
-    assert {e["verdict"]["kind"] for e in events if e["event"] == "cell"} == {"agree"}
-    stages = [e["stage"] for e in events if e["event"] == "stage"]
+    assert {e.verdict.kind for e in events if isinstance(e, CellReport)} == {"agree"}
+    stages = [e.stage for e in events if isinstance(e, StageEntered)]
     assert stages[:4] == ["load", "eager", "probe", "rewrite"]
-    assert all(e["seconds"] > 0 for e in events if e["event"] == "stage")
+    assert all(e.seconds > 0 for e in events if isinstance(e, StageEntered))
 
 
-def test_what_is_done_is_not_done_again():
-    events = run(case_of(skip=((0, "cpu", "eager"), (2, "cpu", "aot_eager")), skip_variants=(1,)))
-    cells = {(e["variant"], e["config"]) for e in events if e["event"] == "cell"}
+def test_skipped_cells_and_variants_are_not_judged():
+    events = run(job_of(skip=((0, "cpu", "eager"), (2, "cpu", "aot_eager")), skip_variants=(1,)))
+    cells = {(e.variant, e.config) for e in events if isinstance(e, CellReport)}
     assert (0, "eager") not in cells
     assert (2, "aot_eager") not in cells
     assert not any(variant == 1 for variant, _ in cells)
     assert (2, "eager") in cells
 
 
-def test_with_threads_the_original_alone_is_judged_beside_eager_with_as_many():
+def test_only_the_original_is_judged_with_several_threads():
     source = SOURCE.replace("+ 1", "* torch.get_num_threads()")
     configs = BUILT_IN["eager"], BUILT_IN["eager"].with_threads(2)
-    events = run(case_of(source, configs=configs, original_only=("eager@2",)))
-    cells = [(e["variant"], e["config"]) for e in events if e["event"] == "cell" and e["config"]]
+    events = run(job_of(source, configs=configs, original_only=("eager@2",)))
+    cells = [(e.variant, e.config) for e in events if isinstance(e, CellReport) and e.config]
     assert cells == [(0, "eager"), (0, "eager@2"), (1, "eager"), (2, "eager"), (3, "eager")]
-    assert {e["verdict"]["kind"] for e in events if e["event"] == "cell"} == {"agree"}
-    (told,) = [e for e in events if e["event"] == "rewritten"]
-    assert told["cells"] == len(cells)
-    refusing = run(case_of(REFUSING.format(lost="False"), configs=configs, strategy="none", steps=0))
-    assert {e["verdict"]["kind"] for e in refusing if e["event"] == "cell"} == {"agree"}
-    assert [e["config"] for e in events if e["event"] == "stage" and e["stage"] == "threads"] == ["eager@2"]
+    assert {e.verdict.kind for e in events if isinstance(e, CellReport)} == {"agree"}
+    (event,) = [e for e in events if isinstance(e, ProgramRewritten)]
+    assert event.cells == len(cells)
+    refusing = run(job_of(REFUSING.format(lost="False"), configs=configs, strategy="none", steps=0))
+    assert {e.verdict.kind for e in refusing if isinstance(e, CellReport)} == {"agree"}
+    assert [e.config for e in events if isinstance(e, StageEntered) and e.stage == "threads"] == ["eager@2"]
 
 
 def test_a_dry_run_stops_before_compiling():
-    events = run(case_of(dry_run=True))
-    assert all(not e["config"] for e in events if e["event"] == "cell")
-    (told,) = [e for e in events if e["event"] == "rewritten"]
-    assert told["cells"] == 0
-    assert len(told["variants"]) == 3
+    events = run(job_of(dry_run=True))
+    assert all(not e.config for e in events if isinstance(e, CellReport))
+    (event,) = [e for e in events if isinstance(e, ProgramRewritten)]
+    assert event.cells == 0
+    assert len(event.variants) == 3
 
 
 @pytest.mark.parametrize(
@@ -168,18 +173,29 @@ def test_a_dry_run_stops_before_compiling():
         (SOURCE.replace("torch.sin(x)", "torch.empty(5).copy_(x) * time.perf_counter()") + "import time\n", "determin"),
     ],
 )
-def test_invalid_seeds_are_told(source, words):
-    (told,) = [e for e in run(case_of(source)) if e["event"] == "invalid"]
-    assert words in told["reason"]
-    assert "\n" not in told["reason"]
+def test_invalid_seeds_are_reported(source, words):
+    (event,) = [e for e in run(job_of(source)) if isinstance(e, ProgramInvalid)]
+    assert words in event.reason
+    assert "\n" not in event.reason
 
 
 def test_inputs_are_described():
-    events = run(case_of(job="describe"))
-    (told,) = [e for e in events if e["event"] == "described"]
-    assert "return [" in told["calls"]
-    assert told["state"] is None
-    assert not told["problem"]
+    events = run(DescribeJob(program=recognise(SOURCE, "seed.py"), limits=LIMITS))
+    (event,) = [e for e in events if isinstance(e, CallsDescribed)]
+    assert "return [" in event.calls
+    assert event.state is None
+    assert not event.problem
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("whole", [False, True])
+def test_operators_of_a_program_are_audited(whole):
+    job = AuditJob(program=recognise(SOURCE, "seed.py"), checks=ORACLES, steps=0, whole=whole)
+    events = run(job)
+    (audited,) = [e for e in events if isinstance(e, OperatorsAudited)]
+    assert audited.audit.audited > 0
+    assert audited.audit.suspects == ()
+    assert [e.verdict.kind for e in events if isinstance(e, CompiledRunJudged)] == ["agree"] * whole
 
 
 @dataclasses.dataclass
@@ -189,7 +205,7 @@ class Pair:
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
-def test_on_another_device_calls_are_as_they_were(device):
+def test_calls_keep_layout_and_sharing_on_another_device(device):
     whole = torch.arange(12.0).view(3, 4)
     call = Call(
         (whole.t(), Pair(whole[1:, ::2], whole.expand(2, 3, 4)), 2), {"k": [torch.zeros(2)]}, "new", "x = 1", "y"
@@ -210,7 +226,7 @@ def test_on_another_device_calls_are_as_they_were(device):
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
-def test_what_was_seen_on_another_device_comes_back(device):
+def test_observations_from_another_device_are_moved_back(device):
     complex_one = torch.tensor([1j, 2.0], device=device)
     seen = [("output[0]", torch.ones(2, 3, device=device).t()), ("output[1]", complex_one.conj()), ("output[2]", 7)]
     back = to_cpu(Observation([CallObservation(outputs=seen)])).calls[0]
@@ -222,25 +238,25 @@ def test_what_was_seen_on_another_device_comes_back(device):
     assert [path for path, _ in back.traits] == ["output[0].device", "output[1].device"]
 
 
-def abroad(source):
-    """A program on ``cpu:0``, which is the CPU, and goes every way that another device goes."""
+def observed_elsewhere(source):
+    """A program on ``cpu:0``, which is the CPU, and takes every path of another device."""
     loaded = Loaded(recognise(textwrap.dedent(source), "seed.py"))
     calls = loaded.calls(0)
     return DeviceObservation.of(loaded.instance, calls, observe(loaded.instance, calls), "cpu:0")
 
 
-def test_a_case_on_another_device():
-    events = run(case_of(devices=("cpu", "cpu:0"), variants=1))
-    cells = [e for e in events if e["event"] == "cell" and e["config"]]
-    assert {(e["device"], e["verdict"]["kind"]) for e in cells} == {("cpu", "agree"), ("cpu:0", "agree")}
+def test_cells_on_another_device_are_judged_there():
+    events = run(job_of(devices=("cpu", "cpu:0"), variants=1))
+    cells = [e for e in events if isinstance(e, CellReport) and e.config]
+    assert {(e.device, e.verdict.kind) for e in cells} == {("cpu", "agree"), ("cpu:0", "agree")}
     assert len(cells) == 8
-    stages = [e for e in events if e["event"] == "stage" and e["stage"] == "device"]
-    assert all(e["device"] == "cpu:0" and e["config"] for e in stages)
+    stages = [e for e in events if isinstance(e, StageEntered) and e.stage == "device"]
+    assert all(e.device == "cpu:0" and e.config for e in stages)
     assert len(stages) == 4
 
 
-def test_a_program_that_does_not_run_there_is_unsupported(monkeypatch):
-    """Nor is anything after the call that it stops at."""
+def test_a_program_that_fails_on_the_device_is_unsupported(monkeypatch):
+    """Nor is any call judged after the one that fails."""
     source = """
         import torch
         def program(x): return x + torch.ones(x.shape[0])
@@ -257,11 +273,11 @@ def test_a_program_that_does_not_run_there_is_unsupported(monkeypatch):
     monkeypatch.setattr("eqfuzz.run.devices.observe_on", stops)
     (cell,) = [
         e
-        for e in run(case_of(source, devices=("cpu:0",), strategy="none", configs=(BUILT_IN["eager"],)))
-        if e["event"] == "cell"
+        for e in run(job_of(source, devices=("cpu:0",), strategy="none", configs=(BUILT_IN["eager"],)))
+        if isinstance(e, CellReport)
     ]
-    assert cell["verdict"]["kind"] == "unsupported"
-    assert cell["verdict"]["message"] == "eager does not run on cpu:0: RuntimeError: two devices"
+    assert cell.verdict.kind == "unsupported"
+    assert cell.verdict.message == "eager does not run on cpu:0: RuntimeError: two devices"
     loaded = Loaded(recognise(textwrap.dedent(source), "seed.py"))
     calls = [*loaded.calls(0), *loaded.calls(1)]
     limit = 3
@@ -278,7 +294,7 @@ def test_a_program_that_does_not_run_there_is_unsupported(monkeypatch):
         ("(x * 0).sort().indices", "sort orders equal numbers"),
     ],
 )
-def test_what_proves_nothing_on_another_device(result, doubt):
+def test_results_that_depend_on_the_device_are_inconclusive(result, doubt):
     source = f"""
         import itertools
         import torch
@@ -286,7 +302,7 @@ def test_what_proves_nothing_on_another_device(result, doubt):
         def program(x): return {result}
         def inputs(rng): yield rng.normal(4)
     """
-    found = abroad(source)
+    found = observed_elsewhere(source)
     assert doubt in found.doubt
     assert bool(doubt) == bool(found.doubt)
     assert not found.refusal

@@ -1,0 +1,223 @@
+"""Jobs about a seed, and what their children report: a run of its cells, an explanation of one rule."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from eqfuzz.oracle.compare.checks import DEFAULT_CHECKS
+from eqfuzz.oracle.compare.verdict import Verdict
+from eqfuzz.program.program import Program
+from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.rewrite.explanation import Explanation
+from eqfuzz.run.configs.named import GUARDS, Config
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.messages.job import ChildEvent, Count, Job, JobScope, Name, ProgramInvalid, Seconds, Text
+
+FEATURES = 100_000
+_NAME_CHARACTERS = 1000
+_TEXT_CHARACTERS = 4 * 2**20
+
+
+def _require(condition: bool, problem: str) -> None:
+    if not condition:
+        raise ValueError(problem)
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= _NAME_CHARACTERS and "\n" not in text and "\r" not in text
+
+
+def _bounded_verdict(verdict: Verdict) -> Verdict:
+    """``verdict``, checked as strictly as the fields of events. Raises ValueError."""
+    _require(len(verdict.message) <= _TEXT_CHARACTERS, "the message is too long")
+    _require(_is_name(verdict.cause), "the cause is not one line")
+    evidence = verdict.evidence
+    if evidence is not None:
+        _require(all(map(_is_name, (evidence.path, *evidence.frames))), "the place is not one line")
+        counts = evidence.call, evidence.wrong_elements, evidence.elements, evidence.unstable_elements
+        _require(min(*counts, *(evidence.index or ())) >= 0, "a count is negative")
+    return verdict
+
+
+def _bounded_step(step: RewriteStep) -> RewriteStep:
+    """``step``, checked as strictly as the fields of events. Raises ValueError."""
+    _require(_is_name(step.rule), "the rule is not one line")
+    _require(min(step.line, step.start) >= 0, "a position is negative")
+    return step
+
+
+CheckedVerdict = Annotated[Verdict, AfterValidator(_bounded_verdict)]
+CheckedStep = Annotated[RewriteStep, AfterValidator(_bounded_step)]
+
+
+@dataclasses.dataclass(frozen=True)
+class VariantRecord:
+    """A variant: its text, how it was derived, and how equal to the original it is."""
+
+    source: Text
+    derivation: tuple[CheckedStep, ...]
+    exactness: Name
+
+    @property
+    def rules(self) -> list[str]:
+        """The names of the rules, in the order in which they were applied."""
+        return [step.rule for step in self.derivation]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ProgramRewritten(ChildEvent):
+    """The variants of the seed. ``sites`` and ``cells`` are counts; ``found`` has the sites where they are listed."""
+
+    event: Literal["rewritten"] = "rewritten"
+    sites: Count
+    cells: Count
+    variants: tuple[VariantRecord, ...]
+    found: tuple[CheckedStep, ...] = ()
+
+    @property
+    def unique_key(self) -> Hashable:
+        return self.event
+
+    @property
+    def variant_count(self) -> int:
+        return len(self.variants)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CellReport(ChildEvent):
+    """A cell was judged; without device and configuration: variant ``variant`` in eager, against the original.
+
+    ``seconds`` of wall time were spent. ``compiled`` are Dynamo's counts, where something was compiled. ``erased``: the
+    compiler generated code that it had generated for an earlier cell of the job; it has no ``features`` then.
+    """
+
+    event: Literal["cell"] = "cell"
+    variant: Count
+    device: Name
+    config: Name
+    verdict: CheckedVerdict
+    seconds: Seconds = 0.0
+    compiled: dict[Name, Count] | None = None
+    erased: bool = False
+    features: Annotated[tuple[int, ...], Field(max_length=FEATURES)] = ()
+
+    @property
+    def cell(self) -> tuple[int, str, str]:
+        return self.variant, self.device, self.config
+
+    @property
+    def unique_key(self) -> Hashable:
+        return self.cell
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LinesTraced(ChildEvent):
+    """The lines of the compiler that ran: by file, a bitmap in hexadecimal digits."""
+
+    event: Literal["lines"] = "lines"
+    files: dict[Name, Annotated[str, StringConstraints(max_length=100_000, pattern=r"^[0-9a-f]+$")]]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ResourcesUsed(ChildEvent):
+    """CPU seconds by stage, MiB of memory at the peak, counts of kernels where cells were batched."""
+
+    event: Literal["timings"] = "timings"
+    seconds: dict[Name, Seconds]
+    peak_mb: Count
+    kernels: dict[Name, Count] = dataclasses.field(default_factory=dict[str, int])
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RuleExplained(ChildEvent):
+    """Where a rule applies, and why not elsewhere."""
+
+    event: Literal["explained"] = "explained"
+    rule: Name
+    explanation: Explanation
+
+
+A = TypeVar("A", bound=ChildEvent)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ProgramJob(Job[A]):
+    """A job about one program.
+
+    ``seed`` decides its inputs, of whose sets the first ``input_sets`` are used (0: all). ``checks`` are the oracles
+    asked and the kinds of further calls made; ``steps`` is how many changes that a guard must notice are drawn for the
+    original. ``rules_from`` are absolute paths of the user's rules. Variants in ``no_reference`` are judged without
+    one, those in ``no_sequence`` without further calls.
+    """
+
+    program: Program
+    seed: int = 0
+    limits: Limits = dataclasses.field(default_factory=Limits)
+    checks: tuple[str, ...] = DEFAULT_CHECKS
+    steps: int = 1
+    input_sets: int = 0
+    rules_from: tuple[str, ...] = ()
+    no_reference: tuple[int, ...] = ()
+    no_sequence: tuple[int, ...] = ()
+
+    @property
+    def is_untrusted(self) -> bool:
+        return self.program.untrusted
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunJob(ProgramJob[ResourcesUsed]):
+    """Judge a seed and its variants under all configurations.
+
+    ``strategy`` is one of ``rewrite.strategy`` or ``none``; random derivations draw rules of the ``favoured`` families
+    more often. Configurations named in ``original_only`` are not for variants. ``skip`` names cells judged before,
+    ``skip_variants`` those whose run in eager ended an earlier child. ``guard_steps`` take the place of ``steps`` under
+    ``GUARDS``. ``in_batches``: compiled cells run in processes of their own that share the C++ compiler, see ``batch``;
+    else one after the other in the child itself, as torch does it. ``signals`` asks for the features of each compiled
+    cell, ``traced`` for the lines of the compiler that ran. ``dry_run`` compiles nothing; with ``list_sites`` the sites
+    are reported too, and no variant runs at all.
+    """
+
+    EVENTS = (ProgramInvalid, ProgramRewritten, CellReport, LinesTraced, ResourcesUsed)
+    ANSWER = ResourcesUsed
+
+    job: Literal["run"] = "run"
+    rules: tuple[str, ...] = ()
+    strategy: str = "each"
+    depth: int = 1
+    variants: int = 1
+    devices: tuple[str, ...] = ("cpu",)
+    configs: tuple[Config, ...] = ()
+    original_only: tuple[str, ...] = ()
+    favoured: tuple[str, ...] = ()
+    skip: tuple[tuple[int, str, str], ...] = ()
+    skip_variants: tuple[int, ...] = ()
+    guard_steps: int = 0
+    in_batches: bool = False
+    signals: bool = False
+    traced: bool = False
+    dry_run: bool = False
+    list_sites: bool = False
+
+    @property
+    def scope(self) -> JobScope:
+        return JobScope(self.devices, tuple(config.name for config in self.configs), self.variants, self.limits)
+
+    def steps_under(self, config: str) -> int:
+        """How many changes that a guard must notice are drawn for the original's cell under ``config``."""
+        return self.guard_steps if config == GUARDS.name else self.steps
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExplainJob(ProgramJob[RuleExplained]):
+    """Report where ``rule`` applies in a seed, and why not elsewhere."""
+
+    EVENTS = (ProgramInvalid, RuleExplained)
+    ANSWER = RuleExplained
+
+    job: Literal["explain"] = "explain"
+    rule: str
