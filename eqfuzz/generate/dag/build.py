@@ -41,10 +41,17 @@ MODERATE = 8.0
 class Builder:
     """Builds one program; `Builder.produce` is the recursion.
 
-    ``budget`` is the number of operators that may still be used.
+    ``budget`` is the number of operators that may still be used. ``build_structure`` builds the structure of a name.
     """
 
-    def __init__(self, draw: Draw, catalogue: Catalogue, template: ProgramTemplate, budget: int) -> None:
+    def __init__(
+        self,
+        draw: Draw,
+        catalogue: Catalogue,
+        template: ProgramTemplate,
+        budget: int,
+        build_structure: Callable[[Builder, str, Spec, int], Value],
+    ) -> None:
         self.draw = draw
         self.template = template
         self.budget = budget
@@ -55,11 +62,11 @@ class Builder:
         self.trains = draw.chance(template.backward)
         self.nested = 0
         """The nesting depth of the current block."""
-        self.leafless = 0
+        self.leaves_forbidden = 0
         """Above 0, no new leaves may be created."""
-        self.flow: Callable[[Builder, str, Spec, int], Value] | None = None
         self.dims = changing_sizes(draw, template)
         self._catalogue = catalogue
+        self._build_structure = build_structure
         self._waiting: list[Storage] = []
         """Memory of inputs whose operator is not emitted yet."""
         self._sees_self = True
@@ -67,7 +74,7 @@ class Builder:
 
     @property
     def may_train(self) -> bool:
-        """Whether gradients flow through some of what is built: layers have parameters that take them."""
+        """Whether gradients may flow through the program; the parameters of layers require them."""
         return self.trains or self.is_module
 
     # The recursion
@@ -114,9 +121,7 @@ class Builder:
     def _apply(self, name: str, spec: Spec, depth: int) -> Value:
         """The result of operator ``name`` for ``spec``, not yet within its bounds. Raises UnsatisfiableSpec."""
         if name in self._catalogue.structures:
-            if self.flow is None:
-                raise UnsatisfiableSpec("no control flow here")
-            return self.flow(self, name, spec.free(), depth)
+            return self._build_structure(self, name, spec.free(), depth)
         chosen = self._catalogue.operators[name]
         out = Spec(spec.size, spec.dtype, exact=spec.exact)
         needs = self._needs(chosen, out)
@@ -329,7 +334,7 @@ class Builder:
 
     def leaf(self, spec: Spec) -> Value:
         """A new input, or a parameter or buffer of the module. Raises UnsatisfiableSpec."""
-        if self.leafless:
+        if self.leaves_forbidden:
             raise UnsatisfiableSpec("no inputs here")
         holds = self.is_module and self._sees_self
         return self.add_leaf(new_leaf(self.draw, self.template, self.leaves, spec, holds=holds, trains=self.trains))

@@ -97,10 +97,8 @@ class ProgramGenerator:
 
     def graph(self, draw: Draw, turn: int | None = None) -> Graph:
         """A graph that begins with the operator whose ``turn`` it is; None: with any. Raises UnsatisfiableSpec."""
-        builder = Builder(
-            draw, self.catalogue, self.template, draw.integer(min(4, self.template.nodes), self.template.nodes)
-        )
-        builder.flow = build_structure
+        budget = draw.integer(min(4, self.template.nodes), self.template.nodes)
+        builder = Builder(draw, self.catalogue, self.template, budget, build_structure)
         outputs = draw.integer(1, self.template.outputs)
         results: list[Value] = []
         for number in range(outputs):

@@ -29,7 +29,7 @@ def structure(
 
 
 def build_structure(builder: Builder, name: str, spec: Spec, depth: int) -> Value:
-    """Build structure ``name``, as `Builder.flow`. Raises UnsatisfiableSpec."""
+    """Build structure ``name``, which gives a value that meets ``spec``. Raises UnsatisfiableSpec."""
     if depth < 2 or builder.budget < 4 or builder.nested >= 2:
         raise UnsatisfiableSpec("too little depth or budget for a block")
     builder.budget -= 1
@@ -126,7 +126,7 @@ def pure_function(builder: Builder, spec: Spec, depth: int, parameter: Value, na
     name = Value(Spec(None, "int64"), Range(0, 0), Storage(), name_hint, needs_variable=True)
     outer, nested, inplace = builder.block, builder.nested, builder.template
     builder.template = inplace.model_copy(update={"inplace": 0.0, "out": 0.0})
-    builder.nested, builder.leafless = 9, builder.leafless + 1
+    builder.nested, builder.leaves_forbidden = 9, builder.leaves_forbidden + 1
     try:
         with builder.inside(parameter, isolated=True, sees_self=False) as body:
             body.parent = None
@@ -137,7 +137,7 @@ def pure_function(builder: Builder, spec: Spec, depth: int, parameter: Value, na
             body.statements.append(returned(builder, value))
     finally:
         builder.block, builder.nested, builder.template = outer, nested, inplace
-        builder.leafless -= 1
+        builder.leaves_forbidden -= 1
     function = Function(name, (parameter,), body, True)
     builder.block.statements.append(function)
     return function
