@@ -99,7 +99,7 @@ def show_prompts(request: GenerationRequest, handler: Handler) -> DrySummary:
 
 
 class _WritingRun:
-    """One call of ``write_seeds``. Samples are generated concurrently; their results are handled in request."""
+    """One call of ``write_seeds``. Samples are generated concurrently; their results are handled in order."""
 
     def __init__(self, request: GenerationRequest, ledger: BudgetLedger, handler: Handler) -> None:
         self.request = request
