@@ -1,4 +1,4 @@
-"""``eqfuzz audit`` as a user runs it: suspects, clean programs, programs that cannot be audited."""
+"""``eqfuzz audit`` through the command line: suspects, clean programs, programs that cannot be audited."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def audited(tmp_path_factory):
 
 
 @only_with(AMIN)
-def test_the_wrong_operator_is_named_with_its_line(audited):
+def test_wrong_operator_is_named_with_its_line(audited):
     done, files, summary = audited
     assert done.returncode == 1, done.stderr
     assert summary["event"] == "summary", done.stderr
@@ -50,7 +50,7 @@ def test_the_wrong_operator_is_named_with_its_line(audited):
     assert suspect["found"]["wrong_elements"] > 5
 
 
-def test_a_right_program_has_no_suspect(audited):
+def test_correct_program_has_no_suspect(audited):
     _, files, summary = audited
     right = files["right.py"]
     assert right["audit"]["suspects"] == []
@@ -59,7 +59,7 @@ def test_a_right_program_has_no_suspect(audited):
     assert summary["suspects"] == len(files["amin.py"]["audit"]["suspects"])
 
 
-def test_what_cannot_be_audited_says_why(audited):
+def test_program_that_cannot_be_audited_has_reason(audited):
     _, files, _ = audited
     assert files["raising.py"]["audit"] is None
     assert files["raising.py"]["ended"] == "raises in eager: ValueError: no"
@@ -68,7 +68,7 @@ def test_what_cannot_be_audited_says_why(audited):
     assert files["dying.py"]["ended"].endswith("compiled")
 
 
-def test_a_file_that_is_no_seed_is_a_usage_error(tmp_path):
+def test_file_without_seed_is_usage_error(tmp_path):
     done = eqfuzz("audit", write(tmp_path, "text.py", "this is no Python"))
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""``eqfuzz campaign`` as users run it: to its budget, again from there, and told what it cannot do."""
+"""``eqfuzz campaign`` through the command line: to its budget, resumed, and with bad input."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def run(file: Path, *arguments: object) -> tuple[int, list[dict[str, object]], s
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
 
-def test_a_campaign_finds_learns_and_goes_on_where_it_was(tmp_path):
+def test_campaign_finds_fault_learns_and_resumes(tmp_path):
     file, out = configured(tmp_path, cells=5), tmp_path / "out"
     code, events, errors = run(file, "--name", "night", "--out", out, "--jobs", 1)
     assert code == 1, errors
@@ -81,8 +81,8 @@ def test_a_campaign_finds_learns_and_goes_on_where_it_was(tmp_path):
     assert summary["seed"] == 3
     assert summary["buckets"] == 1
     assert summary["figures"]["cells"] >= 5
-    found = {event["id"] for event in events if event["event"] == "finding"}
-    assert len(found) == 1
+    ids = {event["id"] for event in events if event["event"] == "finding"}
+    assert len(ids) == 1
     epochs = [event for event in events if event["event"] == "epoch"]
     assert epochs
     assert epochs[0]["new_features"] > 0
@@ -99,15 +99,15 @@ def test_a_campaign_finds_learns_and_goes_on_where_it_was(tmp_path):
     assert again["buckets"] == 1
     assert again["figures"]["features"] >= summary["figures"]["features"] > 0
 
-    told = json.loads(eqfuzz("campaign", "show", "night", "--out", out, "--check", "--format", "json").stdout)
-    assert told["problems"] == []
-    assert {finding["id"] for finding in told["findings"]} >= found
+    campaign = json.loads(eqfuzz("campaign", "show", "night", "--out", out, "--check", "--format", "json").stdout)
+    assert campaign["problems"] == []
+    assert {finding["id"] for finding in campaign["findings"]} >= ids
     shrunk = json.loads(eqfuzz("corpus", "min", "night", "--out", out, "--format", "json").stdout)
     assert 1 <= shrunk["after"] <= shrunk["before"]
     exported = eqfuzz("campaign", "export", "night", tmp_path / "copy", "--out", out)
     assert exported.returncode == 0, exported.stderr
     assert len(list((tmp_path / "copy" / "corpus").iterdir())) == shrunk["after"]
-    assert (tmp_path / "copy" / "findings" / found.pop() / "repro.py").is_file()
+    assert (tmp_path / "copy" / "findings" / ids.pop() / "repro.py").is_file()
     assert "night" in eqfuzz("campaign", "list", "--out", out).stdout
 
     other = eqfuzz("campaign", "--file", file, "--name", "night", "--out", out, "--depth", 3)
@@ -115,7 +115,7 @@ def test_a_campaign_finds_learns_and_goes_on_where_it_was(tmp_path):
     assert "begun with other settings: rewriting.depth" in other.stderr
 
 
-def test_seeds_that_do_not_run_end_a_campaign_with_one_line(tmp_path):
+def test_campaign_without_valid_seed_ends_with_one_line(tmp_path):
     file = configured(tmp_path)
     raises = tmp_path / "seeds" / "raises.py"
     done = eqfuzz("campaign", "--file", file, "--seeds", raises, "--out", tmp_path / "out")
@@ -125,7 +125,7 @@ def test_seeds_that_do_not_run_end_a_campaign_with_one_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--name", "../up"], "--name"),
         (["--time", "soon"], "--time"),
@@ -137,15 +137,15 @@ def test_seeds_that_do_not_run_end_a_campaign_with_one_line(tmp_path):
         (["--config", "fastest"], "fastest"),
     ],
 )
-def test_bad_input_is_one_line(tmp_path, arguments, told):
+def test_bad_input_is_one_line(tmp_path, arguments, message):
     done = eqfuzz("campaign", *arguments, "--out", tmp_path / "out")
     assert done.returncode == 2, done.stdout + done.stderr
     assert done.stderr.count("\n") == 1
-    assert told in done.stderr
+    assert message in done.stderr
     assert "secret" not in done.stderr
 
 
-def test_a_misspelt_key_is_told(tmp_path):
+def test_misspelt_key_has_suggestion(tmp_path):
     (tmp_path / "c.toml").write_text("[budget]\ncels = 3\n")
     done = eqfuzz("campaign", "--file", tmp_path / "c.toml", "--out", tmp_path / "out")
     assert done.returncode == 2

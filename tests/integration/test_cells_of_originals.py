@@ -22,7 +22,7 @@ WIDENED = """
 """
 
 
-def test_numbers_of_its_own_are_judged_on_all_but_values(tmp_path):
+def test_own_random_numbers_are_judged_except_values(tmp_path):
     seed, preload = write(tmp_path, "seed.py", DRAWING), write(tmp_path, "plant.py", WIDENED)
     right = mutate(seed, *CHEAP, out=tmp_path / "right")
     cells = {cell["config"]: cell["verdict"]["kind"] for cell in right.of("cell")}
@@ -59,7 +59,7 @@ BLIND = """
 """
 
 
-def test_an_original_gets_more_guard_steps_than_its_compiled_cell(tmp_path):
+def test_guard_cell_has_more_steps_than_compiled_cell(tmp_path):
     seed, preload = write(tmp_path, "seed.py", GUARDED), write(tmp_path, "plant.py", BLIND)
     run = mutate(seed, *CHEAP, "--preload", preload, "--steps", 1, out=tmp_path / "out")
     cells = {cell["config"]: cell["verdict"]["kind"] for cell in run.of("cell")}

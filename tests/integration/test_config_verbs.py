@@ -38,7 +38,7 @@ WRONG_UNLESS = """
 """
 
 OPTIONS = "split_reductions,compute_all_bounds,max_fusion_size,pick_loop_orders"
-GUILTY = [
+FAULTY = [
     {"module": "inductor", "option": "split_reductions", "value": False, "default": True},
     {"module": "inductor", "option": "compute_all_bounds", "value": True, "default": False},
 ]
@@ -54,29 +54,29 @@ def named(events, name):
 
 
 @pytest.mark.long
-def test_two_options_are_found_and_named(tmp_path):
+def test_two_faulty_options_are_found_and_named(tmp_path):
     seed, preload = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", WRONG_WITH_BOTH)
     out = tmp_path / "out"
-    asked = ["tuples", seed, "-n", 2, "--only", OPTIONS, "--preload", preload, "--out", out, "--steps", 0]
-    code, events, errors = config(*asked)
+    arguments = ["tuples", seed, "-n", 2, "--only", OPTIONS, "--preload", preload, "--out", out, "--steps", 0]
+    code, events, errors = config(*arguments)
     assert code == 1, errors
     (finding,) = named(events, "finding")
     assert finding["config"] == "split_reductions=False,compute_all_bounds=True"
     assert named(events, "summary")[0]["verdicts"] == {"agree": 6, "wrong-result": 1}  # stock settings and six pairs
 
-    state = {told["config"]: told for told in json.loads((out / "config-state.json").read_text())["judged"]}
+    state = {record["config"]: record for record in json.loads((out / "config-state.json").read_text())["judged"]}
     assert len(state) == 6
     assert state[finding["config"]]["finding"] == finding["id"]
     assert state[finding["config"]]["values"]["inductor"] == {"split_reductions": False, "compute_all_bounds": True}
 
-    code, events, errors = config(*asked)
+    code, events, errors = config(*arguments)
     assert code == 1, errors
     assert not named(events, "cell"), errors
-    told = named(events, "configs")[0]
-    assert (told["cells"], told["judged"], told["known"]) == (0, 6, [finding["id"]])
+    record = named(events, "configs")[0]
+    assert (record["cells"], record["judged"], record["known"]) == (0, 6, [finding["id"]])
 
     # Three values, of which one does nothing: the run that has them all is bisected to the two.
-    three = [*asked[:3], 3, "--only", "split_reductions,compute_all_bounds,pick_loop_orders", *asked[6:]]
+    three = [*arguments[:3], 3, "--only", "split_reductions,compute_all_bounds,pick_loop_orders", *arguments[6:]]
     code, events, errors = config(*three)
     assert code == 1, errors
     (of_three,) = named(events, "finding")
@@ -86,29 +86,29 @@ def test_two_options_are_found_and_named(tmp_path):
     assert summary["event"] == "summary"
     assert summary["turns"] == "on"
     assert summary["of"] == 3
-    assert summary["values"] == GUILTY
+    assert summary["values"] == FAULTY
     assert {event["event"] for event in events[:-1]} == {"tried"}
-    assert [e["holds"] for e in events[:-1] if e["values"] == GUILTY] == [True]
+    assert [e["holds"] for e in events[:-1] if e["values"] == FAULTY] == [True]
     assert not any(event["holds"] for event in events[:-1] if len(event["values"]) < 2)
 
-    shown = eqfuzz("config", "bisect", of_three["id"], "--out", out)
-    assert shown.returncode == 0, shown.stderr
-    assert "inductor.split_reductions = False  (torch: True)" in shown.stdout
+    result = eqfuzz("config", "bisect", of_three["id"], "--out", out)
+    assert result.returncode == 0, result.stderr
+    assert "inductor.split_reductions = False  (torch: True)" in result.stdout
 
 
 @pytest.mark.long
-def test_what_stock_settings_show_is_theirs_and_is_turned_off(tmp_path):
+def test_finding_under_default_options_is_counted_once_and_turned_off(tmp_path):
     seed, preload, out = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", WRONG_UNLESS), tmp_path / "out"
     only = "permute_fusion,max_fusion_size,pick_loop_orders"
-    asked = ["tuples", seed, "-n", 1, "--only", only, "--preload", preload, "--out", out, "--steps", 0]
-    code, events, errors = config(*asked)
+    arguments = ["tuples", seed, "-n", 1, "--only", only, "--preload", preload, "--out", out, "--steps", 0]
+    code, events, errors = config(*arguments)
     assert code == 1, errors
     (finding,) = named(events, "finding")
     assert (finding["config"], finding["also"]) == ("inductor", 2)
-    state = {told["config"]: told for told in json.loads((out / "config-state.json").read_text())["judged"]}
+    state = {record["config"]: record for record in json.loads((out / "config-state.json").read_text())["judged"]}
     assert state.pop("permute_fusion=True")["kind"] == "agree"
-    assert {told["finding"] for told in state.values()} == {finding["id"]}
-    code, events, errors = config(*asked)
+    assert {record["finding"] for record in state.values()} == {finding["id"]}
+    code, events, errors = config(*arguments)
     assert code == 1, errors
     assert named(events, "configs")[0]["known"] == [finding["id"]], errors
     assert not named(events, "cell")
@@ -132,15 +132,15 @@ DEADLY_WITH_ONE = """
 
 
 @pytest.mark.long
-def test_a_deadly_option_costs_its_own_cell(tmp_path):
+def test_crashing_option_affects_only_its_cell(tmp_path):
     seed, preload = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", DEADLY_WITH_ONE)
     only = "pick_loop_orders,permute_fusion,dynamo.specialize_int"
-    asked = ["tuples", seed, "-n", 1, "--only", only, "--preload", preload, "--out", tmp_path / "out", "--steps", 0]
-    code, events, errors = config(*asked)
+    arguments = ["tuples", seed, "-n", 1, "--only", only, "--preload", preload, "--out", tmp_path / "out", "--steps", 0]
+    code, events, errors = config(*arguments)
     assert code == 1, errors
-    shown = {event["config"]: event["verdict"]["kind"] for event in named(events, "cell")}
-    assert shown.pop("pick_loop_orders=False") == "process-crash"
-    assert shown == dict.fromkeys(["inductor", "permute_fusion=True", "dynamo.specialize_int=True"], "agree")
+    kinds = {event["config"]: event["verdict"]["kind"] for event in named(events, "cell")}
+    assert kinds.pop("pick_loop_orders=False") == "process-crash"
+    assert kinds == dict.fromkeys(["inductor", "permute_fusion=True", "dynamo.specialize_int=True"], "agree")
     (finding,) = named(events, "finding")
     code, events, errors = config("bisect", finding["id"], "--out", tmp_path / "out")
     assert code == 0, errors

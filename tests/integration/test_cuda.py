@@ -65,14 +65,14 @@ def test_programs_agree_on_both_devices(tmp_path):
     cells = [event for event in run.of("cell") if event["config"]]
     # Of variants little can be said in advance: a rewrite may go through numpy, or make a constant there.
     assert {cell["verdict"]["kind"] for cell in cells} <= {"agree", "unsupported"}
-    found = {(Path(c["seed"]).name, c["device"]): c["verdict"]["kind"] for c in cells if not c["variant"]}
-    there = {name: kind for (name, device), kind in found.items() if device == "cuda"}
+    kinds = {(Path(c["seed"]).name, c["device"]): c["verdict"]["kind"] for c in cells if not c["variant"]}
+    there = {name: kind for (name, device), kind in kinds.items() if device == "cuda"}
     agree = dict.fromkeys(("relu.py", "module.py", "shared.py"), "agree")
     assert there == agree | {"numpy.py": "unsupported", "made.py": "unsupported"}
-    assert {kind for (_, device), kind in found.items() if device == "cpu"} == {"agree"}
+    assert {kind for (_, device), kind in kinds.items() if device == "cpu"} == {"agree"}
 
 
-def test_a_fault_planted_in_triton_kernels_is_found_there_only(tmp_path):
+def test_fault_planted_in_triton_kernels_is_found_on_cuda_only(tmp_path):
     preload = write(tmp_path, "plant.py", PLANTED.format("accuracy"))
     out = tmp_path / "out"
     run = mutate(
@@ -93,7 +93,7 @@ def test_a_fault_planted_in_triton_kernels_is_found_there_only(tmp_path):
     assert "FIXED" in fixed.stdout
 
 
-def test_a_lost_context_costs_its_case_only(tmp_path):
+def test_lost_context_affects_only_its_case(tmp_path):
     target = "tests.robustness.process_targets:TARGET"
     with Pool(Environment(tmp_path), Limits(), runner="spawn", jobs=1, cuda=True, target=target, warm=False) as pool:
         (first, _) = pool.stream(Do(do="use_the_gpu"))
@@ -107,7 +107,7 @@ def test_a_lost_context_costs_its_case_only(tmp_path):
         assert end.reason == "done"
 
 
-def test_a_reduced_finding_still_shows_there(tmp_path):
+def test_reduced_finding_reproduces_on_cuda(tmp_path):
     preload = write(tmp_path, "plant.py", PLANTED.format("accuracy"))
     longer = textwrap.dedent(RELU).replace(
         "return torch.relu(x * y) + x", "z = x.sin() * y\n    return torch.relu(z) + x, z.cos()"

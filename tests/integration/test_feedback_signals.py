@@ -42,8 +42,8 @@ def run(tmp_path_factory):
         plain = Settings(paths=(), out=out, variants=variants, runner=runner, steps=0, signals=True)
         settings = dataclasses.replace(plain, **changes)
         events: list = []
-        told = versions(), events.append, threading.Event(), None, None
-        seed = SeedRun(0, Path("seed.py"), settings, rules, pool, environment, limits, *told, text)
+        context = versions(), events.append, threading.Event(), None, None
+        seed = SeedRun(0, Path("seed.py"), settings, rules, pool, environment, limits, *context, text)
         seed.events = events
         seed.run()
         return seed
@@ -63,7 +63,7 @@ def softmax(run):
     return run(SOFTMAX, variants=2)
 
 
-def test_a_seed_has_the_same_features_each_time(run, softmax):
+def test_seed_has_same_features_each_time(run, softmax):
     """Although its kernels, and the graphs in torch's caches, are there the second time."""
     again = run(SOFTMAX)
     assert again.features == softmax.features
@@ -73,7 +73,7 @@ def test_a_seed_has_the_same_features_each_time(run, softmax):
     ]
 
 
-def test_the_stock_path_shows_the_same(run, softmax):
+def test_stock_path_has_same_features(run, softmax):
     stock = run(SOFTMAX, "stock", variants=2)
     assert stock.features[0] == softmax.features[0]
     assert [cell.verdict.kind for cell in stock.cells.values()] == [
@@ -82,7 +82,7 @@ def test_the_stock_path_shows_the_same(run, softmax):
 
 
 @pytest.mark.long
-def test_the_spawned_worker_shows_the_same(run, softmax):
+def test_spawned_worker_has_same_features(run, softmax):
     for _ in range(2):  # the second case comes into a process that has compiled
         assert run(SOFTMAX, "spawn").features[0] == softmax.features[0]
 
@@ -102,15 +102,15 @@ def test_erased_cells_have_none(softmax):
     assert {variant: variant not in softmax.features for variant in erased} == erased
 
 
-def test_a_variant_as_a_seed_file(softmax, tmp_path):
+def test_variant_is_written_as_seed_file(softmax, tmp_path):
     assert len(softmax.variants) == 2
     rules = [step["rule"] for step in softmax.variants[0]["derivation"]]
-    kept = keep_variant(tmp_path, softmax.name, softmax.variants[0]["source"], rules)
-    assert kept.read_text(encoding="utf-8") == softmax.source_of(1)
+    file = keep_variant(tmp_path, softmax.name, softmax.variants[0]["source"], rules)
+    assert file.read_text(encoding="utf-8") == softmax.source_of(1)
 
 
 @pytest.mark.parametrize("runner", ["fast", pytest.param("stock", marks=pytest.mark.long)])
-def test_a_traced_seed_covers_lines_of_the_compiler(run, softmax, runner):
+def test_traced_seed_covers_lines_of_compiler(run, softmax, runner):
     traced = run(SOFTMAX, runner, traced=True)
     (covered,) = [event for event in traced.events if isinstance(event, LinesCovered)]
     assert int(covered.files["_inductor/lowering.py"], 16).bit_count() > 50
@@ -119,7 +119,7 @@ def test_a_traced_seed_covers_lines_of_the_compiler(run, softmax, runner):
     assert traced.features[0] == softmax.features[0]
 
 
-def test_what_is_not_asked_for_is_not_told(run, softmax):
+def test_features_and_lines_are_emitted_only_on_request(run, softmax):
     plain = run(SOFTMAX, signals=False)
     assert plain.features == {}
     assert not [event for event in (*plain.events, *softmax.events) if isinstance(event, LinesCovered)]

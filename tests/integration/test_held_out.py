@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parents[1] / "held_out"
 FILES = sorted(FOLDER.glob("*.py"))
 
 
-def test_the_files_are_of_every_format_and_as_long_as_real_ones():
+def test_files_have_every_format_and_realistic_length():
     assert len(FILES) == 20
     assert {read_program(path).format for path in FILES} == set(SeedFormat)
     for path in FILES:
@@ -29,7 +29,7 @@ def test_the_files_are_of_every_format_and_as_long_as_real_ones():
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_file_loads_and_does_the_same_when_probed(path: Path) -> None:
+def test_file_loads_and_probe_changes_nothing(path: Path) -> None:
     program = read_program(path)
     loaded, syntax = Loaded(program), Syntax(program.source)
     calls = loaded.calls(0)
@@ -74,7 +74,7 @@ def require_all_hold(run: Run) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.long
-def test_a_share_of_the_rewrites_holds_and_every_file_gets_many(tmp_path: Path) -> None:
+def test_sampled_rewrites_hold_and_every_file_has_many(tmp_path: Path) -> None:
     run = rewritten(tmp_path, SHARE, 1700)
     require_all_hold(run)
     for path in FILES:

@@ -62,8 +62,8 @@ def run(file: Path, out: Path, *arguments: object):
 
 
 @pytest.mark.long
-def test_it_ends_when_its_dollars_are_spent(tmp_path):
-    """What was bought by then is run, in the sandbox; gone on with, nothing is paid twice."""
+def test_campaign_ends_when_dollars_are_spent(tmp_path):
+    """What was bought by then is run, in the sandbox; resumed, nothing is paid for twice."""
     acts = [Act("fence"), Act("syntax"), Act("load", repairable=False), Act("prose"), Act("429"), Act("fence")]
     out = tmp_path / "out"
     with serving() as server:
@@ -80,8 +80,8 @@ def test_it_ends_when_its_dollars_are_spent(tmp_path):
         seeds = [event for event in samples if event["file"]]
         assert len(seeds) >= 2
         assert figures["samples"]["accepted"] == len(seeds) == figures["programs"]
-        told = [event for event in events if event["event"] == "source"]
-        assert [(event["detail"], event["ended"]) for event in told] == [("the budget is spent", True)]
+        sources = [event for event in events if event["event"] == "source"]
+        assert [(event["detail"], event["ended"]) for event in sources] == [("the budget is spent", True)]
         stored = [event for event in events if event["event"] == "stored"]
         assert {event["state"] for event in stored} == {"done"}
         assert all(event["cells"] for event in stored)
@@ -100,7 +100,7 @@ def test_it_ends_when_its_dollars_are_spent(tmp_path):
 
 
 @pytest.mark.long
-def test_a_server_that_is_away_is_waited_for_and_other_sources_go_on(tmp_path):
+def test_unreachable_server_is_retried_while_other_sources_run(tmp_path):
     with serving() as server:
         model = ScriptedModel(server, [])
         file = configured(tmp_path, model, cells=4)
@@ -111,7 +111,7 @@ def test_a_server_that_is_away_is_waited_for_and_other_sources_go_on(tmp_path):
     assert any("no answer" in event["detail"] and not event["ended"] for event in events if event["event"] == "source")
 
 
-def test_what_is_wrong_with_the_model_is_one_line(tmp_path):
+def test_invalid_model_is_one_line(tmp_path):
     with serving() as server:
         file = configured(tmp_path, ScriptedModel(server, []))
     file.write_text(file.read_text().replace("PLAYED_KEY", "NOT_THERE"))

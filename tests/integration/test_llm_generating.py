@@ -90,18 +90,18 @@ def play(tmp_path, acts, *more):
 def check(tmp_path, model, events, acts, *, stubborn, estimated):
     """Counts by reason, repairs, money, and files that run without any model."""
     last = events[-1]
-    asked = wanted(acts)
+    requested = wanted(acts)
     first = expected_first(acts)
     assert last["event"] == "summary"
-    assert last["asked"] == asked
+    assert last["asked"] == requested
     assert last["first"] == first
     wrong = sum(first.values())
-    assert last["first_valid"] == asked - wrong
+    assert last["first_valid"] == requested - wrong
     assert last["repaired"] == wrong - stubborn >= 0.9 * (wrong - stubborn)
     assert last["failed"] == ({"syntax": stubborn} if stubborn else {})
-    assert last["accepted"] == asked - stubborn
-    assert last["valid_share"] == pytest.approx((asked - stubborn) / asked, abs=1e-4)
-    assert last["queries"] == model.answers == asked + wrong + stubborn
+    assert last["accepted"] == requested - stubborn
+    assert last["valid_share"] == pytest.approx((requested - stubborn) / requested, abs=1e-4)
+    assert last["queries"] == model.answers == requested + wrong + stubborn
     assert last["estimated"] == estimated
     assert last["spent"] == last["paid"] == pytest.approx(last["dollars"] + last["lost"])
     assert last["paid"] >= model.dollars_charged - 1e-9
@@ -113,12 +113,12 @@ def check(tmp_path, model, events, acts, *, stubborn, estimated):
     }
     for file in files:
         text = file.read_text()
-        known = provenance_of(text)
-        assert known.source == "llm"
-        assert known.details["model"] == "played"
-        assert known.details["dollars"] > 0
+        provenance = provenance_of(text)
+        assert provenance.source == "llm"
+        assert provenance.details["model"] == "played"
+        assert provenance.details["dollars"] > 0
         assert recognise(text, file.name).untrusted
-    assert [event["number"] for event in events if event["event"] == "sample"] == list(range(asked))
+    assert [event["number"] for event in events if event["event"] == "sample"] == list(range(requested))
 
 
 FEW = {"fence": 6, "prose": 2, "bare prose": 1, "two blocks": 1, "two versions": 1, "plain": 1}
@@ -203,7 +203,7 @@ def test_the_budget_ends_a_run_before_it_is_spent(tmp_path):
 
 
 @pytest.mark.long
-def test_killed_and_continued(tmp_path):
+def test_killed_run_resumes(tmp_path):
     """kill -9 in the middle: what was answered is not asked again, and what was under way counts as spent."""
     acts = [Act("fence"), Act("syntax"), Act("prose"), Act("load")] * 10
     out = tmp_path / "out"
@@ -220,16 +220,16 @@ def test_killed_and_continued(tmp_path):
         time.sleep(0.5)
         killed_at, charged = model.answers, model.dollars_charged
         journal = [json.loads(line) for line in (out / "llm-journal.jsonl").read_text().splitlines()]
-        known = sum("answer" in entry for entry in journal)
-        assert 0 < known <= killed_at < 60
-        assert killed_at - known <= 4
+        responses = sum("answer" in entry for entry in journal)
+        assert 0 < responses <= killed_at < 60
+        assert killed_at - responses <= 4
 
         done, events = write(model, out, *more)
         assert done.returncode == 0, done.stderr
         last = events[-1]
         assert last["accepted"] == last["asked"] == 40
-        assert last["kept"] == known
-        assert model.answers - killed_at == last["queries"] - known
+        assert last["kept"] == responses
+        assert model.answers - killed_at == last["queries"] - responses
         assert last["spent"] >= model.dollars_charged - 1e-9
         assert events[0]["spent"] >= charged - 1e-9
 
@@ -249,7 +249,7 @@ def everything(folder: Path):
     return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
 
 
-def test_no_key_is_left_anywhere(tmp_path):
+def test_api_key_is_written_nowhere(tmp_path):
     """Neither where a server echoes it, nor where a program shows its environment, nor in logs and tracebacks."""
     acts = [Act(kind) for kind in ("fence", "environment", "syntax", "malformed", "load", "429", "500", "prose")]
     with serving() as server:
@@ -260,8 +260,8 @@ def test_no_key_is_left_anywhere(tmp_path):
         assert done.returncode == 0
         assert events[-1]["accepted"] == 5
         server.clear()
-        told = {"error": {"message": f"Incorrect API key provided: {KEY}. Authorization: Bearer {KEY}"}}
-        server.expect_request("/v1/chat/completions").respond_with_json(told, status=401)
+        body = {"error": {"message": f"Incorrect API key provided: {KEY}. Authorization: Bearer {KEY}"}}
+        server.expect_request("/v1/chat/completions").respond_with_json(body, status=401)
         for more in (("--format", "text"), ("--format", "json")):
             done, _ = write(model, tmp_path / "other", "--log-level", "DEBUG", *more)
             assert done.returncode == 2
@@ -277,7 +277,7 @@ def test_no_key_is_left_anywhere(tmp_path):
 
 
 @pytest.mark.long
-def test_the_paper_in_one_command(tmp_path):
+def test_paper_experiment_in_one_command(tmp_path):
     """Its prompt, its ten transforms, four cells for each seed, and what it cost."""
     with serving() as server:
         model = ScriptedModel(server, [Act("paper")] * 2)
@@ -311,18 +311,20 @@ def test_the_paper_in_one_command(tmp_path):
 
 
 @pytest.mark.long
-def test_white_box_learns_from_what_reached(tmp_path):
+def test_white_box_prompt_shows_example_that_reached_part(tmp_path):
     """One part is reached and its example shown; the other is not, and nothing is."""
     cumsum, cat = "pass:post_grad.pointless_cumsum_replacement", "lowering:lowering.cat"
     numbers = iter(range(100))
 
     def answer(request):
-        asked = request.get_json()["messages"][1]["content"]
-        body = "torch.cumsum(torch.ones(4, 6), 1)" if "pointless_cumsum_replacement" in asked else "x"
+        requested = request.get_json()["messages"][1]["content"]
+        body = "torch.cumsum(torch.ones(4, 6), 1)" if "pointless_cumsum_replacement" in requested else "x"
         text = GOOD.replace("{number}", f"{next(numbers)} + {body}")
         message = {"choices": [{"message": {"content": f"```python\n{text}```"}, "finish_reason": "stop"}]}
-        seen.append(asked)
-        return Response(json.dumps({**message, "usage": {"prompt_tokens": len(asked) // 4, "completion_tokens": 90}}))
+        seen.append(requested)
+        return Response(
+            json.dumps({**message, "usage": {"prompt_tokens": len(requested) // 4, "completion_tokens": 90}})
+        )
 
     seen = []
     with serving() as server:
@@ -336,17 +338,17 @@ def test_white_box_learns_from_what_reached(tmp_path):
     assert [sample["reached"] for sample in samples] == [True, False] * 2, samples
     assert events[-1]["reached"] == [cumsum]
     assert events[-1]["parts"] == 2
-    shown = [text for text in seen if "reached it" in text]
+    examples = [text for text in seen if "reached it" in text]
     assert len(seen) == 4
-    assert len(shown) == 1
-    assert "def pointless_cumsum_replacement" in shown[0]
-    assert shown[0].count("torch.cumsum(torch.ones(4, 6), 1)") == 1
+    assert len(examples) == 1
+    assert "def pointless_cumsum_replacement" in examples[0]
+    assert examples[0].count("torch.cumsum(torch.ones(4, 6), 1)") == 1
     header = provenance_of(Path(samples[0]["file"]).read_text()).details
     assert header["part"] == cumsum
     assert header["reached"] is True
 
 
-def test_a_campaign_draws_from_a_model(tmp_path):
+def test_campaign_draws_seeds_from_model(tmp_path):
     """The same draws again cost nothing, and give the same seeds; a spent budget gives none."""
     order = GenerationRequest(
         endpoint=Endpoint("played", "http://127.0.0.1:1/v1"),
@@ -372,10 +374,10 @@ def test_a_campaign_draws_from_a_model(tmp_path):
             assert source.trouble == "the budget is spent"
             assert source.figures()["dollars"] <= 0.02
             assert spending[-1] == source.figures()
-        asked = model.answers
+        requested = model.answers
         with LlmSeeds(order, events.append, spending.append) as source:
             assert [source.draw(random.Random(0), number, nothing) for number in range(3)] == drawn
-    assert model.answers == asked
+    assert model.answers == requested
     assert paid["queries"] >= 5
     assert all(seed is not None for seed in drawn)
     assert all(recognise(seed.text, seed.name).untrusted for seed in drawn)

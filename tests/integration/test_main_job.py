@@ -18,7 +18,7 @@ SEEDS = Path(__file__).parents[2] / "seeds"
 AMIN = SEEDS / "handwritten" / "dtypes" / "quantise_int8.py"
 
 
-def test_every_format_runs_and_nothing_at_module_level_does(tmp_path):
+def test_every_format_runs_without_module_level_code(tmp_path):
     run = mutate(SEEDS / "formats", "--variants", 1, out=tmp_path / "out")
     assert run.code == 0, run.errors
     files = list((SEEDS / "formats").glob("*.py"))
@@ -31,7 +31,7 @@ def test_every_format_runs_and_nothing_at_module_level_does(tmp_path):
 
 @pytest.mark.long
 @only_with(AMIN_ISSUE)
-def test_the_int8_amin_defect_is_found_and_replayed(tmp_path):
+def test_int8_amin_defect_is_found_and_replayed(tmp_path):
     out = tmp_path / "out"
     run = mutate(AMIN, "--variants", 1, out=out)
     findings = run.of("finding")
@@ -80,7 +80,7 @@ RELU = """
         pytest.param("runtime_error", "exception-mismatch", marks=pytest.mark.long),
     ],
 )
-def test_inductors_own_planted_relu_bugs(tmp_path, fault, kind):
+def test_relu_bugs_planted_by_inductor_are_found(tmp_path, fault, kind):
     line = f"import torch._inductor.config as c\nc.cpp.inject_relu_bug_TESTING_ONLY = {fault!r}\n"
     preload = write(tmp_path, "plant.py", line)
     run = mutate(SHIPPED_RELU, "--variants", 1, "--preload", preload, out=tmp_path / "out")
@@ -97,7 +97,7 @@ def test_inductors_own_planted_relu_bugs(tmp_path, fault, kind):
 
 
 @pytest.mark.long
-def test_without_a_planted_bug_the_relu_program_agrees(tmp_path):
+def test_relu_program_agrees_without_planted_bug(tmp_path):
     run = mutate(SHIPPED_RELU, "--variants", 1, out=tmp_path / "out")
     assert run.kinds() == {"agree"}
     assert run.code == 0
@@ -110,7 +110,7 @@ def without_times(events):
 
 
 @pytest.mark.long
-def test_two_runs_with_one_seed_agree_in_everything_but_times(tmp_path):
+def test_runs_with_same_random_seed_differ_only_in_times(tmp_path):
     chosen = [SEEDS / "handwritten" / name for name in ("containers/named_fields.py", "indexing/embedding_bag.py")]
     runs = []
     for number, hashseed in enumerate(("1", "77")):
@@ -136,12 +136,16 @@ def test_strategies(tmp_path):
 
 
 @pytest.mark.long
-def test_variants_are_kept_and_run_as_they_are(tmp_path):
-    seed, kept = write(tmp_path, "seed.py", RELU), tmp_path / "kept"
-    grown = mutate(seed, "--strategy", "all", "--variants", 2, "--dry-run", "--keep-variants", kept, out=tmp_path / "a")
+def test_kept_variants_run_as_seeds(tmp_path):
+    seed, variants = write(tmp_path, "seed.py", RELU), tmp_path / "kept"
+    grown = mutate(
+        seed, "--strategy", "all", "--variants", 2, "--dry-run", "--keep-variants", variants, out=tmp_path / "a"
+    )
     assert grown.code == 0
-    assert len(list(kept.glob("seed-*.py"))) == grown.summary["variants"] == 2
-    run = mutate(kept, "--strategy", "none", "--config", "eager", "--input-sets", 1, "--steps", 0, out=tmp_path / "b")
+    assert len(list(variants.glob("seed-*.py"))) == grown.summary["variants"] == 2
+    run = mutate(
+        variants, "--strategy", "none", "--config", "eager", "--input-sets", 1, "--steps", 0, out=tmp_path / "b"
+    )
     assert run.code == 0
     assert run.summary["invalid"] == run.summary["variants"] == 0
     assert run.summary["cells"] == 2

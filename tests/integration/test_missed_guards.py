@@ -1,4 +1,4 @@
-"""Missed guards are told apart by where the value comes from, with a Dynamo that really misses them."""
+"""Missed guards are classified by the source of the value, with a Dynamo that really misses them."""
 
 import pytest
 
@@ -36,7 +36,7 @@ BLIND = """
         ),
     ],
 )
-def test_a_missed_guard_is_about_a_value_or_about_a_place(tmp_path, which, fingerprint):
+def test_missed_guard_depends_on_value_or_source(tmp_path, which, fingerprint):
     seed, preload = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", BLIND.format(which=which))
     options = ["--strategy", "none", "--steps", 12, "--no-check", "audit,draws", "--preload", preload]
     run = mutate(seed, *options, out=tmp_path / "out")

@@ -79,7 +79,7 @@ CRASHES = """
         return (__import__("torch").ones(2),)
 """
 
-TELLS = """
+PRINTS_ITS_PROCESS = """
     import os
     raise ValueError(f"process {os.getpid()} of {os.getppid()}")
     def program(x):
@@ -96,7 +96,7 @@ def configuration(folder: Path, **tables: dict[str, object]) -> Configuration:
     texts = {"absolute": ABSOLUTE, "kills": KILLS_ITS_WORKER.replace("DONE", str(folder / "done")), "crashes": CRASHES}
     for name, text in texts.items():
         write(folder / "seeds", f"{name}.py", text)
-    given: dict[str, dict[str, object]] = {
+    defaults: dict[str, dict[str, object]] = {
         "budget": {"cells": 8},
         "sources": {"seeds": [folder / "seeds"], "templates": []},
         "rewriting": {"variants": 1, "depth": 2},
@@ -104,7 +104,7 @@ def configuration(folder: Path, **tables: dict[str, object]) -> Configuration:
         "judging": {"steps": 0, "no_check": ["draws", "place"]},
         "feedback": {"epoch": 3, "traced": 0, "cost": "cells"},
     }
-    return from_tables({"seed": 5, **given, **tables}, "test")
+    return from_tables({"seed": 5, **defaults, **tables}, "test")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,17 +139,17 @@ def ran(configuration: Configuration, out: Path, executor: str) -> Ran:
 
 def as_learnt(outcomes: dict[tuple[int, int], dict[str, Any]]) -> dict[tuple[int, int], dict[str, Any]]:
     """Without what earlier epochs reached: items are stored without it where these were settled soon enough."""
-    known: set[int] = set()
-    told: dict[tuple[int, int], dict[str, Any]] = {}
+    earlier: set[int] = set()
+    outcomes: dict[tuple[int, int], dict[str, Any]] = {}
     for epoch in sorted({epoch for epoch, _ in outcomes}):
         here = {key: outcome for key, outcome in outcomes.items() if key[0] == epoch}
         for key, outcome in here.items():
-            new = {variant: sorted({*reached} - known) for variant, reached in outcome["features"].items()}
+            new = {variant: sorted({*reached} - earlier) for variant, reached in outcome["features"].items()}
             new = {variant: reached for variant, reached in new.items() if reached}
             texts = {variant: text for variant, text in outcome["texts"].items() if variant in new}
-            told[key] = {**outcome, "features": new, "texts": texts}
-        known |= {one for outcome in here.values() for reached in outcome["features"].values() for one in reached}
-    return told
+            outcomes[key] = {**outcome, "features": new, "texts": texts}
+        earlier |= {one for outcome in here.values() for reached in outcome["features"].values() for one in reached}
+    return outcomes
 
 
 @pytest.fixture(scope="module")
@@ -160,22 +160,22 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Ran]:
     return ran(chosen, folder / "local", "local"), ran(chosen, folder / "ray", "ray")
 
 
-def test_a_cluster_finds_what_this_machine_finds(both: tuple[Ran, Ran]) -> None:
+def test_cluster_has_same_outcomes_as_local_executor(both: tuple[Ran, Ran]) -> None:
     local, ray = both
     shared = local.outcomes.keys() & ray.outcomes.keys()
     assert {(epoch, number) for epoch in (1, 2) for number in range(3)} <= shared
     assert {key: ray.outcomes[key] for key in shared} == {key: local.outcomes[key] for key in shared}
-    found = {finding for key in shared for finding in ray.outcomes[key]["findings"]}
-    assert found
+    findings = {finding for key in shared for finding in ray.outcomes[key]["findings"]}
+    assert findings
     assert Counter(outcome["state"] for outcome in ray.outcomes.values()).keys() == {"done", "invalid"}
-    for name in found:
+    for name in findings:
         here, there = (run.out / "findings" / name for run in (local, ray))
         assert sorted(path.name for path in here.iterdir()) == sorted(path.name for path in there.iterdir())
         assert (here / "repro.py").read_text() == (there / "repro.py").read_text()
         assert read_finding(here) == read_finding(there)
 
 
-def test_a_killed_worker_loses_nothing(both: tuple[Ran, Ran]) -> None:
+def test_killed_worker_loses_no_item(both: tuple[Ran, Ran]) -> None:
     _, ray = both
     lost = ray.of(WorkerLost)
     assert len(lost) == 1
@@ -192,37 +192,37 @@ def test_a_killed_worker_loses_nothing(both: tuple[Ran, Ran]) -> None:
     assert ray.summary.errors == []
 
 
-def test_nothing_of_the_cluster_stays(both: tuple[Ran, Ran]) -> None:
+def test_cluster_leaves_no_process(both: tuple[Ran, Ran]) -> None:
     _, ray = both
     assert not (ray.out / "workers").exists()
     alive = [process for process in psutil.Process().children(recursive=True) if process.status() != "zombie"]
     commands = [" ".join(process.cmdline()) for process in alive]  # pytest's own are none of the cluster's
     assert [
-        told for told in commands if any(name in told for name in ("ray::", "raylet", "gcs_server", "eqfuzz."))
+        command for command in commands if any(name in command for name in ("ray::", "raylet", "gcs_server", "eqfuzz."))
     ] == []
     folders = {str(Path(event.folder).parent) for event in ray.of(FindingReported)}
     assert folders == {str(ray.out.resolve() / "findings")}
 
 
 @pytest.mark.long
-def test_the_code_under_test_never_runs_in_the_worker_s_process(tmp_path: Path) -> None:
+def test_code_under_test_runs_in_child_of_worker(tmp_path: Path) -> None:
     out = tmp_path / "elsewhere"
     worker = RayWorker(ShippedConfiguration.of(configuration(tmp_path)), str(tmp_path / "node"), str(out), versions())
-    told = worker.start()
+    worker_id = worker.start()
     try:
         options = ItemOptions(seed=1, configs=("inductor",))
         texts = {path.name: path.read_text() for path in (tmp_path / "seeds").iterdir()}
-        write(tmp_path, "tells.py", TELLS)
-        texts["tells.py"] = (tmp_path / "tells.py").read_text()
+        write(tmp_path, "prints.py", PRINTS_ITS_PROCESS)
+        texts["prints.py"] = (tmp_path / "prints.py").read_text()
         done = {
             name: worker.perform(WorkOrder(Item(1, 0, "", name, {}, options), texts[name], 7))
-            for name in ("tells.py", "crashes.py", "absolute.py")
+            for name in ("prints.py", "crashes.py", "absolute.py")
         }
         children = {int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()}
     finally:
         worker.shut_down()
-    assert f"/{os.getpid()}/" in told
-    outcome = done["tells.py"].result.outcome
+    assert f"/{os.getpid()}/" in worker_id
+    outcome = done["prints.py"].result.outcome
     processes = re.search(r"process (\d+) of (\d+)", outcome.reason)
     assert outcome.state == "invalid"
     assert processes is not None
@@ -230,13 +230,13 @@ def test_the_code_under_test_never_runs_in_the_worker_s_process(tmp_path: Path) 
     assert int(processes[2]) in children
     assert done["crashes.py"].result.outcome.state == "invalid"
 
-    found = done["absolute.py"]
-    [event] = found.result.findings
-    assert next(e.index for e in found.events if isinstance(e, CellJudged)) == 7
+    completed = done["absolute.py"]
+    [event] = completed.result.findings
+    assert next(e.index for e in completed.events if isinstance(e, CellJudged)) == 7
     assert event.folder == f"findings/{event.finding.id}"
-    assert f"{event.folder}/repro.py" in found.files
-    assert not any(str(tmp_path / "node").encode() in content for content in found.files.values())
-    unpack(found.files, out)
+    assert f"{event.folder}/repro.py" in completed.files
+    assert not any(str(tmp_path / "node").encode() in content for content in completed.files.values())
+    unpack(completed.files, out)
     assert read_finding(out / event.folder) == event.finding
     assert list((tmp_path / "node").iterdir()) == []
 
@@ -250,7 +250,7 @@ def test_the_code_under_test_never_runs_in_the_worker_s_process(tmp_path: Path) 
         ({"git": "d0f2af8"}, r"it has git none, not d0f2af8$"),
     ],
 )
-def test_a_node_with_other_versions_refuses(tmp_path: Path, changed: dict[str, str], why: str) -> None:
+def test_node_with_other_versions_refuses(tmp_path: Path, changed: dict[str, str], why: str) -> None:
     other = {**versions(), **changed}
     worker = RayWorker(ShippedConfiguration.of(configuration(tmp_path)), str(tmp_path / "node"), str(tmp_path), other)
     with pytest.raises(UnfitNode, match=why):

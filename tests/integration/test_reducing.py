@@ -1,4 +1,4 @@
-"""A finding that many rewrites show is left with the one that it takes."""
+"""Reduction of findings: the one rewrite that is needed, the fault that was found."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ WRONG_WHERE = """
 
 
 @pytest.mark.long
-def test_one_rewrite_is_left_where_one_suffices(tmp_path):
+def test_reduction_keeps_the_one_rewrite_that_is_needed(tmp_path):
     seed, preload = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", WRONG_WHERE)
     out = tmp_path / "out"
     rules = "algebra/both_where,algebra/mul_commutes,algebra/over_one,algebra/sigmoid_by_exponential"
@@ -45,10 +45,10 @@ def test_one_rewrite_is_left_where_one_suffices(tmp_path):
     assert summary["id"] == finding["id"]
     assert [step["rule"] for step in summary["derivation"]] == ["algebra/both_where"]
     assert summary["reduced"]["statements"][1] < summary["reduced"]["statements"][0]
-    shown = json.loads(eqfuzz("show", summary["id"], "--out", out, "--format", "json").stdout)
-    assert shown["verdict"]["kind"] == finding["verdict"]["kind"]
-    assert shown["cells"]["C(P)"] == "agree"
-    assert shown["fingerprint"] == "values · Inductor, lowerings: where"
+    reduced_finding = json.loads(eqfuzz("show", summary["id"], "--out", out, "--format", "json").stdout)
+    assert reduced_finding["verdict"]["kind"] == finding["verdict"]["kind"]
+    assert reduced_finding["cells"]["C(P)"] == "agree"
+    assert reduced_finding["fingerprint"] == "values · Inductor, lowerings: where"
     assert eqfuzz("replay", finding["id"], "--out", out).returncode == 1
     folder = Path(summary["folder"])
     assert (folder / "unreduced" / "variant.py").read_text() != (folder / "variant.py").read_text()
@@ -79,17 +79,17 @@ WRONG_TWICE = """
 
 
 @pytest.mark.long
-def test_a_reduction_ends_in_the_failure_that_it_began_with(tmp_path):
-    """Two faults at once: what is reduced is the one that the finding blames, and the other is gone."""
+def test_reduction_keeps_the_fault_of_its_finding(tmp_path):
+    """Two faults at once: what is reduced is the one that the finding blames; the other is not in the result."""
     seed, preload = write(tmp_path, "seed.py", TWO), write(tmp_path, "plant.py", WRONG_TWICE)
     out = tmp_path / "out"
     run = mutate(seed, "--strategy", "none", "--no-check", "audit,draws", "--preload", preload, out=out)
     (finding,) = run.of("finding")
-    guilty, innocent = ("where", "abs") if finding["place"].endswith("where") else ("abs", "where")
-    assert finding["place"] == f"Inductor, lowerings: {guilty}"
+    faulty, correct = ("where", "abs") if finding["place"].endswith("where") else ("abs", "where")
+    assert finding["place"] == f"Inductor, lowerings: {faulty}"
     reduced = eqfuzz("reduce", finding["id"], "--out", out, "--format", "json")
     assert reduced.returncode == 0, reduced.stderr
     variant = (out / "findings" / finding["id"] / "variant.py").read_text()
-    assert guilty in variant
-    assert innocent not in variant
+    assert faulty in variant
+    assert correct not in variant
     assert json.loads(reduced.stdout.splitlines()[-1])["reduced"]["statements"][1] <= 2

@@ -89,19 +89,19 @@ def checked(mine: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_check_tells_which_rules_hold_in_their_order(checked: subprocess.CompletedProcess[str]) -> None:
+def test_check_reports_rules_in_order(checked: subprocess.CompletedProcess[str]) -> None:
     events = events_of(checked)
     assert [e["event"] for e in events] == ["start", "rule", "rule", "rule", "rule", "summary"]
-    told = {e["rule"]: e["holds"] for e in events if e["event"] == "rule"}
+    verdicts = {e["rule"]: e["holds"] for e in events if e["event"] == "rule"}
     holds, wrong = ["my-rules/counted", "my-rules/greater"], ["my-rules/deadly", "my-rules/greater_of_anything"]
-    assert told == dict.fromkeys(holds, True) | dict.fromkeys(wrong, False)
-    assert list(told) == sorted(told)
+    assert verdicts == dict.fromkeys(holds, True) | dict.fromkeys(wrong, False)
+    assert list(verdicts) == sorted(verdicts)
     assert checked.returncode == 1
     assert checked.stderr == ""
 
 
 @pytest.mark.slow
-def test_check_shows_the_problem_and_the_operands(checked: subprocess.CompletedProcess[str], mine: Path) -> None:
+def test_check_shows_problem_and_operands(checked: subprocess.CompletedProcess[str], mine: Path) -> None:
     events = events_of(checked)
     wrong = next(e for e in events if e.get("rule") == "my-rules/greater_of_anything")
     line = next(n for n, text in enumerate(mine.read_text().splitlines(), 1) if "greater_of_anything" in text)
@@ -111,7 +111,7 @@ def test_check_shows_the_problem_and_the_operands(checked: subprocess.CompletedP
 
 
 @pytest.mark.slow
-def test_a_rule_that_kills_its_process_costs_only_itself(checked: subprocess.CompletedProcess[str]) -> None:
+def test_rule_that_kills_its_process_affects_no_other(checked: subprocess.CompletedProcess[str]) -> None:
     events = events_of(checked)
     deadly = next(e for e in events if e.get("rule") == "my-rules/deadly")
     assert deadly["problems"] == ["trying it ended the process: killed by SIGABRT"]
@@ -121,7 +121,7 @@ def test_a_rule_that_kills_its_process_costs_only_itself(checked: subprocess.Com
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_check_of_a_rule_that_holds_is_exit_0_and_plain_text(mine: Path) -> None:
+def test_check_of_valid_rule_is_exit_0_and_plain_text(mine: Path) -> None:
     done = rules("check", "greater", "--rules-from", mine, "--draws", 60)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("✓ my-rules/greater  ")
@@ -130,7 +130,7 @@ def test_check_of_a_rule_that_holds_is_exit_0_and_plain_text(mine: Path) -> None
 
 
 @pytest.mark.slow
-def test_show_has_the_declaration_and_an_example_that_was_really_made(mine: Path) -> None:
+def test_show_has_declaration_and_executed_example(mine: Path) -> None:
     page = json.loads(rules("show", "greater", "--rules-from", mine, "--format", "json").stdout)
     assert (page["name"], page["left"], page["right"]) == ("my-rules/greater", "x > y", "~(x <= y)")
     assert page["guards"] == ["x, y: floating", "x, y: free of NaN"]
@@ -143,17 +143,19 @@ def test_show_has_the_declaration_and_an_example_that_was_really_made(mine: Path
 
 
 @pytest.mark.slow
-def test_show_of_every_family_shows_an_example() -> None:
+def test_show_has_example_for_every_family() -> None:
     from eqfuzz.rewrite.proof.demonstration import demonstrate
     from eqfuzz.rewrite.rules.library import shipped_rules
 
     firsts = {rule.family: rule for rule in reversed(shipped_rules())}
-    problems = {rule.name: made for rule in firsts.values() if isinstance(made := demonstrate(rule), str)}
+    problems = {
+        rule.name: demonstration for rule in firsts.values() if isinstance(demonstration := demonstrate(rule), str)
+    }
     assert problems == {}
 
 
 @pytest.mark.parametrize("tool", ["", "list", "show", "check", "explain"])
-def test_help_of_the_tools_imports_nothing_heavy(tool: str) -> None:
+def test_help_of_rules_verbs_imports_nothing_heavy(tool: str) -> None:
     script = (
         "import sys\n"
         "from eqfuzz.cli import main\n"
@@ -167,7 +169,7 @@ def test_help_of_the_tools_imports_nothing_heavy(tool: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_the_list_has_tags_and_counts() -> None:
+def test_list_has_tags_and_counts() -> None:
     lines = events_of(rules("list", "layout", "--format", "json"))
     tagged = [line["name"] for line in lines if "layout" in line["tags"]]
     assert tagged
@@ -179,7 +181,7 @@ def test_the_list_has_tags_and_counts() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["show", "add_functon"], "did you mean 'operators/add_function'?"),
         (["show", "operators/add_functon"], "did you mean 'operators/add_function'?"),
@@ -191,10 +193,10 @@ def test_the_list_has_tags_and_counts() -> None:
         (["explain", "add_function", "no-such-seed.py"], "no-such-seed.py: no such file"),
     ],
 )
-def test_what_is_not_there_is_one_line_and_exit_2(arguments: list[str], told: str) -> None:
+def test_missing_rule_or_file_is_one_line_and_exit_2(arguments: list[str], message: str) -> None:
     done = rules(*arguments)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
 
@@ -205,7 +207,7 @@ def seed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_explain_tells_where_it_applies_and_why_not_elsewhere(mine: Path, seed: Path) -> None:
+def test_explain_has_matches_and_near_misses(mine: Path, seed: Path) -> None:
     done = rules("explain", "greater", seed, "--rules-from", mine, "--format", "json")
     assert done.returncode == 0, done.stderr
     match, miss, summary = events_of(done)
@@ -221,7 +223,7 @@ def test_explain_tells_where_it_applies_and_why_not_elsewhere(mine: Path, seed: 
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_explain_in_words(mine: Path, seed: Path) -> None:
+def test_explain_prints_matches_and_near_misses(mine: Path, seed: Path) -> None:
     text = rules("explain", "my-rules/greater", seed, "--rules-from", mine).stdout
     assert "first = ~(x <= y)" in text
     assert "(y is y / 0.0 * 0.0)" in text
@@ -232,7 +234,7 @@ def test_explain_in_words(mine: Path, seed: Path) -> None:
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("rule", "told"),
+    ("rule", "message"),
     [
         ("pow_half_is_sqrt", "the left side occurs nowhere: no binary operation in the code under test is one"),
         pytest.param(
@@ -243,32 +245,32 @@ def test_explain_in_words(mine: Path, seed: Path) -> None:
         pytest.param("counted", "it looks at every for: there is none in the code under test", marks=pytest.mark.long),
     ],
 )
-def test_explain_says_when_there_is_nothing_at_all(mine: Path, seed: Path, rule: str, told: str) -> None:
+def test_explain_states_that_nothing_matches(mine: Path, seed: Path, rule: str, message: str) -> None:
     done = rules("explain", rule, seed, "--rules-from", mine)
     assert done.returncode == 0
-    assert told in " ".join(done.stdout.split())
+    assert message in " ".join(done.stdout.split())
 
 
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("raise ValueError('no')", "raises in eager: ValueError: no"),
         ("import os; os.abort()", "killed by SIGABRT in eager"),
     ],
 )
-def test_explain_of_an_invalid_seed_is_one_line_and_exit_2(tmp_path: Path, body: str, told: str) -> None:
+def test_explain_of_invalid_seed_is_one_line_and_exit_2(tmp_path: Path, body: str, message: str) -> None:
     path = write(tmp_path, "bad.py", f"def program(x):\n    {body}\n\n\ndef inputs(rng):\n    yield (rng.normal(2),)\n")
     done = rules("explain", "pow_half_is_sqrt", path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("runner", ["stock", pytest.param("spawn", marks=pytest.mark.long)])
-def test_own_rules_reach_the_children(mine: Path, seed: Path, tmp_path: Path, runner: str) -> None:
+def test_user_rules_reach_child_processes(mine: Path, seed: Path, tmp_path: Path, runner: str) -> None:
     own = ("--rules-from", mine, "--rules", "my-rules/greater", "--runner", runner)
     run = mutate(seed, *own, "--dry-run", out=tmp_path / "out")
     assert run.code == 0, run.errors
@@ -277,7 +279,7 @@ def test_own_rules_reach_the_children(mine: Path, seed: Path, tmp_path: Path, ru
 
 
 @pytest.mark.slow
-def test_diff_tells_sites_and_variants_and_runs_none_of_them(mine: Path, seed: Path, tmp_path: Path) -> None:
+def test_diff_emits_sites_and_variants_and_runs_no_variant(mine: Path, seed: Path, tmp_path: Path) -> None:
     own = ("--rules-from", mine, "--rules", "my-rules/greater*", "--variants", "0")
     run = mutate(seed, *own, "--dry-run", "--diff", out=tmp_path / "out")
     assert run.code == 0, run.errors
@@ -309,7 +311,7 @@ def test_diff_in_text_shows_sites_and_diffs(mine: Path, seed: Path, tmp_path: Pa
     assert "\x1b" not in done.stdout
 
 
-def test_the_table_shows_statements_as_if_they_stood_alone() -> None:
+def test_table_dedents_statements() -> None:
     steps = [
         RewriteStep("a/peeled", 2, "for k in a:\n        f(k)", "for k in b:\n        f(k)\n    k = 2\n    f(k)"),
         RewriteStep("a/unrolled", 2, "for k in a:\n        f(k)", "k = 0\n    f(k)"),
@@ -323,7 +325,7 @@ def test_the_table_shows_statements_as_if_they_stood_alone() -> None:
     assert [row[width:].rstrip() for row in rows] == ["for k in b:", "    f(k)", "k = 2", "f(k)", "k = 0", "f(k)"]
 
 
-def test_diff_goes_with_dry_run() -> None:
+def test_diff_requires_dry_run() -> None:
     result = CliRunner().invoke(app, ["mutate", "--diff"])
     assert result.exit_code == 2
     assert "--dry-run" in result.stderr
@@ -371,7 +373,7 @@ def newcomer(tmp_path: Path) -> tuple[Path, dict[str, str]]:
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_the_page_for_newcomers_works_as_written(newcomer: tuple[Path, dict[str, str]]) -> None:
+def test_first_rule_page_works_as_written(newcomer: tuple[Path, dict[str, str]]) -> None:
     folder, environment = newcomer
     last, ran = 0, []
     for language, text in blocks_of(PAGE):
@@ -393,7 +395,7 @@ def test_the_page_for_newcomers_works_as_written(newcomer: tuple[Path, dict[str,
 
 
 @pytest.mark.slow
-def test_the_examples_of_the_reference_hold(tmp_path: Path) -> None:
+def test_examples_of_reference_page_hold(tmp_path: Path) -> None:
     texts = [text for language, text in blocks_of(DOCS / "reference" / "writing-rules.md") if language == "python"]
     for number, text in enumerate(texts):
         (tmp_path / f"example_{number}.py").write_text(text, encoding="utf-8")

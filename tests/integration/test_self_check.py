@@ -14,7 +14,7 @@ from tests.commandline import eqfuzz, write
 
 
 @pytest.mark.slow
-def test_the_quick_check_passes(tmp_path):
+def test_quick_check_passes(tmp_path):
     done = eqfuzz("self-check", "--format", "json", "--out", tmp_path / "kernels")
     assert done.returncode == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
@@ -25,19 +25,19 @@ def test_the_quick_check_passes(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_a_check_without_the_fault_it_expects_fails(tmp_path, monkeypatch):
+def test_check_fails_without_expected_fault(tmp_path, monkeypatch):
     from eqfuzz.mutate import self_check
 
     monkeypatch.setattr(self_check, "FAULTY", self_check.DEFAULT_CONFIG)
-    told = []
-    summary = quick_check(told.append, tmp_path)
+    events = []
+    summary = quick_check(events.append, tmp_path)
     assert not summary.passed
     assert summary.failed == ["a planted compiler fault is found"]
-    assert [event.passed for event in told if isinstance(event, SelfCheckStep)] == [True, False, True]
+    assert [event.passed for event in events if isinstance(event, SelfCheckStep)] == [True, False, True]
 
 
 @pytest.mark.slow
-def test_a_long_run_does_not_start_with_an_oracle_that_fails(tmp_path, monkeypatch):
+def test_run_does_not_start_if_oracle_fails_check(tmp_path, monkeypatch):
     from eqfuzz.mutate import run as mutate
     from eqfuzz.mutate.settings import Settings
 
@@ -48,18 +48,18 @@ def test_a_long_run_does_not_start_with_an_oracle_that_fails(tmp_path, monkeypat
     monkeypatch.setattr(mutate, "quick_steps", lambda pool: iter(steps))
     monkeypatch.setattr(mutate, "MANY_SEEDS", 1)
     write(tmp_path, "seed.py", "def program(x): return x\ndef inputs(rng): yield rng.normal(2)\n")
-    told = []
+    events = []
     settings = Settings(paths=(tmp_path / "seed.py",), out=tmp_path / "out")
-    summary = mutate.run(settings, told.append)
+    summary = mutate.run(settings, events.append)
     assert summary.errors == ["the self-check fails, so nothing was run: a fault is found: no"]
-    assert [event.name for event in told] == ["start", "step", "step", "summary"]
-    told.clear()
+    assert [event.name for event in events] == ["start", "step", "step", "summary"]
+    events.clear()
     monkeypatch.setattr(mutate, "MANY_SEEDS", 2)
-    mutate.run(dataclasses.replace(settings, dry_run=True), told.append)
-    assert "step" not in [event.name for event in told]
+    mutate.run(dataclasses.replace(settings, dry_run=True), events.append)
+    assert "step" not in [event.name for event in events]
 
 
-def test_pairs_count_what_was_said():
+def test_pairs_count_verdicts():
     pairs = Pairs(COMPILED)
     kinds = (
         VerdictKind.AGREE,
@@ -75,7 +75,7 @@ def test_pairs_count_what_was_said():
     assert pairs.doubts == {"a.py": 1}
 
 
-def test_tables_have_a_row_for_each_count():
+def test_tables_have_row_per_count():
     row = {"fault": "zeroed", "dtype": "float32", "group": "outputs", "planted": 4, "seen": {"eqfuzz": 4}, "missed": {}}
     assert recall_table({"rows": [row, {**row, "dtype": "float64"}]}).row_count == 2
     crying = {"float32": {"assert_close": 3}}

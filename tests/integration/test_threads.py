@@ -1,4 +1,4 @@
-"""Cells with several threads: in forks of a process that has one, and what is wrong there only is found and told."""
+"""Cells with several threads: in forks of a single-threaded process; faults that only they show are found."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ UNFOLDED = """
 
 
 @pytest.mark.parametrize("runner", ["fast", pytest.param("stock", marks=pytest.mark.long)])
-def test_threads_come_in_forks_of_what_has_one_and_cost_nobody_else_anything(tmp_path, runner):
+def test_threaded_cells_are_forks_and_affect_no_other_cell(tmp_path, runner):
     """Further cells are forked after those with threads, of backends that would run in the case's process too."""
     seed = write(tmp_path, "seed.py", SEED)
     configs = "aot_eager@2,inductor@4,inductor,inductor-dynamic@3"
@@ -55,7 +55,7 @@ def test_threads_come_in_forks_of_what_has_one_and_cost_nobody_else_anything(tmp
         assert "num_threads(3)" in sources
 
 
-def test_what_is_wrong_with_threads_only_is_found_and_its_script_says_how_many(tmp_path):
+def test_fault_with_threads_only_has_script_with_thread_count(tmp_path):
     seed, preload = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", WITH_THREADS)
     out = tmp_path / "out"
     run = mutate(seed, "--threaded", 1, "--variants", 1, "--preload", preload, out=out)
@@ -66,15 +66,15 @@ def test_what_is_wrong_with_threads_only_is_found_and_its_script_says_how_many(t
     text = (out / "findings" / finding["id"] / "repro.py").read_text()
     count = int(config.removeprefix("inductor@"))
     assert f"torch.set_num_threads({count})" in text
-    shown = eqfuzz("show", finding["id"], "--out", out)
-    assert f"{count}; with one: agree" in shown.stdout, shown.stderr
+    output = eqfuzz("show", finding["id"], "--out", out)
+    assert f"{count}; with one: agree" in output.stdout, output.stderr
     replayed = eqfuzz("replay", finding["id"], "--out", out)
     assert replayed.returncode == 1, replayed.stderr
     assert "STILL FAILING" in replayed.stdout, replayed.stderr
 
 
 @pytest.mark.skipif(not this_release().fits(">=2.13,<2.14"), reason="right on this torch")
-def test_a_gradient_that_several_threads_sum_at_once(tmp_path):
+def test_gradient_summed_by_several_threads_is_wrong(tmp_path):
     seed = write(tmp_path, "seed.py", UNFOLDED)
     run = mutate(seed, "--config", "inductor,inductor@2", "--strategy", "none", out=tmp_path / "out")
     kinds = {e["config"]: e["verdict"]["kind"] for e in run.of("cell")}
@@ -84,7 +84,7 @@ def test_a_gradient_that_several_threads_sum_at_once(tmp_path):
     assert len(run.of("finding")) == 1
 
 
-def test_correct_runs_with_several_threads_are_not_told_apart(tmp_path):
+def test_correct_runs_with_several_threads_agree(tmp_path):
     measuring = Calibration(tmp_path, lambda _: None, Sizes(threaded=6), jobs=1, seed=0)
     names = ("relu_residual", "logsumexp")
     measuring.programs = [p for p in measuring.programs if p.name.rpartition("/")[2].removesuffix(".py") in names]

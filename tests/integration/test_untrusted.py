@@ -35,32 +35,32 @@ WRITES = GOOD.replace("return", "open('/usr/new', 'w'); return")
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(found().level is SandboxLevel.NONE, reason=f"no sandbox here: {found().lacks}")
-def test_they_are_judged_in_the_sandbox(tmp_path: Path) -> None:
+def test_untrusted_seeds_run_in_sandbox(tmp_path: Path) -> None:
     for name, text in {"good.py": GOOD, "curious.py": CURIOUS, "own.py": WRITES}.items():
         write(tmp_path / "seeds", name, HEADER + text)
-    kept = tmp_path / "kept"
+    variants = tmp_path / "kept"
     options = ("--variants", 1, "--rules", "elementary-functions/*")
-    done = mutate(tmp_path / "seeds", *options, "--keep-variants", kept, out=tmp_path / "out")
+    done = mutate(tmp_path / "seeds", *options, "--keep-variants", variants, out=tmp_path / "out")
     assert done.code == 0, done.errors
     assert done.kinds("good.py") == {"agree"}
     assert "policy: imports os" in done.of("invalid", "curious.py")[0]["reason"]
     assert "policy: `open` is not for seeds" in done.of("invalid", "own.py")[0]["reason"]
-    assert all(read_program(path).untrusted for path in kept.glob("*.py"))
-    assert list(kept.glob("*.py"))
+    assert all(read_program(path).untrusted for path in variants.glob("*.py"))
+    assert list(variants.glob("*.py"))
     assert not (tmp_path / "out" / "cache" / "kernels").exists()
 
 
 @pytest.fixture
 def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = SandboxSupport(
+    support = SandboxSupport(
         SandboxLevel.NONE, "bubblewrap is not installed (`apt install bubblewrap`); the kernel has no Landlock"
     )
-    monkeypatch.setattr(launcher, "found", lambda: known)
+    monkeypatch.setattr(launcher, "found", lambda: support)
 
 
 @pytest.mark.usefixtures("no_sandbox")
 @pytest.mark.parametrize(("header", "options"), [(HEADER, {}), ("", {"untrusted": True})])
-def test_without_a_sandbox_they_are_refused(header: str, options: dict[str, Any], tmp_path: Path) -> None:
+def test_untrusted_seeds_are_refused_without_sandbox(header: str, options: dict[str, Any], tmp_path: Path) -> None:
     seed = write(tmp_path, "seed.py", header + GOOD)
     settings = Settings((seed,), tmp_path / "out", dry_run=True, variants=1)
     with pytest.raises(UsageError, match=r"no sandbox for untrusted seeds: bubblewrap is not installed .*--unsafe"):
@@ -69,14 +69,14 @@ def test_without_a_sandbox_they_are_refused(header: str, options: dict[str, Any]
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_sandbox")
-def test_unsafe_lets_them_run(tmp_path: Path) -> None:
+def test_unsafe_runs_untrusted_seeds_without_sandbox(tmp_path: Path) -> None:
     seed = write(tmp_path, "seed.py", HEADER + GOOD)
     settings = Settings((seed,), tmp_path / "out", dry_run=True, variants=1, unsafe=True)
     summary = run(settings, lambda event: None)
     assert (summary.invalid, summary.errors) == (0, [])
 
 
-def test_a_seed_is_not_run_on_cuda(tmp_path: Path) -> None:
+def test_untrusted_seed_is_not_run_on_cuda(tmp_path: Path) -> None:
     events: list[Any] = []
     seed = write(tmp_path, "seed.py", HEADER + GOOD)
     settings = Settings((seed,), tmp_path / "out", dry_run=True, devices=("cpu", "cuda"), runner="spawn")

@@ -85,7 +85,7 @@ def run_tampered(tmp_path, source, body, *arguments):
         for kind in CASES
     ],
 )
-def test_tampered_compilers_are_told_on(tmp_path, kind):
+def test_tampered_compiler_has_expected_verdict(tmp_path, kind):
     source, body = CASES[kind]
     run = run_tampered(tmp_path, source, body)
     assert run.kinds() == {kind}, run.errors
@@ -105,14 +105,14 @@ def test_tampered_compilers_are_told_on(tmp_path, kind):
 
 
 @pytest.mark.long
-def test_what_is_wrong_on_the_stock_path_is_a_finding_whatever_was_wrong_where_kernels_are_built_together(tmp_path):
+def test_finding_is_judged_on_stock_path(tmp_path):
     run = run_tampered(tmp_path, PLAIN, ONCE_OTHERWISE.format(mark=str(tmp_path / "seen")))
     assert run.code == 1, run.errors
     assert run.kinds() == {"wrong-metadata"}, run.errors
 
 
 @pytest.mark.long
-def test_side_effects_that_compilation_loses(tmp_path):
+def test_lost_side_effects_are_findings(tmp_path):
     source = """
         import torch
         def program(x):
@@ -125,7 +125,7 @@ def test_side_effects_that_compilation_loses(tmp_path):
     assert run.code == 1
 
 
-def test_a_rule_that_is_wrong_in_eager_is_suspected_and_no_compiler_bug_is_claimed(tmp_path):
+def test_rule_wrong_in_eager_is_suspected(tmp_path):
     seed = write(tmp_path, "seed.py", PLAIN)
     preload = write(
         tmp_path,
@@ -145,7 +145,7 @@ def test_a_rule_that_is_wrong_in_eager_is_suspected_and_no_compiler_bug_is_claim
     assert run.summary["verdicts"]["suspect-rule"] == len(suspected)
 
 
-def test_what_the_compiler_declines_is_counted_not_reported(tmp_path):
+def test_unsupported_program_is_counted_but_no_finding(tmp_path):
     seed = write(
         tmp_path,
         "seed.py",
@@ -163,7 +163,7 @@ def test_what_the_compiler_declines_is_counted_not_reported(tmp_path):
 
 
 @pytest.mark.long
-def test_differences_that_rounding_alone_can_make_are_inconclusive(tmp_path):
+def test_differences_within_rounding_are_inconclusive(tmp_path):
     source = """
         import torch
         def program(x):
@@ -177,7 +177,7 @@ def test_differences_that_rounding_alone_can_make_are_inconclusive(tmp_path):
 
 
 @pytest.mark.long
-def test_exceptions_of_the_seed_itself_agree(tmp_path):
+def test_exceptions_of_seed_agree(tmp_path):
     seed = write(
         tmp_path,
         "seed.py",
@@ -200,7 +200,7 @@ def test_exceptions_of_the_seed_itself_agree(tmp_path):
     assert run.code == 0
 
 
-def test_what_a_list_that_is_an_argument_loses_is_a_finding(tmp_path):
+def test_change_lost_from_list_argument_is_finding(tmp_path):
     seed = write(
         tmp_path,
         "seed.py",

@@ -10,7 +10,7 @@ SEED = "import torch\ndef program(x): return x + 1\ndef inputs(rng): yield rng.n
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["tuples"], "PATHS"),
         (["tuples", "nowhere.py"], "nowhere.py: no such file"),
@@ -26,7 +26,7 @@ SEED = "import torch\ndef program(x): return x + 1\ndef inputs(rng): yield rng.n
         (["tupels", "SEED"], "Did you mean 'tuples'?"),
     ],
 )
-def test_bad_input_is_one_line_and_2(tmp_path, capfd, arguments, told):
+def test_bad_input_is_one_line_and_exit_2(tmp_path, capfd, arguments, message):
     seed = tmp_path / "seed.py"
     seed.write_text(SEED)
     places = {"SEED": str(seed), "OUT": str(tmp_path / "out")}
@@ -36,12 +36,12 @@ def test_bad_input_is_one_line_and_2(tmp_path, capfd, arguments, told):
     result = CliRunner().invoke(app, ["config", *arguments])
     errors = result.stderr + capfd.readouterr().err
     assert result.exit_code == 2, (result.exit_code, errors, result.exception)
-    assert told in errors, errors
+    assert message in errors, errors
     assert len(errors.strip().splitlines()) == 1, errors
     assert not result.stdout
 
 
-def test_a_broken_state_is_one_line_and_2(tmp_path):
+def test_unreadable_state_is_one_line_and_exit_2(tmp_path):
     seed = tmp_path / "seed.py"
     seed.write_text(SEED)
     (tmp_path / "config-state.json").write_text("{")
@@ -50,7 +50,7 @@ def test_a_broken_state_is_one_line_and_2(tmp_path):
     assert "config-state.json: cannot be read" in result.stderr
 
 
-def test_a_torch_without_a_sampler_costs_one_line(tmp_path, monkeypatch):
+def test_torch_without_sampler_is_one_line_and_exit_2(tmp_path, monkeypatch):
     monkeypatch.setattr(source_tree, "FUZZER", "_inductor/no_fuzzer.py")
     result = CliRunner().invoke(app, ["config", "tuples", str(tmp_path)])
     assert result.exit_code == 2

@@ -20,7 +20,7 @@ REWRITTEN = finding_of(VerdictKind.COMPILER_CRASH, rules=("algebra/commute",))
 BOTH = finding_of(
     VerdictKind.WRONG_GRADIENT, rules=("algebra/commute",), cells={"C(P)": "wrong-result", "C(P')": "wrong-gradient"}
 )
-"""The original's values are wrong in another place: no find of the rewrite's."""
+"""The original's values are wrong in another place: no finding of the rewrite."""
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def out(tmp_path):
     return tmp_path
 
 
-def test_all_are_listed_with_their_place(out):
+def test_findings_are_listed_with_rule_and_component(out):
     result = call("findings", "--out", str(out))
     assert result.exit_code == 1
     for finding in (PLAIN, REWRITTEN):
@@ -47,34 +47,34 @@ def test_all_are_listed_with_their_place(out):
         (["--kind", "hang"], []),
     ],
 )
-def test_some_are_listed(out, options, left):
+def test_findings_are_filtered(out, options, left):
     result = call("findings", "--out", str(out), "--format", "json", *options)
     assert [json.loads(line)["id"] for line in result.stdout.splitlines()] == [f.id for f in left]
     assert result.exit_code == int(bool(left))
 
 
-def test_none_is_said(tmp_path):
+def test_empty_list_of_findings_is_stated(tmp_path):
     result = call("findings", "--out", str(tmp_path))
     assert result.exit_code == 0
     assert result.stdout == "no findings\n"
 
 
-def test_what_was_blamed_later_is_shown(out):
+def test_blame_added_later_is_shown(out):
     keep(out / "findings" / PLAIN.id, dataclasses.replace(PLAIN, blame=Blame("inductor", "lowerings", 1, "amin")))
     assert "amin" in call("findings", "--out", str(out)).stdout
-    shown = call("show", PLAIN.id[:5], "--out", str(out)).stdout
-    assert "Inductor, lowerings: amin" in shown
-    assert "it differs" in shown
+    text = call("show", PLAIN.id[:5], "--out", str(out)).stdout
+    assert "Inductor, lowerings: amin" in text
+    assert "it differs" in text
 
 
 def test_show_as_one_object(out):
-    told = json.loads(call("show", REWRITTEN.id, "--out", str(out), "--format", "json").stdout)
-    assert told["id"] == REWRITTEN.id
-    assert told["ablation"]["shown"]["eager"] == "agree"
+    fields = json.loads(call("show", REWRITTEN.id, "--out", str(out), "--format", "json").stdout)
+    assert fields["id"] == REWRITTEN.id
+    assert fields["ablation"]["shown"]["eager"] == "agree"
 
 
 @pytest.mark.parametrize("verb", ["show", "blame", "reduce"])
-def test_what_cannot_be_read_is_one_line(out, verb):
+def test_unreadable_finding_is_one_line(out, verb):
     (out / "findings" / PLAIN.id / "repro.py").write_text("")
     (out / "findings" / PLAIN.id / "finding.json").write_text('{"id": 1')
     result = call(verb, PLAIN.id, "--out", str(out))
@@ -89,7 +89,7 @@ def test_no_such_run_is_one_line_and_exit_2(tmp_path):
     assert "no such folder" in result.stderr
 
 
-def test_a_stride_never_stands_above_a_wrong_number(out):
+def test_wrong_values_are_listed_before_wrong_metadata(out):
     strides = [
         finding_of(VerdictKind.WRONG_METADATA, fingerprint="metadata · Dynamo", device=f"d{n}") for n in range(3)
     ]
@@ -106,5 +106,5 @@ def test_a_stride_never_stands_above_a_wrong_number(out):
     assert len(listed) == 8
     by_kind = call("findings", "--out", str(out), "--sort", "kind").stdout
     assert by_kind.index("wrong-result") < by_kind.index("wrong-metadata")
-    shown = call("show", strides[0].id, "--out", str(out), "--format", "json").stdout
-    assert json.loads(shown)["severity"] == "metadata"
+    text = call("show", strides[0].id, "--out", str(out), "--format", "json").stdout
+    assert json.loads(text)["severity"] == "metadata"

@@ -23,13 +23,13 @@ def test_one_program_is_printed():
     assert result.exit_code == 0
     assert "def inputs(rng):" in result.stdout
     assert result.stdout == invoke("dag", "--seed", 7).stdout != invoke("dag", "--seed", 8).stdout
-    told = events_of(invoke("dag", "--seed", 7, "--format", "json"))
-    assert told[0]["source"] == result.stdout
-    assert told[0]["operators"]
-    assert told[-1]["event"] == "summary"
+    events = events_of(invoke("dag", "--seed", 7, "--format", "json"))
+    assert events[0]["source"] == result.stdout
+    assert events[0]["operators"]
+    assert events[-1]["event"] == "summary"
 
 
-def test_programs_land_in_the_folder(tmp_path):
+def test_programs_are_written_to_folder(tmp_path):
     result = invoke("dag", "--start", 3, "--count", 5, "--template", "mixed", "--out", tmp_path)
     assert result.exit_code == 0, result.stderr
     files = sorted((tmp_path / "programs").glob("*.py"))
@@ -43,14 +43,14 @@ def test_programs_land_in_the_folder(tmp_path):
 
 
 def test_events(tmp_path):
-    told = events_of(invoke("dag", "--count", 3, "--out", tmp_path, "--format", "json"))
-    assert [event["event"] for event in told] == ["program"] * 3 + ["summary"]
-    uses = sum(len(event["operators"]) for event in told[:3])
-    assert sum(told[-1]["operators"].values()) == uses
-    assert told[-1]["programs"] == 3
+    events = events_of(invoke("dag", "--count", 3, "--out", tmp_path, "--format", "json"))
+    assert [event["event"] for event in events] == ["program"] * 3 + ["summary"]
+    uses = sum(len(event["operators"]) for event in events[:3])
+    assert sum(events[-1]["operators"].values()) == uses
+    assert events[-1]["programs"] == 3
 
 
-def test_quiet_keeps_the_totals(tmp_path):
+def test_quiet_prints_only_totals(tmp_path):
     result = invoke("dag", "--count", 3, "--out", tmp_path, "--quiet")
     assert len(result.stdout.strip().splitlines()) == 1
     assert "3 programs" in result.stdout
@@ -78,12 +78,12 @@ def test_artifacts(tmp_path):
 @pytest.mark.parametrize("option", ["--supported-ops", "--op-weights"])
 def test_operators_are_chosen(option):
     value = "torch.add=50,torch.nn.functional.relu=50"
-    told = events_of(invoke("dag", "--seed", 1, option, value, "--format", "json"))[0]["operators"]
-    assert {"torch.add", "torch.nn.functional.relu"} & set(told)
+    events = events_of(invoke("dag", "--seed", 1, option, value, "--format", "json"))[0]["operators"]
+    assert {"torch.add", "torch.nn.functional.relu"} & set(events)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--template", "defualt"], "--template: no template 'defualt', did you mean 'default'?"),
         (["--template", "nowhere.toml"], "nowhere.toml: cannot be read"),
@@ -102,18 +102,18 @@ def test_operators_are_chosen(option):
         (["--count", "2", "--out", "FILE/x"], "--out"),
     ],
 )
-def test_bad_input_is_one_line_and_2(tmp_path, capfd, arguments, told):
+def test_bad_input_is_one_line_and_exit_2(tmp_path, capfd, arguments, message):
     file = tmp_path / "file"
     file.write_text("")
     result = invoke("dag", *(word.replace("FILE", str(file)) for word in arguments))
     errors = result.stderr + capfd.readouterr().err
     assert result.exit_code == 2, (result.exit_code, errors, result.exception)
-    assert told in errors, errors
+    assert message in errors, errors
     assert len(errors.strip().splitlines()) == 1, errors
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("depht = 3", "depht: Extra inputs are not permitted"),
         ("depth = 30", "depth: Input should be less than or equal to 20"),
@@ -127,16 +127,16 @@ def test_bad_input_is_one_line_and_2(tmp_path, capfd, arguments, told):
         ("others = 0", "mine.toml lets no operator in"),
     ],
 )
-def test_a_bad_template_is_one_line_and_2(tmp_path, text, told):
+def test_bad_template_is_one_line_and_exit_2(tmp_path, text, message):
     file = tmp_path / "mine.toml"
     file.write_text(text)
     result = invoke("dag", "--template", file)
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
 
 
-def test_operators_of_ones_own_that_are_broken(tmp_path):
+def test_broken_operator_file_is_one_line_and_exit_2(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("import nothing_of_that_name\n")
     result = invoke("ops", "--operators-from", file)
@@ -145,21 +145,21 @@ def test_operators_of_ones_own_that_are_broken(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("spelling", "needs", "told"),
+    ("form", "needs", "message"),
     [("{0}", "Needs(1 / 0)", "operator mine: ZeroDivisionError"), ("({0}", "Needs(out)", "'({0}' is not Python")],
 )
-def test_an_operator_that_breaks_down_is_one_line_and_2(tmp_path, spelling, needs, told):
+def test_operator_that_raises_is_one_line_and_exit_2(tmp_path, form, needs, message):
     file = tmp_path / "mine.py"
     file.write_text(
         "from eqfuzz.generate.dag.catalogue.operator import Needs, operator\n"
-        f'@operator("mine", "{spelling}", dtypes=["float32"])\n'
+        f'@operator("mine", "{form}", dtypes=["float32"])\n'
         "def mine(draw, out):\n"
         '    """Breaks down."""\n'
         f"    return {needs}\n"
     )
     result = invoke("dag", "--seed", 1, "--operators-from", file, "--supported-ops", "mine")
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
 
 

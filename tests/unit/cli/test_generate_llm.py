@@ -46,7 +46,7 @@ def test_bad_input_is_one_line(arguments, problem, monkeypatch, tmp_path):
     assert len(result.stderr.strip().splitlines()) == 1
 
 
-def test_a_dry_run_sends_nothing_and_needs_no_key(monkeypatch, tmp_path):
+def test_dry_run_sends_nothing_and_needs_no_key(monkeypatch, tmp_path):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("something is sent"))
     more = "--prompt", "paper,white-box,evolve,fill-in", "--count", 8, "--dry-run", "--budget", 1, "--out", tmp_path
@@ -58,20 +58,20 @@ def test_a_dry_run_sends_nothing_and_needs_no_key(monkeypatch, tmp_path):
     assert events[1]["part"]
     assert 0 < events[-1]["dollars"] < events[-1]["at_most"]
     assert events[-1]["prompts"] == 8
-    shown = invoke("llm", "--model", "gpt-4o-mini", *more)
-    assert "nothing was sent" in shown.stdout
-    assert "You are a Python code generator" in shown.stdout
+    output = invoke("llm", "--model", "gpt-4o-mini", *more)
+    assert "nothing was sent" in output.stdout
+    assert "You are a Python code generator" in output.stdout
     assert not list(tmp_path.iterdir())
 
 
-def test_lists():
+def test_prompts_and_parts_are_listed():
     assert "white-box" in invoke("prompts").stdout
     assert json.loads(invoke("prompts", "--format", "json").stdout.splitlines()[0])["request"]
-    shown = invoke("parts", "pass:post_grad.pointless*").stdout
-    assert "torch/_inductor/fx_passes/post_grad.py:" in shown
-    assert len(shown.splitlines()) == 1
+    output = invoke("parts", "pass:post_grad.pointless*").stdout
+    assert "torch/_inductor/fx_passes/post_grad.py:" in output
+    assert len(output.splitlines()) == 1
     assert json.loads(invoke("parts", "lowering:lowering.cat", "--format", "json").stdout)["operators"] == ["aten.cat"]
 
 
-def test_the_papers_transforms_are_ten():
+def test_paper_rules_are_ten():
     assert len(select(known_rules(), PAPER_RULES)) == 10

@@ -19,6 +19,7 @@ from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 
 SOURCE = "def program(x):\n    return x + 1\n\n\ndef inputs(rng):\n    yield (rng.uniform(4),)\n"
 
@@ -26,7 +27,7 @@ BAD = InvalidReason(reason="not valid Python: invalid syntax", count=1, seeds=["
 
 
 def summary(**changed: object) -> Summary:
-    given: dict[str, object] = {
+    fields: dict[str, object] = {
         "seed": 0,
         "seeds": 2,
         "invalid": 0,
@@ -44,19 +45,31 @@ def summary(**changed: object) -> Summary:
         "cpu_seconds": 1.0,
         "peak_mb": 512,
     }
-    return Summary(**{**given, **changed})  # type: ignore[arg-type]
+    return Summary(**{**fields, **changed})  # type: ignore[arg-type]
 
 
 def finding_made() -> FindingReported:
     program = Program("a.py", SOURCE, SeedFormat.EQFUZZ, "program", "program", "inputs(rng)")
     verdict = Verdict(VerdictKind.WRONG_RESULT, "output differs")
     cells = {"P": "runs", "C(P)": "wrong-result"}
-    made = Finding("ab12cd34ef", program, program, (), verdict, "cpu", "inductor", {}, cells, 0, {})
-    return FindingReported(index=0, finding=made, folder="eqfuzz-out/findings/ab12cd34ef", known=False)
+    finding = Finding(
+        id="ab12cd34ef",
+        original=program,
+        transformed=program,
+        derivation=(),
+        verdict=verdict,
+        device="cpu",
+        config="inductor",
+        settings={},
+        cells=cells,
+        also=0,
+        environment=FindingEnvironment(),
+    )
+    return FindingReported(index=0, finding=finding, folder="eqfuzz-out/findings/ab12cd34ef", known=False)
 
 
 class Faked:
-    """Stands in for ``run``: keeps the settings, tells some events, ends as asked."""
+    """Stands in for ``run``: keeps the settings, emits some events, ends as given."""
 
     def __init__(self, end: Summary | BaseException, *events: object) -> None:
         self.end = end
@@ -129,20 +142,20 @@ def test_no_valid_seed_names_the_first_reason(mutate):
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (campaign.UsageError("seeds: no such file or folder"), "eqfuzz: seeds: no such file or folder\n"),
         (RunnerFailed("fault.py:3: ValueError: no\nsecond line"), "fault.py:3: ValueError: no second line"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_2(mutate, error, told):
+def test_bad_input_is_one_line_and_exit_2(mutate, error, message):
     result, _ = mutate(error)
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_an_internal_error_is_one_line_with_the_place_of_its_traceback(mutate, tmp_path):
+def test_internal_error_is_one_line_with_path_of_traceback(mutate, tmp_path):
     result, _ = mutate(KeyError("no such\nthing"), "--out", "there")
     assert result.exit_code == 3
     (line,) = result.stderr.splitlines()
@@ -153,22 +166,22 @@ def test_an_internal_error_is_one_line_with_the_place_of_its_traceback(mutate, t
     assert "Traceback" not in result.output
 
 
-def test_an_internal_error_is_kept_even_where_out_cannot_be_written(mutate, tmp_path):
+def test_traceback_goes_to_temporary_folder_if_out_is_not_writable(mutate, tmp_path):
     (tmp_path / "file").write_text("in the way")
     result, _ = mutate(ValueError("odd"), "--out", "file")
     assert result.exit_code == 3
-    kept = Path(result.stderr.partition("traceback in ")[2].strip().rstrip(")"))
-    assert "ValueError: odd" in kept.read_text()
-    kept.unlink()
+    file = Path(result.stderr.partition("traceback in ")[2].strip().rstrip(")"))
+    assert "ValueError: odd" in file.read_text()
+    file.unlink()
 
 
-def test_ctrl_c_outside_of_the_run_is_130_without_a_traceback(mutate):
+def test_ctrl_c_outside_of_run_is_130_without_traceback(mutate):
     result, _ = mutate(KeyboardInterrupt())
     assert result.exit_code == 130
     assert "Traceback" not in result.output
 
 
-def test_a_termination_signal_ends_the_run_as_ctrl_c_does(monkeypatch, tmp_path):
+def test_sigterm_ends_run_as_ctrl_c_does(monkeypatch, tmp_path):
     def run(settings, handler):
         try:
             os.kill(os.getpid(), signal.SIGTERM)
@@ -185,7 +198,7 @@ def test_a_termination_signal_ends_the_run_as_ctrl_c_does(monkeypatch, tmp_path)
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_a_reader_that_went_away_ends_the_run_without_a_traceback(mutate, monkeypatch):
+def test_closed_pipe_ends_run_without_traceback(mutate, monkeypatch):
     monkeypatch.setattr(os, "dup2", lambda *_: None)  # not the test runner's own stdout
     result, _ = mutate(BrokenPipeError())
     assert result.exit_code == 130
@@ -193,7 +206,7 @@ def test_a_reader_that_went_away_ends_the_run_without_a_traceback(mutate, monkey
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--config", "inducter"], "did you mean 'inductor'?"),
         (["--config", "inductor,nonesuch"], "no configuration 'nonesuch'"),
@@ -209,11 +222,11 @@ def test_a_reader_that_went_away_ends_the_run_without_a_traceback(mutate, monkey
         (["--no-such-option"], "--no-such-option"),
     ],
 )
-def test_bad_options_are_one_line_on_stderr_and_exit_2(mutate, arguments, told):
+def test_bad_options_are_one_line_on_stderr_and_exit_2(mutate, arguments, message):
     result, settings = mutate(summary(), *arguments)
     assert result.exit_code == 2
     assert settings is None
-    assert told in result.stderr
+    assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert result.stdout == ""
 
@@ -226,7 +239,7 @@ def test_cuda_without_a_device_is_one_line_and_exit_2(mutate, monkeypatch):
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_no_rule_fits_is_told_with_a_suggestion(monkeypatch, tmp_path):
+def test_unknown_rule_has_suggestion(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.py").write_text(SOURCE)
     result = CliRunner().invoke(app, ["mutate", "a.py", "--rules", "operators/add_functoin"])
@@ -235,7 +248,7 @@ def test_no_rule_fits_is_told_with_a_suggestion(monkeypatch, tmp_path):
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_a_path_that_does_not_exist_is_named(monkeypatch, tmp_path):
+def test_missing_path_is_named(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["mutate", "no-such-folder"])
     assert (result.exit_code, result.stderr) == (2, "eqfuzz: no-such-folder: no such file or folder\n")
@@ -280,9 +293,9 @@ def test_every_option_reaches_the_settings(mutate, monkeypatch, tmp_path):
     )
 
 
-@pytest.mark.parametrize(("given", "count"), [("all", 10), ("aot_eager,aot_eager", 1)])
-def test_configurations_by_name(mutate, given, count):
-    _, settings = mutate(summary(), "--config", given)
+@pytest.mark.parametrize(("names", "count"), [("all", 10), ("aot_eager,aot_eager", 1)])
+def test_configurations_by_name(mutate, names, count):
+    _, settings = mutate(summary(), "--config", names)
     assert settings is not None
     assert len(settings.configs) == count
 
@@ -306,12 +319,12 @@ def test_text_shows_the_finding_and_the_totals(mutate):
     assert "1 finding in 1 bucket in eqfuzz-out/findings" in result.stdout
 
 
-@pytest.mark.parametrize(("level", "told"), [("debug", True), ("DEBUG", True), ("info", False)])
-def test_step_timings_are_logged_to_stderr_at_debug(mutate, level, told):
+@pytest.mark.parametrize(("level", "message"), [("debug", True), ("DEBUG", True), ("info", False)])
+def test_step_timings_are_logged_to_stderr_at_debug(mutate, level, message):
     events = (
         SeedStarted(index=0, seed="a.py"),
         SeedDone(index=0, seed="a.py", seconds=2.0, cpu_seconds=1.5, timings={"load": 0.25, "compile": 1.0}),
     )
     result, _ = mutate(summary(), "--log-level", level, events=events)
-    assert ("a.py: 2.000 s wall, 1.500 s CPU (load 0.250, compile 1.000)" in result.stderr) == told
+    assert ("a.py: 2.000 s wall, 1.500 s CPU (load 0.250, compile 1.000)" in result.stderr) == message
     assert "load 0.250" not in result.stdout

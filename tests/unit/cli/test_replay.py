@@ -89,7 +89,7 @@ def table(result):
         (["aa"], {"aa": "FIXED"}, 0),
     ],
 )
-def test_many_are_replayed(out, options, statuses, code):
+def test_several_findings_are_replayed(out, options, statuses, code):
     ended, replayed, summary = events(*options)
     assert (ended, {event["id"][:2]: event["status"] for event in replayed}) == (code, statuses)
     assert sum(summary.get(status, 0) for status in ("FIXED", "STILL FAILING", "ERROR")) == len(replayed)
@@ -97,7 +97,7 @@ def test_many_are_replayed(out, options, statuses, code):
     assert {(event["torch"], event["build"]) for event in replayed} == {(ours.release, ours.build)}
 
 
-def test_each_finding_has_an_event_for_each_interpreter(out, newer):
+def test_each_finding_has_one_event_per_interpreter(out, newer):
     code, replayed, summary = events("--bucket", bucket_id(MINIMUM), "--python", sys.executable, "--python", newer)
     assert code == 1
     ours = this_release()
@@ -115,14 +115,14 @@ def test_each_finding_has_an_event_for_each_interpreter(out, newer):
     assert (summary["FIXED"], summary["STILL FAILING"]) == (3, 1)
 
 
-def test_a_nightly_has_its_revision(out, tmp_path):
+def test_event_of_nightly_has_git_revision(out, tmp_path):
     nightly = interpreter(tmp_path, "nightly", "2.17.0.dev20261120+cpu")
     _, (event,), _ = events("aa", "--python", nightly)
     assert (event["torch"], event["build"], event["git"]) == ("2.17.0.dev20261120", "cpu", "d0f2af8")
 
 
 @pytest.mark.parametrize("width", ["80", "100"])
-def test_a_table_has_a_row_for_each_bucket_and_a_column_for_each_torch(out, newer, width, monkeypatch):
+def test_table_has_row_per_bucket_and_column_per_torch(out, newer, width, monkeypatch):
     monkeypatch.setenv("COLUMNS", width)
     result = call("replay", "--all", "--out", "out", "--python", sys.executable, "--python", newer)
     assert result.exit_code == 1
@@ -140,7 +140,7 @@ def test_a_table_has_a_row_for_each_bucket_and_a_column_for_each_torch(out, newe
     assert "2.16.0 cu134: 2 fixed, 2 still failing" in result.stdout.splitlines()
 
 
-def test_one_finding_with_several_interpreters_is_a_table_too(out, newer):
+def test_one_finding_with_several_interpreters_is_a_table(out, newer):
     result = call("replay", "cc", "--out", "out", "--python", sys.executable, "--python", newer)
     _, (row, *_) = table(result)
     assert result.exit_code == 1
@@ -148,13 +148,13 @@ def test_one_finding_with_several_interpreters_is_a_table_too(out, newer):
     assert "wrong-result" in row
 
 
-def test_all_are_fixed_where_every_interpreter_says_so(out, newer):
+def test_exit_code_is_0_only_if_fixed_for_every_interpreter(out, newer):
     for python, code in ((newer, 0), (sys.executable, 1)):
         result = call("replay", "--bucket", bucket_id(MINIMUM), "--out", "out", "--python", newer, "--python", python)
         assert result.exit_code == code, result.stdout
 
 
-def test_a_script_that_breaks_down_outweighs_the_others(out, newer):
+def test_failing_script_decides_exit_code(out, newer):
     break_down(out, "aa00000001")
     result = call("replay", "--all", "--out", "out", "--python", sys.executable, "--python", newer)
     assert result.exit_code == 3
@@ -169,7 +169,7 @@ def test_a_script_that_breaks_down_outweighs_the_others(out, newer):
     assert rows[0].split()[:2] == [bucket_id(MINIMUM), "error"]
 
 
-def test_the_same_interpreter_twice_is_one_and_two_with_one_torch_are_numbered(out, tmp_path, newer):
+def test_interpreters_with_same_torch_are_numbered(out, tmp_path, newer):
     result = call("replay", "--bucket", bucket_id(MAXIMUM), "--out", "out", "--python", newer, "--python", newer)
     assert result.stdout.count("still failing") == 2  # the row's, and the interpreter's
     again = interpreter(tmp_path, "again", "2.16.0", "13.4")
@@ -177,7 +177,7 @@ def test_the_same_interpreter_twice_is_one_and_two_with_one_torch_are_numbered(o
     assert f"2.16.0 cu134 (2): 1 still failing  {again}" in result.stdout.splitlines()
 
 
-def test_many_interpreters_break_no_names_at_80_columns(out, tmp_path, monkeypatch):
+def test_names_are_not_broken_at_80_columns(out, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     versions = ["2.6.0+cpu", "2.8.0+cu128", "2.10.0+rocm6.4", "2.13.0+xpu", "2.17.0.dev20261120+cu132"]
     for number in (3, 5):
@@ -192,7 +192,7 @@ def test_many_interpreters_break_no_names_at_80_columns(out, tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("options", [["--all"], ["aa"], ["--all", "--format", "json"]])
-def test_a_python_without_torch_is_one_line_before_anything_runs(out, tmp_path, newer, options):
+def test_interpreter_without_torch_is_one_line_before_anything_runs(out, tmp_path, newer, options):
     for one, _ in SCRIPTS:
         (out / "findings" / one.id / "repro.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
     (tmp_path / "bare").write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')
@@ -213,7 +213,7 @@ def test_a_python_without_torch_is_one_line_before_anything_runs(out, tmp_path, 
 
 
 @pytest.mark.parametrize(
-    ("environment", "found"),
+    ("environment", "origin"),
     [
         ({"torch": "2.13.0", "build": "cpu"}, " (found with 2.13.0 cpu)"),
         ({"torch": "2.13.0"}, " (found with 2.13.0)"),
@@ -223,15 +223,15 @@ def test_a_python_without_torch_is_one_line_before_anything_runs(out, tmp_path, 
         ([], ""),
     ],
 )
-def test_a_finding_of_any_age_says_what_it_was_found_with(out, newer, environment, found):
+def test_replay_names_torch_of_finding_if_it_differs(out, newer, environment, origin):
     (out / "findings" / "aa00000001" / "environment.json").write_text(json.dumps(environment))
     result = call("replay", "aa", "--out", "out", "--python", newer)
     assert (result.exit_code, result.stderr) == (0, "")
     line = result.stdout.splitlines()[-1]
-    assert line == f"FIXED  aa00000001  torch 2.16.0 cu134{found}  wrong-result: it differs"
+    assert line == f"FIXED  aa00000001  torch 2.16.0 cu134{origin}  wrong-result: it differs"
 
 
-def test_a_folder_with_nothing_but_a_script_is_replayed(tmp_path, newer):
+def test_folder_with_only_a_script_is_replayed(tmp_path, newer):
     (tmp_path / "findings" / "aaaa").mkdir(parents=True)
     (tmp_path / "findings" / "aaaa" / "repro.py").write_text(FIXED_LATER)
     options = ["--out", str(tmp_path), "--python", newer, "--python", sys.executable]

@@ -26,7 +26,7 @@ URL = "https://github.com/pytorch/pytorch/issues/1"
 
 @pytest.fixture
 def out(tmp_path, monkeypatch):
-    """Three findings in two buckets, the largest of which knows of one more, and one that was not placed."""
+    """Three findings in two buckets, and one that was not located."""
     monkeypatch.chdir(tmp_path)
     buckets = Buckets(tmp_path / "out")
     for finding, script in zip(ALL.values(), (FIXED, FAILING, FIXED, FAILING), strict=True):
@@ -38,9 +38,9 @@ def out(tmp_path, monkeypatch):
 
 def listed(*options):
     result = call("findings", "--out", "out", "--format", "json", *options)
-    found = [json.loads(line) for line in result.stdout.splitlines()]
-    assert result.exit_code == int(bool(found)), result.stderr
-    return found
+    entries = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.exit_code == int(bool(entries)), result.stderr
+    return entries
 
 
 def ids(*options):
@@ -70,8 +70,8 @@ def one_line(result, code=2):
     ],
 )
 def test_findings_are_chosen_and_sorted(out, options, left):
-    found = ids(*options)
-    assert found == left
+    entries = ids(*options)
+    assert entries == left
 
 
 def test_seeds_sort_by_name(out):
@@ -79,7 +79,7 @@ def test_seeds_sort_by_name(out):
     assert "--sort" in one_line(call("findings", "--out", "out", "--sort", "nonsense"))
 
 
-def test_what_is_known_comes_last_and_is_not_new(out, tmp_path):
+def test_known_issues_are_listed_last_and_are_not_new(out, tmp_path):
     assert call("known", "add", "aa", "--url", URL, "--out", "out").exit_code == 0
     assert ids() == "bb dd aa cc".split()
     assert ids("--new") == ["bb", "dd"]
@@ -91,7 +91,7 @@ def test_what_is_known_comes_last_and_is_not_new(out, tmp_path):
     assert "more.toml: issue.1" in one_line(call("findings", "--out", "out", "--known-issues", "more.toml"))
 
 
-def test_a_bucket_has_one_heading_and_its_findings_below(out):
+def test_bucket_has_one_heading_with_its_findings_below(out):
     text = call("findings", "--out", "out").stdout.splitlines()
     assert text[0] == f"{bucket_id(LEAST)}  {LEAST}  (2 findings)"
     assert [line.split()[0][:2] for line in text[1:3]] == ["aa", "cc"]
@@ -100,34 +100,34 @@ def test_a_bucket_has_one_heading_and_its_findings_below(out):
 
 
 @pytest.mark.parametrize("arguments", [["findings"], ["bucket", "split", "aa"], ["replay", "--all"], ["show", "aa"]])
-def test_a_broken_list_of_buckets_is_one_line(out, arguments):
+def test_unreadable_buckets_are_one_line_and_exit_2(out, arguments):
     (out / "buckets.json").write_text("{")
     if arguments == ["replay", "--all"]:
         arguments = ["replay", "--bucket", "b"]
     assert "buckets.json: cannot be read" in one_line(call(*arguments, "--out", "out"))
 
 
-def test_buckets_are_merged_for_good(out):
+def test_merged_buckets_stay_merged(out):
     into, other = bucket_id(LEAST), bucket_id(MOST)
     assert call("bucket", "merge", into, other, "--out", "out").stdout == f"{into}: 3 findings\n"
     assert {one["bucket"] for one in listed()} == {into, ""}
     assert f"no bucket '{other}' in out" in one_line(call("bucket", "merge", into, other, "--out", "out"))
 
 
-def test_a_finding_gets_a_bucket_of_its_own(out):
+def test_split_moves_finding_to_new_bucket(out):
     result = call("bucket", "split", "cc", "--out", "out")
     name = result.stdout.split(":")[0]
     assert result.stdout == f"{name}: {THIRD.id}\n"
     assert ids("--bucket", name) == ["cc"]
-    shown = json.loads(call("show", "cc", "--out", "out", "--format", "json").stdout)
-    assert shown["bucket"] == name
+    fields = json.loads(call("show", "cc", "--out", "out", "--format", "json").stdout)
+    assert fields["bucket"] == name
     assert one_line(call("bucket", "split", "dd", "--out", "out")) == f"eqfuzz: {LOST.id} is in no bucket"
     assert "no finding 'zz'" in one_line(call("bucket", "split", "zz", "--out", "out"))
 
 
-def test_known_issues_are_noted_and_listed(out, tmp_path):
-    told = call("known", "add", "aa", "--url", URL, "--title", "it's amin", "--expires", "2999-12-31", "--out", "out")
-    assert told.stdout == f"known-issues.toml: {LEAST}  {URL}\n"
+def test_known_issues_are_added_and_listed(out, tmp_path):
+    result = call("known", "add", "aa", "--url", URL, "--title", "it's amin", "--expires", "2999-12-31", "--out", "out")
+    assert result.stdout == f"known-issues.toml: {LEAST}  {URL}\n"
     assert call("known", "add", "dd", "--url", "u", "--regex", "crash: it", "--out", "out").exit_code == 0
     text = call("known", "list").stdout
     assert f"{URL}  it's amin  until 2999-12-31" in text
@@ -141,7 +141,7 @@ def test_known_issues_are_noted_and_listed(out, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["zz", "--url", "u"], "no finding 'zz'"),
         (["dd", "--url", "u"], "dd00000004 has no fingerprint: it was not located; give a --regex"),
@@ -152,12 +152,12 @@ def test_known_issues_are_noted_and_listed(out, tmp_path):
         (["aa"], "--url"),
     ],
 )
-def test_what_cannot_be_noted_is_one_line(out, tmp_path, arguments, told):
-    assert told in one_line(call("known", "add", *arguments, "--out", "out"))
+def test_invalid_known_issue_is_one_line(out, tmp_path, arguments, message):
+    assert message in one_line(call("known", "add", *arguments, "--out", "out"))
     assert not (tmp_path / "known-issues.toml").exists()
 
 
-def test_a_list_that_cannot_be_read_is_one_line(out, tmp_path):
+def test_unreadable_known_issues_are_one_line_and_exit_2(out, tmp_path):
     (tmp_path / "known-issues.toml").write_text("[[issue\n")
     for arguments in (
         ["known", "list"],
@@ -168,7 +168,7 @@ def test_a_list_that_cannot_be_read_is_one_line(out, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["replay", "aa", "--all"], "give one of ID, --all and --bucket"),
         (["replay", "--bucket", "b0", "--all"], "give one of ID, --all and --bucket"),
@@ -182,27 +182,27 @@ def test_a_list_that_cannot_be_read_is_one_line(out, tmp_path):
         (["reduce", "aa", "--candidate", "none.py"], "none.py"),
     ],
 )
-def test_what_cannot_be_asked_is_one_line(out, arguments, told):
-    assert told in one_line(call(*arguments, "--out", "out"))
+def test_invalid_request_is_one_line(out, arguments, message):
+    assert message in one_line(call(*arguments, "--out", "out"))
 
 
-def test_no_findings_to_replay(tmp_path):
+def test_replay_without_findings_is_one_line(tmp_path):
     assert "no finding in" in one_line(call("replay", "--all", "--out", str(tmp_path)))
 
 
-def test_an_issue_of_what_cannot_tell_is_not_written(out):
+def test_no_issue_is_written_if_reproducer_fails_itself(out):
     (out / "findings" / FIRST.id / "repro.py").write_text("raise ValueError('its own failure')")
     assert "its own failure" in one_line(call("issue", "aa", "--out", "out"), code=3)
     assert not (out / "findings" / FIRST.id / "issue.md").exists()
 
 
-def test_an_issue_is_written_and_told(out, monkeypatch):
+def test_issue_is_written_and_printed(out, monkeypatch):
     monkeypatch.setattr("eqfuzz.triage.confirm.replay.torch_versions", lambda python: "PyTorch version: 2.13.0")
     text = call("issue", "dd", "--out", "out")
     assert text.exit_code == 0, text.stderr
     assert text.stdout.rstrip("\n") == (out / "findings" / LOST.id / "issue.md").read_text().rstrip("\n")
     assert "PyTorch version: 2.13.0" in text.stdout
     assert "compiled: differs" in text.stdout
-    told = json.loads(call("issue", "dd", "--out", "out", "--format", "json").stdout)
-    assert told["id"] == LOST.id
-    assert told["text"] == (out / "findings" / LOST.id / "issue.md").read_text()
+    result = json.loads(call("issue", "dd", "--out", "out", "--format", "json").stdout)
+    assert result["id"] == LOST.id
+    assert result["text"] == (out / "findings" / LOST.id / "issue.md").read_text()

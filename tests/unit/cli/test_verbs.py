@@ -59,7 +59,7 @@ def test_the_version():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["mutat"], "Did you mean 'mutate'?"),
         ([], "Missing command"),
@@ -68,10 +68,10 @@ def test_the_version():
         (["--nope"], "--nope"),
     ],
 )
-def test_a_wrong_command_line_is_one_line_and_exit_2(arguments, told):
+def test_wrong_command_line_is_one_line_and_exit_2(arguments, message):
     result = call(*arguments)
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr
     assert "--help" in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
@@ -94,7 +94,7 @@ def test_durations(text, seconds):
 
 
 @pytest.mark.parametrize("text", ["", "m", "1x", "1h 30m!", "-1", "1e3", "ten", "0m", "nan"])
-def test_what_is_no_duration(text):
+def test_invalid_durations(text):
     with pytest.raises(BadOption, match=r"^--time: "):
         seconds_of(text, "--time")
 
@@ -116,27 +116,27 @@ def findings(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("id", "told", "code"),
+    ("id", "message", "code"),
     [
         ("aaaa000001", "FIXED", 0),
         ("aaab", "STILL FAILING", 1),
         ("b", "ERROR", 3),
     ],
 )
-def test_replay_tells_what_became_of_it(findings, id, told, code):
+def test_replay_prints_outcome(findings, id, message, code):
     result = call("replay", id, "--out", str(findings))
     assert result.exit_code == code
     last = result.stdout.splitlines()[-1]
-    assert last.startswith(f"{told}  {id}")
+    assert last.startswith(f"{message}  {id}")
     assert last.endswith("wrong-result: it differs")
 
 
-def test_replay_shows_what_the_reproducer_printed(findings):
+def test_replay_shows_output_of_reproducer(findings):
     assert "compiled: differs" in call("replay", "aaab", "--out", str(findings)).stdout
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["aaa"], "fits 2 findings: aaaa000001, aaab000002"),
         (["aaac000002"], "close: aaab000002"),
@@ -146,14 +146,14 @@ def test_replay_shows_what_the_reproducer_printed(findings):
         (["../findings/aaab000002"], "no finding"),
     ],
 )
-def test_replay_of_what_is_not_there_is_one_line_and_exit_2(findings, arguments, told):
+def test_replay_of_missing_finding_is_one_line_and_exit_2(findings, arguments, message):
     result = call("replay", *arguments, "--out", str(findings))
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_replay_without_any_finding_names_the_option(tmp_path):
+def test_replay_without_findings_names_option(tmp_path):
     result = call("replay", "aaaa", "--out", str(tmp_path))
     assert result.exit_code == 2
     assert "--out" in result.stderr
@@ -171,14 +171,14 @@ def test_rules_as_a_table_and_as_json():
     assert f"{len(lines):,} rules in 1 family" in table.stdout
 
 
-def test_rules_that_do_not_exist_are_one_line_with_a_suggestion():
+def test_missing_rule_is_one_line_with_suggestion():
     result = call("rules", "operatrs")
     assert result.exit_code == 2
     assert "did you mean 'operators'?" in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_doctor_has_a_line_for_everything():
+def test_doctor_prints_line_per_item():
     result = call("doctor")
     names = [line[:15].strip() for line in result.stdout.splitlines()]
     for name in (
@@ -204,18 +204,18 @@ def test_doctor_has_a_line_for_everything():
         ("no wings", doctor.ABSENT, r"torch\._gone, torch\._dynamo\.no_such_name \(no wings\): private names"),
     ],
 )
-def test_doctor_says_what_is_lost_with_the_names_that_torch_lacks(monkeypatch, lost, state, line):
+def test_doctor_names_features_lost_with_missing_torch_names(monkeypatch, lost, state, line):
     there = contract.PrivateName("torch._dynamo:reset", "starts anew")
-    gone = [
+    lacking = [
         contract.PrivateName(path, "counts wings", lost) for path in ("torch._gone:x", "torch._dynamo:no_such_name")
     ]
-    monkeypatch.setattr(contract, "CONTRACT", (there, *gone))
+    monkeypatch.setattr(contract, "CONTRACT", (there, *lacking))
     check = next(c for c in doctor.checks() if c.name == "torch internals")
     assert check.state == state
     assert re.search(rf"torch internals {state} +{line}", check.line)
 
 
-def test_doctor_says_what_to_install_for_a_compiler_that_is_missing(monkeypatch):
+def test_doctor_suggests_package_of_missing_compiler(monkeypatch):
     monkeypatch.setenv("CXX", "no-such-compiler")
     result = call("doctor")
     assert result.exit_code == 2
@@ -223,14 +223,14 @@ def test_doctor_says_what_to_install_for_a_compiler_that_is_missing(monkeypatch)
     assert "needed and missing: no-such-compiler" in result.stdout
 
 
-def test_doctor_can_do_without_what_is_optional(monkeypatch):
+def test_doctor_accepts_missing_optional_tools(monkeypatch):
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
     states = {check.name: check.state for check in doctor.checks()}
     assert states["mold"] == states["graphviz"] == doctor.ABSENT
     assert doctor.MISSING in states.values()
 
 
-def test_doctor_tells_a_temp_folder_that_cannot_be_written(monkeypatch, tmp_path):
+def test_doctor_reports_temp_folder_that_is_not_writable(monkeypatch, tmp_path):
     monkeypatch.setattr(doctor.tempfile, "gettempdir", lambda: str(tmp_path / "none"))
     check = next(c for c in doctor.checks() if c.name == "temp folder")
     assert check.state == doctor.MISSING
@@ -238,15 +238,15 @@ def test_doctor_tells_a_temp_folder_that_cannot_be_written(monkeypatch, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["/nowhere.py"], "/nowhere.py: no such file or folder"),
         ([__file__, "--config", "aot_eager"], "only what Inductor compiles can be audited"),
         ([__file__, "--config", "all"], "one configuration at a time"),
     ],
 )
-def test_what_cannot_be_audited_is_one_line_and_exit_2(arguments, told):
+def test_unauditable_input_is_one_line_and_exit_2(arguments, message):
     result = call("audit", *arguments)
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1

@@ -101,8 +101,8 @@ def finding(
     )
 
 
-def found(made: Finding, index: int = 0, known: bool = False) -> FindingReported:
-    return FindingReported(index=index, finding=made, folder=f"eqfuzz-out/findings/{made.id}", known=known)
+def finding_event(finding: Finding, index: int = 0, is_known: bool = False) -> FindingReported:
+    return FindingReported(index=index, finding=finding, folder=f"eqfuzz-out/findings/{finding.id}", known=is_known)
 
 
 def started(seeds: int = 3) -> RunStarted:
@@ -160,7 +160,7 @@ def invalid(groups: int) -> dict[str, object]:
 
 
 def summary(**changed: object) -> Summary:
-    given: dict[str, object] = {
+    fields: dict[str, object] = {
         "seed": 7,
         "seeds": 3,
         "invalid": 1,
@@ -185,11 +185,11 @@ def summary(**changed: object) -> Summary:
             InvalidReason(reason="no inputs: define `inputs(rng)`", count=1, seeds=["seed1.py"], place="seed1.py:3"),
         ],
     }
-    return Summary(**{**given, **changed})  # type: ignore[arg-type]
+    return Summary(**{**fields, **changed})  # type: ignore[arg-type]
 
 
 def whole_run() -> list[Event]:
-    """Three seeds, the second invalid, two findings; in the order that two jobs may well tell it."""
+    """Three seeds, the second invalid, two findings; in an order that two jobs may produce."""
     return [
         started(),
         SeedStarted(index=0, seed="seed0.py"),
@@ -202,9 +202,9 @@ def whole_run() -> list[Event]:
         cell(2, 0),
         cell(0, 0),
         cell(0, 1, VerdictKind.WRONG_RESULT, EVIDENCE),
-        found(finding(POW), index=0),
+        finding_event(finding(POW), index=0),
         cell(2, 1, VerdictKind.FLAKY),
-        found(finding(), index=2),
+        finding_event(finding(), index=2),
         done(2),
         done(0),
         summary(),

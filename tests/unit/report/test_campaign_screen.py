@@ -1,4 +1,4 @@
-"""The end of a campaign, as it is told."""
+"""The end of a campaign on the console."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REASONS = [
 
 def closed(**changed: object) -> str:
     statistics = CampaignMetrics()
-    given: dict[str, object] = {
+    fields: dict[str, object] = {
         "campaign": "night",
         "seed": 0,
         "why": "cells",
@@ -41,25 +41,27 @@ def closed(**changed: object) -> str:
     }
     stream = io.StringIO()
     with CampaignReport(Console(file=stream, width=100), CampaignScreen(statistics, "night", 1), quiet=True) as report:
-        report.handle(CampaignSummary(**{**given, **changed}))  # type: ignore[arg-type]
+        report.handle(CampaignSummary(**{**fields, **changed}))  # type: ignore[arg-type]
     return stream.getvalue()
 
 
-def test_invalid_programs_of_the_call_are_counted_by_reason() -> None:
+def test_invalid_programs_are_counted_by_reason() -> None:
     text = closed(invalid_reasons=REASONS)
     assert "\n7 invalid programs in this invocation (--format json names each):\n" in text
     assert f"\n  6 × {sample.AUTOGRAD} (a.py, …)\n  1 × no inputs (b.py:1)\n" in text
     assert text.index("invalid programs") < text.index("No new findings.")
 
 
-def test_new_findings_are_counted_by_severity_the_gravest_first() -> None:
+def test_new_findings_are_counted_by_severity_most_severe_first() -> None:
     statistics = CampaignMetrics()
     for number, kind in enumerate(
         (VerdictKind.WRONG_METADATA, VerdictKind.HANG, VerdictKind.WRONG_RESULT, VerdictKind.WRONG_METADATA)
     ):
-        statistics.count_event(sample.found(dataclasses.replace(sample.finding(kind=kind), id=str(number))))
-    known = dataclasses.replace(sample.found(sample.finding(kind=VerdictKind.WRONG_GRADIENT)), issue="u")
-    statistics.count_event(known)
+        statistics.count_event(sample.finding_event(dataclasses.replace(sample.finding(kind=kind), id=str(number))))
+    known_finding = dataclasses.replace(
+        sample.finding_event(sample.finding(kind=VerdictKind.WRONG_GRADIENT)), issue="u"
+    )
+    statistics.count_event(known_finding)
     figures = statistics.figures()
     assert list(figures["severities"].items()) == [("wrong-values", 1), ("crash", 1), ("metadata", 2)]
     text = closed(figures=figures, findings=4, buckets=2)
@@ -67,5 +69,5 @@ def test_new_findings_are_counted_by_severity_the_gravest_first() -> None:
 
 
 @pytest.mark.parametrize("reasons", [[], REASONS[1:]])
-def test_only_where_there_are_any(reasons: list[InvalidReason]) -> None:
+def test_reasons_are_omitted_without_invalid_programs(reasons: list[InvalidReason]) -> None:
     assert ("1 invalid program in this invocation" in closed(invalid_reasons=reasons)) == bool(reasons)

@@ -22,7 +22,7 @@ ANSI = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 COLOUR = re.compile(r"\x1b\[[0-9;]*(3[1-6]|9[1-6]|38;)[0-9;]*m")
 
 
-def shown(events: list[Event], *, width: int = 100, terminal: bool = False, **options: object) -> str:
+def report_text(events: list[Event], *, width: int = 100, terminal: bool = False, **options: object) -> str:
     stream = io.StringIO()
     console = Console(
         file=stream,
@@ -39,9 +39,9 @@ def shown(events: list[Event], *, width: int = 100, terminal: bool = False, **op
 
 @pytest.mark.parametrize("width", [80, 140])
 @pytest.mark.parametrize("terminal", [False, True])
-def test_a_finding_tells_everything_at_every_width(width, terminal):
-    text = ANSI.sub("", shown(sample.whole_run(), width=width, terminal=terminal))
-    for told in (
+def test_panel_has_every_detail_at_every_width(width, terminal):
+    text = ANSI.sub("", report_text(sample.whole_run(), width=width, terminal=terminal))
+    for message in (
         "1f2e3d4c5b",
         "seeds/handwritten/arithmetic/gamma_curve.py",
         "operators/pow_half_is_sqrt",
@@ -57,49 +57,49 @@ def test_a_finding_tells_everything_at_every_width(width, terminal):
         "3.1e-06",
         "3 of 1,024 elements (5 unstable, left out)",
     ):
-        assert told in text, told
+        assert message in text, message
     framed = [line for line in text.splitlines() if line[:1] in ("│", "╭", "╰")]
     assert {len(line) for line in framed} == {width}
 
 
-def test_a_run_begins_with_its_versions():
-    assert shown([sample.started()]).splitlines()[0] == "eqfuzz 0.1.0, torch 2.13.0 cpu, python 3.11.9"
+def test_run_prints_versions_first():
+    assert report_text([sample.started()]).splitlines()[0] == "eqfuzz 0.1.0, torch 2.13.0 cpu, python 3.11.9"
     nightly = {"torch": "2.16.0.dev20261120", "build": "cu132", "git": "d0f2af8", "libcst": "1.8.5"}
-    text = shown([dataclasses.replace(sample.started(), versions=nightly)])
+    text = report_text([dataclasses.replace(sample.started(), versions=nightly)])
     assert text.splitlines()[0] == "torch 2.16.0.dev20261120 cu132 (git d0f2af8), libcst 1.8.5"
 
 
 @pytest.mark.parametrize("width", [40, 80])
-def test_the_lines_to_paste_are_whole_lines_even_where_they_do_not_fit(width):
-    lines = shown(sample.whole_run(), width=width).splitlines()
+def test_lines_to_paste_are_never_wrapped(width):
+    lines = report_text(sample.whole_run(), width=width).splitlines()
     assert "python eqfuzz-out/findings/1f2e3d4c5b/repro.py" in lines
     assert "eqfuzz replay 1f2e3d4c5b --out eqfuzz-out" in lines
 
 
-def test_the_lines_to_paste_are_quoted_for_the_shell():
+def test_lines_to_paste_are_quoted_for_shell():
     from eqfuzz.events.run import FindingReported
     from eqfuzz.report.run.finding_panel import paste_lines
 
-    made = sample.finding(sample.POW)
+    finding = sample.finding(sample.POW)
     script, replay = paste_lines(
-        FindingReported(index=0, finding=made, folder=f"my out/findings/{made.id}", known=False), "my out"
+        FindingReported(index=0, finding=finding, folder=f"my out/findings/{finding.id}", known=False), "my out"
     )
-    assert script == f"python 'my out/findings/{made.id}/repro.py'"
-    assert replay == f"eqfuzz replay {made.id} --out 'my out'"
+    assert script == f"python 'my out/findings/{finding.id}/repro.py'"
+    assert replay == f"eqfuzz replay {finding.id} --out 'my out'"
 
 
-def test_a_finding_of_the_original_says_so_and_shows_its_code():
-    text = shown([sample.started(), sample.found(sample.finding())])
+def test_panel_of_original_shows_its_code():
+    text = report_text([sample.started(), sample.finding_event(sample.finding())])
     assert "The original shows it too, no rewrite needed." in text
     assert "def program(image, amount):" in text
     assert "ONLY THE TRANSFORMED" not in text
     assert "transformed P'" not in text
 
 
-def test_it_claims_that_the_original_compiles_right_only_where_that_was_seen():
-    made = sample.finding(sample.POW)
-    made.cells["C(P)"] = "inconclusive"
-    text = shown([sample.started(), sample.found(made)])
+def test_panel_claims_right_original_only_if_observed():
+    finding = sample.finding(sample.POW)
+    finding.cells["C(P)"] = "inconclusive"
+    text = report_text([sample.started(), sample.finding_event(finding)])
     assert "ONLY THE TRANSFORMED PROGRAM SHOWS IT" in text
     assert "compiles right" not in text
 
@@ -107,8 +107,8 @@ def test_it_claims_that_the_original_compiles_right_only_where_that_was_seen():
 @pytest.mark.parametrize("kind", sorted(FINDINGS))
 @pytest.mark.parametrize("evidence", [None, Evidence(), Evidence(path="output", eager=True, compiled="x" * 300)])
 def test_every_kind_of_finding_renders_with_any_evidence(kind, evidence):
-    made = sample.finding(sample.POW, kind=kind, evidence=evidence, message="[bold]odd[/bold] [/] message")
-    text = shown([sample.started(), sample.found(made)], width=80)
+    finding = sample.finding(sample.POW, kind=kind, evidence=evidence, message="[bold]odd[/bold] [/] message")
+    text = report_text([sample.started(), sample.finding_event(finding)], width=80)
     assert kind in text
     assert "[bold]odd[/bold] [/] message" in text
 
@@ -117,34 +117,34 @@ def test_every_kind_has_a_meaning():
     assert set(MEANING) == set(VerdictKind)
 
 
-def test_the_closing_tables_count_rules_verdicts_and_totals():
-    text = shown(sample.whole_run())
+def test_summary_counts_rules_verdicts_and_totals():
+    text = report_text(sample.whole_run())
     assert re.search(r"operators/pow_half_is_sqrt +9 +8 +wrong-result 1", text)
     assert re.search(r"operators/add_function +3 +3", text)
     assert re.search(r"agree +12 ", text)
     assert re.search(r"wrong-result +2 ", text)
     assert "1 × no inputs: define `inputs(rng)` (seed1.py:3)" in text
     assert "flaky seed2.py" in text
-    for told in ("3 seeds (2 valid)", "31 sites", "12 variants", "14 compiled cells", "1 min 02 s wall"):
-        assert told in text
-    for told in ("1 min 40 s CPU", "14 cells/min", "random seed 7", "2 findings in 1 bucket in eqfuzz-out/findings"):
-        assert told in text
+    for message in ("3 seeds (2 valid)", "31 sites", "12 variants", "14 compiled cells", "1 min 02 s wall"):
+        assert message in text
+    for message in ("1 min 40 s CPU", "14 cells/min", "random seed 7", "2 findings in 1 bucket in eqfuzz-out/findings"):
+        assert message in text
 
 
-def test_every_finding_is_listed_once_more_at_the_end():
-    text = shown(sample.whole_run())
+def test_summary_lists_every_finding():
+    text = report_text(sample.whole_run())
     listed = text[text.rindex("Findings") :]
     assert re.search(r"1f2e3d4c5b +wrong-result +seeds/.*gamma_curve.py +operators/pow_half_is_sqrt", listed)
     assert re.search(r"00aa11bb22 +wrong-result +seeds/.*gamma_curve.py +the original", listed)
 
 
-def test_the_gravest_findings_come_first_at_the_end():
+def test_summary_lists_most_severe_findings_first():
     kinds = VerdictKind.WRONG_METADATA, VerdictKind.COMPILER_CRASH, VerdictKind.WRONG_RESULT
-    made = [dataclasses.replace(sample.finding(kind=kind), id=f"{n}a") for n, kind in enumerate(kinds)]
+    finding = [dataclasses.replace(sample.finding(kind=kind), id=f"{n}a") for n, kind in enumerate(kinds)]
     severities = {"wrong-values": 1, "crash": 1, "metadata": 1}
     verdicts = dict.fromkeys(map(str, kinds), 1)
     closing = sample.summary(findings=3, buckets=3, severities=severities, verdicts=verdicts)
-    text = shown([sample.started(), *map(sample.found, made), closing], width=140)
+    text = report_text([sample.started(), *map(sample.finding_event, finding), closing], width=140)
     listed = text[text.rindex("Findings") :]
     assert listed.index("2a") < listed.index("1a") < listed.index("0a")
     verdicts = text[text.rindex("Verdicts") :]
@@ -152,10 +152,10 @@ def test_the_gravest_findings_come_first_at_the_end():
     assert "3 findings in 3 buckets (wrong values: 1, crashes: 1, metadata: 1) in eqfuzz-out/findings" in text
 
 
-def test_rules_with_other_verdicts_come_first_and_the_rest_is_one_line():
+def test_rules_with_other_verdicts_come_first():
     rules = {f"shape/rule_{i:02d}": RuleTally(variants=100 - i, verdicts={"agree": 100 - i}) for i in range(30)}
     rules["shape/last"] = RuleTally(variants=1, verdicts={"hang": 1})
-    text = shown([sample.started(), sample.summary(rules=rules)])
+    text = report_text([sample.started(), sample.summary(rules=rules)])
     assert text.index("shape/last") < text.index("shape/rule_00")
     assert "shape/rule_18" in text
     assert "shape/rule_19" not in text
@@ -163,43 +163,43 @@ def test_rules_with_other_verdicts_come_first_and_the_rest_is_one_line():
 
 
 @pytest.mark.parametrize("options", [{}, {"quiet": True}, {"terminal": True}])
-def test_invalid_seeds_are_counted_with_their_reasons_before_the_last_line(options):
+def test_invalid_seeds_are_listed_by_reason_before_last_line(options):
     text = ANSI.sub(
-        "", shown([sample.started(22), sample.summary(**sample.invalid(1), known=1, findings=0)], **options)
+        "", report_text([sample.started(22), sample.summary(**sample.invalid(1), known=1, findings=0)], **options)
     )
     assert "6 of 22 seeds are invalid (--format json names each):\n" in text
     assert f"\n  6 × {sample.AUTOGRAD} (a.py, …)\n" in text
     assert text.index("6 of 22 seeds") < text.index("No new findings.")
 
 
-def test_at_most_five_reasons_are_told_the_rest_is_counted():
-    lines = shown([sample.started(22), sample.summary(**sample.invalid(8))], quiet=True).splitlines()
+def test_at_most_five_reasons_are_listed():
+    lines = report_text([sample.started(22), sample.summary(**sample.invalid(8))], quiet=True).splitlines()
     begin = lines.index("13 of 22 seeds are invalid (--format json names each):")
     assert lines[begin + 5] == "  1 × odd\ufffd thing 4 (s4.py:4)"
     assert lines[begin + 6] == "  and 3 more reasons (3 seeds)"
 
 
-def test_without_an_invalid_seed_nothing_is_said_of_them():
-    assert "invalid" not in shown([sample.started(), sample.summary(invalid=0, invalid_reasons=[], verdicts={})])
+def test_summary_without_invalid_seeds_omits_them():
+    assert "invalid" not in report_text([sample.started(), sample.summary(invalid=0, invalid_reasons=[], verdicts={})])
 
 
-def test_an_internal_error_is_told_with_its_line():
-    told = "internal error: this installation is broken: 6 of 22 shipped seeds"
+def test_internal_errors_are_printed_with_totals():
+    message = "internal error: this installation is broken: 6 of 22 shipped seeds"
     summary = sample.summary(errors=["this installation is broken: 6 of 22 shipped seeds"])
-    assert f"\n{told}\n" in shown([sample.started(), summary])
-    assert f"\n{told}\n" in shown([sample.started(), summary], quiet=True)
+    assert f"\n{message}\n" in report_text([sample.started(), summary])
+    assert f"\n{message}\n" in report_text([sample.started(), summary], quiet=True)
 
 
 def test_flaky_cells_are_counted_by_cause():
     causes = {"its script shows no difference": 2, "not on the stock path": 1}
-    told = "\nflaky cells by cause: its script shows no difference 2, not on the stock path 1\n"
-    assert told in shown([sample.started(), sample.summary(flaky=causes)])
-    assert told in shown([sample.started(), sample.summary(flaky=causes)], quiet=True)
-    assert "flaky" not in shown([sample.started(), sample.summary()])
+    message = "\nflaky cells by cause: its script shows no difference 2, not on the stock path 1\n"
+    assert message in report_text([sample.started(), sample.summary(flaky=causes)])
+    assert message in report_text([sample.started(), sample.summary(flaky=causes)], quiet=True)
+    assert "flaky" not in report_text([sample.started(), sample.summary()])
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"interrupted": True}, "Interrupted"),
         ({"out_of_time": True}, "Out of time"),
@@ -208,13 +208,13 @@ def test_flaky_cells_are_counted_by_cause():
         ({"errors": ["a.py: broke"]}, "1 internal error"),
     ],
 )
-def test_the_last_lines_say_how_the_run_ended(changed, told):
-    assert told in shown([sample.started(), sample.summary(**changed)])
-    assert told in shown([sample.started(), sample.summary(**changed)], quiet=True)
+def test_last_lines_state_how_run_ended(changed, message):
+    assert message in report_text([sample.started(), sample.summary(**changed)])
+    assert message in report_text([sample.started(), sample.summary(**changed)], quiet=True)
 
 
 def test_quiet_is_one_line_per_finding_and_the_totals():
-    lines = [line for line in shown(sample.whole_run(), quiet=True).splitlines() if line]
+    lines = [line for line in report_text(sample.whole_run(), quiet=True).splitlines() if line]
     assert lines[0].startswith(
         "wrong-result 1f2e3d4c5b seeds/handwritten/arithmetic/gamma_curve.py: operators/pow_half"
     )
@@ -226,45 +226,49 @@ def test_quiet_is_one_line_per_finding_and_the_totals():
     ]
 
 
-def test_the_other_cells_that_show_it_are_counted():
+def test_panel_counts_other_cells():
     one, more = sample.finding(sample.POW, also=1), sample.finding(sample.POW, also=3)
-    assert "1 more cell of this seed shows the same" in shown([sample.started(), sample.found(one)])
-    assert "3 more cells of this seed show the same" in shown([sample.started(), sample.found(more, known=True)])
-    assert "found by an earlier run in this folder too" in shown([sample.started(), sample.found(more, known=True)])
+    assert "1 more cell of this seed shows the same" in report_text([sample.started(), sample.finding_event(one)])
+    assert "3 more cells of this seed show the same" in report_text(
+        [sample.started(), sample.finding_event(more, is_known=True)]
+    )
+    assert "found by an earlier run in this folder too" in report_text(
+        [sample.started(), sample.finding_event(more, is_known=True)]
+    )
 
 
-def test_a_dry_run_tells_each_seed():
+def test_dry_run_prints_one_line_per_seed():
     events = [sample.started(), SeedRewritten(index=0, seed="a.py", sites=1200, variants=1, cells=0)]
-    assert "a.py  1,200 sites, 1 variant" in shown(events, dry_run=True)
-    assert "a.py" not in shown(events)
+    assert "a.py  1,200 sites, 1 variant" in report_text(events, dry_run=True)
+    assert "a.py" not in report_text(events)
 
 
-def test_on_a_terminal_the_progress_is_drawn_and_taken_away_again():
-    drawn = shown(sample.whole_run()[:-1], terminal=True, width=80)
+def test_progress_is_drawn_and_removed_on_terminal():
+    drawn = report_text(sample.whole_run()[:-1], terminal=True, width=80)
     assert "\x1b[?25l" in drawn  # cursor hidden while drawing …
     assert drawn.rindex("\x1b[?25h") > drawn.rindex("\x1b[?25l")  # … and given back
     assert "/3 seeds" in ANSI.sub("", drawn)
 
 
-def test_off_a_terminal_nothing_is_drawn():
-    text = shown(sample.whole_run())
+def test_nothing_is_drawn_without_terminal():
+    text = report_text(sample.whole_run())
     assert "\x1b" not in text
     assert "\r" not in text
 
 
-def test_off_a_terminal_a_plain_line_tells_the_progress(monkeypatch):
+def test_progress_is_plain_line_without_terminal(monkeypatch):
     stream = io.StringIO()
-    told = threading.Event()
+    message = threading.Event()
     console = Console(file=stream, width=80, highlight=False)
     with ConsoleReport(console, every=0.01) as report:
         for event in sample.whole_run()[:-1]:
             report.handle(event)
-        monkeypatch.setattr(report._progress, "line", lambda: told.set() or "the line")
-        assert told.wait(20)
+        monkeypatch.setattr(report._progress, "line", lambda: message.set() or "the line")
+        assert message.wait(20)
     assert "the line\n" in stream.getvalue()
 
 
-def test_the_progress_line_adds_up_and_estimates():
+def test_progress_line_has_counts_and_estimate():
     from eqfuzz.report.run.progress import RunProgress
 
     now = [0.0]

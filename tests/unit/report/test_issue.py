@@ -28,7 +28,7 @@ def inputs(rng):
 """
 SCRIPT = '''"""wrong-result, and a long story.
 
-It is told elsewhere.
+It stands elsewhere.
 """
 
 import sys
@@ -121,33 +121,33 @@ def text_of(finding, outcome=OUTCOME, checks=CHECKS, script=SCRIPT):
     return issue_text(finding, script, outcome, checks, release=RELEASE, versions=VERSIONS)
 
 
-def test_a_finding_of_which_all_is_known():
+def test_issue_of_finding_with_every_detail():
     assert text_of(WHOLE) == GOLDEN
 
 
-def test_the_rewriting_is_shown_where_it_takes_one():
+def test_issue_shows_rewrite_if_needed():
     transformed = WHOLE.original.with_source(SOURCE.replace("x.to(torch.int8).amin(0)", "torch.amin(x.char(), 0)"))
     finding = dataclasses.replace(
         finding_of(rules=("a/b",), source=SOURCE), transformed=transformed, cells={"C(P)": "agree"}
     )
     text = text_of(finding)
-    told = text.split("Only this way of writing the program is known to show it.")[1].split("### Versions")[0]
+    section = text.split("Only this way of writing the program is known to show it.")[1].split("### Versions")[0]
     assert finding.original_is_right
-    assert "The same written otherwise compiles right:" in told
+    assert "The same written otherwise compiles right:" in section
     unknown = dataclasses.replace(finding, cells={"C(P)": "not run"})
     assert "compiles right" not in text_of(unknown)
-    lines = re.findall(r"```diff\n(.*)\n```", told, re.DOTALL)[0].splitlines()
+    lines = re.findall(r"```diff\n(.*)\n```", section, re.DOTALL)[0].splitlines()
     assert lines[:2] == ["--- the original", "+++ shows it"]
     assert "-    return x.to(torch.int8).amin(0)" in lines
     assert "+    return torch.amin(x.char(), 0)" in lines
-    assert "def inputs" not in told
+    assert "def inputs" not in section
     assert "```diff" not in text_of(WHOLE)
 
 
 FRAMES = ("_inductor.lowering.pad", "_inductor.graph.GraphLowering.run")
 
 
-def test_an_exception_has_its_log():
+def test_issue_of_exception_has_error_log():
     message = "call 0: compiled raises RuntimeError: shape '[3, 4]' is invalid for input of size 7"
     text = text_of(
         finding_of(VerdictKind.COMPILER_CRASH, message=message, evidence=Evidence(frames=FRAMES), source=SOURCE)
@@ -159,19 +159,19 @@ def test_an_exception_has_its_log():
 
 
 @pytest.mark.parametrize("derived", [False, True])
-@pytest.mark.parametrize("known", ["nothing", "stage", "place", "reduced"])
+@pytest.mark.parametrize("placed", ["nothing", "stage", "place", "reduced"])
 @pytest.mark.parametrize("kind", sorted(FINDINGS))
-def test_every_kind_has_every_section_once(kind, known, derived):
+def test_every_kind_has_every_section_once(kind, placed, derived):
     finding = finding_of(
-        kind, ("a/b",) if derived else (), source=SOURCE, evidence=None if known == "nothing" else EVIDENCE
+        kind, ("a/b",) if derived else (), source=SOURCE, evidence=None if placed == "nothing" else EVIDENCE
     )
-    if known == "nothing":
+    if placed == "nothing":
         finding = dataclasses.replace(finding, ablation=None)
-    if known in ("place", "reduced"):
+    if placed in ("place", "reduced"):
         finding = dataclasses.replace(finding, blame=AMIN, fingerprint="values · amin")
-    if known == "reduced":
+    if placed == "reduced":
         finding = dataclasses.replace(finding, reduced=WHOLE.reduced)
-    text = text_of(finding, checks={} if known == "nothing" else CHECKS)
+    text = text_of(finding, checks={} if placed == "nothing" else CHECKS)
     raises = kind in (VerdictKind.COMPILER_CRASH, VerdictKind.EXCEPTION_MISMATCH)
     sections = ["### 🐛 Describe the bug", *(["### Error logs"] if raises else []), "### Versions"]
     assert re.findall(r"^### .*$", text, re.MULTILINE) == sections
@@ -188,7 +188,7 @@ def test_every_kind_has_every_section_once(kind, known, derived):
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "text"),
     [
         ({}, "[AOTAutograd] amin, int8, to (int8): torch.compile gives a wrong result"),
         ({"ablation": None, "config": "mine"}, "[mine] amin, int8, to (int8): torch.compile gives a wrong result"),
@@ -200,12 +200,12 @@ def test_every_kind_has_every_section_once(kind, known, derived):
         ),
     ],
 )
-def test_titles(changed, told):
-    assert title(finding_of(**{"source": SOURCE, **changed})) == told
+def test_titles(changed, text):
+    assert title(finding_of(**{"source": SOURCE, **changed})) == text
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "text"),
     [
         (
             {"blame": Blame("inductor", "post_grad_passes", 3, "pass_4")},
@@ -231,12 +231,12 @@ def test_titles(changed, told):
         ({"kind": VerdictKind.HANG, "message": "it did not end"}, "\n\nit did not end\n"),
     ],
 )
-def test_what_is_at_fault_is_told_as_closely_as_it_is_known(changed, told):
-    assert told in text_of(finding_of(**{"source": SOURCE, **changed}))
+def test_issue_names_faulty_component_as_exactly_as_possible(changed, text):
+    assert text in text_of(finding_of(**{"source": SOURCE, **changed}))
 
 
 @pytest.mark.parametrize(
-    ("evidence", "told"),
+    ("evidence", "text"),
     [
         (
             Evidence(0, "output", (), True, False, None, 0.0, 1, 1),
@@ -249,20 +249,20 @@ def test_what_is_at_fault_is_told_as_closely_as_it_is_known(changed, told):
         (Evidence(0, "output", None, "[3, 4]", "[4, 3]"), "**`output`** is `[3, 4]` in eager and `[4, 3]` compiled.\n"),
     ],
 )
-def test_what_was_expected(evidence, told):
-    assert told in text_of(finding_of(evidence=evidence))
+def test_issue_states_expected_value(evidence, text):
+    assert text in text_of(finding_of(evidence=evidence))
 
 
-def test_checks_of_other_leaves_are_not_told():
+def test_checks_of_other_values_are_omitted():
     assert "assert_close" not in text_of(WHOLE, checks={"output[1]": {"same": True, "assert_close": False}})
 
 
-def test_a_script_that_no_longer_fails_is_not_said_to():
+def test_issue_states_whether_script_still_fails():
     last = "With torch 2.15.0 cu132 the script above no longer fails in a fresh process."
     assert last in text_of(WHOLE, ReplayOutcome(FIXED, "compiled: 4.25"))
 
 
-def test_an_old_finding_names_the_torch_that_it_has_and_a_nightly_its_revision():
+def test_issue_names_release_of_old_and_nightly_torch():
     old = dataclasses.replace(WHOLE, environment=FindingEnvironment(torch="2.13.0", eqfuzz="0.1.0"))
     assert "Found with eqfuzz 0.1.0 and torch 2.13.0 (finding" in text_of(old)
     nightly = FindingEnvironment(torch="2.16.0.dev20261120", build="cpu", git="d0f2af8", eqfuzz="0.1.0")
@@ -271,11 +271,11 @@ def test_an_old_finding_names_the_torch_that_it_has_and_a_nightly_its_revision()
 
 
 @pytest.mark.parametrize("script", ["import sys\nsys.exit(1)\n", "import sys"])
-def test_a_script_without_a_docstring_stays_whole(script):
+def test_script_without_docstring_is_kept_in_full(script):
     assert f"```python\n{script.strip()}\n```" in text_of(WHOLE, script=script)
 
 
-def test_texts_of_the_program_end_no_fence_and_no_comment():
+def test_program_text_cannot_close_fence_or_comment():
     finding = finding_of(VerdictKind.COMPILER_CRASH, message="raises E: a --> b", evidence=Evidence(frames=FRAMES))
     text = text_of(finding, ReplayOutcome(STILL_FAILING, "```\n# A heading\n```"))
     head, body = text.split("### 🐛 Describe the bug")

@@ -37,7 +37,7 @@ def seed_events(index: int) -> list[Event]:
     ]
 
 
-def test_the_last_line_is_the_summary_and_nothing_is_lost():
+def test_last_line_is_summary_and_no_event_is_lost():
     events = sample.whole_run()
     lines = [json.loads(line, parse_constant=refuse) for line in written(events)]
     assert len(lines) == len(events)
@@ -55,14 +55,14 @@ def test_the_summary_groups_invalid_seeds_by_reason():
     assert (second["count"], second["place"]) == (1, "s1.py:1")
 
 
-def test_seeds_come_in_the_order_of_their_index():
+def test_seeds_are_written_in_order_of_index():
     lines = [json.loads(line) for line in written(sample.whole_run())]
     indices = [line["index"] for line in lines if "index" in line]
     assert indices == sorted(indices)
 
 
 @pytest.mark.parametrize("order", range(20))
-def test_the_lines_do_not_depend_on_which_job_is_faster(order):
+def test_lines_do_not_depend_on_job_order(order):
     seeds = [seed_events(i) for i in range(6)]
     straight = [sample.started(6), *(event for seed in seeds for event in seed), sample.summary()]
     choose = random.Random(order)
@@ -73,7 +73,7 @@ def test_the_lines_do_not_depend_on_which_job_is_faster(order):
     assert written([sample.started(6), *mixed, sample.summary()]) == written(straight)
 
 
-def test_a_seed_whose_turn_it_is_is_told_at_once():
+def test_events_of_current_seed_are_written_at_once():
     stream = io.StringIO()
     report = JsonLines(stream)
     for event in (sample.started(), *seed_events(1), SeedStarted(index=0, seed="seed0.py")):
@@ -83,25 +83,25 @@ def test_a_seed_whose_turn_it_is_is_told_at_once():
     assert len(stream.getvalue().splitlines()) == 7
 
 
-def test_what_is_held_back_is_written_when_the_run_is_cut_short():
+def test_held_events_are_written_when_run_is_interrupted():
     lines = written([sample.started(), SeedStarted(index=0, seed="seed0.py"), *seed_events(2), *seed_events(1)])
     indices = [json.loads(line).get("index") for line in lines]
     assert indices == [None, 0, 1, 1, 1, 1, 2, 2, 2, 2]
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-def test_what_json_cannot_say_is_a_string(number):
+def test_values_without_json_form_are_strings(number):
     evidence = Evidence(path="output", index=(1, 2), compiled=number, eager=3 + 4j, allowed=0.5)
     line = to_line(sample.cell(0, 1, VerdictKind.WRONG_RESULT, evidence))
-    told = json.loads(line, parse_constant=refuse)["verdict"]["evidence"]
-    assert told["compiled"] == str(number)
-    assert told["eager"] == "(3+4j)"
-    assert told["index"] == [1, 2]
-    assert told["allowed"] == 0.5
+    evidence = json.loads(line, parse_constant=refuse)["verdict"]["evidence"]
+    assert evidence["compiled"] == str(number)
+    assert evidence["eager"] == "(3+4j)"
+    assert evidence["index"] == [1, 2]
+    assert evidence["allowed"] == 0.5
 
 
-def test_a_line_break_in_a_message_stays_inside_its_line():
-    made = sample.finding(sample.POW, message="first\nsecond \u2028 third")
-    line = to_line(sample.found(made))
+def test_line_break_in_message_is_escaped():
+    finding = sample.finding(sample.POW, message="first\nsecond \u2028 third")
+    line = to_line(sample.finding_event(finding))
     assert len(line.splitlines()) == 1
     assert json.loads(line)["verdict"]["message"] == "first\nsecond \u2028 third"

@@ -10,7 +10,7 @@ from tests.unit.report import sample_events as sample
 from tests.unit.triage.reproducer.test_reproducer import finding_of
 
 
-def told(path, *events):
+def suite_of(path, *events):
     with JUnitFile(path) as file:
         for event in events:
             file.handle(event)
@@ -21,9 +21,9 @@ def done(index, seed):
     return SeedDone(index=index, seed=seed, seconds=1.5, cpu_seconds=1.0, timings={})
 
 
-def test_seeds_of_a_run(tmp_path):
+def test_seeds_are_test_cases(tmp_path):
     finding = finding_of(VerdictKind.WRONG_RESULT)
-    suite = told(
+    suite = suite_of(
         tmp_path / "j.xml",
         done(0, "seeds/a/good.py"),
         FindingReported(index=1, finding=finding, folder="out/findings/x", known=False),
@@ -39,23 +39,23 @@ def test_seeds_of_a_run(tmp_path):
         "skipped": "1",
         "errors": "0",
     }
-    good, bad, invalid, known = suite.findall("testcase")
+    good, bad, invalid, of_known_issue = suite.findall("testcase")
     assert (good.get("classname"), good.get("name"), good.get("time")) == ("seeds.a", "good.py", "1.500")
     assert bad.find("failure").get("type") == "wrong-result"
     assert "out/findings/x" in bad.find("failure").text
     assert "\x1b" not in invalid.find("skipped").get("message")
-    assert known.find("failure") is None
-    assert "example.org" in known.find("system-out").text
+    assert of_known_issue.find("failure") is None
+    assert "example.org" in of_known_issue.find("system-out").text
 
 
 def test_the_suite_counts_invalid_seeds_by_reason(tmp_path):
-    suite = told(
+    suite = suite_of(
         tmp_path / "j.xml",
         SeedInvalid(index=0, seed="a.py", reason="a.py: no inputs"),
         done(0, "a.py"),
         sample.summary(**sample.invalid(2), errors=["this installation is broken: see there"]),
     )
-    assert [(told.get("name"), told.get("value")) for told in suite.findall("properties/property")] == [
+    assert [(suite_of.get("name"), suite_of.get("value")) for suite_of in suite.findall("properties/property")] == [
         ("invalid-seeds", "7"),
         ("invalid-reason", f"6 × {sample.AUTOGRAD} (a.py, …)"),
         ("invalid-reason", "1 × odd\ufffd thing 1 (s1.py:1)"),
@@ -65,7 +65,7 @@ def test_the_suite_counts_invalid_seeds_by_reason(tmp_path):
     assert (suite.get("errors"), broken.find("error").text) == ("1", "this installation is broken: see there")
 
 
-def test_a_campaign_tells_its_findings_after_the_seed(tmp_path):
+def test_finding_after_seed_done_belongs_to_its_case(tmp_path):
     started = CampaignStarted(
         campaign="n",
         seed=0,
@@ -82,7 +82,7 @@ def test_a_campaign_tells_its_findings_after_the_seed(tmp_path):
         versions={},
     )
     finding = FindingReported(index=7, finding=finding_of(VerdictKind.HANG), folder="f", known=False)
-    suite = told(
+    suite = suite_of(
         tmp_path / "j.xml",
         started,
         done(7, "a.py"),
@@ -94,7 +94,7 @@ def test_a_campaign_tells_its_findings_after_the_seed(tmp_path):
     assert case.get("time") == "1.500"
 
 
-def test_what_is_cut_off_is_no_case(tmp_path):
+def test_unfinished_seed_is_no_case(tmp_path):
     started = CampaignStarted(
         campaign="n",
         seed=0,
@@ -110,13 +110,13 @@ def test_what_is_cut_off_is_no_case(tmp_path):
         store="db",
         versions={},
     )
-    assert told(tmp_path / "j.xml", started, done(7, "a.py")).get("tests") == "0"
+    assert suite_of(tmp_path / "j.xml", started, done(7, "a.py")).get("tests") == "0"
 
 
-def test_the_gravest_of_a_seed_comes_first(tmp_path):
+def test_most_severe_finding_of_seed_comes_first(tmp_path):
     kinds = (VerdictKind.WRONG_METADATA, VerdictKind.WRONG_RESULT, VerdictKind.HANG)
-    made = [FindingReported(index=0, finding=finding_of(kind), folder=f"out/{kind}", known=False) for kind in kinds]
-    suite = told(tmp_path / "j.xml", *made, done(0, "a.py"), done(1, "b.py"))
+    findings = [FindingReported(index=0, finding=finding_of(kind), folder=f"out/{kind}", known=False) for kind in kinds]
+    suite = suite_of(tmp_path / "j.xml", *findings, done(0, "a.py"), done(1, "b.py"))
     case, clean = suite.findall("testcase")
     assert [failure.get("type") for failure in case.findall("failure")] == ["wrong-result", "hang", "wrong-metadata"]
     [severity] = case.findall("properties/property")

@@ -1,4 +1,4 @@
-"""What is told of seeds that a model wrote, loud and quiet."""
+"""Console report of seeds that a model wrote, with and without --quiet."""
 
 import io
 
@@ -49,7 +49,7 @@ SUMMARY = WritingSummary(
 )
 
 
-def told(*, quiet=False):
+def report_text(*, quiet=False):
     stream = io.StringIO()
     report = WritingReport(Console(file=stream, width=160), 3, quiet=quiet)
     with report:
@@ -119,8 +119,8 @@ def told(*, quiet=False):
     return stream.getvalue()
 
 
-def test_everything_is_told():
-    text = told()
+def test_report_has_every_detail():
+    text = report_text()
     assert "3 seeds requested from m at localhost:8000  ·  loops  ·  budget $1.00, $0.2500 spent before" in text
     assert "night/programs/a.py, repaired 1 time  $0.0006" in text
     assert "b.py, reached  $0.0003" in text
@@ -134,8 +134,8 @@ def test_everything_is_told():
     assert "3 findings in 2 buckets, 1,666.7 per dollar" in text
 
 
-def test_quiet_keeps_the_totals():
-    lines = told(quiet=True).strip().splitlines()
+def test_quiet_prints_only_totals():
+    lines = report_text(quiet=True).strip().splitlines()
     assert len(lines) == 3
     assert lines[0].startswith("2 seeds of 3 requested")
 

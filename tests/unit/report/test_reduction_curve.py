@@ -20,11 +20,11 @@ def console():
     return Console(file=io.StringIO(), width=100, highlight=False)
 
 
-def told(console):
+def output_of(console):
     return console.file.getvalue()
 
 
-def test_the_curve_goes_down_with_what_holds(console):
+def test_curve_shows_accepted_sizes(console):
     curve = ReductionCurve(console)
     for size, holds in ((31, True), (20, False), (16, True), (4, True)):
         curve.take(ReductionTry("statements", size, holds))
@@ -45,20 +45,20 @@ def test_each_phase_has_its_own_curve(console):
     assert drawn.get().startswith("▁  options")
 
 
-def test_the_smaller_finding_is_told_with_its_sizes(console):
+def test_reduced_finding_is_printed_with_sizes(console):
     smaller = dataclasses.replace(sample.finding(), reduced=ReductionResult((3, 0), (20, 1), (900, 60), 57))
     print_reduced(console, smaller, "out/findings/00aa11bb22", "out")
-    assert "reduced: rewrites 3 → 0, statements 20 → 1, characters 900 → 60, 57 tries" in told(console)
-    assert "from 20 statements to 1" in told(console)
+    assert "reduced: rewrites 3 → 0, statements 20 → 1, characters 900 → 60, 57 tries" in output_of(console)
+    assert "from 20 statements to 1" in output_of(console)
 
 
-def test_a_finding_tells_its_bucket(console):
+def test_panel_names_bucket(console):
     from eqfuzz.report.run.finding_panel import print_finding
 
-    found = dataclasses.replace(sample.found(sample.finding()), bucket="b1234567")
-    found = dataclasses.replace(found, finding=dataclasses.replace(found.finding, fingerprint="values · amin"))
-    print_finding(console, found, "out")
-    assert "b1234567  values · amin" in told(console)
+    event = dataclasses.replace(sample.finding_event(sample.finding()), bucket="b1234567")
+    event = dataclasses.replace(event, finding=dataclasses.replace(event.finding, fingerprint="values · amin"))
+    print_finding(console, event, "out")
+    assert "b1234567  values · amin" in output_of(console)
 
 
 def test_each_bucket_has_one_heading(console):
@@ -66,7 +66,7 @@ def test_each_bucket_has_one_heading(console):
     lost = finding_of(id="c3")
     listed = [Listed(amin[0], "b1", 7, "https://u/1"), Listed(amin[1], "b1", 7, "https://u/1"), Listed(lost, "", 1, "")]
     print_listed(console, listed)
-    lines = [line.strip() for line in told(console).splitlines()]
+    lines = [line.strip() for line in output_of(console).splitlines()]
     assert lines[0] == "b1  values · amin  (7 findings)  known: https://u/1"
     assert [line.split()[0] for line in lines[1:]] == ["a1", "a2", "c3"]
     assert lines[3].endswith("AOTAutograd")

@@ -24,7 +24,7 @@ def diff(*steps: RewriteStep, source: str = SOURCE, width: int = 100) -> str:
     return text_of(SourceDiff(source, rewritten(*steps, source=source), steps), width)
 
 
-def test_the_changed_line_stands_there_twice_with_its_number():
+def test_changed_line_is_shown_twice_with_its_number():
     lines = diff(POW).splitlines()
     old = next(line for line in lines if "shaded ** 0.5" in line)
     new = next(line for line in lines if "torch.sqrt(shaded)" in line)
@@ -32,7 +32,7 @@ def test_the_changed_line_stands_there_twice_with_its_number():
     assert new.split()[:2] == ["13", "+"]
 
 
-def test_carets_stand_below_the_rewritten_expression_beside_the_rule():
+def test_carets_underline_rewritten_expression():
     lines = diff(POW).splitlines()
     at = next(i for i, line in enumerate(lines) if "torch.sqrt(shaded)" in line)
     start = lines[at].index("torch.sqrt(shaded)")
@@ -41,25 +41,25 @@ def test_carets_stand_below_the_rewritten_expression_beside_the_rule():
 
 @pytest.mark.parametrize("width", [50, 80, 140])
 def test_two_rewrites_are_both_named_at_every_width(width):
-    shown = diff(POW, CLAMP, width=width)
-    assert POW.rule in shown
-    assert CLAMP.rule in shown
-    assert all(len(line) <= width for line in shown.splitlines())
+    text = diff(POW, CLAMP, width=width)
+    assert POW.rule in text
+    assert CLAMP.rule in text
+    assert all(len(line) <= width for line in text.splitlines())
 
 
-def test_a_line_that_wraps_names_its_rule_without_carets():
-    shown = diff(CLAMP, width=60)
-    assert f"↳ {CLAMP.rule}" in shown
-    assert "^" not in shown
+def test_wrapped_line_names_rule_without_carets():
+    text = diff(CLAMP, width=60)
+    assert f"↳ {CLAMP.rule}" in text
+    assert "^" not in text
 
 
-def test_only_the_neighbourhood_is_shown():
-    shown = diff(POW)
-    assert "def inputs" not in shown
-    assert "import torch" not in shown
+def test_diff_shows_only_context():
+    text = diff(POW)
+    assert "def inputs" not in text
+    assert "import torch" not in text
 
 
-def test_the_right_one_of_equal_expressions_is_marked():
+def test_correct_one_of_equal_expressions_is_marked():
     source = "def program(x):\n    y = x + x\n    return y * (x + x)\n"
     step = RewriteStep("operators/add_function", 3, "x + x", "torch.add(x, x)")
     transformed = "def program(x):\n    y = x + x\n    return y * (torch.add(x, x))\n"
@@ -78,7 +78,7 @@ def test_two_equal_rewrites_in_one_line_get_a_mark_each():
     assert len({m.start for m in new}) == 2
 
 
-def test_an_added_import_is_marked_without_a_rule_and_does_not_move_the_mark():
+def test_added_import_is_marked_without_rule():
     source = "import torch\n\n\ndef program(x):\n    return x + 1\n"
     step = RewriteStep("operators/add_operator_module", 5, "x + 1", "operator.add(x, 1)")
     transformed = "import operator\n" + source.replace("x + 1", "operator.add(x, 1)")
@@ -89,27 +89,27 @@ def test_an_added_import_is_marked_without_a_rule_and_does_not_move_the_mark():
     ]
 
 
-def test_a_step_that_a_later_one_wrote_over_has_no_mark_and_breaks_nothing():
+def test_overwritten_step_has_no_mark():
     first = RewriteStep("a/first", 13, "shaded ** 0.5", "torch.pow(shaded, 0.5)")
     second = RewriteStep("a/second", 13, "torch.pow(shaded, 0.5)", "shaded.pow(0.5)")
     _, new = place_marks(SOURCE, SOURCE.replace(first.before, second.after), [first, second])
     assert [m.rule for m in new] == ["a/second"]
 
 
-def test_a_rewrite_of_several_lines_is_named_once():
+def test_rewrite_of_several_lines_is_named_once():
     source = "def program(x):\n    for i in range(2):\n        x = x + i\n    return x\n"
     before, after = "for i in range(2):\n        x = x + i", "x = x + 0\n    x = x + 1"
     step = RewriteStep("loops/unroll", 2, before, after)
-    shown = text_of(SourceDiff(source, source.replace(before, after), [step]))
-    assert shown.count("loops/unroll") == 1
+    text = text_of(SourceDiff(source, source.replace(before, after), [step]))
+    assert text.count("loops/unroll") == 1
 
 
-def test_control_characters_of_a_seed_do_not_reach_the_terminal():
+def test_control_characters_of_seed_are_replaced():
     source = "def program(x):\n    return x + 1  # \x1b[2J\a\n"
     step = RewriteStep("operators/add_function", 2, "x + 1", "torch.add(x, 1)")
-    shown = diff(step, source=source)
-    assert "\x1b" not in shown
-    assert "\a" not in shown
+    text = diff(step, source=source)
+    assert "\x1b" not in text
+    assert "\a" not in text
 
 
 def test_the_excerpt_begins_at_the_entry():
@@ -118,7 +118,7 @@ def test_the_excerpt_begins_at_the_entry():
     assert "return curve.sum" in lines[-1]
 
 
-def test_a_long_entry_is_cut_with_the_number_of_lines_left_out():
+def test_long_excerpt_is_truncated_with_count_of_omitted_lines():
     body = "".join(f"    x = x + {i}\n" for i in range(60))
     lines = text_of(Excerpt(program(f"def program(x):\n{body}    return x\n"))).splitlines()
     assert len(lines) == EXCERPT_LINES + 1
