@@ -44,7 +44,7 @@ def _function(call: cst.Call, ctx: RewriteContext) -> str:
     require_ordinary(ctx)
     name = dotted(call.func)
     if name is None or name.split(".")[0] == "super" or any(is_private(part) for part in name.split(".")):
-        skip("what is called is not a plain name")
+        skip("the callee is not a plain name")
     return ctx.text(call.func)
 
 
@@ -61,7 +61,7 @@ def _arguments(call: cst.Call, ctx: RewriteContext) -> tuple[list[str], dict[str
         else:
             keywords[argument.keyword.value] = text
     if any(a.keyword is None for a in call.args[len(positional) :]):
-        skip("a positional argument comes behind a keyword")
+        skip("a positional argument follows a keyword argument")
     return positional, keywords
 
 
@@ -75,7 +75,7 @@ def partial_application(call: cst.Call, ctx: RewriteContext):
     function = _function(call, ctx)
     positional, keywords = _arguments(call, ctx)
     if not positional:
-        skip("it has no positional argument")
+        skip("the call has no positional argument")
     partial = ctx.path("functools.partial")
     yield f"{partial}({function}, {positional[0]})({_joined(positional[1:], keywords)})"
     if keywords and all(is_pure(a.value) for a in call.args):
@@ -88,7 +88,7 @@ def starred_arguments(call: cst.Call, ctx: RewriteContext):
     function = _function(call, ctx)
     positional, keywords = _arguments(call, ctx)
     if not positional:
-        skip("it has no positional argument")
+        skip("the call has no positional argument")
     items = ", ".join(positional)
     yield f"{function}({_joined([f'*({items},)'], keywords)})"
     if len(positional) > 1:
@@ -102,7 +102,7 @@ def starred_variable(call: cst.Call, ctx: RewriteContext):
     function = _function(call, ctx)
     positional, keywords = _arguments(call, ctx)
     if not positional or (dotted(call.func) or "").startswith("self."):
-        skip("it has no positional argument, or is a call of a submodule")
+        skip("the call has no positional argument, or is a call of a submodule")
     require_first(ctx, call)
     name = ctx.new_name("args")
     yield f"{function}({_joined([f'*{name}'], keywords)})", ctx.ahead(f"{name} = ({', '.join(positional)},)")
@@ -114,7 +114,7 @@ def keyword_dict(call: cst.Call, ctx: RewriteContext):
     function = _function(call, ctx)
     positional, keywords = _arguments(call, ctx)
     if not keywords:
-        skip("it has no argument by keyword")
+        skip("the call has no keyword argument")
     display = "{" + ", ".join(f'"{k}": {v}' for k, v in keywords.items()) + "}"
     yield f"{function}({_joined([*positional, f'**{display}'], {})})"
     dictionary = f"{ctx.builtin('dict')}({_joined([], keywords)})"
@@ -129,7 +129,7 @@ def function_by_name(call: cst.Call, ctx: RewriteContext):
     """The function is looked up with ``getattr``."""
     _function(call, ctx)
     if not isinstance(call.func, cst.Attribute):
-        skip("it is not an attribute of anything")
+        skip("the callee is not an attribute")
     base, name = ctx.text(call.func.value), call.func.attr.value
     arguments = _joined(*_arguments(call, ctx))
     yield f'{ctx.builtin("getattr")}({base}, "{name}")({arguments})'
@@ -141,7 +141,7 @@ def function_by_name(call: cst.Call, ctx: RewriteContext):
 def method_caller(call: cst.Call, ctx: RewriteContext):
     """A method is called by ``operator.methodcaller``."""
     if not isinstance(call.func, cst.Attribute) or ctx.resolved(call.func) is not None:
-        skip("it is no method")
+        skip("the callee is not a method")
     ctx.tensors(call)
     require_ordinary(ctx)
     ctx.tensors(call.func.value)
@@ -159,7 +159,7 @@ def function_in_a_variable(call: cst.Call, ctx: RewriteContext):
     _function(call, ctx)
     path = ctx.resolved(call.func)
     if path is None or not path.startswith("torch."):
-        skip("what is called is no function of torch")
+        skip("the callee is not a function of torch")
     arguments = _joined(*_arguments(call, ctx))
     name = ctx.new_name("f")
     yield f"{name}({arguments})", ctx.ahead(f"{name} = {ctx.text(call.func)}")
@@ -173,7 +173,7 @@ def imported_in_place(call: cst.Call, ctx: RewriteContext):
     path = ctx.resolved(call.func)
     module, _, function = (path or "").rpartition(".")
     if module not in ("torch", "torch.nn.functional", "torch.linalg", "torch.special", "torch.fft"):
-        skip("what is called is no function of a torch module")
+        skip("the callee is not a function of a torch module")
     name = ctx.new_name("f")
     yield f"{name}({_joined(*_arguments(call, ctx))})", ctx.ahead(f"from {module} import {function} as {name}")
 
@@ -184,7 +184,7 @@ def dispatch_table(call: cst.Call, ctx: RewriteContext):
     _function(call, ctx)
     path = ctx.resolved(call.func)
     if path is None or not path.startswith("torch."):
-        skip("what is called is no function of torch")
+        skip("the callee is not a function of torch")
     arguments, key = _joined(*_arguments(call, ctx)), path.rpartition(".")[2]
     yield f'{{"{key}": {ctx.text(call.func)}}}["{key}"]({arguments})'
     name = ctx.new_name("TABLE")
@@ -198,7 +198,7 @@ def chained_list_argument(call: cst.Call, ctx: RewriteContext):
     path = ctx.resolved(call.func)
     first = call.args[0].value if call.args else None
     if path is None or not path.startswith("torch.") or not isinstance(first, (cst.List, cst.Tuple)):
-        skip("it is no function of torch that is given a list")
+        skip("the callee is not a torch function that takes a list")
     items = [e.value for e in first.elements]
     if len(items) < 2 or any(isinstance(e, cst.StarredElement) for e in first.elements):
         skip("the list has fewer than two items, or starred ones")
@@ -233,7 +233,7 @@ def formatted_key(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
             key = f'f"{{{operand.value}.dim()}}d"'
             yield f'{{"{facts[0].ndim}d": {require_one_text(ctx, node)}}}[{key}]'
             return
-    skip("it reads no tensor variable of one rank")
+    skip("the expression reads no tensor variable of one rank")
 
 
 @rule(
@@ -250,7 +250,7 @@ def formatted_key(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
 def inlined_helper(call: cst.Call, ctx: RewriteContext):
     """A call of a function of the program that only returns an expression is replaced by that expression."""
     if not isinstance(call.func, cst.Name):
-        skip("it is no call by a name")
+        skip("the callee is not a plain name")
     ctx.facts(call)
     require_ordinary(ctx)
     helper = _helper(call.func.value, ctx)
@@ -265,14 +265,14 @@ def inlined_helper(call: cst.Call, ctx: RewriteContext):
     ]
     text = edited(ctx.syntax.text[start:end], edits)
     if "'''" in text or '"""' in text:
-        skip("a string goes over several lines")
+        skip("a string spans several lines")
     yield f"({text})"
 
 
 def _helper(name: str, ctx: RewriteContext) -> cst.FunctionDef:
     """The one definition of ``name`` in the program, at module level and never bound otherwise."""
     if name in ctx.locals or name in ctx.syntax.imports or name in shared_names(ctx):
-        skip(f"{name} is not a function of the module alone")
+        skip(f"{name} is not only a function at module level")
     helpers = [s for s in ctx.syntax.module.body if isinstance(s, cst.FunctionDef) and s.name.value == name]
     targets = (cst.AssignTarget, cst.AugAssign, cst.AnnAssign, cst.For, cst.NamedExpr, cst.CompFor)
     stored = [
@@ -302,7 +302,7 @@ def _result(helper: cst.FunctionDef, ctx: RewriteContext) -> cst.BaseExpression:
     scopes = (cst.Lambda, cst.GeneratorExp, cst.ListComp, cst.SetComp, cst.DictComp)
     for node in walk(result):
         if isinstance(node, (*scopes, cst.NamedExpr, cst.Yield, cst.Await, cst.FormattedString)):
-            skip("the expression binds names, reads them late, or waits")
+            skip("the expression binds names, reads them later, or awaits")
         if isinstance(node, (cst.Name, cst.Attribute)):
             name = node.value if isinstance(node, cst.Name) else node.attr.value
             if is_private(name) or name == "super":

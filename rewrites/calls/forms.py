@@ -39,7 +39,7 @@ def function_is_method(call: cst.Call, ctx: RewriteContext):
         return
     receiver = bound.argument(bound.signature.receiver)
     if receiver is None or receiver.packed or not is_tensor(ctx, receiver.node):
-        skip("it is not called on a tensor")
+        skip("the method is not called on a tensor")
     name = bound.operator.method
     rest = [a for a in bound.arguments if a is not receiver]
     before = bound.arguments[: bound.arguments.index(receiver)]
@@ -104,7 +104,7 @@ def by_position(call: cst.Call, ctx: RewriteContext):
     while count < len(arguments) and all(len(p) > count and p[count] == arguments[count].name for p in places):
         count += 1
     if count <= len(passed) - len(bound.keywords):
-        skip("no keyword argument follows on those given by position")
+        skip("no keyword argument follows the positional ones")
     texts = [a.text(ctx) if i < count else f"{a.name}={a.text(ctx)}" for i, a in enumerate(arguments)]
     yield _called(call, bound, texts, ctx)
 
@@ -258,7 +258,7 @@ def into_out(call: cst.Call, ctx: RewriteContext):
     results = ctx.tensors(call)
     tensors = [n for a in bound.arguments for n in _tensors_in(a, ctx)]
     if any(f.needs_grad for node in tensors for f in ctx.tensors(node)) or any(f.requires_grad for f in results):
-        skip("`out=` takes no part in autograd")
+        skip("autograd does not support `out=`")
     require_not_complex(results)
     arguments = bound.passed(ctx, bound.reordered(ctx), signature.positional)
     function = ctx.path(path)
@@ -270,7 +270,7 @@ def _tensors_in(argument: Argument, ctx: RewriteContext) -> list[cst.BaseExpress
     kind = argument.parameter.type
     if kind == "Tensor[]":
         if not isinstance(argument.node, (cst.Tuple, cst.List)):
-            skip("the tensors of the list are not known")
+            skip("the tensors of the list were not observed")
         return [e.value for e in argument.node.elements]
     return [argument.node] if kind.startswith("Tensor") and is_tensor(ctx, argument.node) else []
 
@@ -278,7 +278,7 @@ def _tensors_in(argument: Argument, ctx: RewriteContext) -> list[cst.BaseExpress
 def _rooms(ctx: RewriteContext, operands: Sequence[cst.BaseExpression], results: Sequence[Fact]) -> Iterator[str]:
     """New tensors that have the type, shape and strides of the result at every visit."""
     if not operands:
-        skip("no operand is a name that room can be made like")
+        skip("no operand is a name from which the output can be allocated")
     if not all(f.contiguous for f in results):
         skip("the result is not contiguous, and Dynamo does not take such an `out`")
     for operand in operands:
@@ -307,7 +307,7 @@ def in_place_on_a_temporary(call: cst.Call, ctx: RewriteContext):
         return
     for side in (receiver.left, receiver.right):
         if not all(f.is_tensor or f.is_number for f in ctx.facts(side)):
-            skip("it is not arithmetic of tensors and numbers")
+            skip("the operator is not arithmetic on tensors and numbers")
     if any(f.needs_grad for f in ctx.tensors(receiver)):
         skip("autograd may have kept the operand")
     require_copy_layout(ctx, receiver, call)

@@ -91,7 +91,7 @@ def binary_function(operation: cst.BinaryOperation, ctx: RewriteContext):
         if a.dtype not in FLOATS or a.dtype is not b.dtype:
             skip("the operands are not floating tensors of one dtype")
         if (a.ndim != 2 or b.ndim != 2) if sign == "@" else a.shape != b.shape:
-            skip("the shapes are broadcast, or no matrices")
+            skip("the shapes are broadcast, or the operands are no matrices")
     if len(ctx.facts(operation.left)) != len(ctx.facts(operation.right)):
         skip("the operands are not evaluated equally often")
     require_no_gradients_inside(ctx)
@@ -117,7 +117,7 @@ def identity_function(value: cst.Name | cst.Call | cst.BinaryOperation, ctx: Rew
         skip("the object itself matters here, not only its value")
     for fact in ctx.tensors(value):
         if fact.dtype not in FLOATS or fact.mutated:
-            skip("it is no floating tensor, or changed later")
+            skip("the value is not a floating-point tensor, or is changed later")
     require_no_gradients_inside(ctx)
     name, definition = autograd_function(ctx, "Same", ["x"], "x.view_as(x)", Derivative((), "grad"), setup=False)
     yield f"{name}.apply({ctx.text(value)})", definition
@@ -171,7 +171,7 @@ def gradient_retained(assign: cst.Assign, ctx: RewriteContext):
     """An intermediate value that keeps its gradient."""
     name = needs_gradient(assign, ctx)
     if {"grad", "retains_grad"} & ctx.syntax.attributes:
-        skip("the program looks at gradients that were kept")
+        skip("the program reads retained gradients")
     yield f"{ctx.lines(ctx.statement.node)}\nif {name}.requires_grad:\n    {name}.retain_grad()"
 
 
@@ -179,9 +179,9 @@ def needs_gradient(assign: cst.Assign, ctx: RewriteContext) -> str:
     """The one name that is assigned a fresh floating tensor."""
     require_no_gradients_inside(ctx)
     if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):
-        skip("it is not stored in one name")
+        skip("the result is not stored in one name")
     if not isinstance(assign.value, (cst.Call, cst.BinaryOperation)):
-        skip("the value may have another name, too")
+        skip("the value may have another reference")
     if any(f.dtype not in FLOATS for f in ctx.tensors(assign.value)):
         skip("the value is not a floating tensor")
     return assign.targets[0].target.value
@@ -211,9 +211,9 @@ def straight_through(value: cst.Name, ctx: RewriteContext):
     require_no_gradients_inside(ctx)
     for fact in ctx.tensors(value):
         if fact.dtype not in FLOATS or fact.mutated or not fact.contiguous:
-            skip("it is no contiguous floating tensor, or changed later")
+            skip("the value is not a contiguous floating-point tensor, or is changed later")
         if fact.has_nan or fact.has_inf or fact.has_negative_zero:
-            skip("adding zero changes a special value")
+            skip("adding zero changes NaN, infinities or -0.0")
     yield f"{value.value} + ({value.value} - {value.value}).detach()"
 
 

@@ -98,7 +98,7 @@ def opaque_copy(value: cst.Name | cst.BinaryOperation, ctx: RewriteContext):
     require_plain_mode(ctx)
     for fact in ctx.tensors(value):
         if fact.mutated or not fact.contiguous:
-            skip("it is changed later, or not contiguous")
+            skip("the tensor is changed later, or not contiguous")
     operator, definition = opaque_operator(ctx, "copy", ["x"], "x.clone()", Derivative((), "grad"))
     yield f"{operator}({ctx.text(value)})", definition
 
@@ -106,7 +106,7 @@ def opaque_copy(value: cst.Name | cst.BinaryOperation, ctx: RewriteContext):
 def outside(value: cst.BaseExpression, ctx: RewriteContext) -> Closure:
     """The expression closed over its variables, with a tensor for its value."""
     if not isinstance(value, (cst.Call, cst.BinaryOperation)):
-        skip("it is not computed")
+        skip("the value is not computed by a call or operator")
     require_plain_mode(ctx)
     ctx.tensors(value)
     return closed(value, ctx)
@@ -162,7 +162,7 @@ def example(facts, ctx: RewriteContext) -> str:
     """An empty tensor like the one seen every time."""
     first = facts[0]
     if any((f.shape, f.stride, f.dtype) != (first.shape, first.stride, first.dtype) for f in facts):
-        skip("an operand has not the same shape every time")
+        skip("an operand has the shape is not the same every time")
     if not first.contiguous or first.numel < 2:
         skip("an operand is not contiguous, or has one element")
     return f"{torch_name(ctx)}.empty({first.shape}, dtype={torch_name(ctx)}.{str(first.dtype).removeprefix('torch.')})"
@@ -171,10 +171,10 @@ def example(facts, ctx: RewriteContext) -> str:
 def require_traceable(value: cst.BaseExpression, closure: Closure, ctx: RewriteContext) -> None:
     """Skip unless all on the way is a tensor, and every call one that torch dispatches itself, whatever it is given."""
     if any(not f.is_tensor for facts in closure.facts for f in facts):
-        skip("it reads a number that would be fixed")
+        skip("a number that it reads would become a constant")
     for node in parts(value):
         if isinstance(node, (cst.IfExp, cst.BooleanOperation, cst.Not)):
-            skip("it decides on a tensor")
+            skip("the expression branches on a tensor")
         if isinstance(node, (cst.Call, cst.Comparison)):
             ctx.tensors(node)
         if isinstance(node, cst.Call):
@@ -205,7 +205,7 @@ def require_numbers(subscript: cst.Subscript) -> None:
     for element in subscript.slice:
         for node in parts(element):
             if isinstance(node, (cst.Name, cst.Attribute, cst.Call)) and getattr(node, "value", "") != "None":
-                skip("it is indexed by more than numbers")
+                skip("the index contains more than numbers")
 
 
 def parts(node: cst.CSTNode):

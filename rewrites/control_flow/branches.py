@@ -108,7 +108,7 @@ def rest_into_else(branch: cst.If, ctx: RewriteContext):
         return
     rest = ctx.statement.block[ctx.statement.index + 1 :]
     if not terminates(branch.body) or not rest:
-        skip("the branch does not leave, or nothing follows")
+        skip("the branch does not end in return, break, continue or raise, or nothing follows")
     body, others = indented(ctx.block(branch.body)), indented(ctx.run(rest))
     yield (
         f"if {_test(branch, ctx)}:\n{body}\nelse:\n{others}",
@@ -122,7 +122,7 @@ def else_to_rest(branch: cst.If, ctx: RewriteContext):
     if branch.orelse is None:
         return
     if not terminates(branch.body):
-        skip("the branch does not leave")
+        skip("the branch does not end in return, break, continue or raise")
     yield f"if {_test(branch, ctx)}:\n{indented(ctx.block(branch.body))}\n{other_branch(branch, ctx)}"
 
 
@@ -240,7 +240,7 @@ def nested_to_and(branch: cst.If, ctx: RewriteContext):
     if not isinstance(inner, cst.If):
         return
     if branch.orelse is not None or inner.orelse is not None:
-        skip("there is an else")
+        skip("the branch has an else")
     yield f"if ({_test(branch, ctx)}) and ({_test(inner, ctx)}):\n{indented(ctx.block(inner.body))}"
 
 

@@ -51,7 +51,7 @@ def _require_movable(ctx: RewriteContext, comprehension: cst.BaseComp) -> None:
     require_ordinary(ctx)
     require_plain(comprehension)
     if ctx.syntax.names & {"next", "StopIteration"}:
-        skip("a StopIteration from inside means something else to map and generators")
+        skip("a StopIteration raised inside has another meaning in map and generators")
 
 
 def _items(ctx: RewriteContext, iterable: cst.BaseExpression) -> str:
@@ -167,7 +167,7 @@ def comprehension_to_map(statement: Simple, ctx: RewriteContext):
             continue
         _require_movable(ctx, node)
         if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(node.elt)):
-            skip("something in it is evaluated later")
+            skip("part of the loop's body is evaluated later")
         if isinstance(clause.target, cst.Name):
             names, sources = [clause.target.value], [clause.iter]
         else:
@@ -198,7 +198,7 @@ def condition_to_filter(statement: Simple, ctx: RewriteContext):
         _require_movable(ctx, node)
         name = clause.target.value
         if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(clause.ifs[0].test)):
-            skip("something in the condition is evaluated later")
+            skip("part of the condition is evaluated later")
         test = require_one_text(ctx, clause.ifs[0].test)
         filtered = f"{ctx.builtin('filter')}(lambda {name}: {test}, {_items(ctx, clause.iter)})"
         yield ctx.replace(node, f"[{_element(ctx, node.elt)} for {name} in {filtered}]")
@@ -248,7 +248,7 @@ def comprehension_to_generator_function(statement: Simple, ctx: RewriteContext):
         _require_movable(ctx, node)
         clauses = _clauses(node)
         if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(node)):
-            skip("something in it is evaluated later")
+            skip("part of the loop's body is evaluated later")
         for clause in clauses:
             target_names(clause.target)
         source, items = fresh(ctx, "source"), fresh(ctx, "items")
@@ -277,7 +277,7 @@ def sum_to_loop(call: cst.Call, ctx: RewriteContext):
         return
     (node,) = arguments
     if not isinstance(node, (cst.GeneratorExp, cst.ListComp)):
-        skip("what is added up is no comprehension")
+        skip("the argument of the sum is not a comprehension")
     _require_movable(ctx, node)
     ctx.tensors(node.elt)
     require_harmless(ctx, node.elt)
@@ -319,7 +319,7 @@ def loop_to_sum(loop: cst.For, ctx: RewriteContext):
     require_plain(loop)
     require_no_handler(ctx)
     if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(loop)):
-        skip("something is evaluated later")
+        skip("part of the loop is evaluated later")
     targets = target_names(loop.target)
     require_unseen(ctx, targets, loop)
     require_unshared(ctx, [name])
@@ -356,7 +356,7 @@ def pairs_by_number(statement: cst.Assign | cst.Return | cst.Expr, ctx: RewriteC
         if [f.shape[:1] for f in first] != [f.shape[:1] for f in second] or any(f.ndim == 0 for f in first):
             skip("one has more rows than the other")
         if any(isinstance(n, (cst.Lambda, cst.BaseComp)) for n in walk(node.elt)):
-            skip("something in it has a scope of its own")
+            skip("the element contains another scope")
         number = ctx.new_name("number")
         row = f"{sources[1].value}[{number}]"
         labels = {id(n.attr) for n in walk(node.elt) if isinstance(n, cst.Attribute)}

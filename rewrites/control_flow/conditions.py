@@ -78,7 +78,7 @@ def chain_of_comparisons(chain: cst.Comparison, ctx: RewriteContext):
         skip("the middle would be evaluated twice")
     middle = ctx.text(first.comparator)
     if any(isinstance(n, cst.NamedExpr) for n in walk(chain)):
-        skip("a name is bound in between")
+        skip("a walrus inside binds a name")
     require_unshared(ctx, [middle])
     start = ctx.syntax.span(chain)[0]
     left = ctx.syntax.text[start : ctx.syntax.span(first.comparator)[1]]
@@ -135,7 +135,7 @@ def _cases(branch: cst.If, ctx: RewriteContext) -> tuple[str, list[tuple[str, cs
             skip("a condition is no comparison of a variable")
         (comparison,) = test.comparisons
         if not isinstance(comparison.operator, cst.Equal) or (name is not None and name.value != test.left.value):
-            skip("not all conditions ask whether one variable is equal to something")
+            skip("not all conditions compare one variable for equality")
         key = constant(comparison.comparator)
         if key is None or key.kind not in ("int", "str"):
             skip("a variable is not compared with an int or string literal")
@@ -156,14 +156,14 @@ def dictionary_dispatch(branch: cst.If, ctx: RewriteContext):
     """A chain that chooses a value by a key looks up in a dictionary which function to call."""
     name, cases, rest = _cases(branch, ctx)
     if rest is None:
-        skip("there is no else")
+        skip("the branch has no else")
     bodies = [only_statement(body) for body in (*(b for _, b in cases), rest.body)]
     heads, values = set(), []
     for body in bodies:
         assignment = assigned(body)
         value = body.value if isinstance(body, cst.Return) else assignment[1] if assignment is not None else None
         if value is None:
-            skip("a branch does more than give a value")
+            skip("a branch does more than compute a value")
         heads.add(f"{assignment[0]} =" if assignment is not None else "return")
         require_plain(value)
         text = require_one_text(ctx, value)
@@ -272,7 +272,7 @@ def choice_to_where(choice: cst.If | cst.IfExp, ctx: RewriteContext):
     """
     head, first, second = values_of(choice)
     if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in path_to(ctx.statement.node, ctx.node)[:-1]):
-        skip("it is evaluated later")
+        skip("the expression is evaluated later")
     shadow = MetaEvaluator(ctx, choice)
     shadow.require_equal(first, second)
     test = require_one_text(ctx, choice.test)
@@ -312,7 +312,7 @@ def choice_to_cond(choice: cst.If | cst.IfExp, ctx: RewriteContext):
     """
     head, first, second = values_of(choice)
     if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in path_to(ctx.statement.node, ctx.node)[:-1]):
-        skip("it is evaluated later")
+        skip("the expression is evaluated later")
     for part in (choice.test, first, second):
         require_plain(part)
     condition = _of_one_element(ctx, choice.test)

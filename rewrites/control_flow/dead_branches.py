@@ -22,7 +22,7 @@ def _read(statement: cst.CSTNode, ctx: RewriteContext, kinds: tuple[str, ...]) -
     """A local variable of these kinds that the statement reads and that has a value before it on every path."""
     require_ordinary(ctx)
     if isinstance(statement, cst.Expr) and isinstance(statement.value, (cst.SimpleString, cst.ConcatenatedString)):
-        skip("it may be a docstring")
+        skip("the statement may be a docstring")
     bound = bound_before(ctx) - shared_names(ctx)
     for name in _names(statement):
         facts = list(ctx.visits(name))
@@ -50,7 +50,7 @@ def _names(node: cst.CSTNode) -> list[cst.Name]:
 def _rank(facts: list[Fact]) -> int:
     ranks = {f.ndim for f in facts}
     if len(ranks) != 1:
-        skip("its number of dimensions is not the same every time")
+        skip("the number of dimensions is not the same every time")
     return ranks.pop()
 
 

@@ -50,7 +50,7 @@ def items_to_indices(loop: cst.For, ctx: RewriteContext):
         skip("a target is starred")
     if enumerated is not None:
         if len(enumerated) != 1 or len(targets) != 2 or not isinstance(targets[0].value, cst.Name):
-            skip("enumerate with a start, or without two targets")
+            skip("enumerate has a start, or the loop has not two targets")
         sequences, stored, index = enumerated, [targets[1].value], targets[0].value.value
     elif zipped is not None:
         if not zipped or len(zipped) != len(targets):
@@ -191,7 +191,7 @@ def turns_in_reverse(loop: cst.For, ctx: RewriteContext):
     statement = only_statement(loop.body)
     name = simple_name(ctx, loop.target)
     if assignment is None or loop.orelse is not None:
-        skip("no new container right before the loop, or an else")
+        skip("no new container is created right before the loop, or the loop has an else")
     facts = ctx.facts(loop.iter)
     if any(f.kind not in ("range", "tuple") for f in facts):
         skip(f"{facts[0].describe()} may not be reversible")

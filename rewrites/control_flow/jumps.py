@@ -99,7 +99,7 @@ def continue_to_if(branch: cst.If, ctx: RewriteContext):
         return
     rest = ctx.statement.block[ctx.statement.index + 1 :]
     if parent_loop(ctx) is None or not rest:
-        skip("nothing in the loop's body stands behind it")
+        skip("no statement of the loop's body follows")
     end = ctx.syntax.span(rest[-1])[1]
     test = require_one_text(ctx, branch.test)
     yield f"if not ({test}):\n{indented(ctx.run(rest))}", Edit((ctx.here.span[1], end), "")
@@ -141,7 +141,7 @@ def break_to_flag(loop: cst.For, ctx: RewriteContext):
 def _alone(statement: cst.CSTNode, ctx: RewriteContext) -> str:
     """The lines of a statement that may stand in a loop; Skip for a docstring."""
     if isinstance(statement, cst.Expr) and isinstance(statement.value, (cst.SimpleString, cst.ConcatenatedString)):
-        skip("it may be a docstring")
+        skip("the statement may be a docstring")
     return ctx.lines(statement)
 
 

@@ -99,7 +99,7 @@ def iterator_by_hand(loop: cst.For, ctx: RewriteContext):
     if not isinstance(loop.iter, (cst.Tuple, cst.List)):
         facts = ctx.facts(loop.iter)
         if any(f.kind not in KNOWN_ITERABLES for f in facts):
-            skip(f"{facts[0].describe()} may do something when it is left")
+            skip(f"{facts[0].describe()} may have side effects when it is closed")
     if any(isinstance(n, (cst.Attribute, cst.Subscript)) for n in walk(loop.target)):
         skip("an attribute or item is stored")
     items = fresh(ctx, "items")
@@ -163,7 +163,7 @@ def _counts(loop: cst.While, ctx: RewriteContext) -> tuple[cst.Name, cst.Name | 
     if not isinstance(comparison.operator, cst.LessThan) or not isinstance(counter, cst.Name):
         skip("the condition does not bound a counter from above")
     if not isinstance(limit, (cst.Name, cst.Integer)):
-        skip("the limit may be computed anew for every turn")
+        skip("the limit may be recomputed in every iteration")
     last = loop.body.body[-1]
     small = last.body[0] if isinstance(last, cst.SimpleStatementLine) and len(last.body) == 1 else last
     name = counter.value
@@ -199,7 +199,7 @@ def recursion(loop: cst.For, ctx: RewriteContext):
         skip(f"{index} is stored in the loop")
     require_unshared(ctx, stored)
     if any(isinstance(n, (cst.FunctionDef, cst.ClassDef, cst.Lambda, cst.Import, cst.ImportFrom)) for n in walk(loop)):
-        skip("a definition in the loop may outlive its turn")
+        skip("a definition in the loop may outlive its iteration")
     bound = bound_before(ctx)
     outside = ctx.elsewhere(loop).reads
     carried = sorted(stored & (bound | outside))
@@ -223,7 +223,7 @@ def _require_renewed(ctx: RewriteContext, loop: cst.For, name: str) -> None:
         return
     if len(users) == 1 and _is_its_target(ctx, users[0], name):
         return
-    skip(f"{name} may be handed on from turn to turn")
+    skip(f"{name} may be carried from one iteration to the next")
 
 
 def _is_its_target(ctx: RewriteContext, loop: cst.CSTNode, name: str) -> bool:
@@ -258,7 +258,7 @@ def loop_to_reduce(loop: cst.For, ctx: RewriteContext):
     if name == item or name not in bound_before(ctx):
         skip(f"{name} has no value before the loop")
     if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(loop)):
-        skip("something is evaluated later")
+        skip("part of the loop is evaluated later")
     require_no_handler(ctx)
     require_plain(value)
     require_plain(loop.iter)
@@ -287,13 +287,13 @@ def loop_to_while_loop(loop: cst.For, ctx: RewriteContext):
     require_harmless(ctx, loop.iter)
     assignment = assigned(only_statement(loop.body))
     if assignment is None or not 1 <= len(numbers) <= 20:
-        skip("the loop does more than renew one variable, or has no few turns")
+        skip("the loop does more than update one variable, or has too many iterations")
     name, value = assignment
     index = simple_name(ctx, loop.target)
     require_unseen(ctx, [index], loop)
     require_unshared(ctx, [name])
     if index == name or index in ctx.names(value).reads or name not in bound_before(ctx):
-        skip("the count is read in the loop, or nothing is there before it")
+        skip("the counter is read in the loop, or the variable has no value before it")
     require_plain(value)
     MetaEvaluator(ctx, loop).require_kept(value, name)
     operator, counter = ctx.path("torch._higher_order_ops.while_loop"), ctx.new_name("turn")

@@ -121,7 +121,7 @@ def display_unrolled(loop: cst.For, ctx: RewriteContext):
     require_no_jump(loop.body)
     items = [element.value for element in loop.iter.elements]
     if not items or any(isinstance(e, cst.StarredElement) for e in loop.iter.elements):
-        skip("the items are not written one by one")
+        skip("the items are not listed")
     names = frozenset().union(*(_constant_names(item) for item in items))
     require_unshared(ctx, names)
     changed = names & (ctx.names(loop.body).stores | {n.value for n in walk(loop.target) if isinstance(n, cst.Name)})
@@ -164,7 +164,7 @@ def items_unrolled(loop: cst.For, ctx: RewriteContext):
     counts = {f.shape[0] if f.is_tensor and f.shape else f.length if f.kind == "tuple" else None for f in facts}
     (count,) = counts if len(counts) == 1 else (None,)
     if count is None or not 1 <= count <= MOST_TURNS:
-        skip(f"{facts[0].describe()} has no few items of known number")
+        skip(f"{facts[0].describe()} has no small, known number of items")
     rows = fresh(ctx, "rows")
     target, body = ctx.text(loop.target), ctx.block(loop.body)
     taken = f"{ctx.atom(loop.iter)}.unbind(0)" if facts[0].is_tensor else ctx.text(loop.iter)
@@ -193,7 +193,7 @@ def unrolled_by_two(loop: cst.For, ctx: RewriteContext):
     name = simple_name(ctx, loop.target)
     numbers = _numbers(loop, ctx, least=2, most=64)
     if len(numbers) % 2:
-        skip("the number of turns is odd")
+        skip("the number of iterations is odd")
     require_no_jump(loop.body, cst.Continue)
     if name in stores_of_body(ctx, loop.body):
         skip(f"{name} is stored in the loop")
@@ -242,7 +242,7 @@ def loop_tiled(loop: cst.For, ctx: RewriteContext):
     numbers = _numbers(loop, ctx, least=4, most=1000)
     size = next((s for s in (2, 3, 5) if len(numbers) % s == 0), None)
     if size is None:
-        skip(f"{len(numbers)} turns make no equal blocks")
+        skip(f"{len(numbers)} iterations cannot be divided into equal blocks")
     start, step = fresh(ctx, "start"), numbers.step
     blocks = range(numbers.start, numbers.start + step * len(numbers), step * size)
     block = f"{ctx.builtin('range')}({start}, {start} + {step * size}, {step})"
@@ -310,7 +310,7 @@ def statements_rolled(first: cst.Assign | cst.AugAssign | cst.Expr, ctx: Rewrite
     if len(run) < 2:
         return
     if has(first, cst.GeneratorExp) or any(isinstance(n, cst.Lambda) for n in walk(first)):
-        skip("what is evaluated later would see the last number")
+        skip("code that is evaluated later would read the last number")
     counter, integers = fresh(ctx, "k"), _integers(first)
     edits = [
         Edit(ctx.syntax.span(node), _term(counter, node.evaluated_value, step))

@@ -25,7 +25,7 @@ def operands(call: cst.Call, ctx: RewriteContext, option: str | None) -> tuple[s
         skip("not called with query, key and value")
     wanted = [option] if option else []
     if [a.keyword.value for a in named] != wanted or any(ctx.text(a.value) != "True" for a in named):
-        skip("called with other options")
+        skip("the call has other options")
     for operand in positional:
         ctx.require_pure(operand)
         ctx.tensors(operand)

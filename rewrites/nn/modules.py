@@ -123,7 +123,7 @@ def batch_norm_with_fixed_statistics(call: cst.Call, ctx: RewriteContext):
         return
     tracks, training = module.attributes["track_running_stats"], module.attributes["training"]
     if tracks and training:
-        skip("it updates its running statistics")
+        skip("the module updates its running statistics")
     m = ctx.text(call.func)
     momentum = "0.0" if module.attributes["momentum"] is None else f"{m}.momentum"
     yield (
@@ -165,7 +165,7 @@ def batch_norm_with_running_statistics(call: cst.Call, ctx: RewriteContext):
         return
     attributes = module.attributes
     if not (attributes["training"] and attributes["track_running_stats"]):
-        skip("its running statistics stay as they are")
+        skip("the module does not update its running statistics")
     m = ctx.text(call.func)
     counted = f"{m}.num_batches_tracked.add_(1)"
     momentum = f"1.0 / float({counted})" if attributes["momentum"] is None else f"({counted}, {m}.momentum)[1]"
@@ -186,9 +186,11 @@ def instance_norm_functional(call: cst.Call, ctx: RewriteContext):
     if module is None:
         return
     attributes = module.attributes
-    facts = ctx.tensors(call.args[0].value) if len(call.args) == 1 else skip("it is not called with one argument")
+    facts = (
+        ctx.tensors(call.args[0].value) if len(call.args) == 1 else skip("the module is not called with one argument")
+    )
     if attributes["momentum"] is None or any(f.ndim != int(module.kind[12]) + 2 for f in facts):
-        skip("it has no momentum, or no batch")
+        skip("the module has no momentum, or the input no batch")
     m = ctx.text(call.func)
     own = attributes["training"] or not attributes["track_running_stats"]
     yield (

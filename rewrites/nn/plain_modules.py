@@ -125,7 +125,7 @@ def softmax_functional(call: cst.Call, ctx: RewriteContext):
     """A softmax module that names its dimension is its function."""
     module = called(call, ctx, SOFTMAXES)
     if module is not None and module.attributes["dim"] is None:
-        skip("it chooses the dimension itself, with a warning")
+        skip("the module chooses the dimension itself, with a warning")
     yield from function_called(call, ctx, SOFTMAXES)
 
 

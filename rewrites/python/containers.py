@@ -151,11 +151,11 @@ def sequential_on_the_spot(call: cst.Call, ctx: RewriteContext):
         return
     modules = call.func.args
     if not modules or any(m.star or m.keyword is not None for m in modules) or len(call.args) != 1:
-        skip("its modules, or its operand, are not given one by one")
+        skip("the modules or the operand are not passed as separate arguments")
     for module in modules:
         drawn = isinstance(module.value, cst.Call) and (ctx.resolved(module.value.func) or "") not in WITHOUT_PARAMETERS
         if drawn or not isinstance(module.value, (cst.Name, cst.Attribute, cst.Call)):
-            skip("a module that is made may draw its parameters, which would come in another order")
+            skip("constructing a module may draw parameters, which would be drawn in another order")
         for argument in module.value.args if isinstance(module.value, cst.Call) else ():
             ctx.require_pure(argument.value)
     text = arguments(call, ctx)
@@ -208,7 +208,7 @@ def functional_call(call: cst.Call, ctx: RewriteContext):
     if module is None:
         return
     if module.kind in STATEFUL or module.length is not None:
-        skip(f"{module.kind} may hold its parameters in other ways, too")
+        skip(f"{module.kind} may hold other parameters")
     m, passed, as_dict = ctx.text(call.func), arguments(call, ctx), ctx.builtin("dict")
     parameters = f"{{**{as_dict}({m}.named_parameters()), **{as_dict}({m}.named_buffers())}}"
     yield f"{ctx.path('torch.func.functional_call')}({m}, {parameters}, ({passed},))"
@@ -256,9 +256,9 @@ def modules_unrolled(loop: cst.For, ctx: RewriteContext):
     if not length:
         return
     if loop.orelse is not None or leaves_early(loop.body):
-        skip("the loop may end before its last turn")
+        skip("the loop may end before its last iteration")
     if length > 12:
-        skip("the loop has many turns")
+        skip("the loop has too many iterations")
     m, name, body = ctx.text(loop.iter), ctx.text(loop.target), ctx.block(loop.body)
     yield "\n".join(f"{name} = {m}[{number}]\n{body}" for number in range(length))
 

@@ -38,10 +38,10 @@ def _line(statement: cst.CSTNode, ctx: RewriteContext) -> str:
     require_ordinary(ctx)
     value = getattr(statement, "value", None)
     if not isinstance(value, (cst.BinaryOperation, cst.Call, cst.Subscript)):
-        skip("the statement computes nothing")
+        skip("the statement computes no value")
     ctx.tensors(value)
     if any(isinstance(n, (cst.Yield, cst.Await)) for n in walk(value)):
-        skip("it waits inside")
+        skip("the statement awaits")
     require_one_text(ctx, statement)
     return ctx.lines(statement)
 
@@ -73,7 +73,7 @@ def inside_a_handler(statement: Simple, ctx: RewriteContext):
 def _require_no_exception_read(ctx: RewriteContext) -> None:
     """Skip where the exception being handled could be seen by what the statement does."""
     if {"exc_info", "exception", "traceback", "format_exc"} & (ctx.syntax.names | ctx.syntax.attributes):
-        skip("the program looks at the exception being handled")
+        skip("the program reads the exception being handled")
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
@@ -143,7 +143,7 @@ def own_context_generator(statement: Simple, ctx: RewriteContext):
     """A statement inside a context that is written as a generator."""
     line = _line(statement, ctx)
     if {"StopIteration", "next", "iter"} & ctx.syntax.names:
-        skip("the end of an iterator may pass through")
+        skip("a StopIteration may pass through")
     name = ctx.new_name("scope")
     yield (
         f"with {name}():\n{indented(line)}",
@@ -201,7 +201,7 @@ def without_gradients(statement: cst.Assign | cst.Return, ctx: RewriteContext):
         if fact.requires_grad:
             skip("a tensor in it needs a gradient")
         if fact.mutated:
-            skip("a tensor in it is changed later, which a view made without gradients may forbid")
+            skip("a tensor in it is changed later, and a view made without gradients may forbid the change")
     yield f"with {ctx.path('torch.no_grad')}():\n{indented(line)}"
     yield f"with {ctx.path('torch.set_grad_enabled')}(False):\n{indented(line)}"
 
@@ -212,7 +212,7 @@ def with_gradients(statement: cst.Assign | cst.Return, ctx: RewriteContext):
     line = _line(statement, ctx)
     for fact in _all_tensors(statement, ctx):
         if fact.requires_grad and not fact.needs_grad:
-            skip("gradients are off here")
+            skip("gradients are disabled here")
         if fact.mutated:
             skip("a tensor in it is changed later")
     yield f"with {ctx.path('torch.enable_grad')}():\n{indented(line)}"
@@ -233,7 +233,7 @@ def autocast_off(statement: Simple, ctx: RewriteContext):
     """A statement runs under an autocast that is off, in a program that has no other."""
     line = _line(statement, ctx)
     if {"autocast", "amp", "custom_fwd"} & (ctx.syntax.names | ctx.syntax.attributes):
-        skip("the program casts by itself")
+        skip("the program uses autocast")
     devices = {f.device for f in ctx.tensors(statement.value)}
     if devices != {"cpu"}:
         skip("the tensors are not all on the CPU")
@@ -253,9 +253,9 @@ def saved_tensors_kept(statement: Simple, ctx: RewriteContext):
     line = _line(statement, ctx)
     require_unbroken(ctx)
     if shared_names(ctx) or {"grad", "backward", "jvp", "vjp", "vmap", "func"} & ctx.syntax.attributes:
-        skip("the program takes gradients itself")
+        skip("the program computes gradients itself")
     for fact in ctx.tensors(statement.value):
         if fact.mutated:
-            skip("a tensor in it is changed later, which hooks would hide from autograd")
+            skip("a tensor in it is changed later, and hooks would hide the change from autograd")
     hooks = ctx.path("torch.autograd.graph.saved_tensors_hooks")
     yield f"with {hooks}(lambda kept: kept, lambda kept: kept):\n{indented(line)}"

@@ -59,12 +59,12 @@ def _two(first: cst.Assign, ctx: RewriteContext) -> tuple[cst.Assign, str, str]:
     names = []
     for assign in (first, second):
         if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):
-            skip("it binds something else than one variable")
+            skip("the assignment binds more than one variable")
         names.append(assign.targets[0].target.value)
     require_ordinary(ctx)
     require_no_handler(ctx)
     if set(names) & (shared_names(ctx) | captured(ctx)):
-        skip("other functions see the variables")
+        skip("other functions read the variables")
     return second, names[0], names[1]
 
 
@@ -75,7 +75,7 @@ def reordered_statements(first: cst.Assign, ctx: RewriteContext):
     for assign in (first, second):
         require_calm(ctx, assign.value)
     if a == b or a in ctx.names(second.value).reads or b in ctx.names(first.value).reads:
-        skip("one depends on the other")
+        skip("one statement depends on the other")
     yield _over(ctx, second, f"{ctx.lines(second)}\n{ctx.lines(first)}")
 
 
@@ -93,7 +93,7 @@ def merged_assignments(first: cst.Assign, ctx: RewriteContext):
     for assign in (first, second):
         require_same_elsewhere(assign.value)
     if a in ctx.names(second.value).reads:
-        skip("the second needs the first")
+        skip("the second statement depends on the first")
     values = f"{_item(ctx, first.value)}, {_item(ctx, second.value)}"
     yield _over(ctx, second, f"{a}, {b} = {values}")
     yield _over(ctx, second, f"({a}, {b}) = ({values})")
@@ -114,11 +114,11 @@ def split_assignment(assign: cst.Assign, ctx: RewriteContext):
     value = assign.value
     target = assign.targets[0].target
     if len(assign.targets) != 1 or not isinstance(value, cst.Tuple) or not isinstance(target, (cst.Tuple, cst.List)):
-        skip("it does not assign a tuple to a tuple")
+        skip("the statement does not assign a tuple to a tuple")
     items, targets = [e.value for e in value.elements], [e.value for e in target.elements]
     starred = any(isinstance(e, cst.StarredElement) for e in (*value.elements, *target.elements))
     if starred or len(items) != len(targets):
-        skip("its items do not stand one for one")
+        skip("the numbers of targets and values differ")
     require_ordinary(ctx)
     names = [ctx.new_name("t") for _ in items]
     lines = [f"{n} = {_item(ctx, i)}" for n, i in zip(names, items, strict=True)]
@@ -142,7 +142,7 @@ def chained_assignment(assign: cst.Assign, ctx: RewriteContext):
 def unchained_assignment(assign: cst.Assign, ctx: RewriteContext):
     """An assignment to several targets becomes one for each, from left to right."""
     if len(assign.targets) < 2:
-        skip("it has one target")
+        skip("the assignment has one target")
     require_ordinary(ctx)
     name = ctx.new_name("t")
     lines = [f"{name} = {require_one_text(ctx, assign.value)}"]
@@ -153,7 +153,7 @@ def unchained_assignment(assign: cst.Assign, ctx: RewriteContext):
 def annotated_assignment(assign: cst.Assign, ctx: RewriteContext):
     """An assignment to a variable gets an annotation, which is never evaluated."""
     if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):
-        skip("it binds something else than one variable")
+        skip("the assignment binds more than one variable")
     name = assign.targets[0].target.value
     require_ordinary(ctx)
     if name in shared_names(ctx):
@@ -162,7 +162,7 @@ def annotated_assignment(assign: cst.Assign, ctx: RewriteContext):
     if any(isinstance(t, cst.Name) and t.value == name for t in annotated):
         skip(f"{name} has an annotation already")
     if isinstance(assign.value, cst.Tuple) and not assign.value.lpar:
-        skip("it is a bare tuple")
+        skip("the value is a tuple without parentheses")
     yield f"{name}: object = {require_one_text(ctx, assign.value)}"
 
 
@@ -171,12 +171,12 @@ def augmented_number(assign: cst.Assign, ctx: RewriteContext):
     """``n = n + k`` of numbers is ``n += k``."""
     value, target = assign.value, assign.targets[0].target
     if len(assign.targets) != 1 or not isinstance(target, cst.Name) or not isinstance(value, cst.BinaryOperation):
-        skip("it is not an operation that is assigned to one variable")
+        skip("the statement does not assign an operation to one variable")
     if not isinstance(value.left, cst.Name) or value.left.value != target.value:
         skip("the left operand is not the variable")
     for fact in ctx.facts(value.left):
         if not fact.is_number:
-            skip(f"{target.value} is {fact.describe()}: in place would be something else")
+            skip(f"{target.value} is {fact.describe()}: an in-place operation would have another effect")
     require_same_elsewhere(value.right)
     yield f"{target.value} {_sign(value)}= {require_one_text(ctx, value.right)}"
 
@@ -208,10 +208,10 @@ def augmented_fresh_tensor(assign: cst.Assign, ctx: RewriteContext):
     """``t = t + y`` is ``t += y`` where ``t`` was just computed and has no other reference, without gradients."""
     value, target = assign.value, assign.targets[0].target
     if len(assign.targets) != 1 or not isinstance(target, cst.Name) or not isinstance(value, cst.BinaryOperation):
-        skip("it is not an operation that is assigned to one variable")
+        skip("the statement does not assign an operation to one variable")
     name = target.value
     if not isinstance(value.left, cst.Name) or value.left.value != name or name in ctx.names(value.right).reads:
-        skip("the variable is not the left operand alone")
+        skip("the variable does not occur only as the left operand")
     if not isinstance(value.operator, (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)):
         skip("the operator has no such form")
     before = _small(ctx.statement.block[ctx.statement.index - 1]) if ctx.statement.index else None
@@ -263,7 +263,7 @@ def _tensor_read(node: cst.BaseExpression, ctx: RewriteContext) -> tuple[cst.Nam
             facts = ctx.recorded(operand)
             if facts and all(f.is_tensor for f in facts):
                 return operand, facts
-    return skip("it reads no variable that is a tensor")
+    return skip("the expression reads no variable that is a tensor")
 
 
 @rule(exact="bitwise", where=REAL, example=ONE)
@@ -288,7 +288,7 @@ def isinstance_guard(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     operand, _ = _tensor_read(node, ctx)
     ctx.tensors(node)
     if operand.value not in parameters_of(ctx, node):
-        skip(f"{operand.value} is not a variable that it needs")
+        skip(f"{operand.value} is not a variable of the expression")
     check = f"{ctx.builtin('isinstance')}({operand.value}, {ctx.path('torch.Tensor')})"
     yield f"{ctx.text(node)} if {check} else None"
 
@@ -319,7 +319,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _require_indentable(ctx: RewriteContext, statement: cst.CSTNode) -> None:
     if "'''" in ctx.text(statement) or '"""' in ctx.text(statement):
-        skip("a string that goes over several lines cannot be indented otherwise")
+        skip("a string of several lines cannot be indented differently")
 
 
 def _needs(ctx: RewriteContext, run: Sequence[cst.CSTNode]) -> tuple[list[str], list[str]]:
@@ -334,7 +334,7 @@ def _needs(ctx: RewriteContext, run: Sequence[cst.CSTNode]) -> tuple[list[str], 
         require_same_elsewhere(statement)
         _require_indentable(ctx, statement)
         if any(isinstance(n, (cst.ListComp, cst.SetComp, cst.DictComp)) for n in walk(statement)):
-            skip("comprehensions are not followed")
+            skip("comprehensions are not supported")
         names = ctx.names(statement)
         needs |= (names.reads & ctx.locals) - stored
         stored |= names.stores
@@ -378,14 +378,14 @@ def outlined_rest(statement: cst.Assign | cst.AugAssign | cst.Return | cst.If | 
     require_ordinary(ctx)
     function = ctx.statement.function
     if ctx.statement.block is not function.body.body:
-        skip("it is not at the level of the function's body")
+        skip("the statement is nested in a compound statement")
     rest = ctx.statement.block[ctx.statement.index :]
     if any(
         isinstance(n, (cst.Yield, cst.Await, cst.Global, cst.Nonlocal)) for s in function.body.body for n in walk(s)
     ):
-        skip("the function yields, waits, or changes variables of others")
+        skip("the function yields, awaits, or changes variables of other functions")
     if function.asynchronous is not None:
-        skip("the function waits")
+        skip("the function awaits")
     reads: set[str] = set()
     stored: set[str] = set()
     for part in rest:

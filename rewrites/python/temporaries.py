@@ -55,7 +55,7 @@ def extracted_temporary(node: cst.BinaryOperation | cst.Call | cst.Subscript, ct
 def returned_temporary(statement: cst.Return, ctx: RewriteContext):
     """What is returned gets a name first."""
     if statement.value is None or isinstance(statement.value, cst.Name):
-        skip("there is nothing to name")
+        skip("the statement has no subexpression to name")
     require_ordinary(ctx)
     name = ctx.new_name("result")
     yield f"{name} = {require_one_text(ctx, statement.value)}\nreturn {name}"
@@ -64,7 +64,7 @@ def returned_temporary(statement: cst.Return, ctx: RewriteContext):
 def _target(assign: cst.Assign) -> str:
     """The one variable that an assignment binds."""
     if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):
-        skip("it binds something else than one variable")
+        skip("the assignment binds more than one variable")
     return assign.targets[0].target.value
 
 
@@ -117,9 +117,9 @@ def inlined_temporary(assign: cst.Assign, ctx: RewriteContext):
     require_ordinary(ctx)
     require_no_handler(ctx)
     if any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in walk(assign.value)):
-        skip("it binds a name or waits")
+        skip("it binds a name or awaits")
     if isinstance(assign.value, cst.Tuple) and not assign.value.lpar:
-        skip("it is a bare tuple")
+        skip("the value is a tuple without parentheses")
     uses = variables_in(_evaluated(following), name)
     if len(uses) != 1 or len(variables_in(ctx.statement.function, name)) != 2:
         skip(f"{name} is not used exactly once")
@@ -148,13 +148,13 @@ def _both_calm(ctx: RewriteContext, value: cst.BaseExpression, following: cst.CS
 def _require_callees(ctx: RewriteContext, statement: cst.CSTNode, use: cst.Name) -> None:
     """Skip when a callee is looked up before ``use`` and could be another one then; and inside a formatted string."""
     if any(isinstance(node, cst.FormattedString) for node in path_to(statement, use)):
-        skip("it stands in a formatted string")
+        skip("the expression is inside a formatted string")
     for node in walk(statement):
         if isinstance(node, cst.Call) and ctx.syntax.span(node.func)[1] <= ctx.syntax.span(use)[0]:
             is_named = ctx.resolved(node.func) is not None or isinstance(node.func, cst.Name)
             on_variable = isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Name)
             if not is_named and not (on_variable and node.func.value.value != "self"):
-                skip("what is called is looked up before it")
+                skip("the callee is looked up before the argument")
 
 
 @rule(exact="bitwise", where=REAL, example=[NAMED, TWICE])
@@ -166,7 +166,7 @@ def walrus_from_statement(assign: cst.Assign, ctx: RewriteContext):
     if name in shared_names(ctx):
         skip(f"a call may change {name} in between")
     if any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in walk(assign.value)):
-        skip("it binds a name or waits")
+        skip("it binds a name or awaits")
     uses = variables_in(_evaluated(following), name)
     if not uses:
         skip(f"the next statement does not read {name}")
@@ -178,7 +178,7 @@ def walrus_from_statement(assign: cst.Assign, ctx: RewriteContext):
     _require_callees(ctx, following, uses[0])
     walrus = f"({name} := {require_one_text(ctx, assign.value)})"
     if isinstance(assign.value, cst.Tuple) and not assign.value.lpar:
-        skip("it is a bare tuple")
+        skip("the value is a tuple without parentheses")
     yield Edit(
         (ctx.statement.span[0], ctx.syntax.span(following)[1]),
         with_parts(ctx, following, {uses[0]: walrus}),
@@ -208,7 +208,7 @@ def statement_from_walrus(statement: cst.Assign | cst.Return | cst.AugAssign | c
         if any(ctx.syntax.span(n)[0] < start for n in variables_in(statement, name)) or shared_names(ctx):
             skip(f"{name} is read before, or a call may change it")
         if any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in walk(node.value)):
-            skip("it binds another name or waits")
+            skip("it binds another name or awaits")
         if isinstance(statement, cst.AugAssign):
             skip("the target is read before")
         yield ctx.replace(node, name), ctx.ahead(f"{name} = {require_one_text(ctx, node.value)}")
@@ -238,9 +238,9 @@ def duplicated_subexpression(assign: cst.Assign, ctx: RewriteContext):
     require_calm(ctx, assign.value)
     require_calm(ctx, value)
     if name in ctx.names(assign.value).reads or name in shared_names(ctx):
-        skip(f"{name} is another one afterwards")
+        skip(f"{name} has another value afterwards")
     if isinstance(assign.value, cst.Name):
-        skip("there is nothing to compute")
+        skip("the statement has nothing to compute")
     uses = [o for o in _operands(ctx, value) if isinstance(o, cst.Name) and o.value == name]
     if not uses:
         skip(f"{name} is no operand in the next statement")
@@ -287,7 +287,7 @@ def kept_intermediate(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext)
     parts = [node.left, node.right] if isinstance(node, cst.BinaryOperation) else [a.value for a in node.args]
     inner = [p for p in parts if isinstance(p, (cst.BinaryOperation, cst.Call, cst.Subscript))]
     if not inner:
-        skip("it has no intermediate result")
+        skip("the statement has no intermediate result")
     for part in inner[:2]:
         ctx.tensors(part)
         require_one_text(ctx, part)
@@ -300,14 +300,14 @@ def kept_intermediate(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext)
 def deleted_variable(statement: cst.Return, ctx: RewriteContext):
     """A variable is deleted before the function returns what was computed from it."""
     if statement.value is None:
-        skip("it returns nothing")
+        skip("the statement returns nothing")
     require_ordinary(ctx)
     require_no_handler(ctx)
     require_same_elsewhere(statement.value)
     names = set(ctx.variables(statement.value)) & bound_before(ctx)
     names -= captured(ctx) | shared_names(ctx)
     if not names:
-        skip("it reads no variable of its own")
+        skip("the expression reads no local variable")
     result = ctx.new_name("result")
     text = require_one_text(ctx, statement.value)
     for name in sorted(names)[:2]:
@@ -328,7 +328,7 @@ def deleted_after_last_use(assign: cst.Assign, ctx: RewriteContext):
     """A variable is deleted after the last statement that mentions it."""
     require_ordinary(ctx)
     if ctx.statement.block is not ctx.statement.function.body.body:
-        skip("the statement may run several times, or not at all")
+        skip("the statement may run several times or never")
     require_same_elsewhere(assign.value)
     free = set(ctx.variables(assign.value)) & bound_before(ctx)
     free -= captured(ctx) | shared_names(ctx) | ctx.names(assign).stores

@@ -32,7 +32,7 @@ def _target(assign: cst.Assign, ctx: RewriteContext) -> str:
     """The variable that an assignment binds, which is known to this function alone."""
     require_ordinary(ctx)
     if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):
-        skip("it binds something else than one variable")
+        skip("the assignment binds more than one variable")
     name = assign.targets[0].target.value
     if name in shared_names(ctx) | captured(ctx):
         skip(f"other functions see {name}")
@@ -92,9 +92,9 @@ def rebound_variable(assign: cst.Assign, ctx: RewriteContext):
     """A variable that is bound again goes by another name from there on."""
     name = _target(assign, ctx)
     if ctx.statement.block is not ctx.statement.function.body.body:
-        skip("the statement may run several times, or not at all")
+        skip("the statement may run several times or never")
     if name not in bound_before(ctx):
-        skip(f"{name} is bound here first")
+        skip(f"{name} is first bound here")
     later = _occurrences(ctx, name, ctx.statement.span[1])
     yield _renamed(ctx, [assign.targets[0].target, *later], ctx.new_name(f"{name}_"))
 
@@ -115,10 +115,10 @@ def _value(statement: cst.Assign | cst.Return, ctx: RewriteContext) -> tuple[cst
     require_ordinary(ctx)
     value = statement.value
     if not isinstance(value, (cst.BinaryOperation, cst.Call, cst.Subscript)):
-        skip("the statement computes nothing")
+        skip("the statement computes no value")
     ctx.tensors(value)
     if any(isinstance(n, (cst.Yield, cst.Await)) for n in walk(value)):
-        skip("it waits inside")
+        skip("the statement awaits")
     return value, require_one_text(ctx, value)
 
 
@@ -135,7 +135,7 @@ def held_in_a_cell(statement: cst.Assign | cst.Return, ctx: RewriteContext):
 def unpacked_from_one(assign: cst.Assign, ctx: RewriteContext):
     """A value is packed alone and unpacked by its assignment."""
     if len(assign.targets) != 1 or isinstance(assign.targets[0].target, (cst.Tuple, cst.List)):
-        skip("it has several targets")
+        skip("the assignment has several targets")
     _, text = _value(assign, ctx)
     target = ctx.text(assign.targets[0].target)
     yield f"({target},) = ({text},)"

@@ -173,9 +173,9 @@ def literal_from_shape(call: cst.Call, ctx: RewriteContext):
     if name not in SHAPED:
         return
     if evaluated_elsewhere(ctx.statement.node, call):
-        skip("it is evaluated later, or more than once")
+        skip("the expression is evaluated later, or more than once")
     if stores(ctx.statement.node):
-        skip("the statement stores a variable on its way")
+        skip("the statement also stores a variable")
     for number in literals(call):
         for source in sorted(sizes_at(ctx, number.evaluated_value)):
             start, end = ctx.syntax.span(number)

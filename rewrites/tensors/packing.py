@@ -30,7 +30,7 @@ def _operands(node: cst.BinaryOperation, ctx: RewriteContext) -> tuple[str, str,
     ctx.tensors(node)
     require_ordinary(ctx)
     if any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in walk(node)):
-        skip("it binds a name or waits")
+        skip("it binds a name or awaits")
     return _whole(ctx, node.left), _operator(node), _whole(ctx, node.right)
 
 

@@ -166,7 +166,7 @@ def require_no_draws(assign: cst.Assign, ctx: RewriteContext) -> None:
     if not is_pure(assign.value):
         skip("the value may have side effects")
     if any(not isinstance(t.target, cst.Name) for t in assign.targets):
-        skip("it is not stored in names")
+        skip("the result is not stored in names")
 
 
 SEEDED = """

@@ -39,7 +39,7 @@ def method(call: cst.Call, name: str) -> tuple[cst.BaseExpression, list[cst.Base
 def arguments(call: cst.Call) -> list[cst.BaseExpression]:
     """Positional arguments. Raises Skip where there are others."""
     if any(a.star or a.keyword is not None for a in call.args):
-        skip("arguments by name or with a star")
+        skip("an argument is passed by keyword or starred")
     return [a.value for a in call.args]
 
 
@@ -55,7 +55,7 @@ def matched(ctx: RewriteContext, *expressions: cst.BaseExpression) -> Iterator[t
     """The facts of tensors, visit by visit. Raises Skip where one was evaluated more often than another."""
     columns = [ctx.tensors(e) for e in expressions]
     if len({len(c) for c in columns}) != 1:
-        skip("not evaluated together")
+        skip("the operands are not evaluated equally often")
     yield from zip(*columns, strict=True)
 
 
@@ -69,7 +69,7 @@ def like(fact: Fact, result: Fact) -> None:
     """A clone of ``fact`` can hold ``result``: same dtype, shape and order in memory. Raises Skip."""
     require(fact.dtype is result.dtype, f"{fact.describe()} cannot hold {result.describe()}")
     require(fact.shape == result.shape, f"{fact.describe()} is not as large as {result.describe()}")
-    require(fact.contiguous and result.contiguous, "not contiguous")
+    require(fact.contiguous and result.contiguous, "a tensor is not contiguous")
 
 
 @rule(
@@ -86,7 +86,7 @@ def where_by_assignment(call: cst.Call, ctx: RewriteContext):
     mask, chosen, rest = function(call, ctx, "torch.where", 3)
     for c, y, x, result in matched(ctx, mask, chosen, rest, call):
         like(x, result)
-        require(y.shape == x.shape == c.shape and y.dtype is x.dtype, "other shapes or dtypes")
+        require(y.shape == x.shape == c.shape and y.dtype is x.dtype, "the shapes or dtypes differ")
         require(c.ndim > 0, "a single element")
     for operand in (mask, chosen, rest):
         ctx.require_pure(operand)
@@ -106,7 +106,7 @@ def where_by_assignment(call: cst.Call, ctx: RewriteContext):
 def masked_fill_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``x.masked_fill(c, k)`` is a copy of ``x`` with ``k`` put in."""
     base, passed = method(call, "masked_fill")
-    require(len(passed) == 2, "not a mask and a value")
+    require(len(passed) == 2, "the arguments are not a mask and a value")
     for x, c, result in matched(ctx, base, passed[0], call):
         like(x, result)
         require(c.shape == x.shape, "a mask of another shape")
@@ -137,14 +137,24 @@ def cat_by_slices(call: cst.Call, ctx: RewriteContext):
     if ctx.resolved(call.func) not in ("torch.cat", "torch.concat", "torch.concatenate"):
         return
     passed = arguments(call)
-    require(1 <= len(passed) <= 2 and isinstance(passed[0], (cst.List, cst.Tuple)), "not a list of tensors")
+    require(
+        1 <= len(passed) <= 2 and isinstance(passed[0], (cst.List, cst.Tuple)), "the argument is not a list of tensors"
+    )
     parts = [e.value for e in passed[0].elements]
-    require(bool(parts) and not any(isinstance(e, cst.StarredElement) for e in passed[0].elements), "not listed")
+    require(
+        bool(parts) and not any(isinstance(e, cst.StarredElement) for e in passed[0].elements),
+        "the list has starred items",
+    )
     visits = list(matched(ctx, *parts, call))
     facts = visits[0]
-    require(all([f.shape for f in v] == [f.shape for f in facts] for v in visits), "not the same shape every time")
-    require(all(f.dtype is facts[-1].dtype and f.contiguous for v in visits for f in v), "other dtypes, or strided")
-    require(all(f.ndim == facts[-1].ndim for f in facts), "an empty line among others")
+    require(
+        all([f.shape for f in v] == [f.shape for f in facts] for v in visits), "the shape is not the same every time"
+    )
+    require(
+        all(f.dtype is facts[-1].dtype and f.contiguous for v in visits for f in v),
+        "the dtypes differ, or a tensor is not contiguous",
+    )
+    require(all(f.ndim == facts[-1].ndim for f in facts), "a tensor of another rank among the others")
     dim = (ctx.value(passed[1], "int") if len(passed) == 2 else 0) % facts[-1].ndim
     for part in parts:
         ctx.require_pure(part)
@@ -168,7 +178,7 @@ def cat_by_slices(call: cst.Call, ctx: RewriteContext):
 def index_fill_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``x.index_fill(d, i, k)`` is a copy of ``x`` with ``k`` at the indices."""
     base, passed = method(call, "index_fill")
-    require(len(passed) == 3, "not three arguments")
+    require(len(passed) == 3, "the call has not three arguments")
     dim = ctx.value(passed[0], "int")
     for x, result in matched(ctx, base, call):
         like(x, result)
@@ -232,15 +242,23 @@ def fill_by_assignment(call: cst.Call, ctx: RewriteContext):
 def first_row_in_place(call: cst.Call, ctx: RewriteContext):
     """The first row changed and put before the others is a copy whose first row is changed in place."""
     (listed,) = function(call, ctx, "torch.cat", 1)
-    require(isinstance(listed, (cst.List, cst.Tuple)) and len(listed.elements) == 2, "not two tensors")
+    require(isinstance(listed, (cst.List, cst.Tuple)) and len(listed.elements) == 2, "the list has not two tensors")
     first, rest = (e.value for e in listed.elements)
-    require(isinstance(first, cst.BinaryOperation) and type(first.operator) in METHODS, "not a changed row")
-    require(isinstance(first.left, cst.Subscript) and isinstance(rest, cst.Subscript), "not two slices")
+    require(
+        isinstance(first, cst.BinaryOperation) and type(first.operator) in METHODS,
+        "the first tensor is not a changed row",
+    )
+    require(
+        isinstance(first.left, cst.Subscript) and isinstance(rest, cst.Subscript), "the operands are not two slices"
+    )
     base = first.left.value
-    require(isinstance(base, cst.Name) and ctx.text(base) == ctx.text(rest.value), "not slices of one variable")
+    require(
+        isinstance(base, cst.Name) and ctx.text(base) == ctx.text(rest.value),
+        "the operands are not slices of one variable",
+    )
     bare = "".join(f"{ctx.text(first.left)} {ctx.text(rest)}".split())
-    require(bare == f"{ctx.text(base)}[:1]{ctx.text(base)}[1:]", "not the first row and the others")
-    require(all(f.is_number for f in ctx.facts(first.right)), "not a number")
+    require(bare == f"{ctx.text(base)}[:1]{ctx.text(base)}[1:]", "the slices are not the first row and the others")
+    require(all(f.is_number for f in ctx.facts(first.right)), "the operand is not a number")
     for x, result in matched(ctx, base, call):
         like(x, result)
     name = ctx.new_name("t")
@@ -286,21 +304,23 @@ def augmented_by_method(statement: cst.AugAssign, ctx: RewriteContext):
 
 def read_again(statement: cst.AugAssign, ctx: RewriteContext) -> str:
     """The variable that a number is added to and that the next reader sees as a contiguous tensor. Raises Skip."""
-    require(isinstance(statement.target, cst.Name) and type(statement.operator) in IN_PLACE, "not a variable")
-    require(all(f.is_number for f in ctx.facts(statement.value)), "not a number")
+    require(
+        isinstance(statement.target, cst.Name) and type(statement.operator) in IN_PLACE, "the operand is not a variable"
+    )
+    require(all(f.is_number for f in ctx.facts(statement.value)), "the operand is not a number")
     name = ctx.text(statement.target)
     here = ctx.statement
     for later in here.block[here.index + 1 :]:
-        require(isinstance(later, cst.SimpleStatementLine), "not read by a simple statement")
+        require(isinstance(later, cst.SimpleStatementLine), "a statement before the next read is not simple")
         names = ctx.names(later)
         if name in names.reads:
             start, end = ctx.syntax.span(later)
             readers = [e for e in ctx.syntax.expressions if start <= e.span[0] < end and _is(e.node, name)]
-            require(bool(readers), "not read as a value")
-            require(all(f.contiguous for f in ctx.tensors(readers[0].node)), "not contiguous")
+            require(bool(readers), "the target is not read as a value")
+            require(all(f.contiguous for f in ctx.tensors(readers[0].node)), "a tensor is not contiguous")
             return name
-        require(name not in names.stores, "stored again before it is read")
-    return skip("not read again beside it")
+        require(name not in names.stores, "the variable is stored again before it is read")
+    return skip("the variable is not read later in the block")
 
 
 def _is(node: cst.BaseExpression, name: str) -> bool:

@@ -52,7 +52,7 @@ def elements_rolled(statement: Simple, ctx: RewriteContext):
             continue
         require_plain(node)
         if any(isinstance(n, (cst.Lambda, cst.GeneratorExp, cst.FormattedString)) for n in walk(node)):
-            skip("what is evaluated later would see the last number")
+            skip("code that is evaluated later would read the last number")
         counter = fresh(ctx, "k")
         edits = [
             Edit(ctx.syntax.span(first), _term(counter, first.evaluated_value, second.evaluated_value))
@@ -119,7 +119,7 @@ def _plain_clause(node: cst.CSTNode) -> cst.CompFor | None:
 
 def _require_nothing_later(node: cst.CSTNode) -> None:
     if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(node)):
-        skip("something in it is evaluated later")
+        skip("part of the loop's body is evaluated later")
     if any(isinstance(n, (cst.Is, cst.IsNot)) for n in walk(node)):
         skip("identities are compared in it")
 
@@ -196,7 +196,7 @@ def stack_to_buffer(call: cst.Call, ctx: RewriteContext):
     node = call.args[0].value
     clause = _plain_clause(node)
     if clause is None or call.args[0].keyword is not None or not _along_the_first(call.args[1:]):
-        skip("it stacks no simple comprehension along the first dimension")
+        skip("the call does not stack a simple comprehension along the first dimension")
     assert isinstance(node, cst.ListComp)
     require_plain(node)
     require_harmless(ctx, node.elt)
@@ -232,7 +232,7 @@ def _one_kind(ctx: RewriteContext, expression: cst.BaseExpression) -> Fact:
     facts = ctx.tensors(expression)
     kinds = {(f.dtype, f.shape, f.device, f.requires_grad) for f in facts}
     if len(kinds) != 1 or not facts[0].contiguous or not facts[0].numel:
-        skip("it is not the same kind of contiguous tensor every time, or empty")
+        skip("the item is empty, or not the same kind of contiguous tensor every time")
     if facts[0].dtype is None or facts[0].dtype.is_complex:
         skip("complex tensors may be conjugated lazily")
     return facts[0]
@@ -245,7 +245,7 @@ def _on_the_same_device(ctx: RewriteContext, node: cst.CSTNode, result: Fact) ->
     for name in walk(node):
         if isinstance(name, cst.Name) and name.value in bound and _is_tensor(ctx, name, result.device):
             return name.value
-    return skip("no tensor in it is there before")
+    return skip("no tensor in it exists before the loop")
 
 
 def _is_tensor(ctx: RewriteContext, name: cst.Name, device: str) -> bool:
@@ -273,7 +273,7 @@ def buffer_to_stack(loop: cst.For, ctx: RewriteContext):
     name = simple_name(ctx, loop.target)
     filled = isinstance(statement, cst.Assign) and len(statement.targets) == 1
     if assignment is None or not filled or loop.orelse is not None or not isinstance(loop.iter, cst.Call):
-        skip("no new memory right before the loop, or more than one statement in it")
+        skip("no tensor is created right before the loop, or the loop has more than one statement")
     assert isinstance(statement, cst.Assign)
     target, (buffer, new) = statement.targets[0].target, assignment
     if "".join(ctx.syntax.text_of(target).split()) != f"{buffer}[{name}]" or not isinstance(target, cst.Subscript):

@@ -49,7 +49,7 @@ REFUSED = [
     ("comprehensions/stacked_from_tuple", "x = torch.stack([(z := t) for t in x])", "a walrus"),
     ("comprehensions/sum_to_loop", "x = sum(j * 0.1 for j in range(3))", "not a tensor"),
     ("comprehensions/sum_to_loop", "x = sum(t.add_(1) for t in x * 1)", "side effects"),
-    ("comprehensions/sum_to_loop", "x = sum(y)", "no comprehension"),
+    ("comprehensions/sum_to_loop", "x = sum(y)", "not a comprehension"),
     ("comprehensions/loop_to_sum", "for t in y:\n  x = x + t * x", "x is read"),
     ("comprehensions/loop_to_sum", "for t in y:\n  x = x + t\ny = t", "t is used elsewhere"),
     ("comprehensions/loop_to_sum", "if x.dim():\n  z = 0\nfor t in y:\n  z = z + t", "no value before"),

@@ -108,7 +108,7 @@ def test_frames_and_sources_are_not_shown_other_variables() -> None:
 
 def test_a_closure_does_not_see_comprehension_variables() -> None:
     reasons = reasons_in("def program(x, y):\n    return [t * 2 for t in x]\n", "functions/outlined_closure")
-    assert "scope of its own" in reasons
+    assert "inside another scope" in reasons
 
 
 def test_a_nonlocal_store_keeps_the_target() -> None:

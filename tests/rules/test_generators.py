@@ -127,7 +127,7 @@ def test_definitions_stand_before_the_decorated_class() -> None:
 
 def test_strings_over_several_lines_are_not_indented() -> None:
     source = 'import torch\n\n\ndef program(x):\n    n = len("""a\nb""")\n    y = x * n\n    return y\n'
-    assert reasons(source, TURNED) == {"a string that goes over several lines cannot be indented otherwise"}
+    assert reasons(source, TURNED) == {"a string of several lines cannot be indented differently"}
     assert len(written(source, TURNED)) == 1
 
 

@@ -14,13 +14,13 @@ REFUSED = [
     ("conditions/choice_to_cond", "x = x + y if (z := x.sum()) > 0 else x - y", "a walrus"),
     ("conditions/choice_to_cond", "x = x + y if x.sum() > 0 and 3 else x - y", "not a tensor"),
     ("conditions/choice_to_cond", "if x.sum() > 0:\n  x = x + y\n  y = x\nelse:\n  x = x - y", "assign one variable"),
-    ("loops/loop_to_while_loop", "for j in range(3):\n  x = x + j", "the count is read"),
+    ("loops/loop_to_while_loop", "for j in range(3):\n  x = x + j", "the counter is read"),
     ("loops/loop_to_while_loop", "for j in range(3):\n  x = x + 1\ny = y * j", "j is used elsewhere"),
     ("loops/loop_to_while_loop", "n = 0\nfor j in range(3):\n  n = n + 1", "numbers alone"),
     ("loops/loop_to_while_loop", "z = x[0]\nfor j in range(3):\n  z = z + x", "not the same kind"),
     ("loops/loop_to_while_loop", "for j in range(3):\n  x = x.sum(0, keepdim=True) + y", "more than sums"),
     ("loops/loop_to_while_loop", "w = x.clone().requires_grad_()\nfor j in range(3):\n  w = w + 1", "needs a gradient"),
-    ("loops/loop_to_while_loop", "for j in range(3):\n  x = x + 1\n  y = y + 1", "more than renew one"),
+    ("loops/loop_to_while_loop", "for j in range(3):\n  x = x + 1\n  y = y + 1", "more than update one"),
 ]
 
 

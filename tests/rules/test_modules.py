@@ -156,7 +156,12 @@ def test_a_module_computed_anew_is_left_alone() -> None:
         ("nn.Conv1d(4, 2, 3, padding_mode='reflect', padding=1)", "x.t()[None]", "convolution_functional", "reflect"),
         ("nn.Conv1d(4, 2, 3)", "x.t()[None]", "padded_convolution_functional", "pads by zeros"),
         ("nn.BatchNorm1d(4)", "x", "batch_norm_with_fixed_statistics", "updates its running statistics"),
-        ("nn.BatchNorm1d(4).eval()", "x", "batch_norm_with_running_statistics", "stay as they are"),
+        (
+            "nn.BatchNorm1d(4).eval()",
+            "x",
+            "batch_norm_with_running_statistics",
+            "does not update its running statistics",
+        ),
         ("nn.Linear(4, 4)", "input=x", "linear_functional", "positional"),
         ("nn.Linear(4, 4)", "*(x,)", "linear_functional", "positional"),
         ("nn.Linear(4, 4)", "x[:1]", "linear_of_two_halves", "halved"),
@@ -237,7 +242,7 @@ def test_loops_that_end_early_are_not_unrolled() -> None:
         loop = (
             f"for layer in self.layers:\n    x = layer(x)\n    if x.sum() > 1:\n        {body}\n    x = x + 1\nreturn x"
         )
-        assert "before its last turn" in refused(model(modules, loop), "containers/modules_unrolled")
+        assert "before its last iteration" in refused(model(modules, loop), "containers/modules_unrolled")
         assert len(variants(model(modules, loop), "containers/modules_by_index,containers/modules_numbered")) == 4
     inner = "    for k in range(3):\n        if k:\n            break\n"
     loop = f"for layer in self.layers:\n{inner}    x = layer(x)\nreturn x, k"

@@ -64,7 +64,7 @@ def test_runs_that_mean_something_else_in_a_function(lines: str, reason: str) ->
         ("def see():\n        return a\n    a = x\n    a = a + y\n    return see()", "sees a"),
         (
             "a = x\n    def step():\n        nonlocal a\n        a = a + 1\n    step()\n    return a",
-            "variables of others",
+            "variables of other functions",
         ),
         ("if x.ndim < 5:\n        c = y\n    a = x\n    return a + c", ""),
         ("if x.ndim > 5:\n        c = y\n    a = x\n    return a if x.ndim < 5 else c", "c may have no value"),

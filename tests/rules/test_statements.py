@@ -57,8 +57,8 @@ def test_every_variant_runs(rule: str) -> None:
         ("a = x.clone()\n    b = a.add_(1)\n    c = x * 2\n    return a, b, c", "side effects"),
         ("a = torch.rand(3)\n    b = torch.rand(3)\n    return a, b", "side effects"),
         ("n = [x]\n    a = n.pop()\n    b = len(n)\n    return a, b", "side effects"),
-        ("def see():\n        return a\n    a = x * 2\n    b = y * 2\n    return see(), b", "other functions see"),
-        ("a = b = x\n    c = y * 2\n    return a, b, c", "something else than one variable"),
+        ("def see():\n        return a\n    a = x * 2\n    b = y * 2\n    return see(), b", "other functions read"),
+        ("a = b = x\n    c = y * 2\n    return a, b, c", "more than one variable"),
         (
             "a = b = None\n    try:\n        a = x * 2\n        b = x @ x\n    except RuntimeError:\n        pass\n"
             "    return a, b",
@@ -98,9 +98,9 @@ def test_an_object_of_the_program_may_remember_the_order() -> None:
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
-        ("a = x\n    b = a\n    return a, b", "needs the first"),
+        ("a = x\n    b = a\n    return a, b", "depends on the first"),
         ("a = x\n    b = (c := y)\n    return a, b, c", "binds a name"),
-        ("global a\n    a = x\n    b = y\n    return a, b", "other functions see"),
+        ("global a\n    a = x\n    b = y\n    return a, b", "other functions read"),
     ],
 )
 def test_assignments_that_are_not_merged(lines: str, reason: str) -> None:
@@ -110,23 +110,23 @@ def test_assignments_that_are_not_merged(lines: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("rule", "lines", "reason"),
     [
-        ("split_assignment", "a, *b = x, y, x\n    return a, b", "one for one"),
+        ("split_assignment", "a, *b = x, y, x\n    return a, b", "targets and values differ"),
         ("split_assignment", "a, b = x[:2]\n    return a, b", "tuple to a tuple"),
         ("chained_assignment", "a, b = x, y\n    return a, b", "a tuple"),
         ("unchained_assignment", "a = x\n    return a", "one target"),
         ("annotated_assignment", "x[0] = 1\n    return x", "one variable"),
         ("annotated_assignment", "global a\n    a = x\n    return a", "another scope"),
         ("annotated_assignment", "a: object = x\n    a = y\n    return a", "annotation already"),
-        ("augmented_number", "a = x\n    a = a + 1\n    return a, x", "in place would be"),
+        ("augmented_number", "a = x\n    a = a + 1\n    return a, x", "in-place operation would"),
         ("augmented_number", "n = 1\n    n = 2 + n\n    return n", "left operand"),
         ("augmented_number", "n = 1\n    n = n << 2\n    return n", "no such form"),
-        ("augmented_number", "n = [1]\n    m = n\n    n = n + [2]\n    return n, m", "in place would be"),
+        ("augmented_number", "n = [1]\n    m = n\n    n = n + [2]\n    return n, m", "in-place operation would"),
         ("augmented_fresh_tensor", "a = x\n    a = a + y\n    return a", "just before"),
         ("augmented_fresh_tensor", "a = b = x * 2\n    a = a + y\n    return a, b", "just before"),
         ("augmented_fresh_tensor", "b = x * 2\n    a = b\n    a = a + y\n    return a, b", "just before"),
         ("augmented_fresh_tensor", "a = x[0] * 2\n    a = a + y\n    return a", "another dtype, shape"),
         ("augmented_fresh_tensor", "a = x.int() + 2\n    a = a / 3\n    return a", "another dtype, shape"),
-        ("augmented_fresh_tensor", "a = x * 2\n    a = a + a.t() @ a\n    return a", "left operand alone"),
+        ("augmented_fresh_tensor", "a = x * 2\n    a = a + a.t() @ a\n    return a", "only as the left operand"),
         ("global_constant", "return len(x) + 2", "not a tensor"),
         ("dead_computation", "return torch.rand(3)", "side effects"),
         ("dead_computation", "return x + 1 if x.ndim > 1 else y", "on a condition"),

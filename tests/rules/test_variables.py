@@ -58,7 +58,7 @@ def test_a_variable_may_hide_a_builtin_or_a_name_of_the_module() -> None:
         ("a = x\n    a = a + y\n    return f'{a=}'", "names of variables"),
         ("import math as a\n    a = x\n    return a", "matches patterns or imports"),
         ("match [x]:\n        case [a]:\n            pass\n    a = a + y\n    return a", "matches patterns or imports"),
-        ("a, b = x, y\n    return a", "something else than one variable"),
+        ("a, b = x, y\n    return a", "more than one variable"),
     ],
 )
 def test_names_that_are_seen_elsewhere_stay(rule: str, lines: str, reason: str) -> None:
@@ -80,7 +80,7 @@ def test_what_may_run_again_keeps_its_name() -> None:
     source = "def program(x, y):\n    a = x\n    for _ in range(3):\n        a = a + y\n    return a\n"
     misses = misses_in(source, "variables/rebound_variable")
     assert "several times" in misses
-    assert "bound here first" in misses
+    assert "first bound here" in misses
 
 
 def test_an_alias_is_not_read_on_a_condition() -> None:
@@ -105,7 +105,7 @@ def test_nothing_waits_on_the_way(rule: str) -> None:
         first = next(made)
         return first, made.send(y)
     """
-    assert "waits inside" in misses_in(source, f"variables/{rule}")
+    assert "awaits" in misses_in(source, f"variables/{rule}")
 
 
 def test_a_global_step_is_given_what_it_reads() -> None:

@@ -84,7 +84,7 @@ def _reads(node: cst.CSTNode, ctx: RewriteContext) -> Iterator[cst.Name | cst.At
                 yield from _reads(node.value, ctx)
             return
         case cst.Lambda() | cst.BaseComp() | cst.FormattedString() | cst.ConcatenatedString() | cst.StarredElement():
-            skip("it holds a scope or a string of its own")
+            skip("the expression contains a scope or a formatted string")
         case cst.Call():
             if isinstance(node.func, cst.Attribute) and ctx.resolved(node.func) is None:
                 yield from _reads(node.func.value, ctx)

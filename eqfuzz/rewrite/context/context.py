@@ -42,7 +42,7 @@ class RewriteContext:
         """The statement here, or the one that holds the expression. Raises Skip inside a lambda at module level."""
         if isinstance(self.here, Statement):
             return self.here
-        return self.here.statement or skip("no statement of its own holds it")
+        return self.here.statement or skip("the expression is not part of a simple statement")
 
     # Text
 
@@ -83,7 +83,7 @@ class RewriteContext:
         text = margin + changed
         moved = textwrap.dedent(text)
         if _dumped(moved) != _dumped("if 1:\n" + textwrap.indent(text, " ")):
-            skip("a string that goes over several lines cannot be indented otherwise")
+            skip("a string of several lines cannot be indented differently")
         return moved
 
     # Names

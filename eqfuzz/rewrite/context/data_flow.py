@@ -76,7 +76,7 @@ def require_ordinary(ctx: RewriteContext) -> None:
     """Skip where code looks at its own frame or source, which every change of form would show to it."""
     seen = _frame_readers(ctx.syntax.module)
     if seen:
-        skip(f"the program may look at its own variables or source ({seen[0]})")
+        skip(f"the program may inspect its own variables or source ({seen[0]})")
 
 
 @lru_cache(maxsize=16)
@@ -131,12 +131,12 @@ def require_no_handler(ctx: RewriteContext) -> None:
     """Skip where an exception may be caught inside the function, so that half of a change would be seen."""
     for node in ancestors(ctx):
         if isinstance(node, (cst.Try, cst.TryStar)):
-            skip("an exception may be caught here, after half of it")
+            skip("an exception raised halfway may be caught here")
         if isinstance(node, cst.With):
             for item in node.items:
                 path = ctx.resolved(item.item.func) if isinstance(item.item, cst.Call) else None
                 if not (path or "").startswith(("torch.", "contextlib.nullcontext")):
-                    skip("a context may catch an exception here, after half of it")
+                    skip("a context manager may catch an exception raised halfway")
 
 
 def bound_before(ctx: RewriteContext) -> frozenset[str]:
@@ -297,7 +297,7 @@ def _bound_between(ctx: RewriteContext) -> set[str]:
 def require_same_scope(ctx: RewriteContext) -> None:
     """Skip when the expression here stands in a scope of its own inside the statement."""
     if any(isinstance(node, _SCOPES) for node in path_to(ctx.statement.node, ctx.node)[:-1]):
-        skip("it stands in a scope of its own")
+        skip("the expression is inside another scope")
 
 
 def require_first(ctx: RewriteContext, expression: cst.BaseExpression) -> None:
@@ -307,7 +307,7 @@ def require_first(ctx: RewriteContext, expression: cst.BaseExpression) -> None:
     if reason is not None:
         skip(reason)
     if any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in walk(expression)):
-        skip("it binds a name or waits")
+        skip("it binds a name or awaits")
     if not is_pure(expression) and shared_names(ctx):
         skip("a call may change variables that are read before it")
     start = ctx.syntax.span(expression)[0]
@@ -327,7 +327,7 @@ def require_calm(ctx: RewriteContext, expression: cst.BaseExpression) -> None:
             case cst.Call():
                 _require_calm_call(ctx, node)
             case cst.GeneratorExp() | cst.ListComp() | cst.SetComp() | cst.DictComp() | cst.FormattedString():
-                skip("it is not followed into comprehensions and formatted strings")
+                skip("expressions in comprehensions and formatted strings are not supported")
             case cst.BinaryOperation() | cst.UnaryOperation() | cst.Comparison() | cst.Subscript():
                 operands = [c for c in children(node) if isinstance(c, cst.BaseExpression)]
                 for operand in operands:
@@ -348,10 +348,10 @@ def _require_calm_call(ctx: RewriteContext, call: cst.Call) -> None:
             skip(f"{call.func.attr.value} may do more than compute")
         _require_plain(ctx, call.func.value)
     elif not isinstance(call.func, cst.Name) or call.func.value in ctx.locals | ctx.syntax.module_names:
-        skip("what is called is the program's own")
+        skip("the callee is defined by the program")
     for argument in call.args:
         if argument.star:
-            skip("starred arguments are not followed")
+            skip("starred arguments are not supported")
         if dotted(argument.value) is None or ctx.resolved(argument.value) is None:
             _require_plain(ctx, argument.value)
 
@@ -366,7 +366,7 @@ def _require_plain(ctx: RewriteContext, expression: cst.BaseExpression) -> None:
         return  # elements are looked at as expressions of their own
     for fact in ctx.facts(expression):
         if fact.kind not in _PLAIN_KINDS:
-            skip(f"an operand is {fact.describe()}, whose operators are not known")
+            skip(f"an operand is {fact.describe()}, whose operators are unknown")
 
 
 def stores(ctx: RewriteContext, statements: Sequence[cst.CSTNode]) -> set[str]:

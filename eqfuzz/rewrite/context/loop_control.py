@@ -86,7 +86,7 @@ def fresh(ctx: RewriteContext, stem: str) -> str:
 def simple_name(ctx: RewriteContext, target: cst.CSTNode) -> str:
     """The variable that ``target`` is, which nothing but its own function sees."""
     if not isinstance(target, cst.Name):
-        skip("the target is no plain variable")
+        skip("the target is not a plain variable")
     require_unshared(ctx, [target.value])
     return target.value
 
@@ -214,7 +214,7 @@ def number_atom(number: int) -> str:
 def rows_of(ctx: RewriteContext, sequence: cst.BaseExpression) -> int:
     """How many items the tuple or tensor in a local variable has, which indexing gives as iterating does."""
     if not isinstance(sequence, cst.Name):
-        skip("what is iterated is no plain variable")
+        skip("the iterable is not a plain variable")
     facts = ctx.facts(sequence)
     counts = {
         f.shape[0] if f.is_tensor and f.shape else f.length if f.kind in ("tuple", "ints") else None for f in facts
@@ -274,7 +274,7 @@ def _is_known(ctx: RewriteContext, call: cst.Call) -> bool:
 def require_short(text: str) -> None:
     """Skip where a rewrite would make a function much longer."""
     if text.count("\n") >= _MOST_LINES:
-        skip("it would become very long")
+        skip("the result would be very long")
 
 
 def otherwise(loop: cst.For | cst.While, ctx: RewriteContext) -> str:

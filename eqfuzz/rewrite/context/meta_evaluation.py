@@ -40,17 +40,17 @@ class MetaEvaluator:
         facts = [f for facts in self._variables.values() for f in facts if f.is_tensor]
         wanted = any(f.needs_grad for f in facts)
         if wanted != any(f.requires_grad for f in facts):
-            skip("gradients are switched off")
+            skip("gradients are disabled")
         a, b = (self._of(e, linear=wanted) for e in (first, second))
         if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
-            skip("a branch gives no tensor")
+            skip("a branch does not return a tensor")
         if isinstance(first, cst.Name) or isinstance(second, cst.Name):
-            skip("a branch gives a variable itself, not a new tensor")
+            skip("a branch returns a variable itself, not a new tensor")
         for expression, shadow in ((first, a), (second, b)):
             self._require_seen(expression, shadow)
         chosen = torch.where(torch.empty((), dtype=torch.bool, device="meta"), a, b)
         if len({_looks(t) for t in (a, b, chosen)}) != 1:
-            skip(f"the branches give {_looks(a)} and {_looks(b)}, torch.where {_looks(chosen)}")
+            skip(f"the branches return {_looks(a)} and {_looks(b)}, torch.where {_looks(chosen)}")
 
     def require_kept(self, expression: cst.BaseExpression, name: str) -> None:
         """Skip unless ``expression`` gives a new tensor that looks like the variable ``name`` and needs no gradient."""
@@ -59,7 +59,7 @@ class MetaEvaluator:
             skip(f"{name} is no tensor")
         self._require_seen(expression, after)
         if isinstance(expression, cst.Name) or _looks(before) != _looks(after):
-            skip(f"{name} looks like {_looks(before)} and becomes {_looks(after)}")
+            skip(f"{name} is {_looks(before)} and becomes {_looks(after)}")
         if before.requires_grad or after.requires_grad:
             skip(f"{name} needs a gradient")
 
@@ -72,7 +72,7 @@ class MetaEvaluator:
         """Skip where the branch ran and gave something else, as under autocast."""
         for fact in self.at.visits(expression):
             if (fact.dtype, fact.shape, fact.stride) != (shadow.dtype, tuple(shadow.shape), tuple(shadow.stride())):
-                skip(f"a branch gives {fact.describe()}, not {_looks(shadow)}")
+                skip(f"a branch returns {fact.describe()}, not {_looks(shadow)}")
 
     def _of(self, expression: cst.BaseExpression, *, linear: bool) -> Value:
         fact = constant(expression)

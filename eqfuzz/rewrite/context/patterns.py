@@ -91,7 +91,7 @@ def target_names(target: cst.CSTNode) -> list[str]:
         return [target.value]
     if isinstance(target, (cst.Tuple, cst.List)):
         return [name for element in target.elements for name in target_names(element.value)]
-    return skip("the target stores more than variables")
+    return skip("the target contains more than variables")
 
 
 def values_of(choice: cst.If | cst.IfExp) -> tuple[str, cst.BaseExpression, cst.BaseExpression]:
