@@ -1,4 +1,4 @@
-"""One call of a program: its arguments, and what is changed around it."""
+"""One call of a program: its arguments, and changes of state around it."""
 
 from __future__ import annotations
 

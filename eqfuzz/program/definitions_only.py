@@ -1,4 +1,4 @@
-"""A program's own text: its definitions without what gives it inputs."""
+"""The text of a program without its inputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eqfuzz.program.program import Program
 
 
 def program_text(program: Program) -> str:
-    """The program's definitions alone: no input hooks, no blank runs where statements were taken out."""
+    """The definitions of a program, without input hooks and without runs of blank lines."""
     tree = parse(program.source)
     source = script.keep_definitions(program.source, tree, "", program.construct)
     hooks = [s for s in parse(source).body if isinstance(s, ast.FunctionDef) and s.name in ("inputs", "get_inputs")]

@@ -1,4 +1,4 @@
-"""Recognising seed files by content, without running them."""
+"""Seed formats: recognises seed files by their content, without running them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class _ParsedFile:
         self.assigned = script.assigned_names(tree.body)
 
     def only_module_class(self, preferred: str) -> ast.ClassDef | None:
-        """The class named ``preferred``, else the one that no other class of the file is built from."""
+        """The class named ``preferred``, else the only class that no other class of the file uses."""
         if preferred in self.module_classes:
             return self.module_classes[preferred]
         used_inside = {

@@ -1,4 +1,4 @@
-"""Values as Python source that needs only torch: inputs and weights written into a reproducer."""
+"""Values as Python source that needs only torch: the inputs and weights in a reproducer."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ _CONTAINERS = (list, dict, set, collections.deque)
 
 
 class CannotDescribe(Exception):
-    """A value that has no source form, with its type named."""
+    """A value has no source form; ``str()`` names its type."""
 
 
 class Writer:
-    """Writes values; what one call is given in two places, a storage or an object, is one in the reproducer too."""
+    """Writes values; a storage or an object that one call has in two places is one in the reproducer as well."""
 
     def __init__(self) -> None:
         self.preamble: list[str] = []
@@ -155,7 +155,7 @@ class Writer:
         return "{" + ", ".join(f"{self.value(k)}: {self.value(v)}" for k, v in value.items()) + "}"
 
     def _find_shared(self, values: Sequence[Any]) -> None:
-        """Note every object that the values of a call hold twice; name the storages that two tensors look into."""
+        """Collect the objects that the values of a call contain twice; name the storages that two tensors share."""
         seen: dict[int, Any] = {}
         twice: set[int] = set()
         left = list(values)
@@ -207,7 +207,7 @@ class Writer:
 
 
 def _name_of(thing: Any) -> str:
-    """A built-in class, or a class or function of the program, by its name. Raises CannotDescribe."""
+    """The name of a built-in class, or of a class or function of the program. Raises CannotDescribe."""
     module, name = getattr(thing, "__module__", ""), getattr(thing, "__qualname__", "<")
     if "<" in name or not (module == "builtins" or str(module).startswith(MODULE_PREFIX)):
         raise CannotDescribe(f"{name.strip('<>') or type(thing).__name__} of {module} has no source form")
@@ -221,7 +221,7 @@ def _storage_of(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _readable(tensor: torch.Tensor, device: str) -> str:
-    """A tensor of the CPU as one that is made on ``device``, given as source; empty for the CPU."""
+    """Source of a tensor on ``device`` (source, empty for the CPU) with the values of a tensor on the CPU."""
     there = f", device={device}" if device else ""
     if tensor.numel() == 0:
         return f"torch.empty_strided({tuple(tensor.shape)}, {tensor.stride()}, dtype={tensor.dtype}{there})"

@@ -1,4 +1,4 @@
-"""Executing a program's module text: from source to a callable and its arguments. Runs seed code."""
+"""Loading programs: executes the module text and makes the callable and its arguments. Runs seed code."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from eqfuzz.program.namespace import MODULE_PREFIX, SavedGlobals
 from eqfuzz.program.program import InvalidSeed, Program, SeedFormat
 
 STATE_SEED = 20250101
-"""What every generator is seeded with before a module is built and before its first call; one more for each further."""
+"""The seed of every random generator before a module is built and before call 0; call ``n`` adds ``n``."""
 
 
 def reseed(seed: int = STATE_SEED) -> None:
-    """Put every generator a program may draw from into one state."""
+    """Seed every random generator that a program may use."""
     random.seed(seed)
     np.random.seed(seed % 2**32)
     # torch.manual_seed formats a traceback for every absent kind of device: a millisecond, thousands of times.
@@ -74,7 +74,7 @@ class Loaded:
         return calls
 
     def _require_copyable(self, call: Call) -> None:
-        """Every cell gets a copy of its own. Raises InvalidSeed where torch cannot copy an argument."""
+        """Raises InvalidSeed where torch cannot copy an argument: every cell gets its own copy."""
         try:
             call.copy()
         except RuntimeError as error:

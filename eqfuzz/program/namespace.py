@@ -1,4 +1,4 @@
-"""The globals of a program's module: plain values that it may change, kept and put back."""
+"""Globals of a program's module: plain values that a call may change, saved and restored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eqfuzz.program.parsing import parse
 from eqfuzz.program.restoring import keep, put_back
 
 MODULE_PREFIX = "eqfuzz_seed_"
-"""How the modules that programs are executed in are named."""
+"""The beginning of the names of modules that programs are executed in."""
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
@@ -29,17 +29,17 @@ def namespace_of(target: Any) -> dict[str, Any]:
 
 
 def plain_globals(namespace: dict[str, Any]) -> dict[str, Any]:
-    """What a program may count, cache or accumulate in: numbers, text, tensors, and containers of these."""
+    """Globals with data that a call may change: numbers, text, tensors, and containers of these."""
     return {name: value for name, value in namespace.items() if not name.startswith("__") and is_plain(value)}
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is data throughout, so that it can be copied and compared."""
+    """Whether a value consists of data only, so that it can be copied and compared."""
     return _is_plain(value, ())
 
 
 def _is_plain(value: Any, around: tuple[int, ...]) -> bool:
-    """``around`` are the ids of what holds the value; what holds itself is not plain."""
+    """``around`` are the ids of the containers around the value; a value that contains itself is not plain."""
     if isinstance(value, (*_PLAIN, torch.Tensor, np.ndarray)):
         return True
     inside = own_attributes(value)
@@ -55,7 +55,7 @@ def _is_plain(value: Any, around: tuple[int, ...]) -> bool:
 
 
 def own_attributes(value):
-    """What an object of a class of the program holds; None for anything else, modules and members of enums too."""
+    """The attributes of an object of a class of the program; None for other values, modules and enum members."""
     kind = type(value)
     if not (kind.__module__.startswith(MODULE_PREFIX) or kind is types.SimpleNamespace):
         return None
@@ -65,10 +65,9 @@ def own_attributes(value):
 
 
 class SavedGlobals:
-    """What a program's functions may change besides their arguments: as it is at one moment.
+    """A snapshot of what a program's functions may change besides their arguments.
 
-    That are the plain globals of its module, what the cells and the defaults of its functions hold, and the attributes
-    of its classes.
+    It has the plain globals of the module, the values in cells and defaults of functions, and attributes of classes.
     """
 
     def __init__(self, namespace: dict[str, Any]) -> None:
@@ -80,7 +79,7 @@ class SavedGlobals:
             keep(value, self._kept, namespace.get("__name__"))
 
     def restore(self) -> None:
-        """Put every value back in place; plain names that have come since are removed."""
+        """Restore every value in place; plain globals added since the snapshot are removed."""
         for name in plain_globals(self._namespace).keys() - self._names:
             del self._namespace[name]
         self._namespace.update(self._objects)
@@ -94,8 +93,8 @@ def functions(namespace: dict[str, Any]) -> dict[str, Any]:
     return {n: v for n, v in namespace.items() if isinstance(v, kinds) and getattr(v, "__module__", None) == own}
 
 
-def holding(namespace: dict[str, Any], source: str) -> list[str]:
-    """The names among ``functions`` that hold on to something which a call may change."""
+def stateful_definitions(namespace: dict[str, Any], source: str) -> list[str]:
+    """Names of the functions and classes that hold a value which a call may change."""
     nodes = list(ast.walk(parse(source)))
     fixed: tuple[type, ...] = ()
     if not any(isinstance(node, ast.Nonlocal) for node in nodes):
@@ -119,7 +118,7 @@ def _names_self(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
 
 
-def born_by(namespace: dict[str, Any], source: str) -> set[str]:
-    """The globals that only a call of one of the program's functions makes."""
+def globals_made_in_calls(namespace: dict[str, Any], source: str) -> set[str]:
+    """Names of globals that do not exist before one of the program's functions is called."""
     declared = [node.names for node in ast.walk(parse(source)) if isinstance(node, ast.Global)]
     return {name for names in declared for name in names} - namespace.keys()

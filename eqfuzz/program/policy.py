@@ -1,8 +1,7 @@
-"""What the text of an untrusted seed may not contain: the first wall before the sandbox, and not the only one.
+"""Policy for the text of untrusted seeds: a check before the sandbox, which does not replace it.
 
-It looks at names alone, without running anything, so it cannot be complete. What it is for: code that has no business
-outside its own tensors is told so at once, with a line, and code that replaces parts of torch never gets to say that
-compiled and eager differ.
+The policy looks at names only and runs nothing, so it is incomplete. It refuses, with a line number, code that reaches
+beyond tensors, and code that replaces parts of torch and could so forge a difference between compiled and eager.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ MODULES = frozenset(
     math numbers numpy operator random re statistics string time torch typing typing_extensions warnings
     """.split()
 )
-"""What may be imported, with what lies below."""
+"""Modules that may be imported, with their submodules."""
 
 _REFUSED_PARTS = frozenset(
     """
@@ -43,10 +42,10 @@ _REFUSED_PARTS = frozenset(
     torch._utils_internal torch._weights_only_unpickler torch._decomp torch._refs torch._classes torch._compile
     """.split()
 )
-"""Parts of those modules that reach files, processes or other languages, or that replace what torch does."""
+"""Parts of those modules that access files, processes or other languages, or replace parts of torch."""
 
 _SETTINGS = ("torch.backends.", "torch._dynamo.config.", "torch._inductor.config.", "torch._functorch.config.")
-"""What may be set: seeds of other tools do."""
+"""Attributes that may be assigned, as seeds of other tools do."""
 
 _REFUSED_NAMES = frozenset(
     """
@@ -63,7 +62,7 @@ _REFUSED_ATTRIBUTES = frozenset(
     untyped_storage_from_file
     """.split()
 )
-"""Attributes that lead to files, to frames, or tell whether a program is being compiled, on whatever object."""
+"""Attributes of any object that lead to files or frames, or reveal whether a program is being compiled."""
 
 _DUNDERS = frozenset(
     f"__{name}__"
@@ -82,7 +81,7 @@ _SPOKEN = frozenset({"__main__"})
 
 @dataclasses.dataclass(frozen=True)
 class Violation:
-    """What is not allowed, in a few words, and the line it is in."""
+    """What is not allowed, in a few words, and its line."""
 
     reason: str
     line: int
@@ -99,10 +98,10 @@ def require_allowed(program: Program) -> None:
 
 
 def first_violation(source: str, *, modules: Sequence[str] = ()) -> Violation | None:
-    """The violation that comes first in ``source``, which is a module; None where there is none.
+    """The first violation in the module ``source``; None where there is none.
 
-    ``modules`` are those that its surroundings import under their own names. Raises SyntaxError and ValueError where
-    the text is no Python.
+    ``modules`` are imported under their own names by the code around it. Raises SyntaxError, and ValueError for null
+    bytes.
     """
     tree = parse(source)
     violations = sorted(_ViolationFinder(tree, modules).violations(), key=lambda violation: violation.line)
@@ -110,7 +109,7 @@ def first_violation(source: str, *, modules: Sequence[str] = ()) -> Violation | 
 
 
 class _ViolationFinder:
-    """All violations of one module; finding them goes through it a few times."""
+    """Finds all violations of one module."""
 
     def __init__(self, tree: ast.Module, modules: Sequence[str]) -> None:
         self._nodes = list(ast.walk(tree))
@@ -118,7 +117,7 @@ class _ViolationFinder:
         self._called = {id(node.func) for node in self._nodes if isinstance(node, ast.Call)}
         self._spoken = {id(node.value) for node in self._nodes if isinstance(node, ast.Expr)}
         self._imported = {name: name for name in modules}
-        """What names stand for that come from an import: ``{"F": "torch.nn.functional"}``."""
+        """Imported names with their dotted paths: ``{"F": "torch.nn.functional"}``."""
         for node in self._nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
@@ -129,7 +128,7 @@ class _ViolationFinder:
         self._aliases = self._follow_aliases()
 
     def _follow_aliases(self) -> set[int]:
-        """Take in ``F = torch.nn.functional``, an import in other words. Returns which nodes are such values."""
+        """Treat ``F = torch.nn.functional`` as an import. Returns the ids of such values."""
         aliases: set[int] = set()
         grew = True
         while grew:

@@ -1,4 +1,4 @@
-"""What a program is: source text, how to make the callable, how to make its inputs."""
+"""Programs: source text, an expression for the callable, an expression for the inputs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Program:
     ``source`` keeps the line numbers of the file it came from: statements that must not run are blanked.
     ``construct`` is an expression that gives the callable (``"program"``, ``"Model()"``) and ``inputs`` one that
     gives the arguments, both evaluated in the module's namespace; ``rng`` is in scope of ``inputs``.
-    ``untrusted``: nobody answers for the code, so it runs in the sandbox.
+    ``untrusted`` programs run in the sandbox.
     """
 
     name: str

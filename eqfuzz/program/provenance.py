@@ -1,4 +1,4 @@
-"""Where a seed came from: TOML in the comments at the top of its file, written as inline metadata is (PEP 723).
+"""Provenance of seeds: TOML in the comments at the top of a file, in the form of inline metadata (PEP 723).
 
     # /// eqfuzz
     # source = "llm"
@@ -6,8 +6,8 @@
     # dollars = 0.0004
     # ///
 
-A file without the block is somebody's own. What a language model wrote is untrusted, and what came from a seed that was
-run as such (``unknown``): it runs in the sandbox.
+A file without the block belongs to the user. Seeds of language models, and variants of seeds that ran as untrusted
+(``unknown``), are untrusted: they run in the sandbox.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BLOCK = re.compile(r"\A(?:#!.*\n)?# /// eqfuzz\n(?P<lines>(?:#(?: .*)?\n)*?)# /
 
 
 class InvalidProvenance(ValueError):
-    """The block at the top of a seed is no TOML, or does not name its source; ``str()`` says which."""
+    """The block at the top of a seed is not TOML or does not name its source; ``str()`` is one line."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,18 +40,18 @@ class Provenance:
 
     @property
     def untrusted(self) -> bool:
-        """Whether nobody answers for the code."""
+        """Whether the seed runs in the sandbox."""
         return self.source in UNTRUSTED_SOURCES
 
     def header(self) -> str:
-        """The block of comments, with a newline at its end."""
+        """The block of comments, which ends with a newline."""
         fields = {"source": self.source, **self.details}
         lines = (f"# {key} = {toml_value(value)}\n" for key, value in fields.items())
         return "".join(["# /// eqfuzz\n", *lines, "# ///\n"])
 
 
 def provenance_of(text: str) -> Provenance | None:
-    """What the block at the top of a seed's ``text`` says; None without one. Raises InvalidProvenance."""
+    """The provenance in the ``text`` of a seed; None where it has no block. Raises InvalidProvenance."""
     match = _BLOCK.match(text)
     if match is None:
         return None

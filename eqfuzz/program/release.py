@@ -1,4 +1,4 @@
-"""Which torch an interpreter has: its release and its build, read from torch's own ``version.py`` without importing it.
+"""The release and build of torch in an interpreter, read from torch's ``version.py`` without importing torch.
 
 A build's package metadata say ``2.15.0`` for CPU and CUDA alike, and importing torch takes seconds.
 """
@@ -36,15 +36,15 @@ print(open(os.path.join(list(spec.submodule_search_locations)[0], "version.py"),
 
 
 class NoTorch(ValueError):
-    """An interpreter has no torch, or is none; ``str()`` says which and why in one line."""
+    """An interpreter is missing or has no torch; ``str()`` is one line."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Release:
     """``release`` is ``2.15.0`` or ``2.16.0.dev20261124``, ``build`` ``cu132``, ``rocm6.4``, ``xpu`` or ``cpu``.
 
-    ``git`` is the revision of what is no final release. ``build`` is empty where a finding was made before builds were
-    recorded.
+    ``git`` is the revision of a build that is not a final release. ``build`` is empty in findings
+    of versions that did not record it.
     """
 
     release: str
@@ -78,7 +78,7 @@ class Release:
 
 
 def checked_range(specifier: str) -> str:
-    """The same text, where it is a range that ``Release.fits`` takes. Raises ValueError, in one line."""
+    """Validate a range for ``Release.fits``; returns it. Raises ValueError, in one line."""
     try:
         SpecifierSet(specifier)
     except InvalidSpecifier:
@@ -88,7 +88,7 @@ def checked_range(specifier: str) -> str:
 
 @functools.cache
 def this_release() -> Release:
-    """That of this interpreter. Raises NoTorch."""
+    """The release of this interpreter. Raises NoTorch."""
     spec = importlib.util.find_spec("torch")
     if spec is None or not spec.submodule_search_locations:
         raise NoTorch("this Python has no torch")
@@ -100,7 +100,7 @@ def this_release() -> Release:
 
 
 def release_of(python: str) -> Release:
-    """That of another interpreter, which starts but does not import torch. Raises NoTorch."""
+    """The release of another interpreter, which is started but does not import torch. Raises NoTorch."""
     try:
         ended = subprocess.run(
             [python, "-c", _PRINT_VERSION],
@@ -124,7 +124,7 @@ def release_of(python: str) -> Release:
 
 
 def _parse(text: str) -> Release:
-    """What the text of a ``version.py`` says. Raises ValueError where it is none."""
+    """The release in the text of a ``version.py``. Raises ValueError for other text."""
     values: dict[str, Any] = {}
     try:
         body = parse(text).body

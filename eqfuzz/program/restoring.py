@@ -1,6 +1,6 @@
-"""Putting back in place what a program has changed, since its functions may hold on to the same objects.
+"""Saving and restoring values in place, because a program's functions may refer to the same objects.
 
-The two functions are also what reproducers are given, so they stand alone.
+The two functions are also part of reproducers, so they use nothing else of eqfuzz.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 
 
 def keep(value, snapshot, own):
-    """Note in `kept` what is inside of a value, and in the functions, classes and objects of the module `own`."""
+    """Save in `snapshot` the contents of a value, and of functions, classes and objects of the module `own`."""
     if id(value) in snapshot:
         return
     held, inside = None, ()
@@ -50,14 +50,14 @@ def keep(value, snapshot, own):
 
 
 def put_back(snapshot):
-    """Let everything in `kept` hold again what it held, each being the object that it was."""
+    """Give every object in `snapshot` its saved contents; objects keep their identity."""
     for value, held in snapshot.values():
         if held is None:
             continue
         if isinstance(value, torch.Tensor):
             values, needs_grad, grad = held
             if value.grad_fn is not None and not needs_grad:
-                with contextlib.suppress(RuntimeError):  # of a view, which follows what it is a view of
+                with contextlib.suppress(RuntimeError):  # of a view, which follows its base
                     value.detach_()
             if value.shape != values.shape or value.dtype != values.dtype:
                 value.data = values.clone()
@@ -84,4 +84,4 @@ def put_back(snapshot):
 
 
 RESTORING = f"{inspect.getsource(keep)}\n\n{inspect.getsource(put_back)}"
-"""Their text, for a script that imports ``collections``, ``contextlib``, ``copy``, ``torch`` and ``types``."""
+"""Their source, for a script that imports ``collections``, ``contextlib``, ``copy``, ``torch`` and ``types``."""

@@ -1,4 +1,4 @@
-"""Scripts as seeds: which module-level statements define the program, and which merely run it."""
+"""Scripts as seeds: separates statements that define the program from statements that run it."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _is_definition(statement: ast.stmt) -> bool:
 
 
 def _is_setting(statement: ast.stmt) -> bool:
-    """``torch.manual_seed(42)``, ``torch._dynamo.config.x = True`` and their like, also under a condition."""
+    """Whether it is ``torch.manual_seed(42)``, ``torch._dynamo.config.x = True`` or similar, also below an ``if``."""
     if isinstance(statement, ast.If) and not statement.orelse:
         return all(_is_setting(inner) for inner in statement.body)
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):

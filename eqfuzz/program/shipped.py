@@ -1,4 +1,4 @@
-"""Where the files that come with eqfuzz lie: beside the package in a checkout, inside it in an installed wheel."""
+"""Locations of shipped files: beside the package in a checkout, inside it in an installed wheel."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from eqfuzz.triage.confirm.replay import STILL_FAILING, ReplayOutcome
 from eqfuzz.triage.findings.buckets import bucket_id
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.fingerprint import guarded_by
-from eqfuzz.triage.findings.program_features import essence
+from eqfuzz.triage.findings.program_features import features_of
 from eqfuzz.triage.findings.stage import LADDER, Blame
 
 _TEMPLATE = Path(__file__).with_name("issue.md.j2")
@@ -87,7 +87,7 @@ def title(finding: Finding) -> str:
     """``[Inductor] amin (int8): torch.compile gives a wrong result``."""
     stage = finding.stage or finding.config
     names = application(finding.exact_blame.detail) if finding.exact_blame is not None else ""
-    about = names or ", ".join(essence(finding.transformed)[:3]) or finding.transformed.entry
+    about = names or ", ".join(features_of(finding.transformed)[:3]) or finding.transformed.entry
     dtypes = ", ".join(sorted(set(_DTYPE.findall(finding.transformed.source))))
     return f"[{stage}] {about}{f' ({dtypes})' if dtypes else ''}: torch.compile {_WORDS[finding.verdict.kind]}"
 
@@ -179,7 +179,7 @@ def _diff(finding: Finding) -> str:
 
 
 def _searches(finding: Finding) -> list[str]:
-    names = essence(finding.transformed)
+    names = features_of(finding.transformed)
     if not finding.verdict.is_about_values and finding.verdict.kind is not VerdictKind.WRONG_METADATA:
         return [normalised(finding.verdict.message).split(": ", 1)[-1][:80], " ".join(("torch.compile", *names[:3]))]
     words = {VerdictKind.WRONG_GRADIENT: "wrong gradient", VerdictKind.WRONG_METADATA: "stride dtype mismatch"}

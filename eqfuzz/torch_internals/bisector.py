@@ -1,4 +1,4 @@
-"""Torch's own bisector: which part of the compiler is to blame, and the compiler without that part."""
+"""Torch's compiler bisector: finds the faulty part of the compiler, or switches a part off."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from eqfuzz.torch_internals.options import config_module, patched, without_graph
 
 
 def bisected(is_right: Callable[[], bool]) -> dict[str, Any] | None:
-    """What torch's bisector finds: ``backend``, ``subsystem``, ``bisect_number``, ``debug_info``; None for nothing.
+    """The bisector's ``backend``, ``subsystem``, ``bisect_number`` and ``debug_info``; None where nothing is at fault.
 
-    ``is_right`` compiles with ``torch.compile`` and says whether that came out well; it is asked 15 to 30 times. Raises
-    RuntimeError where the answers contradict each other.
+    ``is_right`` compiles with ``torch.compile`` and returns whether the result is right; it is called 15 to 30 times.
+    Raises RuntimeError where its answers contradict each other.
     """
     from torch._inductor.compiler_bisector import CompilerBisector
 
@@ -34,10 +34,10 @@ def application(detail: str) -> str:
 
 @contextlib.contextmanager
 def switched_off(subsystem: str, detail: str) -> Iterator[None]:
-    """While it lasts, one part of the compiler is left out wherever torch's bisector could leave it out.
+    """Context in which one part of the compiler is switched off, in the way torch's bisector does it.
 
-    ``detail`` is an ``application`` of the subsystem: a pass, a lowering, a decomposition; of a subsystem that is an
-    option it does not count. Raises ValueError for a subsystem that this torch does not have.
+    ``detail`` is an ``application`` of the subsystem: a pass, a lowering, a decomposition; it is ignored where the
+    subsystem is an option. Raises ValueError for a subsystem that this torch does not have.
     """
     from torch._inductor.compiler_bisector import BACKENDS, CompilerBisector, ConfigChange
 

@@ -1,4 +1,4 @@
-"""Where torch keeps on the disk what it has made."""
+"""Folders of torch's caches."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 HEADERS = "precompiled_headers"
-"""The folder in torch's cache folder that has its precompiled headers; torch 2.6 makes none."""
+"""The folder for precompiled headers in torch's cache folder; torch 2.6 makes none."""
 
 
 def headers_below(temporary: Path, user: str) -> Path:
-    """Where torch looks for its precompiled headers as ``user``: below TMPDIR, whatever its cache folder is."""
+    """Where torch looks for precompiled headers as ``user``: below TMPDIR, independent of its cache folder."""
     return temporary / f"torchinductor_{user}" / HEADERS
 
 
 def keep_headers_in(folder: Path) -> None:
-    """Have precompiled headers that are made from now on lie in ``folder``, where torch has read its variables already.
+    """From now on, write precompiled headers to ``folder``, also where torch has read its variables already.
 
     Imports Inductor.
     """

@@ -43,7 +43,7 @@ class PrivateName:
 
 @dataclasses.dataclass(frozen=True)
 class MissingName:
-    """A name of the contract, and what exactly of it the torch of this process lacks, in words."""
+    """A name of the contract, and the part of it that the torch of this process lacks, in words."""
 
     name: PrivateName
     what: str
@@ -361,12 +361,12 @@ CONTRACT = (
 
 
 def missing() -> list[MissingName]:
-    """What the torch of this process lacks, in the order of the contract. Imports the modules, changes nothing."""
+    """Names that the torch of this process lacks, in the order of the contract. Imports their modules."""
     return [MissingName(name, what) for name in CONTRACT if (what := lacks(name))]
 
 
 def lacks(name: PrivateName) -> str:
-    """What the torch of this process lacks of it, in words; empty where all is there."""
+    """The part of ``name`` that the torch of this process lacks, in words; empty where it lacks nothing."""
     values = [value for path in (name.path, *name.elsewhere) for value in _values(path)]
     if not values:
         return name.dotted if _values(name.module) else name.module
@@ -381,7 +381,7 @@ def lacks(name: PrivateName) -> str:
 
 
 def _values(path: str) -> list[Any]:
-    """What is at the path; nothing where there is nothing."""
+    """The value at the path, in a list; an empty list where there is none."""
     module, _, attributes = path.partition(":")
     try:
         # Importing Inductor would start processes that compile kernels.

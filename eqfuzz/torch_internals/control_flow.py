@@ -11,7 +11,7 @@ from unittest import mock
 
 @contextlib.contextmanager
 def control_flow_by(cond: Callable[..., Any], while_loop: Callable[..., Any]) -> Iterator[None]:
-    """While it lasts, these are called for ``cond`` and ``while_loop``, under every name that programs use."""
+    """Context in which these are called for ``cond`` and ``while_loop``, under every name that programs use."""
     # The package has functions under the names of its modules, so that only an import gets at the modules.
     names: dict[str, dict[str, Any]] = {
         "torch": {"cond": cond},

@@ -1,4 +1,4 @@
-"""C++ kernels: how Inductor binds, builds and loads them, and having that done in another way."""
+"""C++ kernels: how Inductor binds, builds and loads them, and replacements for that."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Function = Callable[..., Any]
 """A kernel as generated code calls it."""
 
 MakeKernel = Callable[[list[str], str], Function]
-"""From the C++ types of the parameters and the source of one function named ``kernel`` to what can be called."""
+"""Makes a callable from the C++ types of the parameters and the source of one function named ``kernel``."""
 
 
 def make_kernels_with(make: MakeKernel) -> None:
-    """From now on, code that Inductor generated gets its kernels from ``make``."""
+    """From now on, generated code gets its kernels from ``make``."""
     AsyncCompile.cpp_pybinding = staticmethod(make)  # type: ignore[method-assign]
 
 
 @contextlib.contextmanager
 def kernels_left_out() -> Iterator[None]:
-    """While it lasts, kernels of compiled graphs are empty functions."""
+    """Context in which the kernels of compiled graphs are empty functions."""
     before = AsyncCompile.__dict__["cpp_pybinding"]
     make_kernels_with(lambda argtypes, source: lambda *_: None)
     try:
@@ -39,7 +39,7 @@ def kernels_left_out() -> Iterator[None]:
 
 
 def build_kernel(argtypes: Sequence[str], source: str) -> Function:
-    """Build and load a kernel as torch does. Raises what torch raises where the C++ compiler does not take it."""
+    """Build and load a kernel as torch does. Raises what torch raises where the C++ compiler fails."""
     return CppPythonBindingsCodeCache.load_pybinding(list(argtypes), source)
 
 
@@ -50,7 +50,7 @@ def load_kernel(library: str, module: str) -> Function:
 
 
 def with_binding(argtypes: Sequence[str], source: str) -> str:
-    """The C++ source that torch would compile for a kernel alone: with its Python binding."""
+    """The C++ source that torch compiles for a single kernel, with its Python binding."""
     sources: list[str] = []
 
     class KernelSource(CppPythonBindingsCodeCache):
@@ -68,7 +68,7 @@ def build_library(source: str) -> str:
 
 
 class _Unit(CppPythonBindingsCodeCache):
-    """Torch's own way from source to library, which is only built here and loaded by those that need a kernel."""
+    """Torch's code cache for C++ libraries, which builds without loading: other processes load the kernels."""
 
     cache: ClassVar[dict[str, Any]] = {}
 
@@ -78,16 +78,16 @@ class _Unit(CppPythonBindingsCodeCache):
 
 
 def options_for_cpp() -> str:
-    """Inductor's options for C++ as this process has them, in words that differ where one of them does."""
+    """Inductor's options for C++ in this process, as a text that differs where an option does."""
     values = values_of(config_module("inductor"))
     return repr(sorted((name, repr(value)) for name, value in values.items() if name.startswith("cpp")))
 
 
-def put_builds_in_place_whole() -> None:
-    """Have what torch's C++ builder makes appear under its name when it is complete, in this process from now on.
+def write_builds_atomically() -> None:
+    """From now on, write the files of torch's C++ builder atomically.
 
-    The compiler writes libraries and headers where later processes look for them. Killed half-way, or where the disk is
-    full, it leaves something there that they take for the whole.
+    The compiler writes libraries and headers where later processes look for them. Killed, or on a full disk, it leaves
+    incomplete files that they would use.
     """
     build = CppBuilder.build
 

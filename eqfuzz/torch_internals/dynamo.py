@@ -1,4 +1,4 @@
-"""What Dynamo has compiled in this process, what it counts of that, and what it leaves alone."""
+"""Dynamo: its compiled code, its counters, and packages that it skips."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 
 
 def forget_compiled_code() -> None:
-    """Drop everything Dynamo has compiled in this process, and what it has counted; nothing where it is not loaded."""
+    """Drop everything that Dynamo has compiled in this process, and its counters; nothing where it is not loaded."""
     if "torch._dynamo" not in sys.modules:
         return
     torch._dynamo.reset()
@@ -20,7 +20,7 @@ def forget_compiled_code() -> None:
 
 
 def compilations() -> dict[str, int]:
-    """What Dynamo has done since it forgot last: graphs made, graph breaks, frames compiled again after a guard."""
+    """Counts since the last reset: graphs, graph breaks, frames recompiled after a guard failed."""
     from torch._dynamo.utils import counters, get_compilation_metrics
 
     attempts = [str(metrics.compile_id or "") for metrics in get_compilation_metrics()]
@@ -32,14 +32,14 @@ def compilations() -> dict[str, int]:
 
 
 def dynamo_counts() -> dict[str, dict[str, int]]:
-    """The counters of Dynamo, AOTAutograd and Inductor as they are now, by group and key."""
+    """The counters of Dynamo, AOTAutograd and Inductor, by group and key."""
     from torch._dynamo.utils import counters
 
     return {group: dict(members) for group, members in counters.items()}
 
 
 def compilation_metrics() -> list[dict[str, Any]]:
-    """What Dynamo has noted about each attempt to compile a frame since it forgot last."""
+    """Dynamo's metrics of each attempt to compile a frame since the last reset."""
     from torch._dynamo.utils import get_compilation_metrics
 
     return [vars(metrics) for metrics in get_compilation_metrics()]
@@ -47,14 +47,14 @@ def compilation_metrics() -> list[dict[str, Any]]:
 
 @functools.cache
 def keep_out_of_dynamo(module: str) -> None:
-    """From now on, Dynamo neither compiles nor counts what is called of a package that watches a program."""
+    """From now on, Dynamo neither compiles nor counts calls into ``module``."""
     from torch._dynamo import trace_rules
 
     trace_rules.add(module)
 
 
 def dynamo_same(eager: torch.Tensor, compiled: torch.Tensor, wide: torch.Tensor) -> bool:
-    """The check of PyTorch's own benchmarks and minifier: closeness, else the error against a float64 run."""
+    """The check of PyTorch's benchmarks and minifier: closeness, else the error against a float64 run."""
     from torch._dynamo.utils import same
 
     silent: Callable[..., None] = lambda *_, **__: None  # noqa: E731

@@ -1,4 +1,4 @@
-"""What one pass over Inductor's graphs changes: the patterns that it replaces, the operators that it takes out."""
+"""Changes by one pass over Inductor's graphs: the patterns that it replaces, the operators that it removes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PASSES = ("pre_grad_passes", "joint_graph_passes", "post_grad_passes")
 
 @dataclasses.dataclass
 class Changes:
-    """``patterns`` are named by what replaces them, in the order that they were applied first."""
+    """``patterns`` are named by their replacements, in the order of their first applications."""
 
     patterns: list[str] = dataclasses.field(default_factory=list)
     removed: Counter[str] = dataclasses.field(default_factory=Counter)
@@ -49,7 +49,7 @@ def change_of(detail: str, is_right: Callable[[], bool]) -> str:
 
 @contextlib.contextmanager
 def watched_pass(detail: str, without: Collection[str] = ()) -> Iterator[Changes]:
-    """While it lasts, what the pass changes is noted; patterns of it whose names are in ``without`` are left alone."""
+    """Context that records the changes by a pass; its patterns whose names are in ``without`` are not applied."""
     from torch._inductor import pattern_matcher
     from torch.fx.passes.graph_transform_observer import GraphTransformObserver
 
@@ -93,7 +93,7 @@ def watched_pass(detail: str, without: Collection[str] = ()) -> Iterator[Changes
 
 
 def _replacement(entry: Any, match: Any) -> str:
-    """The function that writes the replacement, or the operators that it consists of."""
+    """The name of the function that writes the replacement, or the operators in it."""
     handler = getattr(entry, "handler", None)
     while isinstance(handler, functools.partial):
         handler = handler.func

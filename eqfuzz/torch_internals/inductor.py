@@ -1,4 +1,4 @@
-"""Inductor with something in between: what it is given, what it generates, what it counts."""
+"""Inductor: hooks on graphs and generated code, counters, and a backend around it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 
 def import_compiler() -> None:
-    """Import Dynamo and Inductor, which ``import torch`` leaves until something compiles."""
+    """Import Dynamo and Inductor, which ``import torch`` defers to the first compilation."""
     importlib.import_module("torch._dynamo")
     importlib.import_module("torch._inductor.compile_fx")
 
 
 @contextlib.contextmanager
 def code_hook(seen: Callable[[str], None]) -> Iterator[None]:
-    """While it lasts, ``seen`` is called with the code that Inductor generated for each graph, before it is built."""
+    """Context in which ``seen`` is called with the generated code of each graph before it is built."""
     from torch._inductor.graph import GraphLowering
 
     before = GraphLowering.__dict__["save_output_code"]
@@ -35,7 +35,7 @@ def code_hook(seen: Callable[[str], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def graph_hook(seen: Callable[[torch.fx.Graph], None]) -> Iterator[None]:
-    """While it lasts, ``seen`` is called with each graph that Inductor is about to lower, after all passes over it."""
+    """Context in which ``seen`` is called with each graph after all passes over it, before Inductor lowers it."""
     from torch._inductor.graph import GraphLowering
 
     before = GraphLowering.run
@@ -52,7 +52,7 @@ def graph_hook(seen: Callable[[torch.fx.Graph], None]) -> Iterator[None]:
 
 
 def watch_loaded_code(seen: Callable[[str], None]) -> None:
-    """From now on, ``seen`` is called with the Python code of every compiled graph that is loaded, new or cached."""
+    """From now on, call ``seen`` with the Python code of every compiled graph that is loaded, new or cached."""
     from torch._inductor.codecache import PyCodeCache
 
     load = PyCodeCache.load_by_key_path
@@ -65,7 +65,7 @@ def watch_loaded_code(seen: Callable[[str], None]) -> None:
 
 
 def inductor_counts() -> dict[str, int]:
-    """Inductor's metrics as they are now: numbers, and of what it lists the lengths."""
+    """Inductor's metrics: numbers, and the lengths of lists."""
     import torch._inductor.metrics as metrics
 
     counts = {name: value for name, value in vars(metrics).items() if isinstance(value, int | list)}
@@ -73,7 +73,7 @@ def inductor_counts() -> dict[str, int]:
 
 
 def forget_compiles() -> None:
-    """Drop what Dynamo and Inductor have compiled in this process, and their counts of it."""
+    """Drop everything that Dynamo and Inductor have compiled in this process, and their counters."""
     import torch._inductor.metrics as metrics
 
     forget_compiled_code()
@@ -105,7 +105,7 @@ def inductor_backend(
 
 
 def compile_with_inductor(graph: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
-    """What ``torch.compile(backend="inductor")`` makes of a graph that Dynamo captured."""
+    """Compile a graph that Dynamo captured as ``torch.compile(backend="inductor")`` does."""
     from torch._inductor.compile_fx import compile_fx
 
     return compile_fx(graph, example_inputs)  # type: ignore[return-value]
@@ -118,7 +118,7 @@ def takes_one_list(compiled: Callable[[list[Any]], Any]) -> Callable[[list[Any]]
 
 
 def forget_output_strides(count: int) -> None:
-    """Of the outputs of the graph just compiled, leave AOTAutograd the strides of the first ``kept`` only."""
+    """Drop AOTAutograd's strides of the outputs of the graph just compiled, except for the first ``count``."""
     context = torch._guards.TracingContext.try_get()
     if context is not None and context.output_strides:
         # In place: AOTAutograd holds this very list, and takes all that follow its outputs for saved activations.

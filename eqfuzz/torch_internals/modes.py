@@ -1,4 +1,4 @@
-"""Modes and function transforms: what stands between a program and torch's operators."""
+"""Modes and function transforms between a program and torch's operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks of modules, by torch's private names for them; a contract test watches these."""
+"""Hooks of modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators as objects: their types, schemas and overloads, and what torch's own tests declare of them."""
+"""Operators as objects: types, schemas, overloads, and declarations in torch's own tests."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def cast(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 
 def undispatched(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What ``F.max_pool2d`` and its like call unless they are asked for indices: it has the parameters by name."""
+    """The function behind ``F.max_pool2d`` and similar ones without indices; it has named parameters."""
     branches = torch._jit_internal.boolean_dispatched.get(function)
     return branches["if_false"] if branches is not None else function
 

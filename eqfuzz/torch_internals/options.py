@@ -1,4 +1,4 @@
-"""Torch's config modules: the options of the compiler, listed, read, and set for a while."""
+"""Torch's config modules: lists, reads and temporarily sets the options of the compiler."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ def config_module(name: str) -> Any:
 
 
 def values_of(module: Any) -> dict[str, Any]:
-    """The options of a config module with their values, which are copies."""
+    """Copies of the values of the options of a config module."""
     return module.get_config_copy()
 
 
 def entries_of(module: Any) -> Mapping[str, Any]:
-    """What torch knows of each option: an entry with ``default`` and ``value_type``. Aliases are among them."""
+    """The entries of all options, aliases included, with ``default`` and ``value_type``."""
     return module._config
 
 
 def fields_of(module: Any) -> dict[str, Any]:
-    """The entries of the options that are not another name of one."""
+    """The entries of the options without aliases."""
     # torch 2.6 has no aliases.
     return {name: entry for name, entry in entries_of(module).items() if getattr(entry, "alias", None) is None}
 
 
 @contextlib.contextmanager
 def patched(**options: Mapping[str, Any]) -> Iterator[None]:
-    """While it lasts, options have these values: ``patched(inductor={"cpp_wrapper": True})``, by keys of ``MODULES``.
+    """Context with other values of options: ``patched(inductor={"cpp_wrapper": True})``, by keys of ``MODULES``.
 
     Raises AttributeError for an option that this torch does not have.
     """
@@ -51,14 +51,14 @@ def patched(**options: Mapping[str, Any]) -> Iterator[None]:
 
 
 def without_autograd_cache() -> contextlib.AbstractContextManager[None]:
-    """While it lasts, AOTAutograd neither reads nor writes compiled graphs on disk."""
+    """Context in which AOTAutograd neither reads nor writes compiled graphs on disk."""
     return patched(functorch={"enable_autograd_cache": False})
 
 
 def without_graph_caches() -> contextlib.AbstractContextManager[None]:
-    """While it lasts, no compiled graph is looked up or kept on disk; options that this torch lacks are left alone.
+    """Context in which no compiled graph is read from or written to disk; options that this torch lacks are ignored.
 
-    A program that is met once pays a tenth of a second for the keys of these caches, and a hit skips the passes.
+    The keys of these caches cost a tenth of a second for each program, and a hit skips the passes.
     """
     return patched(
         inductor=_existing("inductor", "fx_graph_cache", "fx_graph_remote_cache"),
@@ -72,5 +72,5 @@ def _existing(module: str, *switches: str) -> dict[str, bool]:
 
 
 def rounding_as_eager() -> contextlib.AbstractContextManager[None]:
-    """While it lasts, Inductor rounds every half-precision intermediate as eager does."""
+    """Context in which Inductor rounds every half-precision intermediate as eager does."""
     return patched(inductor={"emulate_precision_casts": True})

@@ -1,6 +1,6 @@
-"""What torch does while compiling that changes nothing in what it makes, left out on the fast path.
+"""Shortcuts of the fast path: skip work of the compiler that does not change its result.
 
-Each function is replaced only where it is torch's own: a preload may have planted something in its place.
+A function is replaced only where it is torch's own: a preload may have planted another one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from eqfuzz.torch_internals.options import without_graph_caches
 
 @contextmanager
 def shortcuts() -> Iterator[None]:
-    """While it lasts: no graph caches, no measuring of guards, no simplifying of what is simple."""
+    """Context without graph caches, without measuring guards, and without simplifying linear expressions."""
     with ExitStack() as stack:
         stack.enter_context(without_graph_caches())
         # The measurement, for a log, flushes the CPU's caches: 26 ms for each graph.
@@ -31,7 +31,7 @@ def shortcuts() -> Iterator[None]:
 
 
 def _replace(stack: ExitStack, modules: Sequence[str], name: str, make: Callable[[Any], Any]) -> None:
-    """Replace a function in that of the modules which defines it, or does nothing but import it from C."""
+    """Replace a function in the module that defines it; nothing where the modules only import it from C."""
     for module in modules:
         owner = importlib.import_module(module)
         before = getattr(owner, name, None)
@@ -41,14 +41,14 @@ def _replace(stack: ExitStack, modules: Sequence[str], name: str, make: Callable
 
 def _unless_linear(simplify: Callable[..., sympy.Expr]) -> Callable[..., sympy.Expr]:
     def simplified(index: sympy.Expr, var: sympy.Symbol, vec_length: int) -> sympy.Expr:
-        """The index itself where it is a sum of symbols with factors: its stride is the factor, however written."""
+        """The index itself where it is linear: then its stride is the factor in any form."""
         return index if is_linear(index) else simplify(index, var, vec_length)
 
     return simplified
 
 
 def is_linear(index: sympy.Expr) -> bool:
-    """Whether it is a sum of symbols, each with an integer for a factor, and an integer."""
+    """Whether it is an integer linear combination of symbols, plus an integer."""
     terms = index.as_coefficients_dict()
     return all(
         (term.is_Symbol or term == 1) and isinstance(factor, int | sympy.Integer) for term, factor in terms.items()

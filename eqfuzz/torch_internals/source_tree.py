@@ -1,7 +1,4 @@
-"""Where the compiler's parts lie: names of modules and files, for what is known by where it comes from.
-
-Nothing of torch is imported.
-"""
+"""Modules and files of the compiler, to identify code by its location. Imports nothing of torch."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import importlib.util
 from pathlib import Path
 
 COMPILER_MODULES = ("torch._dynamo", "torch._inductor", "torch._functorch", "torch.fx", "torch._subclasses")
-"""Modules, and those below them, whose exceptions are the compiler's."""
+"""Modules, with their submodules, whose exceptions are the compiler's."""
 
 OPERATORS_IN_PYTHON = ("torch._refs", "torch._meta_registrations", "torch._decomp")
 """Modules that define for the compiler what operators mean."""
@@ -37,7 +34,7 @@ TRACES_PATTERNS = ("fwd_only", "joint_fwd_bwd")
 
 
 def torch_folder() -> Path:
-    """The folder of the torch that would be imported, which the paths above begin at."""
+    """The folder of the torch that would be imported; the paths above are relative to it."""
     spec = importlib.util.find_spec("torch")
     assert spec is not None and spec.origin is not None, "torch is a dependency"
     return Path(spec.origin).parent

@@ -1,4 +1,4 @@
-"""What a tensor keeps to itself: its storage's identity, how often it was written to, whether it has memory at all."""
+"""Private properties of tensors: identity of the storage, number of writes, whether there is memory."""
 
 from __future__ import annotations
 

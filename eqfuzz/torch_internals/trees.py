@@ -1,4 +1,4 @@
-"""Nested containers as torch sees them: the leaves of lists, tuples, dictionaries and registered types."""
+"""Nested containers: the leaves of lists, tuples, dictionaries and types registered with torch."""
 
 from typing import Any
 

@@ -35,7 +35,7 @@ from eqfuzz.events.campaign import CampaignBlocked, WorkerLost
 from eqfuzz.events.event import Handler
 from eqfuzz.events.run import FindingReported
 from eqfuzz.run.protocol import RunnerFailed, one_line
-from eqfuzz.triage.findings.folder import keep, read_finding
+from eqfuzz.triage.findings.folder import read_finding, update_finding
 from eqfuzz.triage.findings.versions import versions
 
 UNFIT_LIMIT = 3
@@ -252,7 +252,7 @@ class RayExecutor:
         finding = read_finding(folder)
         if known and not finding.fingerprint and event.finding.fingerprint:
             finding = event.finding
-            keep(folder, finding)
+            update_finding(folder, finding)
         return dataclasses.replace(event, finding=finding, folder=str(folder), known=known)
 
     def _shut_down_workers(self) -> None:

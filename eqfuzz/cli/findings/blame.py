@@ -33,13 +33,13 @@ def blame(
     from eqfuzz.report.formatting import printable
     from eqfuzz.report.run.console import make_console
     from eqfuzz.run.sandbox.launcher import SandboxUnavailable
-    from eqfuzz.triage.findings.folder import keep
+    from eqfuzz.triage.findings.folder import update_finding
     from eqfuzz.triage.locate.bisection import NotBlamed, bisect
 
     finding = finding_in(folder)
     try:
         component = bisect(folder, finding, interpreter)
-        keep(folder, dataclasses.replace(finding, blame=component))
+        update_finding(folder, dataclasses.replace(finding, blame=component))
     except (NotBlamed, SandboxUnavailable, OSError) as error:
         raise VerbFailed(f"{folder.name}: {error}") from None
     if format is OutputFormat.JSON:

@@ -9,7 +9,7 @@ import torch
 from eqfuzz.program.call import Call
 from eqfuzz.program.literal import CannotDescribe, Writer
 from eqfuzz.program.load import Loaded
-from eqfuzz.program.namespace import born_by, holding, plain_globals
+from eqfuzz.program.namespace import globals_made_in_calls, plain_globals, stateful_definitions
 from eqfuzz.run.devices import on_device
 from eqfuzz.run.messages.finding_jobs import CallsDescribed
 
@@ -36,7 +36,7 @@ def describe(loaded: Loaded, calls: Sequence[Call], device: str) -> CallsDescrib
         state=weights,
         packs=writer.packs,
         changes=tuple((call.label, call.before, call.within) for call in calls),
-        globals=tuple(sorted(plain_globals(namespace).keys() | born_by(namespace, source))),
-        functions=tuple(holding(namespace, source)),
+        globals=tuple(sorted(plain_globals(namespace).keys() | globals_made_in_calls(namespace, source))),
+        functions=tuple(stateful_definitions(namespace, source)),
         problem=problem,
     )

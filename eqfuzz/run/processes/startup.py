@@ -57,9 +57,9 @@ def prepare(hello: StartupMessage) -> JobTarget:
     target = resolve(hello.target)
     if hello.warm:
         from eqfuzz.run.processes.warm_up import warm_up
-        from eqfuzz.torch_internals.cpp_kernels import put_builds_in_place_whole
+        from eqfuzz.torch_internals.cpp_kernels import write_builds_atomically
 
-        put_builds_in_place_whole()
+        write_builds_atomically()
         warm_up(hello.cuda, changed=hello.preload is not None)
     return target
 

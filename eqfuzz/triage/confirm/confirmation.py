@@ -15,9 +15,9 @@ from eqfuzz.run.processes.pool import Pool
 from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING
 from eqfuzz.triage.confirm.reproduction import NoReproducer, ReproducerWriter
-from eqfuzz.triage.findings.finding import Finding, finding_id, seen_beside
+from eqfuzz.triage.findings.finding import Finding, finding_id, original_outcome
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
-from eqfuzz.triage.findings.folder import flaky_folder, keep, read_finding, write_folder
+from eqfuzz.triage.findings.folder import flaky_folder, read_finding, update_finding, write_folder
 from eqfuzz.triage.locate.analysis import FindingAnalyser
 
 
@@ -72,7 +72,7 @@ class FindingConfirmer:
         outcome = self._reproducing.first_failing(finding, folder, scripts)
         if outcome.status == STILL_FAILING:
             finding = self._localising.look(finding)
-            keep(folder, finding)
+            update_finding(folder, finding)
             return ConfirmedFinding(finding, folder, known)
         (folder / "replay.txt").write_text(f"{outcome.status}\n{outcome.output}", encoding="utf-8")
         kept = flaky_folder(folder)
@@ -88,7 +88,7 @@ class FindingConfirmer:
         settings = config.model_dump(exclude_defaults=True)
         preload = self._environment.cache_dir().name
         identifier = finding_id(original, transformed, cell.verdict, cell.device, settings, preload)
-        shown = {"P": "runs", "C(P)": seen_beside(cell.verdict, first.verdict if first is not None else None)}
+        shown = {"P": "runs", "C(P)": original_outcome(cell.verdict, first.verdict if first is not None else None)}
         if record is not None:
             shown |= {"P'": f"equals P ({record.exactness})", "C(P')": str(cell.verdict.kind)}
         return Finding(

@@ -21,7 +21,7 @@ from eqfuzz.triage.reproducer.script import (
     WATCHED,
     SourceDescription,
     comparison_of,
-    patience,
+    time_limit,
     write_reproducer,
     write_saving_script,
 )
@@ -42,7 +42,7 @@ def shows_outside(
         if finding.verdict.kind in WATCHED:
             script = folder / "repro.py"
             script.write_text(write_reproducer(*about), encoding="utf-8")
-            seconds = patience(finding)
+            seconds = time_limit(finding)
             ends = [_run([str(script), mode], seconds, folder, environment) for mode in ("eager", "compiled")]
             eager, compiled = (ended.status == _REACHED_THE_END for ended in ends)
             return (

@@ -1,4 +1,4 @@
-"""Buckets: the findings of a run folder by defect. ``buckets.json`` remembers what was merged and split by hand."""
+"""Buckets: the findings of a run folder by defect, in ``buckets.json``, with merges and splits by the user."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from eqfuzz.atomic_file import write_atomically
 from eqfuzz.triage.findings.finding import Finding
 
 KEPT = 5
-"""Findings of a bucket that keep their folders; further ones are counted."""
+"""How many findings of a bucket keep their folders; further ones are only counted."""
 
 _FILE = "buckets.json"
 
 
 class Bucket(pydantic.BaseModel):
-    """``members`` are the ids of the findings that were kept, ``dropped`` those of further ones."""
+    """``members`` are the ids of findings with a folder, ``dropped`` those of further ones."""
 
     fingerprint: str
     members: list[str] = []
@@ -33,7 +33,7 @@ class Bucket(pydantic.BaseModel):
 
 
 class _State(pydantic.BaseModel):
-    """``merged`` sends a bucket's id to another's, ``split`` a finding's id to the bucket that it has alone."""
+    """``merged`` maps a bucket's id to another's, ``split`` a finding's id to the bucket that it has alone."""
 
     buckets: dict[str, Bucket] = {}
     merged: dict[str, str] = {}
@@ -60,7 +60,7 @@ class Buckets:
         return self._of(finding.id, finding.fingerprint)
 
     def add(self, finding: Finding) -> bool:
-        """Put it into its bucket; False where that has enough members and the finding need not be kept."""
+        """Put it into its bucket; False where that has enough members, so that the finding needs no folder."""
         with self._changing():
             name = self.of(finding)
             bucket = self._state.buckets.setdefault(name, Bucket(fingerprint=finding.fingerprint))
@@ -75,7 +75,7 @@ class Buckets:
         return is_kept
 
     def merge(self, into: str, other: str) -> None:
-        """From now on what would fall into ``other`` falls into ``into``. Raises KeyError for an unknown bucket."""
+        """Add ``other`` with its present and future findings to ``into``. Raises KeyError for an unknown bucket."""
         with self._changing():
             target, source = self._state.buckets[into], self._state.buckets[other]
             if into == other:
@@ -86,7 +86,7 @@ class Buckets:
             self._state.merged = {k: into if v == other else v for k, v in self._state.merged.items()} | {other: into}
 
     def split(self, finding: Finding) -> str:
-        """Give ``finding`` a bucket of its own, for good; its id. Raises KeyError where it is in none."""
+        """Give ``finding`` a bucket of its own for good; returns its id. Raises KeyError where it is in no bucket."""
         with self._changing():
             old = self._state.buckets[self.of(finding)]
             if finding.id not in old.members:

@@ -1,4 +1,4 @@
-"""A finding: a verdict that survived confirmation, with all that a report needs."""
+"""A finding: a confirmed verdict with everything that a report needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eqfuzz.triage.findings.stage import Ablation, Blame
 
 @dataclasses.dataclass(frozen=True)
 class ReductionResult:
-    """How far a finding was reduced: before and after. ``tries`` counts the programs that were judged for it."""
+    """Sizes of a finding before and after reduction. ``tries`` counts the programs that were run for it."""
 
     rewrites: tuple[int, int]
     statements: tuple[int, int]
@@ -76,19 +76,19 @@ class Finding:
 
     @property
     def only_transformed(self) -> bool:
-        """Whether the original shows nothing of the kind: the find that no other tool makes."""
+        """Whether the original has no such symptom: such findings need the rewrite."""
         seen = self.cells.get("C(P)")
         alike = ABOUT_VALUES if self.verdict.is_about_values else (self.verdict.kind,)
         return bool(self.derivation) and seen not in alike
 
     @property
     def original_is_right(self) -> bool:
-        """Whether the original was compiled too, and compiles right."""
+        """Whether the original was compiled as well and agrees with eager."""
         return self.cells.get("C(P)") == "agree"
 
     @property
     def place(self) -> str:
-        """Where in the compiler it comes from, as closely as is known, in words; empty where nothing is."""
+        """The faulty component as exactly as it is known, in words; empty where nothing is known."""
         if self.blame is not None:
             return self.blame.in_words()
         return self.stage
@@ -124,12 +124,12 @@ class Finding:
 
     @property
     def threads(self) -> int:
-        """How many threads it was seen with, in eager and compiled."""
+        """The number of threads, in eager and compiled."""
         return self.settings.get("threads", 1)
 
     @property
     def about_threads(self) -> str:
-        """How many threads it takes, in words; empty where it was met with one."""
+        """How many threads it needs, in words; empty where it was found with one."""
         if self.threads == 1:
             return "one is enough" if self.one_thread else ""
         return f"{self.threads}; with one: {self.one_thread or 'not judged'}"
@@ -144,7 +144,7 @@ class Finding:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Finding:
         """Raises ValueError, KeyError or TypeError where ``data`` is no finding."""
-        data = _with_results_of_its_own(data)
+        data = _migrated(data)
         return cls(
             **{
                 **data,
@@ -164,16 +164,16 @@ class Finding:
         )
 
 
-def seen_beside(verdict: Verdict, original: Verdict | None) -> str:
-    """What the original's cell shows, None where it was not run, beside the ``verdict`` of a finding, in words."""
+def original_outcome(verdict: Verdict, original: Verdict | None) -> str:
+    """The ``original``'s own verdict (None: not run) in comparison with the ``verdict`` of a finding, in words."""
     if original is None:
         return "not run"
     another = original.raises and original.kind is verdict.kind and original.exception != verdict.exception
     return f"{original.kind} (another exception)" if another else str(original.kind)
 
 
-def _with_results_of_its_own(data: dict[str, Any]) -> dict[str, Any]:
-    """``data`` as it is written today: two results stood in the environment once, the draws as ``2 of 3``."""
+def _migrated(data: dict[str, Any]) -> dict[str, Any]:
+    """``data`` in its current form: earlier versions stored two results in the environment, draws as ``2 of 3``."""
     environment = dict(data["environment"])
     draws, one_thread = environment.pop("draws", ""), environment.pop("one_thread", "")
     moved: dict[str, Any] = {"one_thread": one_thread} if one_thread else {}

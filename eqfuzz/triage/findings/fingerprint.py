@@ -1,9 +1,9 @@
-"""Fingerprints: what makes two findings the same defect, in words that a person can read.
+"""Fingerprints: readable names of defects, equal for findings of the same defect.
 
-An exception is known by its text without the names and numbers that differ from program to program, and by the
-innermost functions of torch that it passed. Anything else is known by the kind of difference and the place in the
-compiler, which is the pass, lowering or decomposition that torch's bisector names, or what a missed guard is on; where
-neither is known, by what the reduced program consists of.
+An exception is identified by its text without the names and numbers that differ between programs, and by the
+innermost functions of torch in its traceback. Other findings are identified by the kind of difference and the faulty
+component: the pass, lowering or decomposition that torch's bisector names, or the kind of value without a guard; where
+neither is known, by the features of the reduced program.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.oracle.observe.normalised_messages import CALL, normalised
 from eqfuzz.program.parsing import parse_expression
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.findings.program_features import essence
+from eqfuzz.triage.findings.program_features import features_of
 from eqfuzz.triage.findings.stage import STAGES
 
 DIFFERENCES = {
@@ -52,14 +52,14 @@ _CHANGES = {
     r"^under autocast": "autocast",
     r"^args\[\d+\] (and|is) args": "arguments that share memory",
 }
-"""What a call changed, by its label."""
+"""What a call changed, in words, by a pattern of its label."""
 
 _FREE = ("", "the same inputs again", "new values", "integer values", "the first inputs after that")
-"""Labels of calls that compiled code serves as it is."""
+"""Labels of calls without a change that needs a guard."""
 
 
 def fingerprint(finding: Finding) -> str:
-    """One line; equal for findings of the same defect. Of an unplaced finding it says as much as is known."""
+    """One line, equal for findings of the same defect; less exact for a finding that is not localised."""
     difference = DIFFERENCES[finding.verdict.kind]
     if finding.verdict.raises:
         return SEPARATOR.join((difference, finding.verdict.exception))
@@ -67,19 +67,19 @@ def fingerprint(finding: Finding) -> str:
     if guarded:
         return SEPARATOR.join((difference, f"guard on {guarded}"))
     of_writes = finding.verdict.kind is VerdictKind.WRONG_SIDE_EFFECT
-    more = [] if finding.exact_blame is not None else [", ".join(essence(finding.transformed, of_writes=of_writes))]
+    more = [] if finding.exact_blame is not None else [", ".join(features_of(finding.transformed, of_writes=of_writes))]
     return SEPARATOR.join([part for part in (difference, finding.place, *more) if part])
 
 
 def guarded_by(finding: Finding) -> str:
-    """What a guard missed, in words; empty where no guard is to blame."""
+    """What a missing guard is on, in words; empty where no guard is missing."""
     if finding.unguarded or finding.stage != STAGES["eager"]:
         return finding.unguarded
     return changed_by(finding.verdict)
 
 
 def changed_by(verdict: Verdict) -> str:
-    """What the call changed that shows it, in words; empty where compiled code serves the call as it is."""
+    """What the failing call changed, in words; empty for a change that needs no guard."""
     label = _label(verdict)
     if label in _FREE:
         return ""
@@ -88,7 +88,7 @@ def changed_by(verdict: Verdict) -> str:
 
 
 def changed_to(verdict: Verdict) -> Any:
-    """The plain value that the call put in place of another, None where it put none that can be read."""
+    """The plain value that the failing call put in place of another; None where its label has none."""
     text = re.split(r" becomes | is ", _label(verdict), maxsplit=1)[-1]
     for read in (_literal, float):
         with contextlib.suppress(ValueError, SyntaxError):

@@ -1,4 +1,4 @@
-"""A finding's folder: everything a maintainer needs; only what is known of it later is added."""
+"""Finding folders: the files of a finding, written atomically."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNREDUCED = "unreduced"
 
 
 def write_folder(findings: Path, finding: Finding, reproducer: str, preload: Path | None) -> Path:
-    """``findings/<id>/`` with its files, moved into place whole; an existing folder is left as it is."""
+    """Write ``findings/<id>/``, complete or not at all; an existing folder is left as it is. Returns its path."""
     target = findings / finding.id
     if target.exists():
         return target
@@ -28,7 +28,7 @@ def write_folder(findings: Path, finding: Finding, reproducer: str, preload: Pat
 
 
 def put_reduced(folder: Path, finding: Finding, reproducer: str) -> None:
-    """Put the reduced ``finding`` in the place of what ``folder`` holds; what the run saw stays in ``unreduced/``."""
+    """Replace the finding in ``folder`` by the reduced one; the run's own stays in ``unreduced/``."""
     first = folder / _UNREDUCED
     if not first.exists():
         with new_folder(first) as copy:
@@ -45,11 +45,11 @@ def _write(folder: Path, finding: Finding, reproducer: str) -> None:
     sources = {"original.py": finding.original.source, "variant.py": finding.transformed.source}
     for name, text in {"repro.py": reproducer, **sources, **records}.items():
         (folder / name).write_text(text, encoding="utf-8")
-    keep(folder, finding)
+    update_finding(folder, finding)
 
 
-def keep(folder: Path, finding: Finding) -> None:
-    """Write down what has become known of it since its folder was made: ``finding.json`` takes the place of the old."""
+def update_finding(folder: Path, finding: Finding) -> None:
+    """Replace ``finding.json``, with results that came after the folder was written."""
     write_atomically(folder / "finding.json", json.dumps(finding.to_json(), indent=2) + "\n")
 
 
@@ -59,7 +59,7 @@ def read_finding(folder: Path) -> Finding:
 
 
 def is_untrusted(folder: Path) -> bool:
-    """Whether the finding in ``folder`` is of an untrusted seed, or nobody can tell; not with a reproducer alone."""
+    """Whether the finding in ``folder`` is of an untrusted seed, or unreadable; False for a reproducer alone."""
     try:
         original = json.loads((folder / "finding.json").read_text(encoding="utf-8"))["original"]
         return bool(original.get("untrusted", False))
@@ -70,13 +70,13 @@ def is_untrusted(folder: Path) -> bool:
 
 
 def preload_in(folder: Path) -> Path | None:
-    """The preload that the finding in ``folder`` was made under."""
+    """The preload of the run that made the finding in ``folder``; None without one."""
     preload = folder / "preload.py"
     return preload.resolve() if preload.exists() else None
 
 
 def flaky_folder(folder: Path) -> Path:
-    """Where a finding goes that did not reproduce: ``flaky/<id>`` beside ``findings/``."""
+    """Move a finding that did not reproduce to ``flaky/<id>`` beside ``findings/``. Returns its new path."""
     target = folder.parent.parent / "flaky" / folder.name
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.exists():

@@ -1,4 +1,4 @@
-"""Known issues: defects that need no report, from ``known-issues.toml`` files; eqfuzz ships one."""
+"""Known issues: reported defects, read from ``known-issues.toml`` files, one of which is shipped."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ from eqfuzz.triage.findings.program_features import IN_PLACE
 
 SHIPPED = Path(__file__).with_name("known-issues.toml")
 USUAL = Path("known-issues.toml")
-"""Read from the current folder if it is there; where ``eqfuzz known add`` writes."""
+"""The list in the current folder, if there is one; ``eqfuzz known add`` writes to it."""
 
 
 class KnownIssue(pydantic.BaseModel):
-    """One entry: ``fingerprint`` is a finding's, or ``regex`` is looked for in what ``told`` says of one.
+    """One entry, for findings with this ``fingerprint``, or with a match of ``regex`` in their ``searched_text``.
 
-    ``direction`` and ``access`` narrow it to some of these, see ``direction_of`` and ``access_of``. ``seeds`` are names
-    of seed files that show it as they are: where such a seed is compiled and does not show it, the issue no longer
-    reproduces; findings of ``not_seeds`` look like it and are another defect. From ``expires`` on the entry does not
-    count any more. ``torch`` is the range of releases that have the defect (``>=2.13,<2.15``; empty: all): elsewhere
-    what looks like it is another one.
+    ``direction`` and ``access`` restrict it, see ``direction_of`` and ``access_of``. ``seeds`` are names of seed files
+    that reproduce it as they are: where such a seed is compiled and agrees, the issue no longer reproduces. Findings of
+    ``not_seeds`` look like it and are another defect. From ``expires`` on the entry is ignored. ``torch`` is the range
+    of releases with the defect (``>=2.13,<2.15``; empty: all); findings of other releases never match.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
@@ -63,7 +62,7 @@ class KnownIssue(pydantic.BaseModel):
         return checked_range(torch)
 
     def fits(self, finding: Finding) -> bool:
-        """Whether it is about ``finding``, expired or not."""
+        """Whether it matches ``finding``, expired or not."""
         if not self.is_in(finding.environment.release):
             return False
         if self.direction not in ("", direction_of(finding)) or self.access not in ("", access_of(finding)):
@@ -72,7 +71,7 @@ class KnownIssue(pydantic.BaseModel):
             return False
         if self.fingerprint:
             return self.fingerprint == finding.fingerprint
-        return re.search(self.regex, told(finding)) is not None
+        return re.search(self.regex, searched_text(finding)) is not None
 
     def is_in(self, release: Release) -> bool:
         """Whether ``release`` has the defect; one that was not recorded may have it."""
@@ -89,18 +88,18 @@ def direction_of(finding: Finding) -> str:
 
 
 def access_of(finding: Finding) -> str:
-    """``write`` where what is written is wrong, or writing is what is left of the program, else ``read``."""
+    """``write`` where a written value is wrong or the reduced program writes, else ``read``."""
     left = finding.fingerprint.split(SEPARATOR)[-1].split(", ")
     return "write" if finding.verdict.kind is VerdictKind.WRONG_SIDE_EFFECT or IN_PLACE in left else "read"
 
 
 def is_named(seed: str, name: str) -> bool:
-    """Whether the seed file ``seed`` is the one that a list calls ``name``: a path, or its last parts."""
+    """Whether ``name`` in a list, a path or its last parts, means the seed file ``seed``."""
     return f"/{seed}".endswith(f"/{name}")
 
 
-def told(finding: Finding) -> str:
-    """What a ``regex`` sees, a line each: ``kind: message``, fingerprint, suspects, ``seed: name``."""
+def searched_text(finding: Finding) -> str:
+    """The lines that a ``regex`` is searched in: ``kind: message``, fingerprint, suspects, ``seed: name``."""
     lines = [f"{finding.verdict.kind}: {finding.verdict.message}", finding.fingerprint, *finding.suspects]
     lines.append(f"seed: {finding.original.name}")
     return "\n".join(" ".join(line.split()) for line in lines)
@@ -122,12 +121,12 @@ def read_known_issues(paths: Iterable[Path]) -> tuple[KnownIssue, ...]:
 
 
 def known_as(finding: Finding, issues: Sequence[KnownIssue], today: datetime.date) -> KnownIssue | None:
-    """The first issue that counts and fits."""
+    """The first matching issue that has not expired."""
     return next((issue for issue in issues if not issue.has_expired(today) and issue.fits(finding)), None)
 
 
 def append(path: Path, issue: KnownIssue) -> None:
-    """Add ``issue`` to the file at ``path``, made if it is missing. Raises ValueError where that is not valid."""
+    """Append ``issue`` to the file at ``path``, which may be missing. Raises ValueError where that is not valid."""
     if path.exists():
         _read(path)
     fields = issue.model_dump(exclude_defaults=True)

@@ -1,4 +1,4 @@
-"""What a program does, in names: the functions, methods, operators and statements that its own code uses."""
+"""Program features: names of the functions, methods, operators and statements in a program."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ IN_PLACE = "in-place"
 """Every way to write to a tensor."""
 
 _FILLERS = set("Add Sub Mult Div USub add sub mul div neg clone Tensor tensor zeros ones".split())
-"""What a reduced program mostly has for want of something simpler."""
+"""Frequent in reduced programs of any defect, for want of something simpler."""
 
 _OF_TENSORS = ("data", "grad", "requires_grad")
-"""Attributes that torch knows; what else is stored to is the program's own."""
+"""Attributes of tensors; others that are stored to belong to the program."""
 
 
 _WRITERS = frozenset({"BatchNorm", "batch_norm", "SyncBatchNorm", "InstanceNorm", "instance_norm"})
-"""What writes to buffers that it is given, though no underscore says so."""
+"""Functions that write to buffers without an underscore in their names."""
 
 
-def essence(program: Program, *, of_writes: bool = False) -> tuple[str, ...]:
-    """Sorted names. Programs reduced from one defect mostly have the same.
+def features_of(program: Program, *, of_writes: bool = False) -> tuple[str, ...]:
+    """Sorted names; mostly the same for programs reduced from one defect.
 
     Arithmetic and new tensors count only where there is nothing else; every method that ends in an underscore is
-    ``in-place``, and a number of dimensions at the end of a name is left out. Where what is written counts
-    (``of_writes``), normalisations with statistics are ``in-place``, too.
+    ``in-place``, and a number of dimensions at the end of a name is left out. With ``of_writes``, normalisations with
+    statistics are ``in-place``, too.
     """
     names = _names(parse(program_text(program)))
     if of_writes and names & _WRITERS:
@@ -49,7 +49,7 @@ def essence(program: Program, *, of_writes: bool = False) -> tuple[str, ...]:
 
 
 def statements(program: Program) -> int:
-    """How many statements its definitions have, inputs and imports aside; a definition's own line does not count."""
+    """The number of statements in a program's definitions, without inputs, imports and the definitions' own lines."""
     definitions = ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom
     nodes = ast.walk(parse(program_text(program)))
     return sum(isinstance(node, ast.stmt) and not isinstance(node, definitions) for node in nodes)
@@ -78,7 +78,7 @@ def _names(tree: ast.Module) -> set[str]:
 
 
 def _stored(tree: ast.Module) -> Set[ast.AST]:
-    """Attributes that it stores to, but for those that it makes in ``__init__`` or changes in place."""
+    """Attributes that are stored to, except in ``__init__`` and by augmented assignments."""
     created = [
         n for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and f.name == "__init__" for n in ast.walk(f)
     ]
@@ -88,7 +88,7 @@ def _stored(tree: ast.Module) -> Set[ast.AST]:
 
 
 def _own_names(tree: ast.Module) -> set[str]:
-    """Names that the program gives: of its functions, classes and of what it puts into ``self``."""
+    """Names that the program defines: functions, classes, attributes of ``self``."""
     names: set[str] = set()
     for node in ast.walk(tree):
         match node:

@@ -1,4 +1,4 @@
-"""How grave a finding is: from what no user notices to what every user sees."""
+"""Severity of findings: the less a user notices, the graver."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 
 
 class Severity(enum.StrEnum):
-    """The gravest first. What is noticed at once is less grave than what is not."""
+    """The gravest first."""
 
     WRONG_VALUES = "wrong-values"
     WRONG_GRADIENTS_OR_EFFECTS = "wrong-gradients-or-effects"
@@ -38,7 +38,7 @@ _BY_KIND = {
 
 
 def severity(verdict: Verdict) -> Severity:
-    """That of a finding's verdict. Raises KeyError for a verdict that is none of a finding."""
+    """The severity of a finding's verdict. Raises KeyError for a verdict that is no finding."""
     evidence = verdict.evidence
     only_eager_raises = evidence is not None and evidence.eager is not None and evidence.compiled is None
     if verdict.kind is VerdictKind.EXCEPTION_MISMATCH and only_eager_raises:
@@ -47,6 +47,6 @@ def severity(verdict: Verdict) -> Severity:
 
 
 def counted(severities: Iterable[Severity]) -> dict[str, int]:
-    """How many there are of each, the gravest first."""
+    """The number of findings by severity, the gravest first."""
     counts = collections.Counter(severities)
     return {str(one): counts[one] for one in Severity if counts[one]}

@@ -1,4 +1,4 @@
-"""Which part of the compiler a difference comes from: the stage, and what torch's bisector found within it."""
+"""The faulty stage of the compiler, and the faulty component that torch's bisector found in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # it needs torch, which showing findings does not
     from eqfuzz.run.messages.finding_jobs import BisectorResult
 
 LADDER = ("eager", "aot_eager", "aot_eager_decomp_partition")
-"""Backends of ``torch.compile`` before Inductor; each does what those before it do, and more."""
+"""Backends of ``torch.compile`` below Inductor; each adds stages to the one before."""
 
 STAGES = {
     "eager": "Dynamo",
@@ -25,11 +25,11 @@ STAGES = {
 
 @dataclasses.dataclass(frozen=True)
 class Ablation:
-    """What each backend showed on the program and calls of a finding of ``kind``: its kind of verdict by backend.
+    """The kind of verdict of each backend on the program and calls of a finding of ``kind``.
 
-    The first on the way to Inductor that differs from eager is to blame, whatever its difference: a graph that is wrong
-    there may raise on one backend and give wrong values on the next. ``shown`` has the backends of ``LADDER`` that came
-    to a verdict; ``backend`` is the finding's own.
+    The first backend that differs from eager is at fault, whatever its difference: a wrong graph may raise on one
+    backend and give wrong values on the next. ``shown`` has the backends of ``LADDER`` with a verdict; ``backend`` is
+    the finding's own.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Ablation:
 
     @property
     def stage(self) -> str:
-        """The stage to blame, in words; empty where no backend below the finding's own was judged."""
+        """The faulty stage, in words; empty where a backend below the finding's own has no verdict."""
         below = LADDER[: LADDER.index(self.backend)] if self.backend in LADDER else LADDER
         differing = next((backend for backend in below if self.shown.get(backend) in FINDINGS), "")
         if differing:
@@ -48,16 +48,16 @@ class Ablation:
 
     @property
     def cheapest(self) -> str:
-        """The first backend that shows the very kind of the finding: the finding's own where none before it does."""
+        """The first backend with the kind of verdict of the finding, at last the finding's own."""
         return next((backend for backend in LADDER if self.shown.get(backend) == self.kind), self.backend)
 
 
 @dataclasses.dataclass(frozen=True)
 class Blame:
-    """``backend`` is the first that shows the finding, ``subsystem`` what of it must run for that (empty: unknown).
+    """The result of torch's bisector: the first ``backend`` with the finding, and its faulty ``subsystem`` (or empty).
 
-    ``number`` counts its applications, ``detail`` is the one that does it: a pass, an operator. ``change`` is what of a
-    pass does it: a pattern by its replacement, else the operators that it took out.
+    ``detail`` is the faulty application of the subsystem, a pass or an operator, and ``number`` its number. ``change``
+    is the faulty part of a pass: a pattern, named by its replacement, or the operators that it removed.
     """
 
     backend: str
@@ -77,8 +77,8 @@ class Blame:
         """Whether ``detail`` is the very pass, lowering or decomposition, and not an option as a whole."""
         return bool(self.detail) and self.detail != self.subsystem
 
-    def is_about_the_part_of(self, other: Blame) -> bool:
-        """Whether both are about one part of the compiler."""
+    def is_about_component_of(self, other: Blame) -> bool:
+        """Whether both name the same component."""
         parts = [(one.backend, one.subsystem, application(one.detail)) for one in (self, other)]
         return parts[0] == parts[1]
 

@@ -51,6 +51,6 @@ def bisect(folder: Path, finding: Finding, python: str = sys.executable, seconds
     if not told:
         raise NotBlamed("no backend shows it when it is compiled again")
     blame, known = Blame(**{name: value for name, value in told.items() if value is not None}), finding.blame
-    if known is not None and blame.is_about_the_part_of(known):
+    if known is not None and blame.is_about_component_of(known):
         return dataclasses.replace(blame, change=known.change)
     return blame

@@ -19,7 +19,7 @@ from eqfuzz.run.processes.pool import Pool
 from eqfuzz.torch_internals.bisector import application
 from eqfuzz.triage.confirm.finding_cases import config_of, job_about
 from eqfuzz.triage.confirm.rerun import Rerun, trial
-from eqfuzz.triage.findings.finding import Finding, ReductionResult, seen_beside
+from eqfuzz.triage.findings.finding import Finding, ReductionResult, original_outcome
 from eqfuzz.triage.findings.fingerprint import changed_by
 from eqfuzz.triage.findings.program_features import statements
 from eqfuzz.triage.findings.stage import LADDER, STAGES
@@ -188,7 +188,7 @@ class FindingReducer:
         cells = dict(old.cells)
         if steps:
             plain = self._trial(dataclasses.replace(job, transformed=""), ()).shown.get(config.name)
-            cells |= {"C(P)": seen_beside(verdict, plain), "C(P')": str(verdict.kind)}
+            cells |= {"C(P)": original_outcome(verdict, plain), "C(P')": str(verdict.kind)}
         else:
             cells = {"P": "runs", "C(P)": str(verdict.kind)}
         called = {"input_sets": job.input_sets, "steps": job.steps, "checks": job.checks}

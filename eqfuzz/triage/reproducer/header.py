@@ -1,4 +1,4 @@
-"""How every reproducer begins: what it shows, what it imports, and the compiler options that it is run under."""
+"""The header of a reproducer: docstring, imports and compiler options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RANDOM = re.compile(
     r"\b(rand\w*|dropout\w*|Dropout\w*|bernoulli_?|multinomial|normal_?|uniform_|poisson|exponential_|cauchy_|geometric_"
     r"|log_normal_|random_?|shuffle|rrelu|RReLU|gumbel_softmax)\b"
 )
-"""What draws random numbers, by name; once too often costs one line in the script."""
+"""Names of functions that draw random numbers; a false match only adds a line to the script."""
 
 _PRELOAD = """\
 # Settings of the run, when they lie beside this script.
@@ -23,10 +23,10 @@ if preload.exists():
 """
 
 
-def opening(
+def script_header(
     finding: Finding, config: Config, future: list[str], preloaded: bool, modules: set[str], *, draws: bool = False
 ) -> str:
-    """The script's docstring, its imports, and the compiler options that it is run under."""
+    """The docstring, the imports and the compiler options of a script. ``draws``: its program draws random numbers."""
     modules = modules | ({"pathlib"} if preloaded else set())
     lines = [_docstring(finding, config), *future, "", *(f"import {m}" for m in sorted(modules)), "", "import torch"]
     if config.dynamo:
@@ -50,7 +50,7 @@ def opening(
 
 
 def draws(program: str) -> bool:
-    """Whether its text names something that draws random numbers."""
+    """Whether the text names a function that draws random numbers."""
     return bool(_RANDOM.search(program))
 
 

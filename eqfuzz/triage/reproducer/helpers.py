@@ -1,4 +1,4 @@
-"""Texts that reproducers are put together from: helper functions, and what they need."""
+"""Helper functions of reproducers, as source text, and the modules that they import."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ with warnings.catch_warnings(record=True) as caught:
     {invocation}
 seen = [f"{{w.category.__name__}}: {{w.message}}" for w in caught if w.filename == __file__]""",
 }
-"""How lines of text are collected, by the path that evidence gives."""
+"""How printed and warned lines are collected, by the path of the evidence."""
 
 MODULES = (
     *("base64", "collections", "contextlib", "copy", "dataclasses", "enum", "io", "numpy", "random", "re", "resource"),

@@ -1,7 +1,7 @@
-"""What a program gave, saved by the process that ran it and compared by one that never did.
+"""Values saved by the process that ran a program, to be compared by another process.
 
-A process that runs an untrusted program cannot be asked whether two values differ: the program may have replaced
-``==``. It can only be asked for values, as plain data, and each side by a process of its own.
+A process that has run an untrusted program cannot be trusted to compare values: the program may have replaced ``==``.
+It only saves values as plain data; eager and compiled run in a process each.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _encoded(value: Any) -> dict[str, Any]:
 
 
 def _structure(value: Any, depth: int = 0) -> str:
-    """Its class, with those of what a list, tuple or dict holds; of a tensor what must be equal besides values."""
+    """The class of a value and of the items of a list, tuple or dict; for a tensor its metadata."""
     name = f"{type(value).__module__}.{type(value).__qualname__}"
     if isinstance(value, torch.Tensor):
         strides = [step for size, step in zip(value.shape, value.stride(), strict=True) if size > 1]
@@ -59,12 +59,12 @@ def _structure(value: Any, depth: int = 0) -> str:
 
 
 class NotSaved(ValueError):
-    """The file of a process is missing, or holds no value; ``str()`` says which in one line."""
+    """The file of a process is missing or holds no value; ``str()`` is one line."""
 
 
 @dataclasses.dataclass(frozen=True)
 class SavedValue:
-    """A value: a tensor with its metadata, or what something else printed as. One of both is None."""
+    """A tensor with its metadata, or the class and ``repr`` of another value; the other field is None."""
 
     tensor: torch.Tensor | None
     metadata: tuple[Any, ...]
@@ -108,9 +108,9 @@ def values_differ(eager: SavedValue, compiled: SavedValue) -> bool:
 
 
 def element_differs(eager: SavedValue, compiled: SavedValue, evidence: Evidence) -> bool:
-    """Whether the compiled value at the evidence's index is farther from its reference than is allowed.
+    """Whether the compiled value at the evidence's index is wrong.
 
-    Also whether it is more than three times as far as the eager one, which may be farther than is allowed, too.
+    It is farther from its reference than allowed, and more than three times as far as the eager value.
     """
     a, b, index = eager.tensor, compiled.tensor, evidence.index
     if a is None or b is None or index is None or evidence.reference is None or evidence.allowed is None:

@@ -1,4 +1,4 @@
-"""The stand-alone reproducer: a script that imports only torch and exits 1 while the bug is there."""
+"""Stand-alone reproducers: scripts that import only torch and exit with 1 while the bug is there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from eqfuzz.program.load import STATE_SEED
 from eqfuzz.program.restoring import RESTORING
 from eqfuzz.run.configs.named import Config
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.header import draws, opening, without_imports_of_torch
+from eqfuzz.triage.reproducer.header import draws, script_header, without_imports_of_torch
 from eqfuzz.triage.reproducer.helpers import COTANGENT, SHARED, TENSORS, TEXTS, modules_in
 
 if TYPE_CHECKING:  # it needs torch, which showing findings does not
@@ -28,10 +28,10 @@ if TYPE_CHECKING:  # it needs torch, which showing findings does not
 """The wall limit of a compiled cell where a finding does not say under which it was made."""
 
 WATCHED = (VerdictKind.PROCESS_CRASH, VerdictKind.HANG, VerdictKind.OUT_OF_MEMORY, VerdictKind.EXCEPTION_MISMATCH)
-"""Kinds whose script runs the program in a child: what raises with one thread may abort the process with two."""
+"""Kinds whose script runs the program in a child; an exception with one thread may abort the process with two."""
 
 MEMORY_BYTES = 16 << 30
-"""The address space that the reproducer of exhausted memory allows itself."""
+"""The limit on the address space in reproducers of exhausted memory, in bytes."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,9 +77,9 @@ def write_reproducer(finding: Finding, config: Config, described: SourceDescript
 def write_saving_script(
     finding: Finding, config: Config, described: SourceDescription, preloaded: bool, *, compiled: bool
 ) -> str:
-    """A script that runs one side of what the reproducer runs, eager or ``compiled``, and saves what is compared.
+    """A script that runs the program in eager or ``compiled`` and saves what the reproducer compares.
 
-    It is for untrusted programs, whose own process is not to judge; see ``saved_values``. Not for kinds in ``WATCHED``.
+    It is for untrusted programs, see ``saved_values``, and not for kinds in ``WATCHED``.
     """
     # Names that the program cannot know, and so not replace.
     ours = secrets.token_hex(8)
@@ -96,7 +96,7 @@ def write_saving_script(
 def _whole(finding: Finding, config: Config, parts: list[str], preloaded: bool, first: str = "") -> str:
     """The script that begins with ``first``, the program, and these parts."""
     program, future = without_imports_of_torch(program_text(finding.transformed))
-    head = opening(finding, config, future, preloaded, modules_in("\n".join(parts)), draws=draws(program))
+    head = script_header(finding, config, future, preloaded, modules_in("\n".join(parts)), draws=draws(program))
     whole = [head, *([first] if first else []), f"# The program\n{program}", *parts]
     return "\n\n\n".join(part.strip("\n") for part in whole) + "\n"
 
@@ -122,7 +122,7 @@ def _leaf(evidence: Evidence) -> str:
 
 
 def _inputs(finding: Finding, described: SourceDescription) -> list[str]:
-    """What makes the calls and the model, and makes one call where more than its arguments changes."""
+    """Code that makes the calls and the model, and a helper where calls change more than their arguments."""
     program = finding.transformed
     parts = ["# Inputs: (args, kwargs) of each call, made anew each time"]
     if described.packs:
@@ -145,7 +145,7 @@ def _inputs(finding: Finding, described: SourceDescription) -> list[str]:
 
 
 def _restoring(described: SourceDescription, build: list[str]) -> list[str]:
-    """Parts that note what the program may change besides; ``build`` gets the statements that put it back."""
+    """Code that saves the globals that a program may change; code that restores them is added to ``build``."""
     lines = ["# What the program may change besides: put back for each run, in place"]
     for name, names in (("GLOBALS", described.globals), ("HOLDERS", described.functions)):
         lines.append(f"{name} = ({''.join(f'{n!r}, ' for n in names)})")
@@ -213,8 +213,8 @@ sys.exit((eager is None) != (compiled is None))
 """
 
 
-def patience(finding: Finding) -> int:
-    """Wall seconds that the script gives the program's process."""
+def time_limit(finding: Finding) -> int:
+    """Wall seconds that a script allows the program's process."""
     return round(5 + 1.5 * finding.environment.compile_seconds)
 
 
@@ -222,7 +222,7 @@ def _watch(finding: Finding, config: Config) -> str:
     """Crashes, hangs, exhausted memory and exceptions happen in a child of the script."""
     raises = finding.verdict.kind is VerdictKind.EXCEPTION_MISMATCH
     stream = "PIPE" if raises else "DEVNULL"  # a program that floods its output must not flood the script's memory
-    seconds = patience(finding)
+    seconds = time_limit(finding)
     exhausts = finding.verdict.kind is VerdictKind.OUT_OF_MEMORY
     limit = f"resource.setrlimit(resource.RLIMIT_AS, ({MEMORY_BYTES}, {MEMORY_BYTES}))\n" if exhausts else ""
     return f'''
@@ -290,7 +290,7 @@ def _compares(finding: Finding, config: Config, described: SourceDescription) ->
 
 
 def _seeding(finding: Finding) -> str:
-    """What seeds the generators that the program may draw from, in a loop over the calls by ``number``."""
+    """Statements that seed the random generators before call ``number``."""
     evidence = finding.verdict.evidence or Evidence()
     text = f"{finding.transformed.source}\n{evidence.path}"
     seed = f"{STATE_SEED} + number"

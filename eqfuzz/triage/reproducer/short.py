@@ -1,6 +1,6 @@
-"""The reproducer of a simple finding as a person would write it: a function, its inputs, two lines that differ.
+"""Short reproducers, as a person would write them: a function, its inputs, and two lines that differ.
 
-Simple is a function called once, whose output is wrong, and whose inputs have a short form.
+They exist for functions that are called once, have a wrong output and inputs with a short form.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from eqfuzz.program.definitions_only import program_text
 from eqfuzz.program.parsing import parse
 from eqfuzz.run.configs.named import Config
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.header import draws, opening, without_imports_of_torch
+from eqfuzz.triage.reproducer.header import draws, script_header, without_imports_of_torch
 from eqfuzz.triage.reproducer.script import SourceDescription, number
 
 _SHORT = 1500
-"""Characters of inputs that a reader still takes in."""
+"""How many characters of inputs are still readable."""
 
 
 def short_reproducer(finding: Finding, config: Config, described: SourceDescription, preloaded: bool) -> str | None:
@@ -35,7 +35,7 @@ def short_reproducer(finding: Finding, config: Config, described: SourceDescript
     )
     if inputs is None or not simple:
         return None
-    head = opening(
+    head = script_header(
         finding, config, future, preloaded, modules={"sys", "collections"} if "collections." in inputs else {"sys"}
     )
     name = finding.transformed.construct
@@ -63,7 +63,7 @@ def short_reproducer(finding: Finding, config: Config, described: SourceDescript
 
 
 def _is_plain_element(evidence: Evidence) -> bool:
-    """Whether it is a real number of an output tensor that is wrong."""
+    """Whether the wrong element is a real number of an output tensor."""
     numbers = [evidence.eager, evidence.compiled, evidence.allowed]
     numbers += [evidence.reference] if evidence.reference is not None else []
     plain = all(isinstance(n, bool | int | float) and math.isfinite(n) for n in numbers)

@@ -7,7 +7,7 @@ import pytest
 
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.triage.findings.buckets import Buckets
-from eqfuzz.triage.findings.folder import keep, write_folder
+from eqfuzz.triage.findings.folder import update_finding, write_folder
 from eqfuzz.triage.findings.severity import Severity
 from eqfuzz.triage.findings.stage import Blame
 from tests.unit.cli.test_verbs import call
@@ -60,7 +60,8 @@ def test_empty_list_of_findings_is_stated(tmp_path):
 
 
 def test_blame_added_later_is_shown(out):
-    keep(out / "findings" / PLAIN.id, dataclasses.replace(PLAIN, blame=Blame("inductor", "lowerings", 1, "amin")))
+    blamed = dataclasses.replace(PLAIN, blame=Blame("inductor", "lowerings", 1, "amin"))
+    update_finding(out / "findings" / PLAIN.id, blamed)
     assert "amin" in call("findings", "--out", str(out)).stdout
     text = call("show", PLAIN.id[:5], "--out", str(out)).stdout
     assert "Inductor, lowerings: amin" in text

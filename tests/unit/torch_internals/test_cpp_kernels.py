@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from eqfuzz.torch_internals.cpp_kernels import kernels_left_out, put_builds_in_place_whole
+from eqfuzz.torch_internals.cpp_kernels import kernels_left_out, write_builds_atomically
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 
@@ -25,7 +25,7 @@ def test_what_is_built_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
     source.write_text("int answer() { return 42; }\n")
     monkeypatch.setattr(cpp_builder.CppBuilder, "build", cpp_builder.CppBuilder.build)
     monkeypatch.setattr(cpp_builder, "run_compile_cmd", compile_half)
-    put_builds_in_place_whole()
+    write_builds_atomically()
     options = cpp_builder.CppOptions()
     builder = cpp_builder.CppBuilder("a", str(source), options, str(tmp_path))
     target = Path(builder.get_target_file_path())

@@ -7,7 +7,7 @@ import pytest
 
 from eqfuzz.oracle.compare.checks import DEFAULT_CHECKS
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
-from eqfuzz.triage.findings.finding import DrawCount, Finding, seen_beside
+from eqfuzz.triage.findings.finding import DrawCount, Finding, original_outcome
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.stage import Ablation, Blame
 from tests.unit.triage.findings import finding_of
@@ -29,7 +29,7 @@ WRONG = Verdict(VerdictKind.WRONG_RESULT, "it differs", Evidence(path="output"))
     ],
 )
 def test_whether_the_original_shows_it_too(verdict, original, words, only_transformed):
-    assert seen_beside(verdict, original) == words
+    assert original_outcome(verdict, original) == words
     finding = finding_of(verdict.kind, ("algebra/commute",))
     finding = dataclasses.replace(finding, verdict=verdict, cells={**finding.cells, "C(P)": words})
     assert finding.only_transformed is only_transformed

@@ -19,7 +19,7 @@ from eqfuzz.triage.findings.known_issues import (
     known_as,
     known_issue_files,
     read_known_issues,
-    told,
+    searched_text,
 )
 from tests.unit.triage.findings import finding_of
 from tests.unit.triage.known_findings import recorded
@@ -51,7 +51,7 @@ def test_a_fingerprint_is_compared_and_a_regex_looked_for(given, fits):
 
 def test_each_part_is_one_line_for_the_regex():
     finding = finding_of(VerdictKind.COMPILER_CRASH, message="one\n two", fingerprint="raises · x")
-    assert told(finding) == "compiler-crash: one two\nraises · x\nseed: seeds/some.py"
+    assert searched_text(finding) == "compiler-crash: one two\nraises · x\nseed: seeds/some.py"
 
 
 @pytest.mark.parametrize(("days", "counts"), [(-1, True), (0, False), (1, False)])
@@ -183,7 +183,7 @@ def test_a_shipped_entry_fits_the_findings_of_its_seeds_and_no_others(entry):
     for seed in entry.seeds:
         assert any(is_named(finding.original.name, seed) for finding in fitting), f"{seed} shows another thing"
     for finding in fitting:
-        assert any(is_named(finding.original.name, seed) for seed in entry.seeds), f"it takes {told(finding)}"
+        assert any(is_named(finding.original.name, seed) for seed in entry.seeds), f"it takes {searched_text(finding)}"
 
 
 def test_what_sets_a_shipped_entry_apart_is_not_the_list_of_seeds_that_it_leaves_out():

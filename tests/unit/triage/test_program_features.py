@@ -3,7 +3,7 @@
 import pytest
 
 from eqfuzz.program.formats import recognise
-from eqfuzz.triage.findings.program_features import essence, statements
+from eqfuzz.triage.findings.program_features import features_of, statements
 
 HOOK = "\ndef inputs(rng):\n    base = rng.normal(3).cumsum(0)\n    yield base @ base\n"
 
@@ -32,13 +32,13 @@ def of(text, hook=HOOK):
     ],
 )
 def test_names_of_what_the_program_uses_itself(text, names):
-    assert essence(of(text)) == tuple(names)
+    assert features_of(of(text)) == tuple(names)
 
 
 def test_names_and_numbers_of_its_own_do_not_count():
     one = of("def program(x):\n    y = x.relu() + 1\n    return y")
     other = of("def helper(a):\n    return a.relu() + 2.5\ndef program(b):\n    return helper(b)")
-    assert essence(one) == essence(other)
+    assert features_of(one) == features_of(other)
 
 
 def test_modules_count_by_what_they_hold():
@@ -53,8 +53,8 @@ def get_inputs(): return [torch.ones(3, 3)]
 def get_init_inputs(): return []
 """
     found = of(text, hook="")
-    assert "Linear" in essence(found)
-    assert not {"Model", "forward", "super", "ones"} & set(essence(found))
+    assert "Linear" in features_of(found)
+    assert not {"Model", "forward", "super", "ones"} & set(features_of(found))
 
 
 def test_what_a_module_holds_is_its_own_name_and_what_torch_gives_it_is_not():
@@ -67,9 +67,9 @@ class Program(torch.nn.Module):
     def forward(self, x):
         return self.norm(x) + self.total if self.training else x
 """
-    assert essence(of(text)) == ("BatchNorm", "IfExp", "training")
-    assert essence(of(text), of_writes=True) == ("IfExp", "in-place", "training")
-    assert essence(of(text.replace("return", "self.total = x.sin(); return"))) == (
+    assert features_of(of(text)) == ("BatchNorm", "IfExp", "training")
+    assert features_of(of(text), of_writes=True) == ("IfExp", "in-place", "training")
+    assert features_of(of(text.replace("return", "self.total = x.sin(); return"))) == (
         "BatchNorm", "IfExp", "attribute", "sin", "training",
     )  # fmt: skip
 
