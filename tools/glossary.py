@@ -16,7 +16,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 GLOSSARY = ROOT / "docs" / "contributing" / "glossary.md"
 CHECKED = ("eqfuzz", "rewrites", "tests", "tools", "benchmarks", "docs", "README.md", "ARCHITECTURE.md", "Makefile")
-DATA = ("eqfuzz/generate/llm/prompts", "tests/data", "tests/robustness/attacks", "tools/fault_detection/real")
+DATA = (
+    "eqfuzz/generate/llm/prompts",
+    "tests/data",
+    "tests/held_out",
+    "tests/robustness/attacks",
+    "tools/fault_detection/real",
+)
 """Programs by other authors and stand-alone programs, which have no prose of this project."""
 
 

@@ -1,4 +1,4 @@
-"""What the robustness tests of campaigns share: a pretended campaign that nobody disturbed."""
+"""What the robustness tests of campaigns share: an undisturbed simulated campaign."""
 
 from __future__ import annotations
 

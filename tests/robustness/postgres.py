@@ -22,21 +22,21 @@ SECONDS = 300.0
 
 def binaries() -> Path:
     """Where ``initdb`` and ``pg_ctl`` of the newest version are; installed where root may. Skips the test otherwise."""
-    if found := _installed():
-        return found
+    if folder := _installed():
+        return folder
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         pytest.skip("no PostgreSQL below /usr/lib/postgresql, and only root with apt-get can install it")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     command = ["apt-get", "install", "-y", "--no-install-recommends", "postgresql"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=SECONDS)
-    if (found := _installed()) is None:
+    if (folder := _installed()) is None:
         pytest.skip(f"PostgreSQL cannot be installed: {' '.join((done.stderr or done.stdout).split())[-200:]}")
-    return found
+    return folder
 
 
 def _installed() -> Path | None:
-    found = [folder for folder in BINARIES.glob("*/bin") if (folder / "initdb").exists()]
-    return max(found, key=lambda folder: float(folder.parent.name), default=None)
+    folders = [folder for folder in BINARIES.glob("*/bin") if (folder / "initdb").exists()]
+    return max(folders, key=lambda folder: float(folder.parent.name), default=None)
 
 
 class Postgres:
@@ -93,7 +93,7 @@ class Postgres:
 
     def _do(self, program: str, *arguments: str) -> None:
         command = [*self._as_user, str(self._binaries / program), *arguments]
-        # Not through pipes: the server would inherit them, and nobody would see their end.
+        # Not through pipes: the server would inherit them, so their end would never be seen.
         with tempfile.TemporaryFile(dir=self._folder) as output:
             done = subprocess.run(command, stdout=output, stderr=output, cwd=self._folder, timeout=SECONDS + 60)
             output.seek(0)

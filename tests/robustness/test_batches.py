@@ -35,13 +35,13 @@ FAULTS = {
 
 
 def cells(run):
-    """What was told of every cell, but for times; in the order of their names."""
-    told = [(e["variant"], e["rules"], e["config"], e["verdict"], e["compiled"]) for e in run.of("cell")]
-    return sorted(told, key=lambda cell: cell[:3])
+    """Every cell without times, sorted by variant, rules and configuration."""
+    cells_of_run = [(e["variant"], e["rules"], e["config"], e["verdict"], e["compiled"]) for e in run.of("cell")]
+    return sorted(cells_of_run, key=lambda cell: cell[:3])
 
 
 @pytest.mark.long
-def test_both_paths_tell_the_same_and_code_made_twice_is_recognised(tmp_path):
+def test_both_runners_agree_and_identical_code_is_recognised(tmp_path):
     seed = write(tmp_path, "seed.py", SEED)
     runs = {
         runner: mutate(seed, "--rules", RULES, "--variants", 6, "--runner", runner, out=tmp_path / runner)

@@ -22,7 +22,7 @@ def test_it_is_one_line_and_130(tmp_path: Path, module: str) -> None:
                 process.send_signal(signal.SIGINT)
                 break
         output, errors = process.communicate(timeout=300)
-    told = [line for line in errors.splitlines() if not line.startswith("import time:")]
+    lines = [line for line in errors.splitlines() if not line.startswith("import time:")]
     assert process.returncode == 130
-    assert told == ["eqfuzz: interrupted"]
+    assert lines == ["eqfuzz: interrupted"]
     assert not output

@@ -58,38 +58,40 @@ DESCRIBED = SourceDescription("return [\n    ((torch.ones(3),), {}),\n]", None, 
 
 
 def finding(source: str, **changed: object) -> Finding:
-    made = finding_of(VerdictKind.WRONG_RESULT, source=source, evidence=Evidence(0, "output"), **changed)
-    programs = {name: dataclasses.replace(made.original, untrusted=True) for name in ("original", "transformed")}
-    return dataclasses.replace(made, **programs)
+    finding_of_kind = finding_of(VerdictKind.WRONG_RESULT, source=source, evidence=Evidence(0, "output"), **changed)
+    programs = {
+        name: dataclasses.replace(finding_of_kind.original, untrusted=True) for name in ("original", "transformed")
+    }
+    return dataclasses.replace(finding_of_kind, **programs)
 
 
-def says_itself(made: Finding, folder: Path) -> bool:
-    (folder / "repro.py").write_text(write_reproducer(made, CONFIG, DESCRIBED, False))
+def says_itself(claimed: Finding, folder: Path) -> bool:
+    (folder / "repro.py").write_text(write_reproducer(claimed, CONFIG, DESCRIBED, False))
     return replay(folder, untrusted=True).status == STILL_FAILING
 
 
 @pytest.mark.parametrize("fake", FAKES.values(), ids=[name.replace(" ", "-") for name in FAKES])
-def test_its_own_word_does_not_count(fake: str, tmp_path: Path) -> None:
+def test_faked_finding_is_not_confirmed_outside(fake: str, tmp_path: Path) -> None:
     text = "import os, sys\nimport torch\n\nclass Fake:" + fake + textwrap.dedent(PROGRAM)
-    made = finding(text)
-    assert says_itself(made, tmp_path)
-    assert not shows_outside(made, CONFIG, DESCRIBED, None, {})
+    faked = finding(text)
+    assert says_itself(faked, tmp_path)
+    assert not shows_outside(faked, CONFIG, DESCRIBED, None, {})
     assert first_violation(text) is not None
 
 
-def test_a_difference_is_seen_from_outside(tmp_path: Path) -> None:
-    """Also one that the program makes itself when it is compiled: for that there is the policy alone."""
+def test_difference_is_confirmed_outside(tmp_path: Path) -> None:
+    """Also a difference that the program makes on purpose when it is compiled: only the policy prevents that."""
     text = "import torch" + textwrap.dedent(PROGRAM).replace("x * 2", "x * 2 + torch.compiler.is_compiling()")
-    made = finding(text)
-    assert says_itself(made, tmp_path)
-    assert shows_outside(made, CONFIG, DESCRIBED, None, {})
+    claimed = finding(text)
+    assert says_itself(claimed, tmp_path)
+    assert shows_outside(claimed, CONFIG, DESCRIBED, None, {})
     assert first_violation(text) is not None
 
 
 @pytest.mark.parametrize("dies", ["", "if torch.compiler.is_compiling(): import os; os.abort()"])
-def test_a_death_is_seen_from_outside(dies: str) -> None:
+def test_crash_is_confirmed_outside(dies: str) -> None:
     text = "import torch\n" + PROGRAM.replace("return x * 2", f"{dies or 'pass'}\n    return x * 2")
-    made = finding(text)
-    died = dataclasses.replace(made, verdict=dataclasses.replace(made.verdict, kind=VerdictKind.PROCESS_CRASH))
+    claimed = finding(text)
+    died = dataclasses.replace(claimed, verdict=dataclasses.replace(claimed.verdict, kind=VerdictKind.PROCESS_CRASH))
     assert shows_outside(died, CONFIG, DESCRIBED, None, {}) == bool(dies)
-    assert shows_outside(made, CONFIG, DESCRIBED, None, {}) == bool(dies)
+    assert shows_outside(claimed, CONFIG, DESCRIBED, None, {}) == bool(dies)

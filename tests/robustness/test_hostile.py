@@ -1,4 +1,4 @@
-"""Seeds that kill, hang, flood or lie: each costs itself alone and is told in one line."""
+"""Seeds that kill, hang, flood or lie: each affects only itself and is reported in one line."""
 
 import pytest
 
@@ -32,7 +32,7 @@ INVALID = {
     "endless_print.py": (seed("while True: print('x' * 10_000)"), "printed more than"),
     "huge_allocation.py": (seed("torch.empty(100 * 2**30, dtype=torch.uint8).fill_(1)"), "alloc"),
     "raises_at_import.py": (seed(extra="raise ValueError('not today')"), "ValueError: not today"),
-    "missing_module.py": (seed(extra="import surely_not_installed"), "surely_not_installed"),
+    "missing_module.py": (seed(extra="import module_not_installed"), "module_not_installed"),
     "syntax_error.py": ("def program(:\n", "syntax_error.py:1"),
     "no_inputs.py": ("import torch\ndef program(x): return x\n", "no inputs"),
     "empty_inputs.py": (seed(hook="def inputs(rng): return []"), "no input set"),
@@ -56,16 +56,16 @@ def hostile(tmp_path_factory):
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
-def test_hostile_seeds_cost_themselves_alone(hostile, tmp_path, runner):
+def test_hostile_seed_affects_only_itself(hostile, tmp_path, runner):
     common = ("--variants", 2, "--runner", runner, "--jobs", 2)
     run = mutate(hostile, *common, out=tmp_path / "together", timeout=800)
     assert run.code == 0, run.errors
-    told = {e["seed"].rsplit("/", 1)[-1]: e["reason"] for e in run.of("invalid")}
-    assert set(told) == set(INVALID)
+    reasons = {e["seed"].rsplit("/", 1)[-1]: e["reason"] for e in run.of("invalid")}
+    assert set(reasons) == set(INVALID)
     for name, (_, words) in INVALID.items():
-        assert words in told[name], (name, told[name])
-        assert "\n" not in told[name]
-        assert name in told[name]
+        assert words in reasons[name], (name, reasons[name])
+        assert "\n" not in reasons[name]
+        assert name in reasons[name]
     assert run.summary["invalid"] == len(INVALID)
     assert run.summary["findings"] == 0
 

@@ -1,4 +1,4 @@
-"""kill -9 of any process of a run: the run goes on or ends, and nothing of it is left."""
+"""kill -9 of any process of a run: the run continues or ends, and leaves nothing behind."""
 
 import os
 import signal
@@ -23,22 +23,22 @@ SEED = """
 
 def alive(out: Path) -> dict[int, str]:
     """The processes that were given a place below ``out``, with the first of their command's words; no zombies."""
-    found = {}
+    processes = {}
     for entry in Path("/proc").iterdir():
         try:
             environment = (entry / "environ").read_bytes() if entry.name.isdigit() else b""
             if str(out).encode() in environment and "State:\tZ" not in (entry / "status").read_text():
-                found[int(entry.name)] = (entry / "cmdline").read_bytes().decode().replace("\0", " ")
+                processes[int(entry.name)] = (entry / "cmdline").read_bytes().decode().replace("\0", " ")
         except OSError:
             continue
-    return found
+    return processes
 
 
 def eventually(find, seconds: float = 120.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if found := find():
-            return found
+        if result := find():
+            return result
         time.sleep(0.02)
     raise AssertionError("it never came")
 

@@ -62,8 +62,8 @@ def test_containers_stay_the_same_objects():
 
 
 def test_only_data_counts():
-    found = plain_globals({"a": 1, "f": len, "m": np, "__x__": 2, "d": {"k": [torch.ones(1), None]}, "o": object()})
-    assert set(found) == {"a", "d"}
+    values = plain_globals({"a": 1, "f": len, "m": np, "__x__": 2, "d": {"k": [torch.ones(1), None]}, "o": object()})
+    assert set(values) == {"a", "d"}
 
 
 def test_torchs_own_modules_have_no_namespace_of_a_program():

@@ -96,7 +96,7 @@ def test_other_code_is_refused_with_a_reason(line: str) -> None:
     assert violation.reason == reason
 
 
-def test_the_first_line_is_told() -> None:
+def test_violation_has_the_first_line() -> None:
     violation = first_violation("import torch\nx = 1\neval('1')\nimport os\n")
     assert violation is not None
     assert violation.line == 3

@@ -56,20 +56,20 @@ def test_the_bisector_names_the_lowering(wrong_amin):
     def program(x):
         return (x * 2).amin(0) + x.exp().amin()
 
-    eager, asked = program(X), []
+    eager, trials = program(X), []
 
     def is_right():
-        asked.append(torch.equal(compiled(program), eager))
-        return asked[-1]
+        trials.append(torch.equal(compiled(program), eager))
+        return trials[-1]
 
-    found = bisected(is_right)
-    assert found is not None
-    assert (found["backend"], found["subsystem"]) == ("inductor", "lowerings")
-    assert application(found["debug_info"]) == "amin"
-    assert isinstance(found["bisect_number"], int)
-    assert json.loads(json.dumps(found)) == found
-    assert False in asked
-    assert len(asked) <= 40
+    component = bisected(is_right)
+    assert component is not None
+    assert (component["backend"], component["subsystem"]) == ("inductor", "lowerings")
+    assert application(component["debug_info"]) == "amin"
+    assert isinstance(component["bisect_number"], int)
+    assert json.loads(json.dumps(component)) == component
+    assert False in trials
+    assert len(trials) <= 40
     assert not is_right(), "the bisector is still on"
 
 
@@ -83,12 +83,12 @@ def test_the_backend_alone_is_blamed_where_it_has_no_parts():
     def program(x):
         return x + torch.compiler.is_compiling()
 
-    found = bisected(lambda: torch.equal(program(X), torch.compile(program, backend="eager")(X)))
-    assert found is None or found["subsystem"] is None
-    found = bisected(lambda: False)
-    assert found is not None
-    assert found["backend"] == "eager"
-    assert found["subsystem"] is None
+    component = bisected(lambda: torch.equal(program(X), torch.compile(program, backend="eager")(X)))
+    assert component is None or component["subsystem"] is None
+    component = bisected(lambda: False)
+    assert component is not None
+    assert component["backend"] == "eager"
+    assert component["subsystem"] is None
 
 
 @pytest.mark.slow

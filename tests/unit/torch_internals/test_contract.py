@@ -45,8 +45,8 @@ def test_what_is_lacking_is_said_exactly(path: str, more: dict, what: str):
 
 
 def test_one_line_says_what_is_missing_in_which_release(monkeypatch: pytest.MonkeyPatch):
-    gone = PrivateName("torch._inductor.codecache:_NO_DIR", "keeps precompiled headers", lost="time")
-    monkeypatch.setattr(contract, "CONTRACT", (PrivateName("torch._dynamo:reset", "starts anew"), gone))
-    (found,) = missing()
+    absent = PrivateName("torch._inductor.codecache:_NO_DIR", "keeps precompiled headers", lost="time")
+    monkeypatch.setattr(contract, "CONTRACT", (PrivateName("torch._dynamo:reset", "starts anew"), absent))
+    (lacking,) = missing()
     release = torch.__version__.partition("+")[0]
-    assert str(found) == f"torch {release} lacks torch._inductor.codecache._NO_DIR (keeps precompiled headers)"
+    assert str(lacking) == f"torch {release} lacks torch._inductor.codecache._NO_DIR (keeps precompiled headers)"

@@ -10,7 +10,7 @@ from eqfuzz.torch_internals.options import rounding_as_eager, without_autograd_c
 
 @pytest.mark.slow
 def test_graphs_on_their_way_through_inductor():
-    seen, given = [], []
+    seen, input_types = [], []
 
     def inner(compile_graph):
         def wrapped(graph, example_inputs, **more):
@@ -18,7 +18,7 @@ def test_graphs_on_their_way_through_inductor():
             compiled = compile_graph(graph, example_inputs, **more)
 
             def run(inputs):
-                given.append(type(inputs))
+                input_types.append(type(inputs))
                 return compiled(inputs)
 
             return takes_one_list(run)
@@ -33,7 +33,7 @@ def test_graphs_on_their_way_through_inductor():
     assert targets == ["aten.mul.Tensor"]
     assert more["is_inference"]
     assert not more.get("is_backward")
-    assert given == [list]
+    assert input_types == [list]
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from eqfuzz.torch_internals.module_hooks import runs_only_forward
 def test_hooks_of_a_module(register: str):
     module = torch.nn.Linear(2, 2)
     assert runs_only_forward(module)
-    handle = getattr(module, register)(lambda *given: None)
+    handle = getattr(module, register)(lambda *arguments: None)
     assert not runs_only_forward(module)
     handle.remove()
     assert runs_only_forward(module)
@@ -33,7 +33,7 @@ def test_another_forward():
 @pytest.mark.parametrize("kind", ["forward", "forward_pre", "full_backward", "full_backward_pre"])
 def test_hooks_of_all_modules(kind: str):
     register = getattr(torch.nn.modules.module, f"register_module_{kind}_hook")
-    handle = register(lambda *given: None)
+    handle = register(lambda *arguments: None)
     assert not runs_only_forward(torch.nn.Linear(2, 2))
     handle.remove()
     assert runs_only_forward(torch.nn.Linear(2, 2))

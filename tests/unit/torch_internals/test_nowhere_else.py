@@ -37,16 +37,16 @@ def private_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
-                found = [alias.name for alias in names]
+                dotted_names = [alias.name for alias in names]
             case ast.ImportFrom(module=str(module), names=names, level=0):
-                found = [f"{module}.{alias.name}" for alias in names]
+                dotted_names = [f"{module}.{alias.name}" for alias in names]
             case ast.Attribute(attr=name, value=owner) if name not in OTHERS and not is_own(owner):
-                found = [f"torch.{name}"]
+                dotted_names = [f"torch.{name}"]
             case ast.Call(func=ast.Name(id="getattr" | "setattr" | "hasattr"), args=[_, ast.Constant(value=name), *_]):
-                found = [f"torch.{name}"] if name not in OTHERS else []
+                dotted_names = [f"torch.{name}"] if name not in OTHERS else []
             case _:
-                found = []
-        yield from ((node.lineno, name) for name in found if is_private_of_torch(name))
+                dotted_names = []
+        yield from ((node.lineno, name) for name in dotted_names if is_private_of_torch(name))
 
 
 def strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -79,9 +79,9 @@ def is_own(owner: ast.expr) -> bool:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_private_names_are_used_through_the_package(path: Path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    found = [*private_names(tree), *(() if str(path.relative_to(PACKAGE)) in TEXTS else strings(tree))]
-    if found:
-        line, name = min(found)
+    dotted_names = [*private_names(tree), *(() if str(path.relative_to(PACKAGE)) in TEXTS else strings(tree))]
+    if dotted_names:
+        line, name = min(dotted_names)
         pytest.fail(f"{path.relative_to(PACKAGE)}:{line}: {name} belongs into {HOME.name}", pytrace=False)
 
 
@@ -129,14 +129,14 @@ UNDECLARED = {
 def test_what_the_package_names_is_in_the_contract():
     """Also by a longer or a shorter name: a module and what is in it."""
     declared = {name.dotted for name in CONTRACT}
-    found = {dotted for path in HOME.glob("*.py") for dotted in named(ast.parse(path.read_text(encoding="utf-8")))}
+    used_names = {dotted for path in HOME.glob("*.py") for dotted in named(ast.parse(path.read_text(encoding="utf-8")))}
     unknown = {
         dotted
-        for dotted in found - UNDECLARED.keys()
+        for dotted in used_names - UNDECLARED.keys()
         if not any(f"{name}.".startswith(f"{dotted}.") or f"{dotted}.".startswith(f"{name}.") for name in declared)
     }
     assert unknown == set()
-    assert len(found) > 50
+    assert len(used_names) > 50
 
 
 def named(tree: ast.Module) -> Iterator[str]:
@@ -144,9 +144,9 @@ def named(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         match node:
             case ast.ImportFrom(module=str(module), names=names):
-                found = [f"{module}.{alias.name}" for alias in names]
+                dotted_names = [f"{module}.{alias.name}" for alias in names]
             case ast.Attribute():
-                found = [ast.unparse(node)]
+                dotted_names = [ast.unparse(node)]
             case _:
-                found = []
-        yield from filter(is_private_of_torch, found)
+                dotted_names = []
+        yield from filter(is_private_of_torch, dotted_names)

@@ -8,14 +8,14 @@ from eqfuzz.torch_internals.operators import cast, overload_name, overloads_of, 
 
 
 def test_overloads_and_their_schemas():
-    found = {name: (schema, tags) for name, schema, tags in overloads_of("bernoulli")}
-    schema, tags = found["bernoulli.p"]
+    overloads = {name: (schema, tags) for name, schema, tags in overloads_of("bernoulli")}
+    schema, tags = overloads["bernoulli.p"]
     assert [(a.name, str(a.type), a.kwarg_only) for a in schema.arguments][:2] == [
         ("self", "Tensor", False),
         ("p", "float", False),
     ]
     assert torch.Tag.nondeterministic_seeded in tags
-    assert [a.name for a in found["bernoulli.out"][0].arguments if a.is_out] == ["out"]
+    assert [a.name for a in overloads["bernoulli.out"][0].arguments if a.is_out] == ["out"]
     assert overloads_of("no_such_operator") == []
     assert overloads_of("__name__") == []
 
