@@ -17,8 +17,8 @@ from eqfuzz.errors import UsageError
 def exit_code_of(action: Callable[[], int], *, stopped: str = "", errors_in: Path | None = None) -> int:
     """The exit code that ``action`` returns, or that of the exception it raises.
 
-    ``stopped`` completes the message about a closed pipe on stdout: what was done. The traceback of an internal error
-    is written below ``errors_in`` (None: to the temporary folder).
+    ``stopped`` completes the message about a closed pipe on stdout: what was done (empty: no message). The traceback of
+    an internal error is written below ``errors_in`` (None: to the temporary folder).
     """
     try:
         return action()
@@ -27,7 +27,8 @@ def exit_code_of(action: Callable[[], int], *, stopped: str = "", errors_in: Pat
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains again when it flushes stdout at its end
-        complain("stopped: stdout was closed" + (f"; {stopped}" if stopped else ""))
+        if stopped:
+            complain(f"stopped: stdout was closed; {stopped}")
         return INTERRUPTED
     except UsageError as error:
         complain(str(error))

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from eqfuzz.cli.app import app
 from eqfuzz.events.run import SitesListed
-from eqfuzz.report.run.rewrites import Rewrites
+from eqfuzz.report.run.rewrites import RewritesBySeed
 from eqfuzz.rewrite.derivation import RewriteStep
 from tests.commandline import eqfuzz, mutate, write
 
@@ -317,7 +317,7 @@ def test_table_dedents_statements() -> None:
         RewriteStep("a/unrolled", 2, "for k in a:\n        f(k)", "k = 0\n    f(k)"),
     ]
     console = Console(width=100, record=True, file=io.StringIO())
-    rewrites = Rewrites(console)
+    rewrites = RewritesBySeed(console)
     rewrites.take(SitesListed(index=0, seed="seed.py", source="text", sites=steps))
     rewrites.show(0)
     rows = [line for line in console.export_text().splitlines() if "k" in line]

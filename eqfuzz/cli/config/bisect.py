@@ -57,6 +57,8 @@ def bisect(
         bisection = config_bisection.bisect(finding, folder, out, tries, report)
     except UnknownOption as error:
         raise BadOption("--only", str(error)) from None
+    except BrokenPipeError:
+        raise
     except (config_bisection.NotBisected, RunnerFailed, OSError) as error:
         raise VerbFailed(f"{folder.name}: {error}") from None
     if as_json:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from eqfuzz.report.run.findings import Listed
+    from eqfuzz.report.run.findings import ListedFinding
 
 
 def findings(
@@ -49,7 +49,7 @@ def findings(
     chosen = [one for one in chosen if not bucket or one.bucket.startswith(bucket)]
     chosen.sort(key=lambda one: (*_sort_key(sort, one, ranks), one.finding.id))
     if new:
-        firsts: dict[str, Listed] = {}
+        firsts: dict[str, ListedFinding] = {}
         for one in chosen:
             if not one.issue:
                 firsts.setdefault(one.bucket or one.finding.id, one)
@@ -65,9 +65,9 @@ def findings(
     raise typer.Exit(FINDINGS if chosen else CLEAN)
 
 
-def _all_listed(out: Path, known_issues: Sequence[Path]) -> list[Listed]:
+def _all_listed(out: Path, known_issues: Sequence[Path]) -> list[ListedFinding]:
     """Every finding of the run, with its bucket and known issue. Raises UsageError."""
-    from eqfuzz.report.run.findings import Listed
+    from eqfuzz.report.run.findings import ListedFinding
     from eqfuzz.triage.findings.known_issues import known_as, known_issue_files, read_known_issues
 
     buckets = buckets_in(out)
@@ -76,16 +76,16 @@ def _all_listed(out: Path, known_issues: Sequence[Path]) -> list[Listed]:
     except ValueError as error:
         raise UsageError(str(error)) from None
     today = datetime.date.today()
-    listed: list[Listed] = []
+    listed: list[ListedFinding] = []
     for finding in all_findings(out):
         issue = known_as(finding, issues, today)
         name = buckets.of(finding) if finding.fingerprint else ""
         size = buckets.all[name].count if name in buckets.all else 1
-        listed.append(Listed(finding, name, size, issue.url if issue is not None else ""))
+        listed.append(ListedFinding(finding, name, size, issue.url if issue is not None else ""))
     return listed
 
 
-def _bucket_ranks(listed: Sequence[Listed]) -> dict[str, int]:
+def _bucket_ranks(listed: Sequence[ListedFinding]) -> dict[str, int]:
     """The rank of the most severe finding of each bucket, or of each finding without one; 0 is the most severe."""
     ranks: dict[str, int] = {}
     for one in listed:
@@ -94,7 +94,7 @@ def _bucket_ranks(listed: Sequence[Listed]) -> dict[str, int]:
     return ranks
 
 
-def _sort_key(order: SortOrder, one: Listed, bucket_ranks: Mapping[str, int]) -> tuple[Any, ...]:
+def _sort_key(order: SortOrder, one: ListedFinding, bucket_ranks: Mapping[str, int]) -> tuple[Any, ...]:
     finding = one.finding
     kind, size, rank = str(finding.verdict.kind), len(finding.transformed.source), finding.severity.rank
     by_bucket = (bool(one.issue), bucket_ranks[one.bucket or finding.id], -one.size, one.bucket, rank, size)

@@ -62,6 +62,8 @@ def reduce(
                 smaller = InPlaceReduction(finding, folder, out, curve.take, seconds=seconds, jobs=workers).run()
     except InvalidSeed as error:
         raise UsageError(str(error)) from None
+    except BrokenPipeError:
+        raise
     except (NotReduced, RunnerFailed, OSError) as error:
         raise VerbFailed(f"{folder.name}: {error}") from None
     if format is OutputFormat.JSON:

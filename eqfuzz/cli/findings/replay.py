@@ -60,7 +60,7 @@ def replay(
     except SandboxUnavailable as error:
         raise UsageError(str(error)) from None
     console = make_console()
-    replayed: list[_Replayed] = []
+    replayed: list[_ReplayResult] = []
     if format is OutputFormat.JSON:
         for one in _replays(chosen, interpreters, jobs):
             replayed.append(one)
@@ -81,7 +81,7 @@ def replay(
 
 
 @dataclasses.dataclass(frozen=True)
-class _Chosen:
+class _ReplayTarget:
     """A finding to replay: the bucket whose row it is part of (empty: a row of its own), and the row's description."""
 
     folder: Path
@@ -93,36 +93,38 @@ class _Chosen:
         return self.bucket or self.folder.name
 
 
-class _Replayed(NamedTuple):
-    chosen: _Chosen
+class _ReplayResult(NamedTuple):
+    chosen: _ReplayTarget
     python: str
     release: Release
     outcome: ReplayOutcome
 
 
-def _chosen(id: str | None, out: Path, *, everything: bool, bucket: str) -> list[_Chosen]:
+def _chosen(id: str | None, out: Path, *, everything: bool, bucket: str) -> list[_ReplayTarget]:
     """The findings to replay, those of the largest bucket first. Raises UsageError."""
     if sum((id is not None, everything, bool(bucket))) != 1:
         raise UsageError("give one of ID, --all and --bucket; see `eqfuzz replay --help`")
     if id is not None:
         folder = folder_of(id, out)
-        return [_Chosen(folder, "", textwrap.shorten(_described(folder), 100))]
+        return [_ReplayTarget(folder, "", textwrap.shorten(_described(folder), 100))]
     buckets = buckets_in(out)
-    chosen: list[_Chosen] = []
+    chosen: list[_ReplayTarget] = []
     for finding in all_findings(out):
         name = buckets.of(finding) if finding.fingerprint else ""
         about = f"{finding.verdict.kind} {finding.original.name}"
         if name:
             about = buckets.all[name].fingerprint if name in buckets.all else finding.fingerprint
         if everything or (name and name.startswith(bucket)):
-            chosen.append(_Chosen(out / "findings" / finding.id, name, about))
+            chosen.append(_ReplayTarget(out / "findings" / finding.id, name, about))
     if not chosen:
         raise UsageError(f"no finding {'in' if everything else f'of bucket {bucket!r} in'} {out}")
     sizes = Counter(one.bucket for one in chosen)
     return sorted(chosen, key=lambda one: (not one.bucket, -sizes[one.bucket], one.bucket, one.folder.name))
 
 
-def _replays(chosen: Sequence[_Chosen], interpreters: Mapping[str, Release], jobs: int | None) -> Iterator[_Replayed]:
+def _replays(
+    chosen: Sequence[_ReplayTarget], interpreters: Mapping[str, Release], jobs: int | None
+) -> Iterator[_ReplayResult]:
     """Each finding with each interpreter, in that order."""
     from eqfuzz.triage.confirm.replay import replay as run_reproducer
 
@@ -130,10 +132,10 @@ def _replays(chosen: Sequence[_Chosen], interpreters: Mapping[str, Release], job
     with ThreadPoolExecutor(job_count(jobs)) as threads:
         outcomes = threads.map(lambda pair: run_reproducer(pair[0].folder, pair[1]), pairs)
         for (one, python), outcome in zip(pairs, outcomes, strict=True):
-            yield _Replayed(one, python, interpreters[python], outcome)
+            yield _ReplayResult(one, python, interpreters[python], outcome)
 
 
-def _event(one: _Replayed) -> dict[str, object]:
+def _event(one: _ReplayResult) -> dict[str, object]:
     return {
         "event": "replayed",
         "id": one.chosen.folder.name,
@@ -146,7 +148,7 @@ def _event(one: _Replayed) -> dict[str, object]:
     }
 
 
-def _summary(replayed: Sequence[_Replayed], interpreters: Mapping[str, Release]) -> dict[str, object]:
+def _summary(replayed: Sequence[_ReplayResult], interpreters: Mapping[str, Release]) -> dict[str, object]:
     by_interpreter = [
         {
             "python": python,
@@ -162,7 +164,7 @@ def _summary(replayed: Sequence[_Replayed], interpreters: Mapping[str, Release])
     }
 
 
-def _print(console: Console, one: _Replayed) -> None:
+def _print(console: Console, one: _ReplayResult) -> None:
     """What the reproducer printed, and the outcome."""
     from rich.text import Text
 
@@ -182,7 +184,10 @@ def _print(console: Console, one: _Replayed) -> None:
 
 
 def _print_table(
-    console: Console, chosen: Sequence[_Chosen], replayed: Sequence[_Replayed], interpreters: Mapping[str, Release]
+    console: Console,
+    chosen: Sequence[_ReplayTarget],
+    replayed: Sequence[_ReplayResult],
+    interpreters: Mapping[str, Release],
 ) -> None:
     """One row per bucket; below it the counts of each interpreter, and the errors of reproducers."""
     from rich.text import Text

@@ -95,7 +95,7 @@ def print_table(console: Console, rules: Sequence[Rule]) -> None:
     table.add_column("family", style="dim", no_wrap=True)
     table.add_column("name", overflow="fold")
     table.add_column("exactness", no_wrap=True)
-    table.add_column("survives to", no_wrap=True)
+    table.add_column("depth", no_wrap=True)
     table.add_column("tags", overflow="fold", style="dim")
     for rule in rules:
         exactness = Text(str(rule.exact), style=STYLES[rule.exact])
@@ -131,7 +131,7 @@ def print_page(console: Console, rule: Rule, demonstration: Demonstration | str)
         rows.add_row("" if number else "only where", Text(printable(guard.text)))
     for number, tag in enumerate(tags_of(rule)):
         rows.add_row("" if number else "tags", Text.assemble((tag, "bold"), f"  {TAGS[tag]}"))
-    rows.add_row("survives to", Text(survival_of(rule) or "not measured"))
+    rows.add_row("compile depth", Text(survival_of(rule) or "not measured"))
     if rule.source:
         rows.add_row("source", Text(printable(rule.source)))
     rows.add_row("declared in", Text(place_of(rule)))

@@ -25,7 +25,7 @@ from eqfuzz.report.formatting import count, named_versions, printable
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.run.finding_panel import one_line, print_finding
 from eqfuzz.report.run.progress import RunProgress
-from eqfuzz.report.run.rewrites import Rewrites
+from eqfuzz.report.run.rewrites import RewritesBySeed
 from eqfuzz.report.run.summary import print_summary, print_totals
 
 NOTABLE = (VerdictKind.SUSPECT_RULE, VerdictKind.FLAKY, VerdictKind.SLOW)
@@ -67,7 +67,7 @@ class ConsoleReport(LiveReport):
         self._dry_run = dry_run
         self._progress = RunProgress(time_budget, clock)
         self._renderer = LiveRenderer(console, self._progress, every)
-        self._rewrites = Rewrites(console) if diff and not quiet else None
+        self._rewrites = RewritesBySeed(console) if diff and not quiet else None
         self._out = ""
         self._findings: list[FindingReported] = []
         self._notable: list[CellJudged] = []

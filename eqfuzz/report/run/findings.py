@@ -17,7 +17,7 @@ from eqfuzz.triage.findings.finding import Finding
 
 
 @dataclasses.dataclass(frozen=True)
-class Listed:
+class ListedFinding:
     """A finding with its bucket, the number of findings in that, and the URL of its known issue (or empty)."""
 
     finding: Finding
@@ -26,7 +26,7 @@ class Listed:
     issue: str
 
 
-def print_listed(console: Console, listed: Sequence[Listed]) -> None:
+def print_listed(console: Console, listed: Sequence[ListedFinding]) -> None:
     """One line per bucket, its findings below it."""
     groups = [list(group) for _, group in itertools.groupby(listed, key=lambda one: one.bucket)]
     for group in groups:

@@ -23,7 +23,7 @@ MOST_LINES = 6
 """Lines of a replaced text in the table of sites; the diffs and the JSON events have all of it."""
 
 
-class Rewrites:
+class RewritesBySeed:
     """Collects the events of seeds that run at the same time, and prints them seed by seed."""
 
     def __init__(self, console: Console) -> None:

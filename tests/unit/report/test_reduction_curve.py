@@ -6,7 +6,7 @@ import io
 import pytest
 from rich.console import Console
 
-from eqfuzz.report.run.findings import Listed, print_listed
+from eqfuzz.report.run.findings import ListedFinding, print_listed
 from eqfuzz.report.verbs.reduce import ReductionCurve, print_reduced
 from eqfuzz.triage.findings.finding import ReductionResult
 from eqfuzz.triage.reduce.finding_reducer import ReductionTry
@@ -64,7 +64,11 @@ def test_panel_names_bucket(console):
 def test_each_bucket_has_one_heading(console):
     amin = [finding_of(id=id, fingerprint="values · amin") for id in ("a1", "a2")]
     lost = finding_of(id="c3")
-    listed = [Listed(amin[0], "b1", 7, "https://u/1"), Listed(amin[1], "b1", 7, "https://u/1"), Listed(lost, "", 1, "")]
+    listed = [
+        ListedFinding(amin[0], "b1", 7, "https://u/1"),
+        ListedFinding(amin[1], "b1", 7, "https://u/1"),
+        ListedFinding(lost, "", 1, ""),
+    ]
     print_listed(console, listed)
     lines = [line.strip() for line in output_of(console).splitlines()]
     assert lines[0] == "b1  values · amin  (7 findings)  known: https://u/1"
