@@ -24,11 +24,9 @@ from eqfuzz.generate.dag.generate import MIXED, ProgramGenerator
 from eqfuzz.generate.dag.template import InvalidTemplate, shipped_templates, template_of
 from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.mutate.run import require_sandbox, seed_files
-from eqfuzz.mutate.self_check import quick_steps
+from eqfuzz.mutate.seed_runner import failed_step, selected_rules
 from eqfuzz.program.shipped import folder
-from eqfuzz.rewrite.rules.library import select
 from eqfuzz.rewrite.rules.rule import RuleError
-from eqfuzz.rewrite.rules.user_rules import known_rules
 from eqfuzz.triage.findings.known_issues import known_issue_files, read_known_issues
 
 if TYPE_CHECKING:
@@ -85,8 +83,8 @@ def run_campaign(
     )
     try:
         sources = sources_of(configuration)
-        families = families_of(configuration)
-        runner = ItemRunner(configuration, options.folder, max(options.jobs, 1))
+        rules = selected_rules(configuration.rewriting)
+        runner = ItemRunner(configuration, [rule.name for rule in rules], options.folder, max(options.jobs, 1))
         known_issues = known_issue_files(list(configuration.judging.known_issues))
         bucketer = Bucketer(options.folder, read_known_issues(known_issues))
     except (RuleError, ValueError) as error:
@@ -99,9 +97,9 @@ def run_campaign(
                 stack.enter_context(llm_source)
                 sources = [*sources, llm_source]
             executor = stack.enter_context(contextlib.closing(executor_of(configuration, options, runner)))
-            problem = _self_check_problem(configuration, runner, handler)
+            problem = failed_step(runner.seeds.self_check(), handler)
             if problem:
-                raise UsageError(f"the self-check fails, so nothing was run: {problem}")
+                raise UsageError(problem)
             if options.executor == RAY:
                 runner.close()  # it was needed for the self-check only
             invocation = CampaignInvocation(
@@ -110,8 +108,8 @@ def run_campaign(
                 store=store,
                 executor=executor,
                 executor_name=options.executor,
-                space=SearchSpace(sources, families, tuple(runner.configs)),
-                rules=len(runner.rules),
+                space=SearchSpace(sources, sorted({rule.family for rule in rules}), tuple(runner.configs)),
+                rules=len(rules),
                 llm_source=llm_source,
             )
             return CampaignLoop(configuration, invocation, bucketer, events).run()
@@ -162,22 +160,3 @@ def _llm_source_of(configuration: Configuration, out: Path, events: EventDispatc
     from eqfuzz.campaign.sources.llm import LlmSeeds, llm_request_of  # the validation of programs imports torch
 
     return LlmSeeds(llm_request_of(configuration, out), events.emit, events.metrics.record_spending)
-
-
-def families_of(configuration: Configuration) -> tuple[str, ...]:
-    """Families of the selected rules. Raises ValueError."""
-    rewriting = configuration.rewriting
-    rules = select(known_rules(rewriting.rules_from), rewriting.rules)
-    return tuple(sorted({rule.family for rule in rules}))
-
-
-def _self_check_problem(configuration: Configuration, runner: ItemRunner, handler: Handler) -> str:
-    """The failed step of the quick self-check; empty for none. Not run with a preload, which may change results."""
-    if configuration.compiling.preload is not None:
-        return ""
-    runner.environment.keep_caches_here()
-    for step in quick_steps(runner.pool):
-        handler(step)
-        if not step.passed:
-            return f"{step.step}: {step.detail}"
-    return ""

@@ -109,12 +109,12 @@ def mutate(
     require_writable_file("--junit", junit)
     if diff and not dry_run:
         raise BadOption("--diff", "it shows what would run, so it goes with --dry-run")
-    devices = tuple(dict.fromkeys(str(d) for d in device or [Device.CPU]))
-    if "cuda" in devices:
+    devices = tuple(dict.fromkeys(device or [Device.CPU]))
+    if Device.CUDA in devices:
         _require_cuda()
 
     from eqfuzz.mutate.run import run
-    from eqfuzz.mutate.settings import Settings
+    from eqfuzz.mutate.settings import CompileSettings, OracleSettings, RewriteSettings, Settings
     from eqfuzz.program.shipped import folder
     from eqfuzz.triage.findings.known_issues import known_issue_files
 
@@ -122,24 +122,23 @@ def mutate(
         paths=tuple(paths) if paths else (folder("seeds"),),
         out=out,
         seed=seed,
-        strategy=str(strategy),
-        depth=depth,
-        variants=variants,
-        rules=rules,
-        devices=devices,
+        rewriting=RewriteSettings(
+            strategy=strategy.value, depth=depth, variants=variants, rules=rules, rules_from=tuple(rules_from or ())
+        ),
+        compiling=CompileSettings(
+            threaded=threaded,
+            devices=tuple(member.value for member in devices),
+            timeout=compile_seconds,
+            runner=runner.value,
+            preload=preload,
+        ),
+        judging=OracleSettings(steps=steps, input_sets=input_sets),
         configs=configs,
+        checks=checks,
         jobs=job_count(jobs),
         time=limit,
-        preload=preload,
-        runner=str(runner),
-        threaded=threaded,
-        compile_seconds=compile_seconds,
         dry_run=dry_run,
-        rules_from=tuple(rules_from or ()),
         diff=diff,
-        checks=checks,
-        steps=steps,
-        input_sets=input_sets,
         keep_variants=keep_variants,
         known_issues=() if no_known_issues else known_issue_files(known_issues or []),
         untrusted=untrusted,

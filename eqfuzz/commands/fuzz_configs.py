@@ -16,7 +16,7 @@ from eqfuzz.events.run import CellJudged, FindingReported, Summary
 from eqfuzz.mutate import run as mutate
 from eqfuzz.mutate.counters import RunCounters
 from eqfuzz.mutate.run import seed_files
-from eqfuzz.mutate.settings import Settings
+from eqfuzz.mutate.settings import RewriteSettings, Settings
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.program.release import this_release
@@ -86,8 +86,7 @@ def run(settings: Settings, sampling: SamplingPlan, handler: Handler) -> Summary
     asked = dataclasses.replace(
         settings,
         paths=tuple(keeper.paths),
-        strategy="none",
-        variants=0,
+        rewriting=RewriteSettings(strategy="none", variants=0),
         configs=(DEFAULT_CONFIG, *configs),
         judged=frozenset(keeper.judged),
         baseline=DEFAULT_CONFIG.name,
@@ -176,16 +175,17 @@ class _ConfigVerdictLog:
 
 
 def _circumstances(settings: Settings) -> dict[str, Any]:
-    """What besides program and configuration decides the outcome."""
+    """What decides the outcome besides program and configuration. Raises UsageError for an unreadable preload."""
+    preload = settings.compiling.preload
     try:
-        preload = hashlib.sha256(settings.preload.read_bytes()).hexdigest()[:12] if settings.preload else ""
+        digest = hashlib.sha256(preload.read_bytes()).hexdigest()[:12] if preload else ""
     except OSError as error:
-        raise UsageError(f"--preload: {settings.preload}: {error.strerror}") from None
+        raise UsageError(f"--preload: {preload}: {error.strerror}") from None
     return {
         **this_release().to_versions(),
-        "preload": preload,
+        "preload": digest,
         "seed": settings.seed,
-        "steps": settings.steps,
-        "input_sets": settings.input_sets,
-        "timeout": settings.compile_seconds,
+        "steps": settings.judging.steps,
+        "input_sets": settings.judging.input_sets,
+        "timeout": settings.compiling.timeout,
     }

@@ -1,4 +1,4 @@
-"""Findings sorted as they come: into buckets, and into known and new ones."""
+"""Assigns the findings of a run to buckets and known issues."""
 
 from __future__ import annotations
 
@@ -22,54 +22,54 @@ from eqfuzz.triage.findings.known_issues import KnownIssue, is_named, known_as
 
 @dataclasses.dataclass(frozen=True)
 class BucketAssignment:
-    """``bucket`` is empty for a finding that was not placed; one that is not ``kept`` has lost its folder.
-
-    ``issue`` is the address of the known issue that it is.
-    """
+    """Bucket and known issue of a finding."""
 
     bucket: str = ""
+    """Empty for a finding that was not localised."""
     kept: bool = True
+    """False if its folder was removed because the bucket has enough members."""
     issue: str = ""
+    """Address of its known issue; empty for none."""
 
 
 class Bucketer:
-    """Sorts the findings of one run into the buckets of its folder. Raises ValueError where these cannot be read."""
+    """Assigns findings to the buckets in the folder ``out``. Raises ValueError if these cannot be read."""
 
     def __init__(self, out: Path, issues: Sequence[KnownIssue]) -> None:
         self._buckets = Buckets(out)
         self._issues = issues
-        self._met: set[KnownIssue] = set()
+        self._reproduced: set[KnownIssue] = set()
         self._agreeing: set[str] = set()
         self._lock = threading.Lock()
 
     def assign(self, finding: Finding, folder: Path) -> BucketAssignment:
-        """Where it belongs; the folder of a finding that its bucket has enough of is removed."""
+        """Assign a finding; its folder is removed if the bucket has enough members."""
         with self._lock:
             issue = known_as(finding, self._issues, datetime.date.today())
-            self._met.update(other for other in self._issues if other.fits(finding))
+            self._reproduced.update(other for other in self._issues if other.fits(finding))
             address = issue.url if issue is not None else ""
             if not finding.fingerprint:
                 return BucketAssignment(issue=address)
-            kept = self._buckets.add(finding)
-            if not kept:
-                with contextlib.suppress(FileNotFoundError):  # another process made the same finding, and removed it
+            is_kept = self._buckets.add(finding)
+            if not is_kept:
+                with contextlib.suppress(FileNotFoundError):  # another process had the same finding, and removed it
                     shutil.rmtree(folder)
-            return BucketAssignment(self._buckets.of(finding), kept, address)
+            return BucketAssignment(bucket=self._buckets.of(finding), kept=is_kept, issue=address)
 
-    def count(self, event: Event) -> None:
-        """Look at an event of the run for seeds that compile right by now."""
+    def note_event(self, event: Event) -> None:
+        """Note seeds that compile correctly, see ``gone_issues``."""
         if not isinstance(event, CellJudged) or event.verdict.kind is not VerdictKind.AGREE:
             return
         if (event.variant, event.device, event.config) == (0, "cpu", DEFAULT_CONFIG.name):
             self._agreeing.add(event.seed)
 
-    def gone(self) -> list[str]:
-        """Known issues that no longer reproduce: a seed that showed one was compiled, and nothing showed it."""
+    def gone_issues(self) -> list[str]:
+        """Known issues that no longer reproduce, one line each: their seed compiles correctly, and no finding fits."""
         today, release = datetime.date.today(), this_release()
         return [
             f"{issue.url} ({issue.title or issue.fingerprint or issue.regex}): {seed} compiles right"
             for issue in self._issues
-            if issue not in self._met and issue.is_in(release) and not issue.has_expired(today)
+            if issue not in self._reproduced and issue.is_in(release) and not issue.has_expired(today)
             for seed in issue.seeds
             if any(is_named(name, seed) for name in self._agreeing)
         ]

@@ -1,4 +1,4 @@
-"""Counting a run: from its events to its summary."""
+"""Counters of a run, from its events to its summary."""
 
 from __future__ import annotations
 
@@ -20,17 +20,40 @@ from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.triage.findings.severity import Severity, counted
 
 
-class RunCounters:
-    """Sees every event of a run and adds up."""
+class SeedCounters:
+    """Counts the compiled cells of any number of seeds, and their sites and variants."""
 
     def __init__(self) -> None:
-        self.seeds = 0
-        self.invalid = InvalidSeeds()
         self.sites = 0
         self.variants = 0
         self.cells = 0
         self.erased = 0
+        self.cell_verdicts: collections.Counter[str] = collections.Counter()
         self.peak_mb = 0
+        """MiB held by the largest process."""
+
+    def count_event(self, event: Event) -> None:
+        match event:
+            case SeedRewritten(sites=sites, variants=variants):
+                self.sites += sites
+                self.variants += variants
+            case CellJudged(config=config) if config:
+                self.cells += 1
+                self.erased += event.erased
+                self.cell_verdicts[str(event.verdict.kind)] += 1
+            case SeedDone(peak_mb=peak_mb):
+                self.peak_mb = max(self.peak_mb, peak_mb)
+            case _:
+                pass
+
+
+class RunCounters(SeedCounters):
+    """Counts every event of a run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seeds = 0
+        self.invalid = InvalidSeeds()
         self.verdicts: collections.Counter[str] = collections.Counter()
         self.flaky: collections.Counter[str] = collections.Counter()
         self.findings: dict[str, Severity] = {}
@@ -41,21 +64,18 @@ class RunCounters:
         self._rule_variants: dict[str, set[tuple[int, int]]] = {}
         self._rule_verdicts: dict[str, collections.Counter[str]] = {}
 
-    def count(self, event: Event) -> None:
+    def count_event(self, event: Event) -> None:
+        super().count_event(event)
         match event:
             case SeedStarted():
                 self.seeds += 1
             case SeedInvalid(index=index, seed=seed, reason=reason):
                 self.invalid.add(index, seed, reason)
                 self.verdicts[str(VerdictKind.INVALID_SEED)] += 1
-            case SeedRewritten(sites=sites, variants=variants):
-                self.sites += sites
-                self.variants += variants
             case CellJudged():
-                self._count_cell(event)
-            case SeedDone(seed=seed, peak_mb=peak_mb):
+                self._count_verdict(event)
+            case SeedDone(seed=seed):
                 self.invalid.add_tried(seed)
-                self.peak_mb = max(self.peak_mb, peak_mb)
             case FindingReported(finding=finding, issue=issue) if issue:
                 self.known.add(finding.id)
             case FindingReported(finding=finding, bucket=bucket):
@@ -64,15 +84,12 @@ class RunCounters:
             case _:
                 pass
 
-    def _count_cell(self, cell: CellJudged) -> None:
+    def _count_verdict(self, cell: CellJudged) -> None:
         kind = str(cell.verdict.kind)
         for rule in set(cell.rules):
             self._rule_variants.setdefault(rule, set()).add((cell.index, cell.variant))
-        is_eager_check = not cell.config
-        if is_eager_check and cell.verdict.kind is VerdictKind.AGREE:
-            return  # counted by its compiled cells
-        self.cells += not is_eager_check
-        self.erased += cell.erased
+        if not cell.config and cell.verdict.kind is VerdictKind.AGREE:
+            return  # an eager check, after which the variant has compiled cells
         self.verdicts[kind] += 1
         if cell.verdict.kind is VerdictKind.FLAKY:
             self.flaky[cell.verdict.cause] += 1

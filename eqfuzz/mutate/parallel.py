@@ -1,4 +1,4 @@
-"""Several cases at once through one pool, until all are done or Ctrl-C."""
+"""Parallel calls that use one pool, until all are done or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from eqfuzz.run.processes.pool import Pool
 
 
-def all_through(pool: Pool, work: Iterable[Callable[[], Any]], stop: threading.Event, *, jobs: int) -> bool:
-    """Call every piece of ``work`` in one of ``jobs`` threads. Returns whether Ctrl-C ended it early.
+def run_all(pool: Pool, work: Iterable[Callable[[], Any]], stop: threading.Event, *, jobs: int) -> bool:
+    """Call everything in ``work`` in ``jobs`` threads; returns whether Ctrl-C ended it early.
 
-    At the end ``stop`` is set and the pool closed, which ends the cases still running. Raises what the work raises.
+    At the end ``stop`` is set and the pool closed, which ends jobs that still run. Raises the first error of a call.
     """
     threads = ThreadPoolExecutor(jobs, thread_name_prefix="case")
     try:
-        pending = {threads.submit(piece) for piece in work}
+        pending = {threads.submit(call) for call in work}
         while pending:
             done, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
             for future in done:

@@ -1,4 +1,4 @@
-"""The bounded campaign behind ``eqfuzz mutate``: every seed once, all its variants, one summary."""
+"""The run behind ``eqfuzz mutate``: every seed of a list once, with one summary."""
 
 from __future__ import annotations
 
@@ -14,21 +14,14 @@ from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.run import RunStarted, Summary
 from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.mutate.counters import RunCounters
-from eqfuzz.mutate.parallel import all_through
-from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
-from eqfuzz.mutate.self_check import quick_steps
+from eqfuzz.mutate.parallel import run_all
+from eqfuzz.mutate.seed_run import InternalError, OutOfTime
+from eqfuzz.mutate.seed_runner import SeedRunner, failed_step, selected_rules
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.program.provenance import provenance_of
-from eqfuzz.rewrite.rules.library import select
 from eqfuzz.rewrite.rules.rule import RuleError
-from eqfuzz.rewrite.rules.user_rules import known_rules
-from eqfuzz.run.environment import Environment
-from eqfuzz.run.kernels.cache_eviction import CacheEvictor
-from eqfuzz.run.limits import Limits
-from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.sandbox.launcher import SandboxUnavailable, require_level
 from eqfuzz.triage.findings.known_issues import read_known_issues
-from eqfuzz.triage.findings.versions import versions
 
 
 def run(settings: Settings, handler: Handler) -> Summary:
@@ -38,51 +31,55 @@ def run(settings: Settings, handler: Handler) -> Summary:
     that imports torch can be started.
     """
     paths = seed_files(settings.paths)
-    try:
-        rules = tuple(r.name for r in select(known_rules(settings.rules_from), settings.rules))
-    except RuleError as error:
-        raise UsageError(f"--rules-from: {error}") from None
-    except ValueError as error:
-        raise UsageError(f"--rules: {error}") from None
-    environment = _environment(settings)
+    rules = _rule_names(settings)
+    _check_folders(settings)
     require_sandbox(paths, untrusted=settings.untrusted, unsafe=settings.unsafe)
     try:
-        sorting = Bucketer(environment.out, read_known_issues(settings.known_issues))
+        bucketer = Bucketer(settings.out.resolve(), read_known_issues(settings.known_issues))
     except ValueError as error:
         raise UsageError(str(error)) from None
-    return _Run(settings, paths, rules, environment, sorting, handler).run()
+    with SeedRunner(settings, rules) as runner:
+        return _BoundedRun(runner, paths, bucketer, handler).run()
 
 
 def seed_files(paths: Sequence[Path]) -> list[Path]:
-    """Every Python file named or below a named folder, in order, once. Raises UsageError."""
-    found: list[Path] = []
+    """Files and all Python files below folders, in order, each once. Raises UsageError."""
+    files: list[Path] = []
     for path in paths:
         if path.is_dir():
             inside = sorted(p for p in path.rglob("*.py") if "__pycache__" not in p.parts)
             if not inside:
                 raise UsageError(f"{path}: no Python files in this folder")
-            found += inside
+            files += inside
         elif path.exists():
-            found.append(path)
+            files.append(path)
         else:
             raise UsageError(f"{path}: no such file or folder")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(files))
 
 
-def _environment(settings: Settings) -> Environment:
-    if settings.preload is not None and not settings.preload.is_file():
-        raise UsageError(f"--preload: {settings.preload}: no such file")
+def _rule_names(settings: Settings) -> list[str]:
+    try:
+        return [rule.name for rule in selected_rules(settings.rewriting)]
+    except RuleError as error:
+        raise UsageError(f"--rules-from: {error}") from None
+    except ValueError as error:
+        raise UsageError(f"--rules: {error}") from None
+
+
+def _check_folders(settings: Settings) -> None:
+    """Make the folder of the run. Raises UsageError, also for a preload that is missing."""
+    preload = settings.compiling.preload
+    if preload is not None and not preload.is_file():
+        raise UsageError(f"--preload: {preload}: no such file")
     try:
         settings.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"--out: {settings.out}: {error.strerror}") from None
-    preload = settings.preload.resolve() if settings.preload else None
-    shown = tuple(path.absolute() for path in settings.rules_from)
-    return Environment(settings.out.resolve(), preload, shown=shown, unsafe=settings.unsafe)
 
 
 def require_sandbox(paths: Sequence[Path], *, untrusted: bool, unsafe: bool) -> None:
-    """Raises UsageError where what is not trusted (everything, or files that say so) would find no sandbox."""
+    """Raises UsageError if there is no sandbox for untrusted seeds: all of them, or files that are marked so."""
     if unsafe or not (untrusted or any(map(_is_untrusted, paths))):
         return
     try:
@@ -92,7 +89,7 @@ def require_sandbox(paths: Sequence[Path], *, untrusted: bool, unsafe: bool) -> 
 
 
 def _is_untrusted(path: Path) -> bool:
-    """Whether the seed file says so; what cannot be read says nothing, and is told of when its turn comes."""
+    """Whether the seed file is marked as untrusted; False for an unreadable file, which is reported when it runs."""
     try:
         provenance = provenance_of(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -101,133 +98,102 @@ def _is_untrusted(path: Path) -> bool:
 
 
 MANY_SEEDS = 24
-LONG_TIME = 600.0
-"""From this many seeds, or seconds asked for, a run is long: the oracle is checked before."""
+LONG_SECONDS = 600.0
+"""A run with so many seeds, or with so large a time budget, starts with the quick self-check."""
 
 
-class _Run:
-    def __init__(
-        self,
-        settings: Settings,
-        paths: list[Path],
-        rules: tuple[str, ...],
-        environment: Environment,
-        sorting: Bucketer,
-        handler: Handler,
-    ) -> None:
-        self.settings = settings
-        self.paths = paths
-        self.rules = rules
-        self.environment = environment
-        self.sorting = sorting
-        self.handler = handler
-        self.tally = RunCounters()
-        self.stop = threading.Event()
-        self.out_of_time = False
-        self.lock = threading.Lock()
-        self.began = time.monotonic()
-        self.cpu_before = _cpu_seconds()
-        self.deadline = self.began + settings.time if settings.time is not None else None
-        self.versions = versions()
-        self.pruning = CacheEvictor(environment.caches())
+class _BoundedRun:
+    """Every seed of a list once, with one summary: a campaign without store, epochs and feedback."""
+
+    def __init__(self, runner: SeedRunner, paths: list[Path], bucketer: Bucketer, handler: Handler) -> None:
+        self._runner = runner
+        self._settings = runner.settings
+        self._paths = paths
+        self._bucketer = bucketer
+        self._handler = handler
+        self._counters = RunCounters()
+        self._stop = threading.Event()
+        self._out_of_time = False
+        self._lock = threading.Lock()
+        self._began = time.monotonic()
+        self._cpu_before = _cpu_seconds()
+        budget = self._settings.time
+        self._deadline = self._began + budget if budget is not None else None
 
     def run(self) -> Summary:
-        settings = self.settings
+        settings, runner = self._settings, self._runner
         self._emit(
             RunStarted(
                 seed=settings.seed,
-                seeds=len(self.paths),
-                strategy=settings.strategy,
-                rules=len(self.rules),
-                devices=list(settings.devices),
-                configs=[c.name for c in settings.configs],
+                seeds=len(self._paths),
+                strategy=settings.rewriting.strategy,
+                rules=len(runner.rules),
+                devices=list(settings.compiling.devices),
+                configs=[config.name for config in settings.configs],
                 jobs=settings.jobs,
-                runner=settings.runner,
+                runner=settings.compiling.runner,
                 out=str(settings.out),
-                versions=self.versions,
+                versions=runner.versions,
             )
         )
-        limits = Limits(compile_s=settings.compile_seconds)
-        cuda = "cuda" in settings.devices
-        runner = "spawn" if settings.runner == "spawn" else None
-        warm = not settings.dry_run
-        with Pool(self.environment, limits, runner=runner, jobs=settings.jobs, cuda=cuda, warm=warm) as pool:
-            interrupted = all_through(pool, self._work(pool, limits), self.stop, jobs=settings.jobs)
-        if self.environment.preload is None:
-            self.tally.gone = self.sorting.gone()
+        interrupted = run_all(runner.pool, self._work(), self._stop, jobs=settings.jobs)
+        counters = self._counters
+        if settings.compiling.preload is None:
+            counters.gone = self._bucketer.gone_issues()
             if not settings.untrusted:  # else the sandbox may be the cause
-                self.tally.errors += self.tally.invalid.broken_installation(self.versions["torch"])
-        summary = self.tally.summary(
+                counters.errors += counters.invalid.broken_installation(runner.versions["torch"])
+        summary = counters.summary(
             seed=settings.seed,
             interrupted=interrupted,
-            out_of_time=self.out_of_time,
-            seconds=time.monotonic() - self.began,
-            cpu_seconds=_cpu_seconds() - self.cpu_before,
+            out_of_time=self._out_of_time,
+            seconds=time.monotonic() - self._began,
+            cpu_seconds=_cpu_seconds() - self._cpu_before,
         )
-        self.handler(summary)
+        self._handler(summary)
         return summary
 
-    def _oracle_is_trusted(self, pool: Pool) -> bool:
-        """The quick self-check before a long run; not where the user changes the compiler by a preload."""
-        settings = self.settings
-        long = len(self.paths) >= MANY_SEEDS or (settings.time or 0.0) >= LONG_TIME
-        if settings.dry_run or settings.preload is not None or not long:
-            return True
-        self.environment.keep_caches_here()
-        for step in quick_steps(pool):
-            self._emit(step)
-            if not step.passed:
-                self.tally.errors.append(f"the self-check fails, so nothing was run: {step.step}: {step.detail}")
-                return False
-        return True
+    def _work(self) -> Iterator[Callable[[], None]]:
+        """One call per seed; none if a long run starts with a self-check that fails."""
+        settings = self._settings
+        is_long = len(self._paths) >= MANY_SEEDS or (settings.time or 0.0) >= LONG_SECONDS
+        if is_long and not settings.dry_run:
+            problem = failed_step(self._runner.self_check(), self._emit)
+            if problem:
+                self._counters.errors.append(problem)
+                return
+        for index, path in enumerate(self._paths):
+            yield partial(self._run_seed, index, path)
 
-    def _work(self, pool: Pool, limits: Limits) -> Iterator[Callable[[], None]]:
-        """One piece per seed; none where the oracle is not to be trusted."""
-        if self._oracle_is_trusted(pool):
-            yield from (partial(self._run_seed, i, path, pool, limits) for i, path in enumerate(self.paths))
-
-    def _run_seed(self, index: int, path: Path, pool: Pool, limits: Limits) -> None:
-        if self.stop.is_set() or (self.deadline is not None and time.monotonic() > self.deadline):
-            self.out_of_time = self.out_of_time or not self.stop.is_set()
+    def _run_seed(self, index: int, path: Path) -> None:
+        if self._stop.is_set() or (self._deadline is not None and time.monotonic() > self._deadline):
+            self._out_of_time = self._out_of_time or not self._stop.is_set()
             return
-        self.pruning.due()
-        seed = SeedRun(
-            index=index,
-            path=path,
-            settings=self.settings,
-            rules=self.rules,
-            pool=pool,
-            environment=self.environment,
-            limits=limits,
-            versions=self.versions,
-            emit=self._emit,
-            stop=self.stop,
-            deadline=self.deadline,
-            sorting=self.sorting,
+        seed = self._runner.seed_run(
+            index, path, self._emit, self._stop, deadline=self._deadline, bucketer=self._bucketer
         )
         try:
             seed.run()
         except OutOfTime:
-            self.out_of_time = self.out_of_time or not self.stop.is_set()
+            self._out_of_time = self._out_of_time or not self._stop.is_set()
         except InternalError as error:
-            if not self.stop.is_set():
-                self._keep_error(index, error)
+            if not self._stop.is_set():
+                self._save_error(index, error)
 
-    def _keep_error(self, index: int, error: InternalError) -> None:
-        folder = self.environment.out / "errors"
+    def _save_error(self, index: int, error: InternalError) -> None:
+        folder = self._runner.environment.out / "errors"
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"seed-{index}.txt"
         file.write_text(f"{error}\n\n{error.details}\n", encoding="utf-8")
-        with self.lock:
-            self.tally.errors.append(f"{error} (details in {file})")
+        with self._lock:
+            self._counters.errors.append(f"{error} (details in {file})")
 
     def _emit(self, event: Event) -> None:
-        with self.lock:
-            if self.stop.is_set():
-                return  # what comes after Ctrl-C belongs to cases that were cut off
-            self.tally.count(event)
-            self.sorting.count(event)
-            self.handler(event)
+        with self._lock:
+            if self._stop.is_set():
+                return  # events after Ctrl-C belong to interrupted seeds
+            self._counters.count_event(event)
+            self._bucketer.note_event(event)
+            self._handler(event)
 
 
 def _cpu_seconds() -> float:

@@ -6,10 +6,10 @@ import dataclasses
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from eqfuzz.events.event import Event
+from eqfuzz.events.event import Handler
 from eqfuzz.events.run import (
     CellJudged,
     FindingReported,
@@ -64,38 +64,49 @@ class OutOfTime(Exception):
     """The run's wall budget is spent, or it was stopped."""
 
 
+@dataclasses.dataclass(frozen=True)
+class RunResources:
+    """What all seeds of a run share."""
+
+    rules: tuple[str, ...]
+    """Names of the selected rules."""
+    pool: Pool
+    environment: Environment
+    limits: Limits
+    versions: dict[str, str]
+
+
 class SeedRun:
-    """Runs the seed file at ``path``, or the ``text`` that goes by this name, and tells everything through ``emit``."""
+    """Runs the seed at ``path``, or the ``text`` of this name, and reports by ``emit``.
+
+    Findings get a bucket if there is a ``bucketer``. ``stop`` and the monotonic time ``deadline`` interrupt the run.
+    """
 
     def __init__(
         self,
         index: int,
         path: Path,
         settings: Settings,
-        rules: tuple[str, ...],
-        pool: Pool,
-        environment: Environment,
-        limits: Limits,
-        versions: dict[str, str],
-        emit: Callable[[Event], None],
+        resources: RunResources,
+        emit: Handler,
         stop: threading.Event,
-        deadline: float | None,
-        sorting: Bucketer | None = None,
+        deadline: float | None = None,
+        bucketer: Bucketer | None = None,
         text: str | None = None,
     ) -> None:
         self.index = index
         self.path = path
         self.name = str(path)
         self.settings = settings
-        self.rules = rules
-        self.pool = pool
-        self.environment = environment
-        self.limits = limits
-        self.versions = versions
+        self.rules = resources.rules
+        self.pool = resources.pool
+        self.environment = resources.environment
+        self.limits = resources.limits
+        self.versions = resources.versions
         self.emit = emit
         self.stop = stop
         self.deadline = deadline
-        self.sorting = sorting
+        self.bucketer = bucketer
         self.text = text
         self.untrusted = settings.untrusted
         self.variants: tuple[VariantRecord, ...] = ()
@@ -143,7 +154,7 @@ class SeedRun:
         self.untrusted = program.untrusted or self.settings.untrusted
         program = dataclasses.replace(program, untrusted=self.untrusted)
         require_allowed(program)
-        if self.untrusted and "cuda" in self.settings.devices:
+        if self.untrusted and "cuda" in self.settings.compiling.devices:
             raise InvalidSeed(self.name, "untrusted, and the sandbox has no CUDA: leave out --device cuda")
         self._run_job(self._job(program))
         return program
@@ -161,22 +172,22 @@ class SeedRun:
             program=program,
             seed=settings.seed,
             rules=self.rules,
-            strategy=settings.strategy,
-            depth=settings.depth,
-            variants=settings.variants,
-            devices=settings.devices,
+            strategy=settings.rewriting.strategy,
+            depth=settings.rewriting.depth,
+            variants=settings.rewriting.variants,
+            devices=settings.compiling.devices,
             configs=(*configs, *own),
             original_only=tuple(config.name for config in own),
-            limits=dataclasses.replace(self.limits, compile_s=settings.compile_seconds),
+            limits=dataclasses.replace(self.limits, compile_s=settings.compiling.timeout),
             dry_run=settings.dry_run,
-            rules_from=tuple(str(p.absolute()) for p in settings.rules_from),
+            rules_from=tuple(str(p.absolute()) for p in settings.rewriting.rules_from),
             favoured=settings.favoured,
             list_sites=settings.diff,
-            in_batches=settings.runner == "fast" and "cuda" not in settings.devices,
+            in_batches=settings.compiling.runner == "fast" and "cuda" not in settings.compiling.devices,
             checks=settings.checks,
-            steps=settings.steps,
+            steps=settings.judging.steps,
             guard_steps=settings.guard_steps,
-            input_sets=settings.input_sets,
+            input_sets=settings.judging.input_sets,
             signals=settings.signals,
             traced=settings.traced,
         )
@@ -188,7 +199,7 @@ class SeedRun:
         """The configurations that only the original is compiled under."""
         settings = self.settings
         yield from self._threaded(program, configs)
-        if settings.guard_steps and settings.steps and "guards" in settings.checks:
+        if settings.guard_steps and settings.judging.steps and "guards" in settings.checks:
             yield GUARDS
         if settings.own_random and "metadata" in settings.checks:
             yield OWN_RANDOM
@@ -197,7 +208,7 @@ class SeedRun:
         """The first of the configurations with several threads, in the share of seeds that is drawn for that."""
         settings = self.settings
         rng = random.Random(f"{settings.seed} {program.digest} threads")
-        drawn = rng.random() < settings.threaded and settings.devices == ("cpu",)
+        drawn = rng.random() < settings.compiling.threaded and settings.compiling.devices == ("cpu",)
         plain = [config for config in configs if config.backend == "inductor" and config.threads == 1]
         return [config.with_threads(rng.choice(THREAD_COUNTS)) for config in plain[:1] if drawn]
 
@@ -363,7 +374,8 @@ class SeedRun:
                 self._tell_finding(confirmed)
 
     def _tell_finding(self, confirmed: ConfirmedFinding) -> None:
-        place = BucketAssignment() if self.sorting is None else self.sorting.assign(confirmed.finding, confirmed.folder)
+        bucketer = self.bucketer
+        place = bucketer.assign(confirmed.finding, confirmed.folder) if bucketer is not None else BucketAssignment()
         self.emit(
             FindingReported(
                 index=self.index,

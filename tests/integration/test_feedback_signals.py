@@ -8,8 +8,8 @@ import pytest
 
 from eqfuzz.events.run import LinesCovered
 from eqfuzz.mutate.saved_variants import keep_variant
-from eqfuzz.mutate.seed_run import SeedRun
-from eqfuzz.mutate.settings import Settings
+from eqfuzz.mutate.seed_run import RunResources, SeedRun
+from eqfuzz.mutate.settings import CompileSettings, OracleSettings, RewriteSettings, Settings
 from eqfuzz.rewrite.rules.library import select
 from eqfuzz.rewrite.rules.user_rules import known_rules
 from eqfuzz.run.coverage.features import feature
@@ -39,11 +39,17 @@ def run(tmp_path_factory):
     def running(text: str, runner: str = "fast", variants: int = 0, **changes) -> SeedRun:
         kind = "spawn" if runner == "spawn" else "fork"
         pool = pools.get(kind) or pools.setdefault(kind, Pool(environment, limits, runner=kind, jobs=1))
-        plain = Settings(paths=(), out=out, variants=variants, runner=runner, steps=0, signals=True)
+        plain = Settings(
+            out=out,
+            rewriting=RewriteSettings(strategy="each", variants=variants),
+            compiling=CompileSettings(runner=runner),
+            judging=OracleSettings(steps=0),
+            signals=True,
+        )
         settings = dataclasses.replace(plain, **changes)
         events: list = []
-        context = versions(), events.append, threading.Event(), None, None
-        seed = SeedRun(0, Path("seed.py"), settings, rules, pool, environment, limits, *context, text)
+        resources = RunResources(rules, pool, environment, limits, versions())
+        seed = SeedRun(0, Path("seed.py"), settings, resources, events.append, threading.Event(), text=text)
         seed.events = events
         seed.run()
         return seed

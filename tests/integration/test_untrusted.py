@@ -10,12 +10,13 @@ import pytest
 
 from eqfuzz.errors import UsageError
 from eqfuzz.mutate.run import run
-from eqfuzz.mutate.settings import Settings
+from eqfuzz.mutate.settings import CompileSettings, RewriteSettings, Settings
 from eqfuzz.program.formats import read_program
 from eqfuzz.run.sandbox import launcher
 from eqfuzz.run.sandbox.detection import SandboxLevel, SandboxSupport, found
 from tests.commandline import mutate, write
 
+ONE_VARIANT = RewriteSettings(strategy="each", variants=1)
 HEADER = '# /// eqfuzz\n# source = "llm"\n# ///\n'
 
 GOOD = """\
@@ -62,7 +63,7 @@ def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("header", "options"), [(HEADER, {}), ("", {"untrusted": True})])
 def test_untrusted_seeds_are_refused_without_sandbox(header: str, options: dict[str, Any], tmp_path: Path) -> None:
     seed = write(tmp_path, "seed.py", header + GOOD)
-    settings = Settings((seed,), tmp_path / "out", dry_run=True, variants=1)
+    settings = Settings(paths=(seed,), out=tmp_path / "out", dry_run=True, rewriting=ONE_VARIANT)
     with pytest.raises(UsageError, match=r"no sandbox for untrusted seeds: bubblewrap is not installed .*--unsafe"):
         run(dataclasses.replace(settings, **options), lambda event: None)
 
@@ -71,7 +72,7 @@ def test_untrusted_seeds_are_refused_without_sandbox(header: str, options: dict[
 @pytest.mark.usefixtures("no_sandbox")
 def test_unsafe_runs_untrusted_seeds_without_sandbox(tmp_path: Path) -> None:
     seed = write(tmp_path, "seed.py", HEADER + GOOD)
-    settings = Settings((seed,), tmp_path / "out", dry_run=True, variants=1, unsafe=True)
+    settings = Settings(paths=(seed,), out=tmp_path / "out", dry_run=True, rewriting=ONE_VARIANT, unsafe=True)
     summary = run(settings, lambda event: None)
     assert (summary.invalid, summary.errors) == (0, [])
 
@@ -79,6 +80,7 @@ def test_unsafe_runs_untrusted_seeds_without_sandbox(tmp_path: Path) -> None:
 def test_untrusted_seed_is_not_run_on_cuda(tmp_path: Path) -> None:
     events: list[Any] = []
     seed = write(tmp_path, "seed.py", HEADER + GOOD)
-    settings = Settings((seed,), tmp_path / "out", dry_run=True, devices=("cpu", "cuda"), runner="spawn")
+    compiling = CompileSettings(devices=("cpu", "cuda"), runner="spawn")
+    settings = Settings(paths=(seed,), out=tmp_path / "out", dry_run=True, compiling=compiling)
     run(settings, events.append)
     assert any("no CUDA" in getattr(event, "reason", "") for event in events)

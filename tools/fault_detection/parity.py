@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from eqfuzz.mutate.seed_run import SeedRun
-from eqfuzz.mutate.settings import Settings
+from eqfuzz.mutate.seed_run import RunResources, SeedRun
+from eqfuzz.mutate.settings import CompileSettings, OracleSettings, RewriteSettings, Settings
 from eqfuzz.program.program import InvalidSeed
 from eqfuzz.rewrite.rules.library import shipped_rules
 from eqfuzz.run.environment import Environment
@@ -64,11 +64,19 @@ def main() -> int:
     chosen = parser.parse_args()
     seeds = shipped_seeds(chosen.seeds)
     differing = 0
-    settings = Settings((), Path(), chosen.seed, strategy="random", depth=DEPTH, steps=0, input_sets=1)
+    settings = Settings(
+        out=Path(),
+        seed=chosen.seed,
+        rewriting=RewriteSettings(strategy="random", depth=DEPTH, variants=5),
+        judging=OracleSettings(steps=0, input_sets=1),
+    )
     if chosen.programs:
-        varied = dataclasses.replace(settings, variants=-(-chosen.programs // len(seeds)))
+        variants = -(-chosen.programs // len(seeds))
+        varied = dataclasses.replace(
+            settings, rewriting=RewriteSettings(strategy="random", depth=DEPTH, variants=variants)
+        )
         differing += _compare("no fault", seeds[chosen.skip :], varied, chosen.jobs)
-    settings = dataclasses.replace(settings, strategy="none", variants=0)
+    settings = dataclasses.replace(settings, rewriting=RewriteSettings(strategy="none", variants=0))
     faults = [fault for fault in read_faults() if chosen.only is None or fault.name in chosen.only]
 
     def compare_under(fault: Fault) -> int:
@@ -76,7 +84,9 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as place:
             witness = Path(place) / f"{fault.name}.py"
             witness.write_text(WITNESS.format(name=fault.name))
-            planted = dataclasses.replace(settings, preload=fault.path, input_sets=0)
+            planted = dataclasses.replace(
+                settings, compiling=CompileSettings(preload=fault.path), judging=OracleSettings(steps=0)
+            )
             return _compare(fault.name, [witness, *beside], planted, jobs=1)
 
     with ThreadPoolExecutor(chosen.jobs) as threads:
@@ -88,11 +98,14 @@ def main() -> int:
 def _compare(name: str, paths: Sequence[Path], settings: Settings, jobs: int) -> int:
     """Print where the runners differ and the number of each verdict. Returns how many differ."""
     with tempfile.TemporaryDirectory(prefix="eqfuzz-parity-") as out:
-        environment = Environment(Path(out), settings.preload)
+        environment = Environment(Path(out), settings.compiling.preload)
         with Pool(environment, Limits(), jobs=jobs) as pool, ThreadPoolExecutor(jobs) as threads:
 
             def both(path: Path) -> tuple[Verdicts, Verdicts]:
-                fast, stock = (dataclasses.replace(settings, runner=runner) for runner in ("fast", "stock"))
+                fast, stock = (
+                    dataclasses.replace(settings, compiling=settings.compiling.model_copy(update={"runner": runner}))
+                    for runner in ("fast", "stock")
+                )
                 return _verdicts(path, fast, pool, environment), _verdicts(path, stock, pool, environment)
 
             fast, stock = Verdicts(), Verdicts()
@@ -125,8 +138,8 @@ def _differing(fast: Verdicts, stock: Verdicts) -> list[str]:
 
 def _verdicts(path: Path, settings: Settings, pool: Pool, environment: Environment) -> Verdicts:
     rules = tuple(rule.name for rule in shipped_rules())
-    limits, stop = Limits(), threading.Event()
-    run = SeedRun(0, path, settings, rules, pool, environment, limits, {}, lambda _: None, stop, None)
+    resources = RunResources(rules, pool, environment, Limits(), versions={})
+    run = SeedRun(0, path, settings, resources, lambda _: None, threading.Event())
     try:
         run.judge()
     except InvalidSeed as error:

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.store.outcome import Outcome
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.events.event import Event, Handler
-from eqfuzz.events.run import CellJudged, FindingReported, LinesCovered, SeedDone, SeedInvalid, SeedRewritten
+from eqfuzz.events.run import CellJudged, FindingReported, LinesCovered, SeedDone, SeedInvalid
+from eqfuzz.mutate.counters import SeedCounters
 from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
+from eqfuzz.mutate.seed_runner import SeedRunner
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.checks import choose_checks
-from eqfuzz.rewrite.rules.library import select
-from eqfuzz.rewrite.rules.user_rules import known_rules
 from eqfuzz.run.configs.named import choose, known_configs
-from eqfuzz.run.environment import Environment
-from eqfuzz.run.kernels.cache_eviction import CacheEvictor
-from eqfuzz.run.limits import Limits
-from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.protocol import RunnerFailed
-from eqfuzz.triage.findings.versions import versions
 
 
 class ItemInterrupted(Exception):
@@ -69,80 +63,46 @@ class ItemResult:
 
 
 class ItemRunner:
-    """Runs items with the same settings and rules in one pool of processes; any thread may call ``run_item``.
+    """Runs items in one pool of processes; any thread may call ``run_item``.
 
-    Everything is written below ``out``. Raises ValueError (or RuleError) for a configuration that cannot be used.
+    Everything is written below ``out``. ``rules`` are the names of the selected ones. Raises ValueError for a
+    configuration that cannot be used.
     """
 
-    def __init__(self, configuration: Configuration, out: Path, jobs: int) -> None:
-        compiling, rewriting = configuration.compiling, configuration.rewriting
+    def __init__(self, configuration: Configuration, rules: Sequence[str], out: Path, jobs: int) -> None:
+        compiling, judging = configuration.compiling, configuration.judging
         configs = choose(compiling.configs, known_configs(compiling.configs_from))
         self.configs = {config.name: config for config in configs}
-        self.rules = tuple(r.name for r in select(known_rules(rewriting.rules_from), rewriting.rules))
-        self._limits = Limits(compile_s=compiling.timeout)
-        preload = compiling.preload.resolve() if compiling.preload else None
-        shown = tuple(path.absolute() for path in rewriting.rules_from)
-        self._environment = Environment(out.resolve(), preload, shown=shown, unsafe=configuration.sources.unsafe)
-        self._settings = Settings(
-            paths=(),
+        settings = Settings(
             out=out,
-            strategy=rewriting.strategy,
-            depth=rewriting.depth,
-            variants=rewriting.variants,
-            rules=rewriting.rules,
-            devices=compiling.devices,
             jobs=jobs,
-            preload=compiling.preload,
-            runner=compiling.runner,
-            threaded=compiling.threaded,
-            compile_seconds=compiling.timeout,
-            rules_from=rewriting.rules_from,
-            checks=choose_checks(configuration.judging.check, configuration.judging.no_check),
-            steps=configuration.judging.steps,
-            input_sets=configuration.judging.input_sets,
+            rewriting=configuration.rewriting,
+            compiling=compiling,
+            judging=judging,
+            checks=choose_checks(judging.check, judging.no_check),
             signals=True,
             untrusted=configuration.sources.untrusted,
             unsafe=configuration.sources.unsafe,
         )
-        cuda = "cuda" in compiling.devices
-        runner = "spawn" if compiling.runner == "spawn" else None
-        self.pool = Pool(self._environment, self._limits, runner=runner, jobs=jobs, cuda=cuda)
-        self._versions = versions()
-        self._pruning = CacheEvictor(self._environment.caches())
-
-    @property
-    def environment(self) -> Environment:
-        return self._environment
+        self.seeds = SeedRunner(settings, rules)
 
     def run_item(self, order: WorkOrder, emit: Handler, stop: threading.Event) -> ItemResult:
         """Run the item's seed to the end; findings are not emitted but returned.
 
         Raises ItemInterrupted where ``stop`` was set before, RunnerFailed when no process can be started.
         """
-        self._pruning.due()
         collector = _OutcomeCollector(emit)
         options = order.item.options
         settings = dataclasses.replace(
-            self._settings,
+            self.seeds.settings,
             seed=options.seed,
             favoured=options.favoured,
             configs=choose(options.configs, self.configs),
             traced=options.traced,
             met=frozenset(options.met),
         )
-        seed = SeedRun(
-            index=order.index,
-            path=Path(order.item.name),
-            settings=settings,
-            rules=self.rules,
-            pool=self.pool,
-            environment=self._environment,
-            limits=self._limits,
-            versions=self._versions,
-            emit=collector.collect,
-            stop=stop,
-            deadline=None,
-            text=order.text,
+        seed = self.seeds.seed_run(
+            order.index, Path(order.item.name), collector.collect, stop, settings=settings, text=order.text
         )
         try:
             seed.run()
@@ -162,7 +122,7 @@ class ItemRunner:
 
     def close(self) -> None:
         """End all processes; running items are interrupted."""
-        self.pool.close()
+        self.seeds.close()
 
 
 class _OutcomeCollector:
@@ -171,32 +131,22 @@ class _OutcomeCollector:
     def __init__(self, emit: Handler) -> None:
         self._emit = emit
         self._invalid = ""
-        self._sites = 0
-        self._variants = 0
-        self._cells = 0
-        self._erased = 0
-        self._verdicts: Counter[str] = Counter()
+        self._counters = SeedCounters()
         self._rules: dict[int, tuple[str, ...]] = {}
         self._lines: dict[str, str] = {}
         self._done: SeedDone | None = None
         self._findings: list[FindingReported] = []
 
     def collect(self, event: Event) -> None:
+        self._counters.count_event(event)
         match event:
             case FindingReported():
                 self._findings.append(event)
                 return
             case SeedInvalid(reason=reason):
                 self._invalid = reason
-            case SeedRewritten(sites=sites, variants=variants):
-                self._sites, self._variants = sites, variants
-            case CellJudged():
-                if event.variant:
-                    self._rules[event.variant] = tuple(event.rules)
-                if event.config:
-                    self._cells += 1
-                    self._erased += event.erased
-                    self._verdicts[str(event.verdict.kind)] += 1
+            case CellJudged() if event.variant:
+                self._rules[event.variant] = tuple(event.rules)
             case LinesCovered(files=files):
                 self._lines = files
             case SeedDone():
@@ -207,19 +157,19 @@ class _OutcomeCollector:
 
     def result(self, seed: SeedRun) -> ItemResult:
         """The result of ``seed``, which has run to the end."""
-        done = self._done
+        done, counters = self._done, self._counters
         assert done is not None
         outcome = Outcome(
             state="invalid" if self._invalid else "done",
             reason=self._invalid,
-            sites=self._sites,
-            variants=self._variants,
-            cells=self._cells,
-            erased=self._erased,
-            verdicts=dict(sorted(self._verdicts.items())),
+            sites=counters.sites,
+            variants=counters.variants,
+            cells=counters.cells,
+            erased=counters.erased,
+            verdicts=dict(sorted(counters.cell_verdicts.items())),
             seconds=round(done.seconds, 3),
             cpu_seconds=round(done.cpu_seconds, 3),
-            peak_mb=done.peak_mb,
+            peak_mb=counters.peak_mb,
             features={variant: tuple(sorted(reached)) for variant, reached in seed.features.items() if reached},
             rules=self._rules,
             lines=self._lines,

@@ -19,6 +19,7 @@ from eqfuzz.campaign.executors.item_runner import ItemResult, ItemRunner, WorkOr
 from eqfuzz.campaign.worker_id import has_ended, worker_id
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import CellJudged, FindingReported
+from eqfuzz.mutate.seed_runner import selected_rules
 from eqfuzz.mutate.self_check import CLEAN, check_job, shipped_program, verdicts_of
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.run.sandbox.launcher import SandboxUnavailable, require_level
@@ -80,10 +81,11 @@ class RayWorker:
         self._out.mkdir(parents=True, exist_ok=True)
         configuration, renamed = self._shipped.unpack(self._folder / "files")
         self._renamed |= renamed
-        self._runner = runner = ItemRunner(configuration, self._out, 1)
-        runner.environment.keep_caches_here()
+        rules = [rule.name for rule in selected_rules(configuration.rewriting)]
+        self._runner = runner = ItemRunner(configuration, rules, self._out, 1)
+        runner.seeds.environment.keep_caches_here()
         job = dataclasses.replace(check_job(shipped_program(CLEAN[0])), devices=configuration.compiling.devices)
-        verdicts = list(verdicts_of(runner.pool, job))
+        verdicts = list(verdicts_of(runner.seeds.pool, job))
         odd = [verdict.message for verdict in verdicts if verdict.kind is not VerdictKind.AGREE]
         if configuration.compiling.preload is None and (odd or not verdicts):  # a preload may change results
             raise UnfitNode(f"{CLEAN[0]}, compiled, does not agree with eager: {' '.join(odd)}")

@@ -118,7 +118,7 @@ def _settings(
     steps: int,
     input_sets: int,
 ) -> Settings:
-    from eqfuzz.mutate.settings import Settings
+    from eqfuzz.mutate.settings import CompileSettings, OracleSettings, Settings
 
     return Settings(
         paths=tuple(paths),
@@ -126,12 +126,10 @@ def _settings(
         seed=seed,
         jobs=job_count(jobs),
         time=time_limit(time),
-        preload=preload,
-        compile_seconds=seconds_of(timeout, "--timeout"),
-        steps=steps,
+        compiling=CompileSettings(timeout=seconds_of(timeout, "--timeout"), preload=preload),
+        judging=OracleSettings(steps=steps, input_sets=input_sets),
         guard_steps=0,
         own_random=False,
-        input_sets=input_sets,
     )
 
 

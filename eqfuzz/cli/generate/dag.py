@@ -265,13 +265,12 @@ def _weights(text: str, names: set[str], option: str) -> dict[str, float]:
 
 
 def _settings(out: Path, processes: int | None, limit: float | None, config: list[str] | None) -> Settings:
-    from eqfuzz.mutate.settings import Settings
+    from eqfuzz.mutate.settings import RewriteSettings, Settings
 
     return Settings(
         paths=(),
         out=out,
-        strategy="none",
-        variants=0,
+        rewriting=RewriteSettings(strategy="none", variants=0),
         jobs=processes or max(1, round(job_count(None) * 0.75)),
         time=limit,
         configs=configs_of(config),

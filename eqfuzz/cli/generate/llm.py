@@ -318,16 +318,18 @@ def _settings(
     limit: float | None,
 ) -> Settings:
     """Raises BadOption."""
-    from eqfuzz.mutate.settings import Settings
+    from eqfuzz.mutate.settings import RewriteSettings, Settings
     from eqfuzz.triage.findings.known_issues import known_issue_files
 
     return Settings(
         paths=(),
         out=request.out,
         seed=request.seed,
-        strategy=str(strategy or Strategy.EACH),
-        variants=5 if variants is None else variants,
-        rules=PAPER_RULES if rules == PAPER else rules,
+        rewriting=RewriteSettings(
+            strategy=(strategy or Strategy.EACH).value,
+            variants=5 if variants is None else variants,
+            rules=PAPER_RULES if rules == PAPER else rules,
+        ),
         configs=configs_of(config),
         jobs=request.jobs,
         time=limit,

@@ -28,7 +28,7 @@ class RunProgress:
 
     def count(self, event: Event) -> None:
         with self._lock:
-            self._counters.count(event)
+            self._counters.count_event(event)
         match event:
             case RunStarted(seeds=seeds):
                 self._seeds.begin(seeds)

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import eqfuzz.mutate.run as campaign
 from eqfuzz.cli.app import app
 from eqfuzz.events.run import FindingReported, InvalidReason, RunStarted, SeedDone, SeedStarted, Summary
-from eqfuzz.mutate.settings import Settings
+from eqfuzz.mutate.settings import CompileSettings, RewriteSettings, Settings
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.run.protocol import RunnerFailed
@@ -257,7 +257,9 @@ def test_missing_path_is_named(monkeypatch, tmp_path):
 def test_the_defaults_are_those_of_the_settings(mutate):
     _, settings = mutate(summary())
     cores = len(os.sched_getaffinity(0))
-    assert settings == Settings(paths=(Path("seeds"),), out=Path("eqfuzz-out"), jobs=cores, threaded=0.25)
+    assert settings == Settings(
+        paths=(Path("seeds"),), out=Path("eqfuzz-out"), jobs=cores, compiling=CompileSettings(threaded=0.25)
+    )
 
 
 def test_every_option_reaches_the_settings(mutate, monkeypatch, tmp_path):
@@ -277,18 +279,13 @@ def test_every_option_reaches_the_settings(mutate, monkeypatch, tmp_path):
         paths=(Path("seeds"), Path("more")),
         out=Path("there"),
         seed=9,
-        strategy="random",
-        depth=3,
-        variants=5,
-        rules="operators",
-        devices=("cuda", "cpu"),
+        rewriting=RewriteSettings(strategy="random", depth=3, variants=5, rules="operators"),
+        compiling=CompileSettings(
+            devices=("cuda", "cpu"), preload=Path("fault.py"), runner="spawn", timeout=120.0, threaded=0.5
+        ),
         configs=settings.configs,
         jobs=3,
         time=5400.0,
-        preload=Path("fault.py"),
-        runner="spawn",
-        compile_seconds=120.0,
-        threaded=0.5,
         dry_run=True,
     )
 

@@ -83,9 +83,9 @@ AMIN = issue(fingerprint="values · amin", title="amin of bytes", seeds=SEEDS)
 
 def test_an_issue_is_gone_where_its_seed_compiles_right(tmp_path):
     sorting = Bucketer(tmp_path, [AMIN])
-    assert sorting.gone() == []
-    sorting.count(judged("seeds/regressions/amin.py"))
-    assert sorting.gone() == [f"{URL} (amin of bytes): regressions/amin.py compiles right"]
+    assert sorting.gone_issues() == []
+    sorting.note_event(judged("seeds/regressions/amin.py"))
+    assert sorting.gone_issues() == [f"{URL} (amin of bytes): regressions/amin.py compiles right"]
 
 
 @pytest.mark.parametrize(
@@ -103,23 +103,23 @@ def test_an_issue_is_gone_where_its_seed_compiles_right(tmp_path):
 )
 def test_nothing_else_shows_that_it_is_gone(tmp_path, event):
     sorting = Bucketer(tmp_path, [AMIN])
-    sorting.count(event)
-    assert sorting.gone() == []
+    sorting.note_event(event)
+    assert sorting.gone_issues() == []
 
 
 def test_an_issue_that_something_showed_is_not_gone(tmp_path):
     broader = issue(regex="differs", seeds=SEEDS)
     sorting = Bucketer(tmp_path, [AMIN, broader])
-    sorting.count(judged("regressions/amin.py"))
-    assert len(sorting.gone()) == 2
+    sorting.note_event(judged("regressions/amin.py"))
+    assert len(sorting.gone_issues()) == 2
     sort(sorting, tmp_path, found("1"))
-    assert sorting.gone() == []
+    assert sorting.gone_issues() == []
 
 
 def test_an_expired_issue_is_not_told_as_gone(tmp_path):
     sorting = Bucketer(tmp_path, [issue(regex="differs", expires=DAY, seeds=SEEDS)])
-    sorting.count(judged("regressions/amin.py"))
-    assert sorting.gone() == []
+    sorting.note_event(judged("regressions/amin.py"))
+    assert sorting.gone_issues() == []
 
 
 def test_a_broken_buckets_file_is_told_at_once(tmp_path):
@@ -131,11 +131,11 @@ def test_a_broken_buckets_file_is_told_at_once(tmp_path):
 def test_known_findings_are_counted_apart():
     tally = RunCounters()
     for id, bucket, known in [("1", "b1", ""), ("2", "b1", ""), ("3", "", ""), ("4", "", ""), ("5", "b2", URL)]:
-        tally.count(
+        tally.count_event(
             FindingReported(index=0, finding=found(id), folder="folder", known=False, bucket=bucket, issue=known)
         )
-    tally.count(FindingReported(index=1, finding=found("2"), folder="folder", known=True, bucket="b1"))
-    tally.count(FindingReported(index=1, finding=found("5"), folder="folder", known=True, bucket="b2", issue=URL))
+    tally.count_event(FindingReported(index=1, finding=found("2"), folder="folder", known=True, bucket="b1"))
+    tally.count_event(FindingReported(index=1, finding=found("5"), folder="folder", known=True, bucket="b2", issue=URL))
     tally.gone = ["z", "a"]
     summary = tally.summary(seed=0, interrupted=False, out_of_time=False, seconds=1.0, cpu_seconds=1.0)
     assert (summary.findings, summary.buckets, summary.known, summary.gone) == (4, 3, 1, ["a", "z"])
@@ -144,7 +144,7 @@ def test_known_findings_are_counted_apart():
 def test_dropped_findings_are_findings_all_the_same():
     tally = RunCounters()
     for number in range(8):
-        tally.count(
+        tally.count_event(
             FindingReported(
                 index=0, finding=found(str(number)), folder="folder", known=False, bucket="b1", kept=number < KEPT
             )

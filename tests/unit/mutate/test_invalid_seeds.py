@@ -108,10 +108,10 @@ def test_a_long_reason_is_one_short_line() -> None:
 def test_the_summary_has_the_reasons_and_how_many_there_are() -> None:
     tally = RunCounters()
     for index in range(4):
-        tally.count(SeedStarted(index=index, seed=f"{index}.py"))
+        tally.count_event(SeedStarted(index=index, seed=f"{index}.py"))
         if index:
-            tally.count(SeedInvalid(index=index, seed=f"{index}.py", reason=f"{index}.py: {AUTOGRAD}"))
-        tally.count(SeedDone(index=index, seed=f"{index}.py", seconds=1.0, cpu_seconds=1.0, timings={}))
+            tally.count_event(SeedInvalid(index=index, seed=f"{index}.py", reason=f"{index}.py: {AUTOGRAD}"))
+        tally.count_event(SeedDone(index=index, seed=f"{index}.py", seconds=1.0, cpu_seconds=1.0, timings={}))
     summary = tally.summary(seed=0, interrupted=False, out_of_time=False, seconds=1.0, cpu_seconds=1.0)
     told = json.loads(json.dumps(summary.to_json()))
     assert told["invalid"] == 3

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.mutate import seed_run
-from eqfuzz.mutate.seed_run import SeedRun
-from eqfuzz.mutate.settings import Settings
+from eqfuzz.mutate.seed_run import RunResources, SeedRun
+from eqfuzz.mutate.settings import CompileSettings, OracleSettings, Settings
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.program.formats import recognise
 from eqfuzz.run.configs.named import BUILT_IN, DEFAULT_CONFIG
@@ -20,6 +20,7 @@ from eqfuzz.triage.confirm.cell import Cell
 from tests.unit.children import Children
 from tests.unit.triage.findings import SOURCE
 
+HALF_THREADED = CompileSettings(threaded=0.5)
 AGREE = Verdict(VerdictKind.AGREE, "it agrees")
 
 
@@ -30,7 +31,7 @@ def crash(message: str) -> Verdict:
 def confirmed(monkeypatch: Any, tmp_path: Path, *verdicts: Verdict) -> list[list[tuple[int, str]]]:
     """The groups of cells that a finding is to be made of, in turn: the seed shows the first verdict, variants more."""
     cells = [(number, "inductor", verdict) for number, verdict in enumerate(verdicts)]
-    groups = groups_of(monkeypatch, cells, Settings(paths=(), out=tmp_path))
+    groups = groups_of(monkeypatch, cells, Settings(out=tmp_path))
     return [[(cell.variant, str(cell.verdict.kind)) for cell in group] for group in groups]
 
 
@@ -38,8 +39,13 @@ def grouped(monkeypatch: Any, tmp_path: Path, inductor: Verdict, threads: Verdic
     """The configurations of each such group, where the seed shows one verdict with one thread and one with two."""
     configs = DEFAULT_CONFIG, DEFAULT_CONFIG.with_threads(2)
     cells = [(0, "inductor", inductor), (0, "inductor@2", threads)]
-    groups = groups_of(monkeypatch, cells, Settings(paths=(), out=tmp_path, configs=configs))
+    groups = groups_of(monkeypatch, cells, Settings(out=tmp_path, configs=configs))
     return [[cell.config for cell in group] for group in groups]
+
+
+def seed_run_with(settings: Settings, children: Any) -> SeedRun:
+    resources = RunResources((), children, Environment(settings.out), Limits(), versions={})
+    return SeedRun(0, Path("seeds/some.py"), settings, resources, lambda _: None, threading.Event(), text=SOURCE)
 
 
 def groups_of(monkeypatch: Any, cells: list[tuple[int, str, Verdict]], settings: Settings) -> list[list[Cell]]:
@@ -59,20 +65,7 @@ def groups_of(monkeypatch: Any, cells: list[tuple[int, str, Verdict]], settings:
     events: list[ChildEvent] = [ProgramRewritten(sites=1, variants=variants, cells=len(cells))]
     events += [CellReport(variant=n, device="cpu", config=config, verdict=v, seconds=1.0) for n, config, v in cells]
     events.append(ChildExit(reason="done", cpu_seconds=1.0))
-    SeedRun(
-        0,
-        Path("seeds/some.py"),
-        settings,
-        (),
-        Children({RunJob: events}),
-        Environment(settings.out),
-        Limits(),
-        {},
-        lambda _: None,
-        threading.Event(),
-        None,
-        text=SOURCE,
-    ).run()
+    seed_run_with(settings, Children({RunJob: events})).run()
     return groups
 
 
@@ -95,10 +88,7 @@ def test_the_gravest_of_a_seed_is_confirmed_first(monkeypatch, tmp_path):
 
 
 def seed_run_of(tmp_path: Path, **changed: Any) -> SeedRun:
-    settings = Settings(paths=(), out=tmp_path, **changed)
-    none = Children({})
-    about = settings, (), none, Environment(tmp_path), Limits(), {}, lambda _: None, threading.Event(), None
-    return SeedRun(0, Path("seeds/some.py"), *about, text=SOURCE)
+    return seed_run_with(Settings(out=tmp_path, **changed), Children({}))
 
 
 def threads_of(tmp_path: Path, **changed: Any) -> list[int]:
@@ -110,12 +100,12 @@ def threads_of(tmp_path: Path, **changed: Any) -> list[int]:
 
 
 def test_a_share_of_originals_is_compiled_for_several_threads(tmp_path):
-    drawn = [threads_of(tmp_path, seed=seed, threaded=0.5)[1:] for seed in range(60)]
-    assert drawn == [threads_of(tmp_path, seed=seed, threaded=0.5)[1:] for seed in range(60)]
+    drawn = [threads_of(tmp_path, seed=seed, compiling=HALF_THREADED)[1:] for seed in range(60)]
+    assert drawn == [threads_of(tmp_path, seed=seed, compiling=HALF_THREADED)[1:] for seed in range(60)]
     assert {tuple(threads) for threads in drawn} == {(), (2,), (3,), (4,)}
     assert 20 < drawn.count([]) < 40
-    assert threads_of(tmp_path, threaded=0.0) == [1]
-    assert len(threads_of(tmp_path, threaded=1.0)) == 2
+    assert threads_of(tmp_path, compiling=CompileSettings(threaded=0.0)) == [1]
+    assert len(threads_of(tmp_path, compiling=CompileSettings(threaded=1.0))) == 2
 
 
 def own_of(tmp_path: Path, **changed: Any) -> tuple[str, ...]:
@@ -124,15 +114,17 @@ def own_of(tmp_path: Path, **changed: Any) -> tuple[str, ...]:
 
 def test_originals_have_cells_of_their_own(tmp_path):
     assert own_of(tmp_path) == ("guards", "own-random")
-    assert own_of(tmp_path, steps=0) == own_of(tmp_path, checks=("metadata",)) == ("own-random",)
+    assert (
+        own_of(tmp_path, judging=OracleSettings(steps=0)) == own_of(tmp_path, checks=("metadata",)) == ("own-random",)
+    )
     assert own_of(tmp_path, checks=("guards",)) == ("guards",)
     assert own_of(tmp_path, judged=frozenset({("seeds/some.py", "guards")})) == ("own-random",)
     assert own_of(tmp_path, guard_steps=0, own_random=False) == ()
 
 
 def test_threads_are_for_the_kernels_of_the_cpu(tmp_path):
-    assert threads_of(tmp_path, threaded=1.0, devices=("cuda",)) == [1]
-    assert threads_of(tmp_path, threaded=1.0, configs=(BUILT_IN["aot_eager"],)) == [1]
+    assert threads_of(tmp_path, compiling=CompileSettings(threaded=1.0, devices=("cuda",))) == [1]
+    assert threads_of(tmp_path, compiling=CompileSettings(threaded=1.0), configs=(BUILT_IN["aot_eager"],)) == [1]
 
 
 def test_what_one_thread_shows_as_well_is_no_finding_of_several(monkeypatch, tmp_path):

@@ -44,7 +44,7 @@ def test_the_run_counts_flaky_cells_by_cause():
     tally = RunCounters()
     for cause in ("its script shows no difference", "not on the stock path", "its script shows no difference"):
         verdict = Verdict(VerdictKind.FLAKY, "it differs", cause=cause)
-        tally.count(
+        tally.count_event(
             CellJudged(
                 index=0,
                 seed="seed.py",

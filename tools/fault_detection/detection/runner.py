@@ -17,8 +17,8 @@ from pathlib import Path
 
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import CellJudged, FindingReported, LinesCovered, SeedDone
-from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
-from eqfuzz.mutate.settings import Settings
+from eqfuzz.mutate.seed_run import InternalError, OutOfTime, RunResources, SeedRun
+from eqfuzz.mutate.settings import CompileSettings, OracleSettings, RewriteSettings, Settings
 from eqfuzz.oracle.compare.checks import DEFAULT_CHECKS
 from eqfuzz.program.shipped import folder
 from eqfuzz.run.configs.named import BUILT_IN
@@ -196,26 +196,20 @@ class DetectionRunner:
             paths=(entry.path,),
             out=self._environment.out,
             seed=self._seed,
-            strategy="none",
+            rewriting=RewriteSettings(strategy="none"),
             configs=(BUILT_IN[phase.config],),
-            preload=self._environment.preload,
-            compile_seconds=COMPILE_SECONDS,
+            compiling=CompileSettings(preload=self._environment.preload, timeout=COMPILE_SECONDS),
+            judging=OracleSettings(steps=phase.steps, input_sets=phase.input_sets),
             checks=CHECKS,
-            steps=phase.steps,
             guard_steps=0,
             own_random=False,
-            input_sets=phase.input_sets,
             traced=self.result.fault is None,
         )
         run = SeedRun(
             index=0,
             path=entry.path,
             settings=settings,
-            rules=(),
-            pool=pool,
-            environment=self._environment,
-            limits=limits,
-            versions=self._versions,
+            resources=RunResources((), pool, self._environment, limits, self._versions),
             emit=lambda event: self._handle(event, phase, entry, deadline),
             stop=self._stop,
             deadline=deadline,
