@@ -108,7 +108,7 @@ def power_one(x):
 
 
 @rule(exact="bitwise", where=[real("x"), copyable("x")])
-def both_where(x):
+def value_to_where(x):
     """``x`` is ``x`` wherever a mask of ones holds."""
     return x, torch.where(torch.ones_like(x, dtype=torch.bool), x, 0)
 
@@ -186,7 +186,7 @@ def division_by_reciprocal(x, y):
 
 
 @rule(exact="ulp", where=[wide("x"), at_least("x", 1e-6), moderate("x", bound=1e6)])
-def reciprocal_root(x):
+def reciprocal_of_sqrt_to_rsqrt(x):
     """``1 / torch.sqrt(x)`` is ``torch.rsqrt(x)``."""
     return 1 / torch.sqrt(x), torch.rsqrt(x)
 
@@ -217,7 +217,7 @@ def logarithm_of_product(x, y):
 
 
 @rule(exact="ulp", where=[wide("x"), at_least("x", 1e-6), moderate("x", bound=1e6)])
-def binary_logarithm(x):
+def log2_to_log(x):
     """``log2(x)`` is ``log(x) / log(2)``."""
     return torch.log2(x), torch.log(x) / math.log(2)
 
@@ -265,7 +265,7 @@ def scaled_subtraction(x, k: Number, y):
     exact="real",
     where=[elementwise("x", "y", "z"), same_shape("x", "y", "z")],
 )
-def interpolation(x, y, z):
+def sum_to_lerp(x, y, z):
     """``x + y * (z - x)`` is ``torch.lerp(x, z, y)``."""
     return x + y * (z - x), torch.lerp(x, z, y)
 
@@ -299,7 +299,7 @@ def multiplication_associates(x, y, z):
     where=[elementwise("x", "y", "z", bound=100)],
     both_ways=True,
 )
-def distribution(x, y, z):
+def product_of_sum_to_sum(x, y, z):
     """``x * (y + z)`` is ``x * y + x * z``."""
     return x * (y + z), x * y + x * z
 
@@ -309,13 +309,13 @@ def distribution(x, y, z):
     where=[integral("x", "y", "z"), same_dtype("x", "y", "z"), contiguous("x", "y", "z")],
     both_ways=True,
 )
-def integer_distribution(x, y, z):
+def integer_product_of_sum_to_sum(x, y, z):
     """``x * (y + z)`` is ``x * y + x * z``: integers wrap."""
     return x * (y + z), x * y + x * z
 
 
 @rule(exact="ulp", where=[elementwise("x", "y")])
-def hypotenuse(x, y):
+def root_of_squares_to_hypot(x, y):
     """``sqrt(x ** 2 + y ** 2)`` is ``torch.hypot(x, y)``."""
     return torch.sqrt(x**2 + y**2), torch.hypot(x, y)
 
@@ -333,13 +333,13 @@ def absolute_is_where(x):
 
 
 @rule(exact="bitwise", where=[floating("x")], both_ways=True)
-def ceiling_by_floor(x):
+def ceil_to_floor(x):
     """``ceil(x)`` is ``-floor(-x)``."""
     return torch.ceil(x), -torch.floor(-x)
 
 
 @rule(exact="bitwise", where=[floating("x"), finite("x")])
-def fraction(x):
+def frac_to_trunc(x):
     """``torch.frac(x)`` is ``x - torch.trunc(x)``."""
     return torch.frac(x), x - torch.trunc(x)
 

@@ -33,7 +33,7 @@ def power_of_minus_half(x):
 
 
 @rule(exact="bitwise", where=[real("x")])
-def one_over(x):
+def one_over_x_to_reciprocal(x):
     """``1 / x`` is ``reciprocal(x)``, which is how eager divides a number by a tensor."""
     return 1 / x, torch.reciprocal(x)
 
@@ -71,19 +71,19 @@ def exponential_is_power_of_e(x):
 
 
 @rule(exact="ulp", where=[*SMALL, contiguous("x")], both_ways=True)
-def binary_exponential(x):
+def exp2_to_power(x):
     """``exp2(x)`` is ``2 ** x``."""
     return torch.exp2(x), torch.pow(2.0, x)
 
 
 @rule(exact="real", where=SMALL, both_ways=True)
-def exponential_less_one(x):
+def expm1_to_exp(x):
     """``expm1(x)`` is ``exp(x) - 1``, which cancels near zero."""
     return torch.expm1(x), torch.exp(x) - 1
 
 
 @rule(exact="real", where=[wide("x"), at_least("x", -0.9), moderate("x", bound=1e4)])
-def logarithm_of_one_more(x):
+def log1p_to_log(x):
     """``log1p(x)`` is ``log(1 + x)``, which loses digits of a small ``x``."""
     return torch.log1p(x), torch.log(1 + x)
 
@@ -98,7 +98,7 @@ def logarithm_of_quotient(x, y):
 
 
 @rule(exact="ulp", where=POSITIVE)
-def decimal_logarithm(x):
+def log10_to_log(x):
     """``log10(x)`` is ``log(x) / log(10)``."""
     return torch.log10(x), torch.log(x) / math.log(10)
 
@@ -110,7 +110,7 @@ def logarithm_of_root(x):
 
 
 @rule(exact="ulp", where=[*SMALL, moderate("result", bound=50)])
-def tangent(x):
+def tan_to_sin_and_cos(x):
     """``tan(x)`` is ``sin(x) / cos(x)`` away from the poles."""
     return torch.tan(x), torch.sin(x) / torch.cos(x)
 
@@ -128,19 +128,19 @@ def squares_of_sine_and_cosine(x):
 
 
 @rule(exact="real", where=SMALL)
-def hyperbolic_sine(x):
+def sinh_to_exp(x):
     """``sinh(x)`` is ``(exp(x) - exp(-x)) / 2``, which cancels near zero."""
     return torch.sinh(x), (torch.exp(x) - torch.exp(-x)) / 2
 
 
 @rule(exact="ulp", where=SMALL)
-def hyperbolic_cosine(x):
+def cosh_to_exp(x):
     """``cosh(x)`` is ``(exp(x) + exp(-x)) / 2``."""
     return torch.cosh(x), (torch.exp(x) + torch.exp(-x)) / 2
 
 
 @rule(exact="ulp", where=SMALL)
-def hyperbolic_tangent(x):
+def tanh_to_sinh_and_cosh(x):
     """``tanh(x)`` is ``sinh(x) / cosh(x)``."""
     return torch.tanh(x), torch.sinh(x) / torch.cosh(x)
 
@@ -195,7 +195,7 @@ def degrees_in_radians(x):
 
 
 @rule(exact="ulp", where=[wide("x"), at_least("x", 0.01), at_most("x", 0.99)], both_ways=True)
-def log_odds(x):
+def logit_to_log(x):
     """``logit(x)`` is ``log(x / (1 - x))``."""
     return torch.logit(x), torch.log(x / (1 - x))
 
@@ -211,7 +211,7 @@ def logarithm_of_two_exponentials(x, y):
 
 
 @rule(exact="real", where=[full_precision("x"), moderate("x", bound=3)], both_ways=True)
-def complementary_error_function(x):
+def erfc_to_erf(x):
     """``erfc(x)`` is ``1 - erf(x)``, which cancels where ``x`` is large."""
     return torch.erfc(x), 1 - torch.erf(x)
 

@@ -26,7 +26,7 @@ DEEP = when("two or more terms", lambda x: x.shape[-1] > 1, "x")
 
 
 @rule(exact="bitwise", where=[matmul_shapes("x", "y")], both_ways=True)
-def matmul_is_mm(x, y):
+def matmul_to_mm(x, y):
     """``x @ y`` of matrices is ``torch.mm``."""
     return x @ y, torch.mm(x, y)
 

@@ -290,7 +290,7 @@ def first_read(node: cst.CSTNode, name: str) -> cst.Name | None:
         return torch.sin(x) + y
     """,
 )
-def either_way(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
+def expression_to_choice_by_is_compiling(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     """An expression chosen by whether the program is being compiled, and the same otherwise."""
     ctx.tensors(value)
     condition = f"{ctx.path('torch.compiler.is_compiling')}()"

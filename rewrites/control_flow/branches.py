@@ -128,7 +128,7 @@ def else_to_rest(branch: cst.If, ctx: RewriteContext):
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[CHAIN, EARLY])
 def if_to_while(branch: cst.If, ctx: RewriteContext):
-    """A branch is a loop that is left after one turn, its ``else`` that of the loop."""
+    """A branch is a loop that is left after one iteration, its ``else`` that of the loop."""
     require_no_jump(branch.body)
     body = ctx.block(branch.body)
     once = indented(body if terminates(branch.body) else f"{body}\nbreak")
@@ -137,7 +137,7 @@ def if_to_while(branch: cst.If, ctx: RewriteContext):
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[CHAIN, EARLY])
 def if_to_counted_loop(branch: cst.If, ctx: RewriteContext):
-    """A branch without ``else`` is a loop of one turn or none."""
+    """A branch without ``else`` is a loop of one iteration or none."""
     if branch.orelse is not None:
         return
     require_no_jump(branch.body)

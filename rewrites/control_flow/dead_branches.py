@@ -74,7 +74,7 @@ def branch_on_inequality_with_itself(
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=SUM)
-def loop_without_turns(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
+def loop_without_iterations(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
     """A loop over an empty range, or whose condition never holds, does nothing."""
     name, facts = _read(statement, ctx, ("tensor",))
     rank = _rank(facts)

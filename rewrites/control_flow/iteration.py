@@ -185,7 +185,7 @@ def range_written_out(loop: cst.For, ctx: RewriteContext):
         return parts, rows
     """,
 )
-def turns_in_reverse(loop: cst.For, ctx: RewriteContext):
+def reverse_iterations(loop: cst.For, ctx: RewriteContext):
     """Independent items are computed from the last to the first, and a list of them is then reversed."""
     assignment = assigned(previous(ctx))
     statement = only_statement(loop.body)

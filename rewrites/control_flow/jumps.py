@@ -69,7 +69,7 @@ def while_to_forever(loop: cst.While, ctx: RewriteContext):
     """,
 )
 def last_if_to_continue(branch: cst.If, ctx: RewriteContext):
-    """A condition at the end of a loop's body continues with the next turn where it does not hold."""
+    """A condition at the end of a loop's body continues with the next iteration where it does not hold."""
     if parent_loop(ctx) is None or ctx.statement.index != len(ctx.statement.block) - 1:
         return
     if isinstance(branch.orelse, cst.If):
@@ -121,7 +121,7 @@ def continue_to_if(branch: cst.If, ctx: RewriteContext):
     """,
 )
 def break_to_flag(loop: cst.For, ctx: RewriteContext):
-    """A loop that is left early runs to its end with its turns switched off by a flag."""
+    """A loop that is left early runs to its end with its iterations switched off by a flag."""
     breaks = [j for j in jumps(loop.body) if isinstance(j, cst.Break)]
     if not breaks:
         return
@@ -150,14 +150,14 @@ def _broken_off(statement: cst.CSTNode, lines: str) -> str:
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=ONE)
-def loop_of_one_turn(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
-    """A statement is a loop of one turn."""
+def statement_to_single_loop(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
+    """A statement is a loop of one iteration."""
     yield f"for {fresh(ctx, 'once')} in {ctx.builtin('range')}(1):\n{indented(_alone(statement, ctx))}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=ONE)
-def loop_broken_off(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
-    """A statement is a longer loop that is left in its first turn."""
+def statement_to_loop_with_break(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
+    """A statement is a longer loop that is left in its first iteration."""
     body = _broken_off(statement, _alone(statement, ctx))
     yield f"for {fresh(ctx, 'turn')} in {ctx.builtin('range')}(5):\n{body}"
     yield f"while True:\n{body}"

@@ -185,7 +185,7 @@ def _counts(loop: cst.While, ctx: RewriteContext) -> tuple[cst.Name, cst.Name | 
     """,
 )
 def recursion(loop: cst.For, ctx: RewriteContext):
-    """A counted loop is a function that calls itself for the rest of the turns."""
+    """A counted loop is a function that calls itself for the rest of the iterations."""
     numbers = ctx.value(loop.iter, "range")
     require_harmless(ctx, loop.iter)
     if not 1 <= len(numbers) <= 20:
@@ -216,7 +216,7 @@ def recursion(loop: cst.For, ctx: RewriteContext):
 
 
 def _require_renewed(ctx: RewriteContext, loop: cst.For, name: str) -> None:
-    """Skip unless every turn begins its use of a variable with a new value."""
+    """Skip unless every iteration begins its use of a variable with a new value."""
     users = [s for s in loop.body.body if name in ctx.names(s).all]
     assignment = assigned(users[0])
     if assignment is not None and assignment[0] == name and name not in ctx.names(assignment[1]).reads:

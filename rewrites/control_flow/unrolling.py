@@ -80,8 +80,8 @@ def _range(numbers: range, ctx: RewriteContext) -> str:
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[COUNTED, COUNTED_WITH_MORE])
-def unrolled(loop: cst.For, ctx: RewriteContext):
-    """A loop that counts through few known numbers is its turns, one after the other."""
+def unroll_loop(loop: cst.For, ctx: RewriteContext):
+    """A loop that counts through few known numbers is its iterations, one after the other."""
     require_no_jump(loop.body)
     target, body = ctx.text(loop.target), ctx.block(loop.body)
     text = "\n".join(f"{target} = {number}\n{body}" for number in _numbers(loop, ctx)) + afterwards(loop, ctx)
@@ -90,7 +90,7 @@ def unrolled(loop: cst.For, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=COUNTED)
-def unrolled_with_literals(loop: cst.For, ctx: RewriteContext):
+def unroll_loop_with_literals(loop: cst.For, ctx: RewriteContext):
     """A loop over known numbers is its iterations with the numbers in place of a variable that only the loop reads."""
     require_no_jump(loop.body)
     name = simple_name(ctx, loop.target)
@@ -114,8 +114,8 @@ def unrolled_with_literals(loop: cst.For, ctx: RewriteContext):
         return total
     """,
 )
-def display_unrolled(loop: cst.For, ctx: RewriteContext):
-    """A loop over a tuple or list written out is its turns, when no turn changes what the later items are."""
+def unroll_listed_items(loop: cst.For, ctx: RewriteContext):
+    """A loop over a tuple or list written out is its iterations, when no iteration changes what the later items are."""
     if not isinstance(loop.iter, (cst.Tuple, cst.List)) or loop.asynchronous is not None:
         return
     require_no_jump(loop.body)
@@ -155,7 +155,7 @@ def _constant_names(item: cst.BaseExpression) -> frozenset[str]:
         return total
     """,
 )
-def items_unrolled(loop: cst.For, ctx: RewriteContext):
+def unroll_items(loop: cst.For, ctx: RewriteContext):
     """A loop over few items, which are taken from the tuple, or are the rows of the tensor, one by one."""
     if loop.asynchronous is not None or isinstance(loop.iter, (cst.Tuple, cst.List)):
         return
@@ -188,8 +188,8 @@ def items_unrolled(loop: cst.For, ctx: RewriteContext):
         return x, j
     """,
 )
-def unrolled_by_two(loop: cst.For, ctx: RewriteContext):
-    """Two turns at a time, where their number is even."""
+def unroll_loop_by_two(loop: cst.For, ctx: RewriteContext):
+    """Two iterations at a time, where their number is even."""
     name = simple_name(ctx, loop.target)
     numbers = _numbers(loop, ctx, least=2, most=64)
     if len(numbers) % 2:
@@ -205,8 +205,8 @@ def unrolled_by_two(loop: cst.For, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[COUNTED, COUNTED_WITH_MORE])
-def first_turn_peeled(loop: cst.For, ctx: RewriteContext):
-    """The first turn stands before the loop over the rest."""
+def peel_first_iteration(loop: cst.For, ctx: RewriteContext):
+    """The first iteration stands before the loop over the rest."""
     require_no_jump(loop.body)
     numbers = _numbers(loop, ctx, least=1, most=1000)
     target, body = ctx.text(loop.target), ctx.block(loop.body)
@@ -215,8 +215,8 @@ def first_turn_peeled(loop: cst.For, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[COUNTED, COUNTED_WITH_MORE])
-def last_turn_peeled(loop: cst.For, ctx: RewriteContext):
-    """The last turn stands behind the loop over the others."""
+def peel_last_iteration(loop: cst.For, ctx: RewriteContext):
+    """The last iteration stands behind the loop over the others."""
     require_no_jump(loop.body)
     numbers = _numbers(loop, ctx, least=1, most=1000)
     target, body = ctx.text(loop.target), ctx.block(loop.body)
@@ -225,7 +225,7 @@ def last_turn_peeled(loop: cst.For, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[COUNTED, COUNTED_WITH_MORE, SKIPPING])
-def loop_split(loop: cst.For, ctx: RewriteContext):
+def split_loop(loop: cst.For, ctx: RewriteContext):
     """Two loops, one over the first numbers and one over the others."""
     require_no_jump(loop.body, cst.Break)
     numbers = _numbers(loop, ctx, least=2, most=1000)
@@ -236,8 +236,8 @@ def loop_split(loop: cst.For, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[SKIPPING, COUNTED_WITH_MORE])
-def loop_tiled(loop: cst.For, ctx: RewriteContext):
-    """A loop over blocks of turns around a loop over the turns of a block."""
+def tile_loop(loop: cst.For, ctx: RewriteContext):
+    """A loop over blocks of iterations around a loop over the iterations of a block."""
     require_no_jump(loop.body, cst.Break)
     numbers = _numbers(loop, ctx, least=4, most=1000)
     size = next((s for s in (2, 3, 5) if len(numbers) % s == 0), None)
@@ -263,7 +263,7 @@ def loop_tiled(loop: cst.For, ctx: RewriteContext):
         return x, i, j
     """,
 )
-def nested_loops_flattened(loop: cst.For, ctx: RewriteContext):
+def flatten_nested_loops(loop: cst.For, ctx: RewriteContext):
     """Two nested loops over known numbers are one loop over all pairs."""
     inner = loop.body.body[0]
     if len(loop.body.body) != 1 or not isinstance(inner, cst.For):
@@ -300,7 +300,7 @@ def nested_loops_flattened(loop: cst.For, ctx: RewriteContext):
         return x, y
     """,
 )
-def statements_rolled(first: cst.Assign | cst.AugAssign | cst.Expr, ctx: RewriteContext):
+def statements_to_loop(first: cst.Assign | cst.AugAssign | cst.Expr, ctx: RewriteContext):
     """Neighbouring statements that differ only in integers that count evenly are one loop."""
     if isinstance(first, cst.Expr) and isinstance(first.value, (cst.SimpleString, cst.ConcatenatedString)):
         return

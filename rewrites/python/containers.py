@@ -251,7 +251,7 @@ def modules_numbered(loop: cst.For, ctx: RewriteContext):
 
 @rule(exact="bitwise", where=float32_rows("x"), example=LIST)
 def modules_unrolled(loop: cst.For, ctx: RewriteContext):
-    """A loop over modules turn by turn."""
+    """A loop over modules iteration by iteration."""
     length = modules_in_turn(loop, ctx)
     if not length:
         return

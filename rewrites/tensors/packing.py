@@ -53,7 +53,7 @@ def _operator(node: cst.BinaryOperation) -> str:
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def packed_in_a_tuple(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_tuple(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are packed in a tuple or list and taken out by index."""
     left, sign, right = _before(node, ctx)
     name = ctx.new_name("pair")
@@ -62,7 +62,7 @@ def packed_in_a_tuple(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def unpacked_from_a_tuple(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_unpacked_tuple(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are packed and unpacked at once."""
     left, sign, right = _before(node, ctx)
     a, b = ctx.new_name("a"), ctx.new_name("b")
@@ -71,7 +71,7 @@ def unpacked_from_a_tuple(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def unpacked_with_a_star(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_starred_target(node: cst.BinaryOperation, ctx: RewriteContext):
     """A starred target takes one of the operands."""
     left, sign, right = _before(node, ctx)
     a, b = ctx.new_name("a"), ctx.new_name("rest")
@@ -80,7 +80,7 @@ def unpacked_with_a_star(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def swapped_variables(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_swapped_variables(node: cst.BinaryOperation, ctx: RewriteContext):
     """Two variables are bound and then swapped twice."""
     left, sign, right = _before(node, ctx)
     a, b = ctx.new_name("a"), ctx.new_name("b")
@@ -88,7 +88,7 @@ def swapped_variables(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def packed_in_a_dict(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_dict(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are values of a dict."""
     left, sign, right = _before(node, ctx)
     name = ctx.new_name("given")
@@ -99,7 +99,7 @@ def packed_in_a_dict(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def dict_comprehension(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_dict_comprehension(node: cst.BinaryOperation, ctx: RewriteContext):
     """A dict of both operands is made by a comprehension over pairs."""
     left, sign, right = _before(node, ctx)
     name, key, value = ctx.new_name("given"), ctx.new_name("key"), ctx.new_name("value")
@@ -111,7 +111,7 @@ def dict_comprehension(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def sorted_keys(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_sorted_dict(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are taken from a dict in the order of its sorted keys."""
     left, sign, right = _before(node, ctx)
     name, key, a, b = ctx.new_name("given"), ctx.new_name("key"), ctx.new_name("a"), ctx.new_name("b")
@@ -123,7 +123,7 @@ def sorted_keys(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def dataclass_fields(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_dataclass(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are fields of a dataclass."""
     left, sign, right = _before(node, ctx)
     kind, name = ctx.new_name("Pair"), ctx.new_name("pair")
@@ -137,7 +137,7 @@ def dataclass_fields(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def named_tuple_fields(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_named_tuple(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are fields of a named tuple, read by name and by index."""
     left, sign, right = _before(node, ctx)
     kind, name = ctx.new_name("Pair"), ctx.new_name("pair")
@@ -154,7 +154,7 @@ def named_tuple_fields(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, breaks_graph=True, example=SUM)
-def simple_namespace(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_namespace(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are attributes of a namespace."""
     require_unbroken(ctx)
     left, sign, right = _before(node, ctx)
@@ -164,7 +164,7 @@ def simple_namespace(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def attributes_set(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_attributes(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are set as attributes of an object, by statement and by ``setattr``."""
     left, sign, right = _before(node, ctx)
     kind, name = ctx.new_name("Pair"), ctx.new_name("pair")
@@ -183,7 +183,7 @@ def attributes_set(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def slots(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_slots(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are held in the slots of an object."""
     left, sign, right = _before(node, ctx)
     kind, name = ctx.new_name("Pair"), ctx.new_name("pair")
@@ -198,7 +198,7 @@ def slots(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def property_of_a_class(node: cst.BinaryOperation, ctx: RewriteContext):
+def operation_to_property(node: cst.BinaryOperation, ctx: RewriteContext):
     """An object holds both operands and computes the result as a property."""
     left, sign, right = _operands(node, ctx)
     kind = ctx.new_name("Pair")
@@ -212,7 +212,7 @@ def property_of_a_class(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def wrapped_operands(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_wrapper_objects(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are wrapped in objects whose operator method computes the result."""
     left, sign, right = _operands(node, ctx)
     method = METHODS.get(type(node.operator)) or skip("the operator has no method of its own")
@@ -227,7 +227,7 @@ def wrapped_operands(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def deque_ends(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_deque(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are taken from the ends of a deque."""
     left, sign, right = _before(node, ctx)
     name = ctx.new_name("queue")
@@ -236,7 +236,7 @@ def deque_ends(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def appended_and_popped(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_popped_list(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are appended to a list and popped from its front."""
     left, sign, right = _before(node, ctx)
     name = ctx.new_name("items")
@@ -246,7 +246,7 @@ def appended_and_popped(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def next_of_an_iterator(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_iterator(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands come out of one iterator."""
     left, sign, right = _before(node, ctx)
     name, take = ctx.new_name("items"), ctx.builtin("next")
@@ -254,7 +254,7 @@ def next_of_an_iterator(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def reversed_pair(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_reversed_pair(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are taken from a pair in reverse."""
     left, sign, right = _before(node, ctx)
     a, b = ctx.new_name("a"), ctx.new_name("b")
@@ -263,7 +263,7 @@ def reversed_pair(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def reduced_over_a_list(node: cst.BinaryOperation, ctx: RewriteContext):
+def operation_to_reduce(node: cst.BinaryOperation, ctx: RewriteContext):
     """A list of both operands is reduced by a lambda or by a function of module ``operator``."""
     left, sign, right = _operands(node, ctx)
     reduce = ctx.path("functools.reduce")
@@ -274,7 +274,7 @@ def reduced_over_a_list(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def mapped_over_lists(node: cst.BinaryOperation, ctx: RewriteContext):
+def operation_to_map(node: cst.BinaryOperation, ctx: RewriteContext):
     """Lists of one operand each are zipped, or a function is mapped over them."""
     left, sign, right = _operands(node, ctx)
     yield f"[a {sign} b for a, b in {ctx.builtin('zip')}([{left}], [{right}])][0]"
@@ -282,7 +282,7 @@ def mapped_over_lists(node: cst.BinaryOperation, ctx: RewriteContext):
 
 
 @rule(exact="bitwise", where=REAL, example=SUM)
-def chained_iterables(node: cst.BinaryOperation, ctx: RewriteContext):
+def operands_to_chained_iterables(node: cst.BinaryOperation, ctx: RewriteContext):
     """Both operands are the items of two iterables that are chained."""
     left, sign, right = _before(node, ctx)
     a, b = ctx.new_name("a"), ctx.new_name("b")

@@ -32,7 +32,7 @@ WRONG_WHERE = """
 def test_reduction_keeps_the_one_rewrite_that_is_needed(tmp_path):
     seed, preload = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", WRONG_WHERE)
     out = tmp_path / "out"
-    rules = "algebra/both_where,algebra/mul_commutes,algebra/over_one,algebra/sigmoid_by_exponential"
+    rules = "algebra/value_to_where,algebra/mul_commutes,algebra/over_one,algebra/sigmoid_by_exponential"
     options = ["--strategy", "all", "--variants", 1, "--steps", 0, "--rules", rules]
     run = mutate(seed, *options, "--no-check", "draws", "--preload", preload, out=out)
     (finding,) = run.of("finding")
@@ -43,7 +43,7 @@ def test_reduction_keeps_the_one_rewrite_that_is_needed(tmp_path):
     *tried, summary = [json.loads(line) for line in reduced.stdout.splitlines()]
     assert {event["event"] for event in tried} == {"tried"}
     assert summary["id"] == finding["id"]
-    assert [step["rule"] for step in summary["derivation"]] == ["algebra/both_where"]
+    assert [step["rule"] for step in summary["derivation"]] == ["algebra/value_to_where"]
     assert summary["reduced"]["statements"][1] < summary["reduced"]["statements"][0]
     reduced_finding = json.loads(eqfuzz("show", summary["id"], "--out", out, "--format", "json").stdout)
     assert reduced_finding["verdict"]["kind"] == finding["verdict"]["kind"]

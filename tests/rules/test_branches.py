@@ -55,7 +55,7 @@ REFUSED = [
     ("conditions/choice_to_where", "x = x.t() + 1 if k > 0 else x + 1", "more than sums"),
     ("dead-branches/branch_on_impossible_rank", "n = 3", "reads no such variable"),
     ("dead-branches/branch_on_known_rank", "f = [t.dim() for t in (x, y)]", "reads no such variable"),
-    ("dead-branches/loop_without_turns", "locals()", "own variables"),
+    ("dead-branches/loop_without_iterations", "locals()", "own variables"),
     (
         "dead-branches/case_of_known_rank",
         "def f():\n  nonlocal x\n  x = x[0]\nf()\nf = x.sum()",

@@ -45,19 +45,19 @@ REFUSED = [
     ),
     ("iteration/enumerate_to_count", "for i, t in enumerate(x, y.dim()):\n  x = x + t", "computed"),
     ("iteration/range_written_out", "for j in range(100):\n  x = x + j", "100 turns"),
-    ("iteration/turns_in_reverse", "r = []\nfor j in range(3):\n  r.append(x + len(r))", "r is read in the loop"),
-    ("iteration/turns_in_reverse", "r = []\nfor j in range(3):\n  r.append(torch.rand(2))\nx = r[0]", "side effects"),
-    ("iteration/turns_in_reverse", "r = [y]\nfor j in range(3):\n  r.append(x)", "not empty"),
-    ("iteration/turns_in_reverse", "r = []\nfor j in range(3):\n  r.append(x)\nx = x * j", "j is used elsewhere"),
-    ("iteration/turns_in_reverse", "r = y * 2\nfor j in range(2):\n  r[j] = x[0]", "more than new memory"),
+    ("iteration/reverse_iterations", "r = []\nfor j in range(3):\n  r.append(x + len(r))", "r is read in the loop"),
+    ("iteration/reverse_iterations", "r = []\nfor j in range(3):\n  r.append(torch.rand(2))\nx = r[0]", "side effects"),
+    ("iteration/reverse_iterations", "r = [y]\nfor j in range(3):\n  r.append(x)", "not empty"),
+    ("iteration/reverse_iterations", "r = []\nfor j in range(3):\n  r.append(x)\nx = x * j", "j is used elsewhere"),
+    ("iteration/reverse_iterations", "r = y * 2\nfor j in range(2):\n  r[j] = x[0]", "more than new memory"),
     (
-        "turns_in_reverse",
+        "reverse_iterations",
         "k = [0, 0]\nr = torch.zeros(2)\nfor j in range(2):\n  k[int(r[j])] = j",
         "store by the loop's index",
     ),
-    ("iteration/turns_in_reverse", "r = torch.zeros(2)\nfor j in range(-1, 1):\n  r[j] = 1", "more than new memory"),
+    ("iteration/reverse_iterations", "r = torch.zeros(2)\nfor j in range(-1, 1):\n  r[j] = 1", "more than new memory"),
     (
-        "iteration/turns_in_reverse",
+        "iteration/reverse_iterations",
         "try:\n  r = []\n  for j in range(3):\n    r.append(x * j)\nfinally:\n  x = x + 1",
         "caught",
     ),
@@ -104,7 +104,7 @@ def test_refused(rule: str, body: str, reason: str) -> None:
     assert reason in reasons_in(_program(body), rule)
 
 
-@pytest.mark.parametrize("rule", ["loop_of_one_turn", "loop_broken_off", "else_of_a_loop"])
+@pytest.mark.parametrize("rule", ["statement_to_single_loop", "statement_to_loop_with_break", "else_of_a_loop"])
 def test_a_docstring_stays_first(rule: str) -> None:
     assert "docstring" in reasons_in(
         'def program(x, y):\n    """What it does."""\n    if x.dim(): pass\n', f"jumps/{rule}"

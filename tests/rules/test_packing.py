@@ -7,10 +7,13 @@ import torch
 
 from tests.rules.rewriting import misses_in, reasons_in, variants_of
 
-BEFORE = """packed_in_a_tuple unpacked_from_a_tuple unpacked_with_a_star swapped_variables packed_in_a_dict
-dict_comprehension sorted_keys dataclass_fields named_tuple_fields simple_namespace attributes_set slots deque_ends
-appended_and_popped next_of_an_iterator reversed_pair chained_iterables""".split()
-IN_PLACE = "property_of_a_class wrapped_operands reduced_over_a_list mapped_over_lists".split()
+BEFORE = """
+    operands_to_tuple operands_to_unpacked_tuple operands_to_starred_target operands_to_swapped_variables
+    operands_to_dict operands_to_dict_comprehension operands_to_sorted_dict operands_to_dataclass
+    operands_to_named_tuple operands_to_namespace operands_to_attributes operands_to_slots operands_to_deque
+    operands_to_popped_list operands_to_iterator operands_to_reversed_pair operands_to_chained_iterables
+""".split()
+IN_PLACE = "operation_to_property operands_to_wrapper_objects operation_to_reduce operation_to_map".split()
 
 
 @pytest.mark.parametrize("rule", [*BEFORE, *IN_PLACE])
@@ -80,15 +83,15 @@ def test_numbers_need_no_container(rule: str) -> None:
 @pytest.mark.parametrize(
     ("rule", "name"),
     [
-        ("packed_in_a_dict", "dict"),
-        ("sorted_keys", "sorted"),
-        ("attributes_set", "setattr"),
-        ("next_of_an_iterator", "iter"),
-        ("reversed_pair", "reversed"),
-        ("mapped_over_lists", "zip"),
-        ("chained_iterables", "list"),
-        ("reduced_over_a_list", "functools"),
-        ("deque_ends", "collections"),
+        ("operands_to_dict", "dict"),
+        ("operands_to_sorted_dict", "sorted"),
+        ("operands_to_attributes", "setattr"),
+        ("operands_to_iterator", "iter"),
+        ("operands_to_reversed_pair", "reversed"),
+        ("operation_to_map", "zip"),
+        ("operands_to_chained_iterables", "list"),
+        ("operation_to_reduce", "functools"),
+        ("operands_to_deque", "collections"),
     ],
 )
 def test_names_that_mean_something_else(rule: str, name: str) -> None:
@@ -98,20 +101,20 @@ def test_names_that_mean_something_else(rule: str, name: str) -> None:
 
 def test_two_statements_on_one_line() -> None:
     source = "def program(x, y):\n    x = x.clone()\n    x.add_(1); z = x - y\n    return z\n"
-    assert "on the line" in reasons_in(source, "packing/packed_in_a_tuple")
+    assert "on the line" in reasons_in(source, "packing/operands_to_tuple")
 
 
 def test_graphs_that_are_traced_as_a_whole() -> None:
     source = "def program(x, y):\n    return torch.vmap(torch.sin)(x) - y\n"
-    assert "vmap" in reasons_in(source, "packing/simple_namespace")
+    assert "vmap" in reasons_in(source, "packing/operands_to_namespace")
 
 
 def test_comparisons_are_no_operators_with_a_method_here() -> None:
-    texts = variants_of("def program(x, y):\n    return (x > 0) ^ (y > 0)\n", "packing/wrapped_operands")
+    texts = variants_of("def program(x, y):\n    return (x > 0) ^ (y > 0)\n", "packing/operands_to_wrapper_objects")
     assert "__xor__" in texts[0]
 
 
 def test_a_dict_keeps_the_order_of_evaluation() -> None:
     source = "def program(x, y):\n    return torch.rand(2, 3) - torch.rand(2, 3) * x\n"
-    texts = variants_of(source, "packing/sorted_keys", torch.ones(2, 3), torch.ones(1))
+    texts = variants_of(source, "packing/operands_to_sorted_dict", torch.ones(2, 3), torch.ones(1))
     assert 'given1 = {"p": torch.rand(2, 3), "a": (torch.rand(2, 3) * x)}' in texts[0]

@@ -1,4 +1,4 @@
-"""Loops that cannot be unrolled, peeled, split or flattened, and runs of statements that are no loop."""
+"""Loops that cannot be unroll_loop, peeled, split or flattened, and runs of statements that are no loop."""
 
 from __future__ import annotations
 
@@ -7,45 +7,45 @@ import pytest
 from tests.rules.rewriting import reasons_in, variants_of
 
 REFUSED = [
-    ("unrolled", "for j in range(4):\n  if j == 2: break\n  x = x + j", "a break"),
-    ("unrolled", "for j in range(4):\n  for k in x: pass\n  else:\n    break", "a break"),
-    ("unrolled", "for j in range(40):\n  x = x + j", "40 turns"),
-    ("unrolled", "for j in range(0):\n  x = x + j", "0 turns"),
-    ("unrolled", "for j in range([2, 3].pop()):\n  x = x + j", "side effects"),
-    ("unrolled", "notes = []\nfor j in range(2):\n  notes.append('''a\n  b''')", "several lines"),
-    ("unrolled", "for t in x:\n  y = y + t", "not range"),
-    ("unrolled_with_literals", "for j in range(3):\n  x = x + j\nx = x * j", "j is used elsewhere"),
-    ("unrolled_with_literals", "fs = []\nfor j in range(3):\n  fs.append(lambda: j)\nx = fs[0]()", "may see j"),
-    ("unrolled_with_literals", "for j in range(3):\n  x = x + j\n  j = 7", "is stored"),
-    ("unrolled_with_literals", "s = ''\nfor j in range(3):\n  s += f'{j}'", "inside a formattedstring"),
-    ("unrolled_with_literals", "for j in range(3):\n  x = x + [j for j in range(j + 1)][-1]", "is stored"),
-    ("unrolled_with_literals", "for j, k in [(1, 2)]:\n  x = x + j", "not a plain variable"),
-    ("display_unrolled", "for t in (x, y):\n  y = y + t", "y is stored in the loop"),
-    ("display_unrolled", "for x in (x, y, x):\n  y1 = x + 1\n", "x is stored in the loop"),
-    ("display_unrolled", "for t in (x, y + 1):\n  z = t", "an item is computed"),
-    ("display_unrolled", "for t in (*x, y):\n  z = t", "not listed"),
-    ("display_unrolled", "for t in ():\n  z = t", "not listed"),
-    ("items_unrolled", "for t in [*x]:\n  y = y + t\nfor t in list(x):\n  y = y + t", "no small, known number"),
-    ("items_unrolled", "for t in x[:0]:\n  y = y + t", "no small, known number"),
-    ("items_unrolled", "for t in x:\n  y = y + t\n  locals()", "inspect its own variables"),
-    ("unrolled_by_two", "for j in range(4):\n  if j == 1: continue\n  x = x + j", "a continue"),
-    ("unrolled_by_two", "for j in range(4):\n  x = x + j\n  j = 5", "stored in the loop"),
-    ("unrolled_by_two", "for j in range(3):\n  x = x + j", "odd"),
-    ("first_turn_peeled", "for j in range(4):\n  if j == 1: continue\n  x = x + j", "a continue"),
-    ("last_turn_peeled", "for j in range(4):\n  if j == 1: break\n  x = x + j", "a break"),
-    ("loop_split", "for j in range(4):\n  if j == 1: break\n  x = x + j", "a break"),
-    ("loop_tiled", "for j in range(4):\n  if j == 1: break\n  x = x + j", "a break"),
-    ("loop_tiled", "for j in range(7):\n  x = x + j", "cannot be divided"),
-    ("nested_loops_flattened", "for i in range(2):\n  for j in range(2):\n    break", "a break"),
-    ("nested_loops_flattened", "for i in range(2):\n  for j in range(2):\n    i = i + 1", "i is stored"),
+    ("unroll_loop", "for j in range(4):\n  if j == 2: break\n  x = x + j", "a break"),
+    ("unroll_loop", "for j in range(4):\n  for k in x: pass\n  else:\n    break", "a break"),
+    ("unroll_loop", "for j in range(40):\n  x = x + j", "40 turns"),
+    ("unroll_loop", "for j in range(0):\n  x = x + j", "0 turns"),
+    ("unroll_loop", "for j in range([2, 3].pop()):\n  x = x + j", "side effects"),
+    ("unroll_loop", "notes = []\nfor j in range(2):\n  notes.append('''a\n  b''')", "several lines"),
+    ("unroll_loop", "for t in x:\n  y = y + t", "not range"),
+    ("unroll_loop_with_literals", "for j in range(3):\n  x = x + j\nx = x * j", "j is used elsewhere"),
+    ("unroll_loop_with_literals", "fs = []\nfor j in range(3):\n  fs.append(lambda: j)\nx = fs[0]()", "may see j"),
+    ("unroll_loop_with_literals", "for j in range(3):\n  x = x + j\n  j = 7", "is stored"),
+    ("unroll_loop_with_literals", "s = ''\nfor j in range(3):\n  s += f'{j}'", "inside a formattedstring"),
+    ("unroll_loop_with_literals", "for j in range(3):\n  x = x + [j for j in range(j + 1)][-1]", "is stored"),
+    ("unroll_loop_with_literals", "for j, k in [(1, 2)]:\n  x = x + j", "not a plain variable"),
+    ("unroll_listed_items", "for t in (x, y):\n  y = y + t", "y is stored in the loop"),
+    ("unroll_listed_items", "for x in (x, y, x):\n  y1 = x + 1\n", "x is stored in the loop"),
+    ("unroll_listed_items", "for t in (x, y + 1):\n  z = t", "an item is computed"),
+    ("unroll_listed_items", "for t in (*x, y):\n  z = t", "not listed"),
+    ("unroll_listed_items", "for t in ():\n  z = t", "not listed"),
+    ("unroll_items", "for t in [*x]:\n  y = y + t\nfor t in list(x):\n  y = y + t", "no small, known number"),
+    ("unroll_items", "for t in x[:0]:\n  y = y + t", "no small, known number"),
+    ("unroll_items", "for t in x:\n  y = y + t\n  locals()", "inspect its own variables"),
+    ("unroll_loop_by_two", "for j in range(4):\n  if j == 1: continue\n  x = x + j", "a continue"),
+    ("unroll_loop_by_two", "for j in range(4):\n  x = x + j\n  j = 5", "stored in the loop"),
+    ("unroll_loop_by_two", "for j in range(3):\n  x = x + j", "odd"),
+    ("peel_first_iteration", "for j in range(4):\n  if j == 1: continue\n  x = x + j", "a continue"),
+    ("peel_last_iteration", "for j in range(4):\n  if j == 1: break\n  x = x + j", "a break"),
+    ("split_loop", "for j in range(4):\n  if j == 1: break\n  x = x + j", "a break"),
+    ("tile_loop", "for j in range(4):\n  if j == 1: break\n  x = x + j", "a break"),
+    ("tile_loop", "for j in range(7):\n  x = x + j", "cannot be divided"),
+    ("flatten_nested_loops", "for i in range(2):\n  for j in range(2):\n    break", "a break"),
+    ("flatten_nested_loops", "for i in range(2):\n  for j in range(2):\n    i = i + 1", "i is stored"),
     (
-        "nested_loops_flattened",
+        "flatten_nested_loops",
         "for i in range(2):\n  for j in range(i + 1):\n    x = x + j",
         "not the same every time",
     ),
-    ("nested_loops_flattened", "for i in range(2):\n  for j in range(2): pass\n  else: x = x + 1", "has an else"),
-    ("statements_rolled", "fs = []\nfs.append(lambda: 1)\nfs.append(lambda: 2)\nx = x + fs[0]()", "the last number"),
-    ("statements_rolled", "s = f'{x.dim():3}'\ns = f'{x.dim():4}'", "f-string"),
+    ("flatten_nested_loops", "for i in range(2):\n  for j in range(2): pass\n  else: x = x + 1", "has an else"),
+    ("statements_to_loop", "fs = []\nfs.append(lambda: 1)\nfs.append(lambda: 2)\nx = x + fs[0]()", "the last number"),
+    ("statements_to_loop", "s = f'{x.dim():3}'\ns = f'{x.dim():4}'", "f-string"),
 ]
 
 
@@ -60,8 +60,8 @@ def test_refused(rule: str, body: str, reason: str) -> None:
 
 
 def test_statements_that_count_unevenly_are_no_loop() -> None:
-    assert not variants_of(_program("x = x + 1\ny = y + 1\nx = x * 2\nx = x * 2.0"), "unrolling/statements_rolled")
-    first, second = variants_of(_program("x = x + 1\nx = x + 2\nx = x + 4"), "unrolling/statements_rolled")
+    assert not variants_of(_program("x = x + 1\ny = y + 1\nx = x * 2\nx = x * 2.0"), "unrolling/statements_to_loop")
+    first, second = variants_of(_program("x = x + 1\nx = x + 2\nx = x + 4"), "unrolling/statements_to_loop")
     assert "range(2)" in first
     assert "x = x + 4" in first
     assert "range(2)" in second
