@@ -22,7 +22,7 @@ help:
 	@echo "make mutate   fuzz the compiler with all shipped seeds (ARGS=... adds options)"
 	@echo "make test     the test suite, on all cores"
 	@echo "make test-all all tests, the longest ones included: an hour or more"
-	@echo "make check    format, lint, types, layers, fast tests"
+	@echo "make check    format, lint, types, layers, words, fast tests"
 	@echo "make bench    the cost of rewriting, and of a compiled program compared with other ways to run it"
 	@echo "make quality  which planted compiler faults are found on the shipped seeds (up to an hour)"
 	@echo "make quality-real  which real defects of the installed torch are found (half an hour; ARGS=\"--write\" keeps the table)"
@@ -48,6 +48,7 @@ check: setup
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/pyright
 	@$(VENV)/bin/lint-imports
+	@$(PY) -m tools.glossary
 	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" --dist worksteal -m "not slow and not long" $(ARGS)
 
 bench: setup

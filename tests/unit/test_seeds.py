@@ -136,8 +136,8 @@ def test_the_corpus_covers_dtypes_sizes_gradients_and_dynamic_shapes() -> None:
     for path in HANDWRITTEN:
         loaded = Loaded(read_program(path))
         calls = loaded.calls(0)
-        given = [tensors_in([call.args, call.kwargs]) for call in calls]
-        flat = [tensor for tensors in given for tensor in tensors]
+        inputs = [tensors_in([call.args, call.kwargs]) for call in calls]
+        flat = [tensor for tensors in inputs for tensor in tensors]
         function = loaded.instance()
         learned = list(function.parameters()) if isinstance(function, torch.nn.Module) else []
         modules += isinstance(function, torch.nn.Module)
@@ -145,7 +145,7 @@ def test_the_corpus_covers_dtypes_sizes_gradients_and_dynamic_shapes() -> None:
         large += any(t.numel() >= 1000 for t in flat)
         empty += any(t.numel() == 0 for t in flat)
         scalar += any(t.dim() == 0 for t in flat)
-        dynamic += len({tuple(tuple(t.shape) for t in tensors) for tensors in given}) > 1
+        dynamic += len({tuple(tuple(t.shape) for t in tensors) for tensors in inputs}) > 1
         dtypes |= {t.dtype for t in flat}
     integers = {torch.int8, torch.uint8, torch.int32, torch.int64, torch.bool}
     assert integers | {torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64} <= dtypes
