@@ -45,7 +45,7 @@ def summary(**changed: object) -> Summary:
         "cpu_seconds": 1.0,
         "peak_mb": 512,
     }
-    return Summary(**{**fields, **changed})  # type: ignore[arg-type]
+    return Summary(**{**fields, **changed})
 
 
 def finding_made() -> FindingReported:

@@ -185,7 +185,7 @@ def summary(**changed: object) -> Summary:
             InvalidReason(reason="no inputs: define `inputs(rng)`", count=1, seeds=["seed1.py"], place="seed1.py:3"),
         ],
     }
-    return Summary(**{**fields, **changed})  # type: ignore[arg-type]
+    return Summary(**{**fields, **changed})
 
 
 def whole_run() -> list[Event]:

@@ -41,7 +41,7 @@ def closed(**changed: object) -> str:
     }
     stream = io.StringIO()
     with CampaignReport(Console(file=stream, width=100), CampaignScreen(statistics, "night", 1), quiet=True) as report:
-        report.handle(CampaignSummary(**{**fields, **changed}))  # type: ignore[arg-type]
+        report.handle(CampaignSummary(**{**fields, **changed}))
     return stream.getvalue()
 
 

@@ -31,7 +31,7 @@ def report_text(events: list[Event], *, width: int = 100, terminal: bool = False
         color_system="standard" if terminal else None,
         highlight=False,
     )
-    with ConsoleReport(console, **options) as report:  # type: ignore[arg-type]
+    with ConsoleReport(console, **options) as report:
         for event in events:
             report.handle(event)
     return stream.getvalue()
