@@ -13,7 +13,7 @@ from eqfuzz.program.policy import first_violation
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.sandbox.detection import SandboxLevel, found
 from eqfuzz.triage.confirm.replay import STILL_FAILING, replay
-from eqfuzz.triage.confirm.sandboxed_confirmation import shows_outside
+from eqfuzz.triage.confirm.sandboxed_confirmation import differ_in_sandboxes
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reproducer.script import SourceDescription, write_reproducer
 from tests.unit.triage.findings import finding_of
@@ -75,7 +75,7 @@ def test_faked_finding_is_not_confirmed_outside(fake: str, tmp_path: Path) -> No
     text = "import os, sys\nimport torch\n\nclass Fake:" + fake + textwrap.dedent(PROGRAM)
     faked = finding(text)
     assert says_itself(faked, tmp_path)
-    assert not shows_outside(faked, CONFIG, DESCRIBED, None, {})
+    assert not differ_in_sandboxes(faked, CONFIG, DESCRIBED, None, {})
     assert first_violation(text) is not None
 
 
@@ -84,7 +84,7 @@ def test_difference_is_confirmed_outside(tmp_path: Path) -> None:
     text = "import torch" + textwrap.dedent(PROGRAM).replace("x * 2", "x * 2 + torch.compiler.is_compiling()")
     claimed = finding(text)
     assert says_itself(claimed, tmp_path)
-    assert shows_outside(claimed, CONFIG, DESCRIBED, None, {})
+    assert differ_in_sandboxes(claimed, CONFIG, DESCRIBED, None, {})
     assert first_violation(text) is not None
 
 
@@ -93,5 +93,5 @@ def test_crash_is_confirmed_outside(dies: str) -> None:
     text = "import torch\n" + PROGRAM.replace("return x * 2", f"{dies or 'pass'}\n    return x * 2")
     claimed = finding(text)
     died = dataclasses.replace(claimed, verdict=dataclasses.replace(claimed.verdict, kind=VerdictKind.PROCESS_CRASH))
-    assert shows_outside(died, CONFIG, DESCRIBED, None, {}) == bool(dies)
-    assert shows_outside(claimed, CONFIG, DESCRIBED, None, {}) == bool(dies)
+    assert differ_in_sandboxes(died, CONFIG, DESCRIBED, None, {}) == bool(dies)
+    assert differ_in_sandboxes(claimed, CONFIG, DESCRIBED, None, {}) == bool(dies)

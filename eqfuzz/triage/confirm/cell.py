@@ -1,4 +1,4 @@
-"""One compiled cell and what was said of it."""
+"""Judged cells."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ class Cell:
 
     @property
     def symptom(self) -> tuple[str, ...]:
-        """Equal for cells of one seed that show the same thing."""
+        """Equal for cells of one seed with the same difference."""
         return self.device, self.config, *self.verdict.symptom

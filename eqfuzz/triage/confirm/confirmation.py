@@ -1,4 +1,4 @@
-"""From cells that show a defect to a finding: written down, run again in a fresh process, and localised."""
+"""Confirmation: turns cells with a symptom into a finding, if its reproducer fails in a fresh process."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ class FindingConfirmer:
         self._localising = FindingAnalyser(pool)
 
     def confirm(self, cells: Sequence[Cell], original: Cell | None) -> ConfirmedFinding | Verdict:
-        """A finding whose reproducer fails in a fresh process, or the verdict that takes its place.
+        """A finding whose reproducer fails in a fresh process, or the verdict that replaces it.
 
-        ``cells`` show the same, ``original`` is the seed's own cell beside them.
+        ``cells`` have the same symptom; ``original`` is the cell of the unchanged seed with the same configuration.
         """
         cell = cells[0]
         config = next(c for c in self._job.configs if c.name == cell.config)
         finding = self._finding(cell, config, original, len(cells) - 1)
         findings = self._environment.out / "findings"
-        known = (findings / finding.id).exists()
-        if known:
+        is_known = (findings / finding.id).exists()
+        if is_known:
             folder = findings / finding.id
             finding = read_finding(folder)  # an earlier run's, which may be reduced by now, or blamed
             scripts = [(folder / "repro.py").read_text(encoding="utf-8")]
@@ -73,11 +73,11 @@ class FindingConfirmer:
         if outcome.status == STILL_FAILING:
             finding = self._localising.look(finding)
             update_finding(folder, finding)
-            return ConfirmedFinding(finding, folder, known)
+            return ConfirmedFinding(finding, folder, is_known)
         (folder / "replay.txt").write_text(f"{outcome.status}\n{outcome.output}", encoding="utf-8")
-        kept = flaky_folder(folder)
+        flaky = flaky_folder(folder)
         ended = "does not reproduce" if outcome.status == FIXED else "cannot be confirmed"
-        words = f"{ended} in a fresh process, {outcome.cause} ({kept}): {cell.verdict.message}"
+        words = f"{ended} in a fresh process, {outcome.cause} ({flaky}): {cell.verdict.message}"
         return Verdict(VerdictKind.FLAKY, words, cause=outcome.cause)
 
     def _finding(self, cell: Cell, config: Config, first: Cell | None, also: int) -> Finding:
@@ -88,9 +88,9 @@ class FindingConfirmer:
         settings = config.model_dump(exclude_defaults=True)
         preload = self._environment.cache_dir().name
         identifier = finding_id(original, transformed, cell.verdict, cell.device, settings, preload)
-        shown = {"P": "runs", "C(P)": original_outcome(cell.verdict, first.verdict if first is not None else None)}
+        cells = {"P": "runs", "C(P)": original_outcome(cell.verdict, first.verdict if first is not None else None)}
         if record is not None:
-            shown |= {"P'": f"equals P ({record.exactness})", "C(P')": str(cell.verdict.kind)}
+            cells |= {"P'": f"equals P ({record.exactness})", "C(P')": str(cell.verdict.kind)}
         return Finding(
             id=identifier,
             original=original,
@@ -100,7 +100,7 @@ class FindingConfirmer:
             device=cell.device,
             config=cell.config,
             settings=settings,
-            cells=shown,
+            cells=cells,
             also=also,
             environment=FindingEnvironment(
                 platform=platform.platform(),

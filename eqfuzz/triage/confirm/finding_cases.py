@@ -1,4 +1,4 @@
-"""Cases about a finding: its program looked at once more, as the run called it."""
+"""Jobs about a finding: its program is run again, called as it was."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ J = TypeVar("J", bound=VariantJob[Any])
 
 
 def config_of(finding: Finding) -> Config:
-    """The configuration that shows it."""
+    """The configuration of the finding."""
     return Config(**finding.settings)
 
 
 def pool_for(finding: Finding, environment: Environment, *, jobs: int = 1) -> Pool:
-    """Processes that can run cases about it, within its own limits. Raises RunnerFailed."""
+    """Processes that run jobs about the finding, with its own time limits. Raises RunnerFailed."""
     limits = Limits(compile_s=finding.environment.compile_seconds)
     return Pool(environment, limits, jobs=jobs, cuda=finding.device == "cuda")
 
 
 def job_about(kind: type[J], finding: Finding) -> J:
-    """A job of this ``kind`` about the finding's program, on the calls up to the finding's, under its configuration."""
+    """A job of this ``kind`` for the finding's program, on the calls up to the failing one, under its configuration."""
     environment = finding.environment
     return kind(
         program=finding.original,

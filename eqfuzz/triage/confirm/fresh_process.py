@@ -1,4 +1,4 @@
-"""A Python process of its own, with a kernel cache of its own and nothing left of it afterwards."""
+"""Fresh Python processes, with a kernel cache of their own that is removed afterwards."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _CRASHES = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGI
 
 @dataclasses.dataclass(frozen=True)
 class ProcessResult:
-    """``status`` is the exit status, None where the time was up; ``output`` what it printed, errors included.
+    """``status`` is the exit status, None after a timeout; ``output`` is stdout with stderr.
 
-    ``saved`` is what it wrote to the file that a sandbox gives it. In a sandbox ``status`` is None, too, where it was
-    ended for what it used.
+    ``saved`` is the content of the file that a sandbox provides. In a sandbox ``status`` is also None where the process
+    was killed for its use of resources.
     """
 
     status: int | None
@@ -34,7 +34,7 @@ class ProcessResult:
 
     @property
     def crashed(self) -> bool:
-        """Whether a signal ended it that its own doing brings about; not one that somebody sends."""
+        """Whether it died by a signal that the process itself causes, such as SIGSEGV."""
         return self.status is not None and -self.status in _CRASHES
 
 
@@ -42,16 +42,18 @@ def run_fresh(
     command: Sequence[str],
     seconds: float,
     environment: Mapping[str, str] | None = None,
-    shut_in: Sequence[Path] | None = None,
+    sandbox_paths: Sequence[Path] | None = None,
 ) -> ProcessResult:
     """Run ``command`` for at most ``seconds`` of wall time, and no longer than this thread lives.
 
-    ``environment`` is all of it. Given paths to show it, it runs ``shut_in`` a sandbox, where ``environment`` comes on
-    top of what every sandbox sets. Raises SandboxUnavailable.
+    ``environment`` is the whole environment. With ``sandbox_paths`` it runs in a sandbox that can read these
+    paths; there ``environment`` is added to what every sandbox sets. Raises SandboxUnavailable.
     """
-    if shut_in is not None:
-        told = run_sandboxed(command, seconds, shut_in, environment or {})
-        return ProcessResult(told.status, told.output, told.saved) if told is not None else ProcessResult(None, "")
+    if sandbox_paths is not None:
+        result = run_sandboxed(command, seconds, sandbox_paths, environment or {})
+        return (
+            ProcessResult(result.status, result.output, result.saved) if result is not None else ProcessResult(None, "")
+        )
     variables = dict(os.environ if environment is None else environment)
     with tempfile.TemporaryDirectory(prefix="eqfuzz-replay-") as cache:
         if command[0] == sys.executable:
@@ -79,11 +81,11 @@ def run_fresh(
 
 
 def _copy_probes(cache: Path) -> None:
-    """Spare the process what depends on the machine alone: a third of its CPU time."""
-    kept = toolchain.place()
-    if kept is not None:
-        with contextlib.suppress(OSError):  # pruned meanwhile, or no space: it makes its own
-            toolchain.copy_probes(kept, cache)
+    """Copy results that depend only on the machine: a third of the CPU time of a fresh process."""
+    shared = toolchain.place()
+    if shared is not None:
+        with contextlib.suppress(OSError):  # removed in the meantime, or a full disk: the process makes its own
+            toolchain.copy_probes(shared, cache)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -1,4 +1,4 @@
-"""Running a reproducer in a fresh process: confirmation while hunting, replay afterwards."""
+"""Replay: runs a reproducer in a fresh process."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from eqfuzz.triage.findings.folder import is_untrusted
 FIXED, STILL_FAILING, ERROR = "FIXED", "STILL FAILING", "ERROR"
 
 REPLAY_SECONDS = 600.0
-"""A reproducer of a hang waits twice its own limit, and a cold compile on a loaded machine takes a minute."""
+"""The default timeout: reproducers of hangs wait twice their own, and a cold compile may take a minute."""
 
 _LEFT_AT = r'Traceback \(most recent call last\):\n  File "[^"]*{name}", line (\d+), in <module>'
 
 _EAGER_CAME_THROUGH = re.compile(r"^eager: ", re.MULTILINE)
 _RAISED = re.compile(r"^([A-Za-z_][\w.]*)", re.MULTILINE)
-"""Behind a traceback, whose own lines are indented."""
+"""The exception behind a traceback, whose own lines are indented."""
 
 COLLECT_SECONDS = 120.0
 
 
 @dataclasses.dataclass(frozen=True)
 class ReplayOutcome:
-    """``status`` is FIXED, STILL FAILING or ERROR; ``output`` the end of what the script printed.
+    """``status`` is FIXED, STILL FAILING or ERROR; ``output`` is the end of the script's output.
 
-    ``cause`` says in a few words, the same for all that end so, why it is not STILL FAILING.
+    ``cause`` is why it is not STILL FAILING, in a few words that are equal for equal causes.
     """
 
     status: str
@@ -50,11 +50,11 @@ def replay(
 ) -> ReplayOutcome:
     """Run ``folder/repro.py`` in a fresh process with a kernel cache of its own; ``seconds`` is wall time.
 
-    It is shut in where the program is ``untrusted``; None leaves that to what the folder says.
+    An ``untrusted`` program runs in a sandbox; with None, the folder decides.
     Raises SandboxUnavailable.
     """
-    shut_in = is_untrusted(folder) if untrusted is None else untrusted
-    return run_script(folder / "repro.py", python, seconds, environment, [folder.resolve()] if shut_in else None)
+    is_sandboxed = is_untrusted(folder) if untrusted is None else untrusted
+    return run_script(folder / "repro.py", python, seconds, environment, [folder.resolve()] if is_sandboxed else None)
 
 
 def run_script(
@@ -62,13 +62,13 @@ def run_script(
     python: str = sys.executable,
     seconds: float = REPLAY_SECONDS,
     environment: Mapping[str, str] | None = None,
-    shut_in: Sequence[Path] | None = None,
+    sandbox_paths: Sequence[Path] | None = None,
 ) -> ReplayOutcome:
     """Run a script that exits with 1 while a defect is there and with 0 once it is fixed; see ``run_fresh``.
 
-    One that crashes after its eager run has shown that something is wrong, whatever it was written for.
+    A script that crashes after its eager run counts as still failing, whatever its defect was.
     """
-    ended = run_fresh([python, str(script.resolve())], seconds, environment, shut_in)
+    ended = run_fresh([python, str(script.resolve())], seconds, environment, sandbox_paths)
     output = ended.output[-4000:]
     if ended.status is None and ended.output:
         return ReplayOutcome(ERROR, output, "the sandbox ended its script")
@@ -84,7 +84,7 @@ def run_script(
 
 
 def _why(ended: ProcessResult) -> str:
-    """How a script ended that broke down."""
+    """Why a script failed in an unexpected way."""
     assert ended.status is not None
     if ended.status < 0:
         return f"its script is killed by {signal.Signals(-ended.status).name}"
@@ -95,16 +95,16 @@ def _why(ended: ProcessResult) -> str:
 
 
 def torch_versions(python: str) -> str:
-    """What ``torch.utils.collect_env`` says of ``python``: its report for bug reports; empty where it says nothing."""
+    """The report of ``torch.utils.collect_env`` in ``python``; empty where it fails."""
     ended = run_fresh([python, "-m", "torch.utils.collect_env"], COLLECT_SECONDS)
-    _, found, report = ended.output.partition("PyTorch version:")
-    return (found + report).strip()
+    _, separator, report = ended.output.partition("PyTorch version:")
+    return (separator + report).strip()
 
 
 def _broke_down(script: Path, output: str) -> bool:
-    """Whether an exception left the script, for which Python exits with 1 too: no ``try`` of the module held it.
+    """Whether an uncaught exception ended the script, for which Python exits with 1 as well.
 
-    A script that has caught one prints it, with its traceback perhaps, and then what was compiled.
+    A script that catches one may print its traceback; its line is inside a ``try`` then, or compiled output follows.
     """
     lines = {int(line) for line in re.findall(_LEFT_AT.format(name=re.escape(script.name)), output)}
     held = {

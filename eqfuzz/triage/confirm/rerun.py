@@ -1,4 +1,4 @@
-"""One program of a finding judged again: what each configuration shows, whatever becomes of the process."""
+"""Reruns of one program of a finding: a verdict for each configuration, also if the process dies."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from eqfuzz.run.processes.pool import Pool
 
 @dataclasses.dataclass(frozen=True)
 class Rerun:
-    """``shown`` has the verdicts by configuration; a process that died told of the one that it was in, and no more.
+    """``shown`` has the verdicts by configuration; a process that died has one for the configuration it ran at last.
 
-    ``rederived`` is the program that was judged, as the child told it, where it was made again from its derivation.
-    ``error`` says why eqfuzz could not judge it, where that is so.
+    ``rederived`` is the judged program, where the child derived it again. ``error`` is why no verdict exists, or empty.
     """
 
     shown: dict[str, Verdict]
@@ -27,23 +26,23 @@ class Rerun:
 
 def trial(pool: Pool, job: CompareJob) -> Rerun:
     """Run ``job``. Raises RunnerFailed."""
-    shown: dict[str, Verdict] = {}
+    verdicts: dict[str, Verdict] = {}
     stage: StageEntered | None = None
     rederived: VariantRecord | None = None
     error = ""
     for event in pool.stream(job):
         match event:
             case CellReport() if event.config:
-                shown[event.config] = event.verdict
+                verdicts[event.config] = event.verdict
             case VariantRederived():
                 rederived = event.variant
             case StageEntered():
                 stage = event
             case ChildExit() if event.reason in DEATHS and stage is not None and stage.stage == "compile":
                 words = death_in_words("compile", event.reason, event.detail)
-                shown[stage.config] = Verdict(DEATHS[event.reason], words)
+                verdicts[stage.config] = Verdict(DEATHS[event.reason], words)
             case ChildExit() if event.reason == "error":
                 error = event.detail
             case _:
                 pass
-    return Rerun(shown, rederived, error)
+    return Rerun(verdicts, rederived, error)

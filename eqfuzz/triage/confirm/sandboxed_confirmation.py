@@ -1,6 +1,6 @@
-"""An untrusted finding judged from outside: its program runs in sandboxes, and says nothing but what it computed.
+"""Confirmation of untrusted findings: values of two sandboxes are compared by this process.
 
-The reproducer's own word does not count there: the program that it holds could end it with the status of a defect.
+The exit status of the reproducer is no proof there: the program in it could exit with the status of a defect.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _SECONDS = 600.0
 _REACHED_THE_END = 42
 
 
-def shows_outside(
+def differ_in_sandboxes(
     finding: Finding, config: Config, described: SourceDescription, preload: Path | None, environment: Mapping[str, str]
 ) -> bool:
-    """Whether eager and compiled, each run in its own sandbox, differ as in the finding. Raises SandboxUnavailable."""
-    with tempfile.TemporaryDirectory(prefix="eqfuzz-outside-") as name:
+    """Whether eager and compiled, each in its own sandbox, differ as in the finding. Raises SandboxUnavailable."""
+    with tempfile.TemporaryDirectory(prefix="eqfuzz-sandboxed-") as name:
         folder = Path(name)
         if preload is not None:
             shutil.copyfile(preload, folder / "preload.py")
@@ -54,7 +54,7 @@ def shows_outside(
             script.write_text(write_saving_script(*about, compiled=compiled), encoding="utf-8")
             ended = _run([str(script)], _SECONDS, folder, environment)
             if compiled and ended.crashed:
-                return True  # eager came through
+                return True  # eager completed
             try:
                 sides.append(SavedValue.read(ended.saved))
             except NotSaved:
@@ -64,7 +64,7 @@ def shows_outside(
 
 def _run(arguments: list[str], seconds: float, folder: Path, environment: Mapping[str, str]) -> ProcessResult:
     variables = {**environment, "PYTHONPATH": str(Path(eqfuzz.__file__).parents[1])}
-    return run_fresh([sys.executable, *arguments], seconds, variables, shut_in=[folder])
+    return run_fresh([sys.executable, *arguments], seconds, variables, sandbox_paths=[folder])
 
 
 def _differ(finding: Finding, eager: SavedValue, compiled: SavedValue) -> bool:

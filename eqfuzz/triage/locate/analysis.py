@@ -1,4 +1,4 @@
-"""A confirmed finding looked into: other inputs, its operators alone, other backends, its place in the compiler."""
+"""Analysis of confirmed findings: other inputs, single operators, other backends, the faulty component."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from eqfuzz.triage.findings.stage import LADDER, Ablation
 from eqfuzz.triage.locate.fault_locator import FaultLocator
 
 FURTHER_DRAWS = 2
-"""Draws of the inputs beside the run's own on which a finding is judged again."""
+"""How many further draws of the inputs a finding is judged on."""
 
 
 class FindingAnalyser:
-    """Finds out what a finding's checks ask for and is not known of it yet; each look is a child's."""
+    """Runs the analyses that a finding's checks request and that it lacks, each in a child."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._placing = FaultLocator(pool)
 
     def look(self, finding: Finding) -> Finding:
-        """The finding with all that is found out. Raises RunnerFailed."""
+        """The finding with the results. Raises RunnerFailed."""
         checks = finding.environment.checks
         if "audit" in checks and not finding.suspects:
             finding = dataclasses.replace(finding, suspects=self.suspects(finding))
@@ -40,7 +40,7 @@ class FindingAnalyser:
         return finding
 
     def suspects(self, finding: Finding) -> tuple[str, ...]:
-        """The operators that are wrong by themselves, in words; none where the audit did not come through."""
+        """The operators that are wrong by themselves, in words; none where the audit did not complete."""
         inductors = finding.device == "cpu" and config_of(finding).backend == "inductor"
         if not finding.verdict.is_about_values or not inductors:
             return ()
@@ -50,22 +50,22 @@ class FindingAnalyser:
         return tuple(suspect.in_words() for suspect in audited.audit.suspects)
 
     def _further_draws(self, finding: Finding) -> int:
-        """On how many other draws of the inputs the finding's program shows the same, on the stock path."""
+        """On how many further draws of the inputs the finding reproduces, on the stock path."""
         job = job_about(CompareJob, finding)
         jobs = [dataclasses.replace(job, seed=job.seed + further) for further in range(1, 1 + FURTHER_DRAWS)]
-        shown = [trial(self._pool, drawn).shown.get(finding.config) for drawn in jobs]
-        return sum(verdict is not None and verdict.kind is finding.verdict.kind for verdict in shown)
+        verdicts = [trial(self._pool, drawn).shown.get(finding.config) for drawn in jobs]
+        return sum(verdict is not None and verdict.kind is finding.verdict.kind for verdict in verdicts)
 
     def _with_one_thread(self, finding: Finding) -> str:
         """The kind of verdict that the finding's calls get with one thread."""
         config = config_of(finding).with_one_thread()
-        shown = trial(self._pool, dataclasses.replace(job_about(CompareJob, finding), configs=(config,))).shown
-        return str(shown[config.name].kind) if config.name in shown else "not judged"
+        verdicts = trial(self._pool, dataclasses.replace(job_about(CompareJob, finding), configs=(config,))).shown
+        return str(verdicts[config.name].kind) if config.name in verdicts else "not judged"
 
     def _ablation(self, finding: Finding) -> Ablation:
-        """What the backends before the finding's own show on its calls."""
+        """The verdicts of the backends below the finding's own on its calls."""
         config = config_of(finding)
         below = LADDER[: LADDER.index(config.backend)] if config.backend in LADDER else LADDER
         job = dataclasses.replace(job_about(CompareJob, finding), configs=tuple(config.on(name) for name in below))
-        shown = trial(self._pool, job).shown if below else {}
-        return Ablation(str(finding.verdict.kind), config.backend, {k: str(v.kind) for k, v in shown.items()})
+        verdicts = trial(self._pool, job).shown if below else {}
+        return Ablation(str(finding.verdict.kind), config.backend, {k: str(v.kind) for k, v in verdicts.items()})

@@ -1,8 +1,8 @@
-"""Run by path, in the Python whose torch is to blame: ``bisecting_script.py REPRO WAY [PRELOAD]``.
+"""Script for the Python whose torch is at fault: ``bisecting_script.py REPRO WAY [PRELOAD]``.
 
-Runs the reproducer again and again under torch's own bisector, in this process or, where WAY is ``outside``, each time
-in a new one. Prints what that says as the last line, in JSON: ``backend``, ``subsystem``, ``number`` and ``detail``, or
-``{}`` where no backend shows it. Needs torch only.
+Runs the reproducer repeatedly under torch's bisector: in this process or, where WAY is ``outside``, each time in a new
+one. Prints the result as the last line, in JSON: ``backend``, ``subsystem``, ``number`` and ``detail``, or ``{}`` where
+no backend is at fault. Needs torch only.
 """
 
 import ast
@@ -22,13 +22,13 @@ NAMES = {"backend": "backend", "subsystem": "subsystem", "number": "bisect_numbe
 
 
 def main(script, way, preload=""):
-    told = io.StringIO()
-    with contextlib.redirect_stdout(told):
-        found = outside(script, told) if way == "outside" else inside(script, preload)
-    sys.stdout.write(json.dumps({name: found[theirs] for name, theirs in NAMES.items()} if found else {}) + "\n")
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        result = in_subprocesses(script, output) if way == "outside" else in_this_process(script, preload)
+    sys.stdout.write(json.dumps({name: result[theirs] for name, theirs in NAMES.items()} if result else {}) + "\n")
 
 
-def inside(script, preload):
+def in_this_process(script, preload):
     torch.set_num_threads(1)
     torch._inductor.config.fx_graph_cache = False  # it does not know what the bisector disables
     torch._functorch.config.enable_autograd_cache = False
@@ -45,15 +45,15 @@ def inside(script, preload):
             return not end.code
         return True
 
-    found = compiler_bisector.CompilerBisector.do_bisect(is_right)
-    return vars(found) if found is not None else None
+    result = compiler_bisector.CompilerBisector.do_bisect(is_right)
+    return vars(result) if result is not None else None
 
 
-def outside(script, told):
+def in_subprocesses(script, output):
     sys.argv = ["compiler_bisector", "run", sys.executable, script]
     with contextlib.suppress(SystemExit):
         compiler_bisector.command_line_usage()
-    for line in told.getvalue().splitlines():
+    for line in output.getvalue().splitlines():
         if "BisectionResult(" in line:
             call = ast.parse(line[line.index("BisectionResult(") :], mode="eval").body
             return {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}

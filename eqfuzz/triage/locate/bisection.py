@@ -1,4 +1,4 @@
-"""The pass, the decomposition or the lowering that a finding comes from, as torch's own bisector tells it."""
+"""``eqfuzz blame``: finds the faulty pass, decomposition or lowering with torch's bisector."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _SCRIPT = Path(__file__).with_name("bisecting_script.py")
 
 
 class NotBlamed(Exception):
-    """The bisector came to no end; ``str()`` says why in one line."""
+    """The bisector has no result; ``str()`` is one line."""
 
 
 def bisect(folder: Path, finding: Finding, python: str = sys.executable, seconds: float = BISECTION_SECONDS) -> Blame:
     """Bisect ``folder/repro.py`` in a fresh process.
 
-    Takes 15 to 30 compiles; a finding that ends the process takes as many processes. What of a pass does it is not
-    asked again: it is as the finding has it, where the pass is the same. Raises NotBlamed and SandboxUnavailable.
+    Takes 15 to 30 compiles; a finding that ends the process takes as many processes. The faulty part of a pass is taken
+    from the finding where the pass is the same. Raises NotBlamed and SandboxUnavailable.
     """
     outside = finding.verdict.kind in WATCHED
     with tempfile.TemporaryDirectory(prefix="eqfuzz-blame-") as place:
@@ -37,20 +37,22 @@ def bisect(folder: Path, finding: Finding, python: str = sys.executable, seconds
         arguments = [str(script), "outside" if outside else "inside"]
         if outside and preload is not None:
             shutil.copyfile(preload, script.with_name("preload.py"))
-        elif preload is not None:  # planted once: not again by each run of the script, which does not see it here
+        elif preload is not None:  # executed once, not by each run of the script, which has no preload here
             arguments.append(str(preload))
-        shut_in = [Path(place), *([preload] if preload is not None else [])] if finding.original.untrusted else None
-        ended = run_fresh([python, str(_SCRIPT), *arguments], seconds, shut_in=shut_in)
+        sandbox_paths = (
+            [Path(place), *([preload] if preload is not None else [])] if finding.original.untrusted else None
+        )
+        ended = run_fresh([python, str(_SCRIPT), *arguments], seconds, sandbox_paths=sandbox_paths)
     if ended.status is None:
         raise NotBlamed(f"the bisector did not end within {seconds:g} s")
-    lines = ended.output.strip().splitlines() or ["it said nothing"]
-    found = [line for line in lines if line.startswith("{")]
-    if ended.status != 0 or not found:
+    lines = ended.output.strip().splitlines() or ["no output"]
+    results = [line for line in lines if line.startswith("{")]
+    if ended.status != 0 or not results:
         raise NotBlamed(f"the bisector failed: {lines[-1]}")
-    told = json.loads(found[-1])
-    if not told:
+    result = json.loads(results[-1])
+    if not result:
         raise NotBlamed("no backend shows it when it is compiled again")
-    blame, known = Blame(**{name: value for name, value in told.items() if value is not None}), finding.blame
-    if known is not None and blame.is_about_component_of(known):
-        return dataclasses.replace(blame, change=known.change)
+    blame, previous = Blame(**{name: value for name, value in result.items() if value is not None}), finding.blame
+    if previous is not None and blame.is_about_component_of(previous):
+        return dataclasses.replace(blame, change=previous.change)
     return blame

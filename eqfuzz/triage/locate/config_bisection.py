@@ -1,4 +1,4 @@
-"""``eqfuzz config bisect``: the fewest configuration values that turn a finding on, or off."""
+"""``eqfuzz config bisect``: the fewest option values that turn a finding on or off."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Attempts:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigTrial:
-    """These values were tried together: ``kind`` is what they show, ``holds`` whether that is what was looked for."""
+    """One set of values was run: ``kind`` is its kind of verdict, ``holds`` whether that is the wanted one."""
 
     values: tuple[OptionValue, ...]
     kind: str
@@ -52,7 +52,7 @@ class ConfigTrial:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigBisection:
-    """None of ``values`` can be left out; ``of`` counts those that the search began with, ``kind`` is what is shown."""
+    """A minimal set of ``values`` out of ``of`` values, and the ``kind`` of verdict with them."""
 
     id: str
     turns: Literal["on", "off"]
@@ -62,22 +62,22 @@ class ConfigBisection:
 
 
 class NotBisected(Exception):
-    """There is no answer; ``str()`` says in one line why."""
+    """There is no result; ``str()`` is one line."""
 
 
 def bisect(
     finding: Finding, folder: Path, out: Path, attempts: Attempts, report: Callable[[ConfigTrial], None]
 ) -> ConfigBisection:
-    """The values that turn it on, of those it was found under; where stock settings show it, values that turn it off.
+    """The values of its configuration that turn a finding on; values that turn it off if stock settings have it.
 
-    ``folder`` is the finding's own. All is judged on torch's stock path, each subset in a process of its own. Raises
+    ``folder`` is the finding's. Each set of values is judged on torch's stock path, in a process of its own. Raises
     NotBisected and RunnerFailed.
     """
     environment = Environment(out.resolve(), preload_in(folder))
     config, job = config_of(finding), job_about(CompareJob, finding)
     with pool_for(finding, environment) as pool:
         search = _Search(pool, job, finding, config, report)
-        if search.shows_it(()):
+        if search.reproduces(()):
             return _off(search, attempts)
         return _on(search)
 
@@ -95,12 +95,12 @@ class _Search:
         self._config = config
         self._report = report
 
-    def shows_it(self, values: tuple[OptionValue, ...]) -> bool:
-        """Whether they show what the finding shows."""
+    def reproduces(self, values: tuple[OptionValue, ...]) -> bool:
+        """Whether the finding reproduces with these values."""
         return self._try(values, lambda verdict: verdict.symptom == self.finding.verdict.symptom)
 
     def agrees(self, values: tuple[OptionValue, ...]) -> bool:
-        """Whether compiled equals eager with them."""
+        """Whether compiled agrees with eager with these values."""
         return self._try(values, lambda verdict: verdict.kind is VerdictKind.AGREE)
 
     def _try(self, values: tuple[OptionValue, ...], wanted: Callable[[Verdict], bool]) -> bool:
@@ -117,10 +117,10 @@ class _Search:
 def _on(search: _Search) -> ConfigBisection:
     finding = search.finding
     if not search.values:
-        raise NotBisected("stock settings do not show it any more, and it was found under no others")
-    if not search.shows_it(search.values):
-        raise NotBisected("the values that it was found under do not show it any more")
-    left = ddmin(search.values, search.shows_it) if len(search.values) > 1 else search.values
+        raise NotBisected("it no longer reproduces with stock settings, and it was found with no others")
+    if not search.reproduces(search.values):
+        raise NotBisected("it no longer reproduces with the values that it was found with")
+    left = ddmin(search.values, search.reproduces) if len(search.values) > 1 else search.values
     return ConfigBisection(finding.id, "on", str(finding.verdict.kind), left, len(search.values))
 
 
@@ -130,7 +130,7 @@ def _off(search: _Search, attempts: Attempts) -> ConfigBisection:
         if search.agrees(values):
             left = ddmin(values, search.agrees) if len(values) > 1 else values
             return ConfigBisection(search.finding.id, "off", str(VerdictKind.AGREE), left, len(values))
-    tried = f"stock settings show it, and none of {attempts.count} random configurations agrees"
+    tried = f"it reproduces with stock settings, and none of {attempts.count} random configurations agrees"
     raise NotBisected(f"{tried}; try --attempts, --p, --seed or --only")
 
 

@@ -1,6 +1,6 @@
-"""Whether a missed guard is about where a value comes from or about what it is: the like of it from other places.
+"""Guard probe: whether a missing Dynamo guard depends on the value's source or only on its type.
 
-A number that is not guarded as an argument, as an attribute and as a global is one defect, not three.
+A number without a guard as an argument, as an attribute and as a global is one defect, not three.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ def inputs(rng):
 """
 
 _PROBES = {ARGUMENT: _ARGUMENT, ATTRIBUTE: _ATTRIBUTE, GLOBAL: _GLOBAL}
-"""A program for each place that a value may come from; its two branches differ everywhere."""
+"""A program for each source of a value; its two branches differ in every element."""
 
 _HIDING = ("", "the keys of a dictionary", "the length of a list")
-"""Changes that may come down to a number that no guard looks at."""
+"""Changes that may be caused by a number without a guard."""
 
 _KINDS: dict[type, tuple[str, str]] = {
     bool: ("a flag", "True"),
@@ -72,11 +72,10 @@ _KINDS: dict[type, tuple[str, str]] = {
 
 
 def unguarded(finding: Finding, pool: Pool) -> str:
-    """``a number, wherever it is from``, where no guard looks at the like of what the finding's call changed.
+    """``a number, wherever it is from``, where such values have no guard from other sources either.
 
-    Empty where one does, or where the finding is not of a later call of code that was compiled before. Where it is not
-    told what changed (the program does it itself, or takes a number out of a tensor) numbers are tried.
-    Raises RunnerFailed.
+    Empty where they have one, and where the finding is on the first call. Numbers are probed where the label of the
+    call does not say what changed: the program changes it, or takes a number from a tensor. Raises RunnerFailed.
     """
     verdict, stage = finding.verdict, finding.stage
     source, value = changed_by(verdict), changed_to(verdict)
@@ -84,7 +83,7 @@ def unguarded(finding: Finding, pool: Pool) -> str:
     if finding.call == 0 or not (of_dynamo or (stage == STAGES["aot_eager"] and source in _PROBES)):
         return ""
     tried = [type(value)] if type(value) in _KINDS else [int, float]
-    for kind, old in (_KINDS[known] for known in tried):
+    for kind, old in (_KINDS[kind_of_value] for kind_of_value in tried):
         missed = sum(_is_missed(other, old, finding, pool) for other in _PROBES if other != source)
         if missed >= (1 if source in _PROBES else 2):
             return f"{kind}, wherever it is from"
@@ -103,5 +102,5 @@ def _is_missed(source: str, old: str, finding: Finding, pool: Pool) -> bool:
         input_sets=1,
         calls=0,
     )
-    shown = trial(pool, probe).shown.get(config.name)
-    return shown is not None and shown.is_finding and changed_by(shown) == source
+    verdict = trial(pool, probe).shown.get(config.name)
+    return verdict is not None and verdict.is_finding and changed_by(verdict) == source

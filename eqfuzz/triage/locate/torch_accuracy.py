@@ -1,4 +1,4 @@
-"""What PyTorch's own accuracy checks say of a finding."""
+"""Results of PyTorch's own accuracy checks on a finding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eqfuzz.triage.findings.folder import preload_in
 
 
 def own_checks(finding: Finding, folder: Path, out: Path) -> dict[str, dict[str, bool]]:
-    """Whether ``same`` and ``assert_close`` pass, by path; nothing where the child came to no end.
+    """Whether ``same`` and ``assert_close`` pass, by path; empty where the child did not complete.
 
     Raises RunnerFailed.
     """

@@ -50,7 +50,7 @@ def test_what_of_the_pass_does_it_is_known_already(folder, tmp_path, detail, cha
     [
         ("echo '{}'", "no backend"),
         ("echo boom; exit 1", "boom"),
-        ("exit 0", "said nothing"),
+        ("exit 0", "no output"),
         ("sleep 20", "did not end within 1 s"),
     ],
 )

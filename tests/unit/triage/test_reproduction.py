@@ -91,7 +91,7 @@ def test_no_script_is_an_error(tmp_path):
         (SourceDescription("import os\nreturn (os.sep,), {}", None, True), "policy"),
         (SourceDescription("return (types.FunctionType(1, {}),), {}", None, True), "policy"),
         (SourceDescription("return (collections._sys.modules,), {}", None, True), "policy"),
-        (SourceDescription("return (", None, True), "no Python"),
+        (SourceDescription("return (", None, True), "not Python"),
         (SourceDescription(CALLS, "__import__('os').system('true')", True), "policy"),
         (SourceDescription(CALLS, None, True, (("", "open('x')", ""),)), "policy"),
     ],
