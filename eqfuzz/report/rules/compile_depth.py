@@ -73,12 +73,12 @@ def page_of(levels: Mapping[str, str | None], unmeasured: Mapping[str, str], pro
     """The page of the documentation, from what ``survival.json`` holds."""
     words = [level.word for level in CompileStage]
     lines = [
-        "# How far the rules get",
+        "# Compile depth of the rules",
         "",
-        "A rewritten program exercises the compiler up to the stage at which it becomes the same as the original. For",
-        "every rule both sides of its examples were compiled, and the stages compared; the level is the last one that",
-        "differs, on the operands that get furthest. Names, common subexpressions, dead code and the order of inputs",
-        "do not count as differences. Random strategies draw rules that get far more often.",
+        "The compile depth of a rule is the last stage of the compiler at which its two sides differ: later stages",
+        "cannot distinguish the rewritten program from the original. Both sides of the rule's examples were compiled",
+        "and their stages compared, on the operands that reach deepest. Names, common subexpressions, dead code and",
+        "the order of inputs do not count as differences. Random strategies prefer deep rules.",
         "",
         f"Measured with `{provenance['command']}`, torch {provenance['torch']} on the CPU, {provenance['date']}.",
         "",

@@ -1,4 +1,4 @@
-"""How far rules get: the last stage of the compiler at which a rewritten program still differs from the original.
+"""Compile depth of rules: the last stage of the compiler at which a rewritten program differs from the original.
 
 The levels are measured (``eqfuzz rules survival``) and kept beside the rules, in ``survival.json``.
 """
