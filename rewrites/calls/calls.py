@@ -38,7 +38,7 @@ def program(x, y):
 """
 
 
-def _function(call: cst.Call, ctx: RewriteContext) -> str:
+def callee_text(call: cst.Call, ctx: RewriteContext) -> str:
     """The callee, which is a dotted name: looking it up has no side effects."""
     ctx.tensors(call)
     require_ordinary(ctx)
@@ -48,7 +48,7 @@ def _function(call: cst.Call, ctx: RewriteContext) -> str:
     return ctx.text(call.func)
 
 
-def _arguments(call: cst.Call, ctx: RewriteContext) -> tuple[list[str], dict[str, str]]:
+def argument_texts(call: cst.Call, ctx: RewriteContext) -> tuple[list[str], dict[str, str]]:
     """The text of positional arguments and of those by keyword."""
     positional: list[str] = []
     keywords: dict[str, str] = {}
@@ -65,73 +65,73 @@ def _arguments(call: cst.Call, ctx: RewriteContext) -> tuple[list[str], dict[str
     return positional, keywords
 
 
-def _joined(positional: list[str], keywords: dict[str, str]) -> str:
+def join_arguments(positional: list[str], keywords: dict[str, str]) -> str:
     return ", ".join([*positional, *(f"{name}={text}" for name, text in keywords.items())])
 
 
 @rule(exact="bitwise", where=REAL, example=[SUM, KEYWORDS])
 def partial_application(call: cst.Call, ctx: RewriteContext):
     """The first argument, or all arguments by keyword, are bound by ``functools.partial``."""
-    function = _function(call, ctx)
-    positional, keywords = _arguments(call, ctx)
+    function = callee_text(call, ctx)
+    positional, keywords = argument_texts(call, ctx)
     if not positional:
         skip("the call has no positional argument")
     partial = ctx.path("functools.partial")
-    yield f"{partial}({function}, {positional[0]})({_joined(positional[1:], keywords)})"
+    yield f"{partial}({function}, {positional[0]})({join_arguments(positional[1:], keywords)})"
     if keywords and all(is_pure(a.value) for a in call.args):
-        yield f"{partial}({_joined([function], keywords)})({_joined(positional, {})})"
+        yield f"{partial}({join_arguments([function], keywords)})({join_arguments(positional, {})})"
 
 
 @rule(exact="bitwise", where=REAL, example=[SUM, KEYWORDS])
 def starred_arguments(call: cst.Call, ctx: RewriteContext):
     """Positional arguments are passed as a starred tuple or list."""
-    function = _function(call, ctx)
-    positional, keywords = _arguments(call, ctx)
+    function = callee_text(call, ctx)
+    positional, keywords = argument_texts(call, ctx)
     if not positional:
         skip("the call has no positional argument")
     items = ", ".join(positional)
-    yield f"{function}({_joined([f'*({items},)'], keywords)})"
+    yield f"{function}({join_arguments([f'*({items},)'], keywords)})"
     if len(positional) > 1:
         rest = ", ".join(positional[1:])
-        yield f"{function}({_joined([positional[0], f'*[{rest}]'], keywords)})"
+        yield f"{function}({join_arguments([positional[0], f'*[{rest}]'], keywords)})"
 
 
 @rule(exact="bitwise", where=REAL, example=[SUM, METHOD])
 def starred_variable(call: cst.Call, ctx: RewriteContext):
     """Positional arguments are packed in a variable, and starred."""
-    function = _function(call, ctx)
-    positional, keywords = _arguments(call, ctx)
+    function = callee_text(call, ctx)
+    positional, keywords = argument_texts(call, ctx)
     if not positional or (dotted(call.func) or "").startswith("self."):
         skip("the call has no positional argument, or is a call of a submodule")
     require_first(ctx, call)
     name = ctx.new_name("args")
-    yield f"{function}({_joined([f'*{name}'], keywords)})", ctx.ahead(f"{name} = ({', '.join(positional)},)")
+    yield f"{function}({join_arguments([f'*{name}'], keywords)})", ctx.ahead(f"{name} = ({', '.join(positional)},)")
 
 
 @rule(exact="bitwise", where=REAL, example=KEYWORDS)
 def keyword_dict(call: cst.Call, ctx: RewriteContext):
     """Arguments by keyword are passed as a dict."""
-    function = _function(call, ctx)
-    positional, keywords = _arguments(call, ctx)
+    function = callee_text(call, ctx)
+    positional, keywords = argument_texts(call, ctx)
     if not keywords:
         skip("the call has no keyword argument")
     display = "{" + ", ".join(f'"{k}": {v}' for k, v in keywords.items()) + "}"
-    yield f"{function}({_joined([*positional, f'**{display}'], {})})"
-    dictionary = f"{ctx.builtin('dict')}({_joined([], keywords)})"
-    yield f"{function}({_joined([*positional, f'**{dictionary}'], {})})"
+    yield f"{function}({join_arguments([*positional, f'**{display}'], {})})"
+    dictionary = f"{ctx.builtin('dict')}({join_arguments([], keywords)})"
+    yield f"{function}({join_arguments([*positional, f'**{dictionary}'], {})})"
     if all(constant(a.value) is not None for a in call.args if a.keyword is not None):
         name = ctx.new_name("kwargs")
-        yield f"{function}({_joined([*positional, f'**{name}'], {})})", ctx.ahead(f"{name} = {dictionary}")
+        yield f"{function}({join_arguments([*positional, f'**{name}'], {})})", ctx.ahead(f"{name} = {dictionary}")
 
 
 @rule(exact="bitwise", where=REAL, example=[SUM, METHOD])
 def function_by_name(call: cst.Call, ctx: RewriteContext):
     """The function is looked up with ``getattr``."""
-    _function(call, ctx)
+    callee_text(call, ctx)
     if not isinstance(call.func, cst.Attribute):
         skip("the callee is not an attribute")
     base, name = ctx.text(call.func.value), call.func.attr.value
-    arguments = _joined(*_arguments(call, ctx))
+    arguments = join_arguments(*argument_texts(call, ctx))
     yield f'{ctx.builtin("getattr")}({base}, "{name}")({arguments})'
     if len(name) > 1:
         yield f'{ctx.builtin("getattr")}({base}, "{name[:1]}" + "{name[1:]}")({arguments})'
@@ -145,10 +145,10 @@ def method_caller(call: cst.Call, ctx: RewriteContext):
     ctx.tensors(call)
     require_ordinary(ctx)
     ctx.tensors(call.func.value)
-    positional, keywords = _arguments(call, ctx)
+    positional, keywords = argument_texts(call, ctx)
     if any(not is_pure(a.value) for a in call.args) or not is_pure(call.func.value):
         skip("the arguments would be evaluated before the object")
-    arguments = _joined([f'"{call.func.attr.value}"', *positional], keywords)
+    arguments = join_arguments([f'"{call.func.attr.value}"', *positional], keywords)
     caller = f"{ctx.path('operator.methodcaller')}({arguments})"
     yield f"{caller}({require_one_text(ctx, call.func.value)})"
 
@@ -156,11 +156,11 @@ def method_caller(call: cst.Call, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=[SUM, CHOICE])
 def function_in_a_variable(call: cst.Call, ctx: RewriteContext):
     """A function of torch is bound to a variable, of the function or of the module, and called by that name."""
-    _function(call, ctx)
+    callee_text(call, ctx)
     path = ctx.resolved(call.func)
     if path is None or not path.startswith("torch."):
         skip("the callee is not a function of torch")
-    arguments = _joined(*_arguments(call, ctx))
+    arguments = join_arguments(*argument_texts(call, ctx))
     name = ctx.new_name("f")
     yield f"{name}({arguments})", ctx.ahead(f"{name} = {ctx.text(call.func)}")
     yield f"{name}({arguments})", ctx.define(f"{name} = {ctx.text(call.func)}")
@@ -169,23 +169,26 @@ def function_in_a_variable(call: cst.Call, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=[SUM, CHOICE])
 def imported_in_place(call: cst.Call, ctx: RewriteContext):
     """A function of torch is imported in the function that calls it."""
-    _function(call, ctx)
+    callee_text(call, ctx)
     path = ctx.resolved(call.func)
     module, _, function = (path or "").rpartition(".")
     if module not in ("torch", "torch.nn.functional", "torch.linalg", "torch.special", "torch.fft"):
         skip("the callee is not a function of a torch module")
     name = ctx.new_name("f")
-    yield f"{name}({_joined(*_arguments(call, ctx))})", ctx.ahead(f"from {module} import {function} as {name}")
+    yield (
+        f"{name}({join_arguments(*argument_texts(call, ctx))})",
+        ctx.ahead(f"from {module} import {function} as {name}"),
+    )
 
 
 @rule(exact="bitwise", where=REAL, example=[SUM, CHOICE])
 def dispatch_table(call: cst.Call, ctx: RewriteContext):
     """A function of torch is the value of a dict that stands in place or at module level."""
-    _function(call, ctx)
+    callee_text(call, ctx)
     path = ctx.resolved(call.func)
     if path is None or not path.startswith("torch."):
         skip("the callee is not a function of torch")
-    arguments, key = _joined(*_arguments(call, ctx)), path.rpartition(".")[2]
+    arguments, key = join_arguments(*argument_texts(call, ctx)), path.rpartition(".")[2]
     yield f'{{"{key}": {ctx.text(call.func)}}}["{key}"]({arguments})'
     name = ctx.new_name("TABLE")
     yield f'{name}["{key}"]({arguments})', ctx.define(f'{name} = {{"{key}": {ctx.text(call.func)}, "none": None}}')
@@ -194,7 +197,7 @@ def dispatch_table(call: cst.Call, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=KEYWORDS)
 def chained_list_argument(call: cst.Call, ctx: RewriteContext):
     """A list or tuple of tensors that a function of torch takes is chained out of its items."""
-    _function(call, ctx)
+    callee_text(call, ctx)
     path = ctx.resolved(call.func)
     first = call.args[0].value if call.args else None
     if path is None or not path.startswith("torch.") or not isinstance(first, (cst.List, cst.Tuple)):
@@ -253,13 +256,13 @@ def inlined_helper(call: cst.Call, ctx: RewriteContext):
         skip("the callee is not a plain name")
     ctx.facts(call)
     require_ordinary(ctx)
-    helper = _helper(call.func.value, ctx)
-    result = _result(helper, ctx)
-    given_texts = _bound(helper, call, result, ctx)
+    helper = definition_of(call.func.value, ctx)
+    result = returned_expression(helper, ctx)
+    given_texts = argument_for_each_parameter(helper, call, result, ctx)
     start, end = ctx.syntax.span(result)
     edits = [
         Edit((a - start, b - start), given_texts[name.value])
-        for name in _variables(result)
+        for name in variables_in(result)
         if name.value in given_texts
         for a, b in [ctx.syntax.span(name)]
     ]
@@ -269,7 +272,7 @@ def inlined_helper(call: cst.Call, ctx: RewriteContext):
     yield f"({text})"
 
 
-def _helper(name: str, ctx: RewriteContext) -> cst.FunctionDef:
+def definition_of(name: str, ctx: RewriteContext) -> cst.FunctionDef:
     """The one definition of ``name`` in the program, at module level and never bound otherwise."""
     if name in ctx.locals or name in ctx.syntax.imports or name in shared_names(ctx):
         skip(f"{name} is not only a function at module level")
@@ -288,7 +291,7 @@ def _helper(name: str, ctx: RewriteContext) -> cst.FunctionDef:
     return helpers[0]
 
 
-def _result(helper: cst.FunctionDef, ctx: RewriteContext) -> cst.BaseExpression:
+def returned_expression(helper: cst.FunctionDef, ctx: RewriteContext) -> cst.BaseExpression:
     """What ``helper`` returns, when that is all that it does and the same text means the same at the call."""
     body = [
         small
@@ -310,7 +313,7 @@ def _result(helper: cst.FunctionDef, ctx: RewriteContext) -> cst.BaseExpression:
     return result
 
 
-def _variables(result: cst.BaseExpression) -> list[cst.Name]:
+def variables_in(result: cst.BaseExpression) -> list[cst.Name]:
     """The names that stand for variables in an expression; attributes and keywords do not."""
     reads: list[cst.Name] = []
     pending: list[cst.CSTNode] = [result]
@@ -323,7 +326,9 @@ def _variables(result: cst.BaseExpression) -> list[cst.Name]:
     return reads
 
 
-def _bound(helper: cst.FunctionDef, call: cst.Call, result: cst.BaseExpression, ctx: RewriteContext) -> dict[str, str]:
+def argument_for_each_parameter(
+    helper: cst.FunctionDef, call: cst.Call, result: cst.BaseExpression, ctx: RewriteContext
+) -> dict[str, str]:
     """The text that stands for each parameter; Skip where evaluating it in place would differ."""
     p = helper.params
     if p.kwonly_params or p.posonly_params or isinstance(p.star_arg, cst.Param) or p.star_kwarg:
@@ -339,7 +344,7 @@ def _bound(helper: cst.FunctionDef, call: cst.Call, result: cst.BaseExpression, 
             if param.default is None or constant(param.default) is None:
                 skip(f"the default of {param.name.value} is not a constant")
             values[param.name.value] = param.default
-    used = [n.value for n in _variables(result)]
+    used = [n.value for n in variables_in(result)]
     if outside := sorted((set(used) - set(names)) & ctx.locals):
         skip(f"{outside[0]} means something else at the call")
     changing = shared_names(ctx)
@@ -354,10 +359,10 @@ def _bound(helper: cst.FunctionDef, call: cst.Call, result: cst.BaseExpression, 
                 skip(f"{name} is used several times, and its argument is not a name")
     if not calm:
         require_calm(ctx, result)
-    return {name: _bracketed(ctx, value) for name, value in values.items()}
+    return {name: parenthesised(ctx, value) for name, value in values.items()}
 
 
-def _bracketed(ctx: RewriteContext, value: cst.BaseExpression) -> str:
+def parenthesised(ctx: RewriteContext, value: cst.BaseExpression) -> str:
     text = require_one_text(ctx, value)
     plain = (cst.Name, cst.Call, cst.Subscript, cst.Attribute, cst.List, cst.SimpleString)
     bare = isinstance(value, plain)

@@ -78,10 +78,10 @@ def by_keyword(call: cst.Call, ctx: RewriteContext):
     for count in sorted({1, len(by_position)}):
         positional_count = len(by_position) - count
         texts = [a.text(ctx) if i < positional_count else f"{a.name}={a.text(ctx)}" for i, a in enumerate(passed)]
-        yield _called(call, bound, texts, ctx)
+        yield call_text(call, bound, texts, ctx)
 
 
-def _called(call: cst.Call, bound: BoundCall, texts: Sequence[str], ctx: RewriteContext) -> str:
+def call_text(call: cst.Call, bound: BoundCall, texts: Sequence[str], ctx: RewriteContext) -> str:
     """The call with ``texts`` for all arguments but the one that leads."""
     lead = [bound.leading.text(ctx)] if bound.leading is not None and not bound.is_method_call else []
     return f"{ctx.text(call.func)}({', '.join([*lead, *texts])})"
@@ -106,7 +106,7 @@ def by_position(call: cst.Call, ctx: RewriteContext):
     if count <= len(passed) - len(bound.keywords):
         skip("no keyword argument follows the positional ones")
     texts = [a.text(ctx) if i < count else f"{a.name}={a.text(ctx)}" for i, a in enumerate(arguments)]
-    yield _called(call, bound, texts, ctx)
+    yield call_text(call, bound, texts, ctx)
 
 
 @rule(exact="bitwise", example=examples("function"))
@@ -174,13 +174,13 @@ def called_as_overload(call: cst.Call, ctx: RewriteContext):
     signature = bound.signature
     if signature.returns != ("Tensor",):
         return  # a named tuple becomes a plain one
-    arguments = [_as_list(a, ctx) for a in bound.reordered(ctx)]
+    arguments = [list_text(a, ctx) for a in bound.reordered(ctx)]
     callee = ctx.path(f"{OVERLOADS}.{signature.overload}")
     own = "self" if signature.receiver else ""
     yield f"{callee}({bound.passed(ctx, arguments, signature.positional, own=own)})"
 
 
-def _as_list(argument: Argument, ctx: RewriteContext) -> Argument:
+def list_text(argument: Argument, ctx: RewriteContext) -> Argument:
     """A number that stands for a list of a known length as that list, which is what an overload takes."""
     length = argument.parameter.type.removeprefix("int[").rstrip("]?")
     if not argument.parameter.type.startswith("int[") or argument.packed or not length:
@@ -201,7 +201,7 @@ def in_place_on_a_copy(call: cst.Call, ctx: RewriteContext):
     bound = bound_at(call, ctx)
     if bound is None:
         return
-    receiver, name = _written_first(bound, ctx)
+    receiver, name = written_operand(bound, ctx)
     if receiver is None:
         return
     require_copy_layout(ctx, receiver, call)
@@ -223,7 +223,7 @@ def _require_same_history(ctx: RewriteContext, bound: BoundCall, call: cst.Call)
         skip("autograd follows an operand and not the result")
 
 
-def _written_first(bound: BoundCall, ctx: RewriteContext) -> tuple[cst.BaseExpression | None, str]:
+def written_operand(bound: BoundCall, ctx: RewriteContext) -> tuple[cst.BaseExpression | None, str]:
     """The first operand and the method that writes into it; None where there is no such method."""
     in_place = bound.operator.in_place
     first = bound.arguments[0] if bound.arguments else None
@@ -262,7 +262,9 @@ def into_out(call: cst.Call, ctx: RewriteContext):
     require_not_complex(results)
     arguments = bound.passed(ctx, bound.reordered(ctx), signature.positional)
     function = ctx.path(path)
-    for room in dict.fromkeys(_rooms(ctx, [n for n in tensors if isinstance(n, (cst.Name, cst.Attribute))], results)):
+    for room in dict.fromkeys(
+        allocate_outputs(ctx, [n for n in tensors if isinstance(n, (cst.Name, cst.Attribute))], results)
+    ):
         yield f"{function}({arguments}, out={room})"
 
 
@@ -275,7 +277,9 @@ def _tensors_in(argument: Argument, ctx: RewriteContext) -> list[cst.BaseExpress
     return [argument.node] if kind.startswith("Tensor") and is_tensor(ctx, argument.node) else []
 
 
-def _rooms(ctx: RewriteContext, operands: Sequence[cst.BaseExpression], results: Sequence[Fact]) -> Iterator[str]:
+def allocate_outputs(
+    ctx: RewriteContext, operands: Sequence[cst.BaseExpression], results: Sequence[Fact]
+) -> Iterator[str]:
     """New tensors that have the type, shape and strides of the result at every visit."""
     if not operands:
         skip("no operand is a name from which the output can be allocated")
@@ -300,7 +304,7 @@ def in_place_on_a_temporary(call: cst.Call, ctx: RewriteContext):
     bound = bound_at(call, ctx)
     if bound is None:
         return
-    receiver, name = _written_first(bound, ctx)
+    receiver, name = written_operand(bound, ctx)
     if receiver is None or not isinstance(receiver, cst.BinaryOperation):
         return
     if not isinstance(receiver.operator, (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)):

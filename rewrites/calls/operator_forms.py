@@ -20,7 +20,7 @@ _WRITING = [pair for pair in BINARY.values() if pair[0] != "matmul"]
 """Operators that can write their result into the left operand."""
 
 
-def _pairs(*, reflected: bool = False) -> list[str]:
+def binary_programs(*, reflected: bool = False) -> list[str]:
     """A program for every binary operator, on two tensors and on a tensor and a number."""
     texts = []
     for name, sign in SIGNS.items():
@@ -32,11 +32,13 @@ def _pairs(*, reflected: bool = False) -> list[str]:
     return texts
 
 
-def _signs() -> list[str]:
+def unary_programs() -> list[str]:
     return [f"def program(x):\n    return {sign}x\n" for sign in UNARY_SIGNS.values()]
 
 
-def _sides(node: cst.BinaryOperation | cst.Comparison) -> tuple[str, cst.BaseExpression, cst.BaseExpression] | None:
+def operands_of(
+    node: cst.BinaryOperation | cst.Comparison,
+) -> tuple[str, cst.BaseExpression, cst.BaseExpression] | None:
     """The operator's name and its two operands; None for chains, ``in``, ``is`` and the like."""
     if isinstance(node, cst.Comparison):
         if len(node.comparisons) != 1 or type(node.comparisons[0].operator) not in COMPARISONS:
@@ -53,10 +55,10 @@ def _is_operand(ctx: RewriteContext, node: cst.BaseExpression) -> bool:
     return bool(visits) and all(f.is_tensor or f.is_number or f.kind == "bool" for f in visits)
 
 
-@rule(exact="bitwise", example=_pairs() + _pairs(reflected=True))
+@rule(exact="bitwise", example=binary_programs() + binary_programs(reflected=True))
 def binary_by_operator_module(node: cst.BinaryOperation | cst.Comparison, ctx: RewriteContext):
     """``x + y`` is ``operator.add(x, y)``, and so for every operator, where a tensor takes part."""
-    sides = _sides(node)
+    sides = operands_of(node)
     if sides is None:
         return
     name, left, right = sides
@@ -65,7 +67,7 @@ def binary_by_operator_module(node: cst.BinaryOperation | cst.Comparison, ctx: R
     yield f"{ctx.path(f'operator.{name}')}({argument_text(ctx, left)}, {argument_text(ctx, right)})"
 
 
-@rule(exact="bitwise", example=_signs())
+@rule(exact="bitwise", example=unary_programs())
 def unary_by_operator_module(node: cst.UnaryOperation, ctx: RewriteContext):
     """``-x`` is ``operator.neg(x)``, and so for ``+`` and ``~``."""
     if type(node.operator) not in UNARY or not is_tensor(ctx, node.expression):
@@ -91,10 +93,10 @@ def from_operator_module(call: cst.Call, ctx: RewriteContext):
         yield f"{operands[0]} {SIGNS[name]} {operands[1]}"
 
 
-@rule(exact="bitwise", example=_pairs())
+@rule(exact="bitwise", example=binary_programs())
 def binary_by_dunder(node: cst.BinaryOperation | cst.Comparison, ctx: RewriteContext):
     """``x + y`` of a tensor ``x`` is ``x.__add__(y)``."""
-    sides = _sides(node)
+    sides = operands_of(node)
     if sides is None:
         return
     name, left, right = sides
@@ -102,10 +104,10 @@ def binary_by_dunder(node: cst.BinaryOperation | cst.Comparison, ctx: RewriteCon
         yield f"{ctx.atom(left)}.{dunder(name)}({argument_text(ctx, right)})"
 
 
-@rule(exact="bitwise", example=_pairs(reflected=True))
+@rule(exact="bitwise", example=binary_programs(reflected=True))
 def number_by_reflected_dunder(node: cst.BinaryOperation, ctx: RewriteContext):
     """``k + x`` of a number and a tensor is ``x.__radd__(k)``."""
-    sides = _sides(node)
+    sides = operands_of(node)
     if sides is None:
         return
     name, left, right = sides
@@ -116,7 +118,7 @@ def number_by_reflected_dunder(node: cst.BinaryOperation, ctx: RewriteContext):
     yield f"{ctx.atom(right)}.{dunder(name, 'r')}({argument_text(ctx, left)})"
 
 
-@rule(exact="bitwise", example=_signs())
+@rule(exact="bitwise", example=unary_programs())
 def unary_by_dunder(node: cst.UnaryOperation, ctx: RewriteContext):
     """``-x`` of a tensor is ``x.__neg__()``."""
     if type(node.operator) in UNARY and is_tensor(ctx, node.expression):
@@ -152,14 +154,14 @@ def from_dunder(call: cst.Call, ctx: RewriteContext):
 def augmented_by_operator_module(statement: cst.AugAssign, ctx: RewriteContext):
     """``x += y`` is ``x = operator.iadd(x, y)``, whatever x and y are."""
     name = AUGMENTED.get(type(statement.operator).__name__)
-    if name is None or not isinstance(statement.target, cst.Name) or not _runs(ctx, statement.value):
+    if name is None or not isinstance(statement.target, cst.Name) or not is_evaluated(ctx, statement.value):
         return
     target = statement.target.value
     function = ctx.path(f"operator.i{name.strip('_')}")
     yield f"{target} = {function}({target}, {argument_text(ctx, statement.value)})"
 
 
-def _runs(ctx: RewriteContext, node: cst.BaseExpression) -> bool:
+def is_evaluated(ctx: RewriteContext, node: cst.BaseExpression) -> bool:
     return is_tensor(ctx, node) or any(f.is_number for f in ctx.visits(node))
 
 
@@ -185,7 +187,7 @@ def augmented_copy(node: cst.BinaryOperation, ctx: RewriteContext):
 @rule(exact="bitwise", example=[f"def program(x, y, z):\n    return x {sign} y {sign} z\n" for sign in "+-*"])
 def chain_by_reduce(node: cst.BinaryOperation, ctx: RewriteContext):
     """``x + y + z`` is ``functools.reduce(operator.add, [x, y, z])``."""
-    operands = _chain(node)
+    operands = chain_operands(node)
     if len(operands) < 3 or not any(is_tensor(ctx, o) for o in operands):
         return
     for operand in operands:
@@ -198,7 +200,7 @@ def chain_by_reduce(node: cst.BinaryOperation, ctx: RewriteContext):
 @rule(exact="bitwise", example="def program(x, y, z):\n    return x + y + z")
 def chain_by_sum(node: cst.BinaryOperation, ctx: RewriteContext):
     """``x + y + z`` is ``sum((y, z), x)`` of a tensor ``x``."""
-    operands = _chain(node)
+    operands = chain_operands(node)
     if not isinstance(node.operator, cst.Add) or len(operands) < 3 or not is_tensor(ctx, operands[0]):
         return
     for operand in operands:
@@ -207,7 +209,7 @@ def chain_by_sum(node: cst.BinaryOperation, ctx: RewriteContext):
     yield f"{ctx.builtin('sum')}(({', '.join(rest)}), {first})"
 
 
-def _chain(node: cst.BinaryOperation) -> list[cst.BaseExpression]:
+def chain_operands(node: cst.BinaryOperation) -> list[cst.BaseExpression]:
     """``[x, y, z]`` of ``x + y + z``: what one operator is applied to from left to right."""
     if type(node.operator) not in BINARY or isinstance(node.operator, cst.Power):
         return []

@@ -32,7 +32,7 @@ def require_no_gradients_inside(ctx: RewriteContext) -> None:
         skip(f"the program computes gradients itself ({differentiating[0]})")
 
 
-def unary(call: cst.Call, ctx: RewriteContext) -> str:
+def differentiable_function(call: cst.Call, ctx: RewriteContext) -> str:
     """The name in UNARY_DERIVATIVES of what is called on a floating tensor, empty for other functions. Raises Skip."""
     name = (ctx.resolved(call.func) or "").removeprefix("torch.")
     if name not in UNARY_DERIVATIVES or len(call.args) != 1 or call.args[0].keyword is not None or call.args[0].star:
@@ -42,7 +42,7 @@ def unary(call: cst.Call, ctx: RewriteContext) -> str:
     return name
 
 
-def handwritten(call: cst.Call, name: str, ctx: RewriteContext, *, setup: bool) -> tuple[str, Edit]:
+def handwritten_call(call: cst.Call, name: str, ctx: RewriteContext, *, setup: bool) -> tuple[str, Edit]:
     """The call of ``torch.NAME`` as that of an autograd.Function, and its definition."""
     require_no_gradients_inside(ctx)
     function, definition = autograd_function(
@@ -58,9 +58,9 @@ def handwritten(call: cst.Call, name: str, ctx: RewriteContext, *, setup: bool) 
 )
 def unary_function(call: cst.Call, ctx: RewriteContext):
     """A function of one operand as an autograd.Function with its derivative written by hand."""
-    name = unary(call, ctx)
+    name = differentiable_function(call, ctx)
     if name:
-        yield handwritten(call, name, ctx, setup=False)
+        yield handwritten_call(call, name, ctx, setup=False)
 
 
 @rule(
@@ -70,9 +70,9 @@ def unary_function(call: cst.Call, ctx: RewriteContext):
 )
 def unary_function_with_context_apart(call: cst.Call, ctx: RewriteContext):
     """A function of one operand by hand, with ``setup_context``, as function transforms want it."""
-    name = unary(call, ctx)
+    name = differentiable_function(call, ctx)
     if name:
-        yield handwritten(call, name, ctx, setup=True)
+        yield handwritten_call(call, name, ctx, setup=True)
 
 
 @rule(
@@ -151,7 +151,7 @@ def checkpointed(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
 )
 def gradient_hook(assign: cst.Assign, ctx: RewriteContext):
     """A hook on an intermediate value that gives its gradient on."""
-    name = needs_gradient(assign, ctx)
+    name = name_of_fresh_tensor(assign, ctx)
     for grad in ("grad", "grad.clone()"):
         hook = f"if {name}.requires_grad:\n    {name}.register_hook(lambda grad: {grad})"
         yield f"{ctx.lines(ctx.statement.node)}\n{hook}"
@@ -169,13 +169,13 @@ def gradient_hook(assign: cst.Assign, ctx: RewriteContext):
 )
 def gradient_retained(assign: cst.Assign, ctx: RewriteContext):
     """An intermediate value that keeps its gradient."""
-    name = needs_gradient(assign, ctx)
+    name = name_of_fresh_tensor(assign, ctx)
     if {"grad", "retains_grad"} & ctx.syntax.attributes:
         skip("the program reads retained gradients")
     yield f"{ctx.lines(ctx.statement.node)}\nif {name}.requires_grad:\n    {name}.retain_grad()"
 
 
-def needs_gradient(assign: cst.Assign, ctx: RewriteContext) -> str:
+def name_of_fresh_tensor(assign: cst.Assign, ctx: RewriteContext) -> str:
     """The one name that is assigned a fresh floating tensor."""
     require_no_gradients_inside(ctx)
     if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):

@@ -103,7 +103,7 @@ def opaque_copy(value: cst.Name | cst.BinaryOperation, ctx: RewriteContext):
     yield f"{operator}({ctx.text(value)})", definition
 
 
-def outside(value: cst.BaseExpression, ctx: RewriteContext) -> Closure:
+def closed_tensor_expression(value: cst.BaseExpression, ctx: RewriteContext) -> Closure:
     """The expression closed over its variables, with a tensor for its value."""
     if not isinstance(value, (cst.Call, cst.BinaryOperation)):
         skip("the value is not computed by a call or operator")
@@ -116,7 +116,7 @@ def outside(value: cst.BaseExpression, ctx: RewriteContext) -> Closure:
 def disabled(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     """An expression in a function that is not compiled."""
     require_may_break(ctx)
-    closure, name = outside(value, ctx), ctx.new_name("disabled")
+    closure, name = closed_tensor_expression(value, ctx), ctx.new_name("disabled")
     yield (
         f"{name}({closure.argument_list})",
         ctx.define(f"{name} = {ctx.path('torch.compiler.disable')}({closure.function})"),
@@ -126,7 +126,7 @@ def disabled(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
 @rule(exact="bitwise", where=[floating("x", "y")], example=EXAMPLE)
 def allowed_in_graph(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     """An expression in a function that Dynamo puts into the graph without looking inside."""
-    closure, name = outside(value, ctx), ctx.new_name("allowed")
+    closure, name = closed_tensor_expression(value, ctx), ctx.new_name("allowed")
     require_traceable(value, closure, ctx)
     yield (
         f"{name}({closure.argument_list})",
@@ -137,7 +137,7 @@ def allowed_in_graph(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext)
 @rule(exact="bitwise", where=[floating("x", "y")], example=EXAMPLE)
 def traced_symbolically(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     """An expression as the module that ``torch.fx`` makes of it."""
-    closure, name = outside(value, ctx), ctx.new_name("traced")
+    closure, name = closed_tensor_expression(value, ctx), ctx.new_name("traced")
     require_traceable(value, closure, ctx)
     yield (
         f"{name}({closure.argument_list})",
@@ -148,9 +148,9 @@ def traced_symbolically(value: cst.Call | cst.BinaryOperation, ctx: RewriteConte
 @rule(exact="bitwise", where=[floating("x", "y"), same_dtype("x", "y"), same_shape("x", "y")], example=EXAMPLE)
 def exported(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     """An expression exported for the shapes that it has, and run from the exported program."""
-    closure, name = outside(value, ctx), ctx.new_name("exported")
+    closure, name = closed_tensor_expression(value, ctx), ctx.new_name("exported")
     require_traceable(value, closure, ctx)
-    like = "".join(f"{example(facts, ctx)}, " for facts in closure.facts)
+    like = "".join(f"{empty_like_observed(facts, ctx)}, " for facts in closure.facts)
     traced = f"{ctx.path('torch.fx.symbolic_trace')}({closure.function})"
     yield (
         f"{name}({closure.argument_list})",
@@ -158,7 +158,7 @@ def exported(value: cst.Call | cst.BinaryOperation, ctx: RewriteContext):
     )
 
 
-def example(facts, ctx: RewriteContext) -> str:
+def empty_like_observed(facts, ctx: RewriteContext) -> str:
     """An empty tensor like the one seen every time."""
     first = facts[0]
     if any((f.shape, f.stride, f.dtype) != (first.shape, first.stride, first.dtype) for f in facts):
@@ -172,7 +172,7 @@ def require_traceable(value: cst.BaseExpression, closure: Closure, ctx: RewriteC
     """Skip unless all on the way is a tensor, and every call one that torch dispatches itself, whatever it is given."""
     if any(not f.is_tensor for facts in closure.facts for f in facts):
         skip("a number that it reads would become a constant")
-    for node in parts(value):
+    for node in descendants(value):
         if isinstance(node, (cst.IfExp, cst.BooleanOperation, cst.Not)):
             skip("the expression branches on a tensor")
         if isinstance(node, (cst.Call, cst.Comparison)):
@@ -203,16 +203,16 @@ def require_dispatched(call: cst.Call, ctx: RewriteContext) -> None:
 def require_numbers(subscript: cst.Subscript) -> None:
     """Skip unless the index is made of numbers, slices and None."""
     for element in subscript.slice:
-        for node in parts(element):
+        for node in descendants(element):
             if isinstance(node, (cst.Name, cst.Attribute, cst.Call)) and getattr(node, "value", "") != "None":
                 skip("the index contains more than numbers")
 
 
-def parts(node: cst.CSTNode):
+def descendants(node: cst.CSTNode):
     """The node and everything inside."""
     yield node
     for child in node.children:
-        yield from parts(child)
+        yield from descendants(child)
 
 
 @rule(

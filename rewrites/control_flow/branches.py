@@ -44,11 +44,11 @@ def program(x, y, k: Int):
 """
 
 
-def _test(branch: cst.If | cst.IfExp, ctx: RewriteContext) -> str:
+def condition_text(branch: cst.If | cst.IfExp, ctx: RewriteContext) -> str:
     return require_one_text(ctx, branch.test)
 
 
-def _else(branch: cst.If, ctx: RewriteContext) -> str:
+def else_text(branch: cst.If, ctx: RewriteContext) -> str:
     """The ``else`` of a branch with its ``elif`` written as a nested ``if``; empty when there is none."""
     return f"\nelse:\n{indented(other_branch(branch, ctx))}" if branch.orelse is not None else ""
 
@@ -60,14 +60,14 @@ def branches_swapped(branch: cst.If | cst.IfExp, ctx: RewriteContext):
         yield f"({ctx.text(branch.orelse)}) if not ({ctx.text(branch.test)}) else ({ctx.text(branch.body)})"
         return
     other = other_branch(branch, ctx) if branch.orelse is not None else "pass"
-    yield f"if not ({_test(branch, ctx)}):\n{indented(other)}\nelse:\n{indented(ctx.block(branch.body))}"
+    yield f"if not ({condition_text(branch, ctx)}):\n{indented(other)}\nelse:\n{indented(ctx.block(branch.body))}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=CHAIN)
 def elif_to_nested(branch: cst.If, ctx: RewriteContext):
     """An ``elif`` is an ``if`` in the ``else``."""
     if isinstance(branch.orelse, cst.If):
-        yield f"if {_test(branch, ctx)}:\n{indented(ctx.block(branch.body))}{_else(branch, ctx)}"
+        yield f"if {condition_text(branch, ctx)}:\n{indented(ctx.block(branch.body))}{else_text(branch, ctx)}"
 
 
 @rule(
@@ -91,14 +91,14 @@ def nested_to_elif(branch: cst.If, ctx: RewriteContext):
     inner = only_statement(branch.orelse.body)
     if not isinstance(inner, cst.If):
         skip("the else holds more than a condition")
-    yield f"if {_test(branch, ctx)}:\n{indented(ctx.block(branch.body))}\nel{ctx.lines(inner)}"
+    yield f"if {condition_text(branch, ctx)}:\n{indented(ctx.block(branch.body))}\nel{ctx.lines(inner)}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[EARLY, CHAIN])
 def else_added(branch: cst.If, ctx: RewriteContext):
     """Where the condition does not hold, nothing is done."""
     if branch.orelse is None:
-        yield f"if {_test(branch, ctx)}:\n{indented(ctx.block(branch.body))}\nelse:\n    pass"
+        yield f"if {condition_text(branch, ctx)}:\n{indented(ctx.block(branch.body))}\nelse:\n    pass"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=EARLY)
@@ -111,7 +111,7 @@ def rest_into_else(branch: cst.If, ctx: RewriteContext):
         skip("the branch does not end in return, break, continue or raise, or nothing follows")
     body, others = indented(ctx.block(branch.body)), indented(ctx.run(rest))
     yield (
-        f"if {_test(branch, ctx)}:\n{body}\nelse:\n{others}",
+        f"if {condition_text(branch, ctx)}:\n{body}\nelse:\n{others}",
         Edit((ctx.here.span[1], ctx.syntax.span(rest[-1])[1]), ""),
     )
 
@@ -123,7 +123,7 @@ def else_to_rest(branch: cst.If, ctx: RewriteContext):
         return
     if not terminates(branch.body):
         skip("the branch does not end in return, break, continue or raise")
-    yield f"if {_test(branch, ctx)}:\n{indented(ctx.block(branch.body))}\n{other_branch(branch, ctx)}"
+    yield f"if {condition_text(branch, ctx)}:\n{indented(ctx.block(branch.body))}\n{other_branch(branch, ctx)}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[CHAIN, EARLY])
@@ -132,7 +132,7 @@ def if_to_while(branch: cst.If, ctx: RewriteContext):
     require_no_jump(branch.body)
     body = ctx.block(branch.body)
     once = indented(body if terminates(branch.body) else f"{body}\nbreak")
-    yield f"while {_test(branch, ctx)}:\n{once}{_else(branch, ctx)}"
+    yield f"while {condition_text(branch, ctx)}:\n{once}{else_text(branch, ctx)}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[CHAIN, EARLY])
@@ -141,7 +141,7 @@ def if_to_counted_loop(branch: cst.If, ctx: RewriteContext):
     if branch.orelse is not None:
         return
     require_no_jump(branch.body)
-    turns = f"{ctx.builtin('range')}(1 if ({_test(branch, ctx)}) else 0)"
+    turns = f"{ctx.builtin('range')}(1 if ({condition_text(branch, ctx)}) else 0)"
     yield f"for {fresh(ctx, 'turn')} in {turns}:\n{indented(ctx.block(branch.body))}"
 
 
@@ -162,7 +162,7 @@ def next_into_branches(branch: cst.If, ctx: RewriteContext):
     other = f"{other}\n{after}" if other else after
     require_short(other)
     end = ctx.syntax.span(following[0])[1]
-    text = f"if {_test(branch, ctx)}:\n{indented(body)}\nelse:\n{indented(other)}"
+    text = f"if {condition_text(branch, ctx)}:\n{indented(body)}\nelse:\n{indented(other)}"
     yield text, Edit((ctx.here.span[1], end), "")
 
 
@@ -191,10 +191,11 @@ def last_out_of_branches(branch: cst.If, ctx: RewriteContext):
     if ctx.syntax.text_of(lasts[0]) != ctx.syntax.text_of(lasts[1]):
         skip("the branches end in different statements")
     bodies = [ctx.run(b.body[:-1]) if b.body[:-1] else "pass" for b in (first, second)]
-    yield f"if {_test(branch, ctx)}:\n{indented(bodies[0])}\nelse:\n{indented(bodies[1])}\n{ctx.run(lasts[:1])}"
+    branches = f"if {condition_text(branch, ctx)}:\n{indented(bodies[0])}\nelse:\n{indented(bodies[1])}"
+    yield f"{branches}\n{ctx.run(lasts[:1])}"
 
 
-def _operands(branch: cst.If, ctx: RewriteContext, operator: type[cst.CSTNode]) -> tuple[str, str] | None:
+def connective_operands(branch: cst.If, ctx: RewriteContext, operator: type[cst.CSTNode]) -> tuple[str, str] | None:
     """Both sides of the condition ``left and right`` or ``left or right``."""
     if not isinstance(branch.test, cst.BooleanOperation) or not isinstance(branch.test.operator, operator):
         return None
@@ -204,23 +205,23 @@ def _operands(branch: cst.If, ctx: RewriteContext, operator: type[cst.CSTNode]) 
 @rule(exact="bitwise", where=[floating("x", "y")], example=CHAIN)
 def and_to_nested(branch: cst.If, ctx: RewriteContext):
     """``if a and b`` is ``if b`` inside ``if a``; with an ``else``, both have it."""
-    sides = _operands(branch, ctx, cst.And)
+    sides = connective_operands(branch, ctx, cst.And)
     if sides is None:
         return
-    inner = f"if {sides[1]}:\n{indented(ctx.block(branch.body))}{_else(branch, ctx)}"
+    inner = f"if {sides[1]}:\n{indented(ctx.block(branch.body))}{else_text(branch, ctx)}"
     require_short(inner)
-    yield f"if {sides[0]}:\n{indented(inner)}{_else(branch, ctx)}"
+    yield f"if {sides[0]}:\n{indented(inner)}{else_text(branch, ctx)}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=CHAIN)
 def or_to_elif(branch: cst.If, ctx: RewriteContext):
     """``if a or b`` is ``if a`` and else ``if b`` with the same body."""
-    sides = _operands(branch, ctx, cst.Or)
+    sides = connective_operands(branch, ctx, cst.Or)
     if sides is None:
         return
     body = indented(ctx.block(branch.body))
     require_short(body)
-    yield f"if {sides[0]}:\n{body}\nelif {sides[1]}:\n{body}{_else(branch, ctx)}"
+    yield f"if {sides[0]}:\n{body}\nelif {sides[1]}:\n{body}{else_text(branch, ctx)}"
 
 
 @rule(
@@ -241,7 +242,7 @@ def nested_to_and(branch: cst.If, ctx: RewriteContext):
         return
     if branch.orelse is not None or inner.orelse is not None:
         skip("the branch has an else")
-    yield f"if ({_test(branch, ctx)}) and ({_test(inner, ctx)}):\n{indented(ctx.block(inner.body))}"
+    yield f"if ({condition_text(branch, ctx)}) and ({condition_text(inner, ctx)}):\n{indented(ctx.block(inner.body))}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=CHOSEN)
@@ -253,7 +254,7 @@ def conditional_expression_to_if(statement: cst.Assign | cst.Return, ctx: Rewrit
     targets = statement.targets if isinstance(statement, cst.Assign) else ()
     head = "".join(f"{ctx.text(t.target)} = " for t in targets) or "return "
     first, second = require_one_text(ctx, value.body), require_one_text(ctx, value.orelse)
-    yield f"if {_test(value, ctx)}:\n    {head}{first}\nelse:\n    {head}{second}"
+    yield f"if {condition_text(value, ctx)}:\n    {head}{first}\nelse:\n    {head}{second}"
 
 
 @rule(
@@ -283,4 +284,4 @@ def if_to_conditional_expression(branch: cst.If, ctx: RewriteContext):
             skip("the branches do not both return, or assign one variable")
         head, values = f"{assignment[0]} =", (assignment[1], other[1])
     one, two = (require_one_text(ctx, value) for value in values)
-    yield f"{head} ({one}) if ({_test(branch, ctx)}) else ({two})"
+    yield f"{head} ({one}) if ({condition_text(branch, ctx)}) else ({two})"

@@ -38,7 +38,7 @@ def program(x, y):
 """
 
 
-def _clauses(comprehension: cst.BaseComp) -> list[cst.CompFor]:
+def for_clauses(comprehension: cst.BaseComp) -> list[cst.CompFor]:
     """The ``for`` clauses from the outside in."""
     clauses = [comprehension.for_in]
     while clauses[-1].inner_for_in is not None:
@@ -54,24 +54,24 @@ def _require_movable(ctx: RewriteContext, comprehension: cst.BaseComp) -> None:
         skip("a StopIteration raised inside has another meaning in map and generators")
 
 
-def _items(ctx: RewriteContext, iterable: cst.BaseExpression) -> str:
+def iterable_text(ctx: RewriteContext, iterable: cst.BaseExpression) -> str:
     text = require_one_text(ctx, iterable)
     bare = isinstance(iterable, (cst.Tuple, cst.GeneratorExp)) and not iterable.lpar
     return f"({text})" if bare else text
 
 
-def _element(ctx: RewriteContext, element: cst.BaseExpression) -> str:
+def element_text(ctx: RewriteContext, element: cst.BaseExpression) -> str:
     text = require_one_text(ctx, element)
     return f"({text})" if isinstance(element, (cst.Tuple, cst.IfExp, cst.Lambda)) and not element.lpar else text
 
 
-def _nested(ctx: RewriteContext, clauses: list[cst.CompFor], inmost: str) -> str:
+def nested_loops(ctx: RewriteContext, clauses: list[cst.CompFor], inmost: str) -> str:
     """``inmost`` inside the loops and conditions of a comprehension."""
     text = inmost
     for clause in reversed(clauses):
         for test in reversed(clause.ifs):
             text = f"if {require_one_text(ctx, test.test)}:\n{indented(text)}"
-        text = f"for {ctx.text(clause.target)} in {_items(ctx, clause.iter)}:\n{indented(text)}"
+        text = f"for {ctx.text(clause.target)} in {iterable_text(ctx, clause.iter)}:\n{indented(text)}"
     return text
 
 
@@ -93,7 +93,7 @@ def _nested(ctx: RewriteContext, clauses: list[cst.CompFor], inmost: str) -> str
 )
 def loop_to_comprehension(loop: cst.For, ctx: RewriteContext):
     """A loop that only appends to a list created right before it is a comprehension, or an extension by one."""
-    clauses, item = _appending(ctx, loop)
+    clauses, item = appending_loop(ctx, loop)
     name, value = item
     assignment = assigned(previous(ctx))
     if assignment is None or assignment[0] != name or not isinstance(assignment[1], cst.List) or assignment[1].elements:
@@ -106,13 +106,13 @@ def loop_to_comprehension(loop: cst.For, ctx: RewriteContext):
     uses = [n for n in walk(loop) if isinstance(n, cst.Name) and n.value == name]
     if len(uses) != 1:
         skip(f"{name} is read in the loop")
-    text = f"[{_element(ctx, value)} {' '.join(clauses)}]"
+    text = f"[{element_text(ctx, value)} {' '.join(clauses)}]"
     first = ctx.statement.block[ctx.statement.index - 1]
     yield f"{name} = {text}", Edit((ctx.syntax.span(first)[0], ctx.here.span[0]), "")
     yield f"{name}.extend({text[1:-1]})"
 
 
-def _appending(ctx: RewriteContext, loop: cst.For) -> tuple[list[str], tuple[str, cst.BaseExpression]]:
+def appending_loop(ctx: RewriteContext, loop: cst.For) -> tuple[list[str], tuple[str, cst.BaseExpression]]:
     """The clauses, and the list and item, of a loop that does nothing but append."""
     clauses: list[str] = []
     statement: cst.CSTNode | None = loop
@@ -120,7 +120,7 @@ def _appending(ctx: RewriteContext, loop: cst.For) -> tuple[list[str], tuple[str
         if statement.orelse is not None or (isinstance(statement, cst.For) and statement.asynchronous is not None):
             skip("there is an else, or the loop is asynchronous")
         if isinstance(statement, cst.For):
-            items = _items(ctx, statement.iter)
+            items = iterable_text(ctx, statement.iter)
             bracketed = isinstance(statement.iter, (cst.IfExp, cst.Lambda)) and not statement.iter.lpar
             clauses.append(f"for {ctx.text(statement.target)} in {f'({items})' if bracketed else items}")
         else:
@@ -137,17 +137,17 @@ def comprehension_to_loop(statement: Simple, ctx: RewriteContext):
         assert isinstance(node, (cst.ListComp, cst.DictComp))
         _require_movable(ctx, node)
         require_first(ctx, node)
-        clauses = _clauses(node)
+        clauses = for_clauses(node)
         targets = [n for clause in clauses for n in target_names(clause.target)]
         _require_free(ctx, targets, node)
         filled = fresh(ctx, "filled")
         if isinstance(node, cst.ListComp):
-            empty, inmost = "[]", f"{filled}.append({_element(ctx, node.elt)})"
+            empty, inmost = "[]", f"{filled}.append({element_text(ctx, node.elt)})"
         else:
             key = fresh(ctx, "key")
             inmost = f"{key} = {require_one_text(ctx, node.key)}\n{filled}[{key}] = {require_one_text(ctx, node.value)}"
             empty = "{}"
-        yield ctx.ahead(f"{filled} = {empty}\n{_nested(ctx, clauses, inmost)}"), ctx.replace(node, filled)
+        yield ctx.ahead(f"{filled} = {empty}\n{nested_loops(ctx, clauses, inmost)}"), ctx.replace(node, filled)
 
 
 def _require_free(ctx: RewriteContext, names: list[str], node: cst.BaseComp) -> None:
@@ -175,8 +175,8 @@ def comprehension_to_map(statement: Simple, ctx: RewriteContext):
             flat = isinstance(clause.target, cst.Tuple) and len(clause.target.elements) == len(names)
             if sources is None or len(sources) != len(names) or not flat or len(set(names)) != len(names):
                 continue
-        function = f"lambda {', '.join(names)}: {_element(ctx, node.elt)}"
-        items = ", ".join(_items(ctx, source) for source in sources)
+        function = f"lambda {', '.join(names)}: {element_text(ctx, node.elt)}"
+        items = ", ".join(iterable_text(ctx, source) for source in sources)
         yield ctx.replace(node, f"{ctx.builtin('list')}({ctx.builtin('map')}({function}, {items}))")
 
 
@@ -200,8 +200,8 @@ def condition_to_filter(statement: Simple, ctx: RewriteContext):
         if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(clause.ifs[0].test)):
             skip("part of the condition is evaluated later")
         test = require_one_text(ctx, clause.ifs[0].test)
-        filtered = f"{ctx.builtin('filter')}(lambda {name}: {test}, {_items(ctx, clause.iter)})"
-        yield ctx.replace(node, f"[{_element(ctx, node.elt)} for {name} in {filtered}]")
+        filtered = f"{ctx.builtin('filter')}(lambda {name}: {test}, {iterable_text(ctx, clause.iter)})"
+        yield ctx.replace(node, f"[{element_text(ctx, node.elt)} for {name} in {filtered}]")
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=LISTED)
@@ -215,10 +215,10 @@ def comprehension_to_generator(statement: Simple, ctx: RewriteContext):
         if "\n" in clauses:
             require_one_text(ctx, node)
         if isinstance(node, cst.DictComp):
-            pair = f"({_element(ctx, node.key)}, {_element(ctx, node.value)})"
+            pair = f"({element_text(ctx, node.key)}, {element_text(ctx, node.value)})"
             yield ctx.replace(node, f"{ctx.builtin('dict')}({pair} {clauses})")
             continue
-        generator = f"{_element(ctx, node.elt)} {clauses}"
+        generator = f"{element_text(ctx, node.elt)} {clauses}"
         yield ctx.replace(node, f"{ctx.builtin('list')}({generator})")
         yield ctx.replace(node, f"[*({generator})]")
 
@@ -246,18 +246,18 @@ def comprehension_to_generator_function(statement: Simple, ctx: RewriteContext):
     for node in expressions_in(statement, cst.ListComp, own=True):
         assert isinstance(node, cst.ListComp)
         _require_movable(ctx, node)
-        clauses = _clauses(node)
+        clauses = for_clauses(node)
         if any(isinstance(n, (cst.Lambda, cst.GeneratorExp)) for n in walk(node)):
             skip("part of the loop's body is evaluated later")
         for clause in clauses:
             target_names(clause.target)
         source, items = fresh(ctx, "source"), fresh(ctx, "items")
         outer = f"for {ctx.text(clauses[0].target)} in {items}:\n"
-        inner = _nested(ctx, clauses[1:], f"yield {_element(ctx, node.elt)}")
+        inner = nested_loops(ctx, clauses[1:], f"yield {element_text(ctx, node.elt)}")
         for test in reversed(clauses[0].ifs):
             inner = f"if {require_one_text(ctx, test.test)}:\n{indented(inner)}"
         definition = f"def {source}({items}):\n{indented(outer + indented(inner))}"
-        iterable = _items(ctx, clauses[0].iter)
+        iterable = iterable_text(ctx, clauses[0].iter)
         yield ctx.ahead(definition), ctx.replace(node, f"{ctx.builtin('list')}({source}({iterable}))")
 
 
@@ -282,15 +282,15 @@ def sum_to_loop(call: cst.Call, ctx: RewriteContext):
     ctx.tensors(node.elt)
     require_harmless(ctx, node.elt)
     start, end = ctx.syntax.span(node.for_in)
-    generator = f"{_element(ctx, node.elt)} {ctx.syntax.text[start:end]}"
+    generator = f"{element_text(ctx, node.elt)} {ctx.syntax.text[start:end]}"
     require_one_text(ctx, node)
     yield f"{ctx.path('functools.reduce')}({ctx.path('operator.add')}, ({generator}), 0)"
     require_first(ctx, call)
-    clauses = _clauses(node)
+    clauses = for_clauses(node)
     targets = [n for clause in clauses for n in target_names(clause.target)]
     _require_free(ctx, targets, node)
     total = fresh(ctx, "total")
-    adding = _nested(ctx, clauses, f"{total} = {total} + ({require_one_text(ctx, node.elt)})")
+    adding = nested_loops(ctx, clauses, f"{total} = {total} + ({require_one_text(ctx, node.elt)})")
     yield total, ctx.ahead(f"{total} = 0\n{adding}")
 
 
@@ -327,7 +327,7 @@ def loop_to_sum(loop: cst.For, ctx: RewriteContext):
         skip(f"{name} may have no value before the loop")
     if name in targets or name in ctx.names(value.right).reads | ctx.names(loop.iter).reads:
         skip(f"{name} is read in the loop")
-    generator = f"{_element(ctx, value.right)} for {ctx.text(loop.target)} in {_items(ctx, loop.iter)}"
+    generator = f"{element_text(ctx, value.right)} for {ctx.text(loop.target)} in {iterable_text(ctx, loop.iter)}"
     yield f"{name} = {ctx.builtin('sum')}(({generator}), {name})"
 
 

@@ -123,7 +123,7 @@ def program(x, y, k: Int):
 """
 
 
-def _cases(branch: cst.If, ctx: RewriteContext) -> tuple[str, list[tuple[str, cst.BaseSuite]], cst.Else | None]:
+def literal_cases(branch: cst.If, ctx: RewriteContext) -> tuple[str, list[tuple[str, cst.BaseSuite]], cst.Else | None]:
     """Variable, cases by literal, and last ``else`` of a chain that compares one int or string with literals."""
     cases: list[tuple[str, cst.BaseSuite]] = []
     keys: set[int | str] = set()
@@ -154,7 +154,7 @@ def _cases(branch: cst.If, ctx: RewriteContext) -> tuple[str, list[tuple[str, cs
 @rule(exact="bitwise", where=[floating("x", "y")], example=KEYED)
 def dictionary_dispatch(branch: cst.If, ctx: RewriteContext):
     """A chain that chooses a value by a key looks up in a dictionary which function to call."""
-    name, cases, rest = _cases(branch, ctx)
+    name, cases, rest = literal_cases(branch, ctx)
     if rest is None:
         skip("the branch has no else")
     bodies = [only_statement(body) for body in (*(b for _, b in cases), rest.body)]
@@ -177,7 +177,7 @@ def dictionary_dispatch(branch: cst.If, ctx: RewriteContext):
 @rule(exact="bitwise", where=[floating("x", "y")], example=KEYED)
 def chain_to_match(branch: cst.If, ctx: RewriteContext):
     """A chain that compares one int or string with literals is a match statement."""
-    name, cases, rest = _cases(branch, ctx)
+    name, cases, rest = literal_cases(branch, ctx)
     arms = "\n".join(f"case {key}:\n{indented(ctx.block(body))}" for key, body in cases)
     last = f"\ncase _:\n{indented(ctx.block(rest.body))}" if rest is not None else ""
     yield f"match {name}:\n{indented(arms + last)}"
@@ -216,12 +216,12 @@ def match_to_chain(statement: cst.Match, ctx: RewriteContext):
             head = "else"
         else:
             parts = [e.pattern for e in pattern.patterns] if isinstance(pattern, cst.MatchOr) else [pattern]
-            head = f"{'elif' if arms else 'if'} {' or '.join(_matches(subject, part, ctx) for part in parts)}"
+            head = f"{'elif' if arms else 'if'} {' or '.join(pattern_condition(subject, part, ctx) for part in parts)}"
         arms.append(f"{head}:\n{indented(ctx.block(case.body))}")
     yield f"{subject} = {require_one_text(ctx, statement.subject)}\n" + "\n".join(arms)
 
 
-def _matches(subject: str, pattern: cst.MatchPattern, ctx: RewriteContext) -> str:
+def pattern_condition(subject: str, pattern: cst.MatchPattern, ctx: RewriteContext) -> str:
     """The condition that a literal pattern stands for."""
     if isinstance(pattern, cst.MatchSingleton):
         return f"{subject} is {pattern.value.value}"
@@ -315,7 +315,7 @@ def choice_to_cond(choice: cst.If | cst.IfExp, ctx: RewriteContext):
         skip("the expression is evaluated later")
     for part in (choice.test, first, second):
         require_plain(part)
-    condition = _of_one_element(ctx, choice.test)
+    condition = condition_tensor(ctx, choice.test)
     shadow = MetaEvaluator(ctx, choice)
     shadow.require_equal(first, second)
     names = shadow.tensors(first, second)
@@ -325,7 +325,7 @@ def choice_to_cond(choice: cst.If | cst.IfExp, ctx: RewriteContext):
     yield f"{head}{ctx.path('torch.cond')}({test}, {one}, {two}, ({operands}))"
 
 
-def _of_one_element(ctx: RewriteContext, test: cst.BaseExpression) -> cst.BaseExpression:
+def condition_tensor(ctx: RewriteContext, test: cst.BaseExpression) -> cst.BaseExpression:
     """The tensor of one element that a condition asks, also inside ``bool(t)`` and ``t.item()``."""
     inner = test
     while isinstance(inner, cst.Call):

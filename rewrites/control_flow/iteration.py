@@ -93,7 +93,7 @@ def indices_to_enumerate(loop: cst.For, ctx: RewriteContext):
     reads_of(loop.body, index)
     if has(loop.body, cst.Is, cst.IsNot):
         skip("identities are compared in the loop")
-    for name, nodes in _indexed_by(loop.body, index).items():
+    for name, nodes in subscripts_by_name(loop.body, index).items():
         if name in stores_of_loop(ctx, loop) or any(_is_stored(loop.body, node) for node in nodes):
             skip(f"{name} or an item of it is stored in the loop")
         if any(numbers != range(rows_of(ctx, node.value)) for node in nodes):
@@ -104,7 +104,7 @@ def indices_to_enumerate(loop: cst.For, ctx: RewriteContext):
         yield f"{head}\n{indented(body)}{otherwise(loop, ctx)}"
 
 
-def _indexed_by(body: cst.CSTNode, index: str) -> dict[str, list[cst.Subscript]]:
+def subscripts_by_name(body: cst.CSTNode, index: str) -> dict[str, list[cst.Subscript]]:
     """The places ``name[index]`` in ``body``, by name."""
     subscripts: dict[str, list[cst.Subscript]] = {}
     for node in walk(body):
@@ -211,7 +211,7 @@ def reverse_iterations(loop: cst.For, ctx: RewriteContext):
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
         skip("the body does not fill a container")
     target = statement.targets[0].target
-    if not any(node is target for node in _indexed_by(target, name).get(container, ())):
+    if not any(node is target for node in subscripts_by_name(target, name).get(container, ())):
         skip("the body does not store by the loop's index")
     numbers = ctx.value(loop.iter, "range")
     if min(numbers, default=0) < 0 or not _is_new(ctx, first):

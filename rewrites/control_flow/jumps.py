@@ -138,27 +138,27 @@ def break_to_flag(loop: cst.For, ctx: RewriteContext):
     yield f"{done} = False\n{head}\n{indented(f'if {done}:{chr(10)}    continue{chr(10)}{body}')}"
 
 
-def _alone(statement: cst.CSTNode, ctx: RewriteContext) -> str:
+def movable_lines(statement: cst.CSTNode, ctx: RewriteContext) -> str:
     """The lines of a statement that may stand in a loop; Skip for a docstring."""
     if isinstance(statement, cst.Expr) and isinstance(statement.value, (cst.SimpleString, cst.ConcatenatedString)):
         skip("the statement may be a docstring")
     return ctx.lines(statement)
 
 
-def _broken_off(statement: cst.CSTNode, lines: str) -> str:
+def loop_with_break(statement: cst.CSTNode, lines: str) -> str:
     return indented(lines if isinstance(statement, cst.Return) else f"{lines}\nbreak")
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=ONE)
 def statement_to_single_loop(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
     """A statement is a loop of one iteration."""
-    yield f"for {fresh(ctx, 'once')} in {ctx.builtin('range')}(1):\n{indented(_alone(statement, ctx))}"
+    yield f"for {fresh(ctx, 'once')} in {ctx.builtin('range')}(1):\n{indented(movable_lines(statement, ctx))}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=ONE)
 def statement_to_loop_with_break(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
     """A statement is a longer loop that is left in its first iteration."""
-    body = _broken_off(statement, _alone(statement, ctx))
+    body = loop_with_break(statement, movable_lines(statement, ctx))
     yield f"for {fresh(ctx, 'turn')} in {ctx.builtin('range')}(5):\n{body}"
     yield f"while True:\n{body}"
 
@@ -166,6 +166,6 @@ def statement_to_loop_with_break(statement: cst.Assign | cst.AugAssign | cst.Ret
 @rule(exact="bitwise", where=[floating("x", "y")], example=ONE)
 def else_of_a_loop(statement: cst.Assign | cst.AugAssign | cst.Return | cst.Expr, ctx: RewriteContext):
     """A statement is the else of a loop that does nothing and is not broken off."""
-    body = indented(_alone(statement, ctx))
+    body = indented(movable_lines(statement, ctx))
     yield f"for {fresh(ctx, 'idle')} in {ctx.builtin('range')}(2):\n    pass\nelse:\n{body}"
     yield f"while False:\n    pass\nelse:\n{body}"

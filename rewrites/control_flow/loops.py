@@ -129,7 +129,7 @@ def iterator_by_hand(loop: cst.For, ctx: RewriteContext):
 )
 def counting_while_to_for(loop: cst.While, ctx: RewriteContext):
     """A while loop that counts up by one to a fixed number is a for loop over a range."""
-    counter, limit = _counts(loop, ctx)
+    counter, limit = counter_and_limit(loop, ctx)
     require_no_jump(loop.body, cst.Continue)
     before = loop.body.body[:-1]
     if not before:
@@ -140,20 +140,20 @@ def counting_while_to_for(loop: cst.While, ctx: RewriteContext):
         skip(f"{limit.value} is stored in the loop")
     name, bound = counter.value, ctx.text(limit)
     require_unshared(ctx, [name, bound])
-    reached = max(_int_facts(ctx, counter))
-    if reached > min(_int_facts(ctx, limit)):
+    reached = max(observed_ints(ctx, counter))
+    if reached > min(observed_ints(ctx, limit)):
         skip(f"{name} may be beyond {bound} from the start")
     ended = indented(f"{name} = {bound}{afterwards(loop, ctx)}")
     loop_head = f"for {name} in {ctx.builtin('range')}({name}, {bound}):"
     yield f"{loop_head}\n{indented(ctx.run(before))}\nelse:\n{ended}"
 
 
-def _int_facts(ctx: RewriteContext, expression: cst.BaseExpression) -> list[int]:
+def observed_ints(ctx: RewriteContext, expression: cst.BaseExpression) -> list[int]:
     _require_int(ctx, expression)
     return [f.value for f in ctx.facts(expression)]
 
 
-def _counts(loop: cst.While, ctx: RewriteContext) -> tuple[cst.Name, cst.Name | cst.Integer]:
+def counter_and_limit(loop: cst.While, ctx: RewriteContext) -> tuple[cst.Name, cst.Name | cst.Integer]:
     """Counter and limit of ``while counter < limit`` whose last statement is ``counter += 1``."""
     test = loop.test
     if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
@@ -221,12 +221,12 @@ def _require_renewed(ctx: RewriteContext, loop: cst.For, name: str) -> None:
     assignment = assigned(users[0])
     if assignment is not None and assignment[0] == name and name not in ctx.names(assignment[1]).reads:
         return
-    if len(users) == 1 and _is_its_target(ctx, users[0], name):
+    if len(users) == 1 and is_target_of_inner_loop(ctx, users[0], name):
         return
     skip(f"{name} may be carried from one iteration to the next")
 
 
-def _is_its_target(ctx: RewriteContext, loop: cst.CSTNode, name: str) -> bool:
+def is_target_of_inner_loop(ctx: RewriteContext, loop: cst.CSTNode, name: str) -> bool:
     """Whether a statement is a loop over something else with ``name`` for its target."""
     if not isinstance(loop, cst.For) or loop.orelse is not None or not isinstance(loop.target, cst.Name):
         return False

@@ -61,7 +61,7 @@ def program(x, y):
 """
 
 
-def _numbers(loop: cst.For, ctx: RewriteContext, least: int = 1, most: int = MOST_TURNS) -> range:
+def loop_range(loop: cst.For, ctx: RewriteContext, least: int = 1, most: int = MOST_TURNS) -> range:
     """What a loop counts through; Skip unless that is known and short."""
     if loop.asynchronous is not None:
         skip("the loop is asynchronous")
@@ -72,7 +72,7 @@ def _numbers(loop: cst.For, ctx: RewriteContext, least: int = 1, most: int = MOS
     return numbers
 
 
-def _range(numbers: range, ctx: RewriteContext) -> str:
+def range_text(numbers: range, ctx: RewriteContext) -> str:
     text = ctx.builtin("range")
     if numbers.step != 1:
         return f"{text}({numbers.start}, {numbers.stop}, {numbers.step})"
@@ -84,7 +84,7 @@ def unroll_loop(loop: cst.For, ctx: RewriteContext):
     """A loop that counts through few known numbers is its iterations, one after the other."""
     require_no_jump(loop.body)
     target, body = ctx.text(loop.target), ctx.block(loop.body)
-    text = "\n".join(f"{target} = {number}\n{body}" for number in _numbers(loop, ctx)) + afterwards(loop, ctx)
+    text = "\n".join(f"{target} = {number}\n{body}" for number in loop_range(loop, ctx)) + afterwards(loop, ctx)
     require_short(text)
     yield text
 
@@ -95,7 +95,7 @@ def unroll_loop_with_literals(loop: cst.For, ctx: RewriteContext):
     require_no_jump(loop.body)
     name = simple_name(ctx, loop.target)
     require_unseen(ctx, [name], loop)
-    turns = [ctx.block(loop.body, with_value(ctx, loop.body, name, number_atom(n))) for n in _numbers(loop, ctx)]
+    turns = [ctx.block(loop.body, with_value(ctx, loop.body, name, number_atom(n))) for n in loop_range(loop, ctx)]
     text = "\n".join(turns) + afterwards(loop, ctx)
     require_short(text)
     yield text
@@ -191,7 +191,7 @@ def unroll_items(loop: cst.For, ctx: RewriteContext):
 def unroll_loop_by_two(loop: cst.For, ctx: RewriteContext):
     """Two iterations at a time, where their number is even."""
     name = simple_name(ctx, loop.target)
-    numbers = _numbers(loop, ctx, least=2, most=64)
+    numbers = loop_range(loop, ctx, least=2, most=64)
     if len(numbers) % 2:
         skip("the number of iterations is odd")
     require_no_jump(loop.body, cst.Continue)
@@ -201,16 +201,16 @@ def unroll_loop_by_two(loop: cst.For, ctx: RewriteContext):
     half = range(numbers.start, numbers.stop, numbers.step * 2)
     both = f"{body}\n{name} = {name} + {numbers.step}\n{body}"
     require_short(both)
-    yield f"for {name} in {_range(half, ctx)}:\n{indented(both)}{otherwise(loop, ctx)}"
+    yield f"for {name} in {range_text(half, ctx)}:\n{indented(both)}{otherwise(loop, ctx)}"
 
 
 @rule(exact="bitwise", where=[floating("x", "y")], example=[COUNTED, COUNTED_WITH_MORE])
 def peel_first_iteration(loop: cst.For, ctx: RewriteContext):
     """The first iteration stands before the loop over the rest."""
     require_no_jump(loop.body)
-    numbers = _numbers(loop, ctx, least=1, most=1000)
+    numbers = loop_range(loop, ctx, least=1, most=1000)
     target, body = ctx.text(loop.target), ctx.block(loop.body)
-    rest = f"for {target} in {_range(numbers[1:], ctx)}:\n{indented(body)}{otherwise(loop, ctx)}"
+    rest = f"for {target} in {range_text(numbers[1:], ctx)}:\n{indented(body)}{otherwise(loop, ctx)}"
     yield f"{target} = {numbers[0]}\n{body}\n{rest}"
 
 
@@ -218,9 +218,9 @@ def peel_first_iteration(loop: cst.For, ctx: RewriteContext):
 def peel_last_iteration(loop: cst.For, ctx: RewriteContext):
     """The last iteration stands behind the loop over the others."""
     require_no_jump(loop.body)
-    numbers = _numbers(loop, ctx, least=1, most=1000)
+    numbers = loop_range(loop, ctx, least=1, most=1000)
     target, body = ctx.text(loop.target), ctx.block(loop.body)
-    others = f"for {target} in {_range(numbers[:-1], ctx)}:\n{indented(body)}"
+    others = f"for {target} in {range_text(numbers[:-1], ctx)}:\n{indented(body)}"
     yield f"{others}\n{target} = {numbers[-1]}\n{body}{afterwards(loop, ctx)}"
 
 
@@ -228,10 +228,10 @@ def peel_last_iteration(loop: cst.For, ctx: RewriteContext):
 def split_loop(loop: cst.For, ctx: RewriteContext):
     """Two loops, one over the first numbers and one over the others."""
     require_no_jump(loop.body, cst.Break)
-    numbers = _numbers(loop, ctx, least=2, most=1000)
+    numbers = loop_range(loop, ctx, least=2, most=1000)
     target, body = ctx.text(loop.target), indented(ctx.block(loop.body))
     middle = (len(numbers) + 1) // 2
-    first, second = (f"for {target} in {_range(r, ctx)}:\n{body}" for r in (numbers[:middle], numbers[middle:]))
+    first, second = (f"for {target} in {range_text(r, ctx)}:\n{body}" for r in (numbers[:middle], numbers[middle:]))
     yield f"{first}\n{second}{otherwise(loop, ctx)}"
 
 
@@ -239,7 +239,7 @@ def split_loop(loop: cst.For, ctx: RewriteContext):
 def tile_loop(loop: cst.For, ctx: RewriteContext):
     """A loop over blocks of iterations around a loop over the iterations of a block."""
     require_no_jump(loop.body, cst.Break)
-    numbers = _numbers(loop, ctx, least=4, most=1000)
+    numbers = loop_range(loop, ctx, least=4, most=1000)
     size = next((s for s in (2, 3, 5) if len(numbers) % s == 0), None)
     if size is None:
         skip(f"{len(numbers)} iterations cannot be divided into equal blocks")
@@ -247,7 +247,7 @@ def tile_loop(loop: cst.For, ctx: RewriteContext):
     blocks = range(numbers.start, numbers.start + step * len(numbers), step * size)
     block = f"{ctx.builtin('range')}({start}, {start} + {step * size}, {step})"
     inner = f"for {ctx.text(loop.target)} in {block}:\n{indented(ctx.block(loop.body))}"
-    yield f"for {start} in {_range(blocks, ctx)}:\n{indented(inner)}{otherwise(loop, ctx)}"
+    yield f"for {start} in {range_text(blocks, ctx)}:\n{indented(inner)}{otherwise(loop, ctx)}"
 
 
 @rule(
@@ -272,18 +272,18 @@ def flatten_nested_loops(loop: cst.For, ctx: RewriteContext):
         skip("the inner loop has an else")
     require_no_jump(inner.body, cst.Break)
     outer_name, inner_name = simple_name(ctx, loop.target), simple_name(ctx, inner.target)
-    outer, turns = _numbers(loop, ctx, most=1000), _numbers(inner, ctx, most=1000)
+    outer, turns = loop_range(loop, ctx, most=1000), loop_range(inner, ctx, most=1000)
     if outer_name in stores_of_body(ctx, inner.body) or outer_name == inner_name:
         skip(f"{outer_name} is stored in the inner loop")
     body, rest = ctx.block(inner.body), otherwise(loop, ctx)
-    pairs = f"{ctx.path('itertools.product')}({_range(outer, ctx)}, {_range(turns, ctx)})"
+    pairs = f"{ctx.path('itertools.product')}({range_text(outer, ctx)}, {range_text(turns, ctx)})"
     yield f"for {outer_name}, {inner_name} in {pairs}:\n{indented(body)}{rest}"
     flat, count = fresh(ctx, "flat"), len(turns)
     indices = (
         f"{outer_name} = {outer.start} + {outer.step} * ({flat} // {count})\n"
         f"{inner_name} = {turns.start} + {turns.step} * ({flat} % {count})"
     )
-    total = _range(range(len(outer) * count), ctx)
+    total = range_text(range(len(outer) * count), ctx)
     yield f"for {flat} in {total}:\n{indented(f'{indices}{chr(10)}{body}')}{rest}"
 
 
@@ -304,8 +304,8 @@ def statements_to_loop(first: cst.Assign | cst.AugAssign | cst.Expr, ctx: Rewrit
     """Neighbouring statements that differ only in integers that count evenly are one loop."""
     if isinstance(first, cst.Expr) and isinstance(first.value, (cst.SimpleString, cst.ConcatenatedString)):
         return
-    run = _equal_statements(ctx)
-    while len(run) > 1 and (counts := _counting([_integers(s) for s in run])) is None:
+    run = statements_alike(ctx)
+    while len(run) > 1 and (counts := constant_steps([_integers(s) for s in run])) is None:
         run = run[:-1]
     if len(run) < 2:
         return
@@ -313,7 +313,7 @@ def statements_to_loop(first: cst.Assign | cst.AugAssign | cst.Expr, ctx: Rewrit
         skip("code that is evaluated later would read the last number")
     counter, integers = fresh(ctx, "k"), _integers(first)
     edits = [
-        Edit(ctx.syntax.span(node), _term(counter, node.evaluated_value, step))
+        Edit(ctx.syntax.span(node), linear_term(counter, node.evaluated_value, step))
         for node, step in zip(integers, counts, strict=True)
         if step
     ]
@@ -322,18 +322,18 @@ def statements_to_loop(first: cst.Assign | cst.AugAssign | cst.Expr, ctx: Rewrit
     yield f"for {counter} in {ctx.builtin('range')}({len(run)}):\n{indented(body)}", Edit((ctx.here.span[1], end), "")
 
 
-def _term(counter: str, start: int, step: int) -> str:
+def linear_term(counter: str, start: int, step: int) -> str:
     multiple = counter if step == 1 else f"{step} * {counter}"
     return f"({start} + {multiple})" if start else f"({multiple})"
 
 
-def _equal_statements(ctx: RewriteContext) -> list[cst.CSTNode]:
+def statements_alike(ctx: RewriteContext) -> list[cst.CSTNode]:
     """The statement here and those right behind it that have the same text but for their integers."""
     alike: list[cst.CSTNode] = []
     for line in ctx.statement.block[ctx.statement.index :]:
         if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
             break
-        if alike and _outline(ctx, line.body[0]) != _outline(ctx, alike[0]):
+        if alike and text_without_integers(ctx, line.body[0]) != text_without_integers(ctx, alike[0]):
             break
         alike.append(line.body[0])
     return alike
@@ -343,14 +343,14 @@ def _integers(statement: cst.CSTNode) -> list[cst.Integer]:
     return [n for n in walk(statement) if isinstance(n, cst.Integer)]
 
 
-def _outline(ctx: RewriteContext, statement: cst.CSTNode) -> str:
+def text_without_integers(ctx: RewriteContext, statement: cst.CSTNode) -> str:
     """The text of a statement with a mark for each integer."""
     if any(isinstance(n, cst.FormattedString) for n in walk(statement)):
         skip("an f-string stands in the statement")
     return ctx.lines(statement, [Edit(ctx.syntax.span(n), "\0") for n in _integers(statement)])
 
 
-def _counting(rows: list[list[cst.Integer]]) -> list[int] | None:
+def constant_steps(rows: list[list[cst.Integer]]) -> list[int] | None:
     """The even steps by which each integer grows from statement to statement; None when some do not."""
     steps: list[int] = []
     for column in zip(*rows, strict=True):

@@ -12,7 +12,7 @@ ATTENTION = [elementwise("q", "k", "v", bound=10), sizes(q="b l e", k="b s e", v
 PATH = "torch.nn.functional.scaled_dot_product_attention"
 
 
-def operands(call: cst.Call, ctx: RewriteContext, option: str | None) -> tuple[str, str, str]:
+def query_key_value(call: cst.Call, ctx: RewriteContext, option: str | None) -> tuple[str, str, str]:
     """Query, key and value of a call of attention that has ``option=True`` and no other option. Raises Skip.
 
     They are written more than once or beside new operands, so they must be free of side effects.
@@ -43,7 +43,7 @@ def operands(call: cst.Call, ctx: RewriteContext, option: str | None) -> tuple[s
 )
 def causal_is_a_mask(call: cst.Call, ctx: RewriteContext):
     """Causal attention is attention with a lower triangle for its mask."""
-    q, k, v = operands(call, ctx, "is_causal")
+    q, k, v = query_key_value(call, ctx, "is_causal")
     ones = f"{ctx.path('torch.ones')}({q}.shape[-2], {k}.shape[-2], dtype={ctx.path('torch.bool')}, device={q}.device)"
     yield f"{ctx.text(call.func)}({q}, {k}, {v}, attn_mask={ones}.tril())"
 
@@ -58,7 +58,7 @@ def causal_is_a_mask(call: cst.Call, ctx: RewriteContext):
 )
 def causal_by_definition(call: cst.Call, ctx: RewriteContext):
     """Causal attention fills the upper triangle of the products with minus infinity."""
-    q, k, v = operands(call, ctx, "is_causal")
+    q, k, v = query_key_value(call, ctx, "is_causal")
     ones = f"{ctx.path('torch.ones')}({q}.shape[-2], {k}.shape[-2], dtype={ctx.path('torch.bool')}, device={q}.device)"
     products = f"({q} @ {k}.mT * {q}.shape[-1] ** -0.5).masked_fill({ones}.triu(1), {ctx.builtin('float')}('-inf'))"
     yield f"{ctx.path('torch.softmax')}({products}, -1) @ {v}"
@@ -74,7 +74,7 @@ def causal_by_definition(call: cst.Call, ctx: RewriteContext):
 )
 def options_written(call: cst.Call, ctx: RewriteContext):
     """Attention with its defaults written: no dropout, the usual scale, a mask of ones."""
-    q, k, v = operands(call, ctx, None)
+    q, k, v = query_key_value(call, ctx, None)
     function = ctx.text(call.func)
     yield f"{function}({q}, {k}, {v}, dropout_p=0.0)"
     yield f"{function}({q}, {k}, {v}, scale={q}.shape[-1] ** -0.5)"

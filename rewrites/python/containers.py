@@ -59,7 +59,7 @@ STATEFUL = ("RNN", "LSTM", "GRU", "MultiheadAttention", "TransformerEncoder", "T
 """Modules that look at their own parameters in more ways than reading them."""
 
 
-def sequence(call: cst.Call, ctx: RewriteContext) -> int:
+def length_of_sequential(call: cst.Call, ctx: RewriteContext) -> int:
     """How many modules the Sequential called has; 0 when another thing is called."""
     module = called(call, ctx, ["Sequential"])
     if module is None or module.length is None:
@@ -72,17 +72,17 @@ def sequence(call: cst.Call, ctx: RewriteContext) -> int:
 @rule(exact="bitwise", where=float32_rows("x"), example=SEQUENTIAL)
 def sequential_by_loop(call: cst.Call, ctx: RewriteContext):
     """A Sequential is a loop over its modules."""
-    if not sequence(call, ctx):
+    if not length_of_sequential(call, ctx):
         return
     reason = held_back(call, ctx.statement.node)
     if reason is not None:
         skip(reason)
     value, layer = ctx.new_name("t"), ctx.new_name("layer")
     loop = f"for {layer} in {ctx.text(call.func)}:\n    {value} = {layer}({value})"
-    yield value, ctx.ahead(f"{value} = {assigned(call, ctx)}\n{loop}")
+    yield value, ctx.ahead(f"{value} = {assignment_of_argument(call, ctx)}\n{loop}")
 
 
-def assigned(call: cst.Call, ctx: RewriteContext) -> str:
+def assignment_of_argument(call: cst.Call, ctx: RewriteContext) -> str:
     """The one argument, as the right-hand side of an assignment."""
     text = arguments(call, ctx)
     return f"({text})" if "\n" in text else text
@@ -91,7 +91,7 @@ def assigned(call: cst.Call, ctx: RewriteContext) -> str:
 @rule(exact="bitwise", where=float32_rows("x"), example=SEQUENTIAL)
 def sequential_by_reduce(call: cst.Call, ctx: RewriteContext):
     """A Sequential is a fold over its modules."""
-    if sequence(call, ctx):
+    if length_of_sequential(call, ctx):
         value, layer = ctx.new_name("t"), ctx.new_name("layer")
         fold = f"lambda {value}, {layer}: {layer}({value})"
         yield f"{ctx.path('functools.reduce')}({fold}, {ctx.text(call.func)}, {arguments(call, ctx)})"
@@ -100,7 +100,7 @@ def sequential_by_reduce(call: cst.Call, ctx: RewriteContext):
 @rule(exact="bitwise", where=float32_rows("x"), example=SEQUENTIAL)
 def sequential_child_by_child(call: cst.Call, ctx: RewriteContext):
     """The modules of a Sequential called one inside the other, from the front and from the back."""
-    length = sequence(call, ctx)
+    length = length_of_sequential(call, ctx)
     if length:
         m = ctx.text(call.func)
         for numbers in (range(length), range(-length, 0)):
@@ -113,7 +113,7 @@ def sequential_child_by_child(call: cst.Call, ctx: RewriteContext):
 @rule(exact="bitwise", where=float32_rows("x"), example=SEQUENTIAL)
 def sequential_in_two(call: cst.Call, ctx: RewriteContext):
     """A Sequential split into two, and with its first or its last module called by itself."""
-    length, m = sequence(call, ctx), ctx.text(call.func)
+    length, m = length_of_sequential(call, ctx), ctx.text(call.func)
     if not length:
         return
     if length < 2:
@@ -128,7 +128,7 @@ def sequential_in_two(call: cst.Call, ctx: RewriteContext):
 @rule(exact="bitwise", where=float32_rows("x"), example=SEQUENTIAL)
 def sequential_made_anew(call: cst.Call, ctx: RewriteContext):
     """A Sequential made of the modules of another; ``children()`` would leave out what occurs twice."""
-    if sequence(call, ctx):
+    if length_of_sequential(call, ctx):
         yield f"{ctx.path('torch.nn.Sequential')}(*{ctx.text(call.func)})({arguments(call, ctx)})"
 
 
@@ -214,7 +214,7 @@ def functional_call(call: cst.Call, ctx: RewriteContext):
     yield f"{ctx.path('torch.func.functional_call')}({m}, {parameters}, ({passed},))"
 
 
-def modules_in_turn(loop: cst.For, ctx: RewriteContext) -> int:
+def modules_iterated(loop: cst.For, ctx: RewriteContext) -> int:
     """The number of modules that a loop goes over, from a ModuleList or Sequential that stays the same."""
     container = submodule(loop.iter, ctx, ["ModuleList", "Sequential"])
     if container is None or container.length is None:
@@ -229,19 +229,19 @@ def modules_in_turn(loop: cst.For, ctx: RewriteContext) -> int:
 @rule(exact="bitwise", where=float32_rows("x"), example=LIST)
 def modules_by_index(loop: cst.For, ctx: RewriteContext):
     """A loop over modules as a loop over their numbers."""
-    if modules_in_turn(loop, ctx):
+    if modules_iterated(loop, ctx):
         number, m = ctx.new_name("i"), ctx.text(loop.iter)
         count, through = ctx.builtin("len"), ctx.builtin("range")
         body = f"{ctx.text(loop.target)} = {m}[{number}]\n{ctx.block(loop.body)}"
-        yield f"for {number} in {through}({count}({m})):\n{indented(body)}{otherwise(loop, ctx)}"
+        yield f"for {number} in {through}({count}({m})):\n{indented(body)}{else_clause(loop, ctx)}"
 
 
 @rule(exact="bitwise", where=float32_rows("x"), example=LIST)
 def modules_numbered(loop: cst.For, ctx: RewriteContext):
     """A loop over modules as one over a list of them, or over modules with their numbers."""
-    if not modules_in_turn(loop, ctx):
+    if not modules_iterated(loop, ctx):
         return
-    m, name, rest = ctx.text(loop.iter), ctx.text(loop.target), indented(ctx.block(loop.body)) + otherwise(loop, ctx)
+    m, name, rest = ctx.text(loop.iter), ctx.text(loop.target), indented(ctx.block(loop.body)) + else_clause(loop, ctx)
     number = ctx.new_name("i")
     yield f"for {name} in {ctx.builtin('list')}({m}):\n{rest}"
     yield f"for {number}, {name} in {ctx.builtin('enumerate')}({m}):\n{rest}"
@@ -252,7 +252,7 @@ def modules_numbered(loop: cst.For, ctx: RewriteContext):
 @rule(exact="bitwise", where=float32_rows("x"), example=LIST)
 def modules_unrolled(loop: cst.For, ctx: RewriteContext):
     """A loop over modules iteration by iteration."""
-    length = modules_in_turn(loop, ctx)
+    length = modules_iterated(loop, ctx)
     if not length:
         return
     if loop.orelse is not None or leaves_early(loop.body):
@@ -263,7 +263,7 @@ def modules_unrolled(loop: cst.For, ctx: RewriteContext):
     yield "\n".join(f"{name} = {m}[{number}]\n{body}" for number in range(length))
 
 
-def otherwise(loop: cst.For, ctx: RewriteContext) -> str:
+def else_clause(loop: cst.For, ctx: RewriteContext) -> str:
     """The ``else`` of a loop."""
     return "" if loop.orelse is None else f"\nelse:\n{indented(ctx.block(loop.orelse.body))}"
 
@@ -302,7 +302,7 @@ def is_plain(expression: cst.BaseExpression, ctx: RewriteContext) -> bool:
     return package == "torch.nn" and name in PLAIN
 
 
-def is_settled(expression: cst.BaseExpression, ctx: RewriteContext) -> bool:
+def is_stable_submodule(expression: cst.BaseExpression, ctx: RewriteContext) -> bool:
     """Whether it is a submodule of the program that stays the same."""
     call = cst.Call(expression)
     return called(call, ctx, ()) is not None
@@ -319,9 +319,9 @@ def one_argument(call: cst.Call) -> cst.BaseExpression:
 def calls_in_a_sequential(call: cst.Call, ctx: RewriteContext):
     """Two modules called one inside the other are a Sequential that is made there."""
     inner = one_argument(call)
-    if not isinstance(inner, cst.Call) or not (is_plain(call.func, ctx) or is_settled(call.func, ctx)):
+    if not isinstance(inner, cst.Call) or not (is_plain(call.func, ctx) or is_stable_submodule(call.func, ctx)):
         return
-    if not (is_plain(inner.func, ctx) or is_settled(inner.func, ctx)):
+    if not (is_plain(inner.func, ctx) or is_stable_submodule(inner.func, ctx)):
         return
     argument = ctx.text(one_argument(inner))
     yield f"{ctx.path('torch.nn.Sequential')}({ctx.text(inner.func)}, {ctx.text(call.func)})({argument})"

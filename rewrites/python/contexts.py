@@ -33,7 +33,7 @@ def program(x, y):
 Simple = cst.Assign | cst.Return | cst.AugAssign
 
 
-def _line(statement: cst.CSTNode, ctx: RewriteContext) -> str:
+def tensor_statement(statement: cst.CSTNode, ctx: RewriteContext) -> str:
     """The lines of a statement that computed a tensor and may stand inside any block."""
     require_ordinary(ctx)
     value = getattr(statement, "value", None)
@@ -49,14 +49,14 @@ def _line(statement: cst.CSTNode, ctx: RewriteContext) -> str:
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def try_finally(statement: Simple, ctx: RewriteContext):
     """A statement inside a ``try`` whose ``finally`` binds a variable that is never read."""
-    line = _line(statement, ctx)
+    line = tensor_statement(statement, ctx)
     yield f"try:\n{indented(line)}\nfinally:\n    {ctx.new_name('done')} = True"
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def try_except_raise(statement: Simple, ctx: RewriteContext):
     """A statement inside a ``try`` whose handler raises again what it caught."""
-    line = _line(statement, ctx)
+    line = tensor_statement(statement, ctx)
     error = ctx.builtin("ValueError")
     yield f"try:\n{indented(line)}\nexcept {error}:\n    raise"
 
@@ -64,7 +64,7 @@ def try_except_raise(statement: Simple, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def inside_a_handler(statement: Simple, ctx: RewriteContext):
     """A statement runs in the handler of an exception that is raised for it."""
-    line = _line(statement, ctx)
+    line = tensor_statement(statement, ctx)
     _require_no_exception_read(ctx)
     error = ctx.builtin("ValueError")
     yield f'try:\n    raise {error}("taken")\nexcept {error}:\n{indented(line)}'
@@ -79,7 +79,7 @@ def _require_no_exception_read(ctx: RewriteContext) -> None:
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def in_the_else_of_a_try(statement: Simple, ctx: RewriteContext):
     """A statement runs in the ``else`` of a ``try`` that does nothing."""
-    line = _line(statement, ctx)
+    line = tensor_statement(statement, ctx)
     error = ctx.builtin("ValueError")
     yield f"try:\n    pass\nexcept {error}:\n    raise\nelse:\n{indented(line)}"
 
@@ -87,21 +87,21 @@ def in_the_else_of_a_try(statement: Simple, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def in_the_finally_of_a_try(statement: cst.Assign | cst.AugAssign, ctx: RewriteContext):
     """A statement runs in the ``finally`` of a ``try`` that does nothing."""
-    line = _line(statement, ctx)
+    line = tensor_statement(statement, ctx)
     yield f"try:\n    pass\nfinally:\n{indented(line)}"
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def null_context(statement: Simple, ctx: RewriteContext):
     """A statement inside a context that does nothing."""
-    line = _line(statement, ctx)
+    line = tensor_statement(statement, ctx)
     yield f"with {ctx.path('contextlib.nullcontext')}():\n{indented(line)}"
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def value_through_null_context(statement: Simple, ctx: RewriteContext):
     """A value is what a context that does nothing returns at its entry."""
-    _line(statement, ctx)
+    tensor_statement(statement, ctx)
     if isinstance(statement, cst.AugAssign):
         skip("the target is read before")
     text = require_one_text(ctx, statement.value)
@@ -119,7 +119,7 @@ def value_through_null_context(statement: Simple, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def exit_stack(statement: Simple, ctx: RewriteContext):
     """A statement inside a context that has nothing to leave."""
-    line = _line(statement, ctx)
+    line = tensor_statement(statement, ctx)
     require_unbroken(ctx)
     yield f"with {ctx.path('contextlib.ExitStack')}():\n{indented(line)}"
 
@@ -127,7 +127,7 @@ def exit_stack(statement: Simple, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def own_context_class(statement: Simple, ctx: RewriteContext):
     """A statement inside a context of the program's own that does nothing."""
-    line = _line(statement, ctx)
+    line = tensor_statement(statement, ctx)
     name = ctx.new_name("Scope")
     yield (
         f"with {name}():\n{indented(line)}",
@@ -141,7 +141,7 @@ def own_context_class(statement: Simple, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def own_context_generator(statement: Simple, ctx: RewriteContext):
     """A statement inside a context that is written as a generator."""
-    line = _line(statement, ctx)
+    line = tensor_statement(statement, ctx)
     if {"StopIteration", "next", "iter"} & ctx.syntax.names:
         skip("a StopIteration may pass through")
     name = ctx.new_name("scope")
@@ -157,7 +157,7 @@ def own_context_generator(statement: Simple, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def suppressed_exception(statement: Simple, ctx: RewriteContext):
     """A statement inside a context that suppresses an exception that is never raised."""
-    line = _line(statement, ctx)
+    line = tensor_statement(statement, ctx)
     name = ctx.new_name("Unraised")
     yield (
         f"with {ctx.path('contextlib.suppress')}({name}):\n{indented(line)}",
@@ -168,7 +168,7 @@ def suppressed_exception(statement: Simple, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def carried_by_an_exception(statement: Simple, ctx: RewriteContext):
     """A value is carried to its statement by an exception."""
-    _line(statement, ctx)
+    tensor_statement(statement, ctx)
     _require_no_exception_read(ctx)
     if isinstance(statement, cst.AugAssign):
         skip("the target is read before")
@@ -181,7 +181,7 @@ def carried_by_an_exception(statement: Simple, ctx: RewriteContext):
     )
 
 
-def _all_tensors(statement: cst.CSTNode, ctx: RewriteContext) -> list[Fact]:
+def tensors_in(statement: cst.CSTNode, ctx: RewriteContext) -> list[Fact]:
     """Every tensor that the value of a statement reads or makes; Skip unless it only computes."""
     value = statement.value
     require_calm(ctx, value)
@@ -196,8 +196,8 @@ def _all_tensors(statement: cst.CSTNode, ctx: RewriteContext) -> list[Fact]:
 @rule(exact="bitwise", where=REAL, example=DETACHED)
 def without_gradients(statement: cst.Assign | cst.Return, ctx: RewriteContext):
     """A statement whose tensors need no gradient runs under ``torch.no_grad``."""
-    line = _line(statement, ctx)
-    for fact in _all_tensors(statement, ctx):
+    line = tensor_statement(statement, ctx)
+    for fact in tensors_in(statement, ctx):
         if fact.requires_grad:
             skip("a tensor in it needs a gradient")
         if fact.mutated:
@@ -209,8 +209,8 @@ def without_gradients(statement: cst.Assign | cst.Return, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def with_gradients(statement: cst.Assign | cst.Return, ctx: RewriteContext):
     """A statement runs under ``torch.enable_grad`` where gradients are on, or no tensor needs one."""
-    line = _line(statement, ctx)
-    for fact in _all_tensors(statement, ctx):
+    line = tensor_statement(statement, ctx)
+    for fact in tensors_in(statement, ctx):
         if fact.requires_grad and not fact.needs_grad:
             skip("gradients are disabled here")
         if fact.mutated:
@@ -221,7 +221,7 @@ def with_gradients(statement: cst.Assign | cst.Return, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def gradient_mode_as_it_is(statement: Simple, ctx: RewriteContext):
     """The gradient mode is set to what it is."""
-    line = _line(statement, ctx)
+    line = tensor_statement(statement, ctx)
     if "inference_mode" in ctx.syntax.names | ctx.syntax.attributes:
         skip("inference mode is not the gradient mode alone")
     now = f"{ctx.path('torch.is_grad_enabled')}()"
@@ -231,7 +231,7 @@ def gradient_mode_as_it_is(statement: Simple, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def autocast_off(statement: Simple, ctx: RewriteContext):
     """A statement runs under an autocast that is off, in a program that has no other."""
-    line = _line(statement, ctx)
+    line = tensor_statement(statement, ctx)
     if {"autocast", "amp", "custom_fwd"} & (ctx.syntax.names | ctx.syntax.attributes):
         skip("the program uses autocast")
     devices = {f.device for f in ctx.tensors(statement.value)}
@@ -243,14 +243,14 @@ def autocast_off(statement: Simple, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def profiler_range(statement: Simple, ctx: RewriteContext):
     """A statement is a range of the profiler."""
-    line = _line(statement, ctx)
+    line = tensor_statement(statement, ctx)
     yield f'with {ctx.path("torch.profiler.record_function")}("range"):\n{indented(line)}'
 
 
 @rule(exact="bitwise", where=REAL, breaks_graph=True, example=STEPS)
 def saved_tensors_kept(statement: Simple, ctx: RewriteContext):
     """What is saved for the backward pass goes through hooks that return it as it is."""
-    line = _line(statement, ctx)
+    line = tensor_statement(statement, ctx)
     require_unbroken(ctx)
     if shared_names(ctx) or {"grad", "backward", "jvp", "vjp", "vmap", "func"} & ctx.syntax.attributes:
         skip("the program computes gradients itself")

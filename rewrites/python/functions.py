@@ -38,7 +38,7 @@ EXAMPLES = [SUM, LOOP]
 REAL = [real("x", "y"), wide("x", "y")]
 
 
-def _taken(node: cst.BaseExpression, ctx: RewriteContext, *, least: int = 1) -> tuple[list[str], str]:
+def parameters_and_text(node: cst.BaseExpression, ctx: RewriteContext, *, least: int = 1) -> tuple[list[str], str]:
     """The variables of a tensor expression and its text, when a function that is given them computes the same."""
     ctx.tensors(node)
     names = parameters_of(ctx, node)
@@ -47,30 +47,30 @@ def _taken(node: cst.BaseExpression, ctx: RewriteContext, *, least: int = 1) -> 
     return names, require_one_text(ctx, node)
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
     return ", ".join(names)
 
 
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def outlined_function(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """An expression is moved into a function at module level."""
-    names, text = _taken(node, ctx)
+    names, text = parameters_and_text(node, ctx)
     name = ctx.new_name("part")
-    yield f"{name}({_listed(names)})", ctx.define(f"def {name}({_listed(names)}):\n    return {text}")
+    yield f"{name}({listed(names)})", ctx.define(f"def {name}({listed(names)}):\n    return {text}")
 
 
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def outlined_nested_function(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """An expression is moved into a function that is defined where it is used, and is given its variables."""
-    names, text = _taken(node, ctx)
+    names, text = parameters_and_text(node, ctx)
     name = ctx.new_name("part")
-    yield f"{name}({_listed(names)})", ctx.ahead(f"def {name}({_listed(names)}):\n    return {text}")
+    yield f"{name}({listed(names)})", ctx.ahead(f"def {name}({listed(names)}):\n    return {text}")
 
 
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def outlined_closure(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """An expression is moved into a nested function that reads its variables from the function around."""
-    _, text = _taken(node, ctx)
+    _, text = parameters_and_text(node, ctx)
     require_same_scope(ctx)
     name = ctx.new_name("part")
     yield f"{name}()", ctx.ahead(f"def {name}():\n    return {text}")
@@ -79,26 +79,26 @@ def outlined_closure(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def lambda_called_at_once(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """An expression becomes the body of a lambda that is called where it stands."""
-    names, text = _taken(node, ctx)
-    yield f"(lambda {_listed(names)}: {text})({_listed(names)})"
+    names, text = parameters_and_text(node, ctx)
+    yield f"(lambda {listed(names)}: {text})({listed(names)})"
 
 
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def lambda_with_defaults(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """The variables of a lambda that is called at once are the defaults of its parameters."""
-    names, text = _taken(node, ctx)
-    yield f"(lambda {_listed([f'{n}={n}' for n in names])}: {text})()"
+    names, text = parameters_and_text(node, ctx)
+    yield f"(lambda {listed([f'{n}={n}' for n in names])}: {text})()"
 
 
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def closure_factory(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A function that is given one variable returns the function that is given the others."""
-    (first, *rest), text = _taken(node, ctx, least=2)
+    (first, *rest), text = parameters_and_text(node, ctx, least=2)
     name, inner = ctx.new_name("make"), ctx.new_name("step")
     yield (
-        f"{name}({first})({_listed(rest)})",
+        f"{name}({first})({listed(rest)})",
         ctx.define(
-            f"def {name}({first}):\n    def {inner}({_listed(rest)}):\n        return {text}\n\n    return {inner}"
+            f"def {name}({first}):\n    def {inner}({listed(rest)}):\n        return {text}\n\n    return {inner}"
         ),
     )
 
@@ -123,15 +123,15 @@ def stored_through_nonlocal(statement: cst.Assign | cst.Return, ctx: RewriteCont
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def decorated_function(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """The function that computes an expression passes through a decorator that adds nothing."""
-    names, text = _taken(node, ctx)
+    names, text = parameters_and_text(node, ctx)
     name, decorator, wrapper = ctx.new_name("part"), ctx.new_name("plain"), ctx.new_name("wrapper")
     wraps = ctx.path("functools.wraps")
     yield (
-        f"{name}({_listed(names)})",
+        f"{name}({listed(names)})",
         ctx.define(
             f"def {decorator}(function):\n    @{wraps}(function)\n    def {wrapper}(*args, **kwargs):\n"
             f"        return function(*args, **kwargs)\n\n    return {wrapper}\n\n\n"
-            f"@{decorator}\ndef {name}({_listed(names)}):\n    return {text}"
+            f"@{decorator}\ndef {name}({listed(names)}):\n    return {text}"
         ),
     )
 
@@ -139,20 +139,20 @@ def decorated_function(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def variadic_function(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A function takes its arguments as ``*args`` and unpacks them."""
-    names, text = _taken(node, ctx)
+    names, text = parameters_and_text(node, ctx)
     name, args = ctx.new_name("part"), ctx.new_name("args")
     yield (
-        f"{name}({_listed(names)})",
-        ctx.define(f"def {name}(*{args}):\n    ({_listed(names)},) = {args}\n    return {text}"),
+        f"{name}({listed(names)})",
+        ctx.define(f"def {name}(*{args}):\n    ({listed(names)},) = {args}\n    return {text}"),
     )
 
 
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def keyword_function(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A function takes its arguments as ``**kwargs`` and looks them up."""
-    names, text = _taken(node, ctx)
+    names, text = parameters_and_text(node, ctx)
     name, kwargs = ctx.new_name("part"), ctx.new_name("kwargs")
-    passed = _listed([f"{n}={n}" for n in names])
+    passed = listed([f"{n}={n}" for n in names])
     looked_up = "".join(f'    {n} = {kwargs}["{n}"]\n' for n in names)
     yield f"{name}({passed})", ctx.define(f"def {name}(**{kwargs}):\n{looked_up}    return {text}")
 
@@ -160,24 +160,24 @@ def keyword_function(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def mutable_default(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A nested function counts its calls in a list that is the default of a parameter."""
-    names, text = _taken(node, ctx)
+    names, text = parameters_and_text(node, ctx)
     name, seen = ctx.new_name("part"), ctx.new_name("seen")
     yield (
-        f"{name}({_listed(names)})",
-        ctx.ahead(f"def {name}({_listed(names)}, {seen}=[0]):\n    {seen}[0] += 1\n    return {text}"),
+        f"{name}({listed(names)})",
+        ctx.ahead(f"def {name}({listed(names)}, {seen}=[0]):\n    {seen}[0] += 1\n    return {text}"),
     )
 
 
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def method_of_a_class(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """An object holds the first variable and has a method that is given the others."""
-    (first, *rest), text = _taken(node, ctx, least=2)
+    (first, *rest), text = parameters_and_text(node, ctx, least=2)
     name, own, method = ctx.new_name("Part"), ctx.new_name("own"), ctx.new_name("compute")
     yield (
-        f"{name}({first}).{method}({_listed(rest)})",
+        f"{name}({first}).{method}({listed(rest)})",
         ctx.define(
             f"class {name}:\n    def __init__({own}, {first}):\n        {own}.held = {first}\n\n"
-            f"    def {method}({own}, {_listed(rest)}):\n        {first} = {own}.held\n        return {text}"
+            f"    def {method}({own}, {listed(rest)}):\n        {first} = {own}.held\n        return {text}"
         ),
     )
 
@@ -185,90 +185,90 @@ def method_of_a_class(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext)
 @rule(exact="bitwise", where=REAL, breaks_graph=True, example=EXAMPLES)
 def local_class(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A class that is defined where it is used has a static method that computes the expression."""
-    names, text = _taken(node, ctx)
+    names, text = parameters_and_text(node, ctx)
     require_unbroken(ctx)
     name, method = ctx.new_name("Part"), ctx.new_name("compute")
     yield (
-        f"{name}.{method}({_listed(names)})",
-        ctx.ahead(f"class {name}:\n    @staticmethod\n    def {method}({_listed(names)}):\n        return {text}"),
+        f"{name}.{method}({listed(names)})",
+        ctx.ahead(f"class {name}:\n    @staticmethod\n    def {method}({listed(names)}):\n        return {text}"),
     )
 
 
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def class_method(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A class method computes the expression and is called on the class or on an object."""
-    names, text = _taken(node, ctx)
+    names, text = parameters_and_text(node, ctx)
     name, own, method = ctx.new_name("Part"), ctx.new_name("own"), ctx.new_name("compute")
-    definition = f"class {name}:\n    @classmethod\n    def {method}({_listed([own, *names])}):\n        return {text}"
-    yield f"{name}.{method}({_listed(names)})", ctx.define(definition)
-    yield f"{name}().{method}({_listed(names)})", ctx.define(definition)
+    definition = f"class {name}:\n    @classmethod\n    def {method}({listed([own, *names])}):\n        return {text}"
+    yield f"{name}.{method}({listed(names)})", ctx.define(definition)
+    yield f"{name}().{method}({listed(names)})", ctx.define(definition)
 
 
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def callable_object(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """An object with ``__call__``, made once at module level, computes the expression."""
-    names, text = _taken(node, ctx)
+    names, text = parameters_and_text(node, ctx)
     kind, name, own = ctx.new_name("Part"), ctx.new_name("part"), ctx.new_name("own")
     yield (
-        f"{name}({_listed(names)})",
+        f"{name}({listed(names)})",
         ctx.define(
-            f"class {kind}:\n    def __call__({_listed([own, *names])}):\n        return {text}\n\n\n{name} = {kind}()"
+            f"class {kind}:\n    def __call__({listed([own, *names])}):\n        return {text}\n\n\n{name} = {kind}()"
         ),
     )
 
 
-def _module(names: list[str], text: str, ctx: RewriteContext) -> tuple[str, str]:
+def module_class(names: list[str], text: str, ctx: RewriteContext) -> tuple[str, str]:
     """The name and definition of a module class without parameters that computes ``text``."""
     if {"register_module_forward_hook", "register_module_forward_pre_hook"} & (
         ctx.syntax.names | ctx.syntax.attributes
     ):
         skip("a hook may see every module that is called")
     kind, own = ctx.new_name("Part"), ctx.new_name("own")
-    forward = f"    def forward({_listed([own, *names])}):\n        return {text}"
+    forward = f"    def forward({listed([own, *names])}):\n        return {text}"
     return kind, f"class {kind}({ctx.path('torch.nn.Module')}):\n{forward}"
 
 
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def module_made_before(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A module without parameters, made once at module level, computes the expression."""
-    names, text = _taken(node, ctx)
-    kind, definition = _module(names, text, ctx)
+    names, text = parameters_and_text(node, ctx)
+    kind, definition = module_class(names, text, ctx)
     name = ctx.new_name("part")
-    yield f"{name}({_listed(names)})", ctx.define(f"{definition}\n\n\n{name} = {kind}()")
+    yield f"{name}({listed(names)})", ctx.define(f"{definition}\n\n\n{name} = {kind}()")
 
 
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def module_made_in_place(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A module without parameters is made and called where the expression stood."""
-    names, text = _taken(node, ctx)
-    kind, definition = _module(names, text, ctx)
-    yield f"{kind}()({_listed(names)})", ctx.define(definition)
+    names, text = parameters_and_text(node, ctx)
+    kind, definition = module_class(names, text, ctx)
+    yield f"{kind}()({listed(names)})", ctx.define(definition)
 
 
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def first_of_a_generator(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A generator function yields the expression, and its first item is taken."""
-    names, text = _taken(node, ctx)
+    names, text = parameters_and_text(node, ctx)
     require_calm(ctx, node)  # a StopIteration would come out as another exception
     name = ctx.new_name("parts")
-    definition = ctx.define(f"def {name}({_listed(names)}):\n    yield {text}")
-    yield f"{ctx.builtin('next')}({name}({_listed(names)}))", definition
-    yield f"{ctx.builtin('list')}({name}({_listed(names)}))[0]", definition
+    definition = ctx.define(f"def {name}({listed(names)}):\n    yield {text}")
+    yield f"{ctx.builtin('next')}({name}({listed(names)}))", definition
+    yield f"{ctx.builtin('list')}({name}({listed(names)}))[0]", definition
 
 
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def delegated_generator(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A generator function yields from another, and what it yields is unpacked."""
-    names, text = _taken(node, ctx)
+    names, text = parameters_and_text(node, ctx)
     require_calm(ctx, node)
     require_first(ctx, node)
     name, outer, value = ctx.new_name("parts"), ctx.new_name("all_parts"), ctx.new_name("value")
     yield (
         value,
-        ctx.ahead(f"({value},) = {outer}({_listed(names)})"),
+        ctx.ahead(f"({value},) = {outer}({listed(names)})"),
         ctx.define(
-            f"def {name}({_listed(names)}):\n    yield {text}\n\n\n"
-            f"def {outer}({_listed(names)}):\n    yield from {name}({_listed(names)})"
+            f"def {name}({listed(names)}):\n    yield {text}\n\n\n"
+            f"def {outer}({listed(names)}):\n    yield from {name}({listed(names)})"
         ),
     )
 
@@ -287,12 +287,12 @@ def passed_through_identity(node: cst.BinaryOperation | cst.Call, ctx: RewriteCo
 @rule(exact="bitwise", where=REAL, example=EXAMPLES)
 def computed_by_finally(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A function returns the value from a ``try`` whose ``finally`` counts."""
-    names, text = _taken(node, ctx)
+    names, text = parameters_and_text(node, ctx)
     name, left = ctx.new_name("part"), ctx.new_name("left")
     yield (
-        f"{name}({_listed(names)})",
+        f"{name}({listed(names)})",
         ctx.define(
-            f"def {name}({_listed(names)}):\n    {left} = 1\n    try:\n        return {text}\n"
+            f"def {name}({listed(names)}):\n    {left} = 1\n    try:\n        return {text}\n"
             f"    finally:\n        {left} -= 1"
         ),
     )

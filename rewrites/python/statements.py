@@ -38,22 +38,22 @@ def program(x, y):
 """
 
 
-def _small(statement: cst.CSTNode) -> cst.CSTNode:
+def small_statement(statement: cst.CSTNode) -> cst.CSTNode:
     """The one small statement of a line."""
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
         skip("a statement of the run is compound, or one of several on its line")
     return statement.body[0]
 
 
-def _over(ctx: RewriteContext, last: cst.CSTNode, text: str) -> Edit:
+def replace_run(ctx: RewriteContext, last: cst.CSTNode, text: str) -> Edit:
     """``text`` in place of the statements from the one here to ``last``."""
     return Edit((ctx.statement.span[0], ctx.syntax.span(last)[1]), ctx.at_indent(text))
 
 
-def _two(first: cst.Assign, ctx: RewriteContext) -> tuple[cst.Assign, str, str]:
+def two_assignments(first: cst.Assign, ctx: RewriteContext) -> tuple[cst.Assign, str, str]:
     """The assignment after this one, and the one variable that each binds."""
     rest = ctx.statement.block[ctx.statement.index + 1 :]
-    second = _small(rest[0]) if rest else None
+    second = small_statement(rest[0]) if rest else None
     if not isinstance(second, cst.Assign):
         skip("no assignment follows")
     names = []
@@ -71,15 +71,15 @@ def _two(first: cst.Assign, ctx: RewriteContext) -> tuple[cst.Assign, str, str]:
 @rule(exact="bitwise", where=REAL, example=PAIR)
 def reordered_statements(first: cst.Assign, ctx: RewriteContext):
     """Two assignments that do not depend on each other change places."""
-    second, a, b = _two(first, ctx)
+    second, a, b = two_assignments(first, ctx)
     for assign in (first, second):
         require_calm(ctx, assign.value)
     if a == b or a in ctx.names(second.value).reads or b in ctx.names(first.value).reads:
         skip("one statement depends on the other")
-    yield _over(ctx, second, f"{ctx.lines(second)}\n{ctx.lines(first)}")
+    yield replace_run(ctx, second, f"{ctx.lines(second)}\n{ctx.lines(first)}")
 
 
-def _item(ctx: RewriteContext, value: cst.BaseExpression) -> str:
+def tuple_item(ctx: RewriteContext, value: cst.BaseExpression) -> str:
     """The text of a value as an item of a tuple."""
     text = require_one_text(ctx, value)
     bare = isinstance(value, (cst.Name, cst.Call, cst.BinaryOperation, cst.Subscript, cst.Attribute))
@@ -89,14 +89,14 @@ def _item(ctx: RewriteContext, value: cst.BaseExpression) -> str:
 @rule(exact="bitwise", where=REAL, example=PAIR)
 def merged_assignments(first: cst.Assign, ctx: RewriteContext):
     """Two assignments become one of a tuple."""
-    second, a, b = _two(first, ctx)
+    second, a, b = two_assignments(first, ctx)
     for assign in (first, second):
         require_same_elsewhere(assign.value)
     if a in ctx.names(second.value).reads:
         skip("the second statement depends on the first")
-    values = f"{_item(ctx, first.value)}, {_item(ctx, second.value)}"
-    yield _over(ctx, second, f"{a}, {b} = {values}")
-    yield _over(ctx, second, f"({a}, {b}) = ({values})")
+    values = f"{tuple_item(ctx, first.value)}, {tuple_item(ctx, second.value)}"
+    yield replace_run(ctx, second, f"{a}, {b} = {values}")
+    yield replace_run(ctx, second, f"({a}, {b}) = ({values})")
 
 
 @rule(
@@ -121,7 +121,7 @@ def split_assignment(assign: cst.Assign, ctx: RewriteContext):
         skip("the numbers of targets and values differ")
     require_ordinary(ctx)
     names = [ctx.new_name("t") for _ in items]
-    lines = [f"{n} = {_item(ctx, i)}" for n, i in zip(names, items, strict=True)]
+    lines = [f"{n} = {tuple_item(ctx, i)}" for n, i in zip(names, items, strict=True)]
     lines += [f"{ctx.text(t)} = {n}" for n, t in zip(names, targets, strict=True)]
     yield "\n".join(lines)
 
@@ -178,10 +178,10 @@ def augmented_number(assign: cst.Assign, ctx: RewriteContext):
         if not fact.is_number:
             skip(f"{target.value} is {fact.describe()}: an in-place operation would have another effect")
     require_same_elsewhere(value.right)
-    yield f"{target.value} {_sign(value)}= {require_one_text(ctx, value.right)}"
+    yield f"{target.value} {operator_sign(value)}= {require_one_text(ctx, value.right)}"
 
 
-def _sign(operation: cst.BinaryOperation) -> str:
+def operator_sign(operation: cst.BinaryOperation) -> str:
     signs = {
         cst.Add: "+",
         cst.Subtract: "-",
@@ -214,7 +214,7 @@ def augmented_fresh_tensor(assign: cst.Assign, ctx: RewriteContext):
         skip("the variable does not occur only as the left operand")
     if not isinstance(value.operator, (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)):
         skip("the operator has no such form")
-    before = _small(ctx.statement.block[ctx.statement.index - 1]) if ctx.statement.index else None
+    before = small_statement(ctx.statement.block[ctx.statement.index - 1]) if ctx.statement.index else None
     if not isinstance(before, cst.Assign) or not isinstance(before.value, cst.BinaryOperation):
         skip("the tensor was not computed just before")
     if len(before.targets) != 1 or before.targets[0].target.deep_equals(target) is False:
@@ -230,7 +230,7 @@ def augmented_fresh_tensor(assign: cst.Assign, ctx: RewriteContext):
         if not same or old.requires_grad or new.requires_grad or value_fact.requires_grad:
             skip("the result has another dtype, shape or layout, or needs a gradient")
     require_same_elsewhere(value.right)
-    yield f"{name} {_sign(value)}= {require_one_text(ctx, value.right)}"
+    yield f"{name} {operator_sign(value)}= {require_one_text(ctx, value.right)}"
 
 
 @rule(exact="bitwise", where=REAL, example=ONE)
@@ -246,7 +246,7 @@ def dead_computation(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=ONE)
 def dead_list(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """A list takes a tensor of the statement, is changed, and dropped."""
-    operand, _ = _tensor_read(node, ctx)
+    operand, _ = tensor_variable_read(node, ctx)
     ctx.tensors(node)
     require_first(ctx, operand)
     name = ctx.new_name("unused")
@@ -255,7 +255,7 @@ def dead_list(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     yield ctx.text(node), ctx.ahead(f"{name} = [{read}, None]\n{name}[1] = {name}[0]\ndel {name}[0]")
 
 
-def _tensor_read(node: cst.BaseExpression, ctx: RewriteContext) -> tuple[cst.Name, Sequence]:
+def tensor_variable_read(node: cst.BaseExpression, ctx: RewriteContext) -> tuple[cst.Name, Sequence]:
     """The first local variable in ``node`` that was a tensor every time, with its facts."""
     require_ordinary(ctx)
     for operand in walk(node):
@@ -269,7 +269,7 @@ def _tensor_read(node: cst.BaseExpression, ctx: RewriteContext) -> tuple[cst.Nam
 @rule(exact="bitwise", where=REAL, example=ONE)
 def asserted_fact(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """What is known of a tensor is asserted before the statement: its rank, dtype, sizes."""
-    operand, facts = _tensor_read(node, ctx)
+    operand, facts = tensor_variable_read(node, ctx)
     require_first(ctx, operand)
     ctx.tensors(node)
     name = operand.value
@@ -285,7 +285,7 @@ def asserted_fact(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=ONE)
 def isinstance_guard(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext):
     """An expression is computed on the condition that an operand is a tensor, which it is."""
-    operand, _ = _tensor_read(node, ctx)
+    operand, _ = tensor_variable_read(node, ctx)
     ctx.tensors(node)
     if operand.value not in parameters_of(ctx, node):
         skip(f"{operand.value} is not a variable of the expression")
@@ -313,7 +313,7 @@ def program(x, y):
 """
 
 
-def _listed(names: Sequence[str]) -> str:
+def comma_separated(names: Sequence[str]) -> str:
     return ", ".join(names)
 
 
@@ -322,14 +322,14 @@ def _require_indentable(ctx: RewriteContext, statement: cst.CSTNode) -> None:
         skip("a string of several lines cannot be indented differently")
 
 
-def _needs(ctx: RewriteContext, run: Sequence[cst.CSTNode]) -> tuple[list[str], list[str]]:
+def parameters_and_results(ctx: RewriteContext, run: Sequence[cst.CSTNode]) -> tuple[list[str], list[str]]:
     """What a function needs and returns that runs the assignments ``run``; Skip where it would differ."""
     require_ordinary(ctx)
     require_no_handler(ctx)
     needs: set[str] = set()
     stored: set[str] = set()
     for statement in run:
-        if not isinstance(_small(statement), (cst.Assign, cst.AugAssign)):
+        if not isinstance(small_statement(statement), (cst.Assign, cst.AugAssign)):
             skip("the run has other statements than assignments")
         require_same_elsewhere(statement)
         _require_indentable(ctx, statement)
@@ -362,13 +362,13 @@ def outlined_statements(first: cst.Assign | cst.AugAssign, ctx: RewriteContext):
         run = block[index : index + count]
         if len(run) < count:
             skip("too few statements follow")
-        needs, stored = _needs(ctx, run)
+        needs, stored = parameters_and_results(ctx, run)
         name = ctx.new_name("part")
         body = "".join(f"    {line}\n" for statement in run for line in ctx.lines(statement).splitlines())
         comma = "," if len(stored) == 1 else ""
         yield (
-            _over(ctx, run[-1], f"{_listed(stored)}{comma} = {name}({_listed(needs)})"),
-            ctx.define(f"def {name}({_listed(needs)}):\n{body}    return {_listed(stored)}{comma}"),
+            replace_run(ctx, run[-1], f"{comma_separated(stored)}{comma} = {name}({comma_separated(needs)})"),
+            ctx.define(f"def {name}({comma_separated(needs)}):\n{body}    return {comma_separated(stored)}{comma}"),
         )
 
 
@@ -414,8 +414,8 @@ def outlined_rest(statement: cst.Assign | cst.AugAssign | cst.Return | cst.If | 
     name = ctx.new_name("rest")
     body = "".join(f"    {line}\n" if line else "\n" for part in rest for line in ctx.lines(part).splitlines())
     yield (
-        _over(ctx, rest[-1], f"return {name}({_listed(sorted(needs))})"),
-        ctx.define(f"def {name}({_listed(sorted(needs))}):\n{body.rstrip()}"),
+        replace_run(ctx, rest[-1], f"return {name}({comma_separated(sorted(needs))})"),
+        ctx.define(f"def {name}({comma_separated(sorted(needs))}):\n{body.rstrip()}"),
     )
 
 

@@ -61,14 +61,14 @@ def returned_temporary(statement: cst.Return, ctx: RewriteContext):
     yield f"{name} = {require_one_text(ctx, statement.value)}\nreturn {name}"
 
 
-def _target(assign: cst.Assign) -> str:
+def target_of(assign: cst.Assign) -> str:
     """The one variable that an assignment binds."""
     if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):
         skip("the assignment binds more than one variable")
     return assign.targets[0].target.value
 
 
-def _follower(ctx: RewriteContext) -> cst.CSTNode:
+def next_statement(ctx: RewriteContext) -> cst.CSTNode:
     """The small statement, or the ``if``, that comes next."""
     rest = ctx.statement.block[ctx.statement.index + 1 :]
     if not rest:
@@ -83,7 +83,7 @@ def _follower(ctx: RewriteContext) -> cst.CSTNode:
     return following.body[0]
 
 
-def _evaluated(statement: cst.CSTNode) -> cst.BaseExpression:
+def first_expression(statement: cst.CSTNode) -> cst.BaseExpression:
     """The expression of a statement that is evaluated first."""
     value = statement.test if isinstance(statement, cst.If) else getattr(statement, "value", None)
     return value if value is not None else skip("the next statement evaluates nothing")
@@ -102,7 +102,7 @@ def variables_in(node: cst.CSTNode, name: str) -> list[cst.Name]:
     return reads
 
 
-def with_parts(ctx: RewriteContext, node: cst.CSTNode, parts: dict[cst.BaseExpression, str]) -> str:
+def text_with_replacements(ctx: RewriteContext, node: cst.CSTNode, parts: dict[cst.BaseExpression, str]) -> str:
     """The text of ``node`` with some expressions in it replaced; bracketed when it has several lines."""
     start, end = ctx.syntax.span(node)
     edits = [Edit((a - start, b - start), text) for part, text in parts.items() for a, b in [ctx.syntax.span(part)]]
@@ -113,14 +113,14 @@ def with_parts(ctx: RewriteContext, node: cst.CSTNode, parts: dict[cst.BaseExpre
 @rule(exact="bitwise", where=REAL, example=NAMED)
 def inlined_temporary(assign: cst.Assign, ctx: RewriteContext):
     """A temporary that is used once, at the beginning of the next statement, is replaced by what it stands for."""
-    name, following = _target(assign), _follower(ctx)
+    name, following = target_of(assign), next_statement(ctx)
     require_ordinary(ctx)
     require_no_handler(ctx)
     if any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in walk(assign.value)):
         skip("it binds a name or awaits")
     if isinstance(assign.value, cst.Tuple) and not assign.value.lpar:
         skip("the value is a tuple without parentheses")
-    uses = variables_in(_evaluated(following), name)
+    uses = variables_in(first_expression(following), name)
     if len(uses) != 1 or len(variables_in(ctx.statement.function, name)) != 2:
         skip(f"{name} is not used exactly once")
     reason = held_back(uses[0], following, pure=_both_calm(ctx, assign.value, following))
@@ -129,7 +129,7 @@ def inlined_temporary(assign: cst.Assign, ctx: RewriteContext):
     _require_callees(ctx, following, uses[0])
     text = require_one_text(ctx, assign.value)
     bare = isinstance(assign.value, (cst.Name, cst.Call)) or assign.value.lpar
-    replaced = with_parts(ctx, following, {uses[0]: text if bare else f"({text})"})
+    replaced = text_with_replacements(ctx, following, {uses[0]: text if bare else f"({text})"})
     yield Edit((ctx.statement.span[0], ctx.syntax.span(following)[1]), replaced)
 
 
@@ -139,7 +139,7 @@ def _both_calm(ctx: RewriteContext, value: cst.BaseExpression, following: cst.CS
         return False
     try:
         require_calm(ctx, value)
-        require_calm(ctx, _evaluated(following))
+        require_calm(ctx, first_expression(following))
     except Skip:  # the reason is of no use: the stricter order is asked for then
         return False
     return True
@@ -160,14 +160,14 @@ def _require_callees(ctx: RewriteContext, statement: cst.CSTNode, use: cst.Name)
 @rule(exact="bitwise", where=REAL, example=[NAMED, TWICE])
 def walrus_from_statement(assign: cst.Assign, ctx: RewriteContext):
     """A temporary is bound where the next statement reads it first."""
-    name, following = _target(assign), _follower(ctx)
+    name, following = target_of(assign), next_statement(ctx)
     require_ordinary(ctx)
     require_no_handler(ctx)
     if name in shared_names(ctx):
         skip(f"a call may change {name} in between")
     if any(isinstance(n, (cst.NamedExpr, cst.Yield, cst.Await)) for n in walk(assign.value)):
         skip("it binds a name or awaits")
-    uses = variables_in(_evaluated(following), name)
+    uses = variables_in(first_expression(following), name)
     if not uses:
         skip(f"the next statement does not read {name}")
     if isinstance(following, cst.AugAssign) and variables_in(following.target, name):
@@ -181,7 +181,7 @@ def walrus_from_statement(assign: cst.Assign, ctx: RewriteContext):
         skip("the value is a tuple without parentheses")
     yield Edit(
         (ctx.statement.span[0], ctx.syntax.span(following)[1]),
-        with_parts(ctx, following, {uses[0]: walrus}),
+        text_with_replacements(ctx, following, {uses[0]: walrus}),
     )
 
 
@@ -195,7 +195,7 @@ def walrus_from_statement(assign: cst.Assign, ctx: RewriteContext):
 )
 def statement_from_walrus(statement: cst.Assign | cst.Return | cst.AugAssign | cst.Expr | cst.If, ctx: RewriteContext):
     """What a walrus binds is bound in a statement before."""
-    value = _evaluated(statement)
+    value = first_expression(statement)
     require_ordinary(ctx)
     for node in walk(value):
         if not isinstance(node, cst.NamedExpr) or not isinstance(node.target, cst.Name):
@@ -214,7 +214,7 @@ def statement_from_walrus(statement: cst.Assign | cst.Return | cst.AugAssign | c
         yield ctx.replace(node, name), ctx.ahead(f"{name} = {require_one_text(ctx, node.value)}")
 
 
-def _operands(ctx: RewriteContext, value: cst.BaseExpression) -> list[cst.BaseExpression]:
+def copyable_operands(ctx: RewriteContext, value: cst.BaseExpression) -> list[cst.BaseExpression]:
     """Operands of arithmetic whose results are new tensors: there an equal copy serves as well as the tensor."""
     repeated = [
         operand
@@ -231,9 +231,9 @@ def _operands(ctx: RewriteContext, value: cst.BaseExpression) -> list[cst.BaseEx
 @rule(exact="bitwise", where=REAL, example=TWICE)
 def duplicated_subexpression(assign: cst.Assign, ctx: RewriteContext):
     """What a temporary stands for is computed once more in the next statement."""
-    name, following = _target(assign), _follower(ctx)
+    name, following = target_of(assign), next_statement(ctx)
     require_ordinary(ctx)
-    value = _evaluated(following)
+    value = first_expression(following)
     ctx.tensors(assign.value)
     require_calm(ctx, assign.value)
     require_calm(ctx, value)
@@ -241,14 +241,14 @@ def duplicated_subexpression(assign: cst.Assign, ctx: RewriteContext):
         skip(f"{name} has another value afterwards")
     if isinstance(assign.value, cst.Name):
         skip("the statement has nothing to compute")
-    uses = [o for o in _operands(ctx, value) if isinstance(o, cst.Name) and o.value == name]
+    uses = [o for o in copyable_operands(ctx, value) if isinstance(o, cst.Name) and o.value == name]
     if not uses:
         skip(f"{name} is no operand in the next statement")
     text = require_one_text(ctx, assign.value)
     bare = text if isinstance(assign.value, cst.Call) or assign.value.lpar else f"({text})"
     for use in uses:
         ctx.tensors(use)
-        replaced = with_parts(ctx, value, {use: bare})
+        replaced = text_with_replacements(ctx, value, {use: bare})
         yield ctx.text(assign), ctx.replace(value, replaced)
 
 
@@ -262,10 +262,10 @@ def duplicated_subexpression(assign: cst.Assign, ctx: RewriteContext):
 )
 def merged_subexpressions(statement: cst.Assign | cst.Return | cst.Expr, ctx: RewriteContext):
     """A subexpression that occurs several times in a statement is computed once."""
-    value = _evaluated(statement)
+    value = first_expression(statement)
     require_ordinary(ctx)
     equal: dict[str, list[cst.BaseExpression]] = {}
-    for operand in _operands(ctx, value):
+    for operand in copyable_operands(ctx, value):
         if isinstance(operand, (cst.Call, cst.BinaryOperation, cst.Subscript)):
             equal.setdefault(code_of(operand.with_changes(lpar=(), rpar=())), []).append(operand)
     repeated = [nodes for nodes in equal.values() if len(nodes) > 1]
@@ -293,7 +293,7 @@ def kept_intermediate(node: cst.BinaryOperation | cst.Call, ctx: RewriteContext)
         require_one_text(ctx, part)
         require_first(ctx, part)
         name = ctx.new_name("t")
-        yield f"({with_parts(ctx, node, {part: name})}, {name})[0]", ctx.hoisted(part, name)
+        yield f"({text_with_replacements(ctx, node, {part: name})}, {name})[0]", ctx.hoisted(part, name)
 
 
 @rule(exact="bitwise", where=REAL, example=[NESTED, NAMED])

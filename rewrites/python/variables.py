@@ -28,7 +28,7 @@ BUILTINS = "input filter format hash bytes".split()
 """Names of builtins that a variable may shadow: no rule writes them."""
 
 
-def _target(assign: cst.Assign, ctx: RewriteContext) -> str:
+def private_target(assign: cst.Assign, ctx: RewriteContext) -> str:
     """The variable that an assignment binds, which is known to this function alone."""
     require_ordinary(ctx)
     if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):
@@ -44,7 +44,7 @@ def _target(assign: cst.Assign, ctx: RewriteContext) -> str:
     return name
 
 
-def _occurrences(ctx: RewriteContext, name: str, offset: int) -> list[cst.Name]:
+def occurrences_after(ctx: RewriteContext, name: str, offset: int) -> list[cst.Name]:
     """Where ``name`` stands for the variable from ``offset`` on; attributes and keywords do not."""
     body = ctx.statement.function.body
     hidden = {
@@ -62,11 +62,11 @@ def _occurrences(ctx: RewriteContext, name: str, offset: int) -> list[cst.Name]:
     ]
 
 
-def _renamed(ctx: RewriteContext, nodes: list[cst.Name], name: str) -> tuple[Edit, ...]:
+def renaming_edits(ctx: RewriteContext, nodes: list[cst.Name], name: str) -> tuple[Edit, ...]:
     return tuple(ctx.replace(node, name) for node in nodes)
 
 
-def _hiding_names(ctx: RewriteContext) -> list[str]:
+def names_that_may_be_hidden(ctx: RewriteContext) -> list[str]:
     """A builtin and a name of the module that the function here does not mention: a variable may hide them."""
     mentioned = {node.value for node in walk(ctx.statement.function) if isinstance(node, cst.Name)}
     of_module = sorted(ctx.syntax.module_names - mentioned - {ctx.statement.function.name.value})
@@ -76,27 +76,27 @@ def _hiding_names(ctx: RewriteContext) -> list[str]:
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def renamed_variable(assign: cst.Assign, ctx: RewriteContext):
     """A variable gets another name: a new one, that of a builtin, or that of something in the module."""
-    name = _target(assign, ctx)
-    nodes = _occurrences(ctx, name, 0)
+    name = private_target(assign, ctx)
+    nodes = occurrences_after(ctx, name, 0)
     parameters = {n.name.value for n in walk(ctx.statement.function.params) if isinstance(n, cst.Param)}
     if name in parameters or ctx.syntax.span(nodes[0])[0] < ctx.statement.span[0]:
         skip(f"it is not the first mention of {name}")
-    yield _renamed(ctx, nodes, ctx.new_name(f"{name}_"))
-    for hidden in _hiding_names(ctx):
+    yield renaming_edits(ctx, nodes, ctx.new_name(f"{name}_"))
+    for hidden in names_that_may_be_hidden(ctx):
         ctx.fresh.append(hidden)
-        yield _renamed(ctx, nodes, hidden)
+        yield renaming_edits(ctx, nodes, hidden)
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def rebound_variable(assign: cst.Assign, ctx: RewriteContext):
     """A variable that is bound again goes by another name from there on."""
-    name = _target(assign, ctx)
+    name = private_target(assign, ctx)
     if ctx.statement.block is not ctx.statement.function.body.body:
         skip("the statement may run several times or never")
     if name not in bound_before(ctx):
         skip(f"{name} is first bound here")
-    later = _occurrences(ctx, name, ctx.statement.span[1])
-    yield _renamed(ctx, [assign.targets[0].target, *later], ctx.new_name(f"{name}_"))
+    later = occurrences_after(ctx, name, ctx.statement.span[1])
+    yield renaming_edits(ctx, [assign.targets[0].target, *later], ctx.new_name(f"{name}_"))
 
 
 @rule(exact="bitwise", where=REAL, example=STEPS)
@@ -110,7 +110,7 @@ def aliased_variable(name: cst.Name, ctx: RewriteContext):
     yield alias, ctx.hoisted(name, alias)
 
 
-def _value(statement: cst.Assign | cst.Return, ctx: RewriteContext) -> tuple[cst.BaseExpression, str]:
+def first_tensor_expression(statement: cst.Assign | cst.Return, ctx: RewriteContext) -> tuple[cst.BaseExpression, str]:
     """The tensor that a statement computes first of all, and its text."""
     require_ordinary(ctx)
     value = statement.value
@@ -125,7 +125,7 @@ def _value(statement: cst.Assign | cst.Return, ctx: RewriteContext) -> tuple[cst
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def held_in_a_cell(statement: cst.Assign | cst.Return, ctx: RewriteContext):
     """A value is put into a list or dict of one item and taken out again."""
-    value, text = _value(statement, ctx)
+    value, text = first_tensor_expression(statement, ctx)
     name = ctx.new_name("cell")
     yield ctx.replace(value, f"{name}[0]"), ctx.ahead(f"{name} = [None]\n{name}[0] = {text}")
     yield ctx.replace(value, f'{name}["value"]'), ctx.ahead(f'{name} = {{}}\n{name}["value"] = {text}')
@@ -136,7 +136,7 @@ def unpacked_from_one(assign: cst.Assign, ctx: RewriteContext):
     """A value is packed alone and unpacked by its assignment."""
     if len(assign.targets) != 1 or isinstance(assign.targets[0].target, (cst.Tuple, cst.List)):
         skip("the assignment has several targets")
-    _, text = _value(assign, ctx)
+    _, text = first_tensor_expression(assign, ctx)
     target = ctx.text(assign.targets[0].target)
     yield f"({target},) = ({text},)"
     yield f"[{target}] = [{text}]"
@@ -145,7 +145,7 @@ def unpacked_from_one(assign: cst.Assign, ctx: RewriteContext):
 @rule(exact="bitwise", where=REAL, example=STEPS)
 def stored_through_global(statement: cst.Assign | cst.Return, ctx: RewriteContext):
     """A function stores the value into a variable of the module, where it is read."""
-    value, text = _value(statement, ctx)
+    value, text = first_tensor_expression(statement, ctx)
     names = ", ".join(parameters_of(ctx, value))
     step, name = ctx.new_name("step"), ctx.new_name("G")
     yield (

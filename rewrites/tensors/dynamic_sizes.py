@@ -174,21 +174,21 @@ def literal_from_shape(call: cst.Call, ctx: RewriteContext):
         return
     if evaluated_elsewhere(ctx.statement.node, call):
         skip("the expression is evaluated later, or more than once")
-    if stores(ctx.statement.node):
+    if binds_names(ctx.statement.node):
         skip("the statement also stores a variable")
-    for number in literals(call):
+    for number in literal_arguments(call):
         for source in sorted(sizes_at(ctx, number.evaluated_value)):
             start, end = ctx.syntax.span(number)
             begin = ctx.syntax.span(call)[0]
             yield edited(ctx.syntax.text_of(call), [Edit((start - begin, end - begin), source)])
 
 
-def stores(node: cst.CSTNode) -> bool:
+def binds_names(node: cst.CSTNode) -> bool:
     """Whether there is a ``:=`` inside."""
-    return isinstance(node, cst.NamedExpr) or any(stores(child) for child in node.children)
+    return isinstance(node, cst.NamedExpr) or any(binds_names(child) for child in node.children)
 
 
-def literals(call: cst.Call):
+def literal_arguments(call: cst.Call):
     """The numbers from 2 among the arguments, also inside a tuple or list; keyword arguments only for sizes."""
     for argument in call.args:
         if argument.keyword is not None and argument.keyword.value not in ("size", "shape", "length", "sizes"):

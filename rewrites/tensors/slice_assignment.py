@@ -21,7 +21,7 @@ IN_PLACE = {
 }
 
 
-def ahead(ctx: RewriteContext, node: cst.BaseExpression, lines: str) -> Edit:
+def hoisted(ctx: RewriteContext, node: cst.BaseExpression, lines: str) -> Edit:
     """``lines``, which compute ``node``, before its statement. Raises Skip where something else would run later."""
     reason = held_back(node, ctx.statement.node)
     if reason is not None:
@@ -29,29 +29,29 @@ def ahead(ctx: RewriteContext, node: cst.BaseExpression, lines: str) -> Edit:
     return ctx.ahead(lines)
 
 
-def method(call: cst.Call, name: str) -> tuple[cst.BaseExpression, list[cst.BaseExpression]]:
+def method_call(call: cst.Call, name: str) -> tuple[cst.BaseExpression, list[cst.BaseExpression]]:
     """Receiver and positional arguments of the method call ``….name(…)``. Raises Skip."""
     if not isinstance(call.func, cst.Attribute) or call.func.attr.value != name:
         skip(f"not a call of {name}")
-    return call.func.value, arguments(call)
+    return call.func.value, positional_arguments(call)
 
 
-def arguments(call: cst.Call) -> list[cst.BaseExpression]:
+def positional_arguments(call: cst.Call) -> list[cst.BaseExpression]:
     """Positional arguments. Raises Skip where there are others."""
     if any(a.star or a.keyword is not None for a in call.args):
         skip("an argument is passed by keyword or starred")
     return [a.value for a in call.args]
 
 
-def function(call: cst.Call, ctx: RewriteContext, path: str, count: int) -> list[cst.BaseExpression]:
+def function_call(call: cst.Call, ctx: RewriteContext, path: str, count: int) -> list[cst.BaseExpression]:
     """The ``count`` positional arguments of a call of ``path``. Raises Skip."""
     if ctx.resolved(call.func) != path:
         skip(f"not a call of {path}")
-    positional = arguments(call)
+    positional = positional_arguments(call)
     return positional if len(positional) == count else skip(f"not {count} arguments")
 
 
-def matched(ctx: RewriteContext, *expressions: cst.BaseExpression) -> Iterator[tuple[Fact, ...]]:
+def facts_by_visit(ctx: RewriteContext, *expressions: cst.BaseExpression) -> Iterator[tuple[Fact, ...]]:
     """The facts of tensors, visit by visit. Raises Skip where one was evaluated more often than another."""
     columns = [ctx.tensors(e) for e in expressions]
     if len({len(c) for c in columns}) != 1:
@@ -65,7 +65,7 @@ def require(condition: bool, reason: str) -> None:
         skip(reason)
 
 
-def like(fact: Fact, result: Fact) -> None:
+def require_same_layout(fact: Fact, result: Fact) -> None:
     """A clone of ``fact`` can hold ``result``: same dtype, shape and order in memory. Raises Skip."""
     require(fact.dtype is result.dtype, f"{fact.describe()} cannot hold {result.describe()}")
     require(fact.shape == result.shape, f"{fact.describe()} is not as large as {result.describe()}")
@@ -83,16 +83,16 @@ def like(fact: Fact, result: Fact) -> None:
 )
 def where_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``where(c, y, x)`` is a copy of ``x`` into which the masked elements of ``y`` are stored."""
-    mask, chosen, rest = function(call, ctx, "torch.where", 3)
-    for c, y, x, result in matched(ctx, mask, chosen, rest, call):
-        like(x, result)
+    mask, chosen, rest = function_call(call, ctx, "torch.where", 3)
+    for c, y, x, result in facts_by_visit(ctx, mask, chosen, rest, call):
+        require_same_layout(x, result)
         require(y.shape == x.shape == c.shape and y.dtype is x.dtype, "the shapes or dtypes differ")
         require(c.ndim > 0, "a single element")
     for operand in (mask, chosen, rest):
         ctx.require_pure(operand)
     name = ctx.new_name("t")
     m, y = ctx.atom(mask), ctx.atom(chosen)
-    yield name, ahead(ctx, call, f"{name} = {ctx.atom(rest)}.clone()\n{name}[{ctx.text(mask)}] = {y}[{m.strip()}]")
+    yield name, hoisted(ctx, call, f"{name} = {ctx.atom(rest)}.clone()\n{name}[{ctx.text(mask)}] = {y}[{m.strip()}]")
 
 
 @rule(
@@ -105,17 +105,17 @@ def where_by_assignment(call: cst.Call, ctx: RewriteContext):
 )
 def masked_fill_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``x.masked_fill(c, k)`` is a copy of ``x`` with ``k`` put in."""
-    base, passed = method(call, "masked_fill")
+    base, passed = method_call(call, "masked_fill")
     require(len(passed) == 2, "the arguments are not a mask and a value")
-    for x, c, result in matched(ctx, base, passed[0], call):
-        like(x, result)
+    for x, c, result in facts_by_visit(ctx, base, passed[0], call):
+        require_same_layout(x, result)
         require(c.shape == x.shape, "a mask of another shape")
         require(bool(c.shape), "a mask without dimensions: Dynamo breaks the graph")
     require(all(f.is_number for f in ctx.facts(passed[1])), "the value is no number")
     name = ctx.new_name("t")
     lines = f"{name} = {ctx.atom(base)}.clone()\n{name}[{ctx.text(passed[0])}] = {ctx.text(passed[1])}"
     ctx.require_pure(passed[0])
-    yield name, ahead(ctx, call, lines)
+    yield name, hoisted(ctx, call, lines)
 
 
 @rule(
@@ -136,7 +136,7 @@ def cat_by_slices(call: cst.Call, ctx: RewriteContext):
     """``cat`` fills a new tensor slice by slice."""
     if ctx.resolved(call.func) not in ("torch.cat", "torch.concat", "torch.concatenate"):
         return
-    passed = arguments(call)
+    passed = positional_arguments(call)
     require(
         1 <= len(passed) <= 2 and isinstance(passed[0], (cst.List, cst.Tuple)), "the argument is not a list of tensors"
     )
@@ -145,7 +145,7 @@ def cat_by_slices(call: cst.Call, ctx: RewriteContext):
         bool(parts) and not any(isinstance(e, cst.StarredElement) for e in passed[0].elements),
         "the list has starred items",
     )
-    visits = list(matched(ctx, *parts, call))
+    visits = list(facts_by_visit(ctx, *parts, call))
     facts = visits[0]
     require(
         all([f.shape for f in v] == [f.shape for f in facts] for v in visits), "the shape is not the same every time"
@@ -164,7 +164,7 @@ def cat_by_slices(call: cst.Call, ctx: RewriteContext):
         stop = start + fact.shape[dim]
         lines.append(f"{name}[{':, ' * dim}{start or ''}:{stop}] = {ctx.text(part)}")
         start = stop
-    yield name, ahead(ctx, call, "\n".join(lines))
+    yield name, hoisted(ctx, call, "\n".join(lines))
 
 
 @rule(
@@ -177,18 +177,18 @@ def cat_by_slices(call: cst.Call, ctx: RewriteContext):
 )
 def index_fill_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``x.index_fill(d, i, k)`` is a copy of ``x`` with ``k`` at the indices."""
-    base, passed = method(call, "index_fill")
+    base, passed = method_call(call, "index_fill")
     require(len(passed) == 3, "the call has not three arguments")
     dim = ctx.value(passed[0], "int")
-    for x, result in matched(ctx, base, call):
-        like(x, result)
+    for x, result in facts_by_visit(ctx, base, call):
+        require_same_layout(x, result)
         require(0 <= dim < x.ndim, "a dimension from the end")
     require(all(f.is_number for f in ctx.facts(passed[2])), "the value is no number")
     for part in (base, *passed):
         ctx.require_pure(part)
     name = ctx.new_name("t")
     lines = f"{name} = {ctx.atom(base)}.clone()\n{name}[{':, ' * dim}{ctx.text(passed[1])}] = {ctx.text(passed[2])}"
-    yield name, ahead(ctx, call, lines)
+    yield name, hoisted(ctx, call, lines)
 
 
 @rule(
@@ -201,16 +201,16 @@ def index_fill_by_assignment(call: cst.Call, ctx: RewriteContext):
 )
 def slice_scatter_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``slice_scatter(x, y, d, a, b)`` is a copy of ``x`` with ``y`` in the slice."""
-    base, put, dim, start, stop = function(call, ctx, "torch.slice_scatter", 5)
+    base, put, dim, start, stop = function_call(call, ctx, "torch.slice_scatter", 5)
     place = ctx.value(dim, "int")
-    for x, y, result in matched(ctx, base, put, call):
-        like(x, result)
+    for x, y, result in facts_by_visit(ctx, base, put, call):
+        require_same_layout(x, result)
         require(0 <= place < x.ndim and y.dtype is x.dtype, "another dtype, or a dimension from the end")
     for part in (base, put, dim, start, stop):
         ctx.require_pure(part)
     name = ctx.new_name("t")
     index = f"{':, ' * place}{ctx.atom(start)}:{ctx.atom(stop)}"
-    yield name, ahead(ctx, call, f"{name} = {ctx.atom(base)}.clone()\n{name}[{index}] = {ctx.text(put)}")
+    yield name, hoisted(ctx, call, f"{name} = {ctx.atom(base)}.clone()\n{name}[{index}] = {ctx.text(put)}")
 
 
 @rule(
@@ -223,12 +223,12 @@ def slice_scatter_by_assignment(call: cst.Call, ctx: RewriteContext):
 )
 def fill_by_assignment(call: cst.Call, ctx: RewriteContext):
     """``x.fill_(k)`` puts ``k`` into every place."""
-    base, passed = method(call, "fill_")
+    base, passed = method_call(call, "fill_")
     require(len(passed) == 1 and all(f.is_number for f in ctx.facts(passed[0])), "the value is no number")
     require(all(f.ndim > 0 for f in ctx.tensors(call)), "0 dimensions have no slice")
     ctx.require_pure(passed[0])
     name = ctx.new_name("t")
-    yield name, ahead(ctx, call, f"{name} = {ctx.text(base)}\n{name}[:] = {ctx.text(passed[0])}")
+    yield name, hoisted(ctx, call, f"{name} = {ctx.text(base)}\n{name}[:] = {ctx.text(passed[0])}")
 
 
 @rule(
@@ -241,7 +241,7 @@ def fill_by_assignment(call: cst.Call, ctx: RewriteContext):
 )
 def first_row_in_place(call: cst.Call, ctx: RewriteContext):
     """The first row changed and put before the others is a copy whose first row is changed in place."""
-    (listed,) = function(call, ctx, "torch.cat", 1)
+    (listed,) = function_call(call, ctx, "torch.cat", 1)
     require(isinstance(listed, (cst.List, cst.Tuple)) and len(listed.elements) == 2, "the list has not two tensors")
     first, rest = (e.value for e in listed.elements)
     require(
@@ -259,12 +259,12 @@ def first_row_in_place(call: cst.Call, ctx: RewriteContext):
     bare = "".join(f"{ctx.text(first.left)} {ctx.text(rest)}".split())
     require(bare == f"{ctx.text(base)}[:1]{ctx.text(base)}[1:]", "the slices are not the first row and the others")
     require(all(f.is_number for f in ctx.facts(first.right)), "the operand is not a number")
-    for x, result in matched(ctx, base, call):
-        like(x, result)
+    for x, result in facts_by_visit(ctx, base, call):
+        require_same_layout(x, result)
     name = ctx.new_name("t")
     lines = f"{name} = {ctx.text(base)}.clone()\n{name}[0].{METHODS[type(first.operator)]}({ctx.text(first.right)})"
     ctx.require_pure(first.right)
-    yield name, ahead(ctx, call, lines)
+    yield name, hoisted(ctx, call, lines)
 
 
 @rule(
@@ -282,7 +282,7 @@ def augmented_through_line(statement: cst.AugAssign, ctx: RewriteContext):
 
     The target of ``+=`` is not probed: its facts are those of the next statement that reads it.
     """
-    name = read_again(statement, ctx)
+    name = variable_read_next(statement, ctx)
     yield f"{name}.view(-1).{IN_PLACE[type(statement.operator)]}({ctx.text(statement.value)})"
 
 
@@ -298,11 +298,11 @@ def augmented_through_line(statement: cst.AugAssign, ctx: RewriteContext):
 )
 def augmented_by_method(statement: cst.AugAssign, ctx: RewriteContext):
     """``t += k`` is ``t.add_(k)`` where ``t`` is a tensor; so for the other three operations."""
-    name = read_again(statement, ctx)
+    name = variable_read_next(statement, ctx)
     yield f"{name}.{IN_PLACE[type(statement.operator)]}({ctx.text(statement.value)})"
 
 
-def read_again(statement: cst.AugAssign, ctx: RewriteContext) -> str:
+def variable_read_next(statement: cst.AugAssign, ctx: RewriteContext) -> str:
     """The variable that a number is added to and that the next reader sees as a contiguous tensor. Raises Skip."""
     require(
         isinstance(statement.target, cst.Name) and type(statement.operator) in IN_PLACE, "the operand is not a variable"

@@ -55,7 +55,7 @@ def elements_rolled(statement: Simple, ctx: RewriteContext):
             skip("code that is evaluated later would read the last number")
         counter = fresh(ctx, "k")
         edits = [
-            Edit(ctx.syntax.span(first), _term(counter, first.evaluated_value, second.evaluated_value))
+            Edit(ctx.syntax.span(first), linear_term(counter, first.evaluated_value, second.evaluated_value))
             for first, second in zip(rows[0], rows[1], strict=True)
             if first.evaluated_value != second.evaluated_value
         ]
@@ -77,7 +77,7 @@ def _counts_evenly(ctx: RewriteContext, items: list[cst.BaseExpression], rows: l
     return all(len(s) == 1 for s in steps) and any(s != {0} for s in steps)
 
 
-def _term(counter: str, first: int, second: int) -> str:
+def linear_term(counter: str, first: int, second: int) -> str:
     multiple = f"{second - first} * {counter}"
     return f"({first} + {multiple})" if first else f"({multiple})"
 
@@ -101,7 +101,7 @@ def comprehension_unrolled(statement: Simple, ctx: RewriteContext):
         name = clause.target.value
         require_plain(node)
         _require_nothing_later(node)
-        values = _known_items(ctx, clause.iter)
+        values = observed_items(ctx, clause.iter)
         if not 1 <= len(values) <= MOST_ITEMS:
             skip(f"it makes {len(values)} items")
         items = [text_with(ctx, node.elt, with_value(ctx, node.elt, name, value)) for value in values]
@@ -124,7 +124,7 @@ def _require_nothing_later(node: cst.CSTNode) -> None:
         skip("identities are compared in it")
 
 
-def _known_items(ctx: RewriteContext, iterable: cst.BaseExpression) -> list[str]:
+def observed_items(ctx: RewriteContext, iterable: cst.BaseExpression) -> list[str]:
     """The items of a range, or of a tuple or tensor in a variable, as atoms."""
     if isinstance(iterable, cst.Name):
         return [f"{iterable.value}[{i}]" for i in range(rows_of(ctx, iterable))]
@@ -166,16 +166,18 @@ def comprehension_by_index(statement: Simple, ctx: RewriteContext):
         index = fresh(ctx, "i")
         items = [f"{name}[{index}]" for name in names]
         shortest = names[counts.index(min(counts))]
-        taken = _with_items(ctx, node.elt, targets, items)
+        taken = element_for_each_item(ctx, node.elt, targets, items)
         turns = f"{ctx.builtin('range')}({ctx.builtin('len')}({shortest}))"
         yield ctx.replace(node, f"[{taken} for {index} in {turns}]")
         if len(sources) > 1 and counts[0] == min(counts):
-            taken = _with_items(ctx, node.elt, targets[1:], items[1:])
+            taken = element_for_each_item(ctx, node.elt, targets[1:], items[1:])
             head = f"for {index}, {targets[0]} in {ctx.builtin('enumerate')}({names[0]})"
             yield ctx.replace(node, f"[{taken} {head}]")
 
 
-def _with_items(ctx: RewriteContext, element: cst.BaseExpression, targets: list[str], items: list[str]) -> str:
+def element_for_each_item(
+    ctx: RewriteContext, element: cst.BaseExpression, targets: list[str], items: list[str]
+) -> str:
     pairs = zip(targets, items, strict=True)
     return text_with(ctx, element, [edit for name, item in pairs for edit in with_value(ctx, element, name, item)])
 
@@ -202,7 +204,7 @@ def stack_to_buffer(call: cst.Call, ctx: RewriteContext):
     require_harmless(ctx, node.elt)
     require_first(ctx, call)
     require_unseen(ctx, target_names(clause.target), node)
-    result = _one_kind(ctx, call)
+    result = observed_kind(ctx, call)
     rows = ctx.tensors(node.elt)
     wanted = (result.dtype, result.shape[1:], result.device)
     if not result.shape or any((f.dtype, f.shape, f.device) != wanted for f in rows):
@@ -227,7 +229,7 @@ def _along_the_first(rest: list[cst.Arg] | tuple[cst.Arg, ...]) -> bool:
     )
 
 
-def _one_kind(ctx: RewriteContext, expression: cst.BaseExpression) -> Fact:
+def observed_kind(ctx: RewriteContext, expression: cst.BaseExpression) -> Fact:
     """The one dtype, shape and device of a contiguous tensor, whatever its values."""
     facts = ctx.tensors(expression)
     kinds = {(f.dtype, f.shape, f.device, f.requires_grad) for f in facts}
