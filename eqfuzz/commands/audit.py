@@ -1,4 +1,4 @@
-"""Behind ``eqfuzz audit``: each program audited in a child of its own."""
+"""Audits of ``eqfuzz audit``: each program in its own child."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from eqfuzz.run.processes.pool import Pool
 
 @dataclasses.dataclass(frozen=True)
 class FileAudit:
-    """What came of one file: ``verdict`` on its compiled run as a whole and the ``audit`` of it.
-
-    ``ended`` says in words why one of them or both are missing: an invalid seed, a child that died.
-    """
+    """Result of one file."""
 
     path: Path
     verdict: Verdict | None = None
+    """Verdict on the whole compiled run."""
     audit: Audit | None = None
+    """Audit of its operators."""
     ended: str = ""
+    """Why a verdict or audit is missing: an invalid seed, a crashed child."""
 
 
 def audit_files(
     paths: Sequence[Path], handler: Callable[[FileAudit], None], *, seed: int, config: Config, jobs: int
 ) -> bool:
-    """Audit every program and hand each outcome to ``handler``, one at a time, in the order in which they end.
+    """Audit every program and hand each result to ``handler``, one at a time, in order of completion.
 
     Returns whether Ctrl-C ended it early. Raises ValueError for a configuration that cannot be audited, RunnerFailed
-    when no process can be started, InternalError when one breaks down by eqfuzz's own fault.
+    when no process can be started, InternalError when one fails by a defect of eqfuzz.
     """
     require_inductor(config)
     jobs = max(1, min(jobs, len(paths)))
@@ -57,7 +57,7 @@ def audit_files(
             return
         outcome = _audited(pool, path, seed, config, limits)
         with lock:
-            if not stop.is_set():  # what comes after Ctrl-C was cut off
+            if not stop.is_set():  # results after Ctrl-C are of interrupted jobs
                 handler(outcome)
 
     with (

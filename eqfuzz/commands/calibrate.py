@@ -59,7 +59,7 @@ EAGER, CAPABILITY, THREADS, COMPILED, HOSTILE, THREADED = (
 
 @dataclasses.dataclass
 class Pairs:
-    """Verdicts on pairs of correct runs: how many, of what kind, what was claimed wrong, what other oracles claimed."""
+    """Verdicts on pairs of correct runs, with false alarms of this oracle and of others."""
 
     name: str
     kinds: Counter[str] = dataclasses.field(default_factory=Counter)
@@ -88,7 +88,7 @@ class Pairs:
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
-    """How much is measured. ``draws`` faults of each kind per program and dtype; the others count pairs."""
+    """Sizes of the tables: ``draws`` is the number of faults of each kind per program and dtype, others are pairs."""
 
     draws: int = 4
     eager: int = 5000
@@ -97,25 +97,25 @@ class Sizes:
 
 
 def full_check(handler: Handler, out: Path, sizes: Sizes, *, jobs: int, seed: int = 0) -> SelfCheckSummary:
-    """Measure both tables. What is measured already in ``out`` is taken from there, so that a run can be continued.
+    """Measure both tables. Results in ``out`` are used again, so that an interrupted check can be resumed.
 
-    Ctrl-C ends it early with what there is. Raises RunnerFailed when no process can be started.
+    Ctrl-C ends it early with partial tables. Raises RunnerFailed when no process can be started.
     """
     began = time.monotonic()
     out.mkdir(parents=True, exist_ok=True)
-    measuring = Calibration(out, handler, sizes, jobs, seed)
+    calibration = Calibration(out, handler, sizes, jobs, seed)
     interrupted = False
     try:
-        for part in measuring.parts():
+        for part in calibration.parts():
             part()
     except KeyboardInterrupt:
         interrupted = True
-    tables = [pairs for pairs in measuring.pairs.values() if pairs.count]
+    tables = [pairs for pairs in calibration.pairs.values() if pairs.count]
     failed = [pairs.name for pairs in tables if pairs.claimed]
     summary = SelfCheckSummary(
         passed=not failed and not interrupted,
         failed=failed,
-        recall=measuring.table.to_json(),
+        recall=calibration.table.to_json(),
         precision=[pairs.to_json() for pairs in tables],
         interrupted=interrupted,
         seconds=round(time.monotonic() - began, 3),
@@ -125,24 +125,24 @@ def full_check(handler: Handler, out: Path, sizes: Sizes, *, jobs: int, seed: in
 
 
 class _CalibrationJournal:
-    """Results by key in a file of JSON lines, which a later run reads again."""
+    """Results by key in a file of JSON lines, which a later check reads."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._lock = threading.Lock()
         lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-        self._known: dict[str, Any] = dict(json.loads(line) for line in lines)
+        self._results: dict[str, Any] = dict(json.loads(line) for line in lines)
 
     def get(self, key: str, make: Callable[[], Any]) -> Any:
-        if key not in self._known:
-            made = make()
+        if key not in self._results:
+            result = make()
             with self._lock, self._file.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps([key, made]) + "\n")
-                self._known[key] = made
-        return self._known[key]
+                stream.write(json.dumps([key, result]) + "\n")
+                self._results[key] = result
+        return self._results[key]
 
     def __contains__(self, key: str) -> bool:
-        return key in self._known
+        return key in self._results
 
 
 def _comparison(answer: RunsCompared | None) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class Calibration:
         self.sizes = sizes
         self.jobs = jobs
         self.seed = seed
-        self.kept = _CalibrationJournal(out / "measured.jsonl")
+        self.journal = _CalibrationJournal(out / "measured.jsonl")
         self.table = Recall()
         self.pairs = {name: Pairs(name) for name in (EAGER, CAPABILITY, THREADS, COMPILED, HOSTILE, THREADED)}
         self.rules = tuple(rule.name for rule in shipped_rules())
@@ -170,7 +170,7 @@ class Calibration:
         self.programs = [read_program(path, str(path.relative_to(root))) for path in files]
 
     def parts(self) -> tuple[Callable[[], None], ...]:
-        """What is measured, in turn."""
+        """The measurements, in order."""
         return self.recall, self.eager, self.capability, self.threads, self.compiled, self.threaded
 
     def recall(self) -> None:
@@ -185,7 +185,7 @@ class Calibration:
                     measured = pool.ask(job).answer
                     return measured.table if measured is not None else None
 
-                return self.kept.get(key, recall)
+                return self.journal.get(key, recall)
 
             for program, table in self._each(one, self.programs):
                 if table is None:
@@ -193,11 +193,11 @@ class Calibration:
                 else:
                     self.table.add(Recall.from_json(table))
         planted = sum(count.planted for count in self.table.rows.values())
-        self._tell("recall", True, f"{planted} faults planted in {len(self.programs)} programs", began)
+        self._emit_step("recall", True, f"{planted} faults planted in {len(self.programs)} programs", began)
 
     def eager(self) -> None:
         began = time.monotonic()
-        found = self.pairs[EAGER]
+        pairs = self.pairs[EAGER]
         with self._pool(Environment(self.out), RunJob.TARGET, warm=False) as pool:
             for number in range(self.seed, self.seed + _MOST_ROUNDS):
 
@@ -205,13 +205,13 @@ class Calibration:
                     job = check_job(program)
                     return dataclasses.replace(job, seed=number, rules=self.rules, variants=_PER_SEED, dry_run=True)
 
-                self._judge(pool, found, self.programs, plain, self.sizes.eager)
-        self._tell_pairs(found, began)
+                self._judge(pool, pairs, self.programs, plain, self.sizes.eager)
+        self._emit_pairs(pairs, began)
 
     def capability(self) -> None:
         began = time.monotonic()
         key = f"capability {{}} {self.seed}"
-        wanted = [program for program in self.programs if key.format(program.name) not in self.kept]
+        wanted = [program for program in self.programs if key.format(program.name) not in self.journal]
         for name in CAPABILITIES if wanted else ():
             (self.out / name).mkdir(exist_ok=True)
             environment = Environment(self.out / name, extra=(("ATEN_CPU_CAPABILITY", name),))
@@ -227,12 +227,12 @@ class Calibration:
                 files = {name: self._file(name, program) for name in CAPABILITIES}
                 existing = {n: file for n, file in files.items() if Path(file).exists()}
                 job = CompareRunsJob(program=program, seed=self.seed, files=existing)
-                return self.kept.get(key.format(program.name), lambda: _comparison(pool.ask(job).answer))
+                return self.journal.get(key.format(program.name), lambda: _comparison(pool.ask(job).answer))
 
             for program, comparison in self._each(compare, self.programs):
                 verdicts = [Verdict.from_json(verdict) for verdict in comparison.get("verdicts", ())]
                 self.pairs[CAPABILITY].add(program.name, verdicts, Counter(comparison.get("alarms", {})))
-        self._tell_pairs(self.pairs[CAPABILITY], began)
+        self._emit_pairs(self.pairs[CAPABILITY], began)
 
     def threads(self) -> None:
         began = time.monotonic()
@@ -241,12 +241,12 @@ class Calibration:
             def compare(program: Program) -> Any:
                 key = f"threads {program.name} {self.seed}"
                 job = CompareThreadsJob(program=program, seed=self.seed, threads=THREAD_COUNTS)
-                return self.kept.get(key, lambda: _comparison(pool.ask(job).answer))
+                return self.journal.get(key, lambda: _comparison(pool.ask(job).answer))
 
             for program, comparison in self._each(compare, self.programs):
                 verdicts = [Verdict.from_json(verdict) for verdict in comparison.get("verdicts", ())]
                 self.pairs[THREADS].add(program.name, verdicts, Counter(comparison.get("alarms", {})))
-        self._tell_pairs(self.pairs[THREADS], began)
+        self._emit_pairs(self.pairs[THREADS], began)
 
     def threaded(self) -> None:
         """Originals and derivations, each with two numbers of threads."""
@@ -260,7 +260,7 @@ class Calibration:
 
         with self._pool(Environment(self.out), RunJob.TARGET, warm=True) as pool:
             self._judge(pool, self.pairs[THREADED], seeds, threaded, self.sizes.threaded)
-        self._tell_pairs(self.pairs[THREADED], began)
+        self._emit_pairs(self.pairs[THREADED], began)
 
     def compiled(self) -> None:
         began = time.monotonic()
@@ -270,11 +270,11 @@ class Calibration:
         with self._pool(Environment(self.out), RunJob.TARGET, warm=True) as pool:
             several = partial(self._derived, variants=_VARIANTS)
             self._judge(pool, self.pairs[COMPILED], seeds, several, self.sizes.compiled - hostile)
-            self._tell_pairs(self.pairs[COMPILED], began)
+            self._emit_pairs(self.pairs[COMPILED], began)
             began = time.monotonic()
             programs = ill_conditioned_programs(hostile, self.seed)
             self._judge(pool, self.pairs[HOSTILE], programs, partial(self._derived, variants=1), hostile)
-        self._tell_pairs(self.pairs[HOSTILE], began)
+        self._emit_pairs(self.pairs[HOSTILE], began)
 
     def _derived(self, program: Program, variants: int) -> RunJob:
         """A job with random derivations of the program."""
@@ -284,20 +284,20 @@ class Calibration:
         )
 
     def _judge(
-        self, pool: Pool, found: Pairs, programs: Sequence[Program], job_of: Callable[[Program], RunJob], wanted: int
+        self, pool: Pool, pairs: Pairs, programs: Sequence[Program], job_of: Callable[[Program], RunJob], wanted: int
     ) -> None:
         """Add the verdicts on ``wanted`` pairs of correct runs."""
 
         def one(program: Program) -> Any:
-            if found.count >= wanted:
+            if pairs.count >= wanted:
                 return []
             job = job_of(program)
-            key = f"{found.name} {program.name} {job.seed} {job.variants}"
-            return self.kept.get(key, lambda: [verdict.to_json() for verdict in verdicts_of(pool, job)])
+            key = f"{pairs.name} {program.name} {job.seed} {job.variants}"
+            return self.journal.get(key, lambda: [verdict.to_json() for verdict in verdicts_of(pool, job)])
 
         for program, records in self._each(one, programs):
             verdicts = [Verdict.from_json(record) for record in records]
-            found.add(program.name, itertools.islice(verdicts, max(0, wanted - found.count)))
+            pairs.add(program.name, itertools.islice(verdicts, max(0, wanted - pairs.count)))
 
     def _each(self, one: Callable[[Program], Any], programs: Sequence[Program]) -> Iterator[tuple[Program, Any]]:
         """``one`` of every program, ``jobs`` at a time, in order."""
@@ -313,10 +313,10 @@ class Calibration:
     def _file(self, capability: str, program: Program) -> str:
         return str(self.out.absolute() / capability / f"{program.digest}.pickle")
 
-    def _tell_pairs(self, pairs: Pairs, began: float) -> None:
+    def _emit_pairs(self, pairs: Pairs, began: float) -> None:
         doubts = pairs.kinds[str(VerdictKind.INCONCLUSIVE)]
         detail = f"{pairs.count} pairs, {len(pairs.claimed)} claimed wrong, {doubts} inconclusive"
-        self._tell(pairs.name, not pairs.claimed, detail, began)
+        self._emit_step(pairs.name, not pairs.claimed, detail, began)
 
-    def _tell(self, name: str, passed: bool, detail: str, began: float) -> None:
+    def _emit_step(self, name: str, passed: bool, detail: str, began: float) -> None:
         self.handler(SelfCheckStep(step=name, passed=passed, detail=detail, seconds=round(time.monotonic() - began, 3)))

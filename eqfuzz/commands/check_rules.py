@@ -1,4 +1,4 @@
-"""The bounded campaign behind ``eqfuzz rules check``: every rule proved once, in processes that it may kill."""
+"""Checks of ``eqfuzz rules check``: every rule is proved once, in a process that it may crash."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ def check(
     """
     began = time.monotonic()
     checked: list[RuleChecked] = []
-
     paths = tuple(str(path.absolute()) for path in rules_from)
 
     def ended(index: int, rule: Rule, reply: JobReply[RuleProved]) -> None:

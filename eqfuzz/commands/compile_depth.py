@@ -1,4 +1,4 @@
-"""The bounded campaign behind ``eqfuzz rules survival``: how far every rule gets in the compiler."""
+"""Measurement of ``eqfuzz rules survival``: the compile depth of every rule."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ def survival(
     """
     began = time.monotonic()
     measured: list[RuleMeasured] = []
-
     paths = tuple(str(path.absolute()) for path in rules_from)
 
     def ended(index: int, rule: Rule, reply: JobReply[CompileDepthMeasured]) -> None:

@@ -44,7 +44,7 @@ def each_rule(
             started(index, rule)
         reply = pool.ask(job_of(rule))
         with lock:
-            if not stop.is_set():  # a job that ends after Ctrl-C was cut off
+            if not stop.is_set():  # results after Ctrl-C are of interrupted jobs
                 ended(index, rule, reply)
 
     # The processes are kept and take one rule after another: Dynamo's first trace costs as much as ten proofs.

@@ -57,7 +57,7 @@ def sample_configs(sampling: SamplingPlan, seed: int) -> tuple[list[Config], Sam
 
 
 def run(settings: Settings, sampling: SamplingPlan, handler: Handler) -> Summary:
-    """Judge every sampled configuration on every seed that is not judged yet; the first event tells of both.
+    """Judge every sampled configuration on every seed that is not judged yet; the first event counts both.
 
     The summary counts findings that an earlier run has made of configurations asked for, too. Raises UsageError and
     RunnerFailed.
@@ -82,8 +82,8 @@ def run(settings: Settings, sampling: SamplingPlan, handler: Handler) -> Summary
         )
         keeper.handle(summary)
         return keeper.with_known(summary)
-    # What shows under stock settings as well is told once, and as theirs.
-    asked = dataclasses.replace(
+    # A symptom that stock settings have too is reported once, for them.
+    requested = dataclasses.replace(
         settings,
         paths=tuple(keeper.paths),
         rewriting=RewriteSettings(strategy="none", variants=0),
@@ -91,18 +91,18 @@ def run(settings: Settings, sampling: SamplingPlan, handler: Handler) -> Summary
         judged=frozenset(keeper.judged),
         baseline=DEFAULT_CONFIG.name,
     )
-    return keeper.with_known(mutate.run(asked, keeper.handle))
+    return keeper.with_known(mutate.run(requested, keeper.handle))
 
 
 class _ConfigVerdictLog:
-    """Knows what is judged and what is open, and writes down what is judged in between."""
+    """The cells that were judged and those still open; writes new verdicts to the state file."""
 
     def __init__(self, settings: Settings, configs: Sequence[Config], handler: Handler) -> None:
         self._handler = handler
         self._configs = {config.name: config for config in configs}
         self._under = _circumstances(settings)
         self._programs: dict[str, Program] = {}
-        self._told: dict[tuple[str, str], JudgedConfig] = {}
+        self._verdicts: dict[tuple[str, str], JudgedConfig] = {}
         self.open: list[tuple[str, str]] = []
         self.judged: list[tuple[str, str]] = []
         self.known: list[str] = []
@@ -115,11 +115,11 @@ class _ConfigVerdictLog:
             if self._take(path):
                 self.paths.append(path)
         if self.judged and not self.open:
-            self.paths.clear()  # what is left is no seed, and has been told so
+            self.paths.clear()  # the other paths are invalid seeds, reported by the earlier run
         self.known = list(dict.fromkeys(self.known))
 
     def handle(self, event: Event) -> None:
-        """Keep what the event tells of a configuration, and hand it on."""
+        """Record the verdict or finding in an event, and hand it on."""
         match event:
             case CellJudged(config=config) if config in self._configs:
                 self._keep(event)
@@ -130,22 +130,22 @@ class _ConfigVerdictLog:
         self._handler(self.with_known(event) if isinstance(event, Summary) else event)
 
     def with_known(self, summary: Summary) -> Summary:
-        """With the findings that an earlier run has made of what this one was asked for."""
-        again = {told.finding for told in self._told.values()}
+        """``summary`` with the findings of an earlier run on the same cells."""
+        again = {judged.finding for judged in self._verdicts.values()}
         return dataclasses.replace(summary, findings=summary.findings + len(set(self.known) - again))
 
     def _name(self, finding: Finding) -> None:
-        """Write the finding's id to the cells it was made of: its own, or all that show what stock settings show."""
+        """Record the finding's id for its cells: its own, or all with the symptom of stock settings."""
         seed, kind = finding.original.name, str(finding.verdict.kind)
-        for (name, config), told in list(self._told.items()):
-            stock = finding.config == DEFAULT_CONFIG.name and told.kind == kind and not told.finding
+        for (name, config), judged in list(self._verdicts.items()):
+            stock = finding.config == DEFAULT_CONFIG.name and judged.kind == kind and not judged.finding
             if name == seed and (config == finding.config or stock):
-                told = dataclasses.replace(told, finding=finding.id)
-                self._told[name, config] = told
-                self._state.add(told)
+                judged = dataclasses.replace(judged, finding=finding.id)
+                self._verdicts[name, config] = judged
+                self._state.add(judged)
 
     def _take(self, path: Path) -> bool:
-        """Whether something of this seed is still to be run; what is no seed is left to the run to tell of."""
+        """Whether cells of this seed are open; True for an invalid seed, which the run will report."""
         name = str(path)
         try:
             program = read_program(path, name)
@@ -154,7 +154,7 @@ class _ConfigVerdictLog:
         self._programs[name] = program
         before = len(self.open)
         for config in self._configs.values():
-            earlier = self._state.known(self._entry(name, config).key)
+            earlier = self._state.lookup(self._entry(name, config).key)
             if earlier is None:
                 self.open.append((name, config.name))
                 continue
@@ -166,7 +166,7 @@ class _ConfigVerdictLog:
     def _keep(self, cell: CellJudged) -> None:
         entry = self._entry(cell.seed, self._configs[cell.config])
         judged = dataclasses.replace(entry, kind=str(cell.verdict.kind), message=cell.verdict.message)
-        self._told[cell.seed, cell.config] = judged
+        self._verdicts[cell.seed, cell.config] = judged
         self._state.add(judged)
 
     def _entry(self, name: str, config: Config) -> JudgedConfig:

@@ -1,4 +1,4 @@
-"""Generated programs written to a folder, and told as events."""
+"""Writes generated programs to a folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ProgramSource(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Everything that it may use."""
+        """Names of all operators that it may use."""
         ...
 
 
@@ -38,11 +38,12 @@ def generate_programs(
 ) -> GenerationEnded:
     """Write the programs of ``seeds`` to ``out``/programs and return the last event.
 
-    Ctrl-C ends it early. ``artifacts``: what each was made from, beside it. Raises OSError.
+    Ctrl-C ends it early. With ``artifacts`` their graphs are written too; ``runs``: the programs will be run. Raises
+    OSError.
     """
     began = time.monotonic()
     uses: Counter[str] = Counter()
-    made = 0
+    count = 0
     interrupted = False
     folder = out / "programs"
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,7 +57,7 @@ def generate_programs(
             if artifacts:
                 write_artifacts(program, out / "artifacts" / program.name)
             uses.update(program.operators)
-            made += 1
+            count += 1
             operators = list(program.operators)
             handler(
                 ProgramGenerated(
@@ -74,7 +75,7 @@ def generate_programs(
         start=seeds.start,
         count=len(seeds),
         template=template,
-        programs=made,
+        programs=count,
         operators=dict(uses.most_common()),
         unused=sorted(set(source.names) - set(uses)),
         interrupted=interrupted,
@@ -86,7 +87,7 @@ def generate_programs(
 
 
 def write_artifacts(program: GeneratedProgram, folder: Path) -> None:
-    """``summary.txt``, ``operators.txt``, ``program.py``, ``graph.dot``, and ``graph.svg`` where graphviz is."""
+    """Write ``summary.txt``, ``operators.txt``, ``program.py``, ``graph.dot``, and with graphviz ``graph.svg``."""
     folder.mkdir(parents=True, exist_ok=True)
     uses = Counter(program.operators)
     inputs = [leaf for leaf in program.graph.leaves if leaf.kind == "input"]

@@ -1,4 +1,4 @@
-"""What each sampled configuration showed on each seed, kept in the run's folder from one run to the next."""
+"""Verdicts on sampled configurations by seed, kept in the run's folder for later runs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ FILE = "config-state.json"
 
 @dataclasses.dataclass(frozen=True)
 class JudgedConfig:
-    """One configuration on one seed. ``values`` are those of the configuration by module; ``under`` is what else
-    decides the outcome (torch, preload file, random seed, …). ``finding`` is the id where one was made of it."""
+    """Verdict on one configuration of one seed."""
 
     seed: str
     digest: str
     config: str
     values: dict[str, dict[str, Any]]
+    """Values of options by module."""
     under: dict[str, Any]
+    """What else decides the verdict: torch, preload, random seed and others."""
     kind: str
     message: str
     finding: str = ""
+    """Id of its finding; empty for none."""
 
     @property
     def is_finding(self) -> bool:
@@ -38,7 +40,7 @@ class JudgedConfig:
 
 
 class BadState(Exception):
-    """A state file that cannot be read; ``str()`` is one line."""
+    """The state file cannot be read; ``str()`` is one line."""
 
 
 class ConfigState:
@@ -50,18 +52,18 @@ class ConfigState:
         if not self.file.exists():
             return
         try:
-            for told in json.loads(self.file.read_text(encoding="utf-8"))["judged"]:
-                judged = JudgedConfig(**told)
+            for record in json.loads(self.file.read_text(encoding="utf-8"))["judged"]:
+                judged = JudgedConfig(**record)
                 self._judged[judged.key] = judged
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise BadState(f"{self.file}: cannot be read: {' '.join(str(error).split())}; remove it") from None
 
     def add(self, judged: JudgedConfig) -> None:
-        """Keep it, in the place of an older one of the same configuration, seed and circumstances."""
+        """Add a verdict, or replace the one with the same key."""
         self._judged[judged.key] = judged
         self._write()
 
-    def known(self, key: str) -> JudgedConfig | None:
+    def lookup(self, key: str) -> JudgedConfig | None:
         return self._judged.get(key)
 
     def _write(self) -> None:

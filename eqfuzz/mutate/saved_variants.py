@@ -1,4 +1,4 @@
-"""Variants kept as seed files: a corpus that later runs take as it is."""
+"""Variants saved as seed files, a corpus for later runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNTRUSTED = Provenance(UNKNOWN).header()
 
 
 def keep_variant(folder: Path, seed: str, source: str, rules: Sequence[str], *, untrusted: bool = False) -> Path:
-    """Write ``source`` to ``folder``, with a head that tells the seed and the rules; the name tells seed and text."""
+    """Write ``source`` to ``folder`` under a name of the seed and a digest, with a header, see ``text_of_variant``."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{Path(seed).stem}-{hashlib.sha256(source.encode()).hexdigest()[:10]}.py"
     path.write_text(text_of_variant(seed, source, rules, untrusted=untrusted), encoding="utf-8")
@@ -21,16 +21,16 @@ def keep_variant(folder: Path, seed: str, source: str, rules: Sequence[str], *, 
 
 
 def text_of_variant(seed: str, source: str, rules: Sequence[str], *, untrusted: bool = False) -> str:
-    """``source`` as a seed file, with a head that tells the seed and the rules.
+    """``source`` as a seed file, with a header that names the seed and the rules.
 
-    A variant of what is ``untrusted`` says that it is so, whatever its text says: a sandbox has made it.
+    A variant of an ``untrusted`` seed is marked as untrusted.
     """
     head = _UNTRUSTED if untrusted else ""
     return f"{head}{_SEED}{seed}\n{_RULES}{', '.join(rules)}\n{source}"
 
 
 def kept_rules(path: Path) -> list[str]:
-    """The rules that made the kept variant at ``path``; none for any other seed."""
+    """The rules in the header of the saved variant at ``path``; none for other seeds."""
     text = path.read_text(encoding="utf-8").removeprefix(_UNTRUSTED)
     first, second, *_ = [*text.split("\n", 2), "", ""]
     if not (first.startswith(_SEED) and second.startswith(_RULES)):

@@ -1,4 +1,4 @@
-"""One seed from file to findings: its case run, again when a child dies; its verdicts grouped and confirmed."""
+"""Run of one seed: its job, again after each crash of a child; its verdicts, grouped and confirmed as findings."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ from eqfuzz.triage.confirm.confirmation import ConfirmedFinding, FindingConfirme
 from eqfuzz.triage.findings.severity import severity
 
 THREAD_COUNTS = (2, 3, 4)
-"""How many threads a cell with several has, drawn: loops are cut in halves, unevenly, into many parts."""
+"""Numbers of threads to choose from: loops are split in halves, unevenly, or into many parts."""
 
 
 class InternalError(Exception):
-    """eqfuzz itself broke down in a child; ``str()`` is one line, ``details`` what the child left."""
+    """A child failed by a defect of eqfuzz; ``str()`` is one line, ``details`` the output of the child."""
 
     def __init__(self, message: str, details: str) -> None:
         super().__init__(message)
@@ -117,10 +117,10 @@ class SeedRun:
         self.timings: dict[str, float] = {}
         self.kernels: dict[str, int] = {}
         self.peak_mb = 0
-        self.shown: set[tuple[str, ...]] = set()
-        """What the original shows and is confirmed, now or before."""
+        self.symptoms: set[tuple[str, ...]] = set()
+        """Confirmed symptoms of the original, of this run or an earlier one."""
         self.features: dict[int, set[int]] = {}
-        """What the compiled cells showed, by variant (0: the seed); only where the settings ask for signals."""
+        """Features of the compiled cells by variant (0: the seed); only with ``Settings.signals``."""
         self._lines: dict[str, int] = {}
 
     def run(self) -> None:
@@ -205,7 +205,7 @@ class SeedRun:
             yield OWN_RANDOM
 
     def _threaded(self, program: Program, configs: Sequence[Config]) -> Sequence[Config]:
-        """The first of the configurations with several threads, in the share of seeds that is drawn for that."""
+        """The first configuration with several threads, for a random share of the seeds."""
         settings = self.settings
         rng = random.Random(f"{settings.seed} {program.digest} threads")
         drawn = rng.random() < settings.compiling.threaded and settings.compiling.devices == ("cpu",)
@@ -302,7 +302,7 @@ class SeedRun:
         if not cell.config:  # the eager check of a variant; an earlier child may have reported it already
             if cell.variant not in self.judged_variants:
                 self.judged_variants.add(cell.variant)
-                self._tell(cell)
+                self._emit_cell(cell)
                 if self.settings.keep_variants is not None and cell.verdict.kind is VerdictKind.AGREE:
                     record = self.variants[cell.variant - 1]
                     folder = self.settings.keep_variants
@@ -314,7 +314,7 @@ class SeedRun:
         if key not in self.cells:  # a pool that lost its fork server starts the job again
             self.cells[key] = cell
             if not cell.verdict.is_finding:
-                self._tell(cell)
+                self._emit_cell(cell)
 
     def _without_crashed(self, job: RunJob, ended: ChildExit, stage: StageEntered | None) -> RunJob:
         """The job without what the child crashed on; the crash itself is judged here."""
@@ -336,7 +336,7 @@ class SeedRun:
         if name in ("speed", "device", "threads"):
             kind = VerdictKind.INCONCLUSIVE if name == "speed" else VerdictKind.UNSUPPORTED
             self.cells[key] = Cell(*key, Verdict(kind, words), ended.wall_seconds)
-            self._tell(self.cells[key])
+            self._emit_cell(self.cells[key])
             return dataclasses.replace(job, skip=(*done, key))
         if name == "steps":
             return dataclasses.replace(job, skip=done, no_sequence=(*job.no_sequence, variant))
@@ -344,36 +344,36 @@ class SeedRun:
             return dataclasses.replace(job, skip=done, no_reference=(*job.no_reference, variant))
         if name == "eager" and variant > 0:
             self.judged_variants.add(variant)
-            self._tell(Cell(variant, "", "", Verdict(VerdictKind.SUSPECT_RULE, words), ended.wall_seconds))
+            self._emit_cell(Cell(variant, "", "", Verdict(VerdictKind.SUSPECT_RULE, words), ended.wall_seconds))
             return dataclasses.replace(job, skip=done, skip_variants=(*job.skip_variants, variant))
         raise InvalidSeed(self.name, words)
 
     def _make_findings(self, original: Program) -> None:
-        """Group the cells that show a defect, confirm one of each group, the gravest first, and tell."""
+        """Group the defective cells by symptom, and confirm one of each group, the most severe first."""
         groups: dict[tuple[str, ...], list[Cell]] = {}
         for _, cell in sorted(self.cells.items()):
             if cell.verdict.is_finding:
                 groups.setdefault(self._baseline_of(cell).symptom, []).append(cell)
-        confirming = FindingConfirmer(self._job(original), self.variants, self.pool, self.environment, self.versions)
+        confirmer = FindingConfirmer(self._job(original), self.variants, self.pool, self.environment, self.versions)
         for symptom, cells in sorted(groups.items(), key=lambda group: severity(group[1][0].verdict).rank):
             by_original = any(cell.variant == 0 for cell in cells)
             if by_original and symptom in self.settings.met:
-                self.shown.add(symptom)
+                self.symptoms.add(symptom)
                 for cell in cells:
-                    self._tell(cell)
+                    self._emit_cell(cell)
                 continue
             cells.sort(key=lambda c: (c.config != self.settings.baseline, c.config != one_thread(c.config)))
-            confirmed = confirming.confirm(cells, self.cells.get((0, cells[0].device, cells[0].config)))
+            confirmed = confirmer.confirm(cells, self.cells.get((0, cells[0].device, cells[0].config)))
             for cell in cells:
                 if isinstance(confirmed, Verdict):
                     cell = dataclasses.replace(cell, verdict=confirmed)
-                self._tell(cell)
+                self._emit_cell(cell)
             if isinstance(confirmed, ConfirmedFinding):
                 if by_original:
-                    self.shown.add(symptom)
-                self._tell_finding(confirmed)
+                    self.symptoms.add(symptom)
+                self._emit_finding(confirmed)
 
-    def _tell_finding(self, confirmed: ConfirmedFinding) -> None:
+    def _emit_finding(self, confirmed: ConfirmedFinding) -> None:
         bucketer = self.bucketer
         place = bucketer.assign(confirmed.finding, confirmed.folder) if bucketer is not None else BucketAssignment()
         self.emit(
@@ -389,13 +389,13 @@ class SeedRun:
         )
 
     def _baseline_of(self, cell: Cell) -> Cell:
-        """The same cell under the baseline configuration or with one thread, where that shows the same, or itself."""
+        """The cell under the baseline configuration or with one thread if it has the same symptom, else ``cell``."""
         for name in (self.settings.baseline, one_thread(cell.config)):
             stock = self.cells.get((cell.variant, cell.device, name))
             if stock is not None and stock.verdict.symptom == cell.verdict.symptom:
                 return stock
         return cell
 
-    def _tell(self, cell: Cell) -> None:
+    def _emit_cell(self, cell: Cell) -> None:
         rules = self.variants[cell.variant - 1].rules if cell.variant else []
         self.emit(CellJudged.of(self.index, self.name, cell, rules))

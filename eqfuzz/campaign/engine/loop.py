@@ -327,7 +327,7 @@ class CampaignLoop:
         self._executor.close()
 
     def _summarise(self) -> CampaignSummary:
-        new, known = self.metrics.findings()
+        new, of_known_issues = self.metrics.findings()
         figures = self.metrics.figures()
         invalid_seeds = self._events.invalid_seeds
         if self.configuration.compiling.preload is None and not self.configuration.sources.untrusted:
@@ -344,7 +344,7 @@ class CampaignLoop:
             yields=self._epochs.rewards_per_cost(),
             findings=new,
             buckets=figures["buckets"],
-            known=known,
+            known=of_known_issues,
             new_here=sorted(self._events.new_buckets),
             invalid_reasons=invalid_seeds.reasons(),
         )

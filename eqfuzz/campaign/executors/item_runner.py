@@ -173,7 +173,7 @@ class _OutcomeCollector:
             features={variant: tuple(sorted(reached)) for variant, reached in seed.features.items() if reached},
             rules=self._rules,
             lines=self._lines,
-            symptoms=tuple(sorted(seed.shown)),
+            symptoms=tuple(sorted(seed.symptoms)),
         )
         texts = {variant: seed.source_of(variant) for variant in outcome.features if variant}
         return ItemResult(outcome, tuple(self._findings), texts)

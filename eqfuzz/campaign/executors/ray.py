@@ -247,13 +247,13 @@ class RayExecutor:
         findings = [self._unpacked(event, folders[event.folder], event.folder in existing) for event in events]
         return dataclasses.replace(remote.result, findings=tuple(findings))
 
-    def _unpacked(self, event: FindingReported, folder: Path, known: bool) -> FindingReported:
+    def _unpacked(self, event: FindingReported, folder: Path, existed: bool) -> FindingReported:
         """The event of a finding on this machine. A folder of an earlier item stays unless it lacks the fingerprint."""
         finding = read_finding(folder)
-        if known and not finding.fingerprint and event.finding.fingerprint:
+        if existed and not finding.fingerprint and event.finding.fingerprint:
             finding = event.finding
             update_finding(folder, finding)
-        return dataclasses.replace(event, finding=finding, folder=str(folder), known=known)
+        return dataclasses.replace(event, finding=finding, folder=str(folder), known=existed)
 
     def _shut_down_workers(self) -> None:
         ray = self._ray

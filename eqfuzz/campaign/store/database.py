@@ -1,4 +1,4 @@
-"""The database of a store: its engine, its transactions, its migrations, and what goes wrong with it in plain words."""
+"""Database of a store: engine, transactions, migrations, and errors in one line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PATIENCE_WITH_SERVERS = {
     "keepalives_count": 4,
     "tcp_user_timeout": 30_000,
 }
-_MIGRATING = 0x65716675  # the key of PostgreSQL's advisory lock; any number that nobody else takes
+_MIGRATING = 0x65716675  # the key of PostgreSQL's advisory lock; any number that no other program takes
 
 
 class StoreError(Exception):
@@ -66,7 +66,7 @@ class Database:
         if self.is_sqlite and not parsed.database:
             raise StoreError("--db: sqlite needs a file: sqlite:///FILE")
         connect = {"timeout": _BUSY_SECONDS} if self.is_sqlite else _PATIENCE_WITH_SERVERS
-        # It warns on stderr of what it meets while it cleans up after an error, which is raised and told all the same.
+        # After an error it also logs warnings to stderr.
         logging.getLogger("psycopg").setLevel(logging.ERROR)
         try:
             if self.is_sqlite:
@@ -84,13 +84,13 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """A transaction that changes nothing. Raises StoreError."""
-        with self._told(), self.engine.begin() as connection:
+        with self._store_errors(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction; on SQLite the only one that writes. Raises StoreError, and then nothing was changed."""
-        with self._told(), self.engine.execution_options(writes=True).begin() as connection:
+        with self._store_errors(), self.engine.execution_options(writes=True).begin() as connection:
             yield connection
 
     def insert(self, table: sa.Table) -> Any:
@@ -105,15 +105,15 @@ class Database:
         if not self.is_sqlite:
             return []
         with self.reading() as connection:
-            told = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check")]
-            told += [
+            problems = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check")]
+            problems += [
                 f"{row[0]}: row {row[1]} refers to nothing"
                 for row in connection.exec_driver_sql("PRAGMA foreign_key_check")
             ]
-        return [line for line in told if line != "ok"]
+        return [line for line in problems if line != "ok"]
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _store_errors(self) -> Iterator[None]:
         try:
             yield
         except SQLAlchemyError as error:
@@ -159,15 +159,15 @@ _TRANSIENT_STATES = ("08", "53", "57", "40", "55P03")
 
 
 def _in_words(error: SQLAlchemyError, place: str) -> StoreError:
-    told = str(getattr(error, "orig", None) or error)
-    line = f"{place}: {told.splitlines()[0] if told else type(error).__name__}"
+    text = str(getattr(error, "orig", None) or error)
+    line = f"{place}: {text.splitlines()[0] if text else type(error).__name__}"
     if not isinstance(error, DBAPIError):
         return StoreError(line)
     original = error.orig
     code = getattr(original, "sqlite_errorcode", None)
     if isinstance(code, int):
         cause = _PASSING_SQLITE.get(code & 0xFF)
-        if cause is None and _FULL_WHEN.search(told):
+        if cause is None and _FULL_WHEN.search(text):
             cause = DISK_FULL  # a full disk also keeps SQLite from growing the index of its log
         return StoreError(line) if cause is None else StoreUnavailable(cause, line)
     state = getattr(original, "sqlstate", None)

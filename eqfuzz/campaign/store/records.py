@@ -50,12 +50,12 @@ class ItemOptions:
     @classmethod
     def from_json(cls, options: Json) -> Self:
         """Options as stored; entries that are missing have their defaults."""
-        known = {field.name: options[field.name] for field in dataclasses.fields(cls) if field.name in options}
-        for name in known.keys() & {"favoured", "configs"}:
-            known[name] = tuple(known[name])
-        if "met" in known:
-            known["met"] = tuple(map(tuple, known["met"]))
-        return cls(**known)
+        values = {field.name: options[field.name] for field in dataclasses.fields(cls) if field.name in options}
+        for name in values.keys() & {"favoured", "configs"}:
+            values[name] = tuple(values[name])
+        if "met" in values:
+            values["met"] = tuple(map(tuple, values["met"]))
+        return cls(**values)
 
 
 @dataclasses.dataclass(frozen=True)

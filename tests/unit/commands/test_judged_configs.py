@@ -18,7 +18,7 @@ JUDGED = JudgedConfig(
 
 def test_values_and_verdict_come_back(tmp_path):
     ConfigState(tmp_path).add(JUDGED)
-    assert ConfigState(tmp_path).known(JUDGED.key) == JUDGED
+    assert ConfigState(tmp_path).lookup(JUDGED.key) == JUDGED
     assert [file.name for file in tmp_path.iterdir()] == [FILE]
 
 
@@ -37,8 +37,8 @@ def test_a_later_verdict_takes_the_place_of_an_earlier_one(tmp_path):
 def test_other_circumstances_are_another_question(tmp_path, other):
     state = ConfigState(tmp_path)
     state.add(JUDGED)
-    assert state.known(dataclasses.replace(JUDGED, **other).key) is None
-    assert state.known(dataclasses.replace(JUDGED, seed="moved.py", kind="agree").key) == JUDGED
+    assert state.lookup(dataclasses.replace(JUDGED, **other).key) is None
+    assert state.lookup(dataclasses.replace(JUDGED, seed="moved.py", kind="agree").key) == JUDGED
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"judged": [{"seed": 1}]}'])
